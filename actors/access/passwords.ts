@@ -1,0 +1,92 @@
+/** Password hashes: argon2id, few at a time, the same cost for accounts that do not exist (access §4). */
+import { hash, verify } from '@node-rs/argon2';
+import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
+
+/** m 19,456 KiB, t 2, p 1, 32-byte key; 2 is argon2id. */
+const PARAMETERS = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
+const PREFIX = '$argon2id$v=19$m=19456,t=2,p=1$';
+const MAX_STORED_MEMORY = 262_144;
+const MAX_STORED_TIME = 16;
+
+const AT_ONCE = 2;
+const LONGEST_QUEUE: Micros = 5 * SECOND;
+
+/** The hashes of too many others are waiting. */
+export class HashQueueFullError extends Error {
+  override readonly name = 'HashQueueFullError';
+}
+
+export interface Passwords {
+  /** @throws {HashQueueFullError} */
+  hash(password: string): Promise<string>;
+  /**
+   * Compares a password with what is stored. Without a usable hash (no account, no password) the same time is spent
+   * and the answer is `wrong`.
+   * @throws {HashQueueFullError}
+   */
+  check(stored: string | null, password: string): Promise<'right' | 'right_but_rehash' | 'wrong'>;
+}
+
+/** @param clock bounds the wait for a turn; business time does not matter here */
+export function createPasswords(clock: Clock): Passwords {
+  const turns = createTurns(clock);
+
+  return {
+    hash: (password) => turns(() => hash(password, PARAMETERS)),
+    async check(stored, password) {
+      if (stored === null || !usable(stored)) {
+        await turns(() => hash(password, PARAMETERS));
+        return 'wrong';
+      }
+      const right = await turns(() => verify(stored, password));
+      if (!right) return 'wrong';
+      return stored.startsWith(PREFIX) ? 'right' : 'right_but_rehash';
+    },
+  };
+}
+
+/** Whether a stored hash is argon2id within the bounds that this process is ready to spend. */
+function usable(stored: string): boolean {
+  const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=\d+\$/.exec(stored);
+  if (!match) return false;
+  return Number(match[1]) <= MAX_STORED_MEMORY && Number(match[2]) <= MAX_STORED_TIME;
+}
+
+/** Runs at most {@link AT_ONCE} pieces of work at once; the others queue in order. */
+function createTurns(clock: Clock) {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  const finished = () => {
+    running--;
+    waiting.shift()?.();
+  };
+
+  const turn = () =>
+    new Promise<void>((resolve, reject) => {
+      if (running < AT_ONCE) {
+        running++;
+        resolve();
+        return;
+      }
+      const timer = clock.after(LONGEST_QUEUE, () => {
+        waiting.splice(waiting.indexOf(enter), 1);
+        reject(new HashQueueFullError('too many password hashes are waiting'));
+      });
+      const enter = () => {
+        timer.cancel();
+        running++;
+        resolve();
+      };
+      waiting.push(enter);
+    });
+
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    await turn();
+    try {
+      return await work();
+    } finally {
+      finished();
+    }
+  };
+}

@@ -1,0 +1,102 @@
+/** What configuration and delivery do to an Alert Group (Alert Group chapter §3.3, routes §8, ingestion §8). */
+
+import { remindersOf } from './machine-parts.ts';
+import type {
+  DeliveryNoted,
+  Downtime,
+  IntegrationDeleted,
+  MoveReply,
+  NoticeDelivered,
+  OwnerReleased,
+  RouteMoved,
+} from './messages.ts';
+import { OWNER_RELEASE_TEXT } from './reasons.ts';
+import { endFirings } from './resolve-alerts.ts';
+import { firingAlerts } from './rows.ts';
+import { contextOf, isOpen } from './state.ts';
+import type { GroupTurn } from './turn.ts';
+
+/** Every Alert of a deleted Integration resolves. */
+export function endIntegration(turn: GroupTurn, { integrationId, at }: IntegrationDeleted): void {
+  const concerned = firingAlerts(turn.rows).filter((alert) => alert.integrationId === integrationId);
+  const endings = concerned.map((alert) => ({
+    alert,
+    resolver: 'integration_deleted' as const,
+    startsAt: null,
+  }));
+  endFirings(turn, endings, at);
+}
+
+/** A User who is no longer active owns nothing, neither now nor after a Reopen. */
+export function releaseOwner(turn: GroupTurn, { userId, reason }: Omit<OwnerReleased, 'type'>): void {
+  const { owner, prior } = contextOf(turn.group);
+  const owns = owner?.id === userId;
+  const wouldOwn = prior?.status === 'acknowledged' && prior.owner.id === userId;
+  if (!owns && !wouldOwn) return;
+  turn.step(
+    { type: 'owner_released', at: turn.now, userId },
+    { kind: 'system', reason },
+    { reason, reasonText: OWNER_RELEASE_TEXT[reason] },
+  );
+}
+
+/** Only an open group moves; one that resolved in the meantime stays where it is. The reply says which. */
+export function moveToRoute(turn: GroupTurn, { fromRouteId, toRouteId }: RouteMoved): void {
+  const moved = isOpen(turn.group) && contextOf(turn.group).routeId === fromRouteId;
+  turn.reply = { moved } satisfies MoveReply;
+  if (!moved) return;
+  turn.step({ type: 'move', at: turn.now, toRouteId }, { kind: 'system', reason: 'route_moved' });
+}
+
+/** A Reminder that reached nobody is not left unanswered. What was delivered late, after the next one, has no meaning. */
+export function noteNoticeDelivered(turn: GroupTurn, { sequence }: NoticeDelivered): void {
+  const reminders = remindersOf(contextOf(turn.group));
+  if (reminders?.sequence !== sequence || reminders.delivered) return;
+  turn.settle({ type: 'reminder_delivered', at: turn.now, sequence });
+}
+
+/** The Timeline of an open group says that the service was away. */
+export function noteDowntime(turn: GroupTurn, { from, to }: Downtime): void {
+  if (!isOpen(turn.group)) return;
+  const actor = { kind: 'system', reason: 'downtime' } as const;
+  turn.settle({ type: 'downtime', at: turn.now });
+  turn.hint();
+  turn.record({
+    type: 'timeline.added',
+    groupId: turn.groupId,
+    entry: {
+      id: turn.randomId('TE'),
+      at: turn.now,
+      actor,
+      kind: 'system',
+      systemEvent: 'service_unavailable',
+      periodFrom: from,
+      periodTo: to,
+    },
+  });
+}
+
+/** A delivery entry of the Timeline, and whether the Destination has a problem with this group now. */
+export function noteDelivery(turn: GroupTurn, noted: DeliveryNoted): void {
+  const { destinationId, destinationName, event, error, problem, at } = noted;
+  const others = turn.group.troubledDestinations.filter((id) => id !== destinationId);
+  const hadProblem = others.length < turn.group.troubledDestinations.length;
+  if (hadProblem !== problem) {
+    turn.amend({ troubledDestinations: problem ? [...others, destinationId] : others });
+  }
+  if (event === null) return;
+  turn.show();
+  turn.record({
+    type: 'timeline.added',
+    groupId: turn.groupId,
+    entry: {
+      id: turn.randomId('DE'),
+      at,
+      actor: { kind: 'system', reason: 'delivery' },
+      kind: 'delivery',
+      deliveryEvent: event,
+      destination: { id: destinationId, name: destinationName },
+      error,
+    },
+  });
+}

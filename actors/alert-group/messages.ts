@@ -1,0 +1,252 @@
+/** Everything an Alert Group accepts. */
+import type { Address } from '../../runtime/actor/index.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { AlertHistory, AlertReport, Principal, ResolveReason, Slot, UserRef } from '../model.ts';
+
+export const ALERT_GROUP = 'alert_group';
+
+export function alertGroupAddress(id: PublicId): Address {
+  return { kind: ALERT_GROUP, key: id };
+}
+
+export type AlertGroupMessage =
+  | SnapshotPart
+  | TailsHandover
+  | GroupCommand
+  | IntegrationDeleted
+  | OwnerReleased
+  | RouteMoved
+  | Published
+  | NoticeDelivered
+  | DeliveryNoted
+  | Downtime
+  | HeldByStorm
+  | HoldReleased
+  | UrgencyQuestion
+  | { readonly type: 'wake' };
+
+/**
+ * What one Snapshot says about the Alerts of one Alert Group (ingestion, "who holds what"). Sent by a feed, and passed
+ * on from a former home to the present one. The feed decides what the Snapshot lists; the group decides what it means
+ * for each Alert (rows F1 to R5).
+ */
+export interface SnapshotPart {
+  readonly type: 'part';
+  /** Null when no Snapshot led to it, but the silence of the feed. */
+  readonly snapshotId: PublicId | null;
+  /** Receipt of the Snapshot, or the time of the look that found silence, µs. */
+  readonly receivedAt: Micros;
+  /** Only `resolved` entries of a late Snapshot count. */
+  readonly late: boolean;
+  readonly integrationId: PublicId;
+  /** Key of the feed that speaks. */
+  readonly feed: string;
+  /** The sender's own name of its group (`groupKey`), shown with the Alerts it lists. */
+  readonly groupKey: string;
+  /** The Integration's duplicate window, µs. */
+  readonly duplicateWindow: Micros;
+  readonly firing: readonly FiringEntry[];
+  readonly resolved: readonly ResolvedEntry[];
+  /** Alerts this feed listed before, ended by a group-wide resolve that does not list them. */
+  readonly groupWideResolved: readonly string[];
+  /** Presences that changed without an entry: missed since, gone or stale here. */
+  readonly presences: readonly PresenceChange[];
+  /** How often this part was passed on; a guard against a circle. */
+  readonly hops: number;
+  /** Of the built-in Integration: its labels are as much what an Alert says as its annotations. */
+  readonly isInternal?: true;
+}
+
+export interface FiringEntry {
+  readonly report: AlertReport;
+  /** Where it goes when it turns out to be a new firing without a home. */
+  readonly slot: Slot;
+  /** Its last firing in another Alert Group, if any. */
+  readonly history: AlertHistory | null;
+  /** As the feed counts this listing of the Alert: later than all before it, µs. Absent where an older version told. */
+  readonly since?: Micros;
+}
+
+export interface ResolvedEntry {
+  readonly fingerprint: string;
+  readonly startsAt: Micros;
+}
+
+export interface PresenceChange {
+  readonly fingerprint: string;
+  readonly state: 'missed' | 'gone' | 'stale';
+  /** Since when, µs. */
+  readonly since: Micros;
+}
+
+/** Alerts that still fire when the Grace period of a person's resolve ends, handed to their new home. */
+export interface TailsHandover {
+  readonly type: 'tails';
+  readonly at: Micros;
+  readonly fromGroupId: PublicId;
+  /** #N of the group that a person had resolved. */
+  readonly fromNumber: number;
+  readonly tails: readonly Tail[];
+  readonly slot: Slot;
+  readonly hops: number;
+}
+
+export interface Tail {
+  readonly integrationId: PublicId;
+  readonly report: AlertReport;
+  readonly endedStart: Micros | null;
+  readonly continuedAt: Micros | null;
+  readonly lastSeenAt: Micros;
+  /** By feed key: whether it lists the Alert, and since when not. */
+  readonly feeds: Readonly<Record<string, FeedPresence>>;
+}
+
+/** What one feed says of an Alert that it listed: still there, told last at `since`, or missing since then, µs. */
+export interface FeedPresence {
+  readonly state: 'listed' | 'missed' | 'gone' | 'stale';
+  readonly since: Micros;
+  readonly groupKey: string;
+}
+
+/** A person's action. Always asked, never stored in the inbox. The reply is a {@link CommandOutcome}. */
+export interface GroupCommand {
+  readonly type: 'command';
+  readonly command: Command;
+  readonly by: Principal;
+  /** Client address for the Audit log, where there is one. */
+  readonly address?: string;
+}
+
+export type Command =
+  /** `sparesOwner`: another User's acknowledgement is left alone instead of taken over. */
+  | { readonly name: 'acknowledge'; readonly sparesOwner?: true }
+  | { readonly name: 'unacknowledge' }
+  | { readonly name: 'resolve'; readonly note: string | null }
+  | { readonly name: 'unresolve' }
+  /** `until` null: without end. */
+  | { readonly name: 'snooze'; readonly until: Micros | null }
+  | { readonly name: 'unsnooze' }
+  | { readonly name: 'still_on_it' }
+  | { readonly name: 'add_note'; readonly body: string };
+
+export type CommandName = Command['name'];
+
+export type CommandRefusal =
+  | 'already_resolved'
+  | 'not_acknowledged'
+  | 'not_snoozed'
+  | 'not_resolved'
+  | 'resolved_automatically'
+  | 'route_deleted'
+  | 'newer_alert_group_exists'
+  | 'all_alerts_resolved'
+  | 'not_owner'
+  | 'no_reminder_pending'
+  | 'owner_must_be_user';
+
+export type CommandOutcome =
+  | { readonly outcome: 'done'; readonly noteId?: PublicId }
+  | { readonly outcome: 'unchanged' }
+  | {
+      readonly outcome: 'refused';
+      readonly code: CommandRefusal;
+      readonly related: { readonly id: PublicId; readonly number: number } | null;
+    }
+  /** An Acknowledge that spares the Owner met one. */
+  | { readonly outcome: 'skipped'; readonly owner: UserRef }
+  /** No such Alert Group. */
+  | { readonly outcome: 'unknown' };
+
+export interface IntegrationDeleted {
+  readonly type: 'integration_deleted';
+  readonly integrationId: PublicId;
+  readonly name: string;
+  readonly at: Micros;
+}
+
+export interface OwnerReleased {
+  readonly type: 'owner_released';
+  readonly userId: PublicId;
+  readonly reason: 'owner_disabled' | 'owner_deleted';
+}
+
+/** Always asked, never stored in the inbox by a sender. The reply is a {@link MoveReply}. */
+export interface RouteMoved {
+  readonly type: 'route_moved';
+  /** A group whose present Route is another one stays there. */
+  readonly fromRouteId: PublicId;
+  readonly toRouteId: PublicId;
+}
+
+export interface MoveReply {
+  readonly moved: boolean;
+}
+
+/** Some Destination accepted this Alert Group for the first time. */
+export interface Published {
+  readonly type: 'published';
+  readonly at: Micros;
+}
+
+/** Some Destination delivered a Reminder, or the event that stands for missed notices, for the first time. */
+export interface NoticeDelivered {
+  readonly type: 'notice_delivered';
+  /** Of the event within the Alert Group. */
+  readonly sequence: number;
+  readonly at: Micros;
+}
+
+/** The service was away; the Timeline of every open Alert Group says so (Internal alerts §7). Instants are µs. */
+export interface Downtime {
+  readonly type: 'downtime';
+  readonly from: Micros;
+  readonly to: Micros;
+}
+
+/** A Storm of the Route holds back the Publication of this new Alert Group (§9). */
+export interface HeldByStorm {
+  readonly type: 'held';
+  readonly at: Micros;
+}
+
+/** The Storm is over. */
+export interface HoldReleased {
+  readonly type: 'released';
+  readonly at: Micros;
+}
+
+/** A setting that makes Alert Groups Urgent was edited: a held one that is Urgent now is held no more. */
+export interface UrgencyQuestion {
+  readonly type: 'urgency_edited';
+}
+
+/** Something about delivery that belongs on the Timeline and in `delivery_problem`. */
+export interface DeliveryNoted {
+  readonly type: 'delivery_noted';
+  readonly destinationId: PublicId;
+  readonly destinationName: string;
+  /** Null when only the problem flag changes. */
+  readonly event: DeliveryEventName | null;
+  /** Masked. */
+  readonly error: string | null;
+  /** Whether this Destination has a problem with this group now. */
+  readonly problem: boolean;
+  readonly at: Micros;
+}
+
+export type DeliveryEventName =
+  | 'publication'
+  | 'possible_duplicate'
+  | 'not_delivered'
+  | 'delivered_late'
+  | 'deleted_in_messenger'
+  | 'republished'
+  | 'thread_not_attached'
+  | 'markup_rejected'
+  | 'destination_broken'
+  | 'destination_recovered'
+  | 'storm_summary'
+  | 'final_edit';
+
+export type { ResolveReason };

@@ -1,0 +1,56 @@
+/** What an Alert Group may ask about the world outside itself. Reads of committed data, made before a turn. */
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Slot } from '../model.ts';
+
+export interface RelatedGroups {
+  /**
+   * The newest other Alert Group of an original Route and key that is open and not moved; null when there is none.
+   */
+  newerOpen(query: {
+    readonly routeId: PublicId;
+    readonly keyHash: string;
+    readonly except: PublicId;
+  }): Promise<GroupRef | null>;
+  /** The Alert Groups that some Slots name, by {@link slotKey}; a Slot that names none yet is absent. */
+  slotTargets(slots: readonly Slot[]): Promise<ReadonlyMap<string, PublicId>>;
+  /** The Alert Groups in which some Alerts fire, by `alertKey`; an Alert that fires nowhere is absent. */
+  homesOf(alertKeys: readonly string[]): Promise<ReadonlyMap<string, PublicId>>;
+  /** Receipt of the newest Snapshot of some feeds, µs, by feed key; a feed never heard is absent. */
+  feedsHeardAt(feeds: readonly string[]): Promise<ReadonlyMap<string, Micros>>;
+}
+
+export interface GroupRef {
+  readonly id: PublicId;
+  readonly number: number;
+}
+
+/**
+ * Alerts that two Alert Groups claimed at once: the database refused the second. Their next turn looks up where they
+ * fire. Marked by storage when it refuses, so that the usual turn needs no look-up.
+ */
+export interface ContestedAlerts {
+  mark(alertKey: string): void;
+  has(alertKey: string): boolean;
+}
+
+const CONTESTED_LIMIT = 10_000;
+
+/** Remembers the newest claims, at most {@link CONTESTED_LIMIT}. */
+export function createContestedAlerts(): ContestedAlerts {
+  const keys = new Set<string>();
+  return {
+    mark(alertKey) {
+      keys.delete(alertKey);
+      keys.add(alertKey);
+      const [oldest] = keys;
+      if (keys.size > CONTESTED_LIMIT && oldest !== undefined) keys.delete(oldest);
+    },
+    has: (alertKey) => keys.has(alertKey),
+  };
+}
+
+/** Map key of a Slot. */
+export function slotKey(slot: Pick<Slot, 'routeId' | 'keyHash'>): string {
+  return `${slot.routeId}/${slot.keyHash}`;
+}

@@ -1,0 +1,93 @@
+/** The Alerts of an Alert Group: the rows its actor owns (ingestion §6.2). */
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { type AlertHistory, type AlertReport, type AlertResolver, alertKey, type Labels } from '../model.ts';
+import type { FeedPresence } from './messages.ts';
+
+/** One Alert as this Alert Group knows it. Replaced as a whole, never mutated. */
+export interface GroupAlert {
+  readonly integrationId: PublicId;
+  readonly report: AlertReport;
+  /** Place in the order in which Alerts came to the group, from 0. */
+  readonly position: number;
+  readonly state: 'firing' | 'resolved';
+  /** The Route recorded with this firing. */
+  readonly routeId: PublicId;
+  readonly startsAt: Micros;
+  /** `startsAt` of the last firing that ended; null before one did. */
+  readonly endedStart: Micros | null;
+  readonly continuedAt: Micros | null;
+  /** Receipt of the newest Snapshot that listed it as firing. */
+  readonly lastSeenAt: Micros;
+  readonly resolvedAt: Micros | null;
+  readonly resolvedBy: AlertResolver | null;
+  /** The Alert Group that took it over at the end of a Grace period; null for every other Alert. */
+  readonly movedTo: PublicId | null;
+  /** What each feed says of this firing, by feed key; empty once it ended. */
+  readonly feeds: Readonly<Record<string, FeedPresence>>;
+  /** The sender's groups that list this firing, or listed the last one. */
+  readonly senderGroups: readonly string[];
+}
+
+/** By {@link alertKey}. */
+export type GroupRows = Map<string, GroupAlert>;
+
+export function keyOf(alert: GroupAlert): string {
+  return alertKey(alert.integrationId, alert.report.fingerprint);
+}
+
+/** What stays known about the last firing when the Alert fires somewhere else. */
+export function historyOf(alert: GroupAlert): AlertHistory {
+  const { state, startsAt, endedStart, resolvedAt, resolvedBy } = alert;
+  return { state, startsAt, endedStart, resolvedAt, resolvedBy };
+}
+
+/** The Alert after its firing ended at `at`, µs. Every resolution ends all its presences (ingestion §6.2). */
+export function ended(
+  alert: GroupAlert,
+  at: Micros,
+  resolvedBy: AlertResolver,
+  lastStart: Micros = alert.startsAt,
+): GroupAlert {
+  return {
+    ...alert,
+    state: 'resolved',
+    resolvedAt: at,
+    resolvedBy,
+    endedStart: Math.max(alert.startsAt, lastStart),
+    feeds: {},
+  };
+}
+
+/** The Alert with what one feed says of it replaced. */
+export function withPresence(alert: GroupAlert, feed: string, presence: FeedPresence): GroupAlert {
+  const feeds = { ...alert.feeds, [feed]: presence };
+  const listing = senderGroupsOf(feeds);
+  return { ...alert, feeds, senderGroups: listing.length > 0 ? listing : alert.senderGroups };
+}
+
+/** The sender's groups that list an Alert, in ascending order. */
+export function senderGroupsOf(feeds: GroupAlert['feeds']): string[] {
+  const listing = Object.values(feeds).filter(({ state }) => state === 'listed');
+  return listing.map(({ groupKey }) => groupKey).sort();
+}
+
+/** Keys of the feeds that list an Alert. */
+export function listingFeeds({ feeds }: GroupAlert): string[] {
+  return Object.keys(feeds).filter((feed) => feeds[feed]?.state === 'listed');
+}
+
+/** Whether no feed lists the Alert or still counts its miss (ingestion §5.1 rule 3). */
+export function isAbsentEverywhere(alert: GroupAlert): boolean {
+  return !Object.values(alert.feeds).some(({ state }) => state === 'listed' || state === 'missed');
+}
+
+export function sameLabels(left: Labels, right: Labels): boolean {
+  const names = Object.keys(left);
+  if (names.length !== Object.keys(right).length) return false;
+  return names.every((name) => Object.hasOwn(right, name) && left[name] === right[name]);
+}
+
+export function firingAlerts(rows: GroupRows): GroupAlert[] {
+  return [...rows.values()].filter(({ state }) => state === 'firing');
+}

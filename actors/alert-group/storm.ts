@@ -1,0 +1,42 @@
+/** What a Storm of its Route does to an Alert Group: holds back its Publication, and lets it go (§9). */
+import { type GroupCreated, type GroupUnheld, routeAddress } from '../route/messages.ts';
+import { isUrgent } from './severity.ts';
+import { contextOf, isMoved, isOpen } from './state.ts';
+import type { GroupTurn } from './turn.ts';
+
+const BY_DELIVERY = { kind: 'system', reason: 'delivery' } as const;
+
+/** In the step of `created`: the Route judges before anything is posted. */
+export function tellRouteOfCreation(turn: GroupTurn): void {
+  const { groupId } = turn;
+  const { routeId, startedAt: at } = contextOf(turn.group);
+  const message: GroupCreated = { type: 'group_created', groupId, urgent: isUrgentNow(turn), at };
+  turn.send({ to: routeAddress(routeId), message });
+}
+
+/** The Route's word, which may come a moment later than the next step of the group. */
+export function hold(turn: GroupTurn): void {
+  turn.step({ type: 'hold', at: turn.now }, BY_DELIVERY);
+}
+
+/** What was resolved meanwhile is withheld for good; its own state says so to whatever posts. */
+export function release(turn: GroupTurn): void {
+  if (contextOf(turn.group).held) turn.step({ type: 'release', at: turn.now }, BY_DELIVERY);
+}
+
+/**
+ * Ends the hold of a group that became Urgent, by a rise or by an edit of a setting, or that was moved away. To be asked
+ * at the end of every turn.
+ */
+export function endHoldThatMayNotBe(turn: GroupTurn): void {
+  if (turn.state.stage === 'unstarted' || !contextOf(turn.group).held) return;
+  const becameUrgent = isOpen(turn.group) && isUrgentNow(turn);
+  if (!becameUrgent && !isMoved(turn.group)) return;
+  release(turn);
+  const message: GroupUnheld = { type: 'group_unheld', groupId: turn.groupId, becameUrgent };
+  turn.send({ to: routeAddress(contextOf(turn.group).originalRouteId), message });
+}
+
+function isUrgentNow({ group, directory }: GroupTurn): boolean {
+  return isUrgent(directory, contextOf(group).routeId, group.portrait.severityLevel);
+}

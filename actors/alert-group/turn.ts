@@ -1,0 +1,319 @@
+/**
+ * One turn of an Alert Group under construction. It applies machine events, keeps the account of what they led to, and
+ * ends as the engine's {@link Turn}: Timeline, webhooks, list row and Alerts of one step are stored together
+ * (Alert Group chapter §1).
+ */
+import {
+  type Actor,
+  begin,
+  type PerformedEffect,
+  type RecordedEffect,
+  type Send,
+  step,
+  type Turn,
+  type TurnEnv,
+} from '../../runtime/actor/index.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
+import type { Directory, RouteConfig } from '../directory.ts';
+import type { AuditRecorded, HintSent, WebhookEventRecorded } from '../effects.ts';
+import { type AlertsEnded, feedAddress } from '../feed/messages.ts';
+import type { LifecycleEvent } from '../lifecycle.ts';
+import type { EventActor, Labels, Slot } from '../model.ts';
+import type { GroupPerformed, GroupRecord } from './effects.ts';
+import { entryOf } from './entry.ts';
+import { alertGroupMachine } from './machine.ts';
+import type { Happening } from './machine-types.ts';
+import { portrayed } from './portrait.ts';
+import { type GroupAlert, type GroupRows, keyOf } from './rows.ts';
+import { alertsSeen } from './seen.ts';
+import { contextOf, type GroupState, isOpen, type StartedGroup, wakeAtOf } from './state.ts';
+import { statusChange } from './status-change.ts';
+import type { StepDetails } from './timeline.ts';
+import { timerPolicyOf } from './timers.ts';
+import { inKeyOrder } from './title.ts';
+import { type RowName, transitionRow } from './transitions.ts';
+import { groupRow, groupView } from './view.ts';
+import { type Announcement, announce, webhooksOf } from './webhooks.ts';
+
+export interface TurnContext {
+  readonly groupId: PublicId;
+  readonly before: GroupState;
+  readonly rows: GroupRows;
+  readonly env: TurnEnv;
+  readonly directory: Directory;
+}
+
+export class GroupTurn {
+  readonly groupId: PublicId;
+  readonly rows: GroupRows;
+  readonly directory: Directory;
+  readonly env: TurnEnv;
+  /** Time of the step: never before the group's newest event. */
+  readonly now: Micros;
+  /** Addresses that this turn chose for Slots that named nobody, by `slotKey`. */
+  readonly freshTargets = new Map<string, PublicId>();
+  reply: unknown;
+  #state: GroupState;
+  /** Whether what lists and pages show may have changed. */
+  #shown = false;
+  readonly #before: GroupState;
+  readonly #saved = new Map<string, GroupAlert>();
+  readonly #seen = new Map<string, GroupAlert>();
+  readonly #ended = new Map<
+    string,
+    { readonly feed: string; readonly message: AlertsEnded & { readonly fingerprints: string[] } }
+  >();
+  readonly #announcements: Announcement[] = [];
+  readonly #sends: Send[] = [];
+  readonly #records: RecordedEffect[] = [];
+  readonly #performs: PerformedEffect[] = [];
+
+  constructor({ groupId, before, rows, env, directory }: TurnContext) {
+    this.groupId = groupId;
+    this.#before = before;
+    this.#state = before;
+    this.rows = rows;
+    this.env = env;
+    this.directory = directory;
+    this.now = before.stage === 'started' ? Math.max(env.now, before.lastChangedAt) : env.now;
+  }
+
+  get state(): GroupState {
+    return this.#state;
+  }
+
+  /** The state of a group that has begun. */
+  get group(): StartedGroup {
+    if (this.#state.stage === 'unstarted') throw new Error(`Alert Group ${this.groupId} has not begun`);
+    return this.#state;
+  }
+
+  /** The present Route; a deleted one keeps its last configuration. */
+  get route(): RouteConfig {
+    return this.routeById(contextOf(this.group).routeId);
+  }
+
+  routeById(id: string): RouteConfig {
+    const route = this.directory.routesById.get(id);
+    if (!route) throw new Error(`Route ${id} is not in the directory`);
+    return route;
+  }
+
+  randomId(prefix: 'AG' | 'TE' | 'NE' | 'DE'): PublicId {
+    return newPublicId(prefix, this.env.random);
+  }
+
+  /** Begins the group with the Alerts that its rows hold: the row `create`. */
+  create(slot: Slot, actor: EventActor, details: StepDetails, firingAgainAfter: number | null): void {
+    const route = this.routeById(slot.routeId);
+    const frame = { groupLabels: this.#inKeyOrder(slot), routeName: route.name };
+    this.#state = {
+      stage: 'started',
+      snapshot: begin(alertGroupMachine, { at: this.now, routeId: slot.routeId }),
+      number: null,
+      slot,
+      portrait: portrayed(null, this.rows, frame),
+      sequence: 0,
+      lastChangedAt: this.now,
+      successorId: null,
+      firingAgainAfter,
+      replacedLabel: null,
+      troubledDestinations: [],
+    };
+    this.#recordRow('create', null, actor, details);
+  }
+
+  /** Sends one event to the machine and records what the row it took asks for. Answers the row. */
+  step(event: Happening, actor: EventActor, details: StepDetails = {}): RowName {
+    const before = this.group;
+    const row = this.settle(event);
+    this.#shown = true;
+    this.#recordRow(row, before, actor, details);
+    return row;
+  }
+
+  /** Sends the machine an event that nobody sees. */
+  settle(event: Happening): RowName {
+    const before = this.group;
+    const timers = timerPolicyOf(this.route.policy);
+    const { snapshot, emitted } = step(alertGroupMachine, before.snapshot, { ...event, timers });
+    const [taken] = emitted;
+    if (!taken) throw new Error(`${event.type} does not apply to ${JSON.stringify(before.snapshot.value)}`);
+    this.#state = { ...before, snapshot };
+    return taken.row;
+  }
+
+  /** Replaces part of what is kept beside the machine. */
+  amend(change: Partial<Omit<StartedGroup, 'stage' | 'snapshot' | 'successorId'>>): void {
+    this.#state = { ...this.group, ...change };
+    this.#shown = true;
+  }
+
+  /** Remembers where new firings of this group's Slot go. Nobody sees that. */
+  succeedBy(successorId: PublicId | null): void {
+    this.#state = { ...this.group, successorId };
+  }
+
+  /** Works the Portrait out again; the old one is answered. */
+  portray(): StartedGroup['portrait'] {
+    const before = this.group;
+    const { slot, portrait } = before;
+    const frame = { groupLabels: this.#inKeyOrder(slot), routeName: this.route.name };
+    const next = portrayed(portrait, this.rows, frame);
+    // While a group is resolved its level stays what it was, whatever becomes of its tails.
+    this.amend({ portrait: isOpen(before) ? next : { ...next, severityLevel: portrait.severityLevel } });
+    return portrait;
+  }
+
+  /** Something that pages show changed, though the group itself did not. */
+  show(): void {
+    this.#shown = true;
+  }
+
+  /** The Timeline alone has something new: pages look again, the row stays as it is. */
+  hint(): void {
+    this.#hint('alert-group', this.groupId);
+  }
+
+  saveAlert(alert: GroupAlert): void {
+    this.rows.set(keyOf(alert), alert);
+    this.#saved.set(keyOf(alert), alert);
+  }
+
+  /** The Alert was listed again and nothing else about it changed. */
+  seeAlert(alert: GroupAlert): void {
+    this.rows.set(keyOf(alert), alert);
+    if (this.#saved.has(keyOf(alert))) this.#saved.set(keyOf(alert), alert);
+    else this.#seen.set(keyOf(alert), alert);
+  }
+
+  /** Tells a feed, once this turn is through, that an Alert does not fire whatever it listed. */
+  tellEnded(feed: string, fingerprint: string, at: Micros): void {
+    const key = `${feed} ${at}`;
+    const told = this.#ended.get(key);
+    if (told) told.message.fingerprints.push(fingerprint);
+    else this.#ended.set(key, { feed, message: { type: 'ended', fingerprints: [fingerprint], at } });
+  }
+
+  send(send: Send): void {
+    this.#sends.push(send);
+  }
+
+  record(record: GroupRecord | WebhookEventRecorded | AuditRecorded): void {
+    this.#records.push(record);
+  }
+
+  perform(effect: GroupPerformed): void {
+    this.#performs.push(effect);
+  }
+
+  finish(): Turn<GroupState> {
+    this.#recordAlerts();
+    for (const { feed, message } of this.#ended.values()) this.send({ to: feedAddress(feed), message });
+    if (this.#state.stage === 'started' && this.#shown) this.#recordGroup(this.#state);
+    const created = this.#before.stage === 'unstarted' && this.#state.stage === 'started';
+    return {
+      state: this.#state,
+      wakeAt: wakeAtOf(this.#state),
+      sends: this.#sends,
+      records: this.#records,
+      performs: this.#performs,
+      ...(this.reply === undefined ? {} : { reply: this.reply }),
+      ...(created ? { claim: true as const } : {}),
+    };
+  }
+
+  /** Storage keeps the labels of a key, not their order. */
+  #inKeyOrder({ routeId, groupLabels }: Slot): Labels {
+    return inKeyOrder(groupLabels, this.routeById(routeId).groupKey);
+  }
+
+  #recordRow(name: RowName, before: StartedGroup | null, actor: EventActor, details: StepDetails): void {
+    const { records } = transitionRow(name);
+    if (!records) return;
+    this.amend({ sequence: this.group.sequence + 1, lastChangedAt: this.now });
+    const after = this.group;
+    const ownerBefore = before ? contextOf(before).owner : null;
+    const event: LifecycleEvent = {
+      name: records.event,
+      loudness: records.loudness,
+      mentions: (ownerBefore && records.ownedMentions) ?? records.mentions,
+      sequence: after.sequence,
+      at: this.now,
+      actor,
+      ownerBefore: records.event === 'reopened' ? contextOf(after).owner : ownerBefore,
+    };
+    const id = details.note?.id ?? this.randomId('TE');
+    const entry = entryOf({ id, event, kind: records.kind, before, after, details });
+    const { groupId } = this;
+    if (entry.kind === 'notes') this.record({ type: 'note.added', groupId, entry });
+    else this.record({ type: 'timeline.added', groupId, entry });
+    if (event.name === 'created' || event.name === 'reopened') this.#hint('alert-groups', null);
+    this.#announcements.push({ event, routeIds: this.#routesOf(before, after) });
+    const change = statusChange({ groupId, before, after, actor, details, at: this.now });
+    if (change) this.perform(change);
+  }
+
+  #routesOf(before: StartedGroup | null, after: StartedGroup): PublicId[] {
+    const left = before ? contextOf(before).routeId : null;
+    const { routeId } = contextOf(after);
+    return left === null || left === routeId ? [routeId] : [left, routeId];
+  }
+
+  #recordAlerts(): void {
+    const { groupId } = this;
+    if (this.#saved.size > 0) {
+      this.record({ type: 'alerts.saved', groupId, alerts: [...this.#saved.values()] });
+    }
+    const seen = [...this.#seen.values()].filter((alert) => !this.#saved.has(keyOf(alert)));
+    for (const record of alertsSeen(groupId, seen)) this.record(record);
+  }
+
+  #recordGroup(group: StartedGroup): void {
+    const created = this.#before.stage === 'unstarted';
+    this.record({ type: 'group.saved', row: groupRow(this.groupId, group), created });
+    this.#announceAll(group);
+    this.#hint('alert-group', this.groupId);
+  }
+
+  /** Every event shows the group as the whole step left it. */
+  #announceAll(group: StartedGroup): void {
+    let view: ReturnType<typeof groupView> | null = null;
+    for (const { event, routeIds } of this.#announcements) {
+      for (const destination of webhooksOf(routeIds, this.directory)) {
+        view ??= groupView(this.groupId, group, this.rows, this.directory);
+        const { record, send } = announce(
+          event,
+          destination,
+          view,
+          group.number,
+          this.directory,
+          this.env.random,
+        );
+        this.record(record);
+        this.send(send);
+      }
+    }
+  }
+
+  #hint(type: 'alert-group' | 'alert-groups', id: PublicId | null): void {
+    const hint: HintSent = { type: 'hint', hint: { type, id } };
+    this.#performs.push(hint);
+  }
+}
+
+/** A turn for one message. */
+export function beginTurn(
+  actor: Actor<GroupState, GroupRows>,
+  env: TurnEnv,
+  directory: Directory,
+): GroupTurn {
+  return new GroupTurn({
+    groupId: actor.self.key as PublicId,
+    before: actor.state,
+    rows: actor.rows,
+    env,
+    directory,
+  });
+}

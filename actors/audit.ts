@@ -1,0 +1,72 @@
+/** Building entries of the Audit log (access §11). */
+import type { Micros } from '../runtime/clock.ts';
+import type { AuditChange, AuditEntry } from './effects.ts';
+
+/** Who changes something, when and from where. */
+export interface Authorship {
+  readonly by: AuditEntry['actor'];
+  readonly at: Micros;
+  readonly address: string | null;
+}
+
+export interface AuditedChange {
+  /** `<resource type>.<verb>`. */
+  readonly action: string;
+  readonly resourceId: string | null;
+  readonly resourceName: string | null;
+  readonly diff?: readonly AuditChange[];
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export function auditEntry({ by, at, address }: Authorship, change: AuditedChange): AuditEntry {
+  const { action, resourceId, resourceName, diff = [], details = {} } = change;
+  const resourceType = action.slice(0, action.indexOf('.'));
+  return { at, actor: by, action, resourceType, resourceId, resourceName, address, diff, details };
+}
+
+/**
+ * What a change did, by JSON pointer in order: nested objects are walked, arrays compared whole. With `before` null
+ * (a creation) every field that is not null.
+ * @param maps pointers of objects whose keys are people's own; compared whole like arrays
+ */
+export function auditDiff(
+  before: object | null,
+  after: object,
+  maps: readonly string[] = [],
+): readonly AuditChange[] {
+  const old = before ? leaves(before, '', maps) : new Map<string, unknown>();
+  const fresh = leaves(after, '', maps);
+  const pointers = new Set([...old.keys(), ...fresh.keys()]);
+  const changes: AuditChange[] = [];
+  for (const pointer of [...pointers].sort()) {
+    const was = old.get(pointer) ?? null;
+    const is = fresh.get(pointer) ?? null;
+    if (!same(was, is)) changes.push({ pointer, before: was, after: is });
+  }
+  return changes;
+}
+
+function leaves(fields: object, under: string, maps: readonly string[]): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  for (const [key, value] of Object.entries(fields)) {
+    const pointer = `${under}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || maps.includes(pointer)) {
+      found.set(pointer, value);
+      continue;
+    }
+    for (const [deeper, leaf] of leaves(value, pointer, maps)) found.set(deeper, leaf);
+  }
+  return found;
+}
+
+/** Equal as JSON; the order of an object's keys does not count. */
+function same(left: unknown, right: unknown): boolean {
+  return JSON.stringify(sorted(left)) === JSON.stringify(sorted(right));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return entries.map(([key, inner]) => [key, sorted(inner)]);
+}

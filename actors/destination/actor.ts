@@ -1,0 +1,258 @@
+/**
+ * The Destination actor for events-mode webhooks: takes recorded events in, sends as many as its limiter, the order
+ * per Alert Group and its health allow, and says when it wants to be woken (webhooks §3).
+ */
+import type { Actor, ActorDefinition, Turn, TurnEnv } from '../../runtime/actor/index.ts';
+import { type Micros, SECOND } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { DirectorySource } from '../directory.ts';
+import { attemptFinished, notDelivered, tellWaiting } from './attempts.ts';
+import type { WebhookSend } from './effects.ts';
+import type { WaitingEvent } from './event-queue.ts';
+import { mostStarted, tokenDueAt, withoutToken } from './limiter.ts';
+import { DESTINATION, type DestinationMessage, type EventRecorded } from './messages.ts';
+import {
+  type DestinationRows,
+  emptyDestinationRows,
+  PAGE_EVENTS,
+  takePage,
+  takeRecorded,
+  type WaitingPage,
+  wantsPage,
+} from './rows.ts';
+import {
+  apply,
+  bucketOf,
+  type DestinationState,
+  type DestinationTurn,
+  flushNotes,
+  isBroken,
+  isDeleted,
+  isHealthy,
+  note,
+  openTurn,
+  persistDestination,
+  recordProgress,
+  restoreDestination,
+  startDestination,
+} from './turn.ts';
+
+/**
+ * A call without an outcome for this long is lost: the event is due again, with the same id. Longer than the most
+ * calls that may be started take one after the other, ten at a time and ten seconds each.
+ */
+export const CALL_LOST_AFTER: Micros = 60 * SECOND;
+export const DELETED_ERROR = 'the Destination was deleted';
+
+export interface DestinationDependencies {
+  readonly directory: DirectorySource;
+  readonly waiting: WaitingEvents;
+}
+
+/** Storage of waiting events, as the actor needs it. */
+export interface WaitingEvents {
+  /**
+   * The next groups, Urgent and oldest first, each with its first events, until about `limit` events; not the groups
+   * named.
+   */
+  page(destinationId: PublicId, except: readonly PublicId[], limit: number): Promise<WaitingPage>;
+}
+
+export type DestinationDefinition = ActorDefinition<DestinationState, DestinationRows, DestinationMessage>;
+
+export function createDestination({ directory, waiting }: DestinationDependencies): DestinationDefinition {
+  return {
+    kind: DESTINATION,
+    schema: 1,
+    migrate: (_persisted, from) => {
+      throw new Error(`a Destination of schema ${from} is unknown`);
+    },
+    start: startDestination,
+    restore: restoreDestination,
+    persist: persistDestination,
+    emptyRows: emptyDestinationRows,
+    weight: (_state, rows) => 1 + rows.queue.size,
+    prepare({ self, rows }) {
+      if (!wantsPage(rows)) return null;
+      return waiting.page(self.key as PublicId, [...rows.queue.groupIds()], PAGE_EVENTS);
+    },
+    receive: (actor, message, env) => receive(actor, message, env, directory),
+  };
+}
+
+function receive(
+  { self, state, rows }: Actor<DestinationState, DestinationRows>,
+  message: DestinationMessage,
+  env: TurnEnv,
+  directory: DirectorySource,
+): Turn<DestinationState> {
+  const id = self.key as PublicId;
+  const turn = openTurn(id, state, rows, directory.current().destinationsById.get(id), env);
+  if (env.prepared !== undefined) takePage(rows, env.prepared as WaitingPage);
+  if (rows.fresh) resumeTelling(turn);
+  handle(turn, message);
+  recallLost(turn);
+  pump(turn);
+  flushNotes(turn);
+  const { records, performs, sends } = turn;
+  return { state: turn.state, wakeAt: wakeAt(turn), records, performs, sends };
+}
+
+function handle(turn: DestinationTurn, message: DestinationMessage): void {
+  switch (message.type) {
+    case 'event_recorded':
+      eventRecorded(turn, message);
+      break;
+    case 'attempt_finished':
+      attemptFinished(turn, message);
+      break;
+    case 'saved':
+      apply(turn, { type: 'saved', at: turn.now });
+      break;
+    case 'deleted':
+      deleted(turn);
+      break;
+    case 'resume':
+      recallAll(turn);
+      break;
+    case 'wake':
+      break;
+    default:
+      message satisfies never;
+  }
+}
+
+function eventRecorded(turn: DestinationTurn, message: EventRecorded): void {
+  const event: WaitingEvent = {
+    id: message.eventId,
+    groupId: message.groupId,
+    sequence: message.sequence,
+    event: message.event,
+    urgent: message.urgent,
+    occurredAt: message.occurredAt,
+    calls: 0,
+    unread: 0,
+    attempts: 0,
+    firstFailedAt: null,
+    notBefore: 0,
+    exact: false,
+  };
+  const alone = turn.rows.queue.size === 0;
+  if (!takeRecorded(turn.rows, event, turn.now)) return;
+  if (isDeleted(turn)) notDelivered(turn, event, DELETED_ERROR);
+  if (!isBroken(turn)) return;
+  // With nothing else waiting, the next event is the probe the moment it is recorded.
+  if (alone) apply(turn, { type: 'first_event', at: turn.now });
+  if (turn.rows.troubled.has(event.groupId)) return;
+  const error = turn.state.snapshot.context.reason;
+  note(turn, { groupId: event.groupId, event: 'destination_broken', error, problem: true });
+}
+
+/** Everything that waits ends here; storage ended the events in the transaction that deleted the Destination. */
+function deleted(turn: DestinationTurn): void {
+  apply(turn, { type: 'deleted' });
+  for (const { groupId } of turn.rows.queue.events()) {
+    note(turn, { groupId, event: 'not_delivered', error: DELETED_ERROR, problem: true });
+  }
+  turn.rows.queue.clear();
+  turn.rows.tails.clear();
+  turn.rows.overflow = false;
+}
+
+/** After a restart nobody waits for the calls that were under way: they are due again. */
+function recallAll(turn: DestinationTurn): void {
+  recall(turn, turn.rows.queue.lost(Number.POSITIVE_INFINITY));
+}
+
+function recallLost(turn: DestinationTurn): void {
+  const lostAt = turn.rows.queue.lostAt();
+  if (lostAt !== null && lostAt <= turn.now) recall(turn, turn.rows.queue.lost(turn.now));
+}
+
+function recall(turn: DestinationTurn, events: readonly WaitingEvent[]): void {
+  for (const event of events) {
+    turn.rows.queue.putBack(event);
+    recordProgress(turn, event, { state: 'waiting', nextAttemptAt: null, error: null });
+    if (turn.state.snapshot.context.probe === event.id) apply(turn, { type: 'probe_lost', at: turn.now });
+  }
+}
+
+/** A restart in the middle of telling groups begins it again: saying it twice is better than not at all. */
+function resumeTelling(turn: DestinationTurn): void {
+  turn.rows.fresh = false;
+  const { telling, snapshot } = turn.state;
+  if (snapshot.context.probe !== null && !turn.rows.queue.head(snapshot.context.probe)?.inFlight) {
+    apply(turn, { type: 'probe_lost', at: turn.now });
+  }
+  if (telling) tellWaiting(turn, telling);
+}
+
+/** Starts every call that may start now. */
+function pump(turn: DestinationTurn): void {
+  if (isBroken(turn)) probe(turn);
+  const { queue } = turn.rows;
+  while (isHealthy(turn) && queue.inFlight < mostStarted(turn.limiter)) {
+    const event = queue.nextDue(turn.now);
+    if (!event || !takeToken(turn)) return;
+    send(turn, event);
+  }
+}
+
+function probe(turn: DestinationTurn): void {
+  const { probe: running, nextProbeAt } = turn.state.snapshot.context;
+  if (running !== null || nextProbeAt === null || nextProbeAt > turn.now) return;
+  const event = turn.rows.queue.oldest(turn.now);
+  if (!event || !takeToken(turn)) return;
+  send(turn, event);
+  apply(turn, { type: 'probe_started', eventId: event.id });
+}
+
+function takeToken(turn: DestinationTurn): boolean {
+  const bucket = withoutToken(bucketOf(turn));
+  if (bucket) turn.state = { ...turn.state, bucket };
+  return bucket !== null;
+}
+
+function send(turn: DestinationTurn, event: WaitingEvent): void {
+  const lostAt = turn.now + CALL_LOST_AFTER;
+  turn.rows.queue.start(event, lostAt);
+  event.calls++;
+  recordProgress(turn, event, { state: 'sending', nextAttemptAt: lostAt, error: null });
+  const perform: WebhookSend = {
+    type: 'webhook.send',
+    destinationId: turn.id,
+    eventId: event.id,
+    groupId: event.groupId,
+    event: event.event,
+    urgent: event.urgent,
+    occurredAt: event.occurredAt,
+    call: event.calls,
+    attempt: event.attempts + 1,
+  };
+  turn.performs.push(perform);
+}
+
+function wakeAt(turn: DestinationTurn): Micros | null {
+  // A wake-up that leaves the same instant behind would count as ignored, so "at once" is the next one.
+  const atOnce = turn.now + 1;
+  if (isDeleted(turn)) return turn.rows.notes.length > 0 ? atOnce : null;
+  if (turn.rows.notes.length > 0 || wantsPage(turn.rows)) return atOnce;
+  const wishes = [turn.rows.queue.lostAt(), nextCallAt(turn)].filter((wish) => wish !== null);
+  return wishes.length === 0 ? null : Math.min(...wishes);
+}
+
+/** When the next call may start; null while an answer has to come first. */
+function nextCallAt(turn: DestinationTurn): Micros | null {
+  const { queue } = turn.rows;
+  const token = tokenDueAt(bucketOf(turn), turn.limiter);
+  if (isBroken(turn)) {
+    const { probe: running, nextProbeAt } = turn.state.snapshot.context;
+    if (running !== null || nextProbeAt === null || queue.size === queue.inFlight) return null;
+    if (queue.oldest(turn.now)) return Math.max(nextProbeAt, token);
+    const due = queue.dueAt();
+    return due === null ? null : Math.max(nextProbeAt, token, due);
+  }
+  if (queue.inFlight >= mostStarted(turn.limiter)) return null;
+  const due = queue.dueAt();
+  return due === null ? null : Math.max(due, token, turn.now);
+}

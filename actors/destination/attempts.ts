@@ -1,0 +1,181 @@
+/** What the outcome of one call changes: the event, its budget, the health of the Destination (webhooks §3.4, §3.5). */
+import type { LifecycleEventName } from '../model.ts';
+import { backoff, budgetSpent, unreadPause } from './backoff.ts';
+import type { WaitingEvent } from './event-queue.ts';
+import type { AttemptFinished, AttemptOutcome } from './messages.ts';
+import { noticeDeliveredSend, publishedSend } from './notes.ts';
+import { endEvent } from './rows.ts';
+import {
+  announce,
+  apply,
+  type DestinationTurn,
+  isBroken,
+  isProbe,
+  note,
+  recordProgress,
+  setTemplateError,
+} from './turn.ts';
+
+/** Events whose delivery their Alert Group has to know of: one that reached nobody counts as answered (§8.2). */
+const REMINDERS: readonly LifecycleEventName[] = ['reminder', 'notices_missed'];
+
+/**
+ * Takes in an outcome. An event that ended meanwhile is left alone. Of a call that was given up, only a late 2xx counts:
+ * a newer call may be under way, and a failure says nothing about that one.
+ */
+export function attemptFinished(turn: DestinationTurn, { eventId, call, outcome }: AttemptFinished): void {
+  const head = turn.rows.queue.head(eventId);
+  if (!head) return;
+  const isOfThisCall = head.inFlight && call === head.event.calls;
+  if (!isOfThisCall && outcome.class !== 'ok') return;
+  if (outcome.class !== 'not_sent') head.event.unread = 0;
+  const rendered = outcome.class !== 'template_error' && outcome.class !== 'not_sent';
+  if (rendered) setTemplateError(turn, null);
+  settle(turn, head.event, outcome);
+}
+
+function settle(turn: DestinationTurn, event: WaitingEvent, outcome: AttemptOutcome): void {
+  switch (outcome.class) {
+    case 'ok':
+      delivered(turn, event);
+      break;
+    case 'retry_after':
+      asksToWait(turn, event, outcome);
+      break;
+    case 'transient':
+      failedForNow(turn, event, outcome.error);
+      break;
+    case 'fatal':
+      refused(turn, event, outcome.error);
+      break;
+    case 'unknown':
+      notDelivered(turn, event, outcome.error);
+      break;
+    case 'template_error':
+      setTemplateError(turn, { since: turn.state.templateError?.since ?? turn.now, error: outcome.error });
+      notDelivered(turn, event, outcome.error);
+      break;
+    case 'not_sent':
+      notSent(turn, event, outcome.because);
+      break;
+    default:
+      outcome satisfies never;
+  }
+}
+
+function delivered(turn: DestinationTurn, event: WaitingEvent): void {
+  const { rows, now } = turn;
+  const probe = isProbe(turn, event.id);
+  endEvent(rows, event, now);
+  recordProgress(turn, event, { state: 'delivered', nextAttemptAt: null, error: null });
+  if (!rows.published.has(event.groupId)) {
+    rows.published.add(event.groupId);
+    turn.sends.push(publishedSend(event.groupId, now));
+  }
+  if (REMINDERS.includes(event.event)) turn.sends.push(noticeDeliveredSend(event, now));
+  if (probe) recovered(turn);
+  // A group that still waits here was or will be told with the others.
+  if (rows.queue.holds(event.groupId) && (probe || isBroken(turn))) return;
+  const told = probe ? 'destination_recovered' : null;
+  note(turn, { groupId: event.groupId, event: told, error: null, problem: false });
+}
+
+/** Nothing happened: the event is back where it was, after a pause when it could not be read. */
+function notSent(
+  turn: DestinationTurn,
+  event: WaitingEvent,
+  because: Extract<AttemptOutcome, { class: 'not_sent' }>['because'],
+): void {
+  if (because === 'unreadable') {
+    event.exact = false;
+    event.notBefore = turn.now + unreadPause(++event.unread);
+  }
+  waitAgain(turn, event, null);
+  if (isProbe(turn, event.id)) apply(turn, { type: 'probe_lost', at: Math.max(turn.now, event.notBefore) });
+}
+
+function asksToWait(
+  turn: DestinationTurn,
+  event: WaitingEvent,
+  { until, error }: Extract<AttemptOutcome, { class: 'retry_after' }>,
+): void {
+  event.notBefore = until;
+  event.exact = true;
+  waitAgain(turn, event, error);
+  if (isProbe(turn, event.id)) {
+    apply(turn, { type: 'probe_failed', reason: unavailable(error), at: turn.now, notBefore: until });
+  }
+}
+
+function failedForNow(turn: DestinationTurn, event: WaitingEvent, error: string): void {
+  event.exact = false;
+  event.notBefore = 0;
+  if (isBroken(turn)) {
+    waitAgain(turn, event, error);
+    failedWhileBroken(turn, event, unavailable(error));
+    return;
+  }
+  event.attempts++;
+  event.firstFailedAt ??= turn.now;
+  const spent = budgetSpent(event.attempts, event.firstFailedAt, turn.now);
+  if (!spent) event.notBefore = turn.now + backoff(event.attempts, turn.random());
+  waitAgain(turn, event, error);
+  if (spent) broke(turn, unavailable(error));
+}
+
+function refused(turn: DestinationTurn, event: WaitingEvent, error: string): void {
+  event.exact = false;
+  event.notBefore = 0;
+  waitAgain(turn, event, error);
+  if (isBroken(turn)) failedWhileBroken(turn, event, error);
+  else broke(turn, error);
+}
+
+/** Ends an event that can never succeed. While Broken it was the probe, and the next event becomes the next one. */
+export function notDelivered(turn: DestinationTurn, event: WaitingEvent, error: string): void {
+  const probe = isProbe(turn, event.id);
+  endEvent(turn.rows, event, turn.now);
+  recordProgress(turn, event, { state: 'not_delivered', nextAttemptAt: null, error });
+  note(turn, { groupId: event.groupId, event: 'not_delivered', error, problem: true });
+  if (probe) apply(turn, { type: 'probe_rejected', at: turn.now });
+}
+
+function failedWhileBroken(turn: DestinationTurn, event: WaitingEvent, reason: string): void {
+  if (isProbe(turn, event.id)) apply(turn, { type: 'probe_failed', reason, at: turn.now, notBefore: 0 });
+  else apply(turn, { type: 'broke', reason, at: turn.now });
+}
+
+function broke(turn: DestinationTurn, reason: string): void {
+  apply(turn, { type: 'broke', reason, at: turn.now });
+  announce(turn, { change: 'destination_broken', reason });
+  tellWaiting(turn, 'destination_broken');
+}
+
+function recovered(turn: DestinationTurn): void {
+  const { reason } = turn.state.snapshot.context;
+  apply(turn, { type: 'probe_succeeded', at: turn.now });
+  announce(turn, { change: 'destination_recovered', reason });
+  turn.rows.queue.renew();
+  turn.records.push({ type: 'webhook.budgets_renewed', destinationId: turn.id, at: turn.now });
+  tellWaiting(turn, 'destination_recovered');
+}
+
+/** Tells every group that waits here, in pages that survive a restart. */
+export function tellWaiting(
+  turn: DestinationTurn,
+  event: 'destination_broken' | 'destination_recovered',
+): void {
+  const problem = event === 'destination_broken';
+  const error = problem ? turn.state.snapshot.context.reason : null;
+  for (const groupId of turn.rows.queue.groupIds()) note(turn, { groupId, event, error, problem });
+  turn.state = { ...turn.state, telling: event };
+}
+
+function waitAgain(turn: DestinationTurn, event: WaitingEvent, error: string | null): void {
+  turn.rows.queue.putBack(event);
+  recordProgress(turn, event, { state: 'waiting', nextAttemptAt: event.notBefore || null, error });
+}
+
+function unavailable(error: string): string {
+  return `unavailable: ${error}`;
+}

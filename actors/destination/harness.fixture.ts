@@ -1,0 +1,233 @@
+/** Drives a Destination actor in tests: virtual time, records kept as storage would, calls answered by hand. */
+import type { ActorMessage, Send, Turn } from '../../runtime/actor/index.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { DestinationConfig, Directory } from '../directory.ts';
+import type { InternalAlertRecorded } from '../internal-alerts/effects.ts';
+import type { LifecycleEventName } from '../model.ts';
+import { CALL_LOST_AFTER, createDestination } from './actor.ts';
+import type { DestinationRecord, WebhookProgress, WebhookSend } from './effects.ts';
+import type { WaitingEvent } from './event-queue.ts';
+import type { AttemptOutcome, DestinationMessage, EventRecorded } from './messages.ts';
+import { destinationRows, MOST_OF_GROUP, type WaitingPage } from './rows.ts';
+import { type DestinationState, healthOf } from './turn.ts';
+
+const ID = 'DSK7M3QX9P2RTA' as PublicId;
+
+interface StoredEvent extends WaitingEvent {
+  state: WebhookProgress['state'];
+  error: string | null;
+}
+
+export function createDestinationHarness(config: Partial<Pick<DestinationConfig, 'limiter'>> = {}) {
+  let settings = { limiter: { limit: 5, per_seconds: 1 }, ...config };
+  const stored = new Map<string, StoredEvent>();
+  const open = () => [...stored.values()].filter((e) => e.state === 'waiting' || e.state === 'sending');
+
+  const definition = createDestination({
+    directory: {
+      current: () =>
+        ({
+          destinationsById: new Map([[ID, { id: ID, name: 'relay', ...settings }]]),
+        }) as unknown as Directory,
+      reload: async () => undefined,
+    },
+    waiting: {
+      async page(_id, except, limit) {
+        const left = open().filter((event) => !except.includes(event.groupId));
+        return pageOf(left, limit);
+      },
+    },
+  });
+
+  let now: Micros = 1_791_020_467_000_000;
+  let state = definition.start(ID);
+  let rows = definition.emptyRows(ID);
+  let wake: Micros | null = null;
+  let seed = 1;
+  const calls: string[] = [];
+  const sends: Send[] = [];
+  const announced: string[] = [];
+  const alerts: InternalAlertRecorded[] = [];
+  const sequences = new Map<string, number>();
+
+  const commit = (turn: Turn<DestinationState>): void => {
+    state = turn.state;
+    wake = turn.wakeAt;
+    for (const record of turn.records as readonly (DestinationRecord | InternalAlertRecorded)[]) {
+      if (record.type === 'internal_alert.recorded') alerts.push(record);
+      if (record.type === 'webhook.budgets_renewed') for (const event of open()) renew(event);
+      if (record.type !== 'webhook.progress') continue;
+      const event = stored.get(record.eventId);
+      if (event) Object.assign(event, progressOf(record));
+    }
+    for (const perform of turn.performs) {
+      if (perform.type === 'webhook.send') calls.push((perform as WebhookSend).eventId);
+      if ('change' in perform) announced.push(String(perform.change));
+    }
+    sends.push(...turn.sends);
+  };
+  const turn = (message: DestinationMessage, prepared?: unknown): void => {
+    const env = { now, from: null, prepared, random: randomBytes };
+    commit(definition.receive({ self: { kind: 'destination', key: ID }, state, rows }, message, env));
+  };
+  const newestCall = (eventId: string): number => rows.queue.head(eventId)?.event.calls ?? 0;
+  const randomBytes = (size: number): Uint8Array => {
+    seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff;
+    return Buffer.alloc(size, seed >>> 16);
+  };
+  const advance = (by: Micros): void => {
+    const until = now + by;
+    for (let turns = 0; wake !== null && wake <= until && turns < 5000; turns++) {
+      const stuck = wake <= now && by === 0 && turns > 0;
+      if (stuck) return;
+      now = Math.max(now, wake);
+      turn({ type: 'wake' });
+    }
+    now = until;
+  };
+
+  return {
+    now: () => now,
+    wakeAt: () => wake,
+    send: (message: DestinationMessage) => turn(message),
+    advance,
+    configure(changed: Pick<DestinationConfig, 'limiter'>) {
+      settings = { ...settings, ...changed };
+    },
+    /** Records the next event of a group; its id is `<group>#<sequence>`. */
+    record(groupId: PublicId, event: LifecycleEventName, { urgent = false } = {}): EventRecorded {
+      const sequence = (sequences.get(groupId) ?? 0) + 1;
+      sequences.set(groupId, sequence);
+      now += 1;
+      const eventId = `${groupId}#${sequence}`;
+      const message: EventRecorded = {
+        type: 'event_recorded',
+        eventId,
+        groupId,
+        sequence,
+        event,
+        urgent,
+        occurredAt: now,
+      };
+      stored.set(eventId, { ...waitingEvent(message), state: 'waiting', error: null });
+      turn(message);
+      return message;
+    },
+    /** The outcome of the newest call of an event, or of an older one. */
+    answer(eventId: string, outcome: AttemptOutcome, call = newestCall(eventId)) {
+      turn({ type: 'attempt_finished', eventId, call, outcome, at: now });
+    },
+    /** The same, with the page that the actor may want before the turn. */
+    async answerPrepared(eventId: string, outcome: AttemptOutcome) {
+      const call = newestCall(eventId);
+      const message: DestinationMessage = { type: 'attempt_finished', eventId, call, outcome, at: now };
+      const prepared = definition.prepare?.({ self: { kind: 'destination', key: ID }, state, rows }, message);
+      turn(message, (await prepared) ?? undefined);
+    },
+    /** A wake-up, with the page that the actor may want before it. */
+    async wakePrepared() {
+      const message: DestinationMessage = { type: 'wake' };
+      const prepared = definition.prepare?.({ self: { kind: 'destination', key: ID }, state, rows }, message);
+      now += 1;
+      turn(message, (await prepared) ?? undefined);
+    },
+    failTransiently(eventId: string, times: number, first: () => void = () => undefined) {
+      first();
+      for (let time = 0; time < times; time++) {
+        if (!rows.queue.head(eventId)?.inFlight) advance((wake ?? now) - now);
+        turn({
+          type: 'attempt_finished',
+          eventId,
+          call: newestCall(eventId),
+          outcome: { class: 'transient', error: 'answered 503' },
+          at: now,
+        });
+      }
+    },
+    /** Everything in memory is lost; state and rows come from storage. */
+    restart() {
+      state = definition.restore(JSON.parse(JSON.stringify(definition.persist(state))));
+      const page = pageOf(open(), Number.POSITIVE_INFINITY);
+      rows = destinationRows({ ...page, troubled: [], sending: sending(open()) });
+    },
+    /** Ids of the requests made since the last look, in order. */
+    calls: () => calls.splice(0),
+    sent: () => sends.splice(0),
+    /** What a group was told since the last look. */
+    told(groupId: PublicId): ActorMessage[] {
+      const mine = sends.filter((send) => send.to.key === groupId);
+      for (const send of mine) sends.splice(sends.indexOf(send), 1);
+      return mine.map((send) => send.message);
+    },
+    announced: () => announced.splice(0),
+    /** Internal alerts recorded since the last look: what happened to which, with the extra labels. */
+    alerts: () => alerts.splice(0).map(({ change, name, labels }) => [change, name, labels]),
+    stored: (eventId: string) => stored.get(eventId),
+    waiting: () => rows.queue.size,
+    health: () => healthOf(state.snapshot),
+    templateError: () => state.templateError,
+  };
+
+  function sending(events: readonly StoredEvent[]) {
+    return events
+      .filter((e) => e.state === 'sending')
+      .map((e) => ({ id: e.id, lostAt: now + CALL_LOST_AFTER }));
+  }
+}
+
+/** As storage pages: by group, oldest first, no more than the first events of each. */
+function pageOf(left: readonly StoredEvent[], limit: number): WaitingPage {
+  const byGroup = new Map<PublicId, StoredEvent[]>();
+  for (const event of left) byGroup.set(event.groupId, [...(byGroup.get(event.groupId) ?? []), event]);
+  const lines = [...byGroup];
+  const given: StoredEvent[] = [];
+  let taken = 0;
+  for (const [, line] of lines) {
+    if (given.length >= limit) break;
+    given.push(...line.slice(0, MOST_OF_GROUP));
+    taken++;
+  }
+  const cut = lines.slice(0, taken).filter(([, line]) => line.length > MOST_OF_GROUP);
+  return { events: given.map(fresh), more: lines.length > taken, cut: cut.map(([groupId]) => groupId) };
+}
+
+function waitingEvent(message: EventRecorded): WaitingEvent {
+  return {
+    id: message.eventId,
+    groupId: message.groupId,
+    sequence: message.sequence,
+    event: message.event,
+    urgent: message.urgent,
+    occurredAt: message.occurredAt,
+    calls: 0,
+    unread: 0,
+    attempts: 0,
+    firstFailedAt: null,
+    notBefore: 0,
+    exact: false,
+  };
+}
+
+function fresh(event: StoredEvent): WaitingEvent {
+  const { state: _state, error: _error, ...waiting } = event;
+  return waiting;
+}
+
+function renew(event: StoredEvent): void {
+  event.attempts = 0;
+  event.firstFailedAt = null;
+  event.notBefore = 0;
+}
+
+function progressOf(record: WebhookProgress): Partial<StoredEvent> {
+  return {
+    state: record.state,
+    calls: record.calls,
+    attempts: record.attempts,
+    firstFailedAt: record.firstFailedAt,
+    exact: record.exact,
+    notBefore: record.state === 'waiting' ? (record.nextAttemptAt ?? 0) : 0,
+    error: record.error,
+  };
+}

@@ -1,0 +1,121 @@
+/** What configuring Destinations needs from storage. Implemented in storage/destinations.ts. */
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Authorship } from '../audit.ts';
+import type { MentionSettings } from '../directory.ts';
+import type { DestinationHealth, DestinationTemplateError } from './effects.ts';
+import type { Limiter } from './limiter.ts';
+import type { EventsConfig } from './webhook-config.ts';
+
+/** The writable fields of an events-mode webhook. */
+export interface DestinationFields {
+  readonly name: string;
+  readonly mode: 'events';
+  readonly events: EventsConfig;
+  readonly mentions: MentionSettings;
+  readonly limiter: Limiter;
+}
+
+export interface StoredDestination {
+  readonly id: PublicId;
+  readonly version: number;
+  readonly fields: DestinationFields;
+  readonly signingSecret: SigningSecretStatus;
+  readonly health: DestinationHealth;
+  readonly templateError: DestinationTemplateError | null;
+  readonly createdAt: Micros;
+}
+
+export interface SigningSecretStatus {
+  readonly updatedAt: Micros | null;
+  /** Since when there is a previous one that still signs. */
+  readonly previousSince: Micros | null;
+}
+
+export interface SecretEntry {
+  readonly name: string;
+  readonly updatedAt: Micros;
+}
+
+export interface DestinationFilter {
+  readonly types: readonly string[] | null;
+  readonly health: readonly ('healthy' | 'broken')[] | null;
+  /** Only these. */
+  readonly ids: readonly PublicId[] | null;
+}
+
+/** Judges the version that a change was based on; null accepts any. */
+export type IsCurrent = ((version: number) => boolean) | null;
+
+/** What is to become of a Destination that was read for a change. */
+export type DestinationDecision<Refusal> =
+  | { readonly save: DestinationFields }
+  | { readonly refuse: Refusal };
+
+export type DestinationUpdate<Refusal> =
+  | { readonly outcome: 'saved' | 'unchanged'; readonly destination: StoredDestination }
+  | { readonly outcome: 'refused'; readonly refusal: Refusal }
+  | { readonly outcome: 'unknown' | 'name_taken' };
+
+export type SecretChange =
+  | { readonly outcome: 'saved'; readonly version: number; readonly updatedAt: Micros }
+  | { readonly outcome: 'unknown' | 'stale' | 'too_many' };
+
+export interface DestinationStore {
+  /** Oldest first, after the one with this time of creation and id. */
+  page(
+    filter: DestinationFilter,
+    after: readonly [createdAt: Micros, id: string] | null,
+    limit: number,
+  ): Promise<{ readonly items: readonly StoredDestination[]; readonly more: boolean }>;
+  read(id: PublicId): Promise<StoredDestination | null>;
+  /** The signing secret is told here and nowhere else. */
+  create(
+    fields: DestinationFields,
+    author: Authorship,
+  ): Promise<{ readonly destination: StoredDestination; readonly signingSecret: string } | 'name_taken'>;
+  update<Refusal>(
+    id: PublicId,
+    decide: (current: StoredDestination) => DestinationDecision<Refusal>,
+    author: Authorship,
+  ): Promise<DestinationUpdate<Refusal>>;
+  /** Ends what waits, wipes every secret and keeps the row for history. */
+  remove(id: PublicId, isCurrent: IsCurrent, author: Authorship): Promise<'removed' | 'unknown' | 'stale'>;
+
+  /** By name; null for an unknown Destination. */
+  secrets(id: PublicId): Promise<{ readonly version: number; readonly items: readonly SecretEntry[] } | null>;
+  putSecret(
+    id: PublicId,
+    secret: { readonly name: string; readonly value: string },
+    isCurrent: IsCurrent,
+    author: Authorship,
+  ): Promise<SecretChange>;
+  deleteSecret(id: PublicId, name: string, isCurrent: IsCurrent, author: Authorship): Promise<SecretChange>;
+  /** The current signing secret becomes the previous one, an older previous one is wiped. Null: unknown. */
+  generateSigningSecret(
+    id: PublicId,
+    author: Authorship,
+  ): Promise<{ readonly secret: string; readonly status: SigningSecretStatus } | null>;
+  retirePreviousSigningSecret(
+    id: PublicId,
+    author: Authorship,
+  ): Promise<'retired' | 'nothing_to_retire' | 'unknown'>;
+}
+
+/** Secrets of one Destination at most. */
+export const MOST_SECRETS = 100;
+
+/** How an Alert Group stands at one webhook (delivery §11). */
+export interface WebhookDelivery {
+  readonly destination: {
+    readonly id: PublicId;
+    readonly name: string;
+    readonly type: 'webhook';
+    readonly brokenSince: Micros | null;
+    readonly brokenReason: string | null;
+  };
+  readonly state: 'pending' | 'delivered' | 'waiting_for_broken_destination' | 'not_delivered';
+  /** Masked: of the last failed attempt while pending, of the newest event when it was not delivered. */
+  readonly error: string | null;
+  readonly updatedAt: Micros;
+}

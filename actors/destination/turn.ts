@@ -1,0 +1,221 @@
+/** One turn of a Destination under construction: its state as it changes, and what the turn will ask for. */
+import {
+  begin,
+  type PerformedEffect,
+  persistSnapshot,
+  restoreSnapshot,
+  type Send,
+  step,
+  type TurnEnv,
+} from '../../runtime/actor/index.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { DestinationConfig } from '../directory.ts';
+import type { InternalAlertRecorded } from '../internal-alerts/effects.ts';
+import type { Labels } from '../model.ts';
+import type {
+  DestinationHealth,
+  DestinationHealthChanged,
+  DestinationRecord,
+  DestinationTemplateError,
+  WebhookProgress,
+} from './effects.ts';
+import type { WaitingEvent } from './event-queue.ts';
+import { type Bucket, fullBucket, type Limiter, refilled } from './limiter.ts';
+import { type DestinationEmitted, type DestinationEvent, destinationMachine } from './machine.ts';
+import { type DeliveryNote, noteSend } from './notes.ts';
+import type { DestinationRows } from './rows.ts';
+
+export type DestinationSnapshot = ReturnType<typeof begin<typeof destinationMachine>>;
+
+export interface DestinationState {
+  readonly snapshot: DestinationSnapshot;
+  /** Null before the first use of the limiter. */
+  readonly bucket: Bucket | null;
+  readonly templateError: DestinationTemplateError | null;
+  /** Groups are being told of this, page by page. */
+  readonly telling: 'destination_broken' | 'destination_recovered' | null;
+  /** As last seen in the configuration; a deleted Destination keeps it. */
+  readonly name: string;
+}
+
+/** What a new Destination has until its configuration is known. */
+const DEFAULT_LIMITER: Limiter = { limit: 5, per_seconds: 1 };
+/** Alert Groups told something in one turn. */
+const NOTES_PAGE = 500;
+
+export function startDestination(): DestinationState {
+  return {
+    snapshot: begin(destinationMachine),
+    bucket: null,
+    templateError: null,
+    telling: null,
+    name: '',
+  };
+}
+
+export function persistDestination(state: DestinationState): unknown {
+  return { ...state, snapshot: persistSnapshot(destinationMachine, state.snapshot) };
+}
+
+/** The way back from {@link persistDestination}. */
+export function restoreDestination(persisted: unknown): DestinationState {
+  const state = persisted as DestinationState;
+  return { ...state, snapshot: restoreSnapshot(destinationMachine, state.snapshot) };
+}
+
+export interface DestinationTurn {
+  readonly id: PublicId;
+  readonly now: Micros;
+  readonly rows: DestinationRows;
+  readonly limiter: Limiter;
+  readonly records: (DestinationRecord | InternalAlertRecorded)[];
+  readonly performs: PerformedEffect[];
+  readonly sends: Send[];
+  state: DestinationState;
+  /** A fraction between 0 and 1. */
+  random(): number;
+}
+
+export function openTurn(
+  id: PublicId,
+  state: DestinationState,
+  rows: DestinationRows,
+  config: DestinationConfig | undefined,
+  env: TurnEnv,
+): DestinationTurn {
+  const limiter = config?.limiter ?? DEFAULT_LIMITER;
+  const name = config?.name ?? state.name;
+  return {
+    id,
+    now: env.now,
+    rows,
+    limiter,
+    records: [],
+    performs: [],
+    sends: [],
+    state: name === state.name ? state : { ...state, name },
+    random: () => Buffer.from(env.random(4)).readUInt32BE() / 2 ** 32,
+  };
+}
+
+/** The bucket as it stands now. */
+export function bucketOf(turn: DestinationTurn): Bucket {
+  const { bucket } = turn.state;
+  return bucket ? refilled(bucket, turn.limiter, turn.now) : fullBucket(turn.limiter, turn.now);
+}
+
+export function isHealthy(turn: DestinationTurn): boolean {
+  return turn.state.snapshot.matches('healthy');
+}
+
+export function isBroken(turn: DestinationTurn): boolean {
+  return turn.state.snapshot.matches('broken');
+}
+
+export function isDeleted(turn: DestinationTurn): boolean {
+  return turn.state.snapshot.matches('deleted');
+}
+
+/** Whether this event is the probe in flight. */
+export function isProbe(turn: DestinationTurn, eventId: string): boolean {
+  return turn.state.snapshot.context.probe === eventId;
+}
+
+/** Applies one event to the machine; health that changed is recorded. */
+export function apply(turn: DestinationTurn, event: DestinationEvent): readonly DestinationEmitted['type'][] {
+  const { snapshot, emitted } = step(destinationMachine, turn.state.snapshot, event);
+  if (snapshot === turn.state.snapshot) return [];
+  turn.state = { ...turn.state, snapshot };
+  if (emitted.length > 0) recordHealth(turn);
+  for (const { type } of emitted) {
+    if (type === 'destination_broken') recordAlert(turn, 'raise', 'SvcDestinationBroken');
+    if (type === 'destination_recovered') recordAlert(turn, 'resolve', 'SvcDestinationBroken');
+  }
+  return emitted.map((one) => one.type);
+}
+
+export function setTemplateError(turn: DestinationTurn, error: DestinationTemplateError | null): void {
+  const { templateError } = turn.state;
+  if (templateError === error) return;
+  turn.state = { ...turn.state, templateError: error };
+  recordHealth(turn);
+  if (templateError === null || error === null) {
+    recordAlert(turn, error ? 'raise' : 'resolve', 'SvcTemplateError', { template: 'webhook_request' });
+  }
+  announce(turn, { change: 'template_error', reason: error?.error ?? null });
+}
+
+/** What happened goes to the log and to open browsers. */
+export function announce(
+  turn: DestinationTurn,
+  what: Pick<DestinationHealthChanged, 'change' | 'reason'>,
+): void {
+  const perform: DestinationHealthChanged = {
+    type: 'destination.health_changed',
+    destinationId: turn.id,
+    ...what,
+  };
+  turn.performs.push(perform);
+}
+
+/** How an event stands now. */
+export function recordProgress(
+  turn: DestinationTurn,
+  event: WaitingEvent,
+  progress: Pick<WebhookProgress, 'state' | 'nextAttemptAt' | 'error'>,
+): void {
+  const { calls, attempts, firstFailedAt, exact } = event;
+  turn.records.push({
+    type: 'webhook.progress',
+    eventId: event.id,
+    calls,
+    attempts,
+    firstFailedAt,
+    exact,
+    at: turn.now,
+    ...progress,
+  });
+}
+
+/** Tells an Alert Group something about its delivery here. */
+export function note(turn: DestinationTurn, told: Omit<DeliveryNote, 'at'>): void {
+  const { troubled } = turn.rows;
+  if (told.event === null && troubled.has(told.groupId) === told.problem) return;
+  if (told.problem) troubled.add(told.groupId);
+  else troubled.delete(told.groupId);
+  turn.rows.notes.push({ ...told, at: turn.now });
+}
+
+/** Sends a page of what groups are to be told; the rest follows with the next turn, which comes at once. */
+export function flushNotes(turn: DestinationTurn): void {
+  const page = turn.rows.notes.splice(0, NOTES_PAGE);
+  for (const one of page) turn.sends.push(noteSend(one, { id: turn.id, name: turn.state.name }));
+  if (turn.state.telling && turn.rows.notes.length === 0) turn.state = { ...turn.state, telling: null };
+}
+
+function recordHealth(turn: DestinationTurn): void {
+  turn.records.push({
+    type: 'destination.health',
+    destinationId: turn.id,
+    health: healthOf(turn.state.snapshot),
+    templateError: turn.state.templateError,
+  });
+}
+
+/** One of Tocsin's own alerts began or ended here; it is stored with the change of health (internal-alerts §2.3). */
+function recordAlert(
+  turn: DestinationTurn,
+  change: InternalAlertRecorded['change'],
+  name: InternalAlertRecorded['name'],
+  labels: Labels = {},
+): void {
+  const entity = { id: turn.id, name: turn.state.name };
+  turn.records.push({ type: 'internal_alert.recorded', change, name, entity, labels, at: turn.now });
+}
+
+/** Health as it is stored and shown. */
+export function healthOf(snapshot: DestinationSnapshot): DestinationHealth {
+  const { since, reason } = snapshot.context;
+  return since === null ? { state: 'healthy' } : { state: 'broken', since, reason: reason ?? '' };
+}

@@ -1,0 +1,166 @@
+/** What an Admin writes for an events-mode webhook: its checks, its warnings, its templates (webhooks §1.1, §1.2). */
+import {
+  parseSecretTemplate,
+  renderSecretTemplate,
+  type TemplatePart,
+} from '../templates/secret-template.ts';
+
+export interface WebhookHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** URL and header values are templates that read Secrets. */
+export interface EventsConfig {
+  readonly url: string;
+  readonly headers: readonly WebhookHeader[];
+}
+
+export interface ConfigError {
+  /** RFC 6901, below the Destination. */
+  readonly pointer: string;
+  readonly code:
+    | 'required'
+    | 'invalid_format'
+    | 'too_long'
+    | 'duplicate'
+    | 'reserved'
+    | 'template_syntax'
+    | 'unknown_function';
+  readonly detail: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+export interface ConfigWarning {
+  readonly kind: 'literal_credential';
+  readonly field: string;
+}
+
+const TEMPLATE_BYTES = 4096;
+const MOST_HEADERS = 50;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const RESERVED = new Set([
+  'content-type',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+  'content-length',
+  'host',
+  'connection',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+]);
+
+/** As it is stored: URL and header names without surrounding blanks. */
+export function normalisedEvents(events: EventsConfig): EventsConfig {
+  return {
+    url: events.url.trim(),
+    headers: events.headers.map(({ name, value }) => ({ name: name.trim(), value })),
+  };
+}
+
+/** Everything that is wrong with a normalised configuration, at most one item a field. */
+export function eventsErrors(events: EventsConfig): readonly ConfigError[] {
+  const errors: (ConfigError | null)[] = [urlError(events.url)];
+  if (events.headers.length > MOST_HEADERS) {
+    errors.push(problem('/events/headers', 'too_long', `At most ${MOST_HEADERS} headers are possible.`));
+  }
+  const seen = new Set<string>();
+  for (const [index, { name, value }] of events.headers.entries()) {
+    const pointer = `/events/headers/${index}`;
+    errors.push(nameError(name, `${pointer}/name`, seen), valueError(value, `${pointer}/value`));
+    seen.add(name.toLowerCase());
+  }
+  return errors.filter((error) => error !== null);
+}
+
+/** Credentials that are written out instead of being read from a Secret. Never blocks a save. */
+export function eventsWarnings(events: EventsConfig): readonly ConfigWarning[] {
+  const warnings: ConfigWarning[] = [];
+  if (urlHoldsLiteral(events.url)) warnings.push({ kind: 'literal_credential', field: '/events/url' });
+  for (const [index, { name, value }] of events.headers.entries()) {
+    const literal = name.toLowerCase() === 'authorization' && value !== '' && !readsSecret(value);
+    if (literal) warnings.push({ kind: 'literal_credential', field: `/events/headers/${index}/value` });
+  }
+  return warnings;
+}
+
+/** Whether a rendered URL may be called: absolute, http or https, with a host. */
+export function callableUrl(text: string): URL | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  const web = url.protocol === 'http:' || url.protocol === 'https:';
+  return web && url.hostname !== '' ? url : null;
+}
+
+function urlError(url: string): ConfigError | null {
+  if (url === '') return problem('/events/url', 'required', 'Give the URL that events are posted to.');
+  const rendered = dryRun(url, '/events/url');
+  if (typeof rendered !== 'string') return rendered;
+  if (callableUrl(rendered)) return null;
+  return problem('/events/url', 'invalid_format', 'This must become an absolute http or https URL.');
+}
+
+function nameError(name: string, pointer: string, seen: ReadonlySet<string>): ConfigError | null {
+  const folded = name.toLowerCase();
+  if (name === '') return problem(pointer, 'required', 'Give the name of the header.');
+  if (!TOKEN.test(name)) return problem(pointer, 'invalid_format', 'This is not the name of an HTTP header.');
+  if (RESERVED.has(folded)) return problem(pointer, 'reserved', 'The service sets this header itself.');
+  if (seen.has(folded)) return problem(pointer, 'duplicate', 'This header is in the list already.');
+  return null;
+}
+
+function valueError(value: string, pointer: string): ConfigError | null {
+  const rendered = dryRun(value, pointer);
+  if (typeof rendered !== 'string') return rendered;
+  if (!/[\r\n\0]/.test(rendered)) return null;
+  return problem(pointer, 'invalid_format', 'A header value has no line breaks.');
+}
+
+/** Renders with `example-<name>` for every Secret, whether or not it exists. */
+function dryRun(source: string, pointer: string): string | ConfigError {
+  if (Buffer.byteLength(source) > TEMPLATE_BYTES) {
+    return problem(pointer, 'too_long', `At most ${TEMPLATE_BYTES} bytes are possible.`);
+  }
+  const parsed = parseSecretTemplate(source);
+  if (!parsed.ok) {
+    const { code, message, line, column } = parsed.error;
+    return { pointer, code, detail: message, line, column };
+  }
+  const rendered = renderSecretTemplate(parsed.parts, (name) => `example-${name}`);
+  return rendered.ok ? rendered.text : '';
+}
+
+function readsSecret(source: string): boolean {
+  return partsOf(source).some((part) => part.kind === 'secret');
+}
+
+/** Stands for an action in a URL while its literal parts are judged. */
+const MARKER = 'q7Action7q';
+
+function urlHoldsLiteral(source: string): boolean {
+  const marked = partsOf(source).map((part) => (part.kind === 'secret' ? MARKER : part.text));
+  const url = callableUrl(marked.join(''));
+  if (!url) return false;
+  const values = url.search
+    .slice(1)
+    .split('&')
+    .map((pair) => pair.slice(pair.indexOf('=') + 1 || pair.length));
+  return [url.username, url.password, ...values].some((value) => value.replaceAll(MARKER, '') !== '');
+}
+
+function partsOf(source: string): readonly TemplatePart[] {
+  const parsed = parseSecretTemplate(source);
+  return parsed.ok ? parsed.parts : [];
+}
+
+function problem(pointer: string, code: ConfigError['code'], detail: string): ConfigError {
+  return { pointer, code, detail };
+}

@@ -1,0 +1,169 @@
+/** Makes one events-mode request: fills in Secrets, signs, and knows what must be masked (webhooks §1.1, §3.1, §5). */
+import { type Micros, SECOND } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Keyring, Sealed } from '../../runtime/secrets/keyring.ts';
+import type { SealedFieldName } from '../../runtime/secrets/sealed-fields.ts';
+import { parseSecretTemplate, renderSecretTemplate } from '../templates/secret-template.ts';
+import { webhookSignature } from './signature.ts';
+import { callableUrl, type EventsConfig } from './webhook-config.ts';
+
+/** A Destination's settings with its Secrets still sealed. */
+export interface WebhookSettings {
+  readonly id: PublicId;
+  readonly events: EventsConfig;
+  readonly secrets: ReadonlyMap<string, Sealed>;
+  readonly signingSecret: Sealed | null;
+  readonly previousSigningSecret: Sealed | null;
+}
+
+export type BuiltRequest =
+  | {
+      readonly outcome: 'ready';
+      readonly url: URL;
+      readonly headers: readonly (readonly [name: string, value: string])[];
+      /** Every secret value that went into the request. */
+      readonly secrets: readonly string[];
+    }
+  | { readonly outcome: 'template_error'; readonly error: string; readonly secrets: readonly string[] }
+  | {
+      readonly outcome: 'secret_unreadable';
+      readonly field: string;
+      readonly owner: string;
+      readonly keyId: string;
+    };
+
+export interface RequestParts {
+  readonly settings: WebhookSettings;
+  readonly keyring: Keyring;
+  readonly eventId: string;
+  readonly body: Buffer;
+  readonly now: Micros;
+  readonly userAgent: string;
+}
+
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+/** Builds the request with the settings of this moment. */
+export function buildWebhookRequest(parts: RequestParts): BuiltRequest {
+  const opening = createOpening(parts.keyring, parts.settings);
+  try {
+    return build(parts, opening);
+  } catch (error) {
+    if (error instanceof Unrenderable) {
+      return { outcome: 'template_error', error: error.message, secrets: opening.opened };
+    }
+    if (error instanceof Unreadable) return error.result;
+    throw error;
+  }
+}
+
+function build(parts: RequestParts, opening: Opening): BuiltRequest {
+  const { settings, eventId, body, now } = parts;
+  const headers = settings.events.headers.map(({ name, value }, index) => {
+    const place = `/events/headers/${index}/value`;
+    const rendered = opening.render(value, place);
+    if (!HEADER_VALUE.test(rendered))
+      throw new Unrenderable(`${place}: a header value must be printable ASCII`);
+    return [name, rendered] as const;
+  });
+  const url = callableUrl(opening.render(settings.events.url, '/events/url'));
+  if (!url) throw new Unrenderable('/events/url: this is not an absolute http or https URL');
+
+  const names = new Set(headers.map(([name]) => name.toLowerCase()));
+  const basic = takeUserInformation(url, opening);
+  const timestamp = Math.floor(now / SECOND);
+  const signature = webhookSignature(opening.signingSecrets(), eventId, timestamp, body);
+  return {
+    outcome: 'ready',
+    url,
+    headers: [
+      ...headers,
+      ...(basic && !names.has('authorization') ? [['Authorization', basic] as const] : []),
+      ...(names.has('user-agent') ? [] : [['User-Agent', parts.userAgent] as const]),
+      ...(names.has('accept-encoding') ? [] : [['Accept-Encoding', 'identity'] as const]),
+      ['Content-Type', 'application/json'],
+      ['webhook-id', eventId],
+      ['webhook-timestamp', String(timestamp)],
+      ['webhook-signature', signature],
+    ],
+    secrets: opening.opened,
+  };
+}
+
+/** User information never stays in a URL; it is sent as Basic credentials. */
+function takeUserInformation(url: URL, opening: Opening): string | null {
+  if (url.username === '' && url.password === '') return null;
+  const credentials = `${decoded(url.username)}:${decoded(url.password)}`;
+  opening.opened.push(credentials, decoded(url.password));
+  url.username = '';
+  url.password = '';
+  return `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`;
+}
+
+/** URL parsing leaves a lone percent sign as it is; then the text is meant literally. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+interface Opening {
+  readonly opened: string[];
+  render(source: string, place: string): string;
+  signingSecrets(): readonly string[];
+}
+
+function createOpening(keyring: Keyring, settings: WebhookSettings): Opening {
+  const opened: string[] = [];
+  const open = (field: SealedFieldName, owner: string, sealed: Sealed): string => {
+    const result = keyring.open(field, owner, sealed);
+    if (!result.ok) throw new Unreadable({ outcome: 'secret_unreadable', field, owner, keyId: result.keyId });
+    opened.push(result.value);
+    return result.value;
+  };
+  const secret = (name: string): string | null => {
+    const sealed = settings.secrets.get(name);
+    return sealed ? open('destination.secret', `${settings.id}/${name}`, sealed) : null;
+  };
+
+  return {
+    opened,
+    render(source, place) {
+      const parsed = parseSecretTemplate(source);
+      if (!parsed.ok) {
+        const { line, column, message } = parsed.error;
+        throw new Unrenderable(`${place}, line ${line}, column ${column}: ${message}`);
+      }
+      const rendered = renderSecretTemplate(parsed.parts, secret);
+      if (rendered.ok) return rendered.text;
+      throw new Unrenderable(`${place}: there is no Secret ${rendered.missing}`);
+    },
+    signingSecrets() {
+      const { id, signingSecret, previousSigningSecret } = settings;
+      const secrets = [
+        ...(signingSecret ? [open('destination.signing_secret', id, signingSecret)] : []),
+        ...(previousSigningSecret
+          ? [open('destination.signing_secret_previous', id, previousSigningSecret)]
+          : []),
+      ];
+      opened.push(...secrets.map((value) => value.replace(/^whsec_/, '')));
+      return secrets;
+    },
+  };
+}
+
+class Unrenderable extends Error {
+  override readonly name = 'Unrenderable';
+}
+
+class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+  readonly result: Extract<BuiltRequest, { outcome: 'secret_unreadable' }>;
+
+  constructor(result: Extract<BuiltRequest, { outcome: 'secret_unreadable' }>) {
+    super(result.outcome);
+    this.result = result;
+  }
+}

@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto';
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../runtime/clock.ts';
+import { createOutboundClient, type OutboundClient } from '../../runtime/outbound/client.ts';
+import { createOutboundMetrics } from '../../runtime/outbound/metrics.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { createKeyring, masterKey, type Sealed } from '../../runtime/secrets/keyring.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../test/fakes/webhook-receiver.ts';
+import type { WebhookSend } from './effects.ts';
+import { newEventId } from './event-id.ts';
+import type { AttemptFinished } from './messages.ts';
+import { createDeliveryMetrics } from './metrics.ts';
+import { newSigningSecret } from './signature.ts';
+import type { EventsConfig } from './webhook-config.ts';
+import { BODY_EXAMPLES } from './webhook-examples.fixture.ts';
+import type { WebhookSettings } from './webhook-request.ts';
+import { createWebhookSender } from './webhook-sender.ts';
+
+const ID = 'DSK7M3QX9P2RTA' as PublicId;
+const SECRET = 'hunter2-very-secret';
+const key = masterKey(randomBytes(32));
+const keyring = createKeyring([key], key.id);
+const signing = newSigningSecret(randomBytes);
+const previous = newSigningSecret(randomBytes);
+
+let receiver: WebhookReceiver;
+let client: OutboundClient;
+let logged: [string, unknown][];
+
+beforeEach(async () => {
+  receiver = await startWebhookReceiver({ secrets: [signing] });
+  client = createOutboundClient({
+    clock: systemClock,
+    policy: { policy: 'standard', allowed: ['127.0.0.0/8'], denied: [] },
+  });
+  logged = [];
+});
+
+afterEach(async () => {
+  client.close();
+  await receiver.close();
+});
+
+function settings(
+  changes: Partial<Omit<WebhookSettings, 'events'>> & { events?: Partial<EventsConfig> } = {},
+): WebhookSettings {
+  return {
+    id: ID,
+    secrets: new Map([['token', keyring.seal('destination.secret', `${ID}/token`, SECRET)]]),
+    signingSecret: keyring.seal('destination.signing_secret', ID, signing),
+    previousSigningSecret: null,
+    ...changes,
+    events: {
+      url: receiver.url,
+      headers: [{ name: 'Authorization', value: 'Bearer {{ .Secrets.token }}' }],
+      ...changes.events,
+    },
+  };
+}
+
+/** A process that goes on, or one that stood still before the call. */
+const pauses = (hasPaused: boolean) => ({
+  begin: () => ({ hasPaused: () => hasPaused, end: () => undefined }),
+});
+
+/** Sends one event and gives what the Destination is told, or what else ended the attempt. */
+async function send(
+  from: WebhookSettings | Error | null,
+  body: string | null = BODY_EXAMPLES.created,
+  hasPaused = false,
+) {
+  return new Promise<AttemptFinished | string>((resolve) => {
+    const registry = new Registry();
+    const sender = createWebhookSender({
+      client,
+      keyring,
+      clock: systemClock,
+      userAgent: 'Tocsin/test',
+      system: { stillOwns: async () => true, tell: (_to, message) => resolve(message as AttemptFinished) },
+      pauses: pauses(hasPaused),
+      log: (event, fields) => logged.push([event, fields]),
+      outboundMetrics: createOutboundMetrics(registry),
+      deliveryMetrics: createDeliveryMetrics(registry),
+      settings: async () => {
+        if (from instanceof Error) throw from;
+        return from;
+      },
+      body: async () => {
+        if (body === null) setImmediate(() => resolve('nothing told'));
+        return body;
+      },
+    });
+    const effect: WebhookSend = {
+      type: 'webhook.send',
+      destinationId: ID,
+      eventId: newEventId(randomBytes),
+      groupId: 'AGK7M3QX9P2RTA' as PublicId,
+      event: 'created',
+      urgent: false,
+      occurredAt: systemClock.now(),
+      call: 3,
+      attempt: 1,
+    };
+    sender.send(effect);
+  });
+}
+
+describe('a request', () => {
+  test('is signed, carries its headers and exactly the recorded body', async () => {
+    expect(await send(settings())).toMatchObject({ outcome: { class: 'ok', status: 204 } });
+    const [webhook] = receiver.received;
+    expect(webhook?.raw).toBe(BODY_EXAMPLES.created);
+    expect(webhook?.headers).toMatchObject({
+      authorization: `Bearer ${SECRET}`,
+      'user-agent': 'Tocsin/test',
+    });
+    expect(receiver.faults).toEqual([]);
+  });
+
+  test('is signed with both secrets while a previous one is active', async () => {
+    receiver.trust(previous);
+    const both = keyring.seal('destination.signing_secret_previous', ID, previous);
+    await send(settings({ previousSigningSecret: both }));
+    expect(receiver.received[0]?.headers['webhook-signature']?.split(' ')).toHaveLength(2);
+    expect(receiver.faults).toEqual([]);
+  });
+
+  test('a header template may name the User-Agent', async () => {
+    await send(settings({ events: { headers: [{ name: 'user-agent', value: 'mine' }] } }));
+    expect(receiver.received[0]?.headers['user-agent']).toBe('mine');
+  });
+
+  test('user information of the URL becomes Basic credentials', async () => {
+    const url = receiver.url.replace('//', '//u%40x:{{ .Secrets.token }}@');
+    await send(settings({ events: { url, headers: [] } }));
+    const expected = Buffer.from(`u@x:${SECRET}`).toString('base64');
+    expect(receiver.received[0]?.headers.authorization).toBe(`Basic ${expected}`);
+  });
+
+  test('unless a header template sets Authorization', async () => {
+    await send(settings({ events: { url: receiver.url.replace('//', '//u:p@') } }));
+    expect(receiver.received[0]?.headers.authorization).toBe(`Bearer ${SECRET}`);
+  });
+});
+
+describe('nothing is sent', () => {
+  test.each<[string, Partial<EventsConfig>, string]>([
+    [
+      'a Secret that is missing',
+      { headers: [{ name: 'X', value: '{{ .Secrets.other }}' }] },
+      '/events/headers/0/value: there is no Secret other',
+    ],
+    [
+      'a URL that is none',
+      { url: '{{ .Secrets.token }}' },
+      '/events/url: this is not an absolute http or https URL',
+    ],
+    [
+      'a header value that is not ASCII',
+      { headers: [{ name: 'X', value: 'я' }] },
+      '/events/headers/0/value: a header value must be printable ASCII',
+    ],
+  ])('with %s', async (_name, events, error) => {
+    expect(await send(settings({ events }))).toMatchObject({ outcome: { class: 'template_error', error } });
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('with a Secret that cannot be opened: the Destination is Broken', async () => {
+    const stray = keyring.seal('destination.secret', 'DS0/token', SECRET) as Sealed;
+    const told = await send(settings({ secrets: new Map([['token', stray]]) }));
+    expect(told).toMatchObject({ outcome: { class: 'fatal', error: 'secret_unreadable' } });
+    expect(logged).toContainEqual([
+      'secret_unreadable',
+      { field: 'destination.secret', owner: `${ID}/token`, key_id: key.id },
+    ]);
+  });
+
+  test('where the outbound policy forbids it', async () => {
+    client.setPolicy({ policy: 'standard', allowed: [], denied: [] });
+    expect(await send(settings())).toMatchObject({
+      outcome: { class: 'fatal', error: 'refused by the outbound policy: 127.0.0.1 loopback' },
+    });
+    expect(logged.map(([event]) => event)).toContain('outbound_blocked');
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('while the database cannot be read, and the Destination is told so', async () => {
+    expect(await send(new Error('connection terminated'))).toMatchObject({
+      call: 3,
+      outcome: { class: 'not_sent', because: 'unreadable' },
+    });
+    expect(receiver.received).toEqual([]);
+    expect(logged.map(([event]) => event)).toEqual(['webhook_send_failed']);
+  });
+
+  test('for an event that ended meanwhile', async () => {
+    expect(await send(settings(), null)).toBe('nothing told');
+    expect(receiver.received).toEqual([]);
+  });
+});
+
+describe('secrets never come back', () => {
+  test.each([
+    ['verbatim', SECRET],
+    ['percent-encoded', encodeURIComponent(SECRET)],
+    ['in JSON', JSON.stringify({ seen: SECRET })],
+    ['as base64', Buffer.from(SECRET).toString('base64')],
+    ['the signing secret without its prefix', signing.slice('whsec_'.length)],
+  ])('when the receiver echoes one %s', async (_name, body) => {
+    receiver.answer({ status: 400, body });
+    const told = await send(settings());
+    expect(told).toMatchObject({ outcome: { class: 'unknown' } });
+    const shown = JSON.stringify([told, logged]);
+    expect(shown).toContain('[redacted]');
+    expect(shown).not.toContain(SECRET);
+    expect(shown).not.toContain(signing.slice('whsec_'.length));
+  });
+
+  test('when it redirects to one', async () => {
+    receiver.answer({ status: 302, headers: { location: `/${SECRET}` } });
+    const told = await send(settings());
+    expect(JSON.stringify(told)).toContain('/[redacted] not followed');
+  });
+});
+
+test('a connection that breaks is transient', async () => {
+  receiver.answer({ status: 500, hangUp: true });
+  expect(await send(settings())).toMatchObject({
+    outcome: { class: 'transient', error: 'the connection was lost' },
+  });
+});
+
+test('finishing waits for the call under way, which is told, and begins no other', async () => {
+  const registry = new Registry();
+  const told: AttemptFinished[] = [];
+  let began = () => {};
+  const begun = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+  let answer: (text: string) => void = () => {};
+  const sender = createWebhookSender({
+    client,
+    keyring,
+    clock: systemClock,
+    userAgent: 'Tocsin/test',
+    system: {
+      stillOwns: async () => true,
+      tell: (_to, message) => void told.push(message as AttemptFinished),
+    },
+    pauses: pauses(false),
+    log: () => undefined,
+    outboundMetrics: createOutboundMetrics(registry),
+    deliveryMetrics: createDeliveryMetrics(registry),
+    settings: async () => settings(),
+    body: () => {
+      began();
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    },
+  });
+  const effect: WebhookSend = {
+    type: 'webhook.send',
+    destinationId: ID,
+    eventId: newEventId(randomBytes),
+    groupId: 'AGK7M3QX9P2RTA' as PublicId,
+    event: 'created',
+    urgent: false,
+    occurredAt: systemClock.now(),
+    call: 3,
+    attempt: 1,
+  };
+  sender.send(effect);
+  await begun;
+  const finished = sender.finish();
+  sender.send({ ...effect, eventId: newEventId(randomBytes) });
+  answer(BODY_EXAMPLES.created);
+  await finished;
+  expect(told.map(({ eventId }) => eventId)).toEqual([effect.eventId]);
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('a process that stood still before the call sends nothing, and the event goes back into its line', async () => {
+  const told = await send(settings(), BODY_EXAMPLES.created, true);
+  expect(told).toMatchObject({ outcome: { class: 'not_sent', because: 'unreadable' } });
+  expect(receiver.received).toEqual([]);
+});

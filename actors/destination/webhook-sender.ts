@@ -1,0 +1,249 @@
+/** Makes the requests that committed turns of Destinations asked for, and tells the Destinations what came of them. */
+import type { ActorSystem } from '../../runtime/actor/index.ts';
+import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { OutboundClient, OutboundResult } from '../../runtime/outbound/client.ts';
+import type { ClientOutcome, OutboundMetrics } from '../../runtime/outbound/metrics.ts';
+import type { Watch } from '../../runtime/pause-watch.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Keyring } from '../../runtime/secrets/keyring.ts';
+import { createMask } from '../../runtime/secrets/masking.ts';
+import type { WebhookSend } from './effects.ts';
+import { createLanes } from './lanes.ts';
+import {
+  type AttemptFinished,
+  type AttemptOutcome,
+  destinationAddress,
+  type SentOutcome,
+} from './messages.ts';
+import type { DeliveryMetrics } from './metrics.ts';
+import { classifyWebhookAnswer } from './webhook-answer.ts';
+import { buildWebhookRequest, type WebhookSettings } from './webhook-request.ts';
+
+const TIMEOUT: Micros = 10 * SECOND;
+const ANSWER_LIMIT = 64 * 1024;
+
+export interface WebhookSenderDeps {
+  readonly client: Pick<OutboundClient, 'request'>;
+  readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
+  readonly keyring: Keyring;
+  /** Notices that the process stood still between the look at its ownership and the call. */
+  readonly pauses: { begin(): Watch };
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly outboundMetrics: OutboundMetrics;
+  readonly deliveryMetrics: DeliveryMetrics;
+  /** `Tocsin/<version>`. */
+  readonly userAgent: string;
+  /** The settings of this moment; null for a Destination that is gone. */
+  settings(id: PublicId): Promise<WebhookSettings | null>;
+  /** The body as it was recorded; null when the event ended meanwhile. */
+  body(eventId: string): Promise<string | null>;
+}
+
+interface Attempt {
+  readonly outcome: SentOutcome;
+  readonly status: number | null;
+}
+
+/** What a request is made of, as the database has it. */
+interface Material {
+  readonly settings: WebhookSettings;
+  readonly text: string;
+}
+
+export interface WebhookSender {
+  /** Performs `webhook.send`. Never throws. */
+  send(effect: WebhookSend): void;
+  /** Destinations with a call under way. */
+  calling(): Iterable<PublicId>;
+  /** Begins no further call; resolves when those under way have been told. What was not begun is sent by the next start. */
+  finish(): Promise<void>;
+}
+
+/**
+ * The performer of `webhook.send`. It never throws: when the database cannot be read, nothing is sent and the Destination
+ * is told so. Only a call that ends in a bug tells nothing; it counts as lost after a while.
+ */
+export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
+  const { system, clock, log } = deps;
+  const underWay = new Map<Promise<void>, PublicId>();
+  let isFinishing = false;
+
+  const tell = (effect: WebhookSend, outcome: AttemptOutcome, at: Micros): void => {
+    const message: AttemptFinished = {
+      type: 'attempt_finished',
+      eventId: effect.eventId,
+      call: effect.call,
+      outcome,
+      at,
+    };
+    system.tell(destinationAddress(effect.destinationId), message);
+  };
+
+  const run = async (effect: WebhookSend): Promise<void> => {
+    const began = clock.now();
+    const material = await read(effect);
+    if (!material) return;
+    const watch = deps.pauses.begin();
+    try {
+      if (await mayCall(effect)) await call(effect, material, began, () => !watch.hasPaused());
+    } finally {
+      watch.end();
+    }
+  };
+
+  const call = async (
+    effect: WebhookSend,
+    material: Material,
+    began: Micros,
+    mayBegin: () => boolean,
+  ): Promise<void> => {
+    const attempt = await attemptOnce(deps, effect, material, mayBegin);
+    if (attempt === null) return;
+    if (attempt === 'withheld') {
+      // It stood still between the look and the call: it goes back into its line, if that is still here.
+      tell(effect, { class: 'not_sent', because: 'unreadable' }, clock.now());
+      return;
+    }
+    const at = clock.now();
+    tell(effect, attempt.outcome, at);
+    report(deps, effect, attempt, began, at);
+    // The Destination is about to be Broken: what has not begun goes back into its line.
+    if (attempt.outcome.class !== 'fatal') return;
+    for (const waiting of lanes.empty(effect.destinationId)) {
+      tell(waiting, { class: 'not_sent', because: 'just_refused' }, at);
+    }
+  };
+
+  const failed = (effect: WebhookSend, error: unknown): void => {
+    log('webhook_send_failed', {
+      destination: effect.destinationId,
+      group: effect.groupId,
+      error: error instanceof Error ? error.message : String(error),
+    });
+  };
+
+  /** Null when nothing is to be sent any more, or nothing could be read. */
+  const read = async (effect: WebhookSend): Promise<Material | null> => {
+    try {
+      const settings = await deps.settings(effect.destinationId);
+      const text = await deps.body(effect.eventId);
+      return settings && text !== null ? { settings, text } : null;
+    } catch (error) {
+      failed(effect, error);
+      tell(effect, { class: 'not_sent', because: 'unreadable' }, clock.now());
+      return null;
+    }
+  };
+
+  /** A process that was paused may have lost the Destination: then its new owner makes the call. */
+  const mayCall = async (effect: WebhookSend): Promise<boolean> => {
+    try {
+      return await system.stillOwns(destinationAddress(effect.destinationId));
+    } catch (error) {
+      failed(effect, error);
+      tell(effect, { class: 'not_sent', because: 'unreadable' }, clock.now());
+      return false;
+    }
+  };
+
+  const lanes = createLanes(async (effect) => {
+    if (isFinishing) return;
+    const call = run(effect).catch((error: unknown) => failed(effect, error));
+    underWay.set(call, effect.destinationId);
+    await call;
+    underWay.delete(call);
+  });
+
+  return {
+    send: lanes.add,
+    calling: () => underWay.values(),
+    async finish() {
+      isFinishing = true;
+      await Promise.all(underWay.keys());
+    },
+  };
+}
+
+/** Null when the service is stopping; `withheld` when nothing was sent because it might not be wanted any more. */
+async function attemptOnce(
+  deps: WebhookSenderDeps,
+  effect: WebhookSend,
+  { settings, text }: Material,
+  mayBegin: () => boolean,
+): Promise<Attempt | 'withheld' | null> {
+  const body = Buffer.from(text, 'utf8');
+  const { keyring, userAgent } = deps;
+  const now = deps.clock.now();
+  const built = buildWebhookRequest({ settings, keyring, eventId: effect.eventId, body, now, userAgent });
+  if (built.outcome === 'template_error') {
+    return {
+      outcome: { class: 'template_error', error: createMask(built.secrets)(built.error) },
+      status: null,
+    };
+  }
+  if (built.outcome === 'secret_unreadable') {
+    deps.log('secret_unreadable', { field: built.field, owner: built.owner, key_id: built.keyId });
+    return { outcome: { class: 'fatal', error: 'secret_unreadable' }, status: null };
+  }
+  const result = await deps.client.request({
+    owner: `destination/${effect.destinationId}`,
+    class: 'delivery',
+    method: 'POST',
+    url: built.url,
+    headers: built.headers,
+    body,
+    timeout: TIMEOUT,
+    answerLimit: ANSWER_LIMIT,
+    mayBegin,
+  });
+  if (result.kind === 'failed' && result.code === 'withheld') return 'withheld';
+  if (result.kind === 'failed' && result.code === 'cancelled') return null;
+  const mask = (text: string): string => createMask(built.secrets)(text);
+  const outcome = classifyWebhookAnswer(result, { url: built.url, now: deps.clock.now(), mask });
+  deps.outboundMetrics.request('delivery', clientOutcome(result, outcome), deps.clock.now() - now);
+  if (result.kind === 'blocked') {
+    const { protocol, hostname } = built.url;
+    deps.log('outbound_blocked', {
+      client: 'delivery',
+      rule: result.refusal.rule,
+      scheme: protocol.slice(0, -1),
+      host: mask(hostname),
+    });
+  }
+  return { outcome, status: result.kind === 'answer' ? result.status : null };
+}
+
+function clientOutcome(result: OutboundResult, outcome: SentOutcome): ClientOutcome {
+  if (result.kind === 'blocked') return 'blocked';
+  const redirected = result.kind === 'answer' && result.status >= 300 && result.status < 400;
+  if (redirected && result.status !== 304) return 'redirect';
+  return outcome.class === 'template_error' ? 'unknown' : outcome.class;
+}
+
+function report(
+  { log, deliveryMetrics }: WebhookSenderDeps,
+  effect: WebhookSend,
+  { outcome, status }: Attempt,
+  began: Micros,
+  ended: Micros,
+): void {
+  const { destinationId: destination, groupId: group, event, attempt } = effect;
+  deliveryMetrics.webhookAttempt(destination, outcome.class);
+  if (attempt === 1) deliveryMetrics.latency(destination, began - effect.occurredAt);
+  log('delivery_attempt', {
+    destination,
+    group,
+    kind: 'webhook_event',
+    outcome: outcome.class === 'ok' ? 'delivered' : outcome.class,
+    attempt,
+    duration_ms: Math.round((ended - began) / 1000),
+    ...(outcome.class === 'retry_after'
+      ? { retry_after_ms: Math.max(0, Math.round((outcome.until - ended) / 1000)) }
+      : {}),
+  });
+  if (outcome.class === 'unknown' || outcome.class === 'template_error') {
+    log('webhook_event_not_delivered', { destination, group, event, status });
+  }
+}

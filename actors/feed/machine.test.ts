@@ -1,0 +1,89 @@
+/** Every transition of the feed's statechart, as a table. */
+import { describe, expect, it } from 'vitest';
+import { begin, step } from '../../runtime/actor/index.ts';
+import { SECOND } from '../../runtime/clock.ts';
+import { type FeedEvent, type FeedState, feedMachine, type SnapshotHeard } from './machine.ts';
+
+const W = 1_000 * SECOND;
+const snapshot = (at: number, given: Partial<SnapshotHeard> = {}): SnapshotHeard => ({
+  type: 'snapshot',
+  receivedAt: W + at * SECOND,
+  duplicateWindow: 45 * SECOND,
+  replayed: false,
+  alertSet: 'set',
+  truncated: false,
+  complete: true,
+  digest: 'next',
+  verified: false,
+  ...given,
+});
+
+const having = (...events: FeedEvent[]): FeedState =>
+  events.reduce((state, event) => step(feedMachine, state, event).snapshot, begin(feedMachine));
+
+const STATES = {
+  unknown: () => having(),
+  steady: () => having(snapshot(0, { digest: 'first' })),
+  moving: () => having(snapshot(0, { digest: 'first', complete: false })),
+  truncated: () => having(snapshot(0, { digest: 'first', truncated: true })),
+} as const;
+type Name = keyof typeof STATES;
+
+const started: Name[] = ['steady', 'moving', 'truncated'];
+
+describe('the feed', () => {
+  it.each(Object.keys(STATES) as Name[])('is %s', (name) => {
+    expect(STATES[name]().value).toBe(name);
+  });
+
+  it.each<[string, SnapshotHeard, Name, number]>([
+    ['a complete Snapshot', snapshot(60), 'steady', 60],
+    ['an incomplete one', snapshot(60, { complete: false }), 'moving', 60],
+    ['a truncated one', snapshot(60, { truncated: true, complete: false }), 'truncated', 60],
+    ['a complete one of the same window', snapshot(44), 'steady', 0],
+    ['an incomplete one of the same window', snapshot(44, { complete: false }), 'moving', 0],
+    ['the first of the next window', snapshot(45), 'steady', 45],
+  ])('after %s', (_, event, next, windowStart) => {
+    for (const name of started) {
+      const { value, context } = step(feedMachine, STATES[name](), event).snapshot;
+      expect([name, value, context.windowStart, context.digest]).toEqual([
+        name,
+        next,
+        W + windowStart * SECOND,
+        'next',
+      ]);
+    }
+  });
+
+  it.each(started)('stays %s after an early Snapshot, and will compare the next one', (name) => {
+    const { value, context } = step(feedMachine, STATES[name](), snapshot(-44)).snapshot;
+    expect([value, context.windowStart, context.digest]).toEqual([name, W, null]);
+  });
+
+  it.each(started)('is left as it is, %s, by a late Snapshot', (name) => {
+    const before = STATES[name]();
+    const { value, context } = step(feedMachine, before, snapshot(-45, { truncated: true })).snapshot;
+    expect([value, context]).toEqual([before.value, before.context]);
+  });
+
+  it.each<[Name, Name]>([
+    ['unknown', 'unknown'],
+    ['steady', 'moving'],
+    ['moving', 'moving'],
+    ['truncated', 'truncated'],
+  ])('that was %s is %s once Alerts ended', (name, next) => {
+    const { value, context } = step(feedMachine, STATES[name](), { type: 'ended' }).snapshot;
+    expect([value, context.digest]).toEqual([next, null]);
+  });
+
+  it('remembers when Alerts were verified last, by the window that began with it', () => {
+    const verified = having(snapshot(0, { verified: true }), snapshot(10, { verified: true }), snapshot(60));
+    expect(verified.context.verifiedAt).toBe(W);
+  });
+
+  it('remembers through a window that one of its Snapshots was cut', () => {
+    const cut = having(snapshot(0), snapshot(10, { truncated: true }), snapshot(20));
+    expect(cut.context.windowTruncated).toBe(true);
+    expect(step(feedMachine, cut, snapshot(60)).snapshot.context.windowTruncated).toBe(false);
+  });
+});

@@ -1,0 +1,111 @@
+/** What ingestion asks of storage. */
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { AlertHistory, Slot } from '../model.ts';
+
+/** Where an Alert is known. */
+export interface Home {
+  readonly groupId: PublicId;
+  /** The Alert belongs there still: it fires there, or that Alert Group is open and not moved (ingestion §5.1). */
+  readonly live: boolean;
+  readonly history: AlertHistory;
+}
+
+export interface Homes {
+  /** The latest home of each of the Alerts that is known at all, by fingerprint. Committed data only. */
+  find(integrationId: PublicId, fingerprints: readonly string[]): Promise<ReadonlyMap<string, Home>>;
+}
+
+export interface Slots {
+  /**
+   * The Alert Group that Alerts of each Slot are sent to, in the order asked; a Slot met for the first time gets a fresh
+   * id, committed before the answer. May be a moment old: a group passes on what is not its own.
+   */
+  ensure(slots: readonly Pick<Slot, 'routeId' | 'keyHash'>[]): Promise<readonly PublicId[]>;
+}
+
+/** A Snapshot about to be stored. */
+export interface NewSnapshot {
+  readonly id: PublicId;
+  readonly integrationId: PublicId;
+  /** When its body was complete, µs. */
+  readonly receivedAt: Micros;
+  /** The bytes exactly as sent. */
+  readonly body: Buffer;
+  /** SHA-256 of the body in hexadecimal. */
+  readonly bodyHash: string;
+  readonly contentType: string | null;
+  /** The shard of its feed; null where one process owns all of them. */
+  readonly shard: number | null;
+}
+
+export interface SnapshotWriter {
+  /**
+   * Commits all or none; their order is the order of arrival. One call at a time in a process; of several processes,
+   * what one begins after another's answer gets the higher numbers.
+   * @returns their numbers, rising
+   * @throws what the driver throws; without an answer from the server they may or may not be stored
+   */
+  write(snapshots: readonly NewSnapshot[]): Promise<readonly number[]>;
+}
+
+/** A durable Snapshot that waits to be processed. */
+export interface QueuedSnapshot {
+  /** Place in the order of arrival. */
+  readonly seq: number;
+  readonly id: PublicId;
+  readonly integrationId: PublicId;
+  /** µs. */
+  readonly receivedAt: Micros;
+  readonly bodyHash: string;
+  readonly sizeBytes: number;
+  /** It was processed before, and waits to be processed again. */
+  readonly replayed?: true;
+}
+
+/** One that waits, with the shard it was stored for. */
+export interface ShardedSnapshot extends QueuedSnapshot {
+  readonly shard: number;
+}
+
+/** A part of one shard's queue. */
+export interface ShardRange {
+  readonly shard: number;
+  /** Numbers above this. */
+  readonly after: number;
+  /** Numbers up to this; null for all there are. */
+  readonly upTo: number | null;
+}
+
+export interface ShardPage {
+  /** In order of arrival. */
+  readonly snapshots: readonly ShardedSnapshot[];
+  /** The highest number that was drawn before the page was read. Whoever had an answer by then is in the page. */
+  readonly drawn: number;
+}
+
+export interface FailedSnapshot {
+  readonly seq: number;
+  /** µs. */
+  readonly at: Micros;
+  /** Names the place in the body, or the defect. */
+  readonly error: string;
+}
+
+export interface SnapshotQueue {
+  /** Waiting Snapshots in order of arrival, above `after`, whatever their shards. */
+  page(after: number, limit: number): Promise<readonly QueuedSnapshot[]>;
+  /** The oldest waiting Snapshots of each range, `limit` of each at most. Each shard is in one range. */
+  pageOf(ranges: readonly ShardRange[], limit: number): Promise<ShardPage>;
+  /** The oldest waiting Snapshots without a shard. */
+  unsorted(limit: number): Promise<readonly QueuedSnapshot[]>;
+  /** Gives Snapshots that still wait their shards. */
+  sort(places: readonly { readonly seq: number; readonly shard: number }[]): Promise<void>;
+  /** Bodies by hash. */
+  bodies(snapshots: readonly QueuedSnapshot[]): Promise<ReadonlyMap<string, Buffer>>;
+  /**
+   * Settles Snapshots that no feed can take, in a transaction of its own. Those that are settled already stay as they
+   * are, so that a call whose answer was lost can be repeated.
+   */
+  fail(failures: readonly FailedSnapshot[]): Promise<void>;
+}

@@ -1,0 +1,70 @@
+/**
+ * What a feed looks up before a turn: the homes of Alerts it has no presence of, or of all that a Snapshot lists when
+ * that is to be verified, and where homeless ones go.
+ */
+import type { Actor } from '../../runtime/actor/index.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { SnapshotReceived } from './messages.ts';
+import type { Home, Homes, Slots } from './ports.ts';
+import type { Teller } from './reports.ts';
+import type { FeedRows } from './rows.ts';
+
+/** Answer of {@link prepareTurn}, by fingerprint. */
+export interface Surroundings {
+  readonly homes: ReadonlyMap<string, Home>;
+  readonly targets: ReadonlyMap<string, PublicId>;
+  /** Alerts that are present here were looked up, too. */
+  readonly verified: boolean;
+}
+
+/** Null when every Alert of the Snapshot is present in the feed and that is relied upon (`verifies` false). */
+export function prepareTurn(
+  actor: Pick<Actor<unknown, FeedRows>, 'rows'>,
+  message: SnapshotReceived,
+  teller: Teller,
+  ports: { readonly homes: Homes; readonly slots: Slots },
+  verifies: boolean,
+): Promise<Surroundings> | null {
+  const asked = message.snapshot.entries.filter(
+    ({ fingerprint, status }) => !actor.rows.has(fingerprint) || (verifies && status === 'firing'),
+  );
+  return asked.length === 0 ? null : lookUp();
+
+  async function lookUp(): Promise<Surroundings> {
+    const homes = await ports.homes.find(
+      teller.integration.id,
+      asked.map(({ fingerprint }) => fingerprint),
+    );
+    const homeless = asked.filter(
+      (entry) => entry.status === 'firing' && !homes.get(entry.fingerprint)?.live,
+    );
+    if (homeless.length === 0) return { homes, targets: new Map(), verified: verifies };
+    const ids = await ports.slots.ensure(homeless.map((entry) => teller.tell(entry).slot));
+    const targets = new Map<string, PublicId>();
+    for (const [index, { fingerprint }] of homeless.entries()) {
+      const id = ids[index];
+      if (id !== undefined) targets.set(fingerprint, id);
+    }
+    return { homes, targets, verified: verifies };
+  }
+}
+
+export function homeIn(surroundings: Surroundings | undefined, fingerprint: string): Home | null {
+  return surroundings?.homes.get(fingerprint) ?? null;
+}
+
+/**
+ * Whether an Alert that is present here was found to fire nowhere: what was told of it never arrived, or its end did
+ * not arrive here.
+ */
+export function isLostIn(surroundings: Surroundings | undefined, fingerprint: string): boolean {
+  if (!surroundings?.verified) return false;
+  return surroundings.homes.get(fingerprint)?.history.state !== 'firing';
+}
+
+/** @throws when the preparation did not cover the Alert, which would be a defect of the engine or of this file */
+export function targetIn(surroundings: Surroundings | undefined, fingerprint: string): PublicId {
+  const id = surroundings?.targets.get(fingerprint);
+  if (id === undefined) throw new Error(`no Alert Group was prepared for the Alert ${fingerprint}`);
+  return id;
+}

@@ -1,0 +1,143 @@
+/**
+ * The statechart of an Integration: what its Heartbeat tells of the sender's path (ingestion §12), and its end (§8).
+ *
+ * - `not_configured`: the Heartbeat is off; signals mean nothing.
+ * - `waiting`: on, and no signal yet. Nothing is ever lost or stale.
+ * - `live`: signals come; live time goes on.
+ * - `lost`: none came for longer than the timeout. Live time stands still until the next one.
+ * - `deleting`: Snapshots from before the deletion are processed, then what fires is resolved.
+ * - `settling`: nothing is left. What was on its way between Alert Groups at that moment is looked for once more.
+ * - `deleted`: over.
+ */
+import { assign, type SnapshotFrom, setup } from 'xstate';
+import type { Micros } from '../../runtime/clock.ts';
+import { type Gap, withGap } from './live-time.ts';
+
+export interface IntegrationContext {
+  /** Of the Heartbeat, µs. A changed one counts from the next look on. */
+  readonly timeout: Micros;
+  /** Null before the first signal since the Heartbeat was switched on. */
+  readonly lastSignalAt: Micros | null;
+  /** A newer signal that is stored, and on its way here. */
+  readonly awaitedAt: Micros | null;
+  /** Silence before this was the service's own: the end of its last downtime. */
+  readonly excusedUntil: Micros | null;
+  /** Past time that is no live time, oldest first. */
+  readonly gaps: readonly Gap[];
+  /** Since when time is no live time; null while it is. */
+  readonly deadSince: Micros | null;
+  /** When the actor looks at its feeds next; null while there is nothing to look for. */
+  readonly checkAt: Micros | null;
+}
+
+export type IntegrationEvent =
+  | { readonly type: 'heartbeat_on'; readonly timeout: Micros }
+  | { readonly type: 'heartbeat_off' }
+  | { readonly type: 'timeout_changed'; readonly timeout: Micros }
+  | { readonly type: 'signal'; readonly at: Micros }
+  /** Silence has a reason: a signal is on its way, or the service was away. */
+  | { readonly type: 'excused'; readonly awaitedAt: Micros | null; readonly until: Micros | null }
+  | { readonly type: 'silence' }
+  | { readonly type: 'check_planned'; readonly at: Micros | null }
+  | { readonly type: 'deleted' }
+  | { readonly type: 'emptied' }
+  | { readonly type: 'leftovers_found' }
+  | { readonly type: 'ended' };
+
+export const integrationMachine = setup({
+  types: {
+    context: {} as IntegrationContext,
+    events: {} as IntegrationEvent,
+  },
+  guards: {
+    newer: ({ context, event }) =>
+      event.type === 'signal' && (context.lastSignalAt === null || event.at > context.lastSignalAt),
+  },
+  actions: {
+    takeTimeout: assign(({ event }) =>
+      event.type === 'heartbeat_on' || event.type === 'timeout_changed' ? { timeout: event.timeout } : {},
+    ),
+    beginLiveTime: assign(({ context, event }) => {
+      if (event.type !== 'signal') return {};
+      const gap = { from: context.deadSince ?? event.at, to: event.at };
+      return { ...heard(event.at), gaps: withGap(context.gaps, gap), deadSince: null };
+    }),
+    countLiveTime: assign(({ context, event }) => {
+      if (event.type !== 'signal') return {};
+      const gap = { from: context.lastSignalAt ?? event.at, to: event.at };
+      const isDead = gap.to - gap.from > context.timeout;
+      return { ...heard(event.at), gaps: isDead ? withGap(context.gaps, gap) : context.gaps };
+    }),
+    endLiveTime: assign(({ context }) => ({ deadSince: context.lastSignalAt })),
+    forgetSignals: assign(({ context }) => ({
+      lastSignalAt: null,
+      awaitedAt: null,
+      excusedUntil: null,
+      deadSince: context.deadSince ?? context.lastSignalAt,
+    })),
+    excuse: assign(({ event }) =>
+      event.type === 'excused' ? { awaitedAt: event.awaitedAt, excusedUntil: event.until } : {},
+    ),
+    planCheck: assign(({ event }) => (event.type === 'check_planned' ? { checkAt: event.at } : {})),
+    forgetCheck: assign({ checkAt: null }),
+  },
+}).createMachine({
+  id: 'integration',
+  context: {
+    timeout: 0,
+    lastSignalAt: null,
+    awaitedAt: null,
+    excusedUntil: null,
+    gaps: [],
+    deadSince: 0,
+    checkAt: null,
+  },
+  initial: 'not_configured',
+  on: {
+    timeout_changed: { actions: 'takeTimeout' },
+    check_planned: { actions: 'planCheck' },
+    deleted: { target: '.deleting', actions: ['forgetSignals', 'forgetCheck'] },
+  },
+  states: {
+    not_configured: {
+      on: { heartbeat_on: { target: 'waiting', actions: 'takeTimeout' } },
+    },
+    waiting: {
+      on: {
+        signal: { target: 'live', actions: 'beginLiveTime' },
+        heartbeat_off: { target: 'not_configured', actions: 'forgetSignals' },
+      },
+    },
+    live: {
+      on: {
+        signal: { guard: 'newer', actions: 'countLiveTime' },
+        excused: { actions: 'excuse' },
+        silence: { target: 'lost', actions: 'endLiveTime' },
+        heartbeat_off: { target: 'not_configured', actions: 'forgetSignals' },
+      },
+    },
+    lost: {
+      on: {
+        signal: { guard: 'newer', target: 'live', actions: 'beginLiveTime' },
+        heartbeat_off: { target: 'not_configured', actions: 'forgetSignals' },
+      },
+    },
+    deleting: {
+      on: { deleted: {}, emptied: 'settling' },
+    },
+    settling: {
+      on: { deleted: {}, leftovers_found: 'deleting', ended: { target: 'deleted', actions: 'forgetCheck' } },
+    },
+    deleted: {
+      on: { deleted: {}, check_planned: {} },
+    },
+  },
+});
+
+export type IntegrationSnapshot = SnapshotFrom<typeof integrationMachine>;
+export type IntegrationStateName = IntegrationSnapshot['value'];
+
+/** A signal ends all reasons to wait for it. */
+function heard(at: Micros): Partial<IntegrationContext> {
+  return { lastSignalAt: at, awaitedAt: null, excusedUntil: null };
+}

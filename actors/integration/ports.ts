@@ -1,0 +1,166 @@
+/** What the configuration of Integrations needs from storage. Implemented in storage/integrations.ts. */
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Authorship } from '../audit.ts';
+import type { Labels } from '../model.ts';
+import type { Leftovers } from './deletion.ts';
+import type { HeartbeatEvidence } from './doubt.ts';
+
+/** What people write, in the API's own keys. */
+export interface IntegrationFields {
+  readonly name: string;
+  readonly description: string;
+  readonly static_labels: Labels;
+  readonly duplicate_window_seconds: number;
+  readonly heartbeat: { readonly enabled: boolean; readonly timeout_seconds: number };
+}
+
+export interface StoredIntegration {
+  readonly id: PublicId;
+  readonly version: number;
+  readonly builtin: boolean;
+  readonly fields: IntegrationFields;
+  readonly createdAt: Micros;
+  /** Newest Heartbeat signal since the Heartbeat was switched on. */
+  readonly lastSignalAt: Micros | null;
+  /** The last signal of a Heartbeat that its actor found lost; out of date once a newer one is stored. */
+  readonly lostSince: Micros | null;
+  /** Groups whose lists the sender cuts. */
+  readonly truncatedGroups: number;
+  /** Route paths that repeat themselves less often than every hour, by route path. */
+  readonly longRepeats: readonly { readonly routePath: string; readonly interval: Micros }[];
+  readonly lastSnapshotAt: Micros | null;
+  readonly snapshotCount: number;
+  /** Open Alert Groups whose firing Alerts all belong to it. */
+  readonly openAlertGroups: number;
+}
+
+/** Place in the list: the built-in one first, then by name; the id settles equal names. */
+export type IntegrationPlace = readonly [builtin: number, name: string, id: string];
+
+export interface IntegrationPage {
+  readonly integrations: readonly StoredIntegration[];
+  /** Place of the last one when there are more. */
+  readonly next: IntegrationPlace | null;
+}
+
+export interface IntegrationToken {
+  readonly id: PublicId;
+  readonly name: string | null;
+  readonly createdAt: Micros;
+  readonly lastUsedAt: Micros | null;
+}
+
+/** What a caller makes of an Integration it was shown inside the transaction. */
+export type IntegrationDecision<Refusal> =
+  | { readonly save: IntegrationFields }
+  | { readonly refuse: Refusal };
+
+export interface IntegrationStore {
+  page(after: IntegrationPlace | null, limit: number): Promise<IntegrationPage>;
+  /** An Integration that is not deleted. */
+  read(id: PublicId): Promise<StoredIntegration | null>;
+  create(fields: IntegrationFields, author: Authorship): Promise<StoredIntegration | 'name_taken'>;
+  /** `decide` sees the Integration locked; saving what is already there changes nothing. */
+  update<Refusal>(
+    id: PublicId,
+    decide: (current: StoredIntegration) => IntegrationDecision<Refusal>,
+    author: Authorship,
+  ): Promise<IntegrationUpdate<Refusal>>;
+  /** With it, every Alert Group that holds a firing Alert of it is told. `isCurrent` null: any version will do. */
+  remove(
+    id: PublicId,
+    isCurrent: ((version: number) => boolean) | null,
+    author: Authorship,
+  ): Promise<IntegrationRemoval>;
+  /** Unrevoked ones, oldest first; null when there is no such Integration. */
+  tokens(id: PublicId): Promise<readonly IntegrationToken[] | null>;
+  /** @param hash SHA-256 of the whole value */
+  addToken(
+    id: PublicId,
+    token: { readonly name: string | null; readonly hash: Uint8Array },
+    author: Authorship,
+  ): Promise<TokenAddition>;
+  /** False when the Integration has no such token that is not revoked. */
+  revokeToken(id: PublicId, tokenId: PublicId, author: Authorship): Promise<boolean>;
+}
+
+export type IntegrationUpdate<Refusal> =
+  | { readonly outcome: 'saved' | 'unchanged'; readonly integration: StoredIntegration }
+  | { readonly outcome: 'refused'; readonly refusal: Refusal }
+  | { readonly outcome: 'unknown' | 'name_taken' };
+
+export type IntegrationRemoval = 'removed' | 'unknown' | 'builtin' | 'stale';
+
+export type TokenAddition =
+  | { readonly outcome: 'added'; readonly token: IntegrationToken; readonly integration: StoredIntegration }
+  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'builtin' };
+
+/** Tokens as ingestion checks them. */
+export interface IntegrationTokens {
+  /**
+   * The live token with this SHA-256, of an Integration that is not deleted. Remembered; a change of tokens calls
+   * {@link invalidate}.
+   */
+  find(hash: Uint8Array): Promise<FoundToken | null>;
+  /** Forgets what is remembered: whoever asks from now on is answered from the database. */
+  invalidate(): void;
+  /** Notes a use; written down at most once a minute, and nobody waits for it. */
+  used(tokenId: PublicId, now: Micros): void;
+}
+
+export interface FoundToken {
+  readonly tokenId: PublicId;
+  readonly integrationId: PublicId;
+}
+
+/** A route of the sender, by route path; null for an Integration that does not exist. */
+export type AlertmanagerRoutes = (id: PublicId) => Promise<readonly AlertmanagerRoute[] | null>;
+
+export interface AlertmanagerRoute {
+  readonly routePath: string;
+  /** Learned, µs; null while nothing is. */
+  readonly interval: Micros | null;
+  /** Its groups whose lists the sender cuts. */
+  readonly truncatedGroups: number;
+}
+
+/** What the actor of an Integration asks before a turn. Committed data only; implemented in storage/integration-watch.ts. */
+export interface IntegrationWatch {
+  heartbeat(id: PublicId): Promise<HeartbeatEvidence>;
+  /** Feeds with something that was listed before the cutoff of their route path for the last time. */
+  silentFeeds(id: PublicId, query: SilenceQuery): Promise<FeedsSeen>;
+  leftovers(id: PublicId): Promise<Leftovers>;
+}
+
+export interface SilenceQuery {
+  /** By route path, µs. */
+  readonly cutoffs: ReadonlyMap<string, Micros>;
+  /** Of every other route path, µs. */
+  readonly unlearnedCutoff: Micros;
+  /** Only feeds whose lists are cut. */
+  readonly onlyTruncated: boolean;
+  /** How many feeds at most. */
+  readonly limit: number;
+}
+
+export interface FeedsSeen {
+  /** Snapshots of the Integration wait to be processed, or more of whosoever than were looked at. */
+  readonly isPending: boolean;
+  /** The longest silent first. */
+  readonly silent: readonly SilentFeed[];
+  /** Of the others the one that was listed longest ago, by route path. */
+  readonly next: readonly { readonly routePath: string | null; readonly listedAt: Micros }[];
+}
+
+export interface SilentFeed {
+  /** Key of the feed. */
+  readonly feed: string;
+  readonly groupKey: string;
+  readonly routePath: string | null;
+  /** Receipt of its last Snapshot, µs. */
+  readonly heardAt: Micros;
+  /** Its presences that were listed before the cutoff for the last time. */
+  readonly presences: number;
+}

@@ -1,0 +1,120 @@
+/**
+ * The actor of a Route: judges each new Alert Group of it, one after the other, and says which ones a Storm holds
+ * (Alert Group chapter §9). Whatever posts messages waits for its word: the hold of a group travels in the same commit
+ * as the group's beginning, or through the inbox when the Route lives on another replica.
+ */
+import {
+  type Actor,
+  type ActorDefinition,
+  begin,
+  persistSnapshot,
+  restoreSnapshot,
+  type Turn,
+  type TurnEnv,
+} from '../../runtime/actor/index.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { DirectorySource } from '../directory.ts';
+import type { HeldGroup, HeldGroups } from './held-groups.ts';
+import { routeMachine, stormEndsAt } from './machine.ts';
+import { type GroupCreated, type GroupUnheld, ROUTE, type RouteMessage } from './messages.ts';
+import { counted, packStarts, unpackStarts } from './storm-window.ts';
+import { beginSweep, continueSweep, SWEEP_PAGE } from './sweeps.ts';
+import { type RouteState, RouteTurn } from './turn.ts';
+
+export interface RouteActorDependencies {
+  readonly directory: DirectorySource;
+  readonly held: HeldGroups;
+}
+
+export type RouteDefinition = ActorDefinition<RouteState, null, RouteMessage>;
+
+export function createRouteActor({ directory, held }: RouteActorDependencies): RouteDefinition {
+  return {
+    kind: ROUTE,
+    schema: 1,
+    migrate: (_persisted, from) => {
+      throw new Error(`a Route of schema ${from} is unknown`);
+    },
+    start: () => ({ snapshot: begin(routeMachine), starts: [], sweeps: [] }),
+    restore: restoreRoute,
+    persist: ({ snapshot, starts, sweeps }) => ({
+      snapshot: persistSnapshot(routeMachine, snapshot),
+      starts: packStarts(starts),
+      sweeps,
+    }),
+    emptyRows: () => null,
+    weight: ({ starts }) => 1 + Math.floor(starts.length / 100),
+    prepare({ self, state }, message) {
+      // Another replica may have known the Route earlier than this one.
+      if (message.type === 'group_created' && !directory.current().routesById.has(self.key)) {
+        return directory.reload();
+      }
+      const [sweep] = state.sweeps;
+      if (message.type !== 'wake' || !sweep) return null;
+      const { since, through } = sweep;
+      return held.page({ routeId: self.key as PublicId, since, after: through, limit: SWEEP_PAGE });
+    },
+    receive: (actor, message, env) => receive(actor, message, env, directory),
+  };
+}
+
+/** What is read was written by {@link RouteDefinition.persist}, so its shape is trusted. */
+function restoreRoute(persisted: unknown): RouteState {
+  const { snapshot, starts, sweeps } = persisted as Omit<RouteState, 'starts'> & { readonly starts: string };
+  return { snapshot: restoreSnapshot(routeMachine, snapshot), starts: unpackStarts(starts), sweeps };
+}
+
+function receive(
+  { self, state }: Actor<RouteState, null>,
+  message: RouteMessage,
+  env: TurnEnv,
+  directory: DirectorySource,
+): Turn<RouteState> {
+  const turn = new RouteTurn(self.key as PublicId, state, env);
+  switch (message.type) {
+    case 'group_created':
+      groupCreated(turn, message, directory);
+      break;
+    case 'group_unheld':
+      groupUnheld(turn, message);
+      break;
+    case 'urgency_edited':
+      beginSweep(turn, 'urgency');
+      break;
+    case 'deleted':
+      turn.apply({ type: 'deleted', at: message.at });
+      break;
+    case 'wake':
+      endCalmStorm(turn, env.now);
+      if (env.prepared !== undefined) continueSweep(turn, env.prepared as readonly HeldGroup[]);
+      break;
+    default:
+      message satisfies never;
+  }
+  return turn.finish();
+}
+
+function groupCreated(
+  turn: RouteTurn,
+  { groupId, urgent, at }: GroupCreated,
+  directory: DirectorySource,
+): void {
+  const threshold = directory.current().routesById.get(turn.routeId)?.policy.storm_threshold;
+  if (threshold === undefined) throw new Error(`Route ${turn.routeId} is not in the directory`);
+  // Whatever is counted after the end belongs to the next Storm, even when the wake-up of the end comes late.
+  endCalmStorm(turn, at - 1);
+  const { starts, exceedsUntil } = counted(turn.state.starts, at, threshold);
+  turn.remember(starts);
+  turn.apply({ type: 'group_created', at, urgent, exceedsUntil }, groupId);
+}
+
+function groupUnheld(turn: RouteTurn, { groupId, becameUrgent }: GroupUnheld): void {
+  turn.letGo(groupId);
+  turn.apply({ type: 'group_unheld', becameUrgent });
+}
+
+/** The end is at the instant at which it was due, however late it is noticed. */
+function endCalmStorm(turn: RouteTurn, now: number): void {
+  const endsAt = stormEndsAt(turn.state.snapshot.context);
+  if (endsAt !== null && endsAt <= now) turn.apply({ type: 'calm_reached', at: endsAt });
+}

@@ -1,0 +1,49 @@
+/** What the actor of a Route records and performs. Written by storage/storms.ts. */
+import type { PerformedEffect, RecordedEffect } from '../../runtime/actor/index.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+
+/** A Storm as it stands: the last one of its Route. */
+export interface StormSaved extends RecordedEffect {
+  readonly type: 'storm.saved';
+  readonly routeId: PublicId;
+  readonly since: Micros;
+  readonly groupCount: number;
+  readonly urgentCount: number;
+  /** Null while it lasts. */
+  readonly endedAt: Micros | null;
+}
+
+/** A new Alert Group is held by the Storm that began at `since`. */
+export interface GroupHeldRecorded extends RecordedEffect {
+  readonly type: 'storm.held';
+  readonly routeId: PublicId;
+  readonly since: Micros;
+  readonly groupId: PublicId;
+}
+
+/** One Alert Group is held no more. */
+export interface GroupLetGo extends RecordedEffect {
+  readonly type: 'storm.let_go';
+  readonly groupId: PublicId;
+}
+
+/** The Alert Groups of a Storm up to #N were told that its hold is over. */
+export interface HoldEnded extends RecordedEffect {
+  readonly type: 'storm.hold_ended';
+  readonly routeId: PublicId;
+  readonly since: Micros;
+  /** #N of the last one. */
+  readonly through: number;
+}
+
+export type RouteRecord = StormSaved | GroupHeldRecorded | GroupLetGo | HoldEnded;
+
+/** For the log and for open browsers. */
+export interface StormChanged extends PerformedEffect {
+  readonly type: 'route.storm_changed';
+  readonly routeId: PublicId;
+  readonly change: 'storm_started' | 'storm_ended';
+  /** New Alert Groups of the Storm so far. */
+  readonly count: number;
+}

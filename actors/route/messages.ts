@@ -1,0 +1,43 @@
+/** Everything the actor of a Route accepts. */
+import type { Address } from '../../runtime/actor/index.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+
+export const ROUTE = 'route';
+
+export function routeAddress(id: PublicId): Address {
+  return { kind: ROUTE, key: id };
+}
+
+export type RouteMessage =
+  | GroupCreated
+  | GroupUnheld
+  | UrgencyEdited
+  | RouteDeleted
+  | { readonly type: 'wake' };
+
+/** A new Alert Group of this Route. Sent in its first step; the answer is a hold, or nothing. */
+export interface GroupCreated {
+  readonly type: 'group_created';
+  readonly groupId: PublicId;
+  readonly urgent: boolean;
+  /** Time of its `created`, µs. */
+  readonly at: Micros;
+}
+
+/** An Alert Group that was held is held no more: it became Urgent, or it was moved away. */
+export interface GroupUnheld {
+  readonly type: 'group_unheld';
+  readonly groupId: PublicId;
+  readonly becameUrgent: boolean;
+}
+
+/** A setting that makes Alert Groups Urgent was edited: those that are held have to look. */
+export interface UrgencyEdited {
+  readonly type: 'urgency_edited';
+}
+
+export interface RouteDeleted {
+  readonly type: 'deleted';
+  readonly at: Micros;
+}

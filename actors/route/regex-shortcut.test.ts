@@ -1,0 +1,74 @@
+import * as fc from 'fast-check';
+import { RE2JS } from 're2js';
+import { describe, expect, it } from 'vitest';
+import { shortcut } from './regex-shortcut.ts';
+
+const PIECES = [
+  'a',
+  'b',
+  '-',
+  ' ',
+  '\n',
+  'é',
+  '😀',
+  '.',
+  '*',
+  '+',
+  '?',
+  '|',
+  '.*',
+  '.+',
+  '\\.',
+  '\\-',
+  '\\|',
+  '\\\\',
+  '(',
+  ')',
+  '[',
+  '^',
+  '$',
+  '{',
+];
+const expressions = fc.array(fc.constantFrom(...PIECES), { maxLength: 8 }).map((parts) => parts.join(''));
+const values = fc
+  .array(fc.constantFrom('a', 'b', '-', ' ', '\n', 'é', '😀', '.', '|', '\\', '*'), { maxLength: 8 })
+  .map((parts) => parts.join(''));
+
+function engine(expression: string): RE2JS | null {
+  try {
+    RE2JS.compile(expression);
+    return RE2JS.compile(`^(?:${expression})$`);
+  } catch {
+    return null;
+  }
+}
+
+describe('a shortcut for a regular expression', () => {
+  it('answers like the engine', () => {
+    fc.assert(
+      fc.property(expressions, fc.array(values, { maxLength: 20 }), (expression, texts) => {
+        const full = engine(expression);
+        const short = full && shortcut(expression);
+        if (!full || !short) return;
+        for (const text of [...texts, '', expression, expression.replaceAll('\\', '')]) {
+          expect([text, short(text)]).toEqual([text, full.testExact(text)]);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each(['', 'api', 'a|b|', 'prod-.*', '.*', '.+', '.*\\.example\\.org', 'a.+b', 'a.*|b|.+c'])(
+    'exists for %j',
+    (expression) => {
+      expect(shortcut(expression)).not.toBeNull();
+    },
+  );
+
+  it.each(['.*a.*', '(a|b)', '[ab]', 'a.', '(?i)a', 'a?', '\\d', '\\_', '^a', 'a$', '.*?'])(
+    'is not taken for %j',
+    (expression) => {
+      expect(shortcut(expression)).toBeNull();
+    },
+  );
+});

@@ -1,0 +1,125 @@
+/** One turn of a Route under construction. */
+import type { SnapshotFrom } from 'xstate';
+import { type PerformedEffect, type Send, step, type Turn, type TurnEnv } from '../../runtime/actor/index.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { alertGroupAddress, type HeldByStorm } from '../alert-group/messages.ts';
+import type { HintSent } from '../effects.ts';
+import type { RouteRecord, StormChanged } from './effects.ts';
+import { type RouteEmitted, type RouteEvent, routeMachine, stormEndsAt } from './machine.ts';
+import type { Starts } from './storm-window.ts';
+import { beginSweep, type Sweep } from './sweeps.ts';
+
+export interface RouteState {
+  readonly snapshot: SnapshotFrom<typeof routeMachine>;
+  readonly starts: Starts;
+  /** In the order in which they are carried out. */
+  readonly sweeps: readonly Sweep[];
+}
+
+export class RouteTurn {
+  readonly routeId: PublicId;
+  readonly now: Micros;
+  #state: RouteState;
+  readonly #sends: Send[] = [];
+  readonly #records: RouteRecord[] = [];
+  readonly #performs: PerformedEffect[] = [];
+
+  constructor(routeId: PublicId, state: RouteState, env: TurnEnv) {
+    this.routeId = routeId;
+    this.now = env.now;
+    this.#state = state;
+  }
+
+  get state(): RouteState {
+    return this.#state;
+  }
+
+  remember(starts: Starts): void {
+    this.#state = { ...this.#state, starts };
+  }
+
+  replaceSweeps(sweeps: readonly Sweep[]): void {
+    this.#state = { ...this.#state, sweeps };
+  }
+
+  /** Sends one event to the machine and does what it asks for. `groupId`: the new Alert Group that it is about. */
+  apply(event: RouteEvent, groupId?: PublicId): void {
+    const before = this.#state.snapshot;
+    const { snapshot, emitted } = step(routeMachine, before, event);
+    this.#state = { ...this.#state, snapshot };
+    const { since, groupCount, urgentCount } = snapshot.context;
+    if (since !== null && snapshot.context !== before.context) {
+      this.#records.push(this.#saved({ since, groupCount, urgentCount }, null));
+    }
+    for (const each of emitted) this.#follow(each, groupId);
+  }
+
+  send(send: Send): void {
+    this.#sends.push(send);
+  }
+
+  /** One Alert Group is held no more. */
+  letGo(groupId: PublicId): void {
+    this.#records.push({ type: 'storm.let_go', groupId });
+  }
+
+  endHolds(since: Micros, through: number): void {
+    this.#records.push({ type: 'storm.hold_ended', routeId: this.routeId, since, through });
+  }
+
+  finish(): Turn<RouteState> {
+    return {
+      state: this.#state,
+      wakeAt: this.#wakeAt(),
+      sends: this.#sends,
+      records: this.#records,
+      performs: this.#performs,
+    };
+  }
+
+  /** A wake-up that leaves the same instant behind would count as ignored, so "at once" is the next one. */
+  #wakeAt(): Micros | null {
+    return this.#state.sweeps.length > 0 ? this.now + 1 : stormEndsAt(this.#state.snapshot.context);
+  }
+
+  #follow(emitted: RouteEmitted, groupId: PublicId | undefined): void {
+    switch (emitted.type) {
+      case 'storm_started':
+        this.#tell('storm_started', 1);
+        break;
+      case 'group_held':
+        if (!groupId) throw new Error('no Alert Group to hold');
+        this.#hold(groupId);
+        break;
+      case 'storm_ended':
+        this.#records.push(this.#saved(emitted.storm, emitted.at));
+        this.#tell('storm_ended', emitted.storm.groupCount);
+        beginSweep(this, 'release', emitted.storm.since);
+        break;
+    }
+  }
+
+  #hold(groupId: PublicId): void {
+    const { since } = this.#state.snapshot.context;
+    if (since === null) throw new Error('nothing is held without a Storm');
+    const message: HeldByStorm = { type: 'held', at: this.now };
+    this.#records.push({ type: 'storm.held', routeId: this.routeId, since, groupId });
+    this.send({ to: alertGroupAddress(groupId), message });
+  }
+
+  #saved(
+    storm: { readonly since: Micros; readonly groupCount: number; readonly urgentCount: number },
+    endedAt: Micros | null,
+  ): RouteRecord {
+    return { type: 'storm.saved', routeId: this.routeId, ...storm, endedAt };
+  }
+
+  #tell(change: StormChanged['change'], count: number): void {
+    const { routeId } = this;
+    const changed: StormChanged = { type: 'route.storm_changed', routeId, change, count };
+    const route: HintSent = { type: 'hint', hint: { type: 'route', id: routeId } };
+    const status: HintSent = { type: 'hint', hint: { type: 'system-status', id: null } };
+    this.#performs.push(changed, route, status);
+  }
+}

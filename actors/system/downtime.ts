@@ -1,0 +1,38 @@
+/** When the service counts as having been away, and for how long it recovers (operations §6, internal-alerts §7). */
+import { HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
+
+/** So long nobody may have led without anybody being told. */
+export const TOLERATED: Micros = 2 * MINUTE;
+
+/** Senders repeat what fires within this time after a downtime, as far as nothing else is known of them. */
+const RECOVERY: Micros = 15 * MINUTE;
+const LONGEST_RECOVERY: Micros = HOUR;
+
+/** A time in which the service was away. */
+export interface Downtime {
+  readonly startedAt: Micros;
+  /** When somebody led again. */
+  readonly endedAt: Micros;
+  /** Until then data may be incomplete. */
+  readonly recoversUntil: Micros;
+}
+
+/** What a new Leader knows of the time before. Instants are µs. */
+export interface LastSigns {
+  /** The last sign of life of whoever led before; null on a new database. */
+  readonly markedAt: Micros | null;
+  /** The last sign of life of another replica that was running at that moment; null when there is none. */
+  readonly othersAliveAt: Micros | null;
+  /** The longest learned repeat interval of any Integration; null when none is learned. */
+  readonly longestRepeat: Micros | null;
+}
+
+/** The downtime that ends now, or null when there was none. */
+export function downtimeEnding(now: Micros, signs: LastSigns): Downtime | null {
+  const { markedAt, othersAliveAt, longestRepeat } = signs;
+  if (markedAt === null) return null;
+  const startedAt = Math.max(markedAt, othersAliveAt ?? markedAt);
+  if (now - startedAt <= TOLERATED) return null;
+  const recovery = longestRepeat === null ? RECOVERY : Math.min(longestRepeat, LONGEST_RECOVERY);
+  return { startedAt, endedAt: now, recoversUntil: now + recovery };
+}

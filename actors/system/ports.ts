@@ -1,0 +1,109 @@
+/** What is known of the service itself, as the API and the metrics show it. Implemented in storage. */
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { GroupStatus } from '../model.ts';
+import type { Downtime } from './downtime.ts';
+import type { Pulse } from './notices.ts';
+
+export interface SystemStatusReader {
+  pulse(): Promise<Pulse>;
+  /** Everything of one moment. */
+  status(now: Micros): Promise<SystemStatus>;
+  /** The part whose changes people are told of, cheap enough to be asked for all the time. */
+  signs(now: Micros): Promise<SystemSigns>;
+}
+
+export interface SystemSigns {
+  readonly pulse: Pulse;
+  /** Those whose record is fresh. */
+  readonly replicas: readonly { readonly id: string; readonly isLeader: boolean }[];
+  /** Destinations that are Broken or whose template fails, and since when. */
+  readonly troubles: readonly {
+    readonly id: PublicId;
+    readonly brokenSince: Micros | null;
+    readonly templateErrorSince: Micros | null;
+  }[];
+}
+
+export interface SystemStatus {
+  /** Those whose record is fresh, the Leader first, then by id. */
+  readonly replicas: readonly ReplicaStatus[];
+  readonly downtime: Downtime | null;
+  /** Shards that nobody of {@link replicas} owns. */
+  readonly shardsWithoutOwner: number;
+  /** Shards that got a new owner within the last hour. */
+  readonly shardsTakenLastHour: number;
+  /** Snapshots that wait to be processed. */
+  readonly snapshots: Queue;
+  /** Messages between replicas that wait for their receiver. */
+  readonly inbox: Queue;
+  /** Destinations for which something waits, the longest queue first. */
+  readonly deliveryQueues: readonly { readonly destination: EntityRef; readonly queued: number }[];
+  /** The oldest first. */
+  readonly brokenDestinations: readonly {
+    readonly destination: EntityRef;
+    readonly since: Micros;
+    readonly reason: string;
+  }[];
+  /** The oldest first. */
+  readonly integrationsAttention: readonly {
+    readonly integration: EntityRef;
+    readonly issue: 'heartbeat_lost' | 'snapshot_truncated';
+    readonly since: Micros;
+  }[];
+  /** The oldest first. */
+  readonly templateErrors: readonly {
+    readonly destination: EntityRef;
+    readonly since: Micros;
+    readonly error: string;
+  }[];
+  /** The oldest first. */
+  readonly activeStorms: readonly {
+    readonly route: EntityRef;
+    readonly since: Micros;
+    readonly alertGroupCount: number;
+  }[];
+}
+
+export interface ReplicaStatus {
+  readonly id: string;
+  readonly isLeader: boolean;
+  readonly keyIds: readonly string[];
+  readonly version: string;
+  readonly startedAt: Micros;
+  readonly refreshedAt: Micros;
+  /** How many it owns. */
+  readonly shards: number;
+}
+
+export interface Queue {
+  readonly waiting: number;
+  /** Since when the oldest waits; null when none does. */
+  readonly oldestAt: Micros | null;
+}
+
+interface EntityRef {
+  readonly id: PublicId;
+  readonly name: string;
+}
+
+/** What the Leader's gauges show. */
+export interface GaugeReadings {
+  /** Every live Integration but the built-in one. */
+  readonly integrations: readonly { readonly id: string; readonly isLost: boolean }[];
+  readonly snapshotsWaiting: number;
+  /** Open Alert Groups; Routes and states without any are absent. */
+  readonly groups: readonly {
+    readonly route: string;
+    readonly status: Exclude<GroupStatus, 'resolved'>;
+    readonly count: number;
+  }[];
+  /** Every live Destination. */
+  readonly destinations: readonly {
+    readonly id: string;
+    readonly queued: number;
+    readonly isBroken: boolean;
+  }[];
+  /** Routes in a Storm. */
+  readonly storms: readonly string[];
+}

@@ -1,0 +1,96 @@
+/** A Tocsin under load, and what can be read off it from outside. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { connect } from '../storage/connection.ts';
+import { embeddedSettings } from '../storage/embedded.ts';
+import type { Sql } from '../storage/records.ts';
+import { Api, type Json } from '../test/harness/api.ts';
+import { Installation, type Ready } from '../test/harness/tocsin.ts';
+
+const PAUSED = path.join(import.meta.dirname, 'paused-service.ts');
+
+export class Loaded {
+  readonly installation: Installation;
+  readonly ready: Ready;
+  readonly api: Api;
+  readonly sql: Sql;
+
+  private constructor(installation: Installation, ready: Ready, api: Api, sql: Sql) {
+    this.installation = installation;
+    this.ready = ready;
+    this.api = api;
+    this.sql = sql;
+  }
+
+  /** Starts a fresh installation. Paused, Snapshots are stored and answered but not processed. */
+  static async start(processing: 'on' | 'paused' = 'on'): Promise<Loaded> {
+    const env = { SVC_LOG_LEVEL: 'error' };
+    const installation =
+      processing === 'on'
+        ? new Installation(env)
+        : new Installation(env, ['--max-semi-space-size=32', PAUSED]);
+    const ready = await installation.start();
+    const api = await Api.signIn(ready);
+    const settings = await embeddedSettings(path.join(installation.dataDir, 'postgres'));
+    return new Loaded(installation, ready, api, connect(settings, { max: 1, applicationName: 'bench' }));
+  }
+
+  /** Snapshots that are stored and not yet processed. */
+  async backlog(): Promise<number> {
+    const [row] = await this.sql<{ count: number }[]>`select count(*)::int as count from snapshot_queue`;
+    return row!.count;
+  }
+
+  /** Waits until everything accepted is processed; gives the seconds it took. */
+  async drained(): Promise<number> {
+    const from = performance.now();
+    while ((await this.backlog()) > 0) await pause(20);
+    return (performance.now() - from) / 1000;
+  }
+
+  /** Lifecycle events recorded so far. */
+  async events(): Promise<number> {
+    const [row] = await this.sql<{ count: number }[]>`
+      select count(*)::int as count from timeline_entries where kind <> 'delivery'`;
+    return row!.count;
+  }
+
+  /** Resident memory of the service process, bytes (the database is another process). */
+  residentBytes(): number {
+    const status = readFileSync(`/proc/${this.installation.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+  }
+
+  /** Processor seconds the service process used so far. */
+  cpuSeconds(): number {
+    const fields = readFileSync(`/proc/${this.installation.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
+  /** Sends every event of the Default route to a webhook receiver on this machine. */
+  async attachWebhook(url: string): Promise<void> {
+    await this.api.change('/organization/outbound-policy', (policy) => ({
+      ...policy,
+      allowed: ['127.0.0.0/8'],
+    }));
+    const created = await this.api.post('/destinations', {
+      type: 'webhook',
+      name: 'bench',
+      mode: 'events',
+      events: { url, headers: [] },
+      limiter: { limit: 1000, per_seconds: 1 },
+    });
+    const routes = await this.api.get('/routes');
+    const fallback = routes.items.find((route: Json) => route.is_default);
+    await this.api.change(`/routes/${fallback.id}`, (route) => ({
+      ...route,
+      destination_ids: [created.destination.id],
+    }));
+  }
+
+  async remove(): Promise<void> {
+    await this.sql.end();
+    await this.installation.remove();
+  }
+}

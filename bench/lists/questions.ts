@@ -1,0 +1,126 @@
+/** What is asked of a full database: the pages that people open most, each filter, and the dearest of each kind. */
+import type { AlertsViewQuery } from '../../actors/alert-group/alerts-view.ts';
+import type { GroupFilter, GroupListQuery } from '../../actors/alert-group/reading.ts';
+import type { StatisticsQuery } from '../../actors/alert-group/statistics.ts';
+import type { Matcher } from '../../actors/directory.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { createAlertsView, createGroupReader, createStatisticsReader } from '../../storage/alert-groups.ts';
+import type { Sql } from '../../storage/records.ts';
+
+export interface Question {
+  readonly what: string;
+  /** p99, ms. */
+  readonly goal: number;
+  /** How often it is asked before it is measured. */
+  readonly warmups?: number;
+  /** @param turn counts the askings, for what varies */
+  ask(turn: number): Promise<unknown>;
+}
+
+const LIST = 20;
+const STATISTICS = 1_000;
+const OPEN = ['firing', 'acknowledged', 'snoozed'] as const;
+const route = (n: number) => `RT${String(n).padStart(12, '0')}` as PublicId;
+const integration = (n: number) => `NT${String(n).padStart(12, '0')}` as PublicId;
+const user = (n: number) => `SR${String(n).padStart(12, '0')}` as PublicId;
+
+export function questions(sql: Sql, now: Micros, day: Micros): readonly Question[] {
+  const reader = createGroupReader(sql);
+  const view = createAlertsView(sql);
+  const figures = createStatisticsReader(sql);
+
+  /** The default list of the API. */
+  const base: GroupFilter = {
+    ...{ statuses: OPEN, routeIds: [], integrationIds: [], severities: [], urgent: null },
+    urgency: { routeIds: [10, 20, 30, 40, 50].map(route), critical: true },
+    ...{ resolvedBy: null, resolveReason: null, reopened: null, owner: null, snoozedNoEnd: null },
+    ...{ unclaimed: null, deliveryProblem: null, matchers: [], from: now - 7 * day, to: null },
+    ...{ number: null, text: null },
+  };
+  const page = (filter: Partial<GroupFilter>, more: Partial<GroupListQuery> = {}) =>
+    reader.list({
+      ...{ filter: { ...base, ...filter }, sort: 'started_at', descending: true, after: null, limit: 50 },
+      ...more,
+    });
+  const matcher = (label: string, op: Matcher['op'], value: string) => ({ matchers: [{ label, op, value }] });
+  const list = (
+    what: string,
+    filter: (turn: number) => Partial<GroupFilter>,
+    more?: Partial<GroupListQuery>,
+  ) => ({
+    what: `list ${what}`,
+    goal: LIST,
+    ask: (turn: number) => page(filter(turn), more),
+  });
+  const counts = (what: string, filter: (turn: number) => Partial<GroupFilter>) => ({
+    what: `counts ${what}`,
+    goal: LIST,
+    ask: (turn: number) => reader.counts({ ...base, statuses: [], ...filter(turn) }),
+  });
+  const statistics = (what: string, query: Partial<StatisticsQuery>) => ({
+    what: `statistics ${what}`,
+    goal: STATISTICS,
+    warmups: 1,
+    ask: () =>
+      figures.read({
+        ...{ groupBy: 'route', subjectIds: [], from: now - 7 * day, to: now, timeZone: 'Europe/Berlin' },
+        ...query,
+      }),
+  });
+
+  return [
+    list('as it opens', () => ({})),
+    list('of everything', () => ({ statuses: [...OPEN, 'resolved'] })),
+    list('of resolved ones', () => ({ statuses: ['resolved'] })),
+    list('by last change', () => ({}), { sort: 'last_changed_at' }),
+    list('of a Route', (turn) => ({ routeIds: [route(1 + (turn % 50))] })),
+    list('of an Integration', (turn) => ({ integrationIds: [integration(1 + (turn % 20))] })),
+    list('of an Owner', (turn) => ({ owner: { id: user(turn % 30) } })),
+    list('without Owner', () => ({ owner: { id: null } })),
+    list('that is Urgent', () => ({ urgent: true })),
+    list('that is unclaimed', () => ({ unclaimed: true })),
+    list('with a delivery problem', () => ({ deliveryProblem: true })),
+    list('snoozed without end', () => ({ snoozedNoEnd: true })),
+    list('by number', (turn) => ({ statuses: [], from: null, number: 1 + turn * 9_973 })),
+    list('by a rare label', (turn) => matcher('host', '=', `host-${turn * 97}`)),
+    list('by a common label', () => matcher('cluster', '=', 'cluster-3')),
+    list('by a rare label, resolved too', (turn) => ({
+      ...matcher('host', '=', `host-${turn * 97}`),
+      ...{ statuses: [...OPEN, 'resolved'], from: null },
+    })),
+    list('by an expression', (turn) => matcher('host', '=~', `host-${turn * 97}\\d`)),
+    list('by an expression, resolved too', (turn) => ({
+      ...matcher('host', '=~', `host-${turn * 97}\\d`),
+      ...{ statuses: [...OPEN, 'resolved'], from: null },
+    })),
+    list('by a label that is not', () => matcher('cluster', '!=', 'cluster-3')),
+    list('by text', (turn) => ({ text: `host-${turn * 97}` })),
+    list('by text, resolved too', (turn) => ({
+      ...{ text: `Alert${turn} on host-${turn * 97}` },
+      ...{ statuses: [...OPEN, 'resolved'], from: null },
+    })),
+    list('by text that nothing holds', () => ({ text: 'nothing like it' })),
+    counts('as it opens', () => ({})),
+    counts('of a Route', (turn) => ({ routeIds: [route(1 + (turn % 50))] })),
+    counts('by a rare label', (turn) => matcher('host', '=', `host-${turn * 97}`)),
+    counts('by a common label', () => matcher('cluster', '=', 'cluster-3')),
+    counts('by an expression', (turn) => matcher('host', '=~', `host-${turn * 97}\\d`)),
+    {
+      what: 'Alerts of an Integration',
+      goal: 50,
+      ask: (turn) => view.list(alertsOf(integration(1 + (turn % 20))), now),
+    },
+    statistics('of 7 days', {}),
+    statistics('of 90 days', { from: now - 90 * day }),
+    statistics('of 90 days by Integration', { from: now - 90 * day, groupBy: 'integration' }),
+    statistics('of everything', { from: 0 }),
+  ];
+}
+
+function alertsOf(integrationId: PublicId): AlertsViewQuery {
+  return {
+    ...{ integrationId, state: null, matchers: [], text: null, after: null, limit: 50 },
+    ...{ sort: 'last_seen_at', descending: true },
+  };
+}

@@ -1,0 +1,41 @@
+/** `npm run bench [-- NAME …] [--seconds N]`: runs the benches, prints tables, keeps the raw figures as JSON. */
+import { parseArgs } from 'node:util';
+import { accept } from './accept.ts';
+import { cluster } from './cluster.ts';
+import { growth } from './growth.ts';
+import { latency } from './latency.ts';
+import { lists } from './lists.ts';
+import { memory } from './memory.ts';
+import { type Bench, keepReports, machine, printReport, type Report } from './report.ts';
+import { scale } from './scale.ts';
+import { slopes } from './slopes.ts';
+
+const BENCHES: readonly Bench[] = [accept, latency, memory, scale, lists, cluster, growth, slopes];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '10' }, warmup: { type: 'string', default: '3' } },
+});
+
+const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  console.error(
+    `There is no bench ${unknown.join(', ')}. There are: ${BENCHES.map(({ name }) => name).join(', ')}`,
+  );
+  process.exit(2);
+}
+
+console.log(`On ${machine()}, Node ${process.version}`);
+const reports: Report[] = [];
+for (const bench of BENCHES) {
+  if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
+  const measured = await bench.run({
+    seconds: Number(values.seconds),
+    warmupSeconds: Number(values.warmup),
+    progress: (line) => console.error(`  … ${bench.name}: ${line}`),
+  });
+  const report = { name: bench.name, title: bench.title, ...measured };
+  printReport(report);
+  reports.push(report);
+}
+console.log(`\nRaw figures: ${keepReports(reports)}`);

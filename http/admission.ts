@@ -1,0 +1,106 @@
+/** Whether a caller may use an operation: the refusals between credentials and validation, in order (api §1.3). */
+import type { Principal } from '../actors/model.ts';
+import type { CsrfTokens } from './credentials.ts';
+import { isSafe, type Request } from './exchange.ts';
+import type { Identity, Needs, OperationShape, Schema } from './operation.ts';
+import { PERMISSIONS, type Permission } from './permissions.ts';
+import type { Problem } from './problem.ts';
+
+type Shape = OperationShape<Schema | undefined, Schema | undefined>;
+
+/** 403 for a mutation that the browser marks as coming from another site; public operations included. */
+export function crossSiteFault(request: Request): Problem | null {
+  if (isSafe(request.method) || request.header('sec-fetch-site') !== 'cross-site') return null;
+  return csrfProblem('This request came from another site.');
+}
+
+/** The caller of an operation that needs one: who it is and the bytes behind its cookie. */
+export interface Caller {
+  readonly identity: Identity;
+  readonly session: Buffer | null;
+}
+
+/** Everything that is decided by who calls, up to the Permission. Null lets the caller pass. */
+export function callerFault(
+  operation: Shape,
+  caller: Caller,
+  request: Request,
+  csrf: CsrfTokens,
+): Problem | null {
+  return (
+    limitedFault(operation, caller.identity) ??
+    csrfFault(caller, request, csrf) ??
+    kindFault(operation, caller.identity)
+  );
+}
+
+function limitedFault(operation: Shape, { session }: Identity): Problem | null {
+  if (!session || session.state === 'active') return null;
+  if (operation.needs === 'cookie' || operation.alsoIn?.includes(session.state)) return null;
+  return {
+    status: 403,
+    type: 'forbidden',
+    code: session.state,
+    detail:
+      session.state === 'totp_required'
+        ? 'Enter your second factor first.'
+        : 'Set up your second factor first.',
+  };
+}
+
+function csrfFault({ session }: Caller, request: Request, csrf: CsrfTokens): Problem | null {
+  if (session === null || isSafe(request.method)) return null;
+  const token = request.header('x-csrf-token');
+  if (token !== null && csrf.verify(session, token)) return null;
+  return csrfProblem('The header X-CSRF-Token is missing or wrong. Read the session again and repeat.');
+}
+
+function csrfProblem(detail: string): Problem {
+  return { status: 403, type: 'forbidden', code: 'csrf_invalid', detail };
+}
+
+function kindFault(operation: Shape, identity: Identity): Problem | null {
+  const { needs, credential } = operation;
+  const sessionOnly = needs === 'session' || needs === 'cookie' || credential === 'session';
+  if (sessionOnly && !identity.session) {
+    return {
+      status: 403,
+      type: 'forbidden',
+      code: 'session_required',
+      detail: 'Sign in to the web interface for this; a token is not enough.',
+    };
+  }
+  const userOnly = needs === 'user' || credential === 'user';
+  if (userOnly && identity.kind === 'service_account') {
+    return {
+      status: 403,
+      type: 'forbidden',
+      code: 'service_account_not_allowed',
+      detail: 'Service accounts cannot do this.',
+    };
+  }
+  return null;
+}
+
+/** 403 when the Permission that the operation names is not held. */
+export function permissionFault(operation: Shape, identity: Identity): Problem | null {
+  const { needs } = operation;
+  if (!isPermission(needs) || identity.permissions.has(needs)) return null;
+  return { status: 403, type: 'forbidden', detail: `This needs the permission ${needs}.` };
+}
+
+const KNOWN: ReadonlySet<string> = new Set(PERMISSIONS);
+
+export function isPermission(needs: Needs): needs is Permission {
+  return KNOWN.has(needs);
+}
+
+/** The caller as actors and the Audit log record it. */
+export function principalOf(identity: Identity): Principal {
+  const { id, transport } = identity;
+  if (identity.user) {
+    const { name, login } = identity.user;
+    return { kind: 'user', id, name, login, tokenName: identity.tokenName, transport };
+  }
+  throw new Error('Service accounts cannot call yet');
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { otherOperations } from '../test/every-operation.ts';
+import { startHttp } from '../test/http-server.ts';
+
+/** Every operation that the API consists of, whether this build does it or answers 501. */
+const OPERATIONS = `
+  acceptRouteSuggestion acknowledgeAlertGroup addNote answerReminder beginTotpEnrolment changePassword
+  checkConnection checkDestination checkOidcSettings completeOidcSignIn completePasswordSetup
+  confirmBridgeLink confirmChatServerLink confirmTotpEnrolment convertUserToLocal createConnection
+  createDestination createIntegration createIntegrationToken createLinkRule createLookupTable
+  createPasswordSetupLink createPersonalAccessToken createRoute createServiceAccount
+  createServiceAccountToken createSession createUser deleteConnection deleteCurrentSession
+  deleteDestination deleteDestinationSecret deleteIntegration deleteLinkRule deleteLookupTable
+  deleteMyAccountLink deleteMySessions deleteRoute deleteServiceAccount deleteUser deleteUserAccountLink
+  disableServiceAccount disableUser dismissRouteSuggestion enableServiceAccount enableUser
+  generateSigningSecret getActor getAlertGroup getAlertGroupCounts getAlertGroupStatistics getConnection
+  getCurrentSession getDestination getIntegration getKeyring getLinkRule getLookupTable getMe getMyTotp
+  getOidcSettings getOpenApiJson getOpenApiYaml getOrganization getOutboundPolicy getRequestRecord
+  getRoute getServiceAccount getSignInOptions getSigningSecretStatus getStoredSnapshot getSystemStatus
+  getUser listAlertGroupAlerts listAlertGroupDeliveries listAlertGroups listAlertmanagerRoutes
+  listAuditLog listConnectionChannels listConnections listDestinationSecrets listDestinations
+  listIntegrationAlerts listIntegrationTokens listIntegrations listLinkRules listLinkableConnections
+  listLookupTables listMyAccountLinks listMySessions listNotes listPersonalAccessTokens
+  listRelatedAlertGroups listRequestRecords listRoles listRouteProfiles listRouteSuggestions listRoutes
+  listServiceAccountTokens listServiceAccounts listSeverityValues listSnoozePresets listStoredSnapshots
+  listSystemNotices listTimeline listUserAccountLinks listUserDirectory listUsers moveOpenAlertGroups
+  previewDestination previewGroupKey previewTemplate putDestinationSecret regenerateTotpRecoveryCodes
+  removeTotp reorderRoutes resetUserTotp resolveAlertGroup retirePreviousSigningSecret
+  revokeIntegrationToken revokePersonalAccessToken revokeServiceAccountToken runBulkCommand
+  snoozeAlertGroup startBridgeLink startChannelBotLink startChatServerLink startOidcLink startOidcSignIn
+  streamLiveUpdates submitSessionTotp testDestination unacknowledgeAlertGroup unresolveAlertGroup
+  unsnoozeAlertGroup updateConnection updateDestination updateIntegration updateLinkRule updateLookupTable
+  updateMe updateOidcSettings updateOrganization updateOutboundPolicy updateRoute updateServiceAccount
+  updateUser
+`;
+
+test('the table holds every operation of the API and no other', async () => {
+  const { http } = await startHttp({ operations: otherOperations() });
+  const declared = http.operations.map(({ id }) => id);
+  expect(declared.sort()).toEqual(OPERATIONS.trim().split(/\s+/));
+});

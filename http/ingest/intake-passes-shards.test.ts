@@ -1,0 +1,152 @@
+/** Shards that move between replicas, and Snapshots that are in the wrong one. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { SECOND } from '../../runtime/clock.ts';
+import { createHandClock, type HandClock } from './ingest.fixture.ts';
+import { Cluster, type Replica, settled, shardOfGroup } from './replicas.fixture.ts';
+
+const ALL = Array.from({ length: 256 }, (_, shard) => shard);
+const K1 = shardOfGroup('K1');
+/** A group of another shard than K1. */
+const OTHER = Array.from({ length: 100 }, (_, number) => `K${number + 2}`).find(
+  (text) => shardOfGroup(text) !== K1,
+) as string;
+const WITHOUT_K1 = ALL.filter((shard) => shard !== K1);
+
+let clock: HandClock;
+let cluster: Cluster;
+
+beforeEach(() => {
+  clock = createHandClock();
+  cluster = new Cluster(clock);
+});
+
+/** Ann owns the shard of K1, Bob all others. */
+async function two(): Promise<{ ann: Replica; bob: Replica }> {
+  const ann = cluster.add('ann', [K1]);
+  const bob = cluster.add('bob', WITHOUT_K1);
+  await settled();
+  return { ann, bob };
+}
+
+describe('a shard that moves', () => {
+  it('is read from its oldest Snapshot by its new owner', async () => {
+    const { ann, bob } = await two();
+    ann.depth = 1_000_000;
+    bob.accept('K1', 'K1');
+    await settled();
+    ann.own([]);
+    bob.own(ALL);
+    await settled();
+    expect(cluster.deliveries).toEqual(['1 by bob', '2 by bob']);
+  });
+
+  it('takes back what its old owner had under way, in order and each once', async () => {
+    const { ann, bob } = await two();
+    ann.holds = true;
+    bob.accept('K1', 'K1');
+    await settled();
+    ann.own([]);
+    ann.giveBackHeld();
+    bob.own(ALL);
+    bob.accept('K1');
+    await settled();
+    expect(cluster.deliveries).toEqual(['1 by ann', '2 by ann', '1 by bob', '2 by bob', '3 by bob']);
+    expect(cluster.queue.rows).toEqual([]);
+  });
+
+  it('and comes back goes on with the oldest that was given back', async () => {
+    const { ann, bob } = await two();
+    ann.holds = true;
+    bob.accept('K1', 'K1');
+    await settled();
+    ann.own([]);
+    ann.giveBackHeld();
+    ann.holds = false;
+    ann.own([K1]);
+    bob.accept('K1');
+    await settled();
+    expect(cluster.seqs).toEqual([1, 2, 1, 2, 3]);
+  });
+
+  it('while its bodies are read is not read on from behind what was given back', async () => {
+    const { ann, bob } = await two();
+    ann.holds = true;
+    bob.accept('K1');
+    await settled();
+    const bodies = cluster.queue.bodies.bind(cluster.queue);
+    cluster.queue.bodies = async (wanted) => {
+      cluster.queue.bodies = bodies;
+      ann.own([]);
+      ann.giveBackHeld();
+      ann.own([K1]);
+      await settled();
+      return bodies(wanted);
+    };
+    ann.forgetBodies();
+    bob.accept('K1');
+    await settled();
+    await settled();
+    expect(cluster.seqs).toEqual([1, 1, 2]);
+  });
+
+  it('whose feeds refuse although it is owned rests until the next sweep, and then keeps its order', async () => {
+    const { ann, bob } = await two();
+    ann.refuses = true;
+    bob.accept('K1');
+    await settled();
+    ann.refuses = false;
+    bob.accept('K1', OTHER);
+    await settled();
+    expect(cluster.deliveries).toEqual(['3 by bob']);
+    clock.advance(30 * SECOND);
+    await settled();
+    expect(cluster.deliveries).toEqual(['3 by bob', '1 by ann', '2 by ann']);
+  });
+});
+
+describe('a Snapshot with another shard than its feed', () => {
+  it('is sorted before anything newer is read when a single process left it without one', async () => {
+    cluster.queue.store('K1', null);
+    cluster.queue.store(OTHER, null);
+    const bob = cluster.add('bob', WITHOUT_K1);
+    cluster.add('ann', [K1]);
+    bob.accept('K1');
+    await settled();
+    expect(cluster.deliveries.sort()).toEqual(['1 by ann', '2 by bob', '3 by ann']);
+    expect(cluster.seqs.indexOf(1)).toBeLessThan(cluster.seqs.indexOf(3));
+  });
+
+  it('is sorted page by page', async () => {
+    for (let number = 0; number < 1_234; number++) cluster.queue.store(`K${number % 7}`, null);
+    cluster.add('ann', ALL);
+    await settled();
+    expect(cluster.seqs).toHaveLength(1_234);
+    expect(cluster.queue.rows).toEqual([]);
+  });
+
+  it('is found by the sweep when it was stored later', async () => {
+    await two();
+    cluster.queue.store('K1', null);
+    clock.advance(30 * SECOND);
+    await settled();
+    expect(cluster.deliveries).toEqual(['1 by ann']);
+  });
+
+  it('is given to its owner by the one who meets it', async () => {
+    const { bob } = await two();
+    cluster.queue.store('K1', shardOfGroup(OTHER));
+    bob.intake.poke();
+    await settled();
+    expect(cluster.deliveries).toEqual(['1 by ann']);
+    expect(bob.calls).toEqual([[K1]]);
+  });
+
+  it('is failed where it is met when it is no Snapshot', async () => {
+    const { ann } = await two();
+    const row = cluster.queue.store('not json', K1);
+    ann.intake.poke();
+    await settled();
+    expect(cluster.queue.failed).toEqual([row.seq]);
+    expect(ann.calls).toEqual([]);
+  });
+});

@@ -1,0 +1,151 @@
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { BODY_EXAMPLES } from '../actors/destination/webhook-examples.fixture.ts';
+import { otherOperations } from '../test/every-operation.ts';
+import { startHttp } from '../test/http-server.ts';
+import { openApiDocument } from './openapi.ts';
+import { MACHINE_OPERATIONS } from './openapi-machine.ts';
+import { WebhookBodyShape } from './openapi-webhook.ts';
+import { type Operation, operation } from './operation.ts';
+import { assembleOperations } from './operations.ts';
+
+interface Described {
+  readonly operationId: string;
+  readonly 'x-permission': string;
+  readonly security: readonly object[];
+  readonly parameters: readonly { name: string; in: string; required: boolean }[];
+  readonly responses: Readonly<Record<string, { description: string; content?: object }>>;
+}
+type Paths = Readonly<Record<string, Readonly<Record<string, Described>>>>;
+
+const write: Operation = operation({
+  id: 'updateThing',
+  method: 'PUT',
+  path: '/things/{thing_id}',
+  tag: 'Test',
+  summary: 'Change',
+  needs: 'routes:write',
+  ids: { thing_id: 'RT' },
+  ifMatch: 'required',
+  query: v.object({
+    mode: v.picklist(['a', 'b']),
+    label: v.optional(v.array(v.string())),
+    limit: v.optional(v.pipe(v.string(), v.transform(Number))),
+  }),
+  body: v.object({ name: v.pipe(v.string(), v.trim(), v.maxLength(200)) }),
+  answers: { 200: { description: 'It', schema: v.object({ name: v.string() }), etag: true } },
+  refusals: [[409, 'conflict', 'name_taken']],
+  handle: async () => ({ status: 200 }),
+});
+
+describe('the document', () => {
+  test('is served as YAML and JSON with one content, without credentials, and cached by its tag', async () => {
+    const { send } = await startHttp();
+    const yaml = await send('GET', '/api/v1/openapi.yaml');
+    const json = await send('GET', '/api/v1/openapi.json');
+    expect(yaml.headers['content-type']).toBe('application/yaml');
+    expect(json.headers['content-type']).toBe('application/json');
+    expect(parse(yaml.text)).toEqual(json.json);
+    expect(json.json.openapi).toBe('3.1.1');
+    expect(yaml.headers.etag).toMatch(/^"[\w-]{22}"$/);
+    const headers = { 'if-none-match': yaml.headers.etag ?? '' };
+    expect((await send('GET', '/api/v1/openapi.yaml', { headers })).status).toBe(304);
+  });
+
+  test('holds every route of the server and nothing else', async () => {
+    const { http, send } = await startHttp({ operations: otherOperations() });
+    const { paths } = (await send('GET', '/api/v1/openapi.json')).json as { paths: Paths };
+    const described = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`,
+      ),
+    );
+    const served = [
+      ...http.operations.map(({ id, method, path }) => `${id} ${method} /api/v1${path}`),
+      ...MACHINE_OPERATIONS.map(({ id, method, path }) => `${id} ${method} ${path}`),
+    ];
+    expect(described.sort()).toEqual(served.sort());
+  });
+
+  test('each operation that is described answers on its listener, and is not the 404 of an unknown path', async () => {
+    const { send } = await startHttp();
+    for (const { path, method } of MACHINE_OPERATIONS.filter(({ tag }) => tag !== 'Ingestion')) {
+      const listener = path.startsWith('/api/') ? 'ingest' : 'internal';
+      const answer = await send(method, path.replaceAll(/\{[^}]+\}/g, 'CN0000000000AA'), { listener });
+      expect([path, answer.status]).toEqual([path, listener === 'ingest' ? 501 : 200]);
+    }
+  });
+
+  test('says what an operation needs, takes, answers and refuses', () => {
+    const document = openApiDocument([write], '1.2.3') as { paths: Paths };
+    const described = document.paths['/api/v1/things/{thing_id}']?.put;
+    expect(described).toMatchObject({
+      operationId: 'updateThing',
+      'x-permission': 'routes:write',
+      security: [{ session: [] }, { token: [] }],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: {
+              type: 'object',
+              properties: { name: { type: 'string', maxLength: 200 } },
+              required: ['name'],
+            },
+          },
+        },
+      },
+    });
+    expect(described?.parameters.map(({ name, in: place, required }) => [place, name, required])).toEqual([
+      ['path', 'thing_id', true],
+      ['query', 'mode', true],
+      ['query', 'label', false],
+      ['query', 'limit', false],
+      ['header', 'If-Match', true],
+    ]);
+    const answers = Object.entries(described?.responses ?? {}).map(([status, { description }]) => [
+      status,
+      description,
+    ]);
+    expect(Object.fromEntries(answers)).toEqual({
+      200: 'It',
+      400: 'validation-failed',
+      401: 'unauthenticated',
+      403: 'forbidden, forbidden (csrf_invalid)',
+      404: 'not-found',
+      409: 'conflict (name_taken)',
+      412: 'precondition-failed',
+      413: 'payload-too-large',
+      428: 'precondition-required',
+      500: 'internal',
+      503: 'coordination-unavailable',
+    });
+  });
+
+  test('gives each operation one of the words for its needs', async () => {
+    const { send } = await startHttp();
+    const { paths } = (await send('GET', '/api/v1/openapi.json')).json as { paths: Paths };
+    for (const methods of Object.values(paths)) {
+      for (const { 'x-permission': word } of Object.values(methods)) {
+        expect(word).toMatch(/^(none|authenticated|integration-token|[a-z-]+:[a-z]+)$/);
+      }
+    }
+  });
+});
+
+test.each(Object.entries(BODY_EXAMPLES))('the webhook body is described as %s is sent', (_event, body) => {
+  expect(v.safeParse(WebhookBodyShape, JSON.parse(body)).issues).toBeUndefined();
+});
+
+describe('the table', () => {
+  test('refuses an operation declared twice, and an id prefix without its parameter', () => {
+    const moved = { ...write, path: '/others/{thing_id}' };
+    const renamed = { ...write, id: 'other', path: '/things/{id}', ids: {} };
+    const stray = { ...write, ids: { route_id: 'RT' } };
+    expect(() => assembleOperations([write], [moved])).toThrow('updateThing is declared twice');
+    expect(() => assembleOperations([write], [renamed])).toThrow('PUT /things/{} is declared twice');
+    expect(() => assembleOperations([stray])).toThrow('no path parameter route_id');
+    expect(assembleOperations([write], [{ ...moved, id: 'other' }])).toHaveLength(2);
+  });
+});

@@ -1,0 +1,152 @@
+/**
+ * One entry of the operation table. Routing, validation, permission checks, the OpenAPI document and the permission
+ * tests are all derived from it; nothing about an operation is said twice.
+ */
+import type * as v from 'valibot';
+import type { SessionState } from '../actors/access/session.ts';
+import type { Directory, UserConfig } from '../actors/directory.ts';
+import type { Principal, Transport } from '../actors/model.ts';
+import type { Micros } from '../runtime/clock.ts';
+import type { PublicId } from '../runtime/public-id.ts';
+import type { Permission } from './permissions.ts';
+import type { Problem } from './problem.ts';
+
+export type { SessionState };
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** Who may call: a Permission, or one of the words of the API description. */
+export type Needs =
+  | Permission
+  /** Any signed-in identity. */
+  | 'authenticated'
+  /** A User: Service account tokens are refused. */
+  | 'user'
+  /** A web session in the active state. */
+  | 'session'
+  /** A web session in any state. */
+  | 'cookie'
+  | 'integration-token'
+  | 'none';
+
+// biome-ignore lint/suspicious/noExplicitAny: valibot's own way to say "some schema"
+export type Schema = v.BaseSchema<any, any, any>;
+
+export interface OperationShape<Query extends Schema | undefined, Body extends Schema | undefined> {
+  /** camelCase, unique; the operationId of the API description. */
+  readonly id: string;
+  readonly method: Method;
+  /** Below /api/v1, with `{name}` for parameters. A `{…_id}` parameter is a PublicId. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly needs: Needs;
+  /** Kind of credential demanded besides a Permission. */
+  readonly credential?: 'session' | 'user';
+  /** Limited sessions that may call it, too. With `needs: 'cookie'` every state may. */
+  readonly alsoIn?: readonly SessionState[];
+  /** Further Permissions by which the body may raise what is needed; checked by the handler. */
+  readonly mayAlsoNeed?: readonly Permission[];
+  /** Prefix of each `{…_id}`: an id of another type is 404. */
+  readonly ids?: Readonly<Record<string, string>>;
+  /** Path parameters that are one of some words; any other is 404, before anything else of the request is judged. */
+  readonly words?: Readonly<Record<string, readonly string[]>>;
+  /** Other path parameters (`{name}`) are plain text. */
+  readonly query?: Query;
+  readonly body?: Body;
+  /** The body may be left out; it then counts as `{}`. */
+  readonly bodyOptional?: true;
+  readonly ifMatch?: 'required' | 'optional';
+  /** Commands of Alert Groups: shape (400) is judged before the Permission (403). */
+  readonly validatesFirst?: true;
+  /** The Command of an Alert Group that it is: refused for want of its Permission, it is logged (§6.1). */
+  readonly command?: string;
+  readonly answers: Readonly<Record<number, AnswerShape>>;
+  /** Codes of refusals besides those every operation has: `[status, type, code]`. */
+  readonly refusals?: readonly (readonly [number, string, string])[];
+}
+
+export interface AnswerShape {
+  readonly description: string;
+  readonly schema?: Schema;
+  readonly contentType?: string;
+  readonly etag?: true;
+}
+
+export interface Operation<
+  Query extends Schema | undefined = Schema | undefined,
+  Body extends Schema | undefined = Schema | undefined,
+> extends OperationShape<Query, Body> {
+  /** Absent: this build answers 501 `not-implemented`. */
+  readonly handle?: (call: Call<Output<Query>, Output<Body>>) => Promise<Answer>;
+}
+
+type Output<S extends Schema | undefined> = S extends Schema ? v.InferOutput<S> : undefined;
+
+/** Declares an operation with its handler's argument types inferred from its schemas. */
+export function operation<Query extends Schema | undefined, Body extends Schema | undefined>(
+  shape: Operation<Query, Body>,
+): Operation {
+  return shape as unknown as Operation;
+}
+
+/** One validated request. */
+export interface Call<Query = unknown, Body = unknown> {
+  /** Path parameters; `…_id` ones are normalised PublicIds. */
+  readonly params: Readonly<Record<string, PublicId>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly ifMatch: IfMatch | null;
+  readonly identity: Identity | null;
+  /** The caller as actors and the Audit log record it. @throws when the operation needs no identity */
+  readonly principal: () => Principal;
+  readonly directory: Directory;
+  readonly now: Micros;
+  /** Client address after trusted proxies, and the first 512 bytes of the user agent. */
+  readonly address: string;
+  readonly userAgent: string | null;
+  /** Value of the session cookie, for the few operations that work on it. */
+  readonly cookie: string | null;
+  /** Reads a further header, by lower-case name. */
+  readonly header: (name: string) => string | null;
+}
+
+/** Compares an `If-Match` header with a version. */
+export interface IfMatch {
+  matches(version: number): boolean;
+}
+
+export interface Identity {
+  readonly kind: 'user' | 'service_account';
+  readonly id: PublicId;
+  readonly user: UserConfig | null;
+  readonly permissions: ReadonlySet<Permission>;
+  readonly transport: Transport;
+  readonly session: { readonly id: PublicId; readonly state: SessionState } | null;
+  readonly tokenName: string | null;
+}
+
+export type Answer =
+  | {
+      readonly status: number;
+      readonly body?: unknown;
+      /** Version; sent as `ETag: "<version>"`. */
+      readonly etag?: number;
+      readonly location?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Sent as it is in place of `body`. */
+      readonly text?: { readonly contentType: string; readonly content: string };
+      /** Keeps the answer open and hands over its writing end; nothing else is sent. */
+      readonly stream?: (output: OutputStream) => void;
+    }
+  | { readonly problem: Problem };
+
+/** The writing end of an answer without an end of its own. */
+export interface OutputStream {
+  /** @returns false when the reader does not keep up: what was given is kept, more should wait for `onDrained` */
+  write(text: string): boolean;
+  onDrained(listener: () => void): void;
+  /** Called once, whoever ended it. */
+  onClosed(listener: () => void): void;
+  close(): void;
+}

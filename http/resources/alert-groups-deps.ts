@@ -1,0 +1,41 @@
+/** What the operations on Alert Groups share. */
+import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import type { GroupReader, StoredGroup } from '../../actors/alert-group/reading.ts';
+import type { ActorSystem } from '../../runtime/actor/index.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Call, Identity } from '../operation.ts';
+import { commanderOf, groupBody } from './alert-groups-body.ts';
+
+export interface AlertGroupOperationsDeps {
+  readonly reader: GroupReader;
+  readonly system: Pick<ActorSystem, 'ask'>;
+  readonly log: Log;
+  /** Counts Commands, where metrics are kept. */
+  readonly metrics?: Pick<AlertGroupMetrics, 'command'>;
+}
+
+export const TAG = 'Alert Groups';
+export const GROUP_IDS = { alert_group_id: 'AG' } as const;
+
+export function groupIdOf({ params }: Pick<Call, 'params'>): PublicId {
+  const { alert_group_id: id } = params;
+  if (id === undefined) throw new Error('the path names no Alert Group');
+  return id;
+}
+
+/** @throws when the operation was declared without a needed identity */
+export function identityOf({ identity }: Pick<Call, 'identity'>): Identity {
+  if (!identity) throw new Error('the operation needs an identity');
+  return identity;
+}
+
+/** The Alert Group for this caller. */
+export function bodyFor(
+  call: Pick<Call, 'identity' | 'directory'>,
+  group: StoredGroup,
+  labelColumns: readonly string[] = [],
+) {
+  const commander = commanderOf(identityOf(call));
+  return groupBody(group, { directory: call.directory, commander, labelColumns });
+}

@@ -1,0 +1,207 @@
+/** Secrets and signing secrets of a webhook (webhooks §2, api §15). Values go in and never come out. */
+import * as v from 'valibot';
+import { MOST_SECRETS, type SecretChange } from '../../actors/destination/ports.ts';
+import { SECRET_NAME } from '../../actors/templates/secret-template.ts';
+import { formatInstant } from '../../runtime/clock.ts';
+import { authorOf } from '../author.ts';
+import { type Answer, type Call, type Operation, operation } from '../operation.ts';
+import { type FieldError, invalid, notFound, preconditionFailed } from '../problem.ts';
+import { itemsOf } from '../shapes.ts';
+import { DESTINATION_ID, type DestinationOperationsDeps, destinationId, tellSaved } from './destinations.ts';
+import { SigningSecretStatusShape, signingSecretBody } from './destinations-shapes.ts';
+
+const SECRETS_PATH = '/destinations/{destination_id}/secrets';
+const SECRET_PATH = `${SECRETS_PATH}/{name}`;
+const SIGNING_PATH = '/destinations/{destination_id}/signing-secret';
+
+const NAME_CHARACTERS = 64;
+const VALUE_BYTES = 8192;
+
+const SecretShape = v.object({ name: v.string(), set: v.boolean(), updated_at: v.string() });
+const SecretInput = v.object({ value: v.string() });
+
+/** Every other type is refused here; this version makes webhooks only. */
+const NOT_WEBHOOK = [409, 'conflict', 'not_webhook_destination'] as const;
+
+export function destinationSecretOperations(deps: DestinationOperationsDeps): readonly Operation[] {
+  const { store, hints } = deps;
+
+  const announce = (call: Call): void => {
+    const id = destinationId(call);
+    tellSaved(deps, id);
+    hints.send({ type: 'destination', id });
+  };
+
+  return [
+    operation({
+      id: 'listDestinationSecrets',
+      method: 'GET',
+      path: SECRETS_PATH,
+      tag: 'Destinations',
+      summary: 'List the names of the Secrets',
+      needs: 'destinations:read',
+      ids: DESTINATION_ID,
+      answers: { 200: { description: 'By name', schema: itemsOf(SecretShape), etag: true } },
+      refusals: [NOT_WEBHOOK],
+      async handle(call) {
+        const secrets = await store.secrets(destinationId(call));
+        if (!secrets) return notFound();
+        const items = secrets.items.map((secret) => secretBody(secret.name, secret.updatedAt));
+        return { status: 200, body: { items }, etag: secrets.version };
+      },
+    }),
+
+    operation({
+      id: 'putDestinationSecret',
+      method: 'PUT',
+      path: SECRET_PATH,
+      tag: 'Destinations',
+      summary: 'Create or replace a Secret',
+      needs: 'destinations:write',
+      ids: DESTINATION_ID,
+      ifMatch: 'optional',
+      body: SecretInput,
+      answers: { 200: { description: 'The Secret without its value', schema: SecretShape, etag: true } },
+      refusals: [NOT_WEBHOOK],
+      async handle(call) {
+        const id = destinationId(call);
+        const name = secretName(call);
+        const { value } = call.body;
+        const errors = [...nameErrors(name), ...valueErrors(value)];
+        if (errors.length > 0) return (await judgedBefore(deps, call)) ?? invalid(errors);
+        const change = await store.putSecret(id, { name, value }, isCurrent(call), authorOf(call));
+        if (change.outcome !== 'saved') return refusalOf(change);
+        announce(call);
+        return { status: 200, body: secretBody(name, change.updatedAt), etag: change.version };
+      },
+    }),
+
+    operation({
+      id: 'deleteDestinationSecret',
+      method: 'DELETE',
+      path: SECRET_PATH,
+      tag: 'Destinations',
+      summary: 'Delete a Secret; templates that read it fail from then on',
+      needs: 'destinations:write',
+      ids: DESTINATION_ID,
+      ifMatch: 'optional',
+      answers: { 204: { description: 'Deleted' } },
+      refusals: [NOT_WEBHOOK],
+      async handle(call) {
+        const change = await store.deleteSecret(
+          destinationId(call),
+          secretName(call),
+          isCurrent(call),
+          authorOf(call),
+        );
+        if (change.outcome !== 'saved') return refusalOf(change);
+        announce(call);
+        return { status: 204 };
+      },
+    }),
+
+    operation({
+      id: 'getSigningSecretStatus',
+      method: 'GET',
+      path: SIGNING_PATH,
+      tag: 'Destinations',
+      summary: 'Read whether a signing secret is set, and whether a previous one still signs',
+      needs: 'destinations:read',
+      ids: DESTINATION_ID,
+      answers: { 200: { description: 'Its status', schema: SigningSecretStatusShape } },
+      refusals: [NOT_WEBHOOK],
+      async handle(call) {
+        const destination = await store.read(destinationId(call));
+        if (!destination) return notFound();
+        return { status: 200, body: signingSecretBody(destination.signingSecret) };
+      },
+    }),
+
+    operation({
+      id: 'generateSigningSecret',
+      method: 'POST',
+      path: SIGNING_PATH,
+      tag: 'Destinations',
+      summary: 'Make a new signing secret; the present one goes on signing until it is retired',
+      needs: 'destinations:write',
+      ids: DESTINATION_ID,
+      answers: {
+        201: {
+          description: 'The new secret, in this answer only',
+          schema: v.object({ secret: v.string(), status: SigningSecretStatusShape }),
+        },
+      },
+      refusals: [NOT_WEBHOOK],
+      async handle(call) {
+        const generated = await store.generateSigningSecret(destinationId(call), authorOf(call));
+        if (!generated) return notFound();
+        announce(call);
+        const { secret, status } = generated;
+        return { status: 201, body: { secret, status: signingSecretBody(status) } };
+      },
+    }),
+
+    operation({
+      id: 'retirePreviousSigningSecret',
+      method: 'DELETE',
+      path: `${SIGNING_PATH}/previous`,
+      tag: 'Destinations',
+      summary: 'End the previous signing secret',
+      needs: 'destinations:write',
+      ids: DESTINATION_ID,
+      answers: { 204: { description: 'Retired, or there was none' } },
+      refusals: [NOT_WEBHOOK],
+      async handle(call) {
+        const retired = await store.retirePreviousSigningSecret(destinationId(call), authorOf(call));
+        if (retired === 'unknown') return notFound();
+        if (retired === 'retired') announce(call);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+function secretName(call: Pick<Call, 'params'>): string {
+  return String(call.params.name);
+}
+
+function isCurrent({ ifMatch }: Pick<Call, 'ifMatch'>) {
+  return ifMatch && ((version: number) => ifMatch.matches(version));
+}
+
+/** Existence and version are judged before meaning (api §1.3). */
+async function judgedBefore({ store }: DestinationOperationsDeps, call: Call): Promise<Answer | null> {
+  const secrets = await store.secrets(destinationId(call));
+  if (!secrets) return notFound();
+  return call.ifMatch && !call.ifMatch.matches(secrets.version) ? preconditionFailed() : null;
+}
+
+function refusalOf(change: Exclude<SecretChange, { outcome: 'saved' }>): Answer {
+  if (change.outcome === 'unknown') return notFound();
+  return change.outcome === 'stale' ? preconditionFailed() : TOO_MANY;
+}
+
+function nameErrors(name: string): readonly FieldError[] {
+  if (SECRET_NAME.test(name) && name.length <= NAME_CHARACTERS) return [];
+  const detail = `A name is a letter or underscore, then letters, digits and underscores; at most ${NAME_CHARACTERS}.`;
+  return [{ pointer: '/path/name', code: 'invalid_format', detail }];
+}
+
+function valueErrors(value: string): readonly FieldError[] {
+  if (value === '')
+    return [{ pointer: '/value', code: 'too_short', detail: 'Give the value of the Secret.' }];
+  if (Buffer.byteLength(value) <= VALUE_BYTES) return [];
+  return [{ pointer: '/value', code: 'too_long', detail: `A value has at most ${VALUE_BYTES} bytes.` }];
+}
+
+function secretBody(name: string, updatedAt: number) {
+  return { name, set: true, updated_at: formatInstant(updatedAt) };
+}
+
+const TOO_MANY = invalid([
+  {
+    pointer: '/path/name',
+    code: 'out_of_range',
+    detail: `A Destination has at most ${MOST_SECRETS} Secrets. Delete one first.`,
+  },
+]);

@@ -1,0 +1,264 @@
+/** Destinations: list, create, read, update, delete, check (webhooks §1, §8, api §15). */
+import * as v from 'valibot';
+import { destinationAddress } from '../../actors/destination/messages.ts';
+import type {
+  DestinationFilter,
+  DestinationStore,
+  StoredDestination,
+} from '../../actors/destination/ports.ts';
+import type { Directory, DirectorySource } from '../../actors/directory.ts';
+import type { HintBus } from '../../actors/effects.ts';
+import type { ActorSystem } from '../../runtime/actor/index.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { authorOf } from '../author.ts';
+import { publicId } from '../fields.ts';
+import { type Answer, type Call, type Operation, operation } from '../operation.ts';
+import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../page.ts';
+import { conflict, invalid, notFound, preconditionFailed } from '../problem.ts';
+import { pageOf } from '../shapes.ts';
+import {
+  DestinationInput,
+  DestinationShape,
+  destinationBody,
+  destinationErrors,
+  destinationFields,
+} from './destinations-shapes.ts';
+
+export interface DestinationOperationsDeps {
+  readonly store: DestinationStore;
+  readonly directory: DirectorySource;
+  readonly hints: HintBus;
+  readonly system: Pick<ActorSystem, 'tell'>;
+  /** Requests made from now on use what was saved. */
+  readonly settings: { forget(id: PublicId): void };
+  /** Closes connections that were opened with the settings before. */
+  readonly client: { release(owner: string): void };
+}
+
+export const DESTINATION_ID = { destination_id: 'DS' } as const;
+const OF_DESTINATION = { description: 'The Destination', schema: DestinationShape, etag: true } as const;
+const NAME_REFUSAL = [409, 'conflict', 'name_taken'] as const;
+const LIST = 'destinations';
+
+const ListQuery = v.object({
+  ...pageQuery,
+  type: v.optional(v.array(v.picklist(['webhook', 'chat_server', 'channel_bot', 'bridge']))),
+  health: v.optional(v.array(v.picklist(['healthy', 'broken']))),
+  route: v.optional(v.array(publicId)),
+});
+
+export function destinationOperations(deps: DestinationOperationsDeps): readonly Operation[] {
+  const { store, directory } = deps;
+
+  const answer = (status: number, destination: StoredDestination): Answer => ({
+    status,
+    body: destinationBody(destination, directory.current()),
+    etag: destination.version,
+  });
+
+  return [
+    operation({
+      id: 'listDestinations',
+      method: 'GET',
+      path: '/destinations',
+      tag: 'Destinations',
+      summary: 'List Destinations, oldest first',
+      needs: 'destinations:read',
+      query: ListQuery,
+      answers: { 200: { description: 'Destinations', schema: pageOf(DestinationShape) } },
+      handle: (call) => list(store, call),
+    }),
+
+    operation({
+      id: 'createDestination',
+      method: 'POST',
+      path: '/destinations',
+      tag: 'Destinations',
+      summary: 'Create a Destination; its signing secret is in this answer only',
+      needs: 'destinations:write',
+      body: DestinationInput,
+      answers: {
+        201: {
+          description: 'The Destination and the secret that signs its requests',
+          schema: v.object({ destination: DestinationShape, signing_secret: v.nullable(v.string()) }),
+          etag: true,
+        },
+      },
+      refusals: [NAME_REFUSAL],
+      async handle(call) {
+        const errors = destinationErrors(call.body, null, call.directory);
+        if (errors.length > 0) return invalid(errors);
+        const created = await store.create(destinationFields(call.body, null), authorOf(call));
+        if (created === 'name_taken') return NAME_TAKEN;
+        const { destination, signingSecret } = created;
+        await directory.reload();
+        deps.hints.send({ type: 'destination', id: destination.id });
+        const body = destinationBody(destination, directory.current());
+        return {
+          status: 201,
+          body: { destination: body, signing_secret: signingSecret },
+          etag: destination.version,
+          location: `/api/v1/destinations/${destination.id}`,
+        };
+      },
+    }),
+
+    operation({
+      id: 'getDestination',
+      method: 'GET',
+      path: '/destinations/{destination_id}',
+      tag: 'Destinations',
+      summary: 'Read a Destination',
+      needs: 'destinations:read',
+      ids: DESTINATION_ID,
+      answers: { 200: OF_DESTINATION },
+      async handle(call) {
+        const destination = await store.read(destinationId(call));
+        return destination ? answer(200, destination) : notFound();
+      },
+    }),
+
+    operation({
+      id: 'updateDestination',
+      method: 'PUT',
+      path: '/destinations/{destination_id}',
+      tag: 'Destinations',
+      summary: 'Update a Destination; a Broken one is tried again at once',
+      needs: 'destinations:write',
+      ids: DESTINATION_ID,
+      ifMatch: 'required',
+      body: DestinationInput,
+      answers: { 200: OF_DESTINATION },
+      refusals: [NAME_REFUSAL],
+      async handle(call) {
+        const id = destinationId(call);
+        const update = await store.update(id, (current) => decide(call, current), authorOf(call));
+        switch (update.outcome) {
+          case 'unknown':
+            return notFound();
+          case 'name_taken':
+            return NAME_TAKEN;
+          case 'refused':
+            return update.refusal;
+          case 'unchanged':
+            tellSaved(deps, id);
+            return answer(200, update.destination);
+          case 'saved':
+            await directory.reload();
+            tellSaved(deps, id);
+            deps.hints.send({ type: 'destination', id });
+            return answer(200, update.destination);
+        }
+      },
+    }),
+
+    operation({
+      id: 'deleteDestination',
+      method: 'DELETE',
+      path: '/destinations/{destination_id}',
+      tag: 'Destinations',
+      summary: 'Delete a Destination: what waits is not delivered, and its secrets are wiped',
+      needs: 'destinations:write',
+      ids: DESTINATION_ID,
+      ifMatch: 'optional',
+      answers: { 204: { description: 'Deleted' } },
+      async handle(call) {
+        const id = destinationId(call);
+        const { ifMatch } = call;
+        const isCurrent = ifMatch && ((version: number) => ifMatch.matches(version));
+        const removal = await store.remove(id, isCurrent, authorOf(call));
+        if (removal === 'unknown') return notFound();
+        if (removal === 'stale') return preconditionFailed();
+        const left = routesOf(directory.current(), id);
+        await directory.reload();
+        deps.settings.forget(id);
+        deps.client.release(`destination/${id}`);
+        deps.system.tell(destinationAddress(id), { type: 'deleted' });
+        deps.hints.send({ type: 'destination', id });
+        for (const route of left) deps.hints.send({ type: 'route', id: route });
+        return { status: 204 };
+      },
+    }),
+
+    operation({
+      id: 'checkDestination',
+      method: 'POST',
+      path: '/destinations/{destination_id}/checks',
+      tag: 'Destinations',
+      summary: 'Check a Destination; a webhook has no check',
+      needs: 'destinations:test',
+      ids: DESTINATION_ID,
+      answers: {},
+      async handle(call) {
+        const destination = await store.read(destinationId(call));
+        return destination ? CHECK_NOT_SUPPORTED : notFound();
+      },
+    }),
+  ];
+}
+
+export function destinationId(call: Pick<Call, 'params'>): PublicId {
+  return call.params.destination_id as PublicId;
+}
+
+/** Whatever was saved counts from the next request on; a Broken Destination is tried at once. */
+export function tellSaved(
+  { settings, client, system }: Pick<DestinationOperationsDeps, 'settings' | 'client' | 'system'>,
+  id: PublicId,
+): void {
+  settings.forget(id);
+  client.release(`destination/${id}`);
+  system.tell(destinationAddress(id), { type: 'saved' });
+}
+
+/** Stale before meaning (api §1.3). */
+function decide(call: Call<unknown, DestinationInput>, current: StoredDestination) {
+  if (!call.ifMatch?.matches(current.version)) return { refuse: preconditionFailed() };
+  const errors = destinationErrors(call.body, current, call.directory);
+  return errors.length > 0 ? { refuse: invalid(errors) } : { save: destinationFields(call.body, current) };
+}
+
+async function list(
+  store: DestinationStore,
+  { query, directory }: Call<v.InferOutput<typeof ListQuery>>,
+): Promise<Answer> {
+  const { type = null, health = null, route = null, limit = DEFAULT_LIMIT } = query;
+  const filters = { type, health, route };
+  const after = query.cursor === undefined ? null : readCursor(filters, query.cursor);
+  if (after === 'invalid') return INVALID_CURSOR;
+  const filter: DestinationFilter = { types: type, health, ids: route && idsOn(directory, route) };
+  const { items, more } = await store.page(filter, after, limit);
+  const last = more ? items.at(-1) : undefined;
+  return {
+    status: 200,
+    body: {
+      items: items.map((destination) => destinationBody(destination, directory)),
+      next_cursor: last ? encodeCursor(LIST, filters, [last.createdAt, last.id]) : null,
+    },
+  };
+}
+
+function readCursor(filters: unknown, cursor: string): readonly [number, string] | 'invalid' {
+  const [createdAt, id] = decodeCursor(LIST, filters, cursor) ?? [];
+  return typeof createdAt === 'number' && typeof id === 'string' ? [createdAt, id] : 'invalid';
+}
+
+function idsOn(directory: Directory, routeIds: readonly PublicId[]): readonly PublicId[] {
+  return directory.routes
+    .filter((route) => routeIds.includes(route.id))
+    .flatMap((route) => route.destinationIds);
+}
+
+function routesOf(directory: Directory, id: PublicId): readonly PublicId[] {
+  return directory.routes.filter((route) => route.destinationIds.includes(id)).map((route) => route.id);
+}
+
+const NAME_TAKEN = conflict('name_taken', 'Another Destination has this name. Choose a different one.');
+
+const CHECK_NOT_SUPPORTED = invalid([
+  {
+    pointer: '/path/destination_id',
+    code: 'check_not_supported',
+    detail: 'An outgoing webhook has no check. Send a test message instead.',
+  },
+]);

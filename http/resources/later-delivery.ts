@@ -1,0 +1,57 @@
+/** Later: previews, messengers, links, the Request log (api §10–17). */
+import { CHANGES, DELETES, type LaterOperation } from './later-table.ts';
+
+const CONNECTION = '/connections/{connection_id}';
+const DESTINATION = '/destinations/{destination_id}';
+const TABLE = '/lookup-tables/{lookup_table_id}';
+const RULE = '/link-rules/{link_rule_id}';
+
+/** Records of a Connection need connections:read, those of a Destination destinations:read. */
+const BY_OWNER = { mayAlsoNeed: ['connections:read', 'destinations:read'] } as const;
+
+export const LATER_DELIVERY: readonly LaterOperation[] = [
+  ['listConnections', 'GET', '/connections', 'connections:read', 'List Connections'],
+  ['createConnection', 'POST', '/connections', 'connections:write', 'Create a Connection'],
+  ['getConnection', 'GET', CONNECTION, 'connections:read', 'Read a Connection'],
+  ['updateConnection', 'PUT', CONNECTION, 'connections:write', 'Change a Connection', CHANGES],
+  ['deleteConnection', 'DELETE', CONNECTION, 'connections:write', 'Delete a Connection', DELETES],
+  ['checkConnection', 'POST', '/connections/checks', 'connections:write', 'Check a Connection before saving'],
+  [
+    'listConnectionChannels',
+    'GET',
+    `${CONNECTION}/channels`,
+    'destinations:write',
+    'List channels of the bot',
+  ],
+
+  ['testDestination', 'POST', `${DESTINATION}/tests`, 'destinations:test', 'Send a test message'],
+  [
+    'previewDestination',
+    'POST',
+    `${DESTINATION}/previews`,
+    'destinations:test',
+    'Preview what would be sent',
+  ],
+
+  ['listLookupTables', 'GET', '/lookup-tables', 'lookup-tables:read', 'List lookup tables'],
+  ['createLookupTable', 'POST', '/lookup-tables', 'lookup-tables:write', 'Create a lookup table'],
+  ['getLookupTable', 'GET', TABLE, 'lookup-tables:read', 'Read a lookup table'],
+  ['updateLookupTable', 'PUT', TABLE, 'lookup-tables:write', 'Change a lookup table', CHANGES],
+  ['deleteLookupTable', 'DELETE', TABLE, 'lookup-tables:write', 'Delete a lookup table', DELETES],
+  ['listLinkRules', 'GET', '/link-rules', 'link-rules:read', 'List Link rules'],
+  ['createLinkRule', 'POST', '/link-rules', 'link-rules:write', 'Create a Link rule'],
+  ['getLinkRule', 'GET', RULE, 'link-rules:read', 'Read a Link rule'],
+  ['updateLinkRule', 'PUT', RULE, 'link-rules:write', 'Change a Link rule', CHANGES],
+  ['deleteLinkRule', 'DELETE', RULE, 'link-rules:write', 'Delete a Link rule', DELETES],
+  ['previewTemplate', 'POST', '/template-previews', 'templates:preview', 'Render a template'],
+
+  ['listRequestRecords', 'GET', '/request-records', 'authenticated', 'List the Request log', BY_OWNER],
+  [
+    'getRequestRecord',
+    'GET',
+    '/request-records/{request_record_id}',
+    'authenticated',
+    'Read a record',
+    BY_OWNER,
+  ],
+];

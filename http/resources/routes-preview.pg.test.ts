@@ -1,0 +1,310 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ON_CALL_POLICY } from '../../actors/route/profiles.ts';
+import { DAY, HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
+import { silentLog } from '../../runtime/log.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { createDirectory } from '../../storage/directory.ts';
+import { createPreviewBodies } from '../../storage/preview-bodies.ts';
+import { createRouteStore } from '../../storage/routes.ts';
+import { newSnapshot } from '../../storage/snapshots.fixture.ts';
+import {
+  firstStart,
+  internalAlerts,
+  NOW,
+  recordedAudit,
+  recordedHints,
+  stoppedClock,
+} from '../../test/configuration.ts';
+import { type OperationClient, operationClient } from '../../test/operation-client.ts';
+import { useDatabase } from '../../test/postgres.ts';
+import { makeSnapshotPartitions } from '../../test/snapshot-partitions.ts';
+import { routeOperations } from './routes.ts';
+import { previewOperations } from './routes-preview.ts';
+
+const database = useDatabase();
+const LAB = 'NT000000000001' as PublicId;
+const GONE = 'NT000000000002' as PublicId;
+
+let api: OperationClient;
+let builtin: PublicId;
+let seq = 0;
+
+beforeEach(async () => {
+  const sql = database.sql();
+  await firstStart(sql);
+  await makeSnapshotPartitions(sql, NOW - 3 * DAY, NOW);
+  await sql`truncate stored_snapshots, snapshot_queue, snapshot_bodies`;
+  await insertIntegration(LAB, 'lab', { env: 'lab' }, null);
+  await insertIntegration(GONE, 'gone', {}, NOW);
+  const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
+  await directory.reload();
+  const found = [...directory.current().integrationsById.values()].find((one) => one.builtin);
+  builtin = found?.id as PublicId;
+  const { appendAudit } = recordedAudit();
+  const store = createRouteStore({ sql, appendAudit, internalAlerts });
+  api = operationClient({
+    operations: [
+      ...routeOperations({ store, directory, hints: recordedHints(), poke: () => undefined }),
+      ...previewOperations({ bodies: createPreviewBodies(sql) }),
+    ],
+    directory,
+    clock: stoppedClock,
+  });
+});
+
+async function insertIntegration(id: PublicId, name: string, labels: object, deletedAt: Micros | null) {
+  await database.sql()`
+    insert into integrations (
+      id, version, builtin, name, description, static_labels, duplicate_window_seconds, heartbeat_enabled,
+      heartbeat_timeout_seconds, created_at, deleted_at
+    )
+    values (
+      ${id}, 1, false, ${name}, '', ${JSON.stringify(labels)}::text::jsonb, 45, false, 300, ${NOW}, ${deletedAt}
+    )`;
+}
+
+type Alert = readonly [labels: Record<string, string>, status?: 'firing' | 'resolved'];
+
+/** Fingerprints are the label `n`. */
+function bodyOf(alerts: readonly Alert[]): Buffer {
+  const told = alerts.map(([labels, status = 'firing']) => ({
+    status,
+    labels,
+    annotations: {},
+    startsAt: '2026-09-21T00:00:00Z',
+    fingerprint: labels.n,
+  }));
+  return Buffer.from(JSON.stringify({ groupKey: 'G', status: 'firing', truncatedAlerts: 0, alerts: told }));
+}
+
+interface Received {
+  readonly at?: Micros;
+  readonly by?: PublicId;
+  readonly error?: string;
+  readonly waiting?: true;
+}
+
+async function received(body: Buffer, { at = NOW - MINUTE, by = LAB, error, waiting }: Received = {}) {
+  const sql = database.sql();
+  const { id, bodyHash } = newSnapshot({ body });
+  const row = {
+    seq: ++seq,
+    id,
+    integration_id: by,
+    received_at: at,
+    body_hash: Buffer.from(bodyHash, 'hex'),
+    size_bytes: body.length,
+    content_type: 'application/json',
+  };
+  await sql`
+    insert into snapshot_bodies (day, hash, body) values (${Math.floor(at / DAY)}, ${row.body_hash}, ${body})
+    on conflict do nothing`;
+  if (waiting) await sql`insert into snapshot_queue ${sql(row)}`;
+  else {
+    const settled = { ...row, processed_at: at, processing_error: error ?? null };
+    await sql`insert into stored_snapshots ${sql(settled)}`;
+  }
+}
+
+const DISK = [{ label: 'alertname', op: '=', value: 'Disk' }];
+const disk = (n: string, cluster?: string): Alert => [
+  { alertname: 'Disk', n, ...(cluster ? { cluster } : {}) },
+];
+const preview = (body: object) => api.post('/group-key-previews', body);
+const unsaved = (key: readonly string[], more: object = {}) =>
+  preview({ matchers: DISK, proposed_group_key: key, ...more });
+const proposed = async (key: readonly string[], more: object = {}) => {
+  const { status, body } = await unsaved(key, more);
+  expect(status).toBe(200);
+  return [
+    body.proposed.alert_group_count,
+    body.proposed.examples.map(({ alert_count: n }: { alert_count: number }) => n),
+  ];
+};
+const errorsOf = ({
+  status,
+  body,
+}: {
+  status: number;
+  body: { errors?: { pointer: string; code: string }[] };
+}) => [status, ...(body.errors ?? []).map(({ pointer, code }) => `${code} ${pointer}`)];
+
+async function created(name: string, groupKey: readonly string[]) {
+  const { body } = await api.post('/routes', {
+    name,
+    matchers: DISK,
+    urgent: false,
+    group_key: groupKey,
+    destination_ids: [],
+    policy: ON_CALL_POLICY,
+  });
+  return body.id as PublicId;
+}
+
+describe('a preview', () => {
+  const FOUR = [disk('1', 'a'), disk('2', 'a'), disk('3'), disk('4')];
+
+  test('of unsaved Matchers counts the Alert Groups of the proposed key', async () => {
+    await received(bodyOf([...FOUR, [{ alertname: 'Other', n: '5' }]]));
+    const { body } = await unsaved(['alertname', 'cluster']);
+    expect(body).toEqual({
+      period_seconds: 86_400,
+      truncated: false,
+      current: null,
+      proposed: {
+        alert_group_count: 2,
+        examples: [
+          { group_key_values: { alertname: 'Disk', cluster: '' }, alert_count: 2 },
+          { group_key_values: { alertname: 'Disk', cluster: 'a' }, alert_count: 2 },
+        ],
+      },
+    });
+  });
+
+  test('of a saved Route shows its present key, too, with its own Matchers or others', async () => {
+    const id = await created('Disks', ['alertname']);
+    await received(bodyOf(FOUR));
+    const { body } = await preview({ route_id: id, proposed_group_key: ['alertname', 'cluster'] });
+    expect([body.current.alert_group_count, body.proposed.alert_group_count]).toEqual([1, 2]);
+    const matchers = [{ label: 'cluster', op: '=', value: 'a' }];
+    const other = await preview({ route_id: id, matchers, proposed_group_key: ['n'] });
+    expect([other.body.current.alert_group_count, other.body.proposed.alert_group_count]).toEqual([1, 2]);
+  });
+
+  test('leaves out what another Route takes first', async () => {
+    await created('Disks', []);
+    await received(bodyOf(FOUR));
+    expect(await proposed([])).toEqual([0, []]);
+    const { body } = await api.get('/routes');
+    const fallback = body.items.at(-1).id;
+    const answer = await preview({ route_id: fallback, proposed_group_key: [] });
+    expect(answer.body.current.alert_group_count).toBe(0);
+  });
+
+  test('knows the Static labels, and gives each Alert the labels of the newest Snapshot', async () => {
+    await received(bodyOf([disk('1', 'old')]), { at: NOW - HOUR });
+    await received(bodyOf([disk('1', 'new')]));
+    const { body } = await unsaved(['env', 'cluster']);
+    expect(body.proposed.examples).toEqual([
+      { group_key_values: { env: 'lab', cluster: 'new' }, alert_count: 1 },
+    ]);
+  });
+
+  test('of an Alert that matches no more is empty, though it did', async () => {
+    await received(bodyOf([disk('1')]), { at: NOW - HOUR });
+    await received(bodyOf([[{ alertname: 'Other', n: '1' }]]));
+    expect(await proposed([])).toEqual([0, []]);
+  });
+
+  test('looks at firing Alerts of what was received in the period and understood', async () => {
+    await received(bodyOf([disk('1'), [{ alertname: 'Disk', n: '2' }, 'resolved']]));
+    await received(bodyOf([disk('3')]), { at: NOW - DAY });
+    await received(bodyOf([disk('4')]), { at: NOW - DAY + 1 });
+    await received(bodyOf([disk('5')]), { at: NOW, waiting: true });
+    await received(bodyOf([disk('6')]), { error: 'refused' });
+    await received(Buffer.from('not JSON'));
+    await received(bodyOf([disk('7')]), { by: GONE });
+    await received(bodyOf([disk('8')]), { by: builtin });
+    const { body } = await unsaved(['n']);
+    const found = body.proposed.examples.map(
+      ({ group_key_values: { n } }: { group_key_values: { n: string } }) => n,
+    );
+    expect([found, body.truncated]).toEqual([['1', '4', '5'], false]);
+  });
+
+  test('shows the five largest, equal ones by their values', async () => {
+    const counts = { f: 1, e: 1, d: 2, c: 1, b: 3, a: 1 };
+    const alerts = Object.entries(counts).flatMap(([cluster, count]) =>
+      Array.from({ length: count }, (_, index) => disk(`${cluster}${index}`, cluster)),
+    );
+    await received(bodyOf(alerts));
+    const { body } = await unsaved(['cluster']);
+    expect(body.proposed.alert_group_count).toBe(6);
+    expect(
+      body.proposed.examples.map(
+        (example: { group_key_values: { cluster: string } }) => example.group_key_values.cluster,
+      ),
+    ).toEqual(['b', 'd', 'a', 'c', 'e']);
+  });
+});
+
+describe('a long period', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => disk(`m${index}`));
+
+  test('is counted over 10,000 Alerts; with exactly as many nothing is left out', async () => {
+    await received(bodyOf(many(10_000)));
+    await received(bodyOf(many(10_000)), { at: NOW - HOUR });
+    expect(await unsaved([])).toMatchObject({ body: { truncated: false } });
+    await received(bodyOf([disk('one more')]), { at: NOW - 2 * HOUR });
+    const { body } = await unsaved([]);
+    expect([body.truncated, body.proposed.examples[0].alert_count]).toEqual([true, 10_000]);
+  });
+
+  test('is truncated by an Alert too many within one Snapshot', async () => {
+    await received(bodyOf(many(10_001)));
+    const { body } = await unsaved([]);
+    expect([body.truncated, body.proposed.examples[0].alert_count]).toEqual([true, 10_000]);
+  });
+
+  test('may be as long as Stored Snapshots are kept', async () => {
+    await received(bodyOf([disk('1')]), { at: NOW - 3 * DAY + 1 });
+    expect(await proposed([], { period_seconds: 3 * 86_400 })).toEqual([1, [1]]);
+    const { settings } = (
+      await database.sql()<{ settings: { retention: { stored_snapshots_days: number } } }[]>`
+        select settings from organization`
+    )[0] as { settings: { retention: { stored_snapshots_days: number } } };
+    const longest = settings.retention.stored_snapshots_days * 86_400;
+    expect((await unsaved([], { period_seconds: longest })).status).toBe(200);
+    expect(errorsOf(await unsaved([], { period_seconds: longest + 1 }))).toEqual([
+      422,
+      'out_of_range /period_seconds',
+    ]);
+  });
+});
+
+describe('what is refused', () => {
+  test.each<[string, object, unknown[]]>([
+    ['neither Route nor Matchers', { proposed_group_key: [] }, [422, 'one_of_required ']],
+    [
+      'a Route of null and no Matchers',
+      { route_id: null, proposed_group_key: [] },
+      [422, 'one_of_required '],
+    ],
+    ['no key', { matchers: [] }, [400, 'required /proposed_group_key']],
+    [
+      'no period',
+      { matchers: [], proposed_group_key: [], period_seconds: 0 },
+      [400, 'out_of_range /period_seconds'],
+    ],
+    ['an unknown Route', { route_id: 'RT000000000000', proposed_group_key: [] }, [404]],
+    [
+      'everything that has no meaning, at once',
+      {
+        matchers: [{ label: 'a', op: '=~', value: '(' }],
+        proposed_group_key: ['a', 'b', 'a'],
+        period_seconds: 1e9,
+      },
+      [
+        422,
+        'out_of_range /period_seconds',
+        'invalid_regex /matchers/0/value',
+        'duplicate /proposed_group_key/2',
+      ],
+    ],
+  ])('%s', async (_, body, expected) => {
+    expect(errorsOf(await preview(body))).toEqual(expected);
+  });
+
+  test('a deleted Route, and Matchers of the Default route', async () => {
+    const id = await created('Disks', []);
+    await api.delete(`/routes/${id}`);
+    expect(errorsOf(await preview({ route_id: id, proposed_group_key: [] }))).toEqual([404]);
+    const { body } = await api.get('/routes');
+    const fallback = { route_id: body.items.at(-1).id, matchers: DISK, proposed_group_key: [] };
+    expect(errorsOf(await preview(fallback))).toEqual([422, 'unsupported /matchers']);
+  });
+
+  test('who may not change Routes', async () => {
+    expect((await api.as('responder').post('/group-key-previews', {})).status).toBe(403);
+  });
+});

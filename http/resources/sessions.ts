@@ -1,0 +1,178 @@
+/** Signing in and out (api §3, access §3–4). */
+import * as v from 'valibot';
+import { HashQueueFullError } from '../../actors/access/passwords.ts';
+import type { Sessions } from '../../actors/access/ports.ts';
+import { idleExpiresAt, type SessionWithUser, sessionHash } from '../../actors/access/session.ts';
+import { userShape } from '../../actors/access/user.ts';
+import { formatInstant, type Micros, SECOND } from '../../runtime/clock.ts';
+import { clearedSessionCookie, sessionBytes, sessionCookie } from '../cookies.ts';
+import type { CsrfTokens } from '../credentials.ts';
+import { type Answer, type Call, type Operation, operation } from '../operation.ts';
+import { inCatalogueOrder, ROLE_PERMISSIONS } from '../permissions.ts';
+import { refuse } from '../problem.ts';
+import { type SignInDeps, signIn } from '../sign-in.ts';
+import { SessionShape } from './user-shapes.ts';
+
+export interface SessionDeps extends SignInDeps {
+  readonly sessions: Sessions;
+  readonly csrf: CsrfTokens;
+}
+
+export function sessionOperations(deps: SessionDeps): readonly Operation[] {
+  return [
+    operation({
+      id: 'getSignInOptions',
+      method: 'GET',
+      path: '/sign-in-options',
+      tag: 'Sessions',
+      summary: 'Read the ways to sign in',
+      needs: 'none',
+      answers: {
+        200: {
+          description: 'display_name only while sign-in through an identity provider is on',
+          schema: v.object({
+            oidc: v.object({ enabled: v.boolean(), display_name: v.optional(v.string()) }),
+          }),
+        },
+      },
+      handle: async () => ({ status: 200, body: { oidc: { enabled: false } } }),
+    }),
+    operation({
+      id: 'createSession',
+      method: 'POST',
+      path: '/sessions',
+      tag: 'Sessions',
+      summary: 'Sign in with login and password',
+      needs: 'none',
+      body: v.object({
+        login: v.pipe(v.string(), v.minLength(1)),
+        password: v.pipe(v.string(), v.minLength(1)),
+        totp_code: v.optional(v.string()),
+        recovery_code: v.optional(v.string()),
+      }),
+      answers: { 201: { description: 'The session; its cookie is set', schema: SessionShape } },
+      refusals: [
+        [401, 'unauthenticated', 'invalid_credentials'],
+        [429, 'rate-limited', ''],
+        [503, 'coordination-unavailable', ''],
+      ],
+      handle: (call) => createSession(deps, call),
+    }),
+    operation({
+      id: 'getCurrentSession',
+      method: 'GET',
+      path: '/sessions/current',
+      tag: 'Sessions',
+      summary: 'Read the current session',
+      needs: 'cookie',
+      answers: { 200: { description: 'The session, in any state', schema: SessionShape } },
+      handle: (call) => readSession(deps, call),
+    }),
+    operation({
+      id: 'deleteCurrentSession',
+      method: 'DELETE',
+      path: '/sessions/current',
+      tag: 'Sessions',
+      summary: 'Sign out',
+      needs: 'cookie',
+      answers: { 204: { description: 'The session has ended; its cookie is cleared' } },
+      handle: (call) => signOut(deps, call),
+    }),
+  ];
+}
+
+async function createSession(
+  deps: SessionDeps,
+  call: Call<undefined, { login: string; password: string }>,
+): Promise<Answer> {
+  const { login, password } = call.body;
+  const { address, userAgent, now } = call;
+  const cookie = call.cookie === null ? null : sessionBytes(call.cookie);
+  try {
+    const outcome = await signIn(deps, { login, password, address, userAgent, cookie, now });
+    switch (outcome.outcome) {
+      case 'signed_in':
+        return {
+          status: 201,
+          body: sessionBody(deps.csrf, outcome, outcome.bytes),
+          headers: { 'Set-Cookie': sessionCookie(outcome.bytes.toString('base64url')) },
+        };
+      case 'refused':
+        return WRONG;
+      case 'throttled':
+        return throttled(outcome.wait);
+      default:
+        return outcome satisfies never;
+    }
+  } catch (error) {
+    if (error instanceof HashQueueFullError) return BUSY;
+    throw error;
+  }
+}
+
+const WRONG = refuse({
+  status: 401,
+  type: 'unauthenticated',
+  code: 'invalid_credentials',
+  detail: 'Login or password is wrong.',
+});
+
+const BUSY = refuse({
+  status: 503,
+  type: 'coordination-unavailable',
+  detail: 'Many people are signing in right now. Try again in a moment.',
+  retryAfterSeconds: 1,
+});
+
+function throttled(wait: Micros): Answer {
+  return refuse({
+    status: 429,
+    type: 'rate-limited',
+    detail: 'Too many failed attempts. Wait and try again.',
+    retryAfterSeconds: Math.max(1, Math.ceil(wait / SECOND)),
+  });
+}
+
+const SIGNED_OUT = refuse({
+  status: 401,
+  type: 'unauthenticated',
+  detail: 'Your session has ended. Sign in again.',
+  headers: { 'Set-Cookie': clearedSessionCookie() },
+});
+
+async function readSession(deps: SessionDeps, call: Call): Promise<Answer> {
+  const bytes = call.cookie === null ? null : sessionBytes(call.cookie);
+  const found = bytes && (await deps.sessions.find(sessionHash(bytes)));
+  if (!bytes || !found) return SIGNED_OUT;
+  return { status: 200, body: sessionBody(deps.csrf, found, bytes) };
+}
+
+async function signOut(deps: SessionDeps, call: Call): Promise<Answer> {
+  const id = call.identity?.session?.id;
+  if (!id) throw new Error('a session operation runs with a session');
+  const ended = await deps.sessions.end(id, 'sign_out', call.now, {
+    at: call.now,
+    actor: call.principal(),
+    action: 'session.signed_out',
+    resourceType: 'session',
+    resourceId: id,
+    resourceName: null,
+    address: call.address,
+    diff: [],
+    details: {},
+  });
+  return ended ? { status: 204, headers: { 'Set-Cookie': clearedSessionCookie() } } : SIGNED_OUT;
+}
+
+function sessionBody(csrf: CsrfTokens, { user, session }: SessionWithUser, bytes: Buffer) {
+  const active = session.state === 'active';
+  return {
+    user: userShape(user),
+    state: session.state,
+    csrf_token: csrf.issue(bytes),
+    expires_at: formatInstant(session.expiresAt),
+    idle_expires_at: formatInstant(idleExpiresAt(session)),
+    method: session.method,
+    permissions: active ? inCatalogueOrder(ROLE_PERMISSIONS[user.role]) : [],
+  };
+}

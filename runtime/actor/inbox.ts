@@ -1,0 +1,163 @@
+import type { Clock, Timer } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { Backoff } from './backoff.ts';
+import type { EngineLimits } from './limits.ts';
+import type { Resident } from './resident.ts';
+import type { ActorStore, InboxMessage } from './store.ts';
+
+export interface InboxDeps {
+  readonly store: ActorStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: EngineLimits;
+  owned(): readonly number[];
+  /** Id of the newest batch that is known to be stored. */
+  committed(): number;
+  /** Hands a row to its actor. False when the actor lives elsewhere by now. */
+  dispatch(row: InboxMessage): boolean;
+}
+
+/**
+ * Reads inbox rows in passes. Every page of a pass begins at the oldest row that is not in memory, because a row with a
+ * lower number may appear after one with a higher, between two pages as well: its sender's next row must not overtake it.
+ *
+ * It also knows when a message between two actors of this process may skip the inbox: only when no earlier one can
+ * still be waiting there, which would be overtaken.
+ */
+export class InboxReader {
+  readonly #deps: InboxDeps;
+  readonly #backoff: Backoff;
+  /** Numbers of the rows in memory. */
+  readonly #held = new Set<number>();
+  /** Used up while a page was being read, which may therefore still show them. */
+  #retired: number[] = [];
+  /** By receiver: the latest batch that put a message to it into the inbox. */
+  readonly #fences = new Map<string, number>();
+  /** Rows of before this process owned its shards may be unread. */
+  #isBehind = true;
+  #isReading = false;
+  #isPoked = false;
+  #isStopped = false;
+  #generation = 0;
+  #timer: Timer | null = null;
+  #onRoom: (() => void) | null = null;
+
+  constructor(deps: InboxDeps) {
+    this.#deps = deps;
+    this.#backoff = new Backoff(deps.limits);
+  }
+
+  maySkip(receiver: Resident): boolean {
+    if (this.#isBehind) return false;
+    return this.#fences.size === 0 || !this.#fences.has(receiver.text);
+  }
+
+  /** A message to the receiver goes through the inbox with this batch; later ones must not overtake it. */
+  fence(receiver: Resident, batch: number): void {
+    this.#fences.set(receiver.text, batch);
+  }
+
+  /** Shards were won: their rows have to be read before anything may skip the inbox. */
+  restart(): void {
+    this.#generation++;
+    this.#isBehind = true;
+    this.poke();
+  }
+
+  /** Reads what is new. */
+  poke(): void {
+    if (this.#isStopped) return;
+    this.#isPoked = true;
+    if (this.#isReading) return;
+    this.#timer?.cancel();
+    this.#isReading = true;
+    void this.#passes();
+  }
+
+  /** A row was used up. A page that is being read may still show it, and must not bring it back. */
+  consumed(seq: number): void {
+    if (this.#isReading) this.#retired.push(seq);
+    else this.#held.delete(seq);
+    this.#checkRoom();
+  }
+
+  /** A row leaves memory as it is stored, for whoever owns its actor next. */
+  released(seq: number): void {
+    this.#held.delete(seq);
+    this.#checkRoom();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#onRoom?.();
+  }
+
+  async #passes(): Promise<void> {
+    try {
+      while (this.#isPoked && !this.#isStopped) {
+        this.#isPoked = false;
+        await this.#pass();
+      }
+      this.#backoff.succeeded();
+      this.#isReading = false;
+    } catch (error) {
+      this.#deps.log('store_read_failed', { what: 'inbox', error: String(error) });
+      this.#isReading = false;
+      this.#timer = this.#deps.clock.after(this.#backoff.failed(), () => this.poke());
+    }
+    this.#dropRetired();
+  }
+
+  async #pass(): Promise<void> {
+    const { store, limits } = this.#deps;
+    const generation = this.#generation;
+    const committed = this.#deps.committed();
+    const shards = this.#deps.owned();
+    if (shards.length === 0) return;
+    const left = new Set<number>();
+    for (;;) {
+      await this.#room();
+      if (this.#isStopped) return;
+      const page = await store.inbox(shards, [...this.#held, ...left], limits.inboxPage);
+      // Shards changed: rows that this pass left out before may be ours now, and come first.
+      if (generation === this.#generation) for (const row of page) if (!this.#take(row)) left.add(row.seq);
+      this.#dropRetired();
+      if (generation !== this.#generation) return;
+      if (page.length < limits.inboxPage) break;
+    }
+    this.#isBehind = false;
+    for (const [receiver, batch] of this.#fences) {
+      if (batch <= committed) this.#fences.delete(receiver);
+    }
+  }
+
+  /** False when the row is not for this process. */
+  #take(row: InboxMessage): boolean {
+    if (this.#held.has(row.seq) || this.#isStopped) return true;
+    if (!this.#deps.dispatch(row)) return false;
+    this.#held.add(row.seq);
+    return true;
+  }
+
+  /** Waits while too many rows are in memory. */
+  async #room(): Promise<void> {
+    while (this.#held.size >= this.#deps.limits.inboxHeld && !this.#isStopped) {
+      this.#dropRetired();
+      if (this.#held.size < this.#deps.limits.inboxHeld) return;
+      await new Promise<void>((resolve) => {
+        this.#onRoom = resolve;
+      });
+      this.#onRoom = null;
+    }
+  }
+
+  #checkRoom(): void {
+    if (this.#held.size - this.#retired.length <= this.#deps.limits.inboxHeld / 2) this.#onRoom?.();
+  }
+
+  #dropRetired(): void {
+    for (const seq of this.#retired) this.#held.delete(seq);
+    this.#retired = [];
+  }
+}

@@ -1,0 +1,49 @@
+/** The public face of the actor engine. Nobody outside this folder imports past it. */
+export { type Address, addressText, parseAddress, SHARDS, shardAmong, shardOf } from './address.ts';
+export {
+  type Actor,
+  type ActorDefinition,
+  type ActorMessage,
+  type AnyActorDefinition,
+  type PerformedEffect,
+  type RecordedEffect,
+  type Send,
+  type Turn,
+  type TurnEnv,
+  WAKE,
+} from './definition.ts';
+export { type ActorSystemDeps, createActorSystem } from './host.ts';
+export { DEFAULT_LIMITS, type EngineLimits } from './limits.ts';
+export { begin, persistSnapshot, restoreSnapshot, step } from './machine.ts';
+export { type ActorMetrics, createActorMetrics } from './metrics.ts';
+export type { Placement } from './placement.ts';
+export type { RecentMessage } from './recent.ts';
+export type { DeadLetterRecorded, SetAside } from './set-aside.ts';
+export {
+  type ActorStore,
+  type ActorWrite,
+  type Asker,
+  type CommitBatch,
+  ConflictError,
+  type DueActor,
+  FencedError,
+  type InboxMessage,
+  type LoadedActor,
+  OutdatedError,
+  type OutgoingMessage,
+  type PostedMessage,
+  type Receipt,
+  ReceiptGoneError,
+  type ReplyOutcome,
+  type ShardEpoch,
+  type StoredReply,
+  StoreUnavailableError,
+} from './store.ts';
+export {
+  type ActorSystem,
+  BusyError,
+  MovedError,
+  type Peers,
+  type Performer,
+  UnavailableError,
+} from './system.ts';

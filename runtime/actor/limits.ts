@@ -1,0 +1,54 @@
+import { type Micros, SECOND } from '../clock.ts';
+
+/** The engine's bounds (operations §5.6) and waits. */
+export interface EngineLimits {
+  /** Turns after which a batch takes no further message from outside. */
+  readonly turns: number;
+  /** Turns after which a batch hands the rest of its cascades to the inbox. */
+  readonly cascade: number;
+  /** How long a batch that could commit waits for receivers that are being loaded, µs. */
+  readonly closeWait: Micros;
+  /** Requests that wait for an answer: altogether, and at one actor. */
+  readonly asks: number;
+  readonly asksPerActor: number;
+  /** How long a request waits for its answer, µs (operations §5.2.4). */
+  readonly askTimeout: Micros;
+  /** Actors in memory, by count and by the rows they hold. */
+  readonly memory: { readonly actors: number; readonly weight: number };
+  /** Actors loaded with one call of the store, and such calls under way together. */
+  readonly loadPage: number;
+  readonly loads: number;
+  /** Rows read with one page, and inbox rows held in memory before reading stops. */
+  readonly inboxPage: number;
+  readonly inboxHeld: number;
+  /** Due wake-ups read with one page, and at most when those that come first have to wait. */
+  readonly wakePage: number;
+  readonly wakeLook: number;
+  /** First wait before a failed call of the store is repeated, µs; it doubles up to `retryMost`. */
+  readonly retryFirst: Micros;
+  readonly retryMost: Micros;
+  /** The longest pause before a message that met a write conflict is tried again, µs (ingestion §4.2). */
+  readonly conflictMost: Micros;
+  /** How long an actor that ignored its wake-up is left alone, µs. */
+  readonly stuckWake: Micros;
+}
+
+export const DEFAULT_LIMITS: EngineLimits = {
+  turns: 512,
+  cascade: 2048,
+  closeWait: 0.05 * SECOND,
+  asks: 1000,
+  asksPerActor: 100,
+  askTimeout: 5 * SECOND,
+  memory: { actors: 20_000, weight: 200_000 },
+  loadPage: 500,
+  loads: 4,
+  inboxPage: 500,
+  inboxHeld: 2000,
+  wakePage: 500,
+  wakeLook: 32_000,
+  retryFirst: SECOND,
+  retryMost: 30 * SECOND,
+  conflictMost: 60 * SECOND,
+  stuckWake: 60 * SECOND,
+};

@@ -1,0 +1,61 @@
+import {
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type EmittedFrom,
+  type EventFromLogic,
+  type InputFrom,
+  initialTransition,
+  type SnapshotFrom,
+  transition,
+} from 'xstate';
+
+/**
+ * Applies one event to an XState machine without a live actor.
+ * @returns the next snapshot (the same object when the event changed nothing) and what the machine emitted, in order
+ */
+export function step<Machine extends AnyStateMachine>(
+  machine: Machine,
+  snapshot: SnapshotFrom<Machine>,
+  event: EventFromLogic<Machine>,
+): { snapshot: SnapshotFrom<Machine>; emitted: EmittedFrom<Machine>[] } {
+  const [next, actions] = transition(machine, snapshot, event);
+  return { snapshot: next, emitted: emittedBy<Machine>(actions) };
+}
+
+/** The machine's first snapshot. */
+export function begin<Machine extends AnyStateMachine>(
+  machine: Machine,
+  input?: InputFrom<Machine>,
+): SnapshotFrom<Machine> {
+  const [snapshot] = initialTransition(machine, ...([input] as [InputFrom<Machine>]));
+  return snapshot;
+}
+
+/** What is written to the `actors` row: XState's persisted snapshot. */
+export function persistSnapshot(machine: AnyStateMachine, snapshot: AnyMachineSnapshot): unknown {
+  return machine.getPersistedSnapshot(snapshot);
+}
+
+/** The way back from {@link persistSnapshot}. */
+export function restoreSnapshot<Machine extends AnyStateMachine>(
+  machine: Machine,
+  persisted: unknown,
+): SnapshotFrom<Machine> {
+  // The machines here invoke nothing and spawn nothing, so the actor scope that XState asks for is never touched.
+  const scope = {} as Parameters<Machine['restoreSnapshot']>[1];
+  return machine.restoreSnapshot(
+    persisted as Parameters<Machine['restoreSnapshot']>[0],
+    scope,
+  ) as SnapshotFrom<Machine>;
+}
+
+function emittedBy<Machine extends AnyStateMachine>(
+  actions: readonly { type: string; params?: unknown }[],
+): EmittedFrom<Machine>[] {
+  const emitted: EmittedFrom<Machine>[] = [];
+  for (const action of actions) {
+    if (action.type !== 'xstate.emit') continue;
+    emitted.push((action.params as { event: EmittedFrom<Machine> }).event);
+  }
+  return emitted;
+}

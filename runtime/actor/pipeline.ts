@@ -1,0 +1,87 @@
+import type { Clock } from '../clock.ts';
+import type { Batch } from './batch.ts';
+import type { Committer, Outcome } from './committer.ts';
+import type { Gatherer } from './gatherer.ts';
+import type { EngineLimits } from './limits.ts';
+
+export interface PipelineDeps {
+  readonly gatherer: Gatherer;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly limits: EngineLimits;
+  /** Does what follows a commit, or undoes the batch. */
+  finished(batch: Batch, outcome: Outcome): void;
+}
+
+/**
+ * One commit at a time, and one batch gathering on top of it. A batch commits as soon as the one before is stored:
+ * alone and at once when little happens, in company when much does.
+ */
+export class Pipeline {
+  readonly #deps: PipelineDeps;
+  #committing: Batch | null = null;
+  #isScheduled = false;
+  #onIdle: (() => void) | null = null;
+
+  constructor(deps: PipelineDeps) {
+    this.#deps = deps;
+  }
+
+  get isCommitting(): boolean {
+    return this.#committing !== null;
+  }
+
+  /** Looks for work as soon as the caller is done, so that what comes in one go is gathered in one go. */
+  schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      this.#pump();
+    });
+  }
+
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      this.schedule();
+    });
+  }
+
+  #pump(): void {
+    const { gatherer } = this.#deps;
+    gatherer.run();
+    while (this.#committing === null && this.#mayClose()) {
+      void this.#commit(gatherer.batch);
+      gatherer.restart();
+      gatherer.run();
+    }
+    if (this.#committing === null && gatherer.batch.turns === 0) this.#onIdle?.();
+  }
+
+  #mayClose(): boolean {
+    const { gatherer, clock, limits } = this.#deps;
+    const { batch } = gatherer;
+    if (batch.turns === 0) return false;
+    if (gatherer.isWaitingForReceivers() && !batch.overdue) {
+      batch.closing = true;
+      batch.timer ??= clock.after(limits.closeWait, () => {
+        batch.overdue = true;
+        this.schedule();
+      });
+      return false;
+    }
+    gatherer.spillRest();
+    batch.timer?.cancel();
+    return true;
+  }
+
+  async #commit(batch: Batch): Promise<void> {
+    this.#committing = batch;
+    const outcome = await this.#deps.committer.commit(batch);
+    this.#committing = null;
+    this.#deps.finished(batch, outcome);
+    this.schedule();
+  }
+}

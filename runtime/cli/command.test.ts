@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { type Command, type CommandIo, runCommandLine } from './command.ts';
+
+function recordingIo(): CommandIo & { outLines: string[]; errLines: string[] } {
+  const outLines: string[] = [];
+  const errLines: string[] = [];
+  return {
+    env: {},
+    outLines,
+    errLines,
+    out: (line) => outLines.push(line),
+    err: (line) => errLines.push(line),
+  };
+}
+
+function command(name: string, ran: string[]): Command {
+  return {
+    name,
+    summary: `does ${name}`,
+    help: `help of ${name}`,
+    options: { out: { type: 'string' } },
+    run: async (values) => {
+      ran.push(`${name} ${values.out ?? ''}`);
+      return 0;
+    },
+  };
+}
+
+test('the first word chooses the command and the rest are its options', async () => {
+  const ran: string[] = [];
+  expect(await runCommandLine(['draw', '--out', 'x'], [command('draw', ran)], recordingIo())).toBe(0);
+  expect(ran).toEqual(['draw x']);
+});
+
+test('a command may have several words', async () => {
+  const ran: string[] = [];
+  const io = recordingIo();
+  const commands = [command('paint', ran), command('draw line', ran)];
+  expect(await runCommandLine(['draw', 'line', '--out', 'x'], commands, io)).toBe(0);
+  expect(await runCommandLine(['draw', 'circle', '--out', 'x'], commands, io)).toBe(2);
+  expect(await runCommandLine(['draw'], commands, io)).toBe(2);
+  expect(ran).toEqual(['draw line x']);
+  expect(io.errLines).toEqual([
+    expect.stringContaining('no command "draw circle"'),
+    expect.stringContaining('no command "draw"'),
+  ]);
+});
+
+test('without a command it serves', async () => {
+  const ran: string[] = [];
+  await runCommandLine([], [command('serve', ran)], recordingIo());
+  expect(ran).toEqual(['serve ']);
+});
+
+test('an unknown command and an unknown option are wrong usage and run nothing', async () => {
+  const ran: string[] = [];
+  const io = recordingIo();
+  expect(await runCommandLine(['fly'], [command('draw', ran)], io)).toBe(2);
+  expect(await runCommandLine(['draw', '--colour'], [command('draw', ran)], io)).toBe(2);
+  expect(ran).toEqual([]);
+  expect(io.errLines.join('\n')).toContain('--help');
+});
+
+test('--help shows the list, and the options of one command', async () => {
+  const io = recordingIo();
+  expect(await runCommandLine(['--help'], [command('draw', [])], io)).toBe(0);
+  expect(await runCommandLine(['draw', '--help'], [command('draw', [])], io)).toBe(0);
+  expect(io.outLines[0]).toContain('draw  does draw');
+  expect(io.outLines[1]).toBe('help of draw');
+});

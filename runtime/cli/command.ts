@@ -1,0 +1,92 @@
+/** What a subcommand of `tocsin` is, and how its words are read. */
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+
+export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+
+export interface Command {
+  /** One word or several, such as `ingest replay`. */
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** Shown by `tocsin <name> --help`. */
+  readonly help: string;
+  readonly options: ParseArgsOptionsConfig;
+  /** @returns the exit code */
+  run(values: OptionValues, io: CommandIo): Promise<number>;
+}
+
+export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
+
+export interface CommandIo {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  out(line: string): void;
+  err(line: string): void;
+}
+
+/** Runs `tocsin <words>`: finds the command, reads its options, answers help and wrong usage itself. */
+export async function runCommandLine(
+  words: readonly string[],
+  commands: readonly Command[],
+  io: CommandIo,
+): Promise<number> {
+  const [first = 'serve', ...rest] = words;
+  if (first === '--help' || first === '-h' || first === 'help') {
+    io.out(overview(commands));
+    return EXIT.done;
+  }
+  if (first === '--version') return runCommandLine(['version', ...rest], commands, io);
+  const named = first.startsWith('-') ? ['serve', ...words] : [first, ...rest];
+  const command = commands.find(({ name }) => wordsOf(name).every((word, index) => named[index] === word));
+  if (!command) {
+    io.err(`tocsin: there is no command "${spoken(named)}". "tocsin --help" lists them.`);
+    return EXIT.usage;
+  }
+  return runCommand(command, named.slice(wordsOf(command.name).length), io);
+}
+
+function wordsOf(name: string): string[] {
+  return name.split(' ');
+}
+
+/** What was meant as the name of a command: the words before the first option. */
+function spoken(words: readonly string[]): string {
+  const end = words.findIndex((word) => word.startsWith('-'));
+  return words.slice(0, end < 0 ? words.length : end).join(' ');
+}
+
+async function runCommand(command: Command, words: string[], io: CommandIo): Promise<number> {
+  let values: OptionValues;
+  try {
+    const parsed = parseArgs({
+      args: words,
+      options: { ...command.options, help: { type: 'boolean', short: 'h' } },
+      strict: true,
+      allowPositionals: false,
+    });
+    values = parsed.values as OptionValues;
+  } catch (error) {
+    io.err(`tocsin ${command.name}: ${error instanceof Error ? error.message : String(error)}`);
+    io.err(`"tocsin ${command.name} --help" shows its options.`);
+    return EXIT.usage;
+  }
+  if (values.help) {
+    io.out(command.help);
+    return EXIT.done;
+  }
+  return command.run(values, io);
+}
+
+function overview(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map((command) => command.name.length));
+  const lines = commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`);
+  return [
+    'Tocsin groups alerts, delivers them once, and lets people act on them.',
+    '',
+    'Usage: tocsin <command> [options]',
+    '',
+    ...lines,
+    '',
+    'Without a command it serves. "tocsin <command> --help" shows a command\'s options.',
+    'Exit codes: 0 done, 1 failed or refused, 2 wrong usage.',
+  ].join('\n');
+}

@@ -1,0 +1,139 @@
+/** Whether addresses that Tocsin was told resolve, and whether it may call them. Nothing is sent. */
+import { isIP } from 'node:net';
+import { buildWebhookRequest } from '../../../actors/destination/webhook-request.ts';
+import { readWebhookDestinations, type WebhookDestination } from '../../../storage/destination-rows.ts';
+import { readKeyring } from '../../../storage/keyring.ts';
+import { readOutboundPolicy } from '../../../storage/outbound-policy.ts';
+import { type Clock, SECOND } from '../../clock.ts';
+import { type AddressPolicy, createAddressPolicy, targetHost } from '../../outbound/address-policy.ts';
+import { CONNECT_TIMEOUT, permittedAddresses, type Resolve } from '../../outbound/connect.ts';
+import type { Keyring, MasterKey } from '../../secrets/keyring.ts';
+import { createMask } from '../../secrets/masking.ts';
+import { type Check, type Finding, ok, reasonOf, unlessWrong, warn } from './check.ts';
+import type { ReadOnlyDatabase } from './database.ts';
+import { duration, some } from './text.ts';
+
+/** Names resolved at once. */
+const AT_ONCE = 32;
+
+export interface AddressCheckDeps {
+  readonly publicUrl: string;
+  readonly ingestUrl: string;
+  readonly database: ReadOnlyDatabase;
+  readonly masterKeys: readonly MasterKey[];
+  readonly resolve: Resolve;
+  readonly clock: Clock;
+}
+
+export function publicUrlCheck({ publicUrl, ingestUrl, resolve }: AddressCheckDeps): Check {
+  const urls: (readonly [variable: string, url: string])[] = [['SVC_PUBLIC_URL', publicUrl]];
+  if (ingestUrl !== publicUrl) urls.push(['SVC_INGEST_URL', ingestUrl]);
+  return {
+    name: 'public_url',
+    needs: [],
+    atWorst: 'WARN',
+    within: 6 * SECOND,
+    async run() {
+      const ways = await Promise.all(urls.map(([variable, url]) => wayTo(variable, url, resolve)));
+      const wrong = ways.filter(({ isPossible }) => !isPossible).map(({ said }) => said);
+      return unlessWrong(wrong, ways.map(({ said }) => said).join(', '));
+    },
+  };
+}
+
+async function wayTo(variable: string, url: string, resolve: Resolve): Promise<Way> {
+  const host = targetHost(new URL(url));
+  if (isIP(host)) return { isPossible: true, said: `${host} is an address` };
+  try {
+    return { isPossible: true, said: `${host} is ${some(await resolve(host))}` };
+  } catch (error) {
+    return impossible(
+      `${host} of ${variable} does not resolve here (${reasonOf(error)}): correct the variable or DNS, unless only others know the name.`,
+    );
+  }
+}
+
+/** One finding a Destination. */
+export function destinationsCheck(deps: AddressCheckDeps): Check {
+  const { database, masterKeys } = deps;
+  return {
+    name: 'destination',
+    needs: ['database', 'schema', 'key_canary'],
+    atWorst: 'WARN',
+    within: 60 * SECOND,
+    async run() {
+      const { destinations, policy, keyring } = await database.read(async (tx) => ({
+        destinations: await readWebhookDestinations(tx),
+        policy: (await readOutboundPolicy(tx)).policy,
+        keyring: await readKeyring(tx, masterKeys),
+      }));
+      if (destinations.length === 0 || keyring === null) return ok('there is none');
+      const look: Looking = { ...deps, keyring, policy: createAddressPolicy(policy) };
+      const findings: Finding[] = [];
+      for (let from = 0; from < destinations.length; from += AT_ONCE) {
+        const next = destinations.slice(from, from + AT_ONCE);
+        findings.push(...(await Promise.all(next.map((destination) => judgeDestination(destination, look)))));
+      }
+      return findings;
+    },
+  };
+}
+
+interface Looking {
+  readonly keyring: Keyring;
+  readonly policy: AddressPolicy;
+  readonly resolve: Resolve;
+  readonly clock: Clock;
+}
+
+/** Looks at the health that the service recorded, and at where the next request would go. */
+async function judgeDestination(destination: WebhookDestination, look: Looking): Promise<Finding> {
+  const { id, fields, health, templateError } = destination;
+  const request = await whereTo(destination, look);
+  const wrong: string[] = [];
+  if (health.state === 'broken')
+    wrong.push(
+      `Broken for ${duration(look.clock.now() - health.since)}: ${health.reason}. It is probed every five minutes; its events wait.`,
+    );
+  if (templateError !== null) wrong.push(`${templateError.error}: correct the template.`);
+  if (!request.isPossible) wrong.push(request.said);
+  const finding = wrong.length > 0 ? warn(wrong.join(' ')) : ok(request.said);
+  return { ...finding, detail: `"${fields.name}": ${finding.detail}`, subject: id };
+}
+
+interface Way {
+  readonly isPossible: boolean;
+  /** Without Secrets. */
+  readonly said: string;
+}
+
+async function whereTo({ settings }: WebhookDestination, look: Looking): Promise<Way> {
+  const { keyring, clock, policy, resolve } = look;
+  const built = buildWebhookRequest({
+    settings,
+    keyring,
+    eventId: 'doctor',
+    body: Buffer.alloc(0),
+    now: clock.now(),
+    userAgent: 'tocsin doctor',
+  });
+  if (built.outcome === 'secret_unreadable')
+    return impossible(
+      `Its ${built.field} was sealed with the key ${built.keyId} and cannot be opened: enter it again.`,
+    );
+  // The host of a URL is in small letters, whatever the Secret is that it came from.
+  const mask = createMask(built.secrets.flatMap((secret) => [secret, secret.toLowerCase()]));
+  if (built.outcome === 'template_error') return impossible(mask(`${built.error}: correct the template.`));
+  const host = targetHost(built.url);
+  try {
+    const deadline = clock.now() + CONNECT_TIMEOUT;
+    const addresses = await permittedAddresses(host, deadline, { clock, resolve, policy: () => policy });
+    return { isPossible: true, said: mask(`${host} is ${some(addresses)}, which may be called`) };
+  } catch (error) {
+    return impossible(mask(`${host}: ${reasonOf(error)}. Correct its URL, DNS or the outbound policy.`));
+  }
+}
+
+function impossible(said: string): Way {
+  return { isPossible: false, said };
+}

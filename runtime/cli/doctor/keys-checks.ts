@@ -1,0 +1,88 @@
+/** Whether keys and database belong together, and what may be done with which key (secrets §5, §5.1). */
+import { type KeyUse, readKeyUse } from '../../../storage/key-use.ts';
+import { KeyringError, readKeyring } from '../../../storage/keyring.ts';
+import { type RecordView, readReplicaView } from '../../../storage/replica-view.ts';
+import { type Clock, SECOND } from '../../clock.ts';
+import type { MasterKey } from '../../secrets/keyring.ts';
+import { type Check, type Finding, fail, ok, unlessWrong, warn } from './check.ts';
+import type { ReadOnlyDatabase } from './database.ts';
+import { liveRecords } from './replicas-check.ts';
+import { counted, some } from './text.ts';
+
+export interface KeyCheckDeps {
+  readonly database: ReadOnlyDatabase;
+  readonly masterKeys: readonly MasterKey[];
+  readonly clock: Clock;
+}
+
+export function keyChecks({ database, masterKeys, clock }: KeyCheckDeps): readonly Check[] {
+  const base = { needs: ['database', 'schema'], atWorst: 'FAIL', within: 10 * SECOND } as const;
+  return [
+    { ...base, name: 'key_canary', run: () => checkCanary(database, masterKeys) },
+    {
+      ...base,
+      name: 'keyring',
+      run: async () => {
+        const [use, view] = await database.read(
+          async (tx) => [await readKeyUse(tx), await readReplicaView(tx)] as const,
+        );
+        const listed = masterKeys.map(({ id }) => id);
+        return judgeKeys({ listed, use, replicas: liveRecords(view, clock.now()) });
+      },
+    },
+  ];
+}
+
+async function checkCanary(database: ReadOnlyDatabase, keys: readonly MasterKey[]): Promise<Finding> {
+  try {
+    const keyring = await database.read((tx) => readKeyring(tx, keys));
+    if (keyring) return ok(`opens with the active key ${keyring.activeKeyId}`);
+    return warn('there is none yet: the first start makes it, with the first key of the list');
+  } catch (error) {
+    if (!(error instanceof KeyringError)) throw error;
+    return fail(
+      `master key does not match the database. ${error.message} Put the keys that were used with this database into SVC_SECRET_KEYS.`,
+    );
+  }
+}
+
+export interface KeysSeen {
+  /** Ids of the keys that this environment lists, in order. */
+  readonly listed: readonly string[];
+  readonly use: KeyUse;
+  /** Live ones. */
+  readonly replicas: readonly Pick<RecordView, 'id' | 'keyIds'>[];
+}
+
+/** OK while there is one key, held by all; WARN while a rotation is under way or keys are missing. */
+export function judgeKeys(seen: KeysSeen): Finding {
+  const { listed, use, replicas } = seen;
+  const active = use.activeKeyId;
+  const known = [
+    ...listed,
+    ...(active === null ? [] : [active]),
+    ...use.sealedWith.keys(),
+    ...replicas.flatMap(({ keyIds }) => keyIds),
+  ];
+  const wrong = active === null ? [] : [...new Set(known)].flatMap((id) => keyFaults(id, active, seen));
+  const others = listed.length > 1 ? `, ${counted(listed.length, 'key')} listed` : '';
+  return unlessWrong(wrong, active === null ? 'no key is in use yet' : `${active} is active${others}`);
+}
+
+function keyFaults(id: string, active: string, { listed, use, replicas }: KeysSeen): string[] {
+  const values = use.sealedWith.get(id) ?? 0;
+  const lacking = replicas.filter(({ keyIds }) => !keyIds.includes(id)).map((replica) => replica.id);
+  const isNeeded = id === active || values > 0;
+  if (!isNeeded) {
+    return lacking.length > 0
+      ? [
+          `${id} is not in use and missing on ${some(lacking)}: add it there before you activate it, or take it from every list.`,
+        ]
+      : [`${id} is removable: take it from every list, or activate it.`];
+  }
+  return [
+    id !== active && `${id} is not active and still opens ${counted(values, 'value')}: keep it.`,
+    !listed.includes(id) && `${id} is needed and not listed here: add it to SVC_SECRET_KEYS.`,
+    lacking.length > 0 && `${id} is needed and missing on ${some(lacking)}: add it there and restart.`,
+  ].filter((fault) => fault !== false);
+}

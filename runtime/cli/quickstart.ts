@@ -1,0 +1,233 @@
+/** `tocsin quickstart`: a complete installation in one folder, for trying out and for single machines. */
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { alertmanagerSnippet, ingestEndpoint } from '../../actors/integration/snippets.ts';
+import { startEmbeddedPostgres } from '../../storage/embedded.ts';
+import {
+  ensureFirstIntegration,
+  type FirstIntegration,
+  findFirstIntegration,
+} from '../../storage/first-integration.ts';
+import { systemClock } from '../clock.ts';
+import type { ServiceSettings } from '../compose/settings.ts';
+import { parseHostPort } from '../config.ts';
+import type { Log } from '../log.ts';
+import { type Command, type CommandIo, EXIT, type OptionValues } from './command.ts';
+import { type FirstStart, forgetFirstStart, readFirstStart } from './first-start.ts';
+import { type Cleanup, runUntilStopped, startHere } from './run-service.ts';
+import { logFor, readSettings, thisMachine } from './settings.ts';
+
+const HELP = `Usage: tocsin quickstart [--data-dir DIR] [--app HOST:PORT] [--ingest HOST:PORT]
+                         [--internal HOST:PORT] [--json]
+
+Makes a folder with an embedded PostgreSQL and a master key on first use, migrates, makes a first Admin and an
+Integration, and serves. Prints the address, the login with its password, the Integration token and a snippet for
+Alertmanager. Password and token are shown on the first start only: afterwards only their hashes are known.
+
+  --data-dir DIR        where everything is kept (default ./data)
+  --app HOST:PORT       UI and API (default :8080)
+  --ingest HOST:PORT    where senders post (default :8081)
+  --internal HOST:PORT  health and metrics (default 127.0.0.1:8082)
+  --json                print one JSON line once ready, for programs
+
+SVC_* variables count as for "serve"; SVC_DATABASE_* names a database to use instead of the embedded one.`;
+
+const INTEGRATION_NAME = 'Alertmanager';
+const LOGIN = 'admin';
+const LISTENERS = ['app', 'ingest', 'internal'] as const;
+
+export const quickstart: Command = {
+  name: 'quickstart',
+  summary: 'make what is missing in a folder and serve: for trying out and single machines',
+  help: HELP,
+  options: {
+    'data-dir': { type: 'string' },
+    app: { type: 'string' },
+    ingest: { type: 'string' },
+    internal: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  run: (values, io) => runQuickstart(values, io, 'on'),
+};
+
+/** Runs until it is told to stop. Only the bench of the accept path asks for `paused`. */
+export async function runQuickstart(
+  values: OptionValues,
+  io: CommandIo,
+  processing: ServiceSettings['processing'],
+): Promise<number> {
+  const wrong = LISTENERS.find((name) => !isListenAddress(values[name]));
+  if (wrong) {
+    io.err(`tocsin quickstart: --${wrong} takes HOST:PORT or :PORT.`);
+    return EXIT.usage;
+  }
+  const machine = thisMachine();
+  const log = logFor(io.env, 'warn', machine);
+  const folder = path.resolve(textOf(values['data-dir']) ?? 'data');
+  return runUntilStopped(io, log, async (cleanups) => {
+    const env = await prepareFolder(folder, values, io.env, log, cleanups);
+    const read = readSettings(env, log, { acceptPrintedKeys: true, machine });
+    if ('errors' in read) {
+      for (const line of read.errors) io.err(line);
+      return false;
+    }
+    const given = read.settings.bootstrap;
+    const first = await readFirstStart(folder);
+    const bootstrap = given ?? madeUp(first);
+    const settings = { ...read.settings, bootstrap, processing };
+    let integration: FirstIntegration | null = null;
+    const { adminCreated, urls } = await startHere({
+      settings,
+      log,
+      env: io.env,
+      migrate: true,
+      cleanups,
+      alsoEnsure: async (tx) => {
+        if (first) integration = await ensureFirstIntegration(tx, newIntegration(first));
+        else integration = await findFirstIntegration(tx);
+      },
+    });
+    const isShown = first !== null && !given && (adminCreated || first.wasPending);
+    const shown: Shown = {
+      urls: { ...urls, ingestPublic: settings.ingestUrl },
+      login: given?.login ?? LOGIN,
+      password: isShown ? first.password : null,
+      integration: first?.wasPending && integration ? withToken(integration, first.token) : integration,
+    };
+    io.out(values.json ? jsonLine(shown) : forPeople(shown));
+    if (first) await forgetFirstStart(folder);
+    return true;
+  });
+}
+
+function isListenAddress(value: OptionValues[string]): boolean {
+  return value === undefined || (typeof value === 'string' && parseHostPort(value) !== null);
+}
+
+function madeUp(first: FirstStart | null): ServiceSettings['bootstrap'] {
+  return first && { login: LOGIN, password: first.password, isMadeUp: true };
+}
+
+function withToken(integration: FirstIntegration, token: string): FirstIntegration {
+  return { ...integration, token };
+}
+
+function newIntegration({ token }: FirstStart) {
+  return { name: INTEGRATION_NAME, now: systemClock.now(), random: randomBytes, token };
+}
+
+/** Makes the folder, its key and its database server. @returns the environment with what was not given filled in */
+async function prepareFolder(
+  folder: string,
+  values: OptionValues,
+  given: CommandIo['env'],
+  log: Log,
+  cleanups: Cleanup[],
+): Promise<Record<string, string | undefined>> {
+  const env: Record<string, string | undefined> = { ...given };
+  env.SVC_LISTEN_APP = textOf(values.app) ?? env.SVC_LISTEN_APP ?? ':8080';
+  env.SVC_LISTEN_INGEST = textOf(values.ingest) ?? env.SVC_LISTEN_INGEST ?? ':8081';
+  env.SVC_LISTEN_INTERNAL = textOf(values.internal) ?? env.SVC_LISTEN_INTERNAL ?? '127.0.0.1:8082';
+  env.SVC_PUBLIC_URL ??= urlOf(env.SVC_LISTEN_APP);
+  env.SVC_INGEST_URL ??= urlOf(env.SVC_LISTEN_INGEST);
+  await mkdir(folder, { recursive: true });
+  if (!env.SVC_SECRET_KEYS && !env.SVC_SECRET_KEYS_FILE) env.SVC_SECRET_KEYS_FILE = await keyFile(folder);
+  if (Object.keys(env).some((name) => name.startsWith('SVC_DATABASE_') && env[name])) return env;
+
+  const starting = startEmbeddedPostgres({
+    dataDir: path.join(folder, 'postgres'),
+    log,
+    // Whoever supervises this process starts both again; without the database there is nothing to serve.
+    onLost(reason) {
+      log('embedded_database_lost', { reason });
+      process.exit(EXIT.failed);
+    },
+  });
+  cleanups.push(() =>
+    starting.then(
+      (server) => server.stop(),
+      () => undefined,
+    ),
+  );
+  const postgres = await starting;
+  const { host, port, database, user } = postgres.settings;
+  env.SVC_DATABASE_HOST = host;
+  env.SVC_DATABASE_PORT = String(port);
+  env.SVC_DATABASE_NAME = database;
+  env.SVC_DATABASE_USER = user;
+  env.SVC_DATABASE_SSLMODE = 'disable';
+  return env;
+}
+
+function textOf(value: string | boolean | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The master keys of the folder; one is made on first use, readable by the owner only. */
+async function keyFile(folder: string): Promise<string> {
+  const file = path.join(folder, 'secret-keys');
+  const exists = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (!exists) await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+  return file;
+}
+
+/** How a browser on this machine reaches a listen address. */
+function urlOf(listen: string): string {
+  const host = listen.slice(0, listen.lastIndexOf(':'));
+  const port = listen.slice(listen.lastIndexOf(':') + 1);
+  const everywhere = host === '' || host === '0.0.0.0' || host === '[::]';
+  return `http://${everywhere ? 'localhost' : host}:${port}`;
+}
+
+interface Shown {
+  readonly urls: {
+    readonly app: string;
+    readonly ingest: string;
+    readonly internal: string;
+    readonly ingestPublic: string;
+  };
+  readonly login: string;
+  /** Null when it was given, or made by an earlier start. */
+  readonly password: string | null;
+  readonly integration: FirstIntegration | null;
+}
+
+function jsonLine({ urls, login, password, integration }: Shown): string {
+  return JSON.stringify({
+    ready: true,
+    app_url: urls.app,
+    ingest_url: urls.ingest,
+    internal_url: urls.internal,
+    login,
+    password,
+    integration_id: integration?.id ?? null,
+    integration_token: integration?.token ?? null,
+    ingest_endpoint: ingestEndpoint(urls.ingestPublic),
+  });
+}
+
+function forPeople({ urls, login, password, integration }: Shown): string {
+  const lines = ['', `  Tocsin is ready: ${urls.app}`, `  Login:    ${login}`];
+  lines.push(`  Password: ${password ?? 'as it was shown or set before'}`);
+  if (!integration?.token) {
+    lines.push('', '  Tokens for senders are under Integrations in the UI.', '');
+    return lines.join('\n');
+  }
+  const snippet = alertmanagerSnippet({
+    name: integration.name,
+    ingestUrl: urls.ingestPublic,
+    token: integration.token,
+  });
+  lines.push(
+    `  Token of the Integration "${integration.name}": ${integration.token}`,
+    '',
+    '  Password and token are shown this once. Paste this into alertmanager.yml and reload Alertmanager:',
+    '',
+    snippet,
+  );
+  return lines.join('\n');
+}

@@ -1,0 +1,159 @@
+/** Opens the database, brings its schema and its first rows to where this build needs them. */
+import { createPasswords } from '../../actors/access/passwords.ts';
+import { ensureAccess } from '../../storage/access-ensure.ts';
+import { appendAudit } from '../../storage/audit.ts';
+import { connect, openSession } from '../../storage/connection.ts';
+import { inspectDatabase, keepsSession, OLDEST_POSTGRES } from '../../storage/database-check.ts';
+import { ensureDefaults } from '../../storage/ensure.ts';
+import { ensureKeyring } from '../../storage/keyring.ts';
+import { migrate, requireSchema, withMigrationLock } from '../../storage/migrate.ts';
+import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
+import { ensurePartitions } from '../../storage/partitions.ts';
+import { reachDatabase } from '../../storage/reach-database.ts';
+import type { Sql, Transaction } from '../../storage/records.ts';
+import { type Clock, systemMonotonic } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Keyring } from '../secrets/keyring.ts';
+import { applicationName, type ConnectionPurpose } from './application-name.ts';
+import type { ServiceSettings } from './settings.ts';
+
+/** A commit takes milliseconds; what other statements wait for takes seconds at most. Silence beyond is a lost server, ms. */
+const COMMIT_ANSWER_WITHIN = 10_000;
+const ANSWER_WITHIN = 30_000;
+
+/**
+ * After what time the server undoes the transaction of a process that stopped in the middle of it: rows that it holds
+ * keep other replicas waiting, for a body that all of them are sent above all.
+ */
+const STALLED = {
+  main: { idle_in_transaction_session_timeout: '5s' },
+  commits: { idle_in_transaction_session_timeout: '1500ms', statement_timeout: '3s' },
+  accepts: { idle_in_transaction_session_timeout: '1500ms', statement_timeout: '5s' },
+} as const;
+type Session = (typeof STALLED)[keyof typeof STALLED];
+
+/** How long statements under way may take when the clients are closed, s: by then nobody waits for them. */
+const GOODBYE_S = 1;
+
+export interface Database {
+  /** The main pool. */
+  readonly main: Sql;
+  /** One connection for the engine's commits, one for the accept path: neither waits for a reader. */
+  readonly commits: Sql;
+  readonly accepts: Sql;
+  readonly keyring: Keyring;
+  /** Whether this start made the first Admin. */
+  readonly adminCreated: boolean;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly settings: ServiceSettings;
+  readonly migrate: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Further first rows, in the transaction of the ensure steps (quickstart's Integration). */
+  readonly alsoEnsure?: (tx: Transaction) => Promise<void>;
+}
+
+/**
+ * The part of the start that precedes every listener (operations §2.1): schema, keys, first rows, partitions.
+ * @throws {SchemaError} the schema is not the one this build knows
+ * @throws {Error} the keys do not fit the database, or the bootstrap Admin cannot be made
+ */
+export async function openDatabase(options: OpenOptions): Promise<Database> {
+  const { settings, clock, log } = options;
+  await reachDatabase(settings.sessionDatabase, {
+    applicationName: applicationName('start', settings.replicaId),
+    monotonic: systemMonotonic,
+  });
+  await prepareSchema(options);
+  const pool = (max: number, purpose: ConnectionPurpose, answerWithin: number, stalledAfter: Session) =>
+    connect(settings.database, {
+      max,
+      applicationName: applicationName(purpose, settings.replicaId),
+      answerWithin,
+      prepare: settings.prepareStatements,
+      // A transaction pooler takes no settings of a session.
+      ...(settings.prepareStatements ? { session: stalledAfter } : {}),
+    });
+  const main = pool(settings.poolMax, 'main', ANSWER_WITHIN, STALLED.main);
+  const commits = pool(1, 'commits', COMMIT_ANSWER_WITHIN, STALLED.commits);
+  const accepts = pool(1, 'ingestion', COMMIT_ANSWER_WITHIN, STALLED.accepts);
+  const close = async () => {
+    await Promise.all([main, commits, accepts].map((sql) => sql.end({ timeout: GOODBYE_S })));
+  };
+  try {
+    await ensurePartitions(main, clock.now(), PARTITIONED_TABLES);
+    const { keyring, adminCreated } = await ensureFirstRows(options, main);
+    log('keyring_loaded', { key_ids: keyring.heldKeyIds, active_key_id: keyring.activeKeyId });
+    return { main, commits, accepts, keyring, adminCreated, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function prepareSchema({ settings, migrate: applies, clock, log }: OpenOptions): Promise<void> {
+  const session = openSession(settings.sessionDatabase, {
+    applicationName: applicationName('start', settings.replicaId),
+  });
+  try {
+    await checkDatabase(settings, session, clock, log);
+    if (applies) await migrate(session, { log, clock });
+    await requireSchema(session);
+  } finally {
+    await session.end({ timeout: 5 });
+  }
+}
+
+/** What must hold before anything is written (operations §1.3). */
+async function checkDatabase(settings: ServiceSettings, session: Sql, clock: Clock, log: Log): Promise<void> {
+  const { major, encrypted } = await inspectDatabase(session);
+  if (major < OLDEST_POSTGRES) {
+    throw new Error(`The database is PostgreSQL ${major}; Tocsin needs ${OLDEST_POSTGRES} or newer.`);
+  }
+  const { sslmode } = settings.sessionDatabase;
+  if (!encrypted && sslmode !== 'disable') {
+    log('database_connection_security', { connection: 'session', sslmode, encrypted });
+  }
+  if (await keepsSession(settings.sessionDatabase, clock, applicationName('start', settings.replicaId)))
+    return;
+  throw new Error(
+    'The session connection keeps no session state, probably because a transaction pooler stands before the ' +
+      'database. Name a direct connection with SVC_DATABASE_SESSION_HOST and SVC_DATABASE_SESSION_PORT, or with ' +
+      'SVC_DATABASE_SESSION_URL.',
+  );
+}
+
+/** Everything that exists from the first start on (operations §2.2). */
+async function ensureFirstRows(
+  options: OpenOptions,
+  main: Sql,
+): Promise<{ keyring: Keyring; adminCreated: boolean }> {
+  const { settings, clock, log } = options;
+  const passwords = createPasswords(clock);
+  const session = openSession(settings.sessionDatabase, {
+    applicationName: applicationName('start', settings.replicaId),
+  });
+  try {
+    return await withMigrationLock(session, () =>
+      main.begin(async (tx) => {
+        const now = clock.now();
+        const keyring = await ensureKeyring(tx, settings.masterKeys);
+        const { adminCreated } = await ensureAccess(tx, {
+          bootstrap: settings.bootstrap,
+          hash: (password) => passwords.hash(password),
+          appendAudit,
+          now,
+          log,
+        });
+        await ensureDefaults(tx, now);
+        await options.alsoEnsure?.(tx);
+        return { keyring, adminCreated };
+      }),
+    );
+  } finally {
+    await session.end({ timeout: 5 });
+  }
+}

@@ -1,0 +1,60 @@
+/** Every metric of the service in one registry, without starting it: for the reference page and for checks of rules. */
+import type { Registry } from 'prom-client';
+import { array, number, object, optional, parse, picklist, string } from 'valibot';
+import { createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
+import { createSystemMetrics } from '../../actors/system/metrics.ts';
+import { createIngestMetrics } from '../../http/ingest/index.ts';
+import { createHttpMetrics } from '../../http/metrics.ts';
+import { createActorMetrics } from '../actor/index.ts';
+import { createClockSkewMetrics } from '../clock-skew.ts';
+import { createRegistry } from '../metrics.ts';
+import { createOutboundMetrics } from '../outbound/metrics.ts';
+import { createPlacementMetrics } from '../placement/metrics.ts';
+import { createRedisMetrics } from '../redis/metrics.ts';
+import { createHousekeepingMetrics } from './housekeeping.ts';
+
+const DESCRIBED = object({
+  name: string(),
+  help: string(),
+  type: picklist(['counter', 'gauge', 'histogram', 'summary']),
+  labelNames: array(string()),
+  /** Of histograms. */
+  upperBounds: optional(array(number())),
+});
+
+export interface MetricDescription {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  readonly labelNames: readonly string[];
+  readonly buckets: readonly number[];
+}
+
+/** Descriptions by name, those of the runtime (`process_*`, `nodejs_*`) included. */
+export function everyMetric(): ReadonlyMap<string, MetricDescription> {
+  const described = registryOfAll()
+    .getMetricsAsArray()
+    .map((metric) => {
+      const { upperBounds = [], ...rest } = parse(DESCRIBED, metric);
+      return { ...rest, buckets: upperBounds };
+    });
+  return new Map(described.map((metric) => [metric.name, metric]));
+}
+
+/** A test compares these calls with the functions that make metrics, so that none is left out. */
+function registryOfAll(): Registry {
+  const registry = createRegistry({ version: '0.0.0', commit: 'unknown' });
+  createActorMetrics(registry);
+  createOutboundMetrics(registry);
+  createHttpMetrics(registry);
+  createAlertGroupMetrics(registry);
+  createDeliveryMetrics(registry);
+  createIngestMetrics(registry).watchAcceptQueue(() => 0);
+  createPlacementMetrics(registry).watchShards(() => 0);
+  createRedisMetrics(registry);
+  createClockSkewMetrics(registry);
+  createSystemMetrics(registry);
+  createHousekeepingMetrics(registry);
+  return registry;
+}

@@ -1,0 +1,140 @@
+/**
+ * What the Leader keeps in order: partitions ahead of time, and what nobody needs any more (organization §8). Parts are
+ * independent: what one could not do, its next round does.
+ */
+import { Counter, type Registry } from 'prom-client';
+import { readOrganization } from '../../storage/access-ensure.ts';
+import { pruneAccess } from '../../storage/access-prune.ts';
+import { pruneExchange } from '../../storage/exchange-prune.ts';
+import { removeGroupDetails, removeGroups } from '../../storage/group-retention.ts';
+import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
+import { ensurePartitions } from '../../storage/partitions.ts';
+import type { Sql } from '../../storage/records.ts';
+import { pruneReplicaRecords } from '../../storage/replica-records.ts';
+import { RETENTION_STEPS } from '../../storage/retention.ts';
+import { pruneWebhookEvents } from '../../storage/webhook-events.ts';
+import { type Clock, DAY, HOUR, MINUTE } from '../clock.ts';
+import type { LeaderTask } from '../leader-tasks.ts';
+import type { Log } from '../log.ts';
+
+/** Rows removed by one statement. */
+const PRUNE_BATCH = 1_000;
+
+export interface HousekeepingMetrics {
+  pruned(table: string, rows: number): void;
+}
+
+export function createHousekeepingMetrics(registry: Registry): HousekeepingMetrics {
+  const pruned = new Counter({
+    name: 'svc_short_lived_rows_pruned_total',
+    help: 'Rows of short-lived tables that were removed.',
+    labelNames: ['table'],
+    registers: [registry],
+  });
+  return { pruned: (table, rows) => pruned.inc({ table }, rows) };
+}
+
+export interface HousekeepingDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: HousekeepingMetrics;
+}
+
+export function housekeepingTasks(deps: HousekeepingDeps): readonly LeaderTask[] {
+  const { sql, clock } = deps;
+  return [
+    { name: 'housekeeping', every: HOUR, run: (goesOn) => inTurn(deps, goesOn) },
+    {
+      // Every minute: at the rate of requests between replicas an hour of them would be worth reading around.
+      name: 'exchange_pruning',
+      every: MINUTE,
+      run: async () => countPruned(deps, { ...(await pruneExchange(sql, clock.now())) }),
+    },
+  ];
+}
+
+/** Its parts one after the other: whoever has just taken the lead needs the connections for its actors. */
+async function inTurn(deps: HousekeepingDeps, goesOn: () => boolean): Promise<void> {
+  const { sql, clock, log } = deps;
+  const parts: Readonly<Record<string, () => Promise<void>>> = {
+    partitions: () => keepPartitions(deps, goesOn),
+    access_pruning: async () => countPruned(deps, { ...(await pruneAccess(sql, clock.now())) }),
+    event_pruning: async () => countPruned(deps, { webhook_events: await pruneFinishedEvents(deps, goesOn) }),
+    group_retention: () => keepGroups(deps, goesOn),
+    replica_pruning: async () => {
+      const replicas = await pruneReplicaRecords(sql, clock.now());
+      if (replicas.length > 0) log('replicas_pruned', { replicas });
+    },
+  };
+  for (const [task, run] of Object.entries(parts)) {
+    if (!goesOn()) return;
+    try {
+      await run();
+    } catch (error) {
+      // What is left over costs nothing but room; the next hour tries again.
+      log('leader_task_failed', { task, error: String(error) });
+    }
+  }
+}
+
+function countPruned({ metrics, log }: HousekeepingDeps, tables: Readonly<Record<string, number>>): void {
+  for (const [table, rows] of Object.entries(tables)) {
+    if (rows === 0) continue;
+    metrics.pruned(table, rows);
+    log('short_lived_pruned', { table, rows });
+  }
+}
+
+async function keepPartitions({ sql, clock, log }: HousekeepingDeps, goesOn: () => boolean): Promise<void> {
+  /** Names of what was made or dropped; none when it failed. */
+  const maintain = async (work: () => Promise<string[]>): Promise<string[]> => {
+    if (!goesOn()) return [];
+    try {
+      return await work();
+    } catch (error) {
+      // Partitions reach days ahead, and old ones only take room; the next hour tries again.
+      log('partition_maintenance_failed', { error: String(error) });
+      return [];
+    }
+  };
+  const created = await maintain(() => ensurePartitions(sql, clock.now(), PARTITIONED_TABLES));
+  const dropped: string[] = [];
+  for (const step of RETENTION_STEPS) {
+    dropped.push(
+      ...(await maintain(async () => {
+        const { settings } = await readOrganization(sql);
+        return step(sql, settings.retention, clock.now());
+      })),
+    );
+  }
+  if (created.length + dropped.length > 0) log('partitions_maintained', { created, dropped });
+}
+
+/** Delivered and Not delivered events live as long as the details of Alert Groups; waiting ones for ever. */
+async function pruneFinishedEvents({ sql, clock }: HousekeepingDeps, goesOn: () => boolean): Promise<number> {
+  const { settings } = await readOrganization(sql);
+  const before = clock.now() - settings.retention.alert_details_days * DAY;
+  return inBatches((limit) => pruneWebhookEvents(sql, before, limit), goesOn);
+}
+
+/** Resolved Alert Groups lose their details after some months and are forgotten after years. */
+async function keepGroups({ sql, clock, log }: HousekeepingDeps, goesOn: () => boolean): Promise<void> {
+  const { settings } = await readOrganization(sql);
+  const { alert_details_days: detailed, alert_group_summaries_days: known } = settings.retention;
+  const ago = (days: number) => clock.now() - days * DAY;
+  const emptied = await inBatches((limit) => removeGroupDetails(sql, ago(detailed), limit), goesOn);
+  const removed = await inBatches((limit) => removeGroups(sql, ago(known), limit), goesOn);
+  if (emptied + removed > 0) log('alert_groups_pruned', { emptied, removed });
+}
+
+/** @returns rows in all, once a batch was not full */
+async function inBatches(prune: (limit: number) => Promise<number>, goesOn: () => boolean): Promise<number> {
+  let rows = 0;
+  let gone = PRUNE_BATCH;
+  while (gone === PRUNE_BATCH && goesOn()) {
+    gone = await prune(PRUNE_BATCH);
+    rows += gone;
+  }
+  return rows;
+}

@@ -1,0 +1,106 @@
+/** What happens once a commit is durable: each kind of performed effect has one place where it goes. */
+import type { GroupPerformed, StatusChanged } from '../../actors/alert-group/effects.ts';
+import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import type { WebhookSend } from '../../actors/destination/effects.ts';
+import { createDestinationPerformer, type DestinationPerformed } from '../../actors/destination/performer.ts';
+import type { DirectorySource } from '../../actors/directory.ts';
+import type { HintBus, HintSent } from '../../actors/effects.ts';
+import type { InternalAlertReported, SnapshotReported } from '../../actors/feed/effects.ts';
+import type { HeartbeatChanged, IntegrationPerformed } from '../../actors/integration/effects.ts';
+import type { StormChanged } from '../../actors/route/effects.ts';
+import type { IngestMetrics } from '../../http/ingest/index.ts';
+import type { Performer } from '../actor/index.ts';
+import { formatInstantOrNull } from '../clock.ts';
+import type { Log } from '../log.ts';
+
+type Performed =
+  | GroupPerformed
+  | HintSent
+  | DestinationPerformed
+  | SnapshotReported
+  | InternalAlertReported
+  | IntegrationPerformed
+  | StormChanged;
+
+export interface PerformerDeps {
+  readonly hints: HintBus;
+  readonly send: (effect: WebhookSend) => void;
+  readonly reported: (effect: SnapshotReported) => void;
+  readonly ingestMetrics: IngestMetrics;
+  readonly groupMetrics: AlertGroupMetrics;
+  readonly directory: DirectorySource;
+  readonly log: Log;
+}
+
+export function createPerformer(deps: PerformerDeps): Performer {
+  const { hints, ingestMetrics } = deps;
+  const performForDestination = createDestinationPerformer(deps);
+  /** Integrations whose pages know that Snapshots come: told by the first one that this process sees. */
+  const heard = new Set<string>();
+  const tellFirst = (id: string) => {
+    if (heard.has(id)) return;
+    heard.add(id);
+    hints.send({ type: 'integration', id });
+  };
+  return (effect) => {
+    const performed = effect as Performed;
+    switch (performed.type) {
+      case 'hint':
+        return hints.send(performed.hint);
+      case 'webhook.send':
+      case 'destination.health_changed':
+        return performForDestination(performed);
+      case 'snapshot.reported':
+        tellFirst(performed.integrationId);
+        return deps.reported(performed);
+      case 'internal_alert.reported':
+        return logInternalAlert(deps.log, performed);
+      case 'integration.heartbeat_changed':
+        return logHeartbeat(deps.log, performed);
+      case 'integration.alerts_stale':
+        return deps.log('alerts_stale', {
+          integration: performed.integrationId,
+          groups: performed.groups,
+          alerts: performed.alerts,
+        });
+      case 'alerts.resolved':
+        return ingestMetrics.alertsResolved.inc(
+          { integration: performed.integrationId, reason: performed.reason },
+          performed.count,
+        );
+      case 'alerts.resolve_dropped':
+        return ingestMetrics.dropped(performed.integrationId, performed.count);
+      case 'route.storm_changed':
+        return deps.log(performed.change, { route: performed.routeId, count: performed.count });
+      case 'group.status_changed':
+        deps.groupMetrics.statusChanged(performed);
+        return logStatus(deps.log, performed);
+      default:
+        throw new Error(`Nothing performs ${JSON.stringify(performed satisfies never)}`);
+    }
+  };
+}
+
+function logInternalAlert(
+  log: Log,
+  { change, alertname, fingerprint, entityId }: InternalAlertReported,
+): void {
+  log(`internal_alert_${change}`, { alertname, fingerprint, entity: entityId });
+}
+
+function logHeartbeat(log: Log, { integrationId, state, lastSignalAt }: HeartbeatChanged): void {
+  const fields = { integration: integrationId, last_signal_at: formatInstantOrNull(lastSignalAt) };
+  log(state === 'live' ? 'heartbeat_live' : 'heartbeat_lost', fields);
+}
+
+/** The one log line about a change of status. */
+function logStatus(log: Log, change: StatusChanged): void {
+  log('alert_group_status_changed', {
+    group: change.groupId,
+    route: change.routeId,
+    from: change.from,
+    to: change.to,
+    reason: change.reason,
+    transport: change.transport,
+  });
+}

@@ -1,0 +1,109 @@
+/** The operations of the resources that other folders' stores stand behind. */
+import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import type { DirectorySource } from '../../actors/directory.ts';
+import type { HintBus } from '../../actors/effects.ts';
+import { integrationAddress } from '../../actors/integration/messages.ts';
+import type { Operation } from '../../http/operation.ts';
+import { actorOperations } from '../../http/resources/actors.ts';
+import { statisticsOperations } from '../../http/resources/alert-group-statistics.ts';
+import { alertGroupOperations } from '../../http/resources/alert-groups.ts';
+import { destinationOperations } from '../../http/resources/destinations.ts';
+import { deliveryOperations } from '../../http/resources/destinations-deliveries.ts';
+import { destinationSecretOperations } from '../../http/resources/destinations-secrets.ts';
+import { integrationOperations } from '../../http/resources/integrations.ts';
+import { integrationAlertOperations } from '../../http/resources/integrations-alerts.ts';
+import { alertmanagerRouteOperations } from '../../http/resources/integrations-routes.ts';
+import { outboundPolicyOperations } from '../../http/resources/outbound-policy.ts';
+import { routeOperations } from '../../http/resources/routes.ts';
+import { routeMoveOperations } from '../../http/resources/routes-move.ts';
+import { previewOperations } from '../../http/resources/routes-preview.ts';
+import { routeSuggestionOperations } from '../../http/resources/routes-suggestions.ts';
+import { storedSnapshotOperations } from '../../http/resources/stored-snapshots.ts';
+import { type SystemStatusDeps, systemStatusOperations } from '../../http/resources/system-status.ts';
+import { createActorStateReader } from '../../storage/actor-state.ts';
+import { createAlertsView, createGroupReader, createStatisticsReader } from '../../storage/alert-groups.ts';
+import { appendAudit } from '../../storage/audit.ts';
+import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
+import { createDestinationStore } from '../../storage/destinations.ts';
+import { createIntegrationStore } from '../../storage/integrations.ts';
+import type { InternalAlerts } from '../../storage/internal-alerts.ts';
+import { readAlertmanagerRoutes } from '../../storage/learned-routes.ts';
+import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
+import { createPreviewBodies } from '../../storage/preview-bodies.ts';
+import { createRouteMoves } from '../../storage/route-moves.ts';
+import { createSuggestionStore } from '../../storage/route-suggestions.ts';
+import { createRouteStore } from '../../storage/routes.ts';
+import { createStoredSnapshotReader } from '../../storage/stored-snapshots.ts';
+import { readWebhookDeliveries } from '../../storage/webhook-deliveries.ts';
+import type { ActorSystem, Address } from '../actor/index.ts';
+import type { Log } from '../log.ts';
+import type { OutboundClient } from '../outbound/client.ts';
+import type { Database } from './database.ts';
+import type { ServiceSettings } from './settings.ts';
+
+export interface ResourceDeps {
+  readonly settings: ServiceSettings;
+  readonly database: Database;
+  readonly directory: DirectorySource;
+  readonly hints: HintBus;
+  readonly system: ActorSystem;
+  readonly internalAlerts: InternalAlerts;
+  /** Makes whoever acts for the actor look for a message that is stored. */
+  readonly messageWaits: (to: Address) => void;
+  readonly tokens: { invalidate(): void | Promise<void> };
+  readonly client: Pick<OutboundClient, 'setPolicy' | 'release'>;
+  readonly webhookSettings: Pick<WebhookSettingsSource, 'forget'>;
+  readonly groupMetrics: AlertGroupMetrics;
+  readonly systemStatus: SystemStatusDeps;
+  readonly log: Log;
+}
+
+export function resourceOperations(deps: ResourceDeps): readonly (readonly Operation[])[] {
+  const { directory, hints, system, tokens, client } = deps;
+  const { main: sql, keyring } = deps.database;
+  const { internalAlerts } = deps;
+  const destinations = createDestinationStore({ sql, appendAudit, keyring, internalAlerts });
+  const forDestinations = {
+    store: destinations,
+    directory,
+    hints,
+    system,
+    settings: deps.webhookSettings,
+    client,
+  };
+  return [
+    alertGroupOperations({
+      reader: createGroupReader(sql),
+      system,
+      log: deps.log,
+      metrics: deps.groupMetrics,
+    }),
+    routeOperations({
+      store: createRouteStore({ sql, appendAudit, internalAlerts }),
+      directory,
+      hints,
+      poke: () => system.poke(),
+    }),
+    routeSuggestionOperations({ suggestions: createSuggestionStore(sql, appendAudit), directory, hints }),
+    previewOperations({ bodies: createPreviewBodies(sql) }),
+    routeMoveOperations({ moves: createRouteMoves(sql, appendAudit), system }),
+    integrationOperations({
+      store: createIntegrationStore({ sql, appendAudit, internalAlerts }),
+      directory,
+      hints,
+      tokens,
+      messageWaits: (id) => deps.messageWaits(integrationAddress(id)),
+      ingestUrl: deps.settings.ingestUrl,
+    }),
+    statisticsOperations({ statistics: createStatisticsReader(sql) }),
+    alertmanagerRouteOperations({ routes: (id) => readAlertmanagerRoutes(sql, id) }),
+    integrationAlertOperations({ alerts: createAlertsView(sql) }),
+    storedSnapshotOperations({ reader: createStoredSnapshotReader(sql) }),
+    destinationOperations(forDestinations),
+    destinationSecretOperations(forDestinations),
+    deliveryOperations({ deliveries: (id) => readWebhookDeliveries(sql, id) }),
+    outboundPolicyOperations({ store: createOutboundPolicyStore(sql, appendAudit), client, hints }),
+    systemStatusOperations(deps.systemStatus),
+    actorOperations({ states: createActorStateReader(sql), system }),
+  ];
+}

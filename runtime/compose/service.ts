@@ -1,0 +1,312 @@
+/** The running service: what is started in which order, and how it stops (operations §2). */
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { createPasswords } from '../../actors/access/passwords.ts';
+import { ALERT_GROUP } from '../../actors/alert-group/messages.ts';
+import { createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import { destinationAddress } from '../../actors/destination/messages.ts';
+import { integrationAddress } from '../../actors/integration/messages.ts';
+import { ROUTE } from '../../actors/route/messages.ts';
+import { createSystemMetrics } from '../../actors/system/metrics.ts';
+import { createHttp, type Http } from '../../http/index.ts';
+import { createIngest, createIngestMetrics } from '../../http/ingest/index.ts';
+import type { ListenAddress, Listener } from '../../http/listeners.ts';
+import { createAccessStore } from '../../storage/access.ts';
+import { appendAudit } from '../../storage/audit.ts';
+import { isUnavailable } from '../../storage/connection.ts';
+import { createDirectory } from '../../storage/directory.ts';
+import { createHeartbeatSignals } from '../../storage/heartbeat-signals.ts';
+import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
+import { builtinIntegration, createInternalAlerts } from '../../storage/internal-alerts.ts';
+import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
+import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
+import { createSnapshotQueue } from '../../storage/snapshots.ts';
+import { createSystemStatusReader } from '../../storage/system-status.ts';
+import { createWaitingWork } from '../../storage/waiting-work.ts';
+import { destinationsWithWork } from '../../storage/webhook-events.ts';
+import { type ActorSystem, type Address, SHARDS, shardOf } from '../actor/index.ts';
+import { atMost } from '../at-most.ts';
+import { type Clock, SECOND } from '../clock.ts';
+import { createClockSkewMetrics } from '../clock-skew.ts';
+import type { Log } from '../log.ts';
+import { createRegistry } from '../metrics.ts';
+import { createOutboundClient } from '../outbound/client.ts';
+import { createOverdue } from '../overdue.ts';
+import { createCalls } from '../placement/calls.ts';
+import type { Member } from '../placement/coordination.ts';
+import { createTenancy } from '../placement/tenancy.ts';
+import { csrfToken, verifyCsrfToken } from '../secrets/csrf.ts';
+import type { Version } from '../version.ts';
+import { createShared, followConfiguration } from './broadcast.ts';
+import type { Database } from './database.ts';
+import { createDelivery } from './delivery.ts';
+import { createEngine } from './engine.ts';
+import { createHousekeepingMetrics } from './housekeeping.ts';
+import { createLeader } from './leader.ts';
+import { createPerformer } from './performer.ts';
+import { openPlacement } from './placement.ts';
+import { createPresence } from './presence.ts';
+import { readiness } from './readiness.ts';
+import { resourceOperations } from './resources.ts';
+import type { ServiceSettings } from './settings.ts';
+
+/** Of the grace of a shutdown: for calls under way, which have 10 s of their own, and for the engine to take their outcomes. */
+const CALLS_WITHIN = 10 * SECOND;
+const OUTCOMES_WITHIN = SECOND;
+
+const EVERY_SHARD = Array.from({ length: SHARDS }, (_, shard) => shard);
+
+const UI_FOLDER = path.resolve(import.meta.dirname, '..', '..', 'ui', 'dist');
+
+export interface ServiceDeps {
+  readonly settings: ServiceSettings;
+  readonly version: Version;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Service {
+  /** Where the listeners are bound. */
+  readonly bound: Readonly<Record<Listener, ListenAddress>>;
+  /** The engine, for programs that run the service within themselves. */
+  readonly system: ActorSystem;
+}
+
+/**
+ * Starts everything on a prepared database; resolves once the service acts and answers.
+ * @param onStop gets, before anything is opened, how to stop: takes no more work, finishes what is under way, and lets
+ *   go of everything but the database. It may be called while the start still waits, and after it failed
+ */
+export async function startService(
+  deps: ServiceDeps,
+  onStop: (stop: () => Promise<void>) => void,
+): Promise<Service> {
+  const { settings, database, clock, log } = deps;
+  const { main } = database;
+  const registry = createRegistry(deps.version);
+  const me: Member = { id: settings.replicaId, boot: randomBytes(4).toString('hex') };
+  const directory = createDirectory({ sql: main, clock, log });
+  await directory.reload();
+  const { policy } = await createOutboundPolicyStore(main, appendAudit).read();
+  const client = createOutboundClient({ clock, policy });
+  const ingestMetrics = createIngestMetrics(registry);
+  const groupMetrics = createAlertGroupMetrics(registry);
+  const isTrusted = () => watch.isTrusted();
+  const tokens = createIntegrationTokens({ sql: main, clock, log, isTrusted });
+  const state = readiness(main, clock);
+
+  const delivery = createDelivery({
+    ...deps,
+    client,
+    registry,
+    system: {
+      tell: (to, message) => system.tell(to, message),
+      stillOwns: (actor) => system.stillOwns(actor),
+    },
+  });
+  const { placement, leadership, others } = await openPlacement(
+    {
+      ...{ settings, me, database, clock, log, registry },
+      version: deps.version.version,
+      isCalling: delivery.isCalling,
+    },
+    onStop,
+  );
+  const sharing = { me, main, clock, log, others };
+  const { broadcast, hints, hintHere } = createShared(sharing);
+  const { watch, saving } = followConfiguration({
+    ...sharing,
+    broadcast,
+    memory: { directory, tokens, client, webhookSettings: delivery.settings },
+  });
+  const performer = createPerformer({
+    hints,
+    send: delivery.send,
+    reported: (reported) => ingest.report(reported),
+    ingestMetrics,
+    groupMetrics,
+    directory,
+    log,
+  });
+  const calls =
+    others &&
+    createCalls({
+      ...{ me, placement, clock, signals: others.signals, mirrors: others.mirrors, onGone: others.onGone },
+      heard: (what, shard) =>
+        what === 'inbox' ? system.called() : ingest.poke(shard === null ? undefined : [shard]),
+      answered: () => system.answered(),
+    });
+  /** A message to the actor was stored by a save or a signal; whoever acts for it looks at once. */
+  const messageWaits = (to: Address) => {
+    system.poke();
+    calls?.call([shardOf(to)]);
+  };
+  const internalAlerts = createInternalAlerts({
+    integrationId: builtinIntegration(directory.current()),
+    runbooks: { base: settings.runbookBaseUrl, version: deps.version.version },
+    stored: (shards) => ingest.stored(shards),
+  });
+  const system = createEngine({
+    settings,
+    placement,
+    peers: calls,
+    database,
+    directory,
+    clock,
+    log,
+    registry,
+    performer,
+    bodies: delivery.bodies,
+    internalAlerts,
+    holdsBack: (actor) => overdue.isHeld(actor),
+  });
+  const overdue = createOverdue({
+    kinds: [ALERT_GROUP, ROUTE],
+    placement,
+    work: createWaitingWork(main),
+    clock,
+    log,
+    released: () => system.poke(),
+  });
+  const systemMetrics = createSystemMetrics(registry);
+  systemMetrics.watch({ leadership, directory });
+  const systemStatus = createSystemStatusReader(main);
+  const ingest = createIngest({
+    tokens,
+    signals: createHeartbeatSignals(main, (id) => messageWaits(integrationAddress(id))),
+    writer: createSnapshotWriter(database.accepts),
+    queue: createSnapshotQueue(main),
+    system,
+    placement,
+    others: calls && others && { ...others, call: calls.snapshotsWait },
+    clock,
+    log,
+    metrics: ingestMetrics,
+    logsInfo: settings.logLevel === 'info',
+    isUnavailable,
+  });
+  const http = await createHttp({
+    listen: settings.listen,
+    publicUrl: settings.publicUrl,
+    trustedProxies: settings.trustedProxies,
+    uiFolder: UI_FOLDER,
+    version: deps.version.version,
+    clock,
+    log,
+    registry,
+    random: (size) => randomBytes(size),
+    access: createAccessStore({ sql: main, appendAudit }),
+    passwords: createPasswords(clock),
+    csrf: {
+      issue: (session) => csrfToken(database.keyring, session),
+      verify: (session, token) => verifyCsrfToken(database.keyring, session, token),
+    },
+    directory,
+    upToDate: watch.look,
+    hints,
+    operations: resourceOperations({
+      ...deps,
+      ...saving,
+      hints,
+      system,
+      internalAlerts,
+      messageWaits,
+      groupMetrics,
+      systemStatus: {
+        reader: systemStatus,
+        version: deps.version,
+        coordination: others
+          ? { mode: 'redis', redisUp: () => others.signals.isUp }
+          : { mode: 'single', redisUp: () => null },
+      },
+    }),
+    isUnavailable,
+    readiness: state.check,
+    ingest,
+  });
+  const leader = createLeader({
+    leadership,
+    me,
+    sql: main,
+    metrics: systemMetrics,
+    housekeepingMetrics: createHousekeepingMetrics(registry),
+    poke: () => {
+      system.poke();
+      calls?.call(EVERY_SHARD);
+    },
+    hints,
+    clock,
+    log,
+  });
+  const presence = createPresence({
+    me,
+    version: deps.version,
+    database,
+    leadership,
+    signals: others?.signals ?? null,
+    reader: systemStatus,
+    hints: { send: hintHere },
+    metrics: createClockSkewMetrics(registry),
+    clock,
+    log,
+    onKeyNotHeld: () => process.exit(1),
+  });
+
+  const resumption = createTenancy({
+    ...{ placement, clock, log },
+    list: async () => (await destinationsWithWork(main)).map(destinationAddress),
+    begin: (destination) => system.tell(destination, { type: 'resume' }),
+  });
+
+  let isStopping = false;
+  onStop(async () => {
+    isStopping = true;
+    state.shuttingDown();
+    leader.stop();
+    // At once, so that both end in time; an event that is due now is sent by the next start.
+    await Promise.all([http.drain(), placement.drain(), atMost(clock, CALLS_WITHIN, delivery.finish())]);
+    await engineTookAll(system, clock);
+    resumption.stop();
+    overdue.stop();
+    calls?.stop();
+    await system.stop();
+    await placement.stop();
+    await presence.stop();
+    watch.stop();
+    directory.stop();
+    await broadcast.stop();
+    client.close();
+    http.stop();
+  });
+  broadcast.start();
+  watch.start();
+  const bound = await listen(http, log);
+  presence.start();
+  await placement.start();
+  if (isStopping) return { bound, system };
+  await system.start();
+  ingest.open();
+  calls?.start();
+  resumption.start();
+  overdue.start();
+  if (settings.processing === 'on') ingest.start();
+  leader.start();
+  state.ready();
+  return { bound, system };
+}
+
+/** Outcomes of calls are only in memory: what the engine has not begun when it stops is lost. */
+async function engineTookAll(system: ActorSystem, clock: Clock): Promise<void> {
+  const end = clock.now() + OUTCOMES_WITHIN;
+  while (system.backlog() > 0 && clock.now() < end) {
+    await new Promise<void>((resolve) => void clock.after(SECOND / 100, resolve));
+  }
+}
+
+async function listen(http: Http, log: Log): Promise<Service['bound']> {
+  const bound = await http.start();
+  const text = (listener: Listener) => `${bound[listener].host}:${bound[listener].port}`;
+  log('listeners_started', { app: text('app'), ingest: text('ingest'), internal: text('internal') });
+  return bound;
+}

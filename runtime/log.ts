@@ -1,0 +1,156 @@
+/**
+ * Structured logs: one JSON object a line on stdout. Only the events below exist; each names its fields, so that a
+ * search for an event finds every place that writes it.
+ */
+import pino from 'pino';
+
+const E = 'error';
+const W = 'warn';
+const I = 'info';
+
+/** Event name → level and the fields it may carry. */
+export const LOG_EVENTS = {
+  process_started: [I, 'version', 'commit'],
+  listeners_started: [I, 'app', 'ingest', 'internal'],
+  internal_listener_shared: [W, 'address'],
+  public_url_not_https: [W],
+  startup_failed: [E, 'error'],
+  listener_failed: [E, 'listener', 'error'],
+  shutdown_requested: [W, 'grace_seconds'],
+  shutdown_grace_exceeded: [W],
+  shutdown_step_failed: [W, 'error'],
+  embedded_database_lost: [E, 'reason'],
+  process_stopped: [I],
+  process_crashed: [E, 'error', 'stack'],
+  unknown_variable: [W, 'name'],
+  database_settings_conflict: [W, 'used', 'ignored'],
+  database_connection_security: [W, 'connection', 'sslmode', 'encrypted'],
+  database_unavailable: [E, 'error'],
+  database_restored: [I],
+  library_message: [W, 'message'],
+  migrations_applied: [I, 'from', 'to'],
+  migrations_current: [I, 'version'],
+  schema_too_new: [E, 'database_version', 'known_version'],
+  schema_too_old: [E, 'database_version', 'known_version'],
+  partitions_maintained: [I, 'created', 'dropped'],
+  partition_maintenance_failed: [W, 'error'],
+  keyring_loaded: [I, 'key_ids', 'active_key_id'],
+  secret_keys_file_mode: [W],
+  secret_unreadable: [E, 'field', 'owner', 'key_id'],
+  key_canary_failed: [E],
+  active_key_not_held: [E],
+  leadership_acquired: [I],
+  leadership_lost: [W, 'error'],
+  replica_id_taken: [E, 'id'],
+  replica_stepped_back: [W],
+  leader_task_failed: [W, 'task', 'error'],
+  replica_record_failed: [W, 'error'],
+  replicas_pruned: [I, 'replicas'],
+  downtime_recorded: [W, 'started_at', 'ended_at', 'duration_seconds'],
+  clock_skew: [W, 'skew_seconds', 'warning_seconds'],
+  shards_taken: [I, 'count', 'reason'],
+  lease_fenced: [W, 'kind', 'actor'],
+  announcements_failed: [W, 'what', 'error'],
+  waiting_for_single_replica: [I],
+  redis_unavailable: [E, 'error'],
+  redis_restored: [I],
+  message_not_sent: [W, 'kind', 'actor', 'message', 'error'],
+  message_set_aside: [E, 'kind', 'actor', 'message', 'error'],
+  commit_failed: [W, 'error', 'turns'],
+  actor_load_failed: [W, 'kind', 'actor', 'error'],
+  store_read_failed: [W, 'what', 'error'],
+  short_lived_pruned: [I, 'table', 'rows'],
+  alert_groups_pruned: [I, 'emptied', 'removed'],
+  organization_created: [I],
+  bootstrap_admin_ignored: [W],
+  bootstrap_admin_missing: [W],
+  audit_entry: [I, 'entry'],
+  api_request_failed: [E, 'operation', 'error'],
+  snapshot_accepted: [I, 'integration', 'stored_snapshot', 'size_bytes', 'route_pattern'],
+  ingest_rejected: [I, 'integration', 'outcome', 'route_pattern', 'client_address'],
+  ingest_failed: [E, 'error'],
+  token_use_not_noted: [W, 'token', 'error'],
+  snapshot_processed: [
+    I,
+    'integration',
+    'stored_snapshot',
+    'group_key',
+    'alerts',
+    'fired',
+    'resolved',
+    'gone',
+    'continued',
+    'dropped',
+    'truncated',
+    'duration_ms',
+  ],
+  snapshot_failed: [W, 'integration', 'stored_snapshot', 'error'],
+  snapshot_processing_interrupted: [W, 'stored_snapshot', 'error'],
+  internal_alert_raised: [I, 'alertname', 'fingerprint', 'entity'],
+  internal_alert_resolved: [I, 'alertname', 'fingerprint', 'entity'],
+  alerts_stale: [I, 'integration', 'groups', 'alerts'],
+  heartbeat_live: [I, 'integration', 'last_signal_at'],
+  heartbeat_lost: [W, 'integration', 'last_signal_at'],
+  route_matcher_invalid: [W, 'route', 'index'],
+  storm_started: [W, 'route', 'count'],
+  storm_ended: [I, 'route', 'count'],
+  alert_group_status_changed: [I, 'group', 'route', 'from', 'to', 'reason', 'transport'],
+  command_executed: [I, 'command', 'group', 'actor', 'transport', 'outcome'],
+  command_refused: [I, 'command', 'group', 'actor', 'transport', 'code'],
+  command_failed: [E, 'command', 'group', 'actor', 'transport', 'error'],
+  timer_fired: [I, 'kind', 'group', 'missed'],
+  delivery_attempt: [
+    I,
+    'destination',
+    'group',
+    'kind',
+    'outcome',
+    'attempt',
+    'duration_ms',
+    'retry_after_ms',
+  ],
+  destination_broken: [W, 'destination', 'reason'],
+  destination_recovered: [I, 'destination', 'reason'],
+  webhook_event_not_delivered: [W, 'destination', 'group', 'event', 'status'],
+  webhook_send_failed: [E, 'destination', 'group', 'error'],
+  outbound_blocked: [W, 'client', 'rule', 'scheme', 'host'],
+  outbound_unverified_address: [I, 'client', 'scheme', 'host'],
+  live_updates_failed: [W, 'error'],
+  live_updates_restored: [I],
+} as const satisfies Record<string, readonly ['info' | 'warn' | 'error', ...string[]]>;
+
+export type LogEvent = keyof typeof LOG_EVENTS;
+
+type FieldNames<Event extends LogEvent> = (typeof LOG_EVENTS)[Event] extends readonly [string, ...infer Names]
+  ? Names[number]
+  : never;
+
+/** Writes a registered event. Field values must already be masked. */
+export type Log = <Event extends LogEvent>(
+  event: Event,
+  fields?: Readonly<Partial<Record<Extract<FieldNames<Event>, string>, unknown>>>,
+) => void;
+
+export type LogLevel = 'info' | 'warn' | 'error';
+
+/** The process's log. `destination` defaults to stdout; tests pass a sink. */
+export function createLog(options: {
+  readonly level: LogLevel;
+  readonly replica: string;
+  readonly destination?: pino.DestinationStream;
+}): Log {
+  const logger = pino(
+    {
+      level: options.level,
+      base: { replica: options.replica },
+      messageKey: 'event',
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    options.destination ?? pino.destination({ fd: 1, sync: false }),
+  );
+  return (event, fields) => logger[LOG_EVENTS[event][0]](fields ?? {}, event);
+}
+
+/** A log that keeps nothing. */
+export const silentLog: Log = () => undefined;

@@ -1,0 +1,103 @@
+/**
+ * Where outbound requests may go (outbound-http §2). Pure: it judges names and addresses that somebody else
+ * resolved. `connect.ts` enforces the answer on the socket itself.
+ */
+import {
+  ALWAYS_BLOCKED,
+  alwaysBlockedClass,
+  type Ip,
+  isLoopback,
+  isPublic,
+  judgedAs,
+  parseAddress,
+} from './address-classes.ts';
+import { entryHoldsAddress, entryHoldsName, type PolicyEntry, parsePolicyEntry } from './policy-entries.ts';
+
+/** The policy as people save it; entries are normalised. */
+export interface OutboundPolicy {
+  /** `standard` allows private addresses; `strict` only public ones and what the allowed list opens. */
+  readonly policy: 'standard' | 'strict';
+  readonly allowed: readonly string[];
+  readonly denied: readonly string[];
+}
+
+export const DEFAULT_OUTBOUND_POLICY: OutboundPolicy = { policy: 'standard', allowed: [], denied: [] };
+
+/** Why a target is refused. */
+export interface Refusal {
+  /** `link_local (always)`, `denied by <entry>`, `loopback`, `not_public`, … */
+  readonly rule: string;
+  /** For people: `refused by the outbound policy: <subject> <rule>`. */
+  readonly error: string;
+}
+
+export interface AddressPolicy {
+  /** Judges a target before its name is resolved (§2.3 line 1). Literal addresses always pass here. */
+  judgeHost(host: string): Refusal | null;
+  /** Judges one address of a target (§2.3 lines 2 to 8). `host` is the name it came from, or the literal itself. */
+  judgeAddress(host: string, address: string): Refusal | null;
+}
+
+/**
+ * Compiles a saved policy.
+ * @throws when an entry does not parse: only normalised entries are ever stored
+ */
+export function createAddressPolicy(saved: OutboundPolicy): AddressPolicy {
+  const allowed = saved.allowed.map(storedEntry);
+  const denied = saved.denied.map(storedEntry);
+
+  const judgeOne = (name: string | null, address: Ip): string | null => {
+    const always = alwaysBlockedClass(address);
+    if (always) return `${always} (always)`;
+    const denial = denied.find((entry) => entryHoldsAddress(entry, address));
+    if (denial) return `denied by ${denial.text}`;
+    if (allowed.some((entry) => entryHoldsAddress(entry, address))) return null;
+    if (isLoopback(address)) return 'loopback';
+    if (name !== null && allowed.some((entry) => entryHoldsName(entry, name))) return null;
+    return saved.policy === 'strict' && !isPublic(address) ? 'not_public' : null;
+  };
+
+  return {
+    judgeHost(host) {
+      const name = hostName(host);
+      const denial = name === null ? undefined : denied.find((entry) => entryHoldsName(entry, name));
+      return denial ? refusal(`host ${name}`, `denied by ${denial.text}`) : null;
+    },
+    judgeAddress(host, address) {
+      const parsed = parseAddress(address);
+      if (!parsed) return refusal(address, 'zone_id (always)');
+      const name = hostName(host);
+      for (const judged of judgedAs(parsed)) {
+        const rule = judgeOne(name, judged);
+        if (rule) return refusal(address, rule);
+      }
+      return null;
+    },
+  };
+}
+
+/** The always-blocked classes and their networks, as the API shows them. */
+export function alwaysBlockedTexts(): string[] {
+  return Object.entries(ALWAYS_BLOCKED).map(([rule, networks]) => `${rule}: ${networks.join(', ')}`);
+}
+
+/** The host of a URL as an address literal without brackets, or as a name without trailing dot. */
+export function targetHost(url: URL): string {
+  const host = url.hostname.toLowerCase();
+  return host.startsWith('[') ? host.slice(1, -1) : host.replace(/\.$/, '');
+}
+
+/** The normalised name of a host; null for a literal address. */
+function hostName(host: string): string | null {
+  return parseAddress(host) ? null : host.toLowerCase().replace(/\.$/, '');
+}
+
+function storedEntry(text: string): PolicyEntry {
+  const entry = parsePolicyEntry(text);
+  if (!entry) throw new Error(`The stored outbound policy holds an entry that cannot be read: ${text}`);
+  return entry;
+}
+
+function refusal(subject: string, rule: string): Refusal {
+  return { rule, error: `refused by the outbound policy: ${subject} ${rule}` };
+}

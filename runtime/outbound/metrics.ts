@@ -1,0 +1,34 @@
+/** Metrics of outbound requests and deliveries (operations §8). */
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Micros } from '../clock.ts';
+import { SECOND } from '../clock.ts';
+import type { RequestClass } from './client.ts';
+
+export type ClientOutcome = 'ok' | 'retry_after' | 'transient' | 'fatal' | 'unknown' | 'blocked' | 'redirect';
+
+export interface OutboundMetrics {
+  /** One attempt, from dialling to the last byte. */
+  request(client: RequestClass, outcome: ClientOutcome, took: Micros): void;
+}
+
+export function createOutboundMetrics(registry: Registry): OutboundMetrics {
+  const requests = new Counter({
+    name: 'svc_client_requests_total',
+    help: 'Outbound attempts',
+    labelNames: ['client', 'outcome'],
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'svc_client_request_duration_seconds',
+    help: 'Outbound attempts, from dialling to the end of the body',
+    labelNames: ['client', 'outcome'],
+    buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers: [registry],
+  });
+  return {
+    request(client, outcome, took) {
+      requests.inc({ client, outcome });
+      durations.observe({ client, outcome }, took / SECOND);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/** This run's own record in the database: that it lives, what it is, and which keys it holds (operations §5.7). */
+import type { Clock, Micros, Timer } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Signals } from '../signals.ts';
+import type { Member } from './coordination.ts';
+import type { Leadership } from './leadership.ts';
+import { RECORD_EVERY } from './lease-times.ts';
+
+/** What a replica says of itself. */
+export interface ReplicaRecord extends Member {
+  readonly version: string;
+  /** Commit of the build; may be empty. */
+  readonly revision: string;
+  readonly keyIds: readonly string[];
+  readonly isLeader: boolean;
+  /** Whether it meets the others through Redis, reachable now or not. */
+  readonly hasRedis: boolean;
+  readonly startedAt: Micros;
+}
+
+export interface ReplicaRecordStore {
+  /** Writes the record, refreshed now. @returns id of the key that is active in the database */
+  write(record: ReplicaRecord, now: Micros): Promise<string>;
+  remove(me: Member): Promise<void>;
+}
+
+export interface OwnRecordDeps {
+  readonly me: Member;
+  readonly version: string;
+  readonly revision: string;
+  readonly keyIds: readonly string[];
+  readonly leadership: Leadership;
+  /** Null without Redis. */
+  readonly signals: Pick<Signals, 'onState'> | null;
+  readonly store: ReplicaRecordStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called once: another key became active that this process does not hold, so it cannot go on. */
+  readonly onKeyNotHeld: () => void;
+}
+
+export interface OwnRecord {
+  /** Writes the record now, every {@link RECORD_EVERY}, and when the lead or the state of Redis changed. */
+  start(): void;
+  /** Writes nothing any more and removes the record, unless the database is away: then it lapses. */
+  stop(): Promise<void>;
+}
+
+export function createOwnRecord(deps: OwnRecordDeps): OwnRecord {
+  return new Own(deps);
+}
+
+class Own implements OwnRecord {
+  readonly #deps: OwnRecordDeps;
+  readonly #startedAt: Micros;
+  #stopListening: readonly (() => void)[] = [];
+  #timer: Timer | null = null;
+  /** The write under way. */
+  #writing: Promise<void> | null = null;
+  /** Something changed since it began. */
+  #isOld = false;
+  #isStopped = false;
+  #isKeyMissing = false;
+
+  constructor(deps: OwnRecordDeps) {
+    this.#deps = deps;
+    this.#startedAt = deps.clock.now();
+  }
+
+  start(): void {
+    if (this.#isStopped) return;
+    const { leadership, signals } = this.#deps;
+    const changed = () => this.#refresh();
+    this.#stopListening = [leadership.onChange(changed), ...(signals ? [signals.onState(changed)] : [])];
+    this.#refresh();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const stop of this.#stopListening) stop();
+    this.#timer?.cancel();
+    await this.#writing;
+    await this.#orLog(() => this.#deps.store.remove(this.#deps.me));
+  }
+
+  #refresh(): void {
+    if (this.#writing !== null) {
+      this.#isOld = true;
+      return;
+    }
+    this.#timer?.cancel();
+    this.#isOld = false;
+    this.#writing = this.#orLog(() => this.#write()).finally(() => this.#written());
+  }
+
+  #written(): void {
+    this.#writing = null;
+    if (this.#isStopped) return;
+    if (this.#isOld) this.#refresh();
+    else this.#timer = this.#deps.clock.after(RECORD_EVERY, () => this.#refresh());
+  }
+
+  async #write(): Promise<void> {
+    const { me, version, revision, keyIds, leadership, signals, store, clock } = this.#deps;
+    const activeKey = await store.write(
+      {
+        ...me,
+        version,
+        revision,
+        keyIds,
+        isLeader: leadership.isLeader,
+        hasRedis: signals !== null,
+        startedAt: this.#startedAt,
+      },
+      clock.now(),
+    );
+    if (!keyIds.includes(activeKey)) this.#keyNotHeld();
+  }
+
+  #keyNotHeld(): void {
+    if (this.#isKeyMissing) return;
+    this.#isKeyMissing = true;
+    this.#deps.log('active_key_not_held');
+    this.#deps.onKeyNotHeld();
+  }
+
+  async #orLog(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      // The next refresh writes everything again; without any the record lapses.
+      this.#deps.log('replica_record_failed', { error: String(error) });
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+
+/** A public identifier: two letters for the type and 12 characters of Crockford base32 (60 random bits). */
+export type PublicId = string & { readonly __publicId: unique symbol };
+
+/** The type prefixes in use; the meaning of each is in docs/api.md. */
+export type IdPrefix =
+  | 'AE'
+  | 'AG'
+  | 'AK'
+  | 'AR'
+  | 'CN'
+  | 'DE'
+  | 'DS'
+  | 'KR'
+  | 'NE'
+  | 'NK'
+  | 'NT'
+  | 'PT'
+  | 'RG'
+  | 'RN'
+  | 'RQ'
+  | 'RT'
+  | 'SA'
+  | 'SN'
+  | 'SR'
+  | 'SS'
+  | 'ST'
+  | 'TB'
+  | 'TE';
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const PATTERN = /^[A-HJKMNP-TV-Za-hjkmnp-tv-z]{1,2}[0-9A-TV-Za-tv-z]{12}$/;
+
+/** Makes an id; `bytes` supplies randomness and is replaced by a seeded source in the simulation. */
+export function newPublicId(prefix: IdPrefix, bytes: (size: number) => Uint8Array = randomBytes): PublicId {
+  const random = bytes(12);
+  let text: string = prefix;
+  for (const byte of random) text += ALPHABET[byte & 31];
+  return text as PublicId;
+}
+
+/** Reads an id as people type it: any case, `O` for 0, `I` and `L` for 1. Null when it is not of the form. */
+export function parsePublicId(text: string): PublicId | null {
+  if (!PATTERN.test(text)) return null;
+  const upper = text.toUpperCase();
+  const rest = upper.slice(-12).replaceAll('O', '0').replaceAll('I', '1').replaceAll('L', '1');
+  return (upper.slice(0, -12) + rest) as PublicId;
+}
+
+/** Whether a (normalised) id is of one type. */
+export function hasPrefix(id: PublicId, prefix: IdPrefix): boolean {
+  return id.length === 14 && id.startsWith(prefix);
+}

@@ -1,0 +1,48 @@
+/** `npm start`: builds the UI when it is missing or older than its sources, then starts a single-node Tocsin. */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+/** Most objects live for one Snapshot: room for them saves a fifth of the work under load. */
+const YOUNG_GENERATION = '--max-semi-space-size=32';
+
+/** npm passes on what the terminal has sent already: signals this close together are one. */
+const SAME_WISH_MS = 1_000;
+
+const root = path.resolve(import.meta.dirname, '..');
+const index = path.join(root, 'ui', 'dist', 'index.html');
+
+function newest(folder: string): number {
+  let latest = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile()) continue;
+    latest = Math.max(latest, statSync(path.join(entry.parentPath, entry.name)).mtimeMs);
+  }
+  return latest;
+}
+
+const stale = !existsSync(index) || newest(path.join(root, 'ui', 'src')) > statSync(index).mtimeMs;
+if (stale) {
+  const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+  const build = spawnSync(process.execPath, [vite, 'build', 'ui', '--logLevel', 'warn'], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if (build.status !== 0) process.exit(build.status ?? 1);
+}
+
+const service = spawn(
+  process.execPath,
+  [YOUNG_GENERATION, path.join(root, 'runtime', 'main.ts'), 'quickstart', ...process.argv.slice(2)],
+  // A process group of its own: Ctrl-C reaches npm, this script and every child, but one signal is one wish.
+  { cwd: root, stdio: 'inherit', detached: true },
+);
+let forwardedAt = Number.NEGATIVE_INFINITY;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (performance.now() - forwardedAt < SAME_WISH_MS) return;
+    forwardedAt = performance.now();
+    service.kill(signal);
+  });
+}
+service.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

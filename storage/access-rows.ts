@@ -1,0 +1,40 @@
+/** Rows of the access tables as the domain sees them. */
+import type { User } from '../actors/access/user.ts';
+import type { Micros } from '../runtime/clock.ts';
+
+export interface UserRow {
+  id: User['id'];
+  version: number;
+  login: string;
+  name: string;
+  email: string | null;
+  role: User['role'];
+  source: User['source'];
+  status: User['status'];
+  time_zone: string | null;
+  language: User['language'];
+  last_sign_in_at: Micros | null;
+  created_at: Micros;
+}
+
+export function userOf(row: UserRow): User {
+  return {
+    id: row.id,
+    version: row.version,
+    login: row.login,
+    name: row.name,
+    email: row.email,
+    role: row.role,
+    source: row.source,
+    status: row.status,
+    timeZone: row.time_zone,
+    language: row.language,
+    lastSignInAt: row.last_sign_in_at,
+    createdAt: row.created_at,
+  };
+}
+
+/** A LIKE pattern that finds `text` anywhere, whatever it holds. */
+export function likePattern(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+}

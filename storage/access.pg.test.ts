@@ -1,0 +1,284 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ORGANIZATION_DEFAULTS } from '../actors/access/organization.ts';
+import type { SignIn } from '../actors/access/ports.ts';
+import { type Session, sessionHash } from '../actors/access/session.ts';
+import { EVALUATION_LIMIT, FORGOTTEN_AFTER } from '../actors/access/throttle.ts';
+import type { AuditEntry } from '../actors/effects.ts';
+import { HOUR, type Micros, SECOND } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import { newPublicId, type PublicId } from '../runtime/public-id.ts';
+import { useDatabase } from '../test/postgres.ts';
+import { createAccessStore } from './access.ts';
+import { type BootstrapAdmin, BootstrapError, ensureAccess } from './access-ensure.ts';
+import { pruneAccess } from './access-prune.ts';
+
+const database = useDatabase();
+
+const NOW: Micros = 1_791_020_467_000_000;
+const ADMIN: BootstrapAdmin = { login: 'Ada@example.org', password: 'correct horse battery' };
+
+let audit: AuditEntry[];
+let logged: string[];
+
+const appendAudit = async (_tx: unknown, entry: AuditEntry) => void audit.push(entry);
+const log: Log = (event) => void logged.push(event);
+
+beforeEach(async () => {
+  audit = [];
+  logged = [];
+  await database.sql()`truncate organization, users, sessions, login_throttles`;
+});
+
+function ensure(bootstrap: BootstrapAdmin | null = ADMIN) {
+  return database.sql().begin((tx) =>
+    ensureAccess(tx, {
+      bootstrap,
+      hash: async (password) => `hash of ${password}`,
+      appendAudit,
+      now: NOW,
+      log,
+    }),
+  );
+}
+
+const store = () => createAccessStore({ sql: database.sql(), appendAudit });
+
+async function adminId(): Promise<PublicId> {
+  const account = await store().accounts.findByLogin('ada@example.org');
+  return account?.user.id ?? expect.fail('the Admin exists');
+}
+
+async function signIn(userId: PublicId, changes: Partial<SignIn> = {}): Promise<Session> {
+  const session: Session = {
+    id: newPublicId('SN'),
+    userId,
+    state: 'active',
+    method: 'local',
+    createdAt: NOW,
+    lastUsedAt: NOW,
+    expiresAt: NOW + 168 * HOUR,
+    endedAt: null,
+    endReason: null,
+  };
+  await store().accounts.signIn({
+    session,
+    hash: sessionHash(Buffer.from(session.id)),
+    address: '192.0.2.1',
+    userAgent: null,
+    rehashed: null,
+    clears: [],
+    replaces: null,
+    entry: entry('session.signed_in'),
+    ...changes,
+  });
+  return session;
+}
+
+function entry(action: string): AuditEntry {
+  return {
+    at: NOW,
+    actor: { kind: 'system', id: null, name: 'system' },
+    action,
+    resourceType: 'session',
+    resourceId: null,
+    resourceName: null,
+    address: null,
+    diff: [],
+    details: {},
+  };
+}
+
+describe('ensure steps', () => {
+  test('the first start creates the Organization with its defaults and the Admin; later ones change nothing', async () => {
+    expect(await ensure()).toEqual({ adminCreated: true });
+    expect(logged).toEqual(['organization_created']);
+    const organization = await store().organization.read();
+    expect(organization).toMatchObject({ version: 1, settings: ORGANIZATION_DEFAULTS });
+    expect(await store().accounts.findByLogin('ada@example.org')).toMatchObject({
+      passwordHash: 'hash of correct horse battery',
+      user: {
+        login: 'Ada@example.org',
+        name: 'Ada',
+        email: 'Ada@example.org',
+        role: 'admin',
+        source: 'bootstrap',
+      },
+    });
+    expect(audit.map(({ action, actor }) => [action, actor.kind])).toEqual([['user.created', 'bootstrap']]);
+
+    expect(await ensure()).toEqual({ adminCreated: false });
+    expect(await store().organization.read()).toEqual(organization);
+    expect(logged).toEqual(['organization_created', 'bootstrap_admin_ignored']);
+    expect(audit).toHaveLength(1);
+  });
+
+  test('without an Admin and without a configured one the start goes on and says so', async () => {
+    expect(await ensure(null)).toEqual({ adminCreated: false });
+    expect(logged).toEqual(['organization_created', 'bootstrap_admin_missing']);
+  });
+
+  test('quickstart may use a login that is no email address', async () => {
+    await ensure({ login: 'admin', password: 'correct horse battery' });
+    expect(await store().accounts.findByLogin('admin')).toMatchObject({
+      user: { name: 'admin', email: null },
+    });
+  });
+
+  test('a short password and a login that somebody holds stop the start', async () => {
+    await expect(ensure({ ...ADMIN, password: 'short' })).rejects.toThrow(BootstrapError);
+    await ensure();
+    await database.sql()`update users set role = 'viewer'`;
+    await expect(ensure({ ...ADMIN, login: 'ADA@example.org' })).rejects.toThrow(/ADA@example.org is in use/);
+  });
+});
+
+describe('sessions', () => {
+  test('a sign-in makes a session, ends the one of the cookie sent along and forgets failures', async () => {
+    await ensure();
+    const id = await adminId();
+    const first = await signIn(id);
+    await store().throttle.failed('account/a', 'source/b', NOW, entry('session.sign_in_failed'));
+    const second = await signIn(id, {
+      replaces: sessionHash(Buffer.from(first.id)),
+      clears: ['account/a', 'source/b'],
+      rehashed: 'new hash',
+    });
+
+    const { sessions, accounts } = store();
+    expect(await sessions.find(sessionHash(Buffer.from(first.id)))).toMatchObject({
+      session: { endedAt: NOW, endReason: 'sign_out' },
+    });
+    expect(await sessions.find(sessionHash(Buffer.from(second.id)))).toEqual({
+      session: second,
+      user: expect.objectContaining({ id, lastSignInAt: NOW }),
+    });
+    expect(await accounts.findByLogin('ada@example.org')).toMatchObject({ passwordHash: 'new hash' });
+    expect(await database.sql()`select key from login_throttles`).toHaveLength(0);
+  });
+
+  test('an account that is no longer active gets no session', async () => {
+    await ensure();
+    const id = await adminId();
+    await database.sql()`update users set status = 'disabled'`;
+    await signIn(id);
+    expect(await database.sql()`select id from sessions`).toHaveLength(0);
+    expect(audit.map(({ action }) => action)).toEqual(['user.created']);
+  });
+
+  test('ending is recorded once; a touched session lives on, an ended or idle one does not', async () => {
+    await ensure();
+    const id = await adminId();
+    const [ended, touched, idle] = [await signIn(id), await signIn(id), await signIn(id)];
+    const { sessions } = store();
+    expect(await sessions.end(ended.id, 'sign_out', NOW, entry('session.signed_out'))).toBe(true);
+    expect(await sessions.end(ended.id, 'sign_out', NOW, entry('session.signed_out'))).toBe(false);
+    expect(audit.filter(({ action }) => action === 'session.signed_out')).toHaveLength(1);
+
+    await sessions.touch(touched.id, NOW + HOUR);
+    const later = NOW + 12 * HOUR;
+    expect(await sessions.live([ended.id, touched.id, idle.id], later)).toEqual(new Set([touched.id]));
+    await database.sql()`update users set status = 'disabled'`;
+    expect(await sessions.live([touched.id], later)).toEqual(new Set());
+  });
+});
+
+describe('failed sign-ins', () => {
+  const ACCOUNT = 'account/a';
+  const SOURCE = 'source/s';
+  const fail = (at: Micros) => store().throttle.failed(ACCOUNT, SOURCE, at, entry('session.sign_in_failed'));
+  const admit = (at: Micros, account = ACCOUNT, source = SOURCE) =>
+    store().throttle.admit(account, source, at);
+
+  test('waits grow with consecutive failures up to a minute', async () => {
+    const waits: number[] = [];
+    for (let failures = 1; failures <= 11; failures++) {
+      await fail(NOW);
+      const admission = await admit(NOW);
+      waits.push(admission.admitted ? 0 : admission.wait / SECOND);
+      await store().throttle.release(ACCOUNT);
+    }
+    expect(waits).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60]);
+    expect(await admit(NOW + 60 * SECOND)).toEqual({ admitted: true });
+  });
+
+  test('a source that failed slows down every account it tries, and the account every source', async () => {
+    for (let failures = 1; failures <= 4; failures++) await fail(NOW);
+    expect(await admit(NOW, 'account/other')).toEqual({ admitted: false, wait: 2 * SECOND });
+    expect(await admit(NOW, ACCOUNT, 'source/other')).toEqual({ admitted: false, wait: 2 * SECOND });
+    expect(await admit(NOW, 'account/other', 'source/other')).toEqual({ admitted: true });
+  });
+
+  test('failures are forgotten a day after the last one', async () => {
+    for (let failures = 1; failures <= 6; failures++) await fail(NOW);
+    await fail(NOW + FORGOTTEN_AFTER);
+    expect(await admit(NOW + FORGOTTEN_AFTER)).toEqual({ admitted: true });
+  });
+
+  test('of attempts on one account that arrive together one is evaluated', async () => {
+    const admissions = await Promise.all(
+      [1, 2, 3, 4].map((source) => admit(NOW, ACCOUNT, `source/${source}`)),
+    );
+    expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(1);
+    expect(admissions.filter((admission) => !admission.admitted && admission.wait === SECOND)).toHaveLength(
+      3,
+    );
+    await store().throttle.release(ACCOUNT);
+    expect(await admit(NOW)).toEqual({ admitted: true });
+    // A process that died while evaluating does not lock the account for good.
+    expect(await admit(NOW + EVALUATION_LIMIT)).toEqual({ admitted: true });
+  });
+});
+
+describe('the user directory', () => {
+  test('pages by lower-cased name, finds parts of names and logins literally, and shows deleted users', async () => {
+    await database.sql()`
+      insert into users (id, version, login, login_folded, name, role, source, status, created_at)
+      select 'SR' || n, 1, login, lower(login), name, 'viewer', 'local', status, 0
+      from (values
+        (1, 'bea', 'bea', 'active'), (2, 'Al_ex', 'Zoe', 'active'), (3, 'carl', 'Ann 100%', 'deleted'),
+        (4, 'dora', 'anna', 'disabled')
+      ) u (n, login, name, status)`;
+    const { users } = store();
+    const first = await users.page(null, null, 3);
+    expect(first.users.map(({ name }) => name)).toEqual(['Ann 100%', 'anna', 'bea']);
+    const second = await users.page(null, first.next, 3);
+    expect(second).toMatchObject({ users: [{ name: 'Zoe' }], next: null });
+    expect((await users.page('ANN', null, 10)).users.map(({ status }) => status)).toEqual([
+      'deleted',
+      'disabled',
+    ]);
+    expect((await users.page('0%', null, 10)).users.map(({ name }) => name)).toEqual(['Ann 100%']);
+    expect((await users.page('l_e', null, 10)).users.map(({ name }) => name)).toEqual(['Zoe']);
+  });
+});
+
+test('sessions go 7 days after their end, whatever ended them; failures after a day', async () => {
+  await ensure();
+  const id = await adminId();
+  const [ended, , used] = [await signIn(id), await signIn(id), await signIn(id)];
+  const { sessions, throttle } = store();
+  await sessions.end(ended.id, 'sign_out', NOW + HOUR, null);
+  await sessions.touch(used.id, NOW + 13 * HOUR);
+  await throttle.failed('account/a', 'source/b', NOW, entry('session.sign_in_failed'));
+
+  const week = 7 * 24 * HOUR;
+  expect(await pruneAccess(database.sql(), NOW + 24 * HOUR - 1)).toEqual({ sessions: 0, login_throttles: 0 });
+  expect(await pruneAccess(database.sql(), NOW + week + HOUR)).toEqual({ sessions: 1, login_throttles: 2 });
+  expect(await pruneAccess(database.sql(), NOW + week + 12 * HOUR)).toEqual({
+    sessions: 1,
+    login_throttles: 0,
+  });
+  const left = await database.sql()`select id from sessions`;
+  expect(left.map((row) => row.id)).toEqual([used.id]);
+});
+
+test('the Audit log takes entries and refuses to change or lose them', async () => {
+  const sql = database.sql();
+  await sql`create table if not exists audit_log_test partition of audit_log default`;
+  await sql`
+    insert into audit_log (id, at, actor_kind, actor_name, transport, action, diff, details)
+    values ('AE1', 1, 'system', 'system', 'system', 'user.created', '[]', '{}')`;
+  await expect(sql`update audit_log set action = 'x'`).rejects.toThrow('append-only');
+  await expect(sql`delete from audit_log`).rejects.toThrow('append-only');
+  await expect(sql`truncate audit_log`).rejects.toThrow('append-only');
+});

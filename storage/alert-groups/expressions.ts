@@ -1,0 +1,93 @@
+/**
+ * Regular expressions in filters of lists and counts. They run on the engine that Routes use, so the two never disagree,
+ * hence not in the database: rows are read in the order of the list, with the labels that expressions are about.
+ */
+import type { GroupListQuery } from '../../actors/alert-group/reading.ts';
+import type { Matcher } from '../../actors/directory.ts';
+import type { GroupStatus } from '../../actors/model.ts';
+import { compileMatchers, type LabelTest } from '../../actors/route/matcher.ts';
+import type { Sql, Transaction } from '../records.ts';
+import type { Fragment } from './filters.ts';
+
+/** Rows read one time after the other for one page: few where most match. */
+const CHUNKS = [1_000, 5_000, 14_000];
+/** Rows of counts taken over at a time. */
+const COUNTED_AT_ONCE = 5_000;
+
+type Place = GroupListQuery['after'];
+
+/** Conditions, order and limit of the rows of `alert_groups g` behind a place. */
+export type RowsAfter = (after: Place, limit: number) => Fragment;
+
+export interface Matching {
+  /** #N of those that match, in order. */
+  readonly numbers: readonly number[];
+  /** Behind which the next page goes on; null at the end. */
+  readonly next: readonly [number, number] | null;
+}
+
+interface HeldRow {
+  readonly number: number;
+  readonly key: number;
+  readonly held: readonly string[];
+}
+
+/** A page of those that match, short when as many rows were read as one page is worth. */
+export async function findMatching(
+  sql: Sql,
+  tx: Transaction,
+  { sort, limit, after }: GroupListQuery,
+  expressions: readonly Matcher[],
+  rowsAfter: RowsAfter,
+): Promise<Matching> {
+  const matches = testOf(expressions);
+  const key = sort === 'started_at' ? sql`g.started_at` : sql`g.last_changed_at`;
+  const numbers: number[] = [];
+  let place = after;
+  for (const chunk of CHUNKS) {
+    const rows = await tx<HeldRow[]>`
+      select g.number, ${key} as key, ${heldValues(sql, expressions)} as held
+      from alert_groups g ${rowsAfter(place, chunk)}`;
+    for (const row of rows) {
+      if (numbers.length === limit) return { numbers, next: place };
+      place = [row.key, row.number];
+      if (matches(row.held)) numbers.push(row.number);
+    }
+    if (rows.length < chunk) return { numbers, next: null };
+  }
+  return { numbers, next: place };
+}
+
+/** Adds up the counts of a statement whose rows hold values besides. */
+export async function countMatching(
+  tx: Transaction,
+  expressions: readonly Matcher[],
+  statement: Fragment,
+  counts: Record<GroupStatus, number>,
+): Promise<void> {
+  const matches = testOf(expressions);
+  type Counted = { readonly status: GroupStatus; readonly count: number; readonly held: readonly string[] };
+  for await (const rows of tx<Counted[]>`${statement}`.cursor(COUNTED_AT_ONCE)) {
+    for (const { status, count, held } of rows) if (matches(held)) counts[status] += count;
+  }
+}
+
+/** The values of the labels that expressions are about, in their order; a label that is not shared is empty. */
+export function heldValues(sql: Sql, expressions: readonly Matcher[]): Fragment {
+  const values = expressions.map(({ label }) => sql`coalesce(g.common_labels ->> ${label}::text, '')`);
+  return sql`array[${values.reduce((joined, value) => sql`${joined}, ${value}`)}]`;
+}
+
+/** Whether values of {@link heldValues} match, each set of them judged once. */
+function testOf(expressions: readonly Matcher[]): (held: readonly string[]) => boolean {
+  const tests: readonly [string, LabelTest][] = expressions.map((one) => [one.label, compileMatchers([one])]);
+  const judged = new Map<string, boolean>();
+  return (held) => {
+    const key = held.join('\0');
+    const known = judged.get(key);
+    if (known !== undefined) return known;
+    const verdict = tests.every(([label, test], index) => test({ [label]: held[index] ?? '' }));
+    judged.set(key, verdict);
+    return verdict;
+  };
+}

@@ -1,0 +1,142 @@
+/** Writes the rows that lists and pages of Alert Groups show. */
+import type { GroupRow, GroupSaved } from '../../actors/alert-group/effects.ts';
+import { ConflictError } from '../../runtime/actor/index.ts';
+import { wordArray } from '../array-literals.ts';
+import { compareKeys } from '../lock-order.ts';
+import type { RecordWriter, Transaction } from '../records.ts';
+import { orConflict } from './conflicts.ts';
+
+/** One statement a batch, and one more when it creates groups. */
+export const savedGroups: RecordWriter = {
+  types: ['group.saved'],
+  async write(tx, effects, numbers) {
+    const saved = effects as readonly GroupSaved[];
+    const created = saved.filter((effect) => effect.created);
+    if (created.length > 0) await requireLiveRoutes(tx, created);
+    const latest = new Map(saved.map(({ row }) => [row.id, row]));
+    await upsert(
+      tx,
+      [...latest.values()].map((row) => columns(row, numbers)),
+    );
+  },
+};
+
+/**
+ * Holds the Routes of new groups against deletion until the commit (routes §5 rule 6, §8).
+ * @throws {ConflictError} when one is deleted; the group's next try goes to the Default route
+ */
+async function requireLiveRoutes(tx: Transaction, created: readonly GroupSaved[]): Promise<void> {
+  const ids = [...new Set(created.map(({ row }) => row.originalRouteId))];
+  const live = await tx`
+    select id from routes
+    where id = any(${wordArray(ids)}::text[]) and deleted_at is null
+    order by id for share`;
+  if (live.length < ids.length) throw new ConflictError('an Alert Group was to start on a deleted Route');
+}
+
+function columns(row: GroupRow, numbers: ReadonlyMap<string, number>) {
+  const number = row.number ?? numbers.get(row.id);
+  if (number === undefined) throw new Error(`Alert Group ${row.id} has no number`);
+  const movedFrom = row.routeId === row.originalRouteId ? null : row.originalRouteId;
+  return {
+    id: row.id,
+    number,
+    title: row.title,
+    summary: row.summary,
+    status: row.status,
+    route_id: row.routeId,
+    original_route_id: row.originalRouteId,
+    moved_from_route_id: movedFrom,
+    key_hash: row.keyHash,
+    group_labels: row.groupLabels,
+    common_labels: row.commonLabels,
+    common_annotations: row.commonAnnotations,
+    integration_ids: row.integrationIds,
+    severity_level: row.severityLevel,
+    owner_id: row.ownerId,
+    snoozed_by: row.snoozedBy,
+    snooze_until: row.snoozeUntil,
+    started_at: row.startedAt,
+    resolved_at: row.resolvedAt,
+    last_changed_at: row.lastChangedAt,
+    resolved_by: row.resolvedBy,
+    resolver: row.resolver,
+    resolve_reason: row.resolveReason,
+    resolve_reason_text: row.resolveReasonText,
+    reopen_count: row.reopenCount,
+    firing_alert_count: row.firingAlertCount,
+    resolved_alert_count: row.resolvedAlertCount,
+    unclaimed: row.unclaimed,
+    next_notice_at: row.nextNoticeAt,
+    reminder_pending: row.reminderPending,
+    delivery_problem: row.deliveryProblem,
+    in_grace: row.inGrace,
+    first_acknowledged_at: row.firstAcknowledgedAt,
+    first_published_at: row.firstPublishedAt,
+    firing_again_after: row.firingAgainAfter,
+    replaced_label: row.replacedLabel,
+    runbook_url: row.runbookUrl,
+    dashboard_url: row.dashboardUrl,
+    source_url: row.sourceUrl,
+  };
+}
+
+/**
+ * Resolved rows come first: within one statement a slot must be free before the next group takes it
+ * (alert_groups_open_slot).
+ */
+async function upsert(tx: Transaction, rows: readonly ReturnType<typeof columns>[]): Promise<void> {
+  const ordered = [...rows].sort((left, right) => rank(left) - rank(right) || inLockOrder(left, right));
+  await orConflict(
+    () => tx`
+    insert into alert_groups (
+      id, number, title, summary, status, route_id, original_route_id, moved_from_route_id, key_hash,
+      group_labels, common_labels, common_annotations, integration_ids, severity_level, owner_id, snoozed_by,
+      snooze_until, started_at, resolved_at, last_changed_at, resolved_by, resolver, resolve_reason,
+      resolve_reason_text, reopen_count, firing_alert_count, resolved_alert_count, unclaimed, delivery_problem,
+      in_grace, next_notice_at, reminder_pending, first_acknowledged_at, first_published_at, firing_again_after,
+      replaced_label, runbook_url, dashboard_url, source_url
+    )
+    select * from json_to_recordset(${JSON.stringify(ordered)}::text::json) as g (
+      id text, number bigint, title text, summary text, status text, route_id text, original_route_id text,
+      moved_from_route_id text, key_hash text, group_labels jsonb, common_labels jsonb,
+      common_annotations jsonb, integration_ids text[], severity_level text, owner_id text, snoozed_by jsonb,
+      snooze_until bigint, started_at bigint, resolved_at bigint, last_changed_at bigint, resolved_by text,
+      resolver jsonb, resolve_reason text, resolve_reason_text text, reopen_count integer,
+      firing_alert_count integer, resolved_alert_count integer, unclaimed boolean, delivery_problem boolean,
+      in_grace boolean, next_notice_at bigint, reminder_pending boolean, first_acknowledged_at bigint,
+      first_published_at bigint, firing_again_after bigint, replaced_label text, runbook_url text,
+      dashboard_url text, source_url text
+    )
+    on conflict (id) do update set
+      title = excluded.title, summary = excluded.summary, status = excluded.status,
+      route_id = excluded.route_id, moved_from_route_id = excluded.moved_from_route_id,
+      common_labels = excluded.common_labels, common_annotations = excluded.common_annotations,
+      integration_ids = excluded.integration_ids, severity_level = excluded.severity_level,
+      owner_id = excluded.owner_id, snoozed_by = excluded.snoozed_by, snooze_until = excluded.snooze_until,
+      resolved_at = excluded.resolved_at, last_changed_at = excluded.last_changed_at,
+      resolved_by = excluded.resolved_by, resolver = excluded.resolver,
+      resolve_reason = excluded.resolve_reason, resolve_reason_text = excluded.resolve_reason_text,
+      reopen_count = excluded.reopen_count, firing_alert_count = excluded.firing_alert_count,
+      resolved_alert_count = excluded.resolved_alert_count, unclaimed = excluded.unclaimed,
+      delivery_problem = excluded.delivery_problem, in_grace = excluded.in_grace,
+      next_notice_at = excluded.next_notice_at, reminder_pending = excluded.reminder_pending,
+      first_acknowledged_at = excluded.first_acknowledged_at,
+      first_published_at = excluded.first_published_at, replaced_label = excluded.replaced_label,
+      runbook_url = excluded.runbook_url, dashboard_url = excluded.dashboard_url,
+      source_url = excluded.source_url`,
+  );
+}
+
+type Columns = ReturnType<typeof columns>;
+
+/** The columns of alert_groups_open_slot: another replica may be opening groups in the same Slots. */
+function inLockOrder(left: Columns, right: Columns): number {
+  return (
+    compareKeys(left.key_hash, right.key_hash) || compareKeys(left.original_route_id, right.original_route_id)
+  );
+}
+
+function rank({ status, moved_from_route_id }: Columns): number {
+  return status === 'resolved' || moved_from_route_id !== null ? 0 : 1;
+}

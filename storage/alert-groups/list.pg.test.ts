@@ -1,0 +1,299 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { GroupFilter, GroupListQuery } from '../../actors/alert-group/reading.ts';
+import { HOUR, MINUTE } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { useDatabase } from '../../test/postgres.ts';
+import { createGroupReader } from '../alert-groups.ts';
+import { inSnapshot } from '../transaction.ts';
+import type { Fragment } from './filters.ts';
+import { rareNumbers } from './filters.ts';
+import { countStatement, pageOfRows } from './list.ts';
+
+const database = useDatabase();
+const T0 = 1_790_000_000_000_000;
+const ROUTES = { web: 'RT000000000001', urgent: 'RT000000000002' } as const;
+const ANN = 'SR000000000001' as PublicId;
+
+interface Row {
+  readonly number: number;
+  readonly title?: string;
+  readonly summary?: string | null;
+  readonly status?: string;
+  readonly route?: string;
+  readonly labels?: object;
+  readonly integrations?: readonly string[];
+  readonly severity?: string;
+  readonly owner?: string | null;
+  readonly until?: number | null;
+  readonly resolvedAt?: number;
+  readonly resolvedBy?: string;
+  readonly reason?: string | null;
+  readonly reopens?: number;
+  readonly troubled?: boolean;
+  readonly changedAt?: number;
+}
+
+async function insert(row: Row): Promise<void> {
+  const { number, status = 'firing', route = ROUTES.web } = row;
+  const resolved = status === 'resolved';
+  const startedAt = T0 + number * MINUTE;
+  await database.sql()`
+    insert into alert_groups (
+      id, number, title, summary, status, route_id, original_route_id, key_hash, group_labels, common_labels,
+      common_annotations, integration_ids, severity_level, owner_id, snoozed_by, snooze_until, started_at,
+      resolved_at, last_changed_at, resolved_by, resolve_reason, reopen_count, firing_alert_count,
+      resolved_alert_count, unclaimed, delivery_problem, in_grace
+    ) values (
+      ${`AG${String(number).padStart(12, '0')}`}, ${number}, ${row.title ?? `Group ${number}`}, ${row.summary ?? null},
+      ${status}, ${route}, ${route}, ${String(number)}, '{}', ${JSON.stringify(row.labels ?? {})}::text::jsonb,
+      '{}', ${[...(row.integrations ?? [])]}::text[], ${row.severity ?? 'warning'}, ${row.owner ?? null},
+      ${status === 'snoozed' ? '{}' : null}, ${row.until ?? null}, ${startedAt},
+      ${resolved ? (row.resolvedAt ?? startedAt + HOUR) : null}, ${row.changedAt ?? startedAt},
+      ${resolved ? (row.resolvedBy ?? 'system') : null},
+      ${resolved ? (row.reason === undefined ? 'resolved' : row.reason) : null}, ${row.reopens ?? 0}, 1, 0, false,
+      ${row.troubled ?? false}, false
+    )`;
+}
+
+const NONE: GroupFilter = {
+  statuses: [],
+  routeIds: [],
+  integrationIds: [],
+  severities: [],
+  urgent: null,
+  urgency: { routeIds: [ROUTES.urgent as PublicId], critical: true },
+  resolvedBy: null,
+  resolveReason: null,
+  reopened: null,
+  owner: null,
+  snoozedNoEnd: null,
+  unclaimed: null,
+  deliveryProblem: null,
+  matchers: [],
+  from: null,
+  to: null,
+  number: null,
+  text: null,
+};
+
+const query = (filter: Partial<GroupFilter>, more: Partial<GroupListQuery> = {}): GroupListQuery => ({
+  filter: { ...NONE, ...filter },
+  sort: 'started_at',
+  descending: true,
+  after: null,
+  limit: 50,
+  ...more,
+});
+
+const reader = () => createGroupReader(database.sql());
+const numbers = async (filter: Partial<GroupFilter>, more?: Partial<GroupListQuery>) =>
+  (await reader().list(query(filter, more))).items.map(({ number }) => number);
+
+beforeEach(async () => {
+  await database.sql()`truncate alert_groups`;
+});
+
+describe('filters', () => {
+  beforeEach(async () => {
+    await insert({ number: 1, labels: { team: 'web' }, integrations: ['NT1', 'NT2'], troubled: true });
+    await insert({ number: 2, status: 'acknowledged', owner: ANN, severity: 'critical', reopens: 2 });
+    await insert({ number: 3, status: 'snoozed', title: 'Disk 100% full', labels: { team: 'db' } });
+    await insert({ number: 4, status: 'snoozed', until: T0 + HOUR, summary: 'the DISK of db-1' });
+    await insert({ number: 5, status: 'resolved', reason: 'gone', route: ROUTES.urgent });
+    await insert({ number: 6, status: 'resolved', resolvedBy: 'user', reason: null, severity: 'info' });
+  });
+
+  const matcher = (label: string, op: '=' | '!=' | '=~' | '!~', value: string) => ({
+    matchers: [{ label, op, value }],
+  });
+
+  test.each<[string, Partial<GroupFilter>, number[]]>([
+    ['nothing', {}, [6, 5, 4, 3, 2, 1]],
+    ['open ones', { statuses: ['firing', 'acknowledged', 'snoozed'] }, [4, 3, 2, 1]],
+    ['several statuses', { statuses: ['resolved', 'firing'] }, [6, 5, 1]],
+    ['a Route', { routeIds: [ROUTES.urgent as PublicId] }, [5]],
+    ['one of the Integrations', { integrationIds: ['NT2' as PublicId] }, [1]],
+    ['severities', { severities: ['critical', 'info'] }, [6, 2]],
+    ['Urgent, by Route or level', { urgent: true }, [5, 2]],
+    ['not Urgent', { urgent: false }, [6, 4, 3, 1]],
+    ['critical counts for nothing', { urgent: true, urgency: { routeIds: [], critical: false } }, []],
+    ['resolved by a person', { resolvedBy: 'user' }, [6]],
+    ['a reason', { resolveReason: 'gone' }, [5]],
+    ['reopened', { reopened: true }, [2]],
+    ['never reopened', { reopened: false }, [6, 5, 4, 3, 1]],
+    ['an Owner', { owner: { id: ANN } }, [2]],
+    ['no Owner, resolved ones included', { owner: { id: null } }, [6, 5, 4, 3, 1]],
+    ['snoozed without end', { snoozedNoEnd: true }, [3]],
+    ['everything else', { snoozedNoEnd: false }, [6, 5, 4, 2, 1]],
+    ['a delivery problem', { deliveryProblem: true }, [1]],
+    ['a number', { number: 4 }, [4]],
+    ['text in title or summary, any case', { text: 'disk' }, [4, 3]],
+    ['no wildcards', { text: '0% f' }, [3]],
+    ['a percent sign is itself', { text: 'Disk%full' }, []],
+    ['text does not run from title into summary', { text: '4 the' }, []],
+    ['label =', matcher('team', '=', 'web'), [1]],
+    ['label = empty: not shared', matcher('team', '=', ''), [6, 5, 4, 2]],
+    ['label !=', matcher('team', '!=', 'web'), [6, 5, 4, 3, 2]],
+    ['label =~ matches whole values', matcher('team', '=~', 'w.*|d'), [1]],
+    ['label !~', matcher('team', '!~', '.+'), [6, 5, 4, 2]],
+    ['alive in a range', { from: T0 + 3 * MINUTE + HOUR, to: T0 + 6 * MINUTE }, [5, 4, 3, 2, 1]],
+    ['ended before it', { statuses: ['resolved'], from: T0 + 6 * MINUTE + HOUR }, [6]],
+  ])('%s', async (_, filter, expected) => {
+    expect(await numbers(filter)).toEqual(expected);
+  });
+
+  test.each<[string, Partial<GroupFilter>, number[]]>([
+    ['an expression', matcher('team', '=~', '.+'), [1, 0, 1, 0]],
+    ['none of an expression', matcher('team', '!~', '.+'), [0, 1, 1, 2]],
+    [
+      'two expressions',
+      { matchers: [...matcher('team', '=~', 'w.b|d.').matchers, ...matcher('team', '!~', 'd.*').matchers] },
+      [1, 0, 0, 0],
+    ],
+    [
+      'an expression and a label',
+      { matchers: [...matcher('team', '=', 'db').matchers, ...matcher('x', '=~', '.*').matchers] },
+      [0, 0, 1, 0],
+    ],
+  ])('counts of %s', async (_, filter, [firing, acknowledged, snoozed, resolved]) => {
+    expect(await reader().counts({ ...NONE, ...filter })).toEqual({
+      firing,
+      acknowledged,
+      snoozed,
+      resolved,
+    });
+  });
+
+  test('counts go over the same filters', async () => {
+    expect(await reader().counts(NONE)).toEqual({ firing: 1, acknowledged: 1, snoozed: 2, resolved: 2 });
+    const range = { ...NONE, from: T0 + 6 * MINUTE + HOUR, to: T0 + 4 * MINUTE };
+    expect(await reader().counts(range)).toEqual({ firing: 1, acknowledged: 1, snoozed: 1, resolved: 0 });
+  });
+});
+
+describe('pages', () => {
+  const everything = async (more: Partial<GroupListQuery>) => {
+    const found: number[] = [];
+    let after: GroupListQuery['after'] = null;
+    do {
+      const page = await reader().list(query({}, { ...more, after, limit: 2 }));
+      found.push(...page.items.map(({ number }) => number));
+      after = page.next as GroupListQuery['after'];
+    } while (after);
+    return found;
+  };
+
+  test('continue after the last item, ties by number in the same direction', async () => {
+    for (const number of [1, 2, 3, 4, 5]) await insert({ number, changedAt: number < 4 ? T0 : T0 + number });
+    expect(await everything({})).toEqual([5, 4, 3, 2, 1]);
+    expect(await everything({ descending: false })).toEqual([1, 2, 3, 4, 5]);
+    expect(await everything({ sort: 'last_changed_at' })).toEqual([5, 4, 3, 2, 1]);
+    expect(await everything({ sort: 'last_changed_at', descending: false })).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+/** A quarter of them open; each thousandth, the last one not among them, of a team of its own. */
+async function insertMany(count: number): Promise<void> {
+  const sql = database.sql();
+  await sql`
+    insert into alert_groups (
+      id, number, title, status, route_id, original_route_id, key_hash, group_labels, common_labels,
+      common_annotations, integration_ids, severity_level, started_at, resolved_at, last_changed_at,
+      resolved_by, reopen_count, firing_alert_count, resolved_alert_count, unclaimed, delivery_problem, in_grace
+    )
+    select
+      'AG' || n, n, 'Group ' || n, case when n % 4 = 0 then 'firing' else 'resolved' end, 'RT' || n % 50, 'RT' || n % 50,
+      n::text, '{}', jsonb_build_object('team', case when n % 1000 = 1 then 'rare' else 'team-' || n % 7 end, 'n', n::text),
+      '{}', '{}', 'info', ${T0}::bigint + n, case when n % 4 = 0 then null else ${T0}::bigint + n end,
+      ${T0}::bigint + n, case when n % 4 = 0 then null else 'system' end, 0, 1, 0, false, n % 400 = 0, false
+    from generate_series(1, ${count}::int) as n`;
+  await sql`vacuum (analyze) alert_groups`;
+}
+
+describe('with many groups', () => {
+  const open = { statuses: ['firing', 'acknowledged', 'snoozed'] } as const;
+  const team = (op: '=' | '=~', value: string) => ({ matchers: [{ label: 'n', op, value }] });
+
+  test('what is asked most uses its indexes', async () => {
+    await insertMany(30_000);
+    const sql = database.sql();
+    const plan = (filter: Partial<GroupFilter>, more?: Partial<GroupListQuery>) =>
+      planOf(pageStatement(query(filter, more)));
+    const count = (filter: Partial<GroupFilter>) => planOf(countStatement(sql, { ...NONE, ...filter }));
+    const plans: readonly [string, string][] = [
+      ['alert_groups_open', await plan({ ...open, from: T0 + 29_900 })],
+      ['alert_groups_open', await plan({ ...open, from: T0 }, { after: [T0 + 20_000, 20_000] })],
+      ['alert_groups_open', await plan({ ...open, owner: { id: null } })],
+      ['alert_groups_started', await plan({ statuses: ['firing', 'resolved'], from: T0 + 100 })],
+      ['alert_groups_number', await plan({ number: 77 })],
+      ['alert_groups_number', await planOf(pageStatement(query(team('=', '77')), [77]))],
+      ['alert_groups_undelivered', await plan({ ...open, deliveryProblem: true })],
+      ['alert_groups_snoozed', await plan({ ...open, snoozedNoEnd: true })],
+      ['alert_groups_owner', await plan({ ...open, owner: { id: ANN } })],
+      ['Index Only Scan using alert_groups_open', await count({ from: T0 + 29_900 })],
+      ['Index Only Scan using alert_groups_resolved', await count({ from: T0 + 29_900 })],
+      ['alert_groups_labels', await count(team('=', '77'))],
+    ];
+    for (const [index, text] of plans) {
+      expect(text).toContain(index);
+      expect(text).not.toContain('Seq Scan on alert_groups g');
+    }
+  });
+
+  test('a rare label is looked up, a common one is met in order', async () => {
+    await insertMany(30_000);
+    const rare = (filter: Partial<GroupFilter>) =>
+      inSnapshot(database.sql(), (tx) => rareNumbers(tx, { ...NONE, ...filter }));
+    const both = {
+      matchers: [...team('=', '77').matchers, { label: 'team', op: '=', value: 'team-0' } as const],
+    };
+    expect(await rare(team('=', '77'))).toEqual([77]);
+    expect(await rare(both)).toEqual([77]);
+    expect(await rare(team('=', 'none'))).toEqual([]);
+    expect(await rare({ matchers: [{ label: 'team', op: '=', value: 'team-1' }] })).toBeNull();
+    expect(await rare(team('=', ''))).toBeNull();
+    expect(await numbers(both)).toEqual([77]);
+    expect(await numbers({ ...both, ...open })).toEqual([]);
+    expect(await numbers({ matchers: [{ label: 'team', op: '=', value: 'team-1' }] }, { limit: 2 })).toEqual([
+      29_996, 29_989,
+    ]);
+  });
+
+  test('text is found by its index where the extension is there', async () => {
+    await insertMany(30_000);
+    const sql = database.sql();
+    const [extension] = await sql`select 1 from pg_extension where extname = 'pg_trgm'`;
+    const plan = await planOf(pageStatement(query({ text: 'Group 12345' })));
+    expect(plan.includes('alert_groups_text')).toBe(extension !== undefined);
+    expect(await numbers({ text: 'Group 12345' })).toEqual([12_345]);
+  });
+
+  test('a page that an expression fills from few rows is full, one that it does not is short and goes on', async () => {
+    await insertMany(25_000);
+    const common = await reader().list(query({ matchers: [{ label: 'team', op: '=~', value: 'team.*' }] }));
+    expect([common.items.length, common.next]).toEqual([50, [T0 + 24_951, 24_951]]);
+    const found: number[] = [];
+    const sizes: number[] = [];
+    let after: GroupListQuery['after'] = null;
+    do {
+      const page = await reader().list(
+        query({ matchers: [{ label: 'team', op: '=~', value: 'ra.e' }] }, { after }),
+      );
+      found.push(...page.items.map(({ number }) => number));
+      sizes.push(page.items.length);
+      after = page.next as GroupListQuery['after'];
+    } while (after);
+    expect(found).toEqual(Array.from({ length: 25 }, (_, index) => 24_001 - index * 1_000));
+    expect(sizes).toEqual([20, 5]);
+  });
+});
+
+function pageStatement(asked: GroupListQuery, rare: readonly number[] | null = null): Fragment {
+  const sql = database.sql();
+  return sql`select g.* from alert_groups g ${pageOfRows(sql, asked, rare)(asked.after, asked.limit + 1)}`;
+}
+
+async function planOf(statement: Fragment): Promise<string> {
+  const lines = await database.sql()<{ 'QUERY PLAN': string }[]>`explain ${statement}`;
+  return lines.map((line) => line['QUERY PLAN']).join('\n');
+}

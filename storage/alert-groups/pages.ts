@@ -1,0 +1,131 @@
+/** What belongs to one Alert Group: its Alerts, Timeline, Notes and the groups before it. */
+import type {
+  AlertsQuery,
+  KeyedPage,
+  PageOf,
+  StoredAlert,
+  StoredGroup,
+  TimelineQuery,
+} from '../../actors/alert-group/reading.ts';
+import type { NoteEntry, TimelineEntry } from '../../actors/alert-group/timeline.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Sql } from '../records.ts';
+import { groupColumns, groupOf, type StoredGroupRow } from './group-rows.ts';
+import { type AlertRow, alertOf } from './loader.ts';
+
+/**
+ * Alerts, firing first, then by newest start. A feed that repeats itself moves only its own time, so "last seen" is the
+ * later of the row's and of the feeds that list the Alert. Indexes: group_alerts_pkey, feeds_pkey.
+ */
+export async function readAlerts(sql: Sql, query: AlertsQuery): Promise<KeyedPage<StoredAlert>> {
+  const { groupId, state, after, limit } = query;
+  const rank = sql`(case a.state when 'firing' then 0 else 1 end)`;
+  const rows = await sql<(AlertRow & { moved_to_number: number | null })[]>`
+    select a.*, m.number as moved_to_number, greatest(a.last_seen_at, heard.at) as last_seen_at
+    from group_alerts a
+    join alert_groups g on g.id = a.group_id and not g.details_removed
+    left join alert_groups m on m.id = a.moved_to
+    left join lateral (
+      select max(f.last_received_at) as at
+      from jsonb_each(a.feeds) as said (feed, presence)
+      join feeds f on f.key = said.feed
+      where said.presence ->> 'state' = 'listed'
+    ) heard on true
+    where a.group_id = ${groupId}
+      and ${state === null ? sql`true` : sql`a.state = ${state}`}
+      and ${
+        after
+          ? sql`(${rank}, -a.starts_at, a.fingerprint collate "C", a.integration_id collate "C")
+              > (${Number(after[0])}::bigint, ${-Number(after[1])}::bigint, ${String(after[2])}, ${String(after[3])})`
+          : sql`true`
+      }
+    order by ${rank}, -a.starts_at, a.fingerprint collate "C", a.integration_id collate "C"
+    limit ${limit + 1}`;
+  const items = rows.map((row) => ({ ...alertOf(row), movedToNumber: row.moved_to_number }));
+  return pageOf(items, limit, (alert) => [
+    alert.state === 'firing' ? 0 : 1,
+    alert.startsAt,
+    alert.report.fingerprint,
+    alert.integrationId,
+  ]);
+}
+
+interface EntryRow<Entry> {
+  readonly at: number;
+  readonly place: number;
+  readonly id: string;
+  readonly entry: Entry;
+}
+
+/** Entries and Notes in one order. Indexes: timeline_entries_group, notes_group. */
+export async function readTimeline(sql: Sql, query: TimelineQuery): Promise<KeyedPage<TimelineEntry>> {
+  const { groupId, kinds, descending, limit } = query;
+  const order = descending ? sql`desc` : sql`asc`;
+  const others = kinds.filter((kind) => kind !== 'notes');
+  const after = afterEntry(sql, query, descending);
+  const entries = sql`
+    select e.at, e.place, e.id, e.entry from timeline_entries e
+    join alert_groups g on g.id = e.group_id and not g.details_removed
+    where e.group_id = ${groupId} and ${kinds.length === 0 ? sql`true` : sql`e.kind = any(${others}::text[])`}`;
+  const notes = sql`
+    select n.at, n.place, n.id, n.entry from notes n
+    where n.group_id = ${groupId} and ${kinds.length === 0 || kinds.includes('notes')}`;
+  const rows = await sql<EntryRow<TimelineEntry>[]>`
+    select * from (${entries} union all ${notes}) as line
+    where ${after}
+    order by at ${order}, place ${order}, id collate "C" ${order}
+    limit ${limit + 1}`;
+  return entryPage(rows, limit);
+}
+
+/** Newest first. Index: notes_group. */
+export async function readNotes(sql: Sql, query: PageOf): Promise<KeyedPage<NoteEntry>> {
+  const rows = await sql<EntryRow<NoteEntry>[]>`
+    select at, place, id, entry from notes
+    where group_id = ${query.groupId} and ${afterEntry(sql, query, true)}
+    order by at desc, place desc, id collate "C" desc
+    limit ${query.limit + 1}`;
+  return entryPage(rows, query.limit);
+}
+
+function afterEntry(sql: Sql, { after }: PageOf, descending: boolean) {
+  if (!after) return sql`true`;
+  const key = sql`(${Number(after[0])}::bigint, ${Number(after[1])}::bigint, ${String(after[2])})`;
+  return descending ? sql`(at, place, id collate "C") < ${key}` : sql`(at, place, id collate "C") > ${key}`;
+}
+
+function entryPage<Entry>(rows: readonly EntryRow<Entry>[], limit: number): KeyedPage<Entry> {
+  const page = pageOf(rows, limit, ({ at, place, id }) => [at, place, id]);
+  return { items: page.items.map(({ entry }) => entry), next: page.next };
+}
+
+/** Index: alert_groups_slot. */
+export async function readRelated(sql: Sql, query: PageOf): Promise<KeyedPage<StoredGroup>> {
+  const { groupId, after, limit } = query;
+  const rows = await sql<StoredGroupRow[]>`
+    select ${groupColumns(sql)}
+    from alert_groups self
+    join alert_groups g on g.original_route_id = self.original_route_id and g.key_hash = self.key_hash
+      and g.number < ${after ? sql`${Number(after[0])}::bigint` : sql`self.number`}
+    where self.id = ${groupId} and g.number < self.number
+    order by g.number desc
+    limit ${limit + 1}`;
+  return pageOf(rows.map(groupOf), limit, ({ number }) => [number]);
+}
+
+export async function readNote(sql: Sql, groupId: PublicId, id: PublicId): Promise<NoteEntry | null> {
+  const [row] = await sql<{ entry: NoteEntry }[]>`
+    select entry from notes where id = ${id} and group_id = ${groupId}`;
+  return row?.entry ?? null;
+}
+
+/** Cuts what was read with one row to spare. */
+function pageOf<Item>(
+  rows: readonly Item[],
+  limit: number,
+  keyOf: (item: Item) => readonly (string | number)[],
+): KeyedPage<Item> {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next: rows.length > limit && last !== undefined ? keyOf(last) : null };
+}

@@ -1,0 +1,186 @@
+import { beforeEach, expect, test } from 'vitest';
+import type {
+  Durations,
+  Figures,
+  StatisticsQuery,
+  StatisticsSubject,
+  SubjectFigures,
+} from '../../actors/alert-group/statistics.ts';
+import { wallClock } from '../../actors/wall-clock.ts';
+import { DAY, MINUTE, type Micros, parseInstant } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { useDatabase } from '../../test/postgres.ts';
+import { createStatisticsReader } from './statistics.ts';
+
+const database = useDatabase();
+const at = (text: string) => parseInstant(text) as Micros;
+const FIRST = at('2025-09-01T00:00:00Z');
+const SPAN = 400 * DAY;
+const ROUTES = ['RT000000000001', 'RT000000000002', 'RT000000000003'] as PublicId[];
+const INTEGRATIONS = ['NT000000000001', 'NT000000000002', 'NT000000000003'] as PublicId[];
+
+beforeEach(() => database.sql()`delete from alert_groups`);
+
+interface Group {
+  readonly startedAt: Micros;
+  readonly routeId: PublicId;
+  readonly integrationIds: readonly PublicId[];
+  readonly acknowledgedAt: Micros | null;
+  readonly resolvedAt: Micros | null;
+}
+
+test('figures are those of a naive computation, whatever is asked', async () => {
+  const random = randomOf(20_260_901);
+  const groups = Array.from({ length: 4000 }, () => someGroup(random));
+  // What stands out: equal durations, none, one that takes years, the ends of the period and of days.
+  for (const startedAt of [FIRST, FIRST + SPAN - 1, ...localMidnights()]) {
+    for (const offset of [-1, 0, 1]) {
+      const start = Math.max(FIRST, startedAt + offset);
+      const group = { ...someGroup(random), startedAt: start, acknowledgedAt: start, resolvedAt: null };
+      groups.push(group, { ...group, acknowledgedAt: null, resolvedAt: start + 3000 * DAY + 1 });
+    }
+  }
+  await insert(groups);
+  const reader = createStatisticsReader(database.sql());
+  const periods = [
+    { from: 0, to: FIRST + 2 * SPAN },
+    { from: FIRST, to: FIRST + SPAN },
+    { from: FIRST + 100 * DAY + 1, to: FIRST + 107 * DAY },
+    { from: FIRST + 2 * SPAN, to: FIRST + 3 * SPAN },
+  ];
+  const asked = periods.flatMap((period) =>
+    ['UTC', 'Europe/Berlin', 'America/Santiago', 'Asia/Kathmandu'].flatMap((timeZone) => [
+      { ...period, timeZone, groupBy: 'route' as const, subjectIds: [] },
+      { ...period, timeZone, groupBy: 'integration' as const, subjectIds: [] },
+      { ...period, timeZone, groupBy: 'route' as const, subjectIds: ROUTES.slice(1) },
+      { ...period, timeZone, groupBy: 'integration' as const, subjectIds: INTEGRATIONS.slice(0, 1) },
+    ]),
+  );
+  // All at once: they wait for each other.
+  const answers = await Promise.all(asked.map((query) => reader.read(query)));
+  for (const [index, query] of asked.entries()) {
+    const sorted = [...(answers[index] ?? [])].sort((one, two) => (one.subjectId < two.subjectId ? -1 : 1));
+    expect(sorted).toEqual(naive(groups, query));
+  }
+  expect(answers[0]?.[0]?.days.length).toBeGreaterThan(300);
+});
+
+test('a reading that fails does not keep the next one waiting', async () => {
+  const reader = createStatisticsReader(database.sql());
+  const query = { groupBy: 'route', subjectIds: [], from: 0, to: FIRST + SPAN } as const;
+  await insert([{ ...someGroup(randomOf(1)), startedAt: FIRST }]);
+  const refused = reader.read({ ...query, timeZone: 'Mars/Olympus' });
+  const read = reader.read({ ...query, timeZone: 'UTC' });
+  await expect(refused).rejects.toThrow(RangeError);
+  expect((await read).length).toBeGreaterThan(0);
+});
+
+/** Berlin's days around the changes of its clocks, Santiago's midnight that is skipped. */
+function localMidnights(): Micros[] {
+  return [
+    '2025-10-25T22:00:00Z',
+    '2025-10-26T23:00:00Z',
+    '2026-03-28T23:00:00Z',
+    '2026-03-29T22:00:00Z',
+    '2025-09-07T04:00:00Z',
+  ].map(at);
+}
+
+function someGroup(random: () => number): Group {
+  const startedAt = FIRST + Math.floor(random() * SPAN);
+  // Some durations come again and again, in whole minutes.
+  const duration = () => (random() < 0.3 ? Math.floor(random() * 4) * MINUTE : -Math.log(1 - random()) * DAY);
+  const later = () => (random() < 0.4 ? null : startedAt + Math.floor(duration()));
+  return {
+    ...{ startedAt, acknowledgedAt: later(), resolvedAt: later() },
+    routeId: ROUTES[random() < 0.95 ? 0 : random() < 0.99 ? 1 : 2] as PublicId,
+    integrationIds: INTEGRATIONS.filter(() => random() < 0.5),
+  };
+}
+
+/** Numbers from 0 to 1, the same ones at every run (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+async function insert(groups: readonly Group[]): Promise<void> {
+  const sql = database.sql();
+  const rows = groups.map((group, index) => ({
+    ...group,
+    id: `AG${String(index).padStart(12, '0')}`,
+    index,
+  }));
+  await sql`
+    insert into alert_groups (
+      id, number, title, status, route_id, original_route_id, key_hash, group_labels, common_labels,
+      common_annotations, integration_ids, severity_level, started_at, resolved_at, first_acknowledged_at,
+      last_changed_at, resolved_by, reopen_count, firing_alert_count, resolved_alert_count, unclaimed,
+      delivery_problem, in_grace
+    )
+    select
+      id, index, 'Disk full', case when "resolvedAt" is null then 'firing' else 'resolved' end, "routeId", "routeId",
+      id, '{}', '{}', '{}', "integrationIds", 'info', "startedAt", "resolvedAt", "acknowledgedAt", "startedAt",
+      case when "resolvedAt" is not null then 'system' end, 0, 1, 0, false, false, false
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as one (
+      id text, index bigint, "routeId" text, "integrationIds" text[], "startedAt" bigint, "resolvedAt" bigint,
+      "acknowledgedAt" bigint
+    )`;
+}
+
+/** Row by row, sorted, and the date as the wall shows it. */
+function naive(groups: readonly Group[], query: StatisticsQuery): SubjectFigures[] {
+  const wall = wallClock(query.timeZone);
+  const found = groups
+    .filter(({ startedAt }) => startedAt >= query.from && startedAt < query.to)
+    .map((group) => ({
+      ...group,
+      date: new Date(wall.at(group.startedAt / 1000)).toISOString().slice(0, 10),
+    }));
+  return SUBJECTS[query.groupBy].flatMap((subjectId) => {
+    if (query.subjectIds.length > 0 && !query.subjectIds.includes(subjectId)) return [];
+    const own = found.filter(
+      ({ routeId, integrationIds }) => routeId === subjectId || integrationIds.includes(subjectId),
+    );
+    if (own.length === 0) return [];
+    const dates = [...new Set(own.map(({ date }) => date))].sort();
+    const days = dates.map((date) => ({ date, ...figuresOf(own.filter((one) => one.date === date)) }));
+    return [{ subjectId, ...figuresOf(own), days }];
+  });
+}
+
+const SUBJECTS: Readonly<Record<StatisticsSubject, readonly PublicId[]>> = {
+  route: ROUTES,
+  integration: INTEGRATIONS,
+};
+
+function figuresOf(groups: readonly Group[]): Figures {
+  const durations = (end: (group: Group) => Micros | null) =>
+    durationsOf(
+      groups.flatMap((group) => {
+        const until = end(group);
+        return until === null ? [] : [until - group.startedAt];
+      }),
+    );
+  return {
+    groupCount: groups.length,
+    timeToAcknowledge: durations(({ acknowledgedAt }) => acknowledgedAt),
+    timeToResolve: durations(({ resolvedAt }) => resolvedAt),
+  };
+}
+
+function durationsOf(values: readonly number[]): Durations {
+  const sorted = [...values].sort((one, two) => one - two);
+  const percentile = (fraction: number) => {
+    const position = fraction * (sorted.length - 1);
+    const [low, high] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];
+    if (low === undefined || high === undefined) return null;
+    return low + (position - Math.floor(position)) * (high - low);
+  };
+  return { count: values.length, median: percentile(0.5), p95: percentile(0.95) };
+}

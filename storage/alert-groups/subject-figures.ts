@@ -1,0 +1,132 @@
+/** Figures of one subject from its Alert Groups: per local day as they come, and over all of them at the end. */
+import type { Durations, Figures, SubjectFigures } from '../../actors/alert-group/statistics.ts';
+import type { LocalDay } from '../../actors/wall-clock.ts';
+import { DAY } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Pace } from './pace.ts';
+import { percentilesOf } from './percentiles.ts';
+import type { StartedGroups } from './started-groups.ts';
+
+const FRACTIONS = [0.5, 0.95] as const;
+
+export class SubjectCollector {
+  readonly #days: (Figures & { readonly date: string })[] = [];
+  readonly #acknowledgedAfter: Float64Array[] = [];
+  readonly #resolvedAfter: Float64Array[] = [];
+  #groupCount = 0;
+
+  /** Adds every group of the subject that started on some days; days come in order, each once. */
+  async add(days: readonly LocalDay[], parts: readonly StartedGroups[], pace: Pace): Promise<void> {
+    const dayIndexes = parts.map(({ startedAt }) => dayIndexesOf(startedAt, days));
+    const spread = (pick: (part: StartedGroups) => Float64Array) =>
+      spreadOverDays(parts.map(pick), dayIndexes, days.length);
+    const acknowledged = spread(({ acknowledgedAfter }) => acknowledgedAfter);
+    const resolved = spread(({ resolvedAfter }) => resolvedAfter);
+    const groupCounts = countsOf(dayIndexes, days.length);
+    for (const [index, { date }] of days.entries()) {
+      const groupCount = groupCounts[index] as number;
+      if (groupCount === 0) continue;
+      if (pace.isDue()) await pace.rest();
+      this.#days.push({
+        date,
+        groupCount,
+        timeToAcknowledge: await durationsOf(acknowledged.ofDay(index), pace),
+        timeToResolve: await durationsOf(resolved.ofDay(index), pace),
+      });
+    }
+    for (const groupCount of groupCounts) this.#groupCount += groupCount;
+    this.#acknowledgedAfter.push(acknowledged.all);
+    this.#resolvedAfter.push(resolved.all);
+  }
+
+  async figures(subjectId: PublicId, pace: Pace): Promise<SubjectFigures> {
+    return {
+      subjectId,
+      groupCount: this.#groupCount,
+      timeToAcknowledge: await durationsOf(joined(this.#acknowledgedAfter), pace),
+      timeToResolve: await durationsOf(joined(this.#resolvedAfter), pace),
+      days: this.#days,
+    };
+  }
+}
+
+/** Where in `days` each instant lies. */
+function dayIndexesOf(instants: Float64Array, days: readonly LocalDay[]): Int32Array {
+  const starts = Float64Array.from(days, ({ start }) => start);
+  const first = starts[0] as number;
+  const last = starts.length - 1;
+  const found = new Int32Array(instants.length);
+  for (let index = 0; index < instants.length; index++) {
+    const instant = instants[index] as number;
+    // Nearly all days have 24 hours, so that the right one is at most a step or two from here.
+    let day = Math.max(0, Math.min(last, Math.floor((instant - first) / DAY)));
+    while (day > 0 && instant < (starts[day] as number)) day--;
+    while (day < last && instant >= (starts[day + 1] as number)) day++;
+    found[index] = day;
+  }
+  return found;
+}
+
+function countsOf(dayIndexes: readonly Int32Array[], dayCount: number): Uint32Array {
+  const counts = new Uint32Array(dayCount);
+  for (const indexes of dayIndexes) {
+    for (let index = 0; index < indexes.length; index++) {
+      const day = indexes[index] as number;
+      counts[day] = (counts[day] as number) + 1;
+    }
+  }
+  return counts;
+}
+
+interface Spread {
+  /** Ordered by day. */
+  readonly all: Float64Array;
+  /** A part of `all`. */
+  ofDay(index: number): Float64Array;
+}
+
+/** Orders values by day, those left out that are NaN. */
+function spreadOverDays(
+  parts: readonly Float64Array[],
+  dayIndexes: readonly Int32Array[],
+  dayCount: number,
+): Spread {
+  const ends = new Uint32Array(dayCount + 1);
+  const eachValue = (take: (value: number, day: number) => void) => {
+    for (const [part, values] of parts.entries()) {
+      const indexes = dayIndexes[part] as Int32Array;
+      for (let index = 0; index < values.length; index++) {
+        const value = values[index] as number;
+        if (!Number.isNaN(value)) take(value, indexes[index] as number);
+      }
+    }
+  };
+  eachValue((_value, day) => {
+    ends[day + 1] = (ends[day + 1] as number) + 1;
+  });
+  for (let day = 0; day < dayCount; day++) ends[day + 1] = (ends[day + 1] as number) + (ends[day] as number);
+  const all = new Float64Array(ends[dayCount] as number);
+  // The end of the day before is where a day begins.
+  const next = ends.slice(0, dayCount);
+  eachValue((value, day) => {
+    const at = next[day] as number;
+    all[at] = value;
+    next[day] = at + 1;
+  });
+  return { all, ofDay: (index) => all.subarray(ends[index], ends[index + 1]) };
+}
+
+async function durationsOf(values: Float64Array, pace: Pace): Promise<Durations> {
+  const [median = null, p95 = null] = (await percentilesOf(values, FRACTIONS, pace)) ?? [];
+  return { count: values.length, median, p95 };
+}
+
+function joined(parts: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(parts.reduce((length, part) => length + part.length, 0));
+  let end = 0;
+  for (const part of parts) {
+    all.set(part, end);
+    end += part.length;
+  }
+  return all;
+}

@@ -1,0 +1,151 @@
+/** Reads Destinations as configuration shows them, and as their requests need them. */
+import type { DestinationFields, StoredDestination } from '../actors/destination/ports.ts';
+import type { EventsConfig } from '../actors/destination/webhook-config.ts';
+import type { WebhookSettings } from '../actors/destination/webhook-request.ts';
+import { type Clock, type Micros, SECOND } from '../runtime/clock.ts';
+import type { PublicId } from '../runtime/public-id.ts';
+import type { Sealed } from '../runtime/secrets/keyring.ts';
+import type { Sql, Transaction } from './records.ts';
+
+export interface DestinationRow {
+  readonly id: PublicId;
+  readonly version: number;
+  readonly name: string;
+  readonly events: EventsConfig;
+  readonly mentions: DestinationFields['mentions'];
+  readonly limiter: DestinationFields['limiter'];
+  readonly secrets_version: number;
+  readonly created_at: Micros;
+  readonly signing_secret: Sealed | null;
+  readonly signing_secret_at: Micros | null;
+  readonly signing_secret_previous: Sealed | null;
+  readonly signing_secret_previous_at: Micros | null;
+  readonly broken_since: Micros | null;
+  readonly broken_reason: string | null;
+  readonly template_error: string | null;
+  readonly template_error_since: Micros | null;
+}
+
+/** A live Destination. */
+export async function readDestination(sql: Sql | Transaction, id: PublicId): Promise<DestinationRow | null> {
+  const [row] = await sql<DestinationRow[]>`
+    select * from destinations where id = ${id} and deleted_at is null`;
+  return row ?? null;
+}
+
+/** The same, held against other changes until the transaction ends. */
+export async function lockDestination(tx: Transaction, id: PublicId): Promise<DestinationRow | null> {
+  const [row] = await tx<DestinationRow[]>`
+    select * from destinations where id = ${id} and deleted_at is null for update`;
+  return row ?? null;
+}
+
+export function storedDestination(row: DestinationRow): StoredDestination {
+  const { broken_since: since, template_error: error, template_error_since: errorSince } = row;
+  return {
+    id: row.id,
+    version: row.version,
+    fields: {
+      name: row.name,
+      mode: 'events',
+      events: row.events,
+      mentions: row.mentions,
+      limiter: row.limiter,
+    },
+    signingSecret: {
+      updatedAt: row.signing_secret_at,
+      previousSince: row.signing_secret_previous_at,
+    },
+    health:
+      since === null ? { state: 'healthy' } : { state: 'broken', since, reason: row.broken_reason ?? '' },
+    templateError: error === null || errorSince === null ? null : { since: errorSince, error },
+    createdAt: row.created_at,
+  };
+}
+
+export interface WebhookSettingsSource {
+  /** The settings of this moment with sealed Secrets; null for a Destination that is gone. */
+  read(id: PublicId): Promise<WebhookSettings | null>;
+  /** Something of this Destination was saved: the next read asks the database. */
+  forget(id: PublicId): void;
+  /** Something of some Destination was saved by another process. */
+  forgetAll(): void;
+}
+
+/** A change made by another process counts after this at the latest, whatever gets lost (outbound-http §2). */
+const KEPT_FOR: Micros = 10 * SECOND;
+
+/** Keeps settings, sealed, between requests. */
+export function createWebhookSettings(sql: Sql, clock: Clock): WebhookSettingsSource {
+  const held = new Map<
+    string,
+    { readonly settings: Promise<WebhookSettings | null>; readonly until: Micros }
+  >();
+  return {
+    read(id) {
+      const known = held.get(id);
+      if (known && clock.now() < known.until) return known.settings;
+      const settings = readWebhookSettings(sql, id);
+      held.set(id, { settings, until: clock.now() + KEPT_FOR });
+      settings.catch(() => {
+        if (held.get(id)?.settings === settings) held.delete(id);
+      });
+      return settings;
+    },
+    forget: (id) => void held.delete(id),
+    forgetAll: () => held.clear(),
+  };
+}
+
+interface SettingsRow extends DestinationRow {
+  /** Sealed values by name. */
+  readonly secrets: Readonly<Record<string, Sealed>>;
+}
+
+/** What a request to a live Destination is made of, Secrets sealed. */
+export async function readWebhookSettings(
+  sql: Sql | Transaction,
+  id: PublicId,
+): Promise<WebhookSettings | null> {
+  const [row] = await sql<SettingsRow[]>`
+    ${withSecrets(sql)}
+    where d.id = ${id} and d.deleted_at is null`;
+  return row ? webhookSettings(row) : null;
+}
+
+/** A Destination with what its requests are made of. */
+export interface WebhookDestination extends StoredDestination {
+  readonly settings: WebhookSettings;
+}
+
+/** Every live Destination, by name. */
+export async function readWebhookDestinations(
+  sql: Sql | Transaction,
+): Promise<readonly WebhookDestination[]> {
+  const rows = await sql<SettingsRow[]>`
+    ${withSecrets(sql)}
+    where d.type = 'webhook' and d.mode = 'events' and d.deleted_at is null
+    order by d.name`;
+  return rows.map((row) => ({ ...storedDestination(row), settings: webhookSettings(row) }));
+}
+
+function withSecrets(sql: Sql | Transaction) {
+  return sql`
+    select
+      d.*,
+      (
+        select coalesce(jsonb_object_agg(s.name, s.value), '{}') from destination_secrets s
+        where s.destination_id = d.id
+      ) as secrets
+    from destinations d`;
+}
+
+function webhookSettings(row: SettingsRow): WebhookSettings {
+  return {
+    id: row.id,
+    events: row.events,
+    secrets: new Map(Object.entries(row.secrets)),
+    signingSecret: row.signing_secret,
+    previousSigningSecret: row.signing_secret_previous,
+  };
+}

@@ -1,0 +1,183 @@
+/** Destinations in Postgres: the store behind actors/destination/ports.ts. */
+import { randomBytes } from 'node:crypto';
+import { type Authorship, auditDiff, auditEntry } from '../actors/audit.ts';
+import { DELETED_ERROR } from '../actors/destination/actor.ts';
+import type {
+  DestinationDecision,
+  DestinationFields,
+  DestinationFilter,
+  DestinationStore,
+  DestinationUpdate,
+  IsCurrent,
+} from '../actors/destination/ports.ts';
+import { newSigningSecret } from '../actors/destination/signature.ts';
+import { newPublicId, type PublicId } from '../runtime/public-id.ts';
+import type { Keyring } from '../runtime/secrets/keyring.ts';
+import type { AppendAudit } from './access.ts';
+import { wordArray } from './array-literals.ts';
+import {
+  type DestinationRow,
+  lockDestination,
+  readDestination,
+  storedDestination,
+} from './destination-rows.ts';
+import { destinationSecrets } from './destination-secrets.ts';
+import type { InternalAlerts } from './internal-alerts.ts';
+import type { Sql, Transaction } from './records.ts';
+import { type Change, inTransaction, unlessViolated } from './transaction.ts';
+
+export interface DestinationStoreDeps {
+  readonly sql: Sql;
+  readonly appendAudit: AppendAudit;
+  readonly keyring: Keyring;
+  readonly internalAlerts: InternalAlerts;
+  readonly random?: (size: number) => Uint8Array;
+}
+
+const NAME_RULE = 'destinations_live_name';
+
+export function createDestinationStore(deps: DestinationStoreDeps): DestinationStore {
+  const { sql, appendAudit, keyring, internalAlerts, random = randomBytes } = deps;
+  const change = <Result>(author: Authorship, run: (made: Change) => Promise<Result>): Promise<Result> =>
+    inTransaction(sql, (tx) => run({ tx, appendAudit, author }));
+
+  return {
+    page: (filter, after, limit) => readPage(sql, filter, after, limit),
+
+    async read(id) {
+      const row = await readDestination(sql, id);
+      return row && storedDestination(row);
+    },
+
+    create: (fields, author) =>
+      unlessViolated(NAME_RULE, 'name_taken', () =>
+        change(author, async (made) => {
+          const signingSecret = newSigningSecret(random);
+          const row = await insert(made, fields, keyring, signingSecret);
+          return { destination: storedDestination(row), signingSecret };
+        }),
+      ),
+
+    update: (id, decide, author) =>
+      unlessViolated(NAME_RULE, { outcome: 'name_taken' }, () =>
+        internalAlerts.announced(change(author, (made) => update(made, internalAlerts, id, decide))),
+      ),
+
+    remove: (id, isCurrent, author) =>
+      internalAlerts.announced(change(author, (made) => remove(made, internalAlerts, id, isCurrent))),
+
+    ...destinationSecrets({ sql, change, keyring, random }),
+  };
+}
+
+async function readPage(
+  sql: Sql,
+  { types, health, ids }: DestinationFilter,
+  after: readonly [number, string] | null,
+  limit: number,
+) {
+  const [createdAt, id] = after ?? [0, ''];
+  const broken = health?.map((state) => String(state === 'broken')) ?? null;
+  // index: destinations_list
+  const rows = await sql<DestinationRow[]>`
+    select * from destinations
+    where deleted_at is null
+      and (created_at, id) > (${createdAt}, ${id})
+      and (${types === null} or type = any(${[...(types ?? [])]}::text[]))
+      and (${broken === null} or (broken_since is not null) = any(${wordArray(broken ?? [])}::boolean[]))
+      and (${ids === null} or id = any(${[...(ids ?? [])]}::text[]))
+    order by created_at, id
+    limit ${limit + 1}`;
+  return { items: rows.slice(0, limit).map(storedDestination), more: rows.length > limit };
+}
+
+async function insert(
+  { tx, appendAudit, author }: Change,
+  fields: DestinationFields,
+  keyring: Keyring,
+  signingSecret: string,
+): Promise<DestinationRow> {
+  const id = newPublicId('DS');
+  await tx`
+    insert into destinations (
+      id, version, name, type, mode, events, mentions, limiter, secrets_version, created_at, signing_secret,
+      signing_secret_at
+    )
+    values (
+      ${id}, 1, ${fields.name}, 'webhook', ${fields.mode}, ${json(fields.events)}::text::jsonb,
+      ${json(fields.mentions)}::text::jsonb, ${json(fields.limiter)}::text::jsonb, 1, ${author.at},
+      ${keyring.seal('destination.signing_secret', id, signingSecret)}, ${author.at}
+    )`;
+  const diff = auditDiff(null, { type: 'webhook', ...fields });
+  const entry = { action: 'destination.created', resourceId: id, resourceName: fields.name, diff };
+  await appendAudit(tx, auditEntry(author, entry));
+  return requireDestination(tx, id);
+}
+
+async function update<Refusal>(
+  { tx, appendAudit, author }: Change,
+  internalAlerts: InternalAlerts,
+  id: PublicId,
+  decide: (current: ReturnType<typeof storedDestination>) => DestinationDecision<Refusal>,
+): Promise<DestinationUpdate<Refusal>> {
+  const row = await lockDestination(tx, id);
+  if (!row) return { outcome: 'unknown' };
+  const current = storedDestination(row);
+  const decision = decide(current);
+  if ('refuse' in decision) return { outcome: 'refused', refusal: decision.refuse };
+  const fields = decision.save;
+  const diff = auditDiff(current.fields, fields);
+  if (diff.length === 0) return { outcome: 'unchanged', destination: current };
+  await tx`
+    update destinations set
+      version = version + 1,
+      name = ${fields.name},
+      events = ${json(fields.events)}::text::jsonb,
+      mentions = ${json(fields.mentions)}::text::jsonb,
+      limiter = ${json(fields.limiter)}::text::jsonb
+    where id = ${id}`;
+  await internalAlerts.entityChanged(tx, { id, name: fields.name, staticLabels: {} }, author.at);
+  const entry = { action: 'destination.updated', resourceId: id, resourceName: fields.name, diff };
+  await appendAudit(tx, auditEntry(author, entry));
+  return { outcome: 'saved', destination: { ...current, version: current.version + 1, fields } };
+}
+
+async function remove(
+  { tx, appendAudit, author }: Change,
+  internalAlerts: InternalAlerts,
+  id: PublicId,
+  isCurrent: IsCurrent,
+) {
+  const row = await lockDestination(tx, id);
+  if (!row) return 'unknown';
+  if (isCurrent && !isCurrent(row.version)) return 'stale';
+  await tx`
+    update destinations set
+      deleted_at = ${author.at},
+      signing_secret = null,
+      signing_secret_at = null,
+      signing_secret_previous = null,
+      signing_secret_previous_at = null
+    where id = ${id}`;
+  await tx`delete from destination_secrets where destination_id = ${id}`;
+  // index: webhook_events_waiting
+  await tx`
+    update webhook_events set
+      state = 'not_delivered', error = ${DELETED_ERROR}, next_attempt_at = null, updated_at = ${author.at},
+      finished_at = ${author.at}
+    where destination_id = ${id} and finished_at is null`;
+  await internalAlerts.entityDeleted(tx, id, author.at);
+  const entry = { action: 'destination.deleted', resourceId: id, resourceName: row.name };
+  await appendAudit(tx, auditEntry(author, entry));
+  return 'removed';
+}
+
+async function requireDestination(tx: Transaction, id: PublicId): Promise<DestinationRow> {
+  const row = await readDestination(tx, id);
+  if (!row) throw new Error(`Destination ${id} was just stored and yet is not there`);
+  return row;
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,22 @@
+/** Keys of the session advisory locks that Tocsin takes in its database. */
+export const LOCKS = {
+  /** Held while the schema changes and while first rows are ensured (operations §2.2, §3). */
+  migration: 7_463_001,
+  /** Held by the one process of an installation without Redis (operations §5.1). */
+  singleReplica: 7_463_002,
+  /** Held while a partition is made or dropped. */
+  partitions: 7_463_003,
+  /** First half of the keys of {@link fencesOf}. */
+  fence: 7_463_004,
+} as const;
+
+/** How many fences guard the shards. Few, so that a commit that touches every shard takes few locks. */
+const FENCES = 16;
+
+/**
+ * The fences in front of some shards, in the order in which everybody takes them. A commit holds them shared while it
+ * relies on an epoch; whoever raises an epoch takes them alone. Unlike row locks they write nothing.
+ */
+export function fencesOf(shards: readonly number[]): number[] {
+  return [...new Set(shards.map((shard) => shard % FENCES))].sort((a, b) => a - b);
+}

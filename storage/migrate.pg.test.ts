@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import type { DatabaseSettings } from '../runtime/config.ts';
+import { createTestDatabase, dropTestDatabase } from '../test/postgres.ts';
+import { connect } from './connection.ts';
+import { migrate, requireSchema, SchemaError, schemaVersion, withMigrationLock } from './migrate.ts';
+import { knownVersion, type Migration, readMigrations } from './migrations.ts';
+import { PARTITIONED_TABLES } from './partitioned-tables.ts';
+import type { Sql } from './records.ts';
+
+let settings: DatabaseSettings;
+let session: Sql;
+
+beforeEach(async () => {
+  settings = await createTestDatabase(inject('postgres'), 'empty');
+  session = connect(settings, { max: 1, applicationName: 'migrate-test' });
+});
+
+afterEach(async () => {
+  await session.end({ timeout: 1 });
+  await dropTestDatabase(inject('postgres'), settings);
+});
+
+function made(version: number, up: string, parts: Partial<Migration> = {}): Migration {
+  return { version, name: `step_${version}`, up, down: null, checksum: up, transactional: true, ...parts };
+}
+
+const ONE = made(1, 'create table one (n integer)');
+const TWO = made(2, 'create table two (n integer); insert into one values (2)');
+
+async function problemOf(failing: Promise<unknown>): Promise<unknown> {
+  const error = await failing.catch((thrown: unknown) => thrown);
+  return error instanceof SchemaError ? [error.problem, error.databaseVersion, error.knownVersion] : error;
+}
+
+test('starters that come together: one applies, the others wait and find nothing to do', async () => {
+  const others = [1, 2].map(() => connect(settings, { max: 1, applicationName: 'migrate-test' }));
+  const results = await Promise.all([session, ...others].map((each) => migrate(each)));
+  await Promise.all(others.map((each) => each.end()));
+  const known = knownVersion();
+  expect(results.filter(({ from }) => from === 0)).toEqual([{ from: 0, to: known }]);
+  expect(results.filter(({ from }) => from === known)).toHaveLength(2);
+  expect(await schemaVersion(session)).toBe(known);
+  await requireSchema(session);
+});
+
+test('what is missing is applied in order, and told', async () => {
+  const logged: unknown[] = [];
+  const log = (event: string, fields: unknown) => void logged.push([event, fields]);
+  await migrate(session, { migrations: [ONE], log });
+  await migrate(session, { migrations: [ONE, TWO], log });
+  await migrate(session, { migrations: [ONE, TWO], log });
+  expect(logged).toEqual([
+    ['migrations_applied', { from: 0, to: 1 }],
+    ['migrations_applied', { from: 1, to: 2 }],
+    ['migrations_current', { version: 2 }],
+  ]);
+});
+
+test('a migration that fails leaves nothing of itself, and says which it was', async () => {
+  const broken = made(2, 'create table two (n integer); select nothing');
+  await expect(migrate(session, { migrations: [ONE, broken] })).rejects.toThrow(
+    'Migration 2 (step_2) failed',
+  );
+  expect(await schemaVersion(session)).toBe(1);
+  const [row] = await session`select to_regclass('two') as two`;
+  expect(row?.two).toBeNull();
+  await migrate(session, { migrations: [ONE, TWO] });
+});
+
+describe('a schema is refused', () => {
+  test('newer than known, by migrate and by start-up', async () => {
+    await migrate(session, { migrations: [ONE, TWO] });
+    expect(await problemOf(migrate(session, { migrations: [ONE] }))).toEqual(['too_new', 2, 1]);
+    expect(await problemOf(requireSchema(session, [ONE]))).toEqual(['too_new', 2, 1]);
+  });
+
+  test('older than needed', async () => {
+    expect(await problemOf(requireSchema(session, [ONE]))).toEqual(['too_old', 0, 1]);
+    await migrate(session, { migrations: [ONE] });
+    expect(await problemOf(requireSchema(session, [ONE, TWO]))).toEqual(['too_old', 1, 2]);
+  });
+
+  test('half applied, until it is repaired', async () => {
+    const index = made(2, 'create index concurrently one_n on absent (n)', { transactional: false });
+    await expect(migrate(session, { migrations: [ONE, index] })).rejects.toThrow('absent');
+    expect(await schemaVersion(session)).toBe(1);
+    expect(await problemOf(migrate(session, { migrations: [ONE, index] }))).toEqual(['dirty', 2, 2]);
+    expect(await problemOf(requireSchema(session, [ONE, index]))).toEqual(['dirty', 2, 2]);
+    await session`delete from schema_migrations where version = 2`;
+    const repaired = { ...index, up: 'create index concurrently one_n on one (n)' };
+    expect(await migrate(session, { migrations: [ONE, repaired] })).toEqual({ from: 1, to: 2 });
+  });
+
+  test('applied in another form', async () => {
+    await migrate(session, { migrations: [ONE] });
+    const changed = { ...ONE, checksum: 'other' };
+    expect(await problemOf(migrate(session, { migrations: [changed] }))).toEqual(['dirty', 1, 1]);
+  });
+});
+
+test('every migration that has a way back goes up, down and up again', async () => {
+  const migrations = readMigrations();
+  const wayBack = migrations.slice(migrations.findLastIndex(({ down }) => down === null) + 1);
+  await migrate(session);
+  const before = await shape(session);
+  for (const { version, down } of wayBack.toReversed()) {
+    await session.unsafe(down ?? '');
+    await session`delete from schema_migrations where version = ${version}`;
+  }
+  await migrate(session);
+  expect(await shape(session)).toEqual(before);
+});
+
+test('the engine’s tables go up, down without a trace, and up again', async () => {
+  const migrations = readMigrations().slice(0, 1);
+  await migrate(session, { migrations });
+  const before = await shape(session);
+  await session.unsafe(migrations[0]?.down ?? '');
+  await session`delete from schema_migrations`;
+  expect(await shape(session)).toEqual(['schema_migrations']);
+  await migrate(session, { migrations });
+  expect(await shape(session)).toEqual(before);
+});
+
+test('every partitioned table is among those that get partitions', async () => {
+  await migrate(session);
+  const rows = await session`select partrelid::regclass::text as name from pg_partitioned_table`;
+  expect(rows.map(({ name }) => name).sort()).toEqual(PARTITIONED_TABLES.map(({ table }) => table).sort());
+});
+
+test('the migration lock needs a client that keeps its session', async () => {
+  const pool = connect(settings, { max: 2, applicationName: 'migrate-test' });
+  await expect(withMigrationLock(pool, async () => undefined)).rejects.toThrow('exactly one connection');
+  await pool.end();
+});
+
+/** Tables, indexes, functions and types of ours. */
+async function shape(sql: Sql): Promise<unknown[]> {
+  const rows = await sql`
+    select relname::text as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'S')
+    union all
+    select proname::text from pg_proc where pronamespace = 'public'::regnamespace
+    order by 1`;
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,9 @@
+import type { PartitionedTable } from './partitions.ts';
+import { snapshotPartitions } from './snapshots.ts';
+
+/** Every partitioned table (operations §3 rule 5). */
+export const PARTITIONED_TABLES: readonly PartitionedTable[] = [
+  ...snapshotPartitions.map((table) => ({ ...table, period: 'day' as const })),
+  { table: 'timeline_entries', period: 'month', unit: 'micros', storage: null },
+  { table: 'audit_log', period: 'month', unit: 'micros', storage: null },
+];

@@ -1,0 +1,112 @@
+/** Bodies of Stored Snapshots, newest first and each once, for previews of a Group key (routes §9). */
+import type { PreviewBodies } from '../actors/route/ports.ts';
+import { DAY, MINUTE, type Micros } from '../runtime/clock.ts';
+import type { PublicId } from '../runtime/public-id.ts';
+import { readOrganization } from './access-ensure.ts';
+import { wordArray } from './array-literals.ts';
+import type { Sql } from './records.ts';
+
+/** A period is read from its end in slices, each twice as long as the one before: most previews need the newest part. */
+const FIRST_SLICE: Micros = 10 * MINUTE;
+const LONGEST_SLICE: Micros = DAY;
+
+/** Bodies in memory at a time; one alone may be longer. */
+const PAGE_BODIES = 100;
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+interface Listed {
+  readonly integration_id: PublicId;
+  readonly hash: string;
+  readonly received_at: Micros;
+  readonly seq: number;
+  readonly size_bytes: number;
+}
+
+export function createPreviewBodies(sql: Sql): PreviewBodies {
+  return {
+    async retentionDays() {
+      const { settings } = await readOrganization(sql);
+      return settings.retention.stored_snapshots_days;
+    },
+
+    async *newestFirst({ integrationIds, after, until }) {
+      const known = new Set<string>();
+      let length = FIRST_SLICE;
+      for (let end = until; end > after; ) {
+        const start = Math.max(after, end - length);
+        const listed = await list(sql, integrationIds, start, end);
+        const unread = listed.filter((each) => isNew(known, each));
+        for (const page of pages(unread)) yield* bodiesOf(sql, page);
+        end = start;
+        length = Math.min(length * 2, LONGEST_SLICE);
+      }
+    },
+  };
+}
+
+function isNew(known: Set<string>, { integration_id, hash }: Listed): boolean {
+  const key = `${integration_id}/${hash}`;
+  if (known.has(key)) return false;
+  known.add(key);
+  return true;
+}
+
+/** The newest of each body and Integration. Index: stored_snapshots_list; the queue holds what just arrived. */
+async function list(
+  sql: Sql,
+  integrationIds: readonly PublicId[],
+  after: Micros,
+  until: Micros,
+): Promise<readonly Listed[]> {
+  const ids = wordArray(integrationIds);
+  const rows = await sql<Listed[]>`
+    with listed as (
+      select s.*
+      from unnest(${ids}::text[]) as wanted (id)
+      cross join lateral (
+        select integration_id, body_hash, received_at, seq, size_bytes
+        from stored_snapshots
+        where integration_id = wanted.id and received_at > ${after} and received_at <= ${until}
+          and processing_error is null
+      ) s
+      union all
+      select integration_id, body_hash, received_at, seq, size_bytes
+      from snapshot_queue
+      where integration_id = any(${ids}::text[]) and received_at > ${after} and received_at <= ${until}
+    )
+    select distinct on (integration_id, body_hash)
+      integration_id, encode(body_hash, 'hex') as hash, received_at, seq, size_bytes
+    from listed
+    order by integration_id, body_hash, received_at desc, seq desc`;
+  return [...rows].sort((left, right) => right.received_at - left.received_at || right.seq - left.seq);
+}
+
+function* pages(listed: readonly Listed[]): Generator<readonly Listed[]> {
+  let page: Listed[] = [];
+  let bytes = 0;
+  for (const each of listed) {
+    if (page.length > 0 && (page.length === PAGE_BODIES || bytes + each.size_bytes > PAGE_BYTES)) {
+      yield page;
+      page = [];
+      bytes = 0;
+    }
+    page.push(each);
+    bytes += each.size_bytes;
+  }
+  if (page.length > 0) yield page;
+}
+
+/** In the order of the page; what retention removed meanwhile is left out. */
+async function* bodiesOf(sql: Sql, page: readonly Listed[]) {
+  const rows = await sql<{ place: number; body: Buffer }[]>`
+    select wanted.place, b.body
+    from unnest(
+      ${page.map(({ received_at }) => Math.floor(received_at / DAY))}::int[], ${page.map(({ hash }) => hash)}::text[]
+    ) with ordinality as wanted (day, hash, place)
+    join snapshot_bodies b on b.day = wanted.day and b.hash = decode(wanted.hash, 'hex')
+    order by wanted.place`;
+  for (const { place, body } of rows) {
+    const listed = page[place - 1];
+    if (listed) yield { integrationId: listed.integration_id, body };
+  }
+}

@@ -1,0 +1,180 @@
+/** Stores what was accepted: many Snapshots in one transaction (ingestion §3). */
+import type { NewSnapshot, SnapshotWriter } from '../actors/feed/ports.ts';
+import { byteaArray, numberArray, textArray, wordArray } from './array-literals.ts';
+import { encodeBodies } from './body-copy.ts';
+import { limitStalls } from './commit-patience.ts';
+import { dayOf } from './day.ts';
+import type { Sql, Transaction } from './records.ts';
+import { together } from './together.ts';
+import { inTransaction } from './transaction.ts';
+
+/** Bodies remembered as stored; each costs about 150 bytes of memory. */
+const KNOWN_BODIES = 100_000;
+
+/**
+ * Other replicas wait for a body that this process is storing as well: the server undoes the transaction of one that
+ * stopped in the middle, between two statements and within one (a COPY waits for its client), ms.
+ */
+const STALLED = 1_500;
+const STATEMENT_WITHIN = 5_000;
+
+/**
+ * For how many batches with new bodies it is asked first which of them are there, after one was: another replica stores
+ * them as well, or the process before did.
+ */
+const WARY_BATCHES = 1_000;
+
+/**
+ * A body goes to the database once a day: by COPY, for it is the cheapest way in, and without looking whether it is
+ * there already unless others were met. When one turns out to be there, the batch is written again in the way that
+ * merges.
+ */
+export function createSnapshotWriter(sql: Sql): SnapshotWriter {
+  const known = createKnownBodies(KNOWN_BODIES);
+  let wary = 0;
+
+  return {
+    async write(snapshots) {
+      const unknown = known.without(snapshots);
+      const fresh = wary > 0 && unknown.length > 0 ? await withoutStored(unknown) : unknown;
+      const seqs = fresh.length > 0 ? await writeAll(snapshots, fresh) : await enqueue(sql, snapshots);
+      known.add(unknown);
+      return seqs;
+    },
+  };
+
+  async function withoutStored(snapshots: readonly NewSnapshot[]): Promise<readonly NewSnapshot[]> {
+    const stored = await storedAmong(sql, snapshots);
+    wary = stored.size > 0 ? WARY_BATCHES : wary - 1;
+    return snapshots.filter((snapshot) => !stored.has(keyOf(snapshot)));
+  }
+
+  async function writeAll(
+    snapshots: readonly NewSnapshot[],
+    fresh: readonly NewSnapshot[],
+  ): Promise<readonly number[]> {
+    try {
+      return await inTransaction(sql, async (tx) => {
+        await together(limitStalls(tx, STALLED, STATEMENT_WITHIN), copyBodies(tx, fresh));
+        return enqueue(tx, snapshots);
+      });
+    } catch (error) {
+      if (!isFailedCopy(error)) throw error;
+      wary = WARY_BATCHES;
+      return inTransaction(sql, async (tx) => {
+        await together(limitStalls(tx, STALLED, STATEMENT_WITHIN), mergeBodies(tx, fresh));
+        return enqueue(tx, snapshots);
+      });
+    }
+  }
+}
+
+/** Stores Snapshots within a transaction that changes something else, too. Their order is the order of arrival. */
+export async function storeSnapshots(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
+  await mergeBodies(tx, createKnownBodies(0).without(snapshots));
+  await enqueue(tx, snapshots);
+}
+
+/** Which bodies are there, as {@link keyOf} names them. Index: snapshot_bodies_pkey. */
+async function storedAmong(sql: Sql, snapshots: readonly NewSnapshot[]): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ key: string }[]>`
+    select day || '.' || encode(hash, 'hex') as key
+    from snapshot_bodies
+    join unnest(
+      ${numberArray(snapshots.map(({ receivedAt }) => dayOf(receivedAt)))}::integer[],
+      ${byteaArray(snapshots.map(({ bodyHash }) => bodyHash))}::bytea[]
+    ) as wanted (day, hash) using (day, hash)`;
+  return new Set(rows.map(({ key }) => key));
+}
+
+/**
+ * Returns when everything is sent, before the server has judged it: the driver never tells of an error that comes
+ * after the end of a COPY. The next statement of the transaction does, with {@link ABORTED}.
+ */
+async function copyBodies(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
+  const stream = await tx`copy snapshot_bodies (day, hash, body) from stdin (format binary)`.writable();
+  stream.on('error', () => undefined);
+  await new Promise((flushed) => stream.write(encodeBodies(snapshots), flushed));
+  // At its end the driver would destroy the stream, and send with it that the COPY failed: too late to count, and yet
+  // the server no longer limits how long the transaction may be idle then.
+  stream.destroy = () => stream;
+  stream.end();
+}
+
+async function mergeBodies(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
+  await tx`
+    insert into snapshot_bodies (day, hash, body)
+    select * from unnest(
+      ${numberArray(snapshots.map(({ receivedAt }) => dayOf(receivedAt)))}::integer[],
+      ${byteaArray(snapshots.map(({ bodyHash }) => bodyHash))}::bytea[],
+      ${byteaArray(snapshots.map(({ body }) => body.toString('hex')))}::bytea[]
+    )
+    on conflict (day, hash) do nothing`;
+}
+
+/**
+ * Draws the numbers from the sequence snapshot_number row by row, in the order of the batch: what comes after an answer,
+ * to whichever process, is numbered after it.
+ */
+async function enqueue(
+  sql: Sql | Transaction,
+  snapshots: readonly NewSnapshot[],
+): Promise<readonly number[]> {
+  const rows = await sql<{ seq: number }[]>`
+    insert into snapshot_queue (id, integration_id, received_at, body_hash, size_bytes, content_type, shard)
+    select * from unnest(
+      ${wordArray(snapshots.map(({ id }) => id))}::text[],
+      ${wordArray(snapshots.map(({ integrationId }) => integrationId))}::text[],
+      ${numberArray(snapshots.map(({ receivedAt }) => receivedAt))}::bigint[],
+      ${byteaArray(snapshots.map(({ bodyHash }) => bodyHash))}::bytea[],
+      ${numberArray(snapshots.map(({ body }) => body.length))}::integer[],
+      ${textArray(snapshots.map(({ contentType }) => contentType))}::text[],
+      ${numberArray(snapshots.map(({ shard }) => shard))}::smallint[]
+    )
+    returning seq`;
+  return rows.map(({ seq }) => seq);
+}
+
+/** SQLSTATE of a statement in a transaction that an earlier one broke. */
+const ABORTED = '25P02';
+
+/** Whether a COPY failed. Merging tells the cause if it is another than a body that was there. */
+function isFailedCopy(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === ABORTED;
+}
+
+interface KnownBodies {
+  /**
+   * Those whose body is not known to be stored, each body once, in the order in which everybody writes bodies: two who
+   * store the same ones must not wait for each other.
+   */
+  without(snapshots: readonly NewSnapshot[]): NewSnapshot[];
+  add(snapshots: readonly NewSnapshot[]): void;
+}
+
+/** The bodies used last, by day and hash; only committed ones are added. */
+function createKnownBodies(limit: number): KnownBodies {
+  const keys = new Set<string>();
+  return {
+    without(snapshots) {
+      const missing = new Map<string, NewSnapshot>();
+      for (const snapshot of snapshots) {
+        const key = keyOf(snapshot);
+        if (!keys.delete(key)) missing.set(key, snapshot);
+        else keys.add(key);
+      }
+      return [...missing.keys()].sort().flatMap((key) => missing.get(key) ?? []);
+    },
+    add(snapshots) {
+      for (const snapshot of snapshots) keys.add(keyOf(snapshot));
+      for (const oldest of keys) {
+        if (keys.size <= limit) return;
+        keys.delete(oldest);
+      }
+    },
+  };
+}
+
+function keyOf(snapshot: NewSnapshot): string {
+  return `${dayOf(snapshot.receivedAt)}.${snapshot.bodyHash}`;
+}

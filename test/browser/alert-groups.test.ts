@@ -1,0 +1,212 @@
+/** What responders do on the Alert Group list, the Alert Group page and the statistics, in real Chromium. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWebhookReceiver, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
+import { Api, type Json } from '../harness/api.ts';
+import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { Sender } from '../harness/sender.ts';
+import { Installation, type Ready } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
+
+const shots = path.resolve(import.meta.dirname, '..', '..', 'test-results', 'screenshots');
+
+let tocsin: Installation;
+let ready: Ready;
+let browser: Browser;
+let sender: Sender;
+let api: Api;
+let receiver: WebhookReceiver;
+let desk: Page;
+
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true });
+  tocsin = new Installation();
+  [ready, receiver, browser] = await Promise.all([tocsin.start(), startWebhookReceiver(), launchChromium()]);
+  sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
+  api = await Api.signIn(ready);
+  desk = await (await newProfile(browser, { timeZone: 'America/New_York' })).newPage();
+  await signIn(desk, ready);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await tocsin.remove();
+  await receiver.close();
+});
+
+/** Raises one Alert and waits for its Alert Group. */
+async function raise(alertname: string, labels: Record<string, string> = {}): Promise<Json> {
+  const alerts = [{ labels: { alertname, severity: 'warning', ...labels } }];
+  expect(await sender.post({ groupKey: alertname, alerts })).toBe(202);
+  return until(
+    `the Alert Group ${alertname}`,
+    async () => (await api.get(`/alert-groups?q=${alertname}`)).items[0],
+  );
+}
+
+const open = (page: Page, where: string) => page.goto(ready.app_url + where);
+const row = (page: Page, group: Json): Locator => page.locator(`[data-group="${group.id}"]`);
+const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
+test('filters read as a sentence, and one that is refused leaves the rows', async () => {
+  const [disk, queue] = [
+    await raise('DiskFull', { cluster: 'eu' }),
+    await raise('QueueLong', { cluster: 'us' }),
+  ];
+  await open(desk, '/alert-groups?severity=warning&severity=critical&urgent=false&label=cluster%3D%22eu%22');
+  await row(desk, disk).waitFor();
+  expect(await row(desk, queue).count()).toBe(0);
+  const sentence = desk.getByRole('group', { name: 'What is shown' });
+  expect(await sentence.textContent()).toMatch(
+    /Open Alert Groups.*of severity Critical or Warning.*not Urgent.*cluster="eu"/s,
+  );
+  await desk.getByRole('button', { name: 'Filters' }).click();
+  await desk.getByLabel('Label', { exact: true }).fill('cluster=~(');
+  await desk.keyboard.press('Enter');
+  await desk.getByText(/cluster=~"\(": This is no valid regular expression/).waitFor();
+  await row(desk, disk).waitFor();
+  await desk.keyboard.press('Escape');
+  await desk.getByRole('button', { name: 'Saved views' }).click();
+  await desk.getByLabel('Save what is shown as').fill('Bad pattern');
+  await desk.keyboard.press('Enter');
+  await desk.keyboard.press('Escape');
+  await desk.getByRole('button', { name: 'Clear all' }).click();
+  await row(desk, queue).waitFor();
+  expect(new URL(desk.url()).search).toBe('');
+  await desk.getByRole('button', { name: 'Saved views' }).click();
+  await desk.getByRole('link', { name: 'Bad pattern' }).click();
+  await sentence.getByText('cluster=~"("').waitFor();
+});
+
+test('a Snooze ends at the time of the viewer’s zone that was typed', async () => {
+  const group = await raise('Snoring');
+  await open(desk, `/alert-groups/${group.id}`);
+  await desk.getByRole('button', { name: 'Snooze' }).click();
+  const presets = await api.get('/snooze-presets?time_zone=America/New_York');
+  const dialog = desk.getByRole('dialog');
+  await dialog.locator(`time[datetime="${presets.items[0].until}"]`).first().waitFor();
+  await dialog.getByLabel('Date and time, America/New_York').fill('2027-03-14T02:30');
+  await dialog.getByRole('button', { name: 'Snooze' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await desk.getByText('Snoozed until').first().waitFor();
+  // The clocks skip this time: it means the moment the skip ends.
+  expect(Date.parse((await api.get(`/alert-groups/${group.id}`)).snooze_until)).toBe(
+    Date.parse('2027-03-14T07:00:00Z'),
+  );
+});
+
+test('a bulk Command says what became of each, and keeps what was refused', async () => {
+  const [one, other] = [await raise('BulkOne'), await raise('BulkOther')];
+  await open(desk, '/alert-groups?q=Bulk');
+  await row(desk, one).getByRole('checkbox').check();
+  await row(desk, other).getByRole('checkbox').check();
+  await api.post(`/alert-groups/${other.id}/resolve`, {});
+  await desk.keyboard.press('r');
+  const dialog = desk.getByRole('dialog');
+  await dialog.getByLabel('Note (optional)').fill('both done');
+  await desk.keyboard.press('Control+Enter');
+  await dialog.getByText('Done: 1 · Refused: 1').waitFor();
+  await dialog.getByText('The Alert Group is resolved already.').waitFor();
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  await desk.getByText('1 selected').waitFor();
+  expect((await api.get(`/alert-groups/${one.id}/notes`)).items).toMatchObject([{ body: 'both done' }]);
+});
+
+test('the keyboard is enough, and arriving groups wait while a row has the focus', async () => {
+  const group = await raise('KeysOnly');
+  await open(desk, '/alert-groups?q=Keys');
+  await row(desk, group).waitFor();
+  await desk.keyboard.press('j');
+  await raise('KeysLater');
+  await desk.getByRole('button', { name: '1 new' }).waitFor();
+  expect(await desk.locator('[data-group]').count()).toBe(1);
+  await desk.keyboard.press('a');
+  await desk.getByText(`#${group.number} is yours`).waitFor();
+  await desk.keyboard.press('.');
+  await row(desk, group).getByRole('button', { name: 'Unacknowledge' }).click();
+  await desk.getByText(`#${group.number} has no Owner now`).waitFor();
+  await desk.keyboard.press('k');
+  await desk.keyboard.press('Enter');
+  await title(desk, 'KeysOnly').waitFor();
+});
+
+test('notices count down, a Reminder is answered, and the Timeline tells it all', async () => {
+  await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
+  const { destination, signing_secret } = await api.post('/destinations', {
+    type: 'webhook',
+    name: 'pager',
+    mode: 'events',
+    events: { url: receiver.url, headers: [] },
+    limiter: { limit: 1_000, per_seconds: 1 },
+  });
+  receiver.trust(signing_secret);
+  const routes = await api.get('/routes');
+  const fallback = routes.items.find((route: Json) => route.is_default);
+  await api.change(`/routes/${fallback.id}`, (route) => ({
+    ...route,
+    destination_ids: [destination.id],
+    policy: {
+      ...route.policy,
+      ack_timeout: { enabled: true, first_interval_seconds: 1_000 },
+      reminders: { enabled: true, first_interval_seconds: 2, cap_seconds: 1_000 },
+    },
+  }));
+  const group = await raise('Reminded');
+  await open(desk, '/alert-groups?q=Reminded');
+  await row(desk, group)
+    .getByText(/^1[56]m$/)
+    .filter({ visible: true })
+    .waitFor();
+  await row(desk, group).getByRole('link').first().click();
+  await desk.getByText(/in 1[56]m/).waitFor();
+  await desk.getByRole('button', { name: 'Acknowledge' }).click();
+  await desk.getByRole('button', { name: 'Still on it' }).click();
+  await desk.getByText(`Noted: you are still on #${group.number}`).waitFor();
+  const timeline = desk.getByRole('region', { name: 'Timeline' });
+  await timeline.getByText(/Reminder 1 to the Owner/).waitFor();
+  await timeline.getByText('Still on it').waitFor();
+  await timeline.getByRole('button', { name: 'Timers' }).click();
+  await timeline.getByText(/Reminder 1 to the Owner/).waitFor({ state: 'detached' });
+  expect(new URL(desk.url()).searchParams.getAll('kind')).not.toContain('timers');
+});
+
+test('statistics count what there was, day by day, and give it away as CSV', async () => {
+  const mine = `integration=${ready.integration_id}`;
+  const { all } = await api.get(`/alert-group-counts?${mine}`);
+  await open(desk, `/statistics?by=integration&${mine}`);
+  await desk.getByText(`${all} Alert Groups started in this time.`).waitFor();
+  await desk.getByRole('button', { name: 'day by day' }).click();
+  await desk.getByRole('img', { name: `${all} Alert Groups in the whole time` }).waitFor();
+  await desk.getByText('The same as a table').click();
+  await desk.getByRole('region', { name: 'day by day' }).getByRole('row').nth(1).waitFor();
+  const download = desk.waitForEvent('download');
+  await desk.getByRole('button', { name: 'Save as CSV' }).click();
+  expect((await download).suggestedFilename()).toMatch(/^tocsin-integration-.*\.csv$/);
+  await desk.getByRole('button', { name: 'Route', exact: true }).click();
+  await desk.getByRole('rowheader', { name: 'Default' }).waitFor();
+  await desk.goBack();
+  await desk.getByText('counts once for each').waitFor();
+});
+
+test.each([
+  ['phone, light, ru', { width: 360, height: 780, locale: 'ru-RU' }],
+  ['desk, dark', { width: 1440, height: 900, dark: true }],
+])('the responder pages are accessible and fit: %s', async (name, profile) => {
+  const page = await (await newProfile(browser, profile)).newPage();
+  await signIn(page, ready);
+  const group = (await api.get('/alert-groups?q=Reminded')).items[0];
+  const pages: readonly [string, string, Locator][] = [
+    ['list', '/alert-groups?urgent=false&column=cluster&range=30d', page.locator('[data-group]').first()],
+    ['statistics', `/statistics?period=30d&open=${group.route.id}`, page.getByRole('img').first()],
+  ];
+  for (const [what, where, shown] of pages) {
+    await open(page, where);
+    await shown.waitFor();
+    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow, `${what} scrolls sideways at ${name}`).toBeLessThanOrEqual(0);
+    expect(await accessibilityFindings(page), what).toEqual([]);
+    await page.screenshot({ path: path.join(shots, `responder-${what}-${name.replaceAll(', ', '-')}.png`) });
+  }
+});

@@ -1,0 +1,266 @@
+/** What Admins do with Routes, Integrations and machines, in real Chromium. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Api, type Json } from '../harness/api.ts';
+import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { Sender } from '../harness/sender.ts';
+import { Installation, type Ready } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
+
+const shots = path.resolve(import.meta.dirname, '..', '..', 'test-results', 'screenshots');
+
+let tocsin: Installation;
+let ready: Ready;
+let browser: Browser;
+let sender: Sender;
+let api: Api;
+let desk: Page;
+
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true });
+  tocsin = new Installation();
+  [ready, browser] = await Promise.all([tocsin.start(), launchChromium()]);
+  sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
+  api = await Api.signIn(ready);
+  desk = await (await newProfile(browser)).newPage();
+  await signIn(desk, ready);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await tocsin.remove();
+});
+
+const open = (page: Page, where: string) => page.goto(ready.app_url + where);
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+
+async function makeRoute(name: string, label: string): Promise<Json> {
+  const [profile] = (await api.get('/route-profiles')).items;
+  const { urgent, group_key, policy } = profile;
+  const matchers = [{ label: 'team', op: '=', value: label }];
+  return api.post('/routes', {
+    name,
+    description: '',
+    matchers,
+    urgent,
+    group_key,
+    destination_ids: [],
+    policy,
+  });
+}
+
+/** Raises Alerts of a team and answers their Alert Group. */
+async function raise(team: string, alertname: string): Promise<Json> {
+  const alerts = ['a', 'b'].map((instance) => ({
+    labels: { alertname, team, instance, severity: 'warning' },
+  }));
+  expect(await sender.post({ groupKey: `{}/{team="${team}"}:{alertname="${alertname}"}`, alerts })).toBe(202);
+  return until(
+    `the Alert Group ${alertname}`,
+    async () => (await api.get(`/alert-groups?q=${alertname}`)).items[0],
+  );
+}
+
+/** The order of these Routes among each other. */
+const order = async (...names: string[]) =>
+  (await api.get('/routes')).items
+    .map(({ name }: Json) => name)
+    .filter((name: string) => names.includes(name))
+    .join();
+const rowOf = (name: string) => desk.getByRole('row').filter({ has: desk.getByRole('link', { name }) });
+
+test('a Route is made from a profile; what the server would refuse stands at its row before it is saved', async () => {
+  await raise('storage', 'DiskFull');
+  await open(desk, '/routes/new');
+  await desk.getByRole('button', { name: /On-call/ }).click();
+  await desk.getByRole('textbox', { name: 'Name', exact: true }).fill('Storage');
+  await desk.getByRole('button', { name: 'Add a Matcher' }).click();
+  await desk.getByRole('button', { name: 'Add a Matcher' }).click();
+  await desk.getByLabel('Label', { exact: true }).last().fill('team');
+  await desk.getByLabel('Operator').last().selectOption('=~');
+  const value = desk.getByLabel('Value', { exact: true }).last();
+  await value.fill('(');
+  await desk.getByText(/regular expression/i).waitFor();
+  expect(await value.getAttribute('aria-invalid')).toBe('true');
+  await value.fill('storage');
+  await desk.getByText('In the last hour the Route would have taken 2 Alerts.').waitFor();
+  expect(await value.getAttribute('aria-invalid')).toBe('false');
+  await desk.getByRole('button', { name: 'Create', exact: true }).click();
+  await heading(desk, 'Storage').waitFor();
+  expect(await order('Storage', 'Default')).toBe('Storage,Default');
+});
+
+test('a Group key is previewed beside the present one', async () => {
+  await raise('search', 'SlowQuery');
+  const route = await makeRoute('Search', 'search');
+  await open(desk, `/routes/${route.id}`);
+  await desk.getByRole('button', { name: 'Preview on what was received' }).click();
+  await desk.getByText('With these labels: 1 Alert Group').waitFor();
+  await desk.getByLabel('Add a label name').fill('instance');
+  await desk.keyboard.press('Enter');
+  await desk.getByText('With these labels: 2 Alert Groups').waitFor();
+  await desk.getByText('Now: 1 Alert Group').waitFor();
+  await desk.getByRole('link', { name: 'Statistics' }).click();
+  await desk.getByRole('button', { name: 'Leave' }).click();
+});
+
+test('Routes are moved by button and by hand; an overtaken move is offered again on the new order', async () => {
+  await makeRoute('North', 'n');
+  await makeRoute('East', 'e');
+  const west = await makeRoute('West', 'w');
+  const compass = () => order('North', 'East', 'West');
+  await open(desk, '/routes');
+  await desk.getByRole('button', { name: 'Move West up' }).click();
+  await until('West is second', async () => (await compass()) === 'North,West,East');
+  expect(await desk.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Move West up');
+
+  await rowOf('East').locator('.handle').dragTo(rowOf('North'));
+  await until('East is first', async () => (await compass()) === 'East,North,West');
+
+  const overtake = async () => {
+    const list = await api.call('GET', '/routes');
+    const ids = list.body.items.filter(({ is_default }: Json) => !is_default).map(({ id }: Json) => id);
+    const others = ids.filter((id: string) => id !== west.id);
+    const etag = list.headers.get('etag') ?? '';
+    await api.call('PUT', '/route-order', { route_ids: [west.id, ...others] }, { 'if-match': etag });
+  };
+  await desk.route(
+    '**/route-order',
+    async (request) => {
+      await overtake();
+      await request.continue();
+    },
+    { times: 1 },
+  );
+  await desk.getByRole('button', { name: 'Move North to a place' }).click();
+  await desk.getByLabel('Place', { exact: true }).fill('1');
+  await desk.getByRole('button', { name: 'Move', exact: true }).click();
+  await desk.getByRole('button', { name: 'Move North to place 1' }).click();
+  await until('North is first', async () => (await compass()) === 'North,West,East');
+});
+
+test('a Route with open Alert Groups is deleted after they were moved', async () => {
+  const route = await makeRoute('Doomed', 'doomed');
+  const group = await raise('doomed', 'LinkDown');
+  await open(desk, `/routes/${route.id}`);
+  await desk.getByRole('button', { name: 'Delete' }).click();
+  await desk.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await desk.getByRole('button', { name: 'Move 1 Alert Group to Default' }).click();
+  await desk.getByText('1 Alert Group moved').waitFor();
+  await desk.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await heading(desk, 'Routes').waitFor();
+  expect((await api.get(`/alert-groups/${group.id}`)).route.name).toBe('Default');
+});
+
+test('a suggestion becomes a Route', async () => {
+  await api.change(`/integrations/${ready.integration_id}`, (integration) => ({
+    ...integration,
+    heartbeat: { enabled: true, timeout_seconds: 300 },
+  }));
+  await open(desk, '/routes');
+  await desk.getByRole('button', { name: 'Accept…' }).click();
+  await desk.getByRole('button', { name: 'Create the Route' }).click();
+  await rowOf('Tocsin: Heartbeat lost').waitFor();
+  await desk.getByRole('button', { name: 'Accept…' }).waitFor({ state: 'detached' });
+  expect(await order('Tocsin: Heartbeat lost', 'Default')).toBe('Tocsin: Heartbeat lost,Default');
+});
+
+test('a new Integration shows its token once and waits for the first Snapshot', async () => {
+  await open(desk, '/integrations/new');
+  await desk.getByRole('textbox', { name: 'Name', exact: true }).fill('prod-eu');
+  await desk.getByRole('button', { name: 'Create and get a token' }).click();
+  await desk.getByText('Waiting for the first Snapshot').waitFor();
+  const token = await desk.getByLabel('Token', { exact: true }).and(desk.locator('pre')).textContent();
+  const other = new Sender(ready.ingest_endpoint, token!.trim());
+  expect(await other.post({ alerts: [{ labels: { alertname: 'Hello' } }] })).toBe(202);
+  await desk.getByText('The first Snapshot has arrived.').waitFor();
+  await desk.getByRole('button', { name: 'I have stored it' }).click();
+  await heading(desk, 'prod-eu').waitFor();
+  expect(await desk.locator('main').textContent()).not.toContain(token!.trim());
+});
+
+test('Alerts are narrowed by a label, and what was sent can be read as it was sent', async () => {
+  await raise('pay', 'Refused');
+  await raise('depot', 'DoorOpen');
+  await open(desk, `/integrations/${ready.integration_id}?tab=alerts`);
+  await desk.getByRole('button', { name: 'team pay' }).first().click();
+  await desk.getByRole('button', { name: 'Remove team="pay"' }).waitFor();
+  const others = desk.getByRole('button', { name: 'team depot' });
+  await until('only one team is shown', async () => (await others.count()) === 0);
+  expect(new URL(desk.url()).searchParams.getAll('label')).toEqual(['team="pay"']);
+  await desk.getByLabel('Label matcher').fill('pod=~"("');
+  await desk.getByRole('button', { name: 'Add', exact: true }).click();
+  await desk.getByText(/regular expression/i).waitFor();
+
+  await desk.getByRole('link', { name: 'Stored Snapshots' }).click();
+  await desk
+    .getByRole('row')
+    .filter({ hasText: '{}/{team="pay"}:{alertname="Refused"}' })
+    .getByRole('link')
+    .click();
+  await heading(desk, 'Stored Snapshot').waitFor();
+  const body = desk.locator('pre');
+  expect(await body.textContent()).toContain('\n  "alerts": [');
+  await desk.getByRole('button', { name: 'As it was sent' }).click();
+  await until('the raw body is shown', async () => !(await body.textContent())?.includes('\n'));
+});
+
+test('a machine is searched, and an actor is found in its machine', async () => {
+  const group = await raise('actors', 'Stuck');
+  await open(desk, '/machines');
+  await desk.getByLabel('Search for a state, event, guard or action').fill('acknowledge');
+  const rows = desk.getByRole('table').getByRole('row');
+  const found = await rows.count();
+  await desk.getByLabel('Search for a state, event, guard or action').fill('unacknowledge');
+  await until('fewer transitions', async () => (await rows.count()) < found && (await rows.count()) > 1);
+
+  await desk.getByLabel('Key').fill(group.id);
+  await desk.getByRole('button', { name: 'Show the actor' }).click();
+  await heading(desk, `Alert Group ${group.id}`).waitFor();
+  await desk.locator('svg .state.now').first().waitFor();
+  await desk.getByRole('cell', { name: 'Feed' }).first().waitFor();
+  await api.post(`/alert-groups/${group.id}/acknowledge`);
+  await desk.locator('dd', { hasText: /^acknowledged/ }).waitFor();
+
+  await open(desk, '/machines/feed/unknown');
+  await heading(desk, 'Not found').waitFor();
+});
+
+/** Where the new pages are, by the name of their screenshot. */
+async function places(): Promise<readonly (readonly [name: string, where: string])[]> {
+  const integration = `/integrations/${ready.integration_id}`;
+  await raise('pages', 'PageFault');
+  const [snapshot] = (await api.get(`/stored-snapshots?integration=${ready.integration_id}`)).items;
+  const [route] = (await api.get('/routes')).items;
+  return [
+    ['route', `/routes/${route.id}`],
+    ['integration-alerts', `${integration}?tab=alerts`],
+    ['machines', '/machines/destination'],
+    ['routes-full', '/routes'],
+    ['integration-overview', integration],
+    ['integration-sender-routes', `${integration}?tab=sender-routes`],
+    ['integration-snapshots', `${integration}?tab=snapshots`],
+    ['snapshot', `${integration}/snapshots/${snapshot.id}`],
+    ['actor', `/machines/integration/${ready.integration_id}`],
+  ];
+}
+
+test.each([
+  ['phone, dark, ru', { width: 360, height: 780, dark: true, locale: 'ru-RU' }, 9],
+  ['desk, light', { width: 1440, height: 900, dark: false }, 3],
+])('pages are accessible and fit: %s', async (name, profile, count) => {
+  const page = await (await newProfile(browser, profile)).newPage();
+  await signIn(page, ready);
+  for (const [title, where] of (await places()).slice(0, count)) {
+    await open(page, where);
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+    expect(await page.locator('h1').textContent(), title).not.toMatch(/not found|не найдено/i);
+    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow, `${title} scrolls sideways at ${name}`).toBeLessThanOrEqual(0);
+    expect(await accessibilityFindings(page), title).toEqual([]);
+    await page.screenshot({ path: path.join(shots, `${title}-${name.replaceAll(', ', '-')}.png`) });
+  }
+});

@@ -1,0 +1,109 @@
+/** A person at the UI in real Chromium: signs in, sees an Alert Group arrive, acts, and the other window follows. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { Sender } from '../harness/sender.ts';
+import { Installation, type Ready } from '../harness/tocsin.ts';
+
+const shots = path.resolve(import.meta.dirname, '..', '..', 'test-results', 'screenshots');
+
+let tocsin: Installation;
+let ready: Ready;
+let browser: Browser;
+let sender: Sender;
+
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true });
+  tocsin = new Installation();
+  ready = await tocsin.start();
+  sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
+  browser = await launchChromium();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await tocsin.remove();
+});
+
+const row = (page: Page, title: string) => page.getByRole('link', { name: new RegExp(title) }).first();
+
+test('a group arrives live, is acknowledged with a click, and the other window shows it', async () => {
+  const here = await (await newProfile(browser)).newPage();
+  const there = await (await newProfile(browser)).newPage();
+  await signIn(here, ready);
+  await signIn(there, ready);
+  await here.getByRole('heading', { level: 1, name: /alert groups/i }).waitFor();
+
+  await sender.post({
+    groupKey: 'live',
+    alerts: [
+      {
+        labels: { alertname: 'CheckoutDown', cluster: 'eu-1', severity: 'critical' },
+        annotations: { summary: 'Checkout answers 5xx' },
+      },
+    ],
+  });
+  await row(here, 'CheckoutDown').waitFor({ timeout: 6_000 });
+  await row(there, 'CheckoutDown').waitFor({ timeout: 6_000 });
+
+  await row(there, 'CheckoutDown').click();
+  await there.getByRole('heading', { level: 1, name: /CheckoutDown/ }).waitFor();
+  await row(here, 'CheckoutDown').click();
+  await here
+    .getByRole('button', { name: /^acknowledge/i })
+    .first()
+    .click();
+
+  const acknowledged = there.getByText(/acknowledged/i).first();
+  await acknowledged.waitFor({ timeout: 5_000 });
+  await there
+    .getByRole('button', { name: /^resolve/i })
+    .first()
+    .waitFor({ timeout: 5_000 });
+});
+
+test.each([
+  ['phone, light', { width: 360, height: 780, dark: false }],
+  ['phone, dark', { width: 360, height: 780, dark: true }],
+  ['desk, light', { width: 1440, height: 900, dark: false }],
+  ['desk, dark', { width: 1440, height: 900, dark: true }],
+])('every page is accessible and fits: %s', async (name, profile) => {
+  const page = await (await newProfile(browser, profile)).newPage();
+  const visit = async (title: string, open: () => Promise<unknown>) => {
+    await open();
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow, `${title} scrolls sideways at ${name}`).toBeLessThanOrEqual(0);
+    expect(await accessibilityFindings(page), title).toEqual([]);
+    await page.screenshot({
+      path: path.join(shots, `${title}-${name.replace(', ', '-')}.png`),
+      fullPage: true,
+    });
+  };
+  await visit('sign-in', () => page.goto(`${ready.app_url}/sign-in`));
+  await signIn(page, ready);
+  await visit('alert-groups', () => page.goto(`${ready.app_url}/alert-groups`));
+  await visit('alert-group', async () => {
+    await row(page, 'CheckoutDown').click();
+    await page.waitForURL(/alert-groups\/AG/);
+  });
+  await visit('integrations', () => page.goto(`${ready.app_url}/integrations`));
+  await visit('integration', () => page.goto(`${ready.app_url}/integrations/${ready.integration_id}`));
+  await visit('routes', () => page.goto(`${ready.app_url}/routes`));
+  await visit('destinations', () => page.goto(`${ready.app_url}/destinations`));
+  await visit('system-status', () => page.goto(`${ready.app_url}/admin/system-status`));
+  await page.getByText('Everything works').waitFor();
+});
+
+test('Russian is complete on the responder pages', async () => {
+  const page = await (await newProfile(browser, { locale: 'ru-RU' })).newPage();
+  await signIn(page, ready);
+  await page.getByRole('heading', { level: 1, name: /группы алертов|группы оповещений/i }).waitFor();
+  await row(page, 'CheckoutDown').click();
+  await page.getByRole('heading', { level: 1, name: /CheckoutDown/ }).waitFor();
+  const words = await page.locator('main').textContent();
+  expect(words).not.toMatch(/\b(Acknowledge|Resolve|Snooze|Timeline|Notes|Delivery)\b/);
+});

@@ -1,0 +1,128 @@
+/** SIGKILL under load: whoever is left, or comes back, goes on where the dead one stopped. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Cluster } from '../harness/cluster.ts';
+import { evenlySpread } from '../harness/cluster-facts.ts';
+import { until } from '../harness/until.ts';
+import { goesOn, type Stage, seed, spreadOf, underLoad } from './scenario.ts';
+
+/** Kills one after the other, the next one often before the last one has recovered: as many as there is time for. */
+const HASTY = { most: 80, least: 10, forMs: 100_000 };
+/** Kills with time to recover: what a takeover takes is measured at them. */
+const CALM = { most: 20, least: 3, forMs: 90_000 };
+/** Share of hasty kills that hit every replica at once. */
+const ALL_AT_ONCE = 0.04;
+const READY_WITHIN_S = 60;
+/** A killed replica's actors run elsewhere within 5 s; this machine also runs everything else. */
+const TAKEOVER_WITHIN_MS = 8_000;
+
+/** From the kill, ms. */
+interface Timed {
+  readonly firstCommitMs: number;
+  readonly allRaisedMs: number;
+}
+
+function choose<T>(from: readonly T[], random: () => number): T {
+  return from[Math.floor(random() * from.length)]!;
+}
+
+/** Two replicas are ready, or more: one that is killed leaves one. */
+async function someReady(cluster: Cluster): Promise<void> {
+  await until(
+    'two replicas to be ready',
+    async () => {
+      const ready = await Promise.all(
+        cluster.replicas.map((replica) => replica.isReady().catch(() => false)),
+      );
+      return ready.filter(Boolean).length >= 2;
+    },
+    READY_WITHIN_S,
+  );
+}
+
+/** Numbers of kills, until there were the most or, after the least of them, the time is over. */
+function* turns({ most, least, forMs }: typeof HASTY): Generator<number> {
+  const end = performance.now() + forMs;
+  for (let turn = 0; turn < most && (turn < least || performance.now() < end); turn++) yield turn;
+}
+
+/** Every other time the dead one comes back under another id, as where ids are made up at each start. */
+async function hastily({ cluster, random }: Stage): Promise<number> {
+  let kills = 0;
+  for (const kill of turns(HASTY)) {
+    await pause(random() * 1_000);
+    await someReady(cluster);
+    const victims = random() < ALL_AT_ONCE ? cluster.replicas : [choose(cluster.replicas, random)];
+    await Promise.all(victims.map((victim) => victim.kill()));
+    for (const victim of victims) {
+      victim.launch(random() < 0.5 ? { SVC_REPLICA_ID: `${victim.id}-${kill}` } : {});
+    }
+    kills += victims.length;
+  }
+  return kills;
+}
+
+async function allReady(cluster: Cluster): Promise<void> {
+  await Promise.all(cluster.replicas.map((replica) => replica.becomesReady()));
+}
+
+/** Kills a replica, starts it again at once, and waits until somebody has committed for every part of what it had. */
+async function killAndTime({ cluster, random, witness }: Stage): Promise<Timed> {
+  const victim = choose(cluster.replicas, random);
+  const at = Date.now();
+  await victim.kill();
+  victim.launch();
+  return until(`the shards of ${victim.id} to have owners that commit`, async () => {
+    const { firstCommitMs, allRaisedMs } = await witness.takeover(victim.id, at);
+    return firstCommitMs !== null && allRaisedMs !== null && { firstCommitMs, allRaisedMs };
+  });
+}
+
+async function calmly(stage: Stage): Promise<Timed[]> {
+  const { cluster, random } = stage;
+  const timed: Timed[] = [];
+  for (const _ of turns(CALM)) {
+    await allReady(cluster);
+    await evenlySpread(cluster);
+    await pause(random() * 500);
+    timed.push(await killAndTime(stage));
+  }
+  return timed;
+}
+
+test(`kills of replicas, up to ${HASTY.most + CALM.most}, lose nothing and repeat nothing (seed ${seed})`, {
+  timeout: 480_000,
+}, async () => {
+  await underLoad({ logLevel: 'warn' }, async (stage) => {
+    console.log(`${await hastily(stage)} hasty kills`);
+    for (const replica of stage.cluster.replicas) {
+      await replica.kill();
+      await replica.start();
+    }
+    await goesOn(stage.traffic);
+    const timed = await calmly(stage);
+    await allReady(stage.cluster);
+    await evenlySpread(stage.cluster);
+    const first = timed.map(({ firstCommitMs }) => firstCommitMs);
+    const raised = timed.map(({ allRaisedMs }) => allRaisedMs);
+    console.log(`kill to the next owner's first commit: ${spreadOf(first)}`);
+    console.log(`kill to the last shard's new epoch: ${spreadOf(raised)}`);
+    expect(Math.max(...first)).toBeLessThan(TAKEOVER_WITHIN_MS);
+    expect(Math.max(...raised)).toBeLessThan(TAKEOVER_WITHIN_MS);
+  });
+});
+
+test('all replicas killed at once, three times, come back to everything they were in the middle of', {
+  timeout: 120_000,
+}, async () => {
+  await underLoad({ logLevel: 'warn' }, async ({ cluster, traffic, random }) => {
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(cluster.replicas.map((replica) => replica.kill()));
+      for (const replica of cluster.replicas) replica.launch();
+      await someReady(cluster);
+      await pause(random() * 2_000);
+    }
+    await allReady(cluster);
+    await goesOn(traffic);
+  });
+});

@@ -1,0 +1,95 @@
+/** What every cluster test has around its own story: a cluster under load, and the reckoning afterwards. */
+import { expect } from 'vitest';
+import { type Balance, balance } from '../harness/books.ts';
+import { Cluster, type ClusterOptions } from '../harness/cluster.ts';
+import { evenlySpread } from '../harness/cluster-facts.ts';
+import { randomSource } from '../harness/random.ts';
+import { Traffic, type TrafficOptions } from '../harness/traffic.ts';
+import { until } from '../harness/until.ts';
+import { Witness } from '../harness/witness.ts';
+
+/** A failing run is run again with CLUSTER_SEED. */
+export const seed = Number(process.env.CLUSTER_SEED ?? Date.now() % 1_000_000);
+
+export interface Stage {
+  readonly cluster: Cluster;
+  readonly traffic: Traffic;
+  readonly witness: Witness;
+  readonly random: () => number;
+}
+
+export interface ScenarioOptions extends ClusterOptions {
+  readonly load?: Omit<TrafficOptions, 'random'>;
+}
+
+/**
+ * Plays a story on a cluster under load. Afterwards every replica must be ready again, the books must balance and the
+ * witness must have seen one committer a shard and epoch.
+ * @param play must leave nothing broken: what it took away it brings back. It may end the load itself
+ */
+export async function underLoad(
+  options: ScenarioOptions,
+  play: (stage: Stage) => Promise<void>,
+): Promise<Balance> {
+  const random = randomSource(seed);
+  const cluster = await Cluster.start(options);
+  try {
+    const witness = await Witness.install(cluster.sql);
+    await evenlySpread(cluster);
+    const traffic = new Traffic(cluster, 'Cluster', { ...options.load, random });
+    try {
+      await goesOn(traffic);
+      await play({ cluster, traffic, witness, random });
+      await Promise.all(cluster.replicas.map((replica) => replica.becomesReady()));
+      if (!traffic.isOver) await goesOn(traffic);
+    } finally {
+      await traffic.stop();
+    }
+    const books = await balance(cluster, traffic);
+    expect(books.faults.slice(0, 20)).toEqual([]);
+    expect((await witness.violations()).slice(0, 20)).toEqual([]);
+    console.log(summary(books, traffic));
+    return books;
+  } catch (error) {
+    for (const replica of cluster.replicas) console.error(`── ${replica.id}\n${lastEvents(replica)}`);
+    throw error;
+  } finally {
+    await cluster.remove();
+  }
+}
+
+/** Waits until further posts are accepted and, after the first ones, further Commands answered. */
+export async function goesOn(traffic: Traffic, seconds = 30): Promise<void> {
+  const { accepted, people } = traffic;
+  const answered = people.latencies.length;
+  await until('posts to be accepted', async () => traffic.accepted > accepted + 10, seconds);
+  await until('Commands to be answered', async () => people.latencies.length > answered, seconds);
+}
+
+/** p50 and greatest of some durations, in ms. */
+export function spreadOf(durations: readonly number[]): string {
+  if (durations.length === 0) return 'none';
+  const sorted = durations.toSorted((a, b) => a - b);
+  const at = (share: number) => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
+  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, greatest ${at(1)} ms of ${sorted.length}`;
+}
+
+function summary(books: Balance, { balancer, people, latencies }: Traffic): string {
+  return [
+    `${books.accepted} Snapshots accepted (${books.stored} stored), ${books.events} events, ` +
+      `${books.requests} webhook requests, ${books.notes} Notes (seed ${seed})`,
+    `posts: ${spreadOf(latencies)}, tries ended ${JSON.stringify(balancer.counts)}`,
+    `Commands: ${spreadOf(people.latencies)}, tries ended ${JSON.stringify(people.refusals)}`,
+  ].join('\n');
+}
+
+/** Lines of every Snapshot tell nothing about a cluster. */
+const NOISE = /"event":"(snapshot_|delivery_attempt|command_|alert_group_)/;
+
+function lastEvents(replica: Cluster['replicas'][number]): string {
+  return replica
+    .lines()
+    .filter((line) => !NOISE.test(line))
+    .slice(-30)
+    .join('\n');
+}

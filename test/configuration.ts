@@ -1,0 +1,112 @@
+/** What a database needs before Routes and Integrations can be managed in it, and rows that tests put there by hand. */
+import { ORGANIZATION_DEFAULTS } from '../actors/access/organization.ts';
+import type { AuditEntry, Hint, HintBus } from '../actors/effects.ts';
+import type { GroupStatus } from '../actors/model.ts';
+import type { Clock, Micros } from '../runtime/clock.ts';
+import { newPublicId, type PublicId } from '../runtime/public-id.ts';
+import { ensureDefaults } from '../storage/ensure.ts';
+import { createInternalAlerts } from '../storage/internal-alerts.ts';
+import type { Sql } from '../storage/records.ts';
+
+export const NOW: Micros = 1_790_000_000_000_000;
+
+/** Stands still. */
+export const stoppedClock: Clock = {
+  now: () => NOW,
+  after: () => ({ cancel: () => undefined }),
+};
+
+/** Empties the configuration and brings it to the state of a first start. */
+export async function firstStart(sql: Sql): Promise<void> {
+  await sql`
+    truncate routes, route_order, integrations, integration_tokens, integration_counters, integration_counter_slots, organization, destinations,
+      destination_secrets, users, sessions, alert_groups, group_alerts, inbox`;
+  await sql`insert into route_order (version) values (1)`;
+  await sql`
+    insert into organization (id, version, settings)
+    values (${newPublicId('RG')}, 1, ${JSON.stringify(ORGANIZATION_DEFAULTS)}::text::jsonb)`;
+  await sql.begin((tx) => ensureDefaults(tx, NOW));
+}
+
+/** Internal alerts of a built-in Integration that no test looks at. */
+export const internalAlerts = createInternalAlerts({
+  integrationId: newPublicId('NT'),
+  runbooks: { base: null, version: '0.0.0' },
+  stored: () => undefined,
+});
+
+/** Keeps the hints that were sent. */
+export function recordedHints(): HintBus & { readonly sent: Hint[] } {
+  const sent: Hint[] = [];
+  return { sent, send: (hint) => sent.push(hint), listen: () => () => undefined };
+}
+
+/** Keeps the entries of committed and failed transactions alike. */
+export function recordedAudit() {
+  const entries: AuditEntry[] = [];
+  const appendAudit = async (_: unknown, entry: AuditEntry) => {
+    entries.push(entry);
+  };
+  return { entries, appendAudit, actions: () => entries.map((entry) => entry.action) };
+}
+
+let nextNumber = 1;
+
+/** An Alert Group as lists know it. */
+export async function insertGroup(
+  sql: Sql,
+  group: {
+    readonly routeId: string;
+    readonly status?: GroupStatus;
+    readonly integrationIds?: readonly string[];
+  },
+): Promise<PublicId> {
+  const id = newPublicId('AG');
+  const { routeId, status = 'firing', integrationIds = [] } = group;
+  const resolved = status === 'resolved';
+  await sql`
+    insert into alert_groups (
+      id, number, title, status, route_id, original_route_id, key_hash, group_labels, common_labels,
+      common_annotations, integration_ids, severity_level, owner_id, snoozed_by, started_at, resolved_at,
+      last_changed_at, resolved_by, reopen_count, firing_alert_count, resolved_alert_count, unclaimed,
+      delivery_problem, in_grace
+    )
+    values (
+      ${id}, ${nextNumber++}, 'Disk full', ${status}, ${routeId}, ${routeId}, ${id}, '{}', '{}', '{}',
+      ${[...integrationIds]}::text[], 'info', ${status === 'acknowledged' ? newPublicId('SR') : null},
+      ${status === 'snoozed' ? '{}' : null}, ${NOW}, ${resolved ? NOW : null}, ${NOW},
+      ${resolved ? 'system' : null}, 0, 1, 0, false, false, false
+    )`;
+  return id;
+}
+
+/** An Alert of a group. */
+export async function insertAlert(
+  sql: Sql,
+  alert: {
+    readonly groupId: string;
+    readonly integrationId: string;
+    readonly fingerprint: string;
+    readonly state?: 'firing' | 'resolved';
+  },
+): Promise<void> {
+  const { groupId, integrationId, fingerprint, state = 'firing' } = alert;
+  await sql`
+    insert into group_alerts (
+      group_id, integration_id, fingerprint, position, state, route_id, labels, annotations, severity_level,
+      label_conflicts, starts_at, last_seen_at, resolved_at, feeds, sender_groups
+    )
+    values (
+      ${groupId}, ${integrationId}, ${fingerprint}, 0, ${state}, '', '{}', '{}', 'info', '{}', ${NOW}, ${NOW},
+      ${state === 'resolved' ? NOW : null}, '{}', '{}'
+    )`;
+}
+
+/** A webhook Destination without more than a name. */
+export async function insertDestination(sql: Sql, name: string): Promise<PublicId> {
+  const id = newPublicId('DS');
+  await sql`
+    insert into destinations (id, version, type, name, mode, limiter, mentions, secrets_version, created_at)
+    values (${id}, 1, 'webhook', ${name}, 'events', '{"limit": 1, "per_seconds": 1}', '{}', 1, ${NOW})`;
+  return id;
+}

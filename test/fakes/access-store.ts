@@ -1,0 +1,161 @@
+/** An access store in memory, for tests of the HTTP layer. */
+import { ORGANIZATION_DEFAULTS } from '../../actors/access/organization.ts';
+import type { Passwords } from '../../actors/access/passwords.ts';
+import type { AccessStore, Account, Throttle } from '../../actors/access/ports.ts';
+import { type Session, sessionStanding } from '../../actors/access/session.ts';
+import { EVALUATION_LIMIT, FORGOTTEN_AFTER, PARALLEL_WAIT, waitAfter } from '../../actors/access/throttle.ts';
+import { foldLogin, type RoleName, type User } from '../../actors/access/user.ts';
+import type { AuditEntry } from '../../actors/effects.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
+
+export interface MemoryAccess extends AccessStore {
+  readonly audit: readonly AuditEntry[];
+  /** Adds a user whose login is also the name; the password is `password of <login>`. */
+  addUser(login: string, role: RoleName): User;
+  changeUser(id: PublicId, change: Partial<User>): void;
+  changeSession(id: PublicId, change: Partial<Session>): void;
+  sessionsOf(id: PublicId): readonly Session[];
+}
+
+interface StoredSession {
+  session: Session;
+  readonly hash: string;
+}
+
+export function createMemoryAccess(): MemoryAccess {
+  const accounts = new Map<PublicId, Account>();
+  const sessions = new Map<PublicId, StoredSession>();
+  const audit: AuditEntry[] = [];
+  const throttle = createMemoryThrottle(audit);
+  const userOf = (id: PublicId) => accounts.get(id)?.user ?? null;
+  const keyOf = (hash: Uint8Array) => Buffer.from(hash).toString('hex');
+  const byHash = (hash: Uint8Array) => [...sessions.values()].find((stored) => stored.hash === keyOf(hash));
+  const patch = (id: PublicId, change: Partial<Session>) => {
+    const stored = sessions.get(id);
+    if (stored) stored.session = { ...stored.session, ...change };
+  };
+  const isLive = (id: PublicId, now: Micros) => {
+    const session = sessions.get(id)?.session;
+    const user = session && userOf(session.userId);
+    return Boolean(session && user && sessionStanding({ session, user }, now) === 'live');
+  };
+
+  return {
+    audit,
+    addUser(login, role) {
+      const user: User = { ...NEW_USER, id: newPublicId('SR'), login, name: login, role };
+      accounts.set(user.id, { user, passwordHash: `password of ${login}` });
+      return user;
+    },
+    changeUser(id, change) {
+      const account = accounts.get(id);
+      if (account) accounts.set(id, { ...account, user: { ...account.user, ...change } });
+    },
+    changeSession: patch,
+    sessionsOf: (id) =>
+      [...sessions.values()].map((stored) => stored.session).filter((session) => session.userId === id),
+    sessions: {
+      async find(hash) {
+        const session = byHash(hash)?.session;
+        const user = session && userOf(session.userId);
+        return session && user ? { session, user } : null;
+      },
+      touch: async (id, at) => patch(id, { lastUsedAt: at }),
+      async end(id, reason, at, entry) {
+        if (sessions.get(id)?.session.endedAt !== null) return false;
+        patch(id, { endedAt: at, endReason: reason });
+        if (entry) audit.push(entry);
+        return true;
+      },
+      live: async (ids, now) => new Set(ids.filter((id) => isLive(id, now))),
+    },
+    accounts: {
+      findByLogin: async (folded) =>
+        [...accounts.values()].find(({ user }) => foldLogin(user.login) === folded) ?? null,
+      read: async (id) => userOf(id),
+      async signIn({ session, hash, clears, replaces, entry }) {
+        const account = accounts.get(session.userId);
+        if (account?.user.status !== 'active') return null;
+        const replaced = replaces && byHash(replaces);
+        if (replaced) patch(replaced.session.id, { endedAt: session.createdAt, endReason: 'sign_out' });
+        const user = { ...account.user, lastSignInAt: session.createdAt };
+        accounts.set(user.id, { ...account, user });
+        sessions.set(session.id, { session, hash: keyOf(hash) });
+        throttle.clear(clears);
+        audit.push(entry);
+        return user;
+      },
+    },
+    throttle,
+    users: {
+      async page(_q, _after, limit) {
+        const users = [...accounts.values()].map(({ user }) => user);
+        return { users: users.slice(0, limit), next: null };
+      },
+    },
+    organization: {
+      read: async () => ({ id: ORGANIZATION_ID, version: 3, settings: ORGANIZATION_DEFAULTS }),
+    },
+  };
+}
+
+const ORGANIZATION_ID = 'RG0000000000AA' as PublicId;
+
+const NEW_USER = {
+  version: 1,
+  email: null,
+  source: 'local',
+  status: 'active',
+  timeZone: null,
+  language: null,
+  lastSignInAt: null,
+  createdAt: 0,
+} as const;
+
+interface Failures {
+  readonly failures: number;
+  readonly lastAt: Micros;
+}
+
+function createMemoryThrottle(audit: AuditEntry[]): Throttle & { clear(keys: readonly string[]): void } {
+  const known = new Map<string, Failures>();
+  const evaluating = new Map<string, Micros>();
+  const waitOf = (key: string, now: Micros) => {
+    const found = known.get(key);
+    return found ? found.lastAt + waitAfter(found.failures) - now : 0;
+  };
+  const clear = (keys: readonly string[]) => {
+    for (const key of keys) {
+      known.delete(key);
+      evaluating.delete(key);
+    }
+  };
+
+  return {
+    clear,
+    async admit(account, source, now) {
+      const wait = Math.max(waitOf(account, now), waitOf(source, now));
+      if (wait > 0) return { admitted: false, wait };
+      if ((evaluating.get(account) ?? 0) > now) return { admitted: false, wait: PARALLEL_WAIT };
+      evaluating.set(account, now + EVALUATION_LIMIT);
+      return { admitted: true };
+    },
+    async failed(account, source, now, entry) {
+      for (const key of [account, source]) {
+        const before = known.get(key);
+        const counts = before && now - before.lastAt < FORGOTTEN_AFTER ? before.failures : 0;
+        known.set(key, { failures: counts + 1, lastAt: now });
+      }
+      evaluating.delete(account);
+      audit.push(entry);
+    },
+    release: async (account) => void evaluating.delete(account),
+  };
+}
+
+/** Passwords that are their own hashes. */
+export const plainPasswords: Passwords = {
+  hash: async (password) => password,
+  check: async (stored, password) => (stored === password ? 'right' : 'wrong'),
+};

@@ -1,0 +1,72 @@
+/** Debian's Chromium, driven with playwright-core, with axe-core at hand. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Ready } from './tocsin.ts';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export interface Finding {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly targets: readonly string[];
+}
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+/** A browser profile of its own: another person, or another window of the same one after {@link signIn}. */
+export function newProfile(
+  browser: Browser,
+  options: { width?: number; height?: number; dark?: boolean; locale?: string; timeZone?: string } = {},
+): Promise<BrowserContext> {
+  return browser.newContext({
+    viewport: { width: options.width ?? 1440, height: options.height ?? 900 },
+    colorScheme: options.dark ? 'dark' : 'light',
+    locale: options.locale ?? 'en-GB',
+    ...(options.timeZone !== undefined && { timezoneId: options.timeZone }),
+    // axe-core is put into the page by the test; the service's own policy would refuse it.
+    bypassCSP: true,
+  });
+}
+
+/** Signs in through the form, the way a person does. */
+export async function signIn(page: Page, ready: Ready): Promise<void> {
+  await page.goto(`${ready.app_url}/sign-in`);
+  await page.getByLabel(/login|логин/i).fill(ready.login);
+  await page.getByLabel(/^(password|пароль)/i).fill(ready.password ?? '');
+  await page.getByRole('button', { name: /sign in|войти/i }).click();
+  await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'));
+}
+
+/** What axe-core finds on the page as it is now. */
+export async function accessibilityFindings(page: Page): Promise<Finding[]> {
+  await page.evaluate(axeSource);
+  return page.evaluate(async () => {
+    const scope = globalThis as unknown as {
+      axe: {
+        run(): Promise<{
+          violations: { id: string; impact: string | null; nodes: { target: string[] }[] }[];
+        }>;
+      };
+    };
+    const { violations } = await scope.axe.run();
+    return violations.map(({ id, impact, nodes }) => ({
+      id,
+      impact,
+      targets: nodes.map((node) => node.target.join(' ')),
+    }));
+  });
+}

@@ -1,0 +1,218 @@
+/**
+ * Several `tocsin serve` processes as people run them: one PostgreSQL, one Redis, the same keys. Everything is this
+ * test's own and gone after {@link Cluster.remove}, whatever state it is in.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { connect } from '../../storage/connection.ts';
+import { type RunningPostgres, startEmbeddedPostgres } from '../../storage/embedded.ts';
+import type { Sql } from '../../storage/records.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
+import { type RedisServer, startRedis } from '../redis.ts';
+import { Api } from './api.ts';
+import { type FirstRows, firstRows } from './cluster-rows.ts';
+import { migrateDatabase } from './program.ts';
+import { Replica } from './replica.ts';
+import { pidOfClient } from './socket-owner.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { freePorts } from './tocsin.ts';
+
+export interface ClusterOptions {
+  /** 3 unless said. */
+  readonly replicas?: number;
+  /** One process without Redis: what a cluster is measured against. */
+  readonly withoutRedis?: true;
+  /** Each replica reaches Redis through a proxy of its own. */
+  readonly proxies?: true;
+  /** Events-mode webhook Destinations of the Default route, all at one receiver; 2 unless said. */
+  readonly destinations?: number;
+  /** The receiver notes which replica each request came from. It costs time. */
+  readonly identifySenders?: true;
+  /** As people run it: every commit reaches the disk. Tests of processes do without. */
+  readonly durable?: true;
+  readonly logLevel?: 'info' | 'warn' | 'error';
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const ADMIN = { login: 'admin@example.org', password: 'correct horse battery' } as const;
+
+/** Connections of many replicas at once, those of killed ones included; commit times for the witness. */
+const SERVER_SETTINGS = { max_connections: '200', track_commit_timestamp: 'on' } as const;
+const NOT_DURABLE = { fsync: 'off', full_page_writes: 'off' } as const;
+
+export class Cluster {
+  readonly replicas: Replica[] = [];
+  readonly proxies = new Map<string, TcpProxy>();
+  receiver!: WebhookReceiver;
+  sql!: Sql;
+  rows!: FirstRows;
+  /** Null without Redis. */
+  redis: RedisServer | null = null;
+  readonly home: string;
+  readonly #options: ClusterOptions;
+  readonly #keys = randomBytes(32).toString('base64');
+  readonly #killAll = () => this.#killNow();
+  #postgres: RunningPostgres | null = null;
+  #api: Api | null = null;
+
+  private constructor(options: ClusterOptions) {
+    this.#options = options;
+    this.home = mkdtempSync(path.join(tmpdir(), 'tocsin-cluster-'));
+    chmodSync(this.home, 0o711);
+  }
+
+  /** Starts everything; every replica is ready. @throws after it has removed what was begun */
+  static async start(options: ClusterOptions = {}): Promise<Cluster> {
+    const cluster = new Cluster(options);
+    process.once('exit', cluster.#killAll);
+    try {
+      await cluster.#start();
+      return cluster;
+    } catch (error) {
+      await cluster.remove();
+      throw error;
+    }
+  }
+
+  async #start(): Promise<void> {
+    const redis = this.#options.withoutRedis ? null : startRedis();
+    redis?.catch(() => undefined);
+    this.receiver = await startWebhookReceiver(
+      this.#options.identifySenders ? { identify: (client) => this.#senderOf(client) } : {},
+    );
+    await this.startPostgres();
+    this.redis = await redis;
+    await migrateDatabase(this.environment());
+    const count = this.#options.withoutRedis ? 1 : (this.#options.replicas ?? 3);
+    for (let n = 1; n <= count; n++) await this.addReplica(`r${n}`);
+    const [first, ...others] = this.replicas as [Replica, ...Replica[]];
+    await first.start();
+    this.#api = await Api.signIn({ app_url: first.url, ...ADMIN });
+    this.rows = await firstRows(this.#api, this.receiver, this.#options.destinations ?? 2);
+    // After the first rows, so that nobody has to hear of them before a test begins.
+    await Promise.all(others.map((replica) => replica.start()));
+  }
+
+  /** Starts PostgreSQL, or starts it again after {@link stopPostgres} or {@link killPostgres}. */
+  async startPostgres(): Promise<void> {
+    const settings = { ...SERVER_SETTINGS, ...(this.#options.durable ? {} : NOT_DURABLE) };
+    this.#postgres = await startEmbeddedPostgres({ dataDir: path.join(this.home, 'postgres'), settings });
+    this.sql ??= connect(this.#postgres.settings, { max: 4, applicationName: 'cluster-test' });
+  }
+
+  async stopPostgres(): Promise<void> {
+    await this.#postgres?.stop();
+  }
+
+  /** Kills the server's main process; its sessions end by themselves. */
+  async killPostgres(): Promise<void> {
+    process.kill(this.#postmaster()!, 'SIGKILL');
+    await this.#postgres?.stop();
+  }
+
+  /** A further replica, not started. `env` goes before what every process is given; undefined: not set. */
+  async addReplica(id: string, env: Readonly<Record<string, string | undefined>> = {}): Promise<Replica> {
+    const [port] = await freePorts(1);
+    const replica = new Replica({
+      id,
+      port: port!,
+      folder: this.home,
+      env: { ...this.environment(), ...(await this.#redisFor(id)), ...env },
+    });
+    this.replicas.push(replica);
+    return replica;
+  }
+
+  async #redisFor(id: string): Promise<Record<string, string>> {
+    if (this.redis === null) return {};
+    if (!this.#options.proxies) return { SVC_REDIS_URL: this.redis.url };
+    const proxy = await startTcpProxy({ port: this.redis.port });
+    this.proxies.set(id, proxy);
+    return { SVC_REDIS_URL: `redis://127.0.0.1:${proxy.port}` };
+  }
+
+  /** What every process of the installation is given. */
+  environment(): Record<string, string> {
+    const { host, port, database, user } = this.#postgres!.settings;
+    return {
+      SVC_DATABASE_HOST: host,
+      SVC_DATABASE_PORT: String(port),
+      SVC_DATABASE_NAME: database,
+      SVC_DATABASE_USER: user,
+      SVC_DATABASE_SSLMODE: 'disable',
+      SVC_SECRET_KEYS: this.#keys,
+      SVC_PUBLIC_URL: 'http://localhost:8080',
+      SVC_BOOTSTRAP_ADMIN_EMAIL: ADMIN.login,
+      SVC_BOOTSTRAP_ADMIN_PASSWORD: ADMIN.password,
+      SVC_LOG_LEVEL: this.#options.logLevel ?? 'info',
+      ...this.#options.env,
+    };
+  }
+
+  replica(id: string): Replica {
+    const found = this.replicas.find((replica) => replica.id === id);
+    if (!found) throw new Error(`There is no replica ${id}`);
+    return found;
+  }
+
+  proxy(id: string): TcpProxy {
+    const found = this.proxies.get(id);
+    if (!found) throw new Error(`There is no proxy before ${id}`);
+    return found;
+  }
+
+  /** The Admin's session, at one replica. */
+  api(replica: Replica): Api {
+    return this.#api!.at(replica.url);
+  }
+
+  /** Who acts for a shard by the rows: the id of a replica. */
+  async ownerOf(kind: string, key: string): Promise<Replica | null> {
+    const [row] = await this.sql<{ owner: string | null }[]>`
+      select s.owner from actors a join shards s using (shard) where a.kind = ${kind} and a.key = ${key}`;
+    return this.replicas.find(({ id }) => id === row?.owner?.split('/')[0]) ?? null;
+  }
+
+  /** How many shards each replica holds by the rows. */
+  async holdings(): Promise<Map<string, number>> {
+    const rows = await this.sql<{ id: string; count: number }[]>`
+      select coalesce(split_part(owner, '/', 1), '') as id, count(*)::int as count from shards group by 1`;
+    return new Map(rows.map(({ id, count }) => [id, count]));
+  }
+
+  /** Ends every process and removes every file. `CLUSTER_KEEP=1` keeps the files, the logs among them. */
+  async remove(): Promise<void> {
+    for (const replica of this.replicas) if (replica.isFrozen) replica.thaw();
+    await Promise.all(this.replicas.map((replica) => replica.kill()));
+    await Promise.all([...this.proxies.values()].map((proxy) => proxy.stop()));
+    await this.sql?.end({ timeout: 1 });
+    await this.redis?.stop();
+    await this.#postgres?.stop();
+    await this.receiver?.close();
+    process.off('exit', this.#killAll);
+    if (process.env.CLUSTER_KEEP) console.log(`The logs are in ${this.home}`);
+    else rmSync(this.home, { recursive: true, force: true });
+  }
+
+  #killNow(): void {
+    for (const replica of this.replicas) replica.killNow();
+    const postmaster = this.#postmaster();
+    if (postmaster !== null) process.kill(postmaster, 'SIGQUIT');
+  }
+
+  #postmaster(): number | null {
+    const file = path.join(this.home, 'postgres', 'cluster', 'postmaster.pid');
+    return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : null;
+  }
+
+  #senderOf(port: number): string | null {
+    const running = this.replicas.filter(({ isRunning }) => isRunning);
+    const pid = pidOfClient(
+      port,
+      running.map((replica) => replica.pid),
+    );
+    return running.find((replica) => replica.pid === pid)?.id ?? null;
+  }
+}

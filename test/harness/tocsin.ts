@@ -1,0 +1,133 @@
+/** Runs the real service as its own process, the way a new user does: `tocsin quickstart`. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+const root = path.resolve(import.meta.dirname, '..', '..');
+const TOCSIN = ['--max-semi-space-size=32', path.join(root, 'runtime', 'main.ts'), 'quickstart'];
+
+export interface Ready {
+  readonly app_url: string;
+  readonly ingest_url: string;
+  readonly internal_url: string;
+  readonly login: string;
+  readonly password: string | null;
+  readonly integration_id: string;
+  readonly integration_token: string | null;
+  readonly ingest_endpoint: string;
+}
+
+/** One data folder and the processes that run on it, one after the other. */
+export class Installation {
+  readonly dataDir = mkdtempSync(path.join(tmpdir(), 'tocsin-test-'));
+  readonly env: Record<string, string>;
+  /** What the first start printed, secrets included; later starts print null for those. */
+  first!: Ready;
+  #child: ChildProcess | null = null;
+  #ports: readonly number[] = [];
+  readonly log: string[] = [];
+
+  readonly #program: readonly string[];
+
+  /** `program` takes the words of `tocsin quickstart`; benches bring their own. */
+  constructor(env: Record<string, string> = {}, program: readonly string[] = TOCSIN) {
+    this.env = env;
+    this.#program = program;
+  }
+
+  /** Starts the service and resolves once it says that it is ready. */
+  async start(): Promise<Ready> {
+    if (this.#ports.length === 0) this.#ports = await freePorts(3);
+    const [app, ingest, internal] = this.#ports.map((port) => `127.0.0.1:${port}`);
+    const words = [
+      '--data-dir',
+      this.dataDir,
+      '--app',
+      app!,
+      '--ingest',
+      ingest!,
+      '--internal',
+      internal!,
+      '--json',
+    ];
+    const child = spawn(process.execPath, [...this.#program, ...words], {
+      cwd: root,
+      env: { ...process.env, SVC_LOG_LEVEL: 'warn', ...this.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    createInterface({ input: child.stderr! }).on('line', (line) => this.log.push(line));
+    const ready = await readiness(child, this.log);
+    this.first ??= ready;
+    return { ...ready, password: this.first.password, integration_token: this.first.integration_token };
+  }
+
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
+  /** SIGKILL, and waits until the process is gone. Its embedded database server lives on, as it would. */
+  async kill(): Promise<void> {
+    const child = this.#child!;
+    const gone = exited(child);
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  /** SIGTERM, and the exit code. */
+  async stop(): Promise<number | null> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null) return child?.exitCode ?? null;
+    const gone = exited(child);
+    child.kill('SIGTERM');
+    return gone;
+  }
+
+  /** Stops the service and removes its data. */
+  async remove(): Promise<void> {
+    await this.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+/** A started installation with default settings. */
+export async function startTocsin(env: Record<string, string> = {}): Promise<Installation> {
+  const installation = new Installation(env);
+  await installation.start();
+  return installation;
+}
+
+function exited(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+}
+
+function readiness(child: ChildProcess, log: string[]): Promise<Ready> {
+  return new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      log.push(line);
+      if (line.startsWith('{"ready":true')) resolve(JSON.parse(line) as Ready);
+    });
+    child.once('exit', (code, signal) =>
+      reject(
+        new Error(`Tocsin ended before it was ready (${signal ?? code}):\n${log.slice(-30).join('\n')}`),
+      ),
+    );
+  });
+}
+
+/** Ports that were free a moment ago. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const server = createServer();
+      return new Promise<typeof server>((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

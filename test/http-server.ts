@@ -1,0 +1,185 @@
+/** The real server on a free port of 127.0.0.1, with everything behind it in memory; and a client that hides nothing. */
+import { createHmac, randomBytes } from 'node:crypto';
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Registry } from 'prom-client';
+import { onTestFinished } from 'vitest';
+import type { RoleName } from '../actors/access/user.ts';
+import type { Directory } from '../actors/directory.ts';
+import type { HintBus } from '../actors/effects.ts';
+import type { CsrfTokens } from '../http/credentials.ts';
+import { createHintBus } from '../http/hint-bus.ts';
+import { createHttp, type Http, type HttpDeps } from '../http/index.ts';
+import type { ListenAddress, Listener } from '../http/listeners.ts';
+import type { Log } from '../runtime/log.ts';
+import type { PublicId } from '../runtime/public-id.ts';
+import { createMemoryAccess, type MemoryAccess, plainPasswords } from './fakes/access-store.ts';
+import { createManualClock, type ManualClock } from './fakes/manual-clock.ts';
+
+export interface TestHttp {
+  readonly http: Http;
+  readonly addresses: Readonly<Record<Listener, ListenAddress>>;
+  readonly clock: ManualClock;
+  /** What the server works on, unless a test gave it another store. */
+  readonly access: MemoryAccess;
+  readonly hints: HintBus;
+  readonly registry: Registry;
+  /** Events logged so far. */
+  readonly logged: readonly string[];
+  /** Sends a request to the app listener unless told otherwise. */
+  send(method: string, path: string, options?: SendOptions): Promise<Received>;
+  /** A new user of the Role, signed in. */
+  signIn(role: RoleName, login?: string): Promise<SignedIn>;
+}
+
+export interface SendOptions {
+  readonly as?: SignedIn;
+  /** Sent as JSON; a text or bytes as they are. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly listener?: Listener;
+}
+
+export interface Received {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly bytes: Buffer;
+  /** The body as JSON. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+export interface SignedIn {
+  readonly cookie: string;
+  readonly csrf: string;
+  readonly userId: PublicId;
+}
+
+/** Starts a server that is gone when the test ends. */
+export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHttp> {
+  const clock = createManualClock();
+  const memory = createMemoryAccess();
+  const hints = createHintBus();
+  const registry = new Registry();
+  const logged: string[] = [];
+  const log: Log = (event) => void logged.push(event);
+  const http = await createHttp({
+    listen: { app: ANY_PORT, ingest: ANY_PORT, internal: ANY_PORT },
+    publicUrl: 'https://tocsin.test',
+    trustedProxies: [],
+    uiFolder: '/nonexistent',
+    version: '0.0.0',
+    clock,
+    log,
+    registry,
+    random: randomBytes,
+    access: memory,
+    passwords: plainPasswords,
+    csrf: testCsrf,
+    directory: { current: () => EMPTY_DIRECTORY, reload: async () => undefined },
+    upToDate: async () => undefined,
+    hints,
+    operations: [],
+    isUnavailable: () => false,
+    readiness: async () => null,
+    ingest: { register: () => undefined, stop: async () => undefined },
+    ...changes,
+  });
+  const addresses = await http.start();
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => {
+    agent.destroy();
+    http.stop();
+  });
+
+  const send: TestHttp['send'] = (method, path, options = {}) =>
+    sendTo(agent, addresses[options.listener ?? 'app'], method, path, options);
+  return {
+    http,
+    addresses,
+    clock,
+    access: memory,
+    hints,
+    registry: changes.registry ?? registry,
+    logged,
+    send,
+    async signIn(role, login = role) {
+      const user = memory.addUser(login, role);
+      const answer = await send('POST', '/api/v1/sessions', {
+        body: { login, password: `password of ${login}` },
+      });
+      return signedIn(answer, user.id);
+    },
+  };
+}
+
+export function signedIn(answer: Received, userId: PublicId): SignedIn {
+  const [cookie = ''] = (answer.headers['set-cookie']?.[0] ?? '').split(';');
+  return { cookie, csrf: String(answer.json.csrf_token), userId };
+}
+
+const ANY_PORT: ListenAddress = { host: '127.0.0.1', port: 0 };
+
+const EMPTY_DIRECTORY: Directory = {
+  organization: {
+    id: 'RG0000000000AA' as Directory['organization']['id'],
+    name: 'Tocsin',
+    timeZone: 'UTC',
+    workdayStart: '09:00',
+    weekStart: 'monday',
+    severityLabel: 'severity',
+    severityMapping: [],
+    criticalIsUrgent: true,
+    instanceLabels: [],
+  },
+  routes: [],
+  routesById: new Map(),
+  integrationsById: new Map(),
+  destinationsById: new Map(),
+  usersById: new Map(),
+};
+
+const testCsrf: CsrfTokens = {
+  issue: (session) => createHmac('sha256', 'test').update(session).digest('base64url'),
+  verify: (session, token) => token === createHmac('sha256', 'test').update(session).digest('base64url'),
+};
+
+function sendTo(
+  agent: Agent,
+  { host, port }: ListenAddress,
+  method: string,
+  path: string,
+  { as, body, headers = {} }: SendOptions,
+): Promise<Received> {
+  const content = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  const sent = {
+    ...(as ? { cookie: as.cookie, 'x-csrf-token': as.csrf } : {}),
+    ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(content === undefined || 'transfer-encoding' in headers
+      ? {}
+      : { 'content-length': String(Buffer.byteLength(content)) }),
+    ...headers,
+  };
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ host, port, method, path, headers: sent, agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve(received(response.statusCode ?? 0, response.headers, chunks)));
+    });
+    request.on('error', reject);
+    request.end(content);
+  });
+}
+
+function received(status: number, headers: IncomingHttpHeaders, chunks: readonly Buffer[]): Received {
+  const bytes = Buffer.concat(chunks);
+  const text = bytes.toString();
+  return {
+    status,
+    headers,
+    bytes,
+    text,
+    get json() {
+      return JSON.parse(text);
+    },
+  };
+}

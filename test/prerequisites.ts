@@ -1,0 +1,43 @@
+/** Sees to the programs that the tests drive: installs what is missing, or says what to do. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+interface Program {
+  readonly file: string;
+  readonly debianPackage: string;
+  readonly usedFor: string;
+}
+
+const PROGRAMS: readonly Program[] = [
+  { file: '/usr/bin/chromium', debianPackage: 'chromium', usedFor: 'the browser tests' },
+  { file: '/usr/bin/prometheus', debianPackage: 'prometheus', usedFor: 'the tests with a real Prometheus' },
+  {
+    file: '/usr/bin/prometheus-alertmanager',
+    debianPackage: 'prometheus-alertmanager',
+    usedFor: 'the tests with a real Alertmanager',
+  },
+  {
+    file: '/usr/lib/postgresql/15/bin/postgres',
+    debianPackage: 'postgresql-15',
+    usedFor: 'the storage tests on the oldest supported PostgreSQL',
+  },
+  { file: '/usr/sbin/haproxy', debianPackage: 'haproxy', usedFor: 'the tests with a real load balancer' },
+  { file: '/usr/bin/redis-server', debianPackage: 'redis-server', usedFor: 'the tests of several replicas' },
+];
+
+/** Installs every missing program with apt. Throws with a sentence that names what could not be had. */
+export function installPrerequisites(): void {
+  const missing = PROGRAMS.filter((program) => !existsSync(program.file));
+  if (missing.length === 0) return;
+  const packages = missing.map((program) => program.debianPackage);
+  console.log(`Installing what the tests need: ${packages.join(', ')}`);
+  const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+  spawnSync('apt-get', ['update', '-q'], options);
+  spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages], options);
+  const absent = missing.filter((program) => !existsSync(program.file));
+  if (absent.length === 0) return;
+  const list = absent.map((program) => `${program.debianPackage} (for ${program.usedFor})`).join(', ');
+  throw new Error(
+    `Could not install ${list}. Install it by hand (as root: apt-get install …) and run the tests again.`,
+  );
+}

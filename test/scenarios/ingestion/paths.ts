@@ -1,0 +1,158 @@
+/** Ingestion §15, rows 27 to 33: what is refused, deleted, replayed, proven alive, and sent by others. */
+import { request } from 'node:http';
+import { expect } from 'vitest';
+import { SECOND } from '../../../runtime/clock.ts';
+import { casesOf } from '../case.ts';
+import type { ScenarioOptions } from '../scenario.ts';
+import { LAB, Lab } from './lab.ts';
+import { expectReplayChangesNothing } from './replaying.ts';
+
+const { cases, row: add } = casesOf('ingestion');
+export const PATHS = cases;
+
+function row(number: number, title: string, run: (lab: Lab) => Promise<void>, options = LAB): void {
+  add(number, title, (s) => run(new Lab(s)), options);
+}
+
+const WITH_HEARTBEAT: ScenarioOptions = {
+  ...LAB,
+  integration: { heartbeat: { enabled: true, timeout_seconds: 300 } },
+};
+
+/** Announces a body that is never sent; the status code. */
+function announce(url: string, bytes: number, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/api/v1/ingest`, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': bytes },
+    });
+    sent.on('response', (answer) => {
+      resolve(answer.statusCode ?? 0);
+      sent.destroy();
+    });
+    sent.on('error', reject);
+    sent.flushHeaders();
+  });
+}
+
+row(27, 'a body above the limit is refused unread, after the token', async (lab) => {
+  const { ingestUrl } = lab.s.world.running;
+  const token = { authorization: `Bearer ${lab.sender.token}` };
+  expect(await announce(ingestUrl, 16_777_217, token)).toBe(413);
+  expect(await announce(ingestUrl, 16_777_217, {})).toBe(401);
+  const { items } = await lab.s.admin.get(`/stored-snapshots?integration=${lab.sender.id}`);
+  expect(items).toEqual([]);
+});
+
+row(28, 'deleting the Integration ends its Alerts and its tokens', async (lab) => {
+  await lab.plays('T [A+ B+]');
+  await lab.at(60);
+  await lab.s.deleteIntegration('I');
+  expect(await lab.states()).toEqual([
+    'A: resolved +60 integration_deleted',
+    'B: resolved +60 integration_deleted',
+  ]);
+  expect(await lab.sender.post(lab.sent[0]!)).toBe(401);
+});
+
+row(29, 'a replay changes nothing, counts nothing, and is audited', async (lab) => {
+  await lab.plays('T [A+ B+]; +60 [A- B+]; +120 [A+ B+]; +600 [A- B+]; +700 Z []');
+  await expectReplayChangesNothing(lab);
+});
+
+/** A repeat after five minutes, which is the last Snapshot, at +300; Heartbeats every minute, except in a gap. */
+async function silentAfterRepeat(lab: Lab, until: number, gap?: readonly [from: number, to: number]) {
+  await lab.plays('T [A+]');
+  for (let second = 0; second <= until; second += 60) {
+    await lab.at(second, 10 * SECOND);
+    if (second === 300) await lab.post(lab.body(['R'], ['A+']));
+    const isSilent = gap && second > gap[0] && second < gap[1];
+    if (!isSilent) expect(await lab.sender.heartbeat()).toBe(204);
+  }
+}
+
+/** When A resolved, after the last Snapshot, s. */
+async function staleAfter(lab: Lab): Promise<number> {
+  const alert = (await lab.alerts()).get('A');
+  expect(alert).toMatchObject({ state: 'resolved', resolve_reason: 'stale' });
+  return lab.since(alert?.resolved_at) - 300;
+}
+
+row(
+  30,
+  'a group that falls silent under a live Heartbeat goes stale',
+  async (lab) => {
+    await silentAfterRepeat(lab, 1_260);
+    const after = await staleAfter(lab);
+    expect(after).toBeGreaterThanOrEqual(900);
+    expect(after).toBeLessThanOrEqual(930);
+  },
+  WITH_HEARTBEAT,
+);
+
+row(
+  31,
+  'time without a Heartbeat does not count',
+  async (lab) => {
+    const state = async () => (await lab.integration()).heartbeat.state;
+    await silentAfterRepeat(lab, 540, [300, 900]);
+    expect(await state()).toBe('live');
+    await lab.at(630, 10 * SECOND);
+    expect(await state()).toBe('lost');
+    await lab.at(900, 10 * SECOND);
+    expect(await lab.sender.heartbeat()).toBe(204);
+    await lab.s.world.settle();
+    expect(await state()).toBe('live');
+    for (let second = 960; second <= 1_860; second += 60) {
+      await lab.at(second, 10 * SECOND);
+      await lab.sender.heartbeat();
+    }
+    const after = await staleAfter(lab);
+    expect(after).toBeGreaterThanOrEqual(1_500);
+    expect(after).toBeLessThanOrEqual(1_530);
+  },
+  WITH_HEARTBEAT,
+);
+
+row(32, 'without a Heartbeat nothing goes stale', async (lab) => {
+  await lab.plays('T [A+]; +300 R [A+]');
+  await lab.at(30 * 3_600);
+  expect(await lab.states()).toEqual(['A: firing']);
+});
+
+row(33, 'a Grafana body is a Snapshot', async (lab) => {
+  const body = {
+    version: '1',
+    groupKey: '{}:{alertname="CPU"}',
+    status: 'firing',
+    truncatedAlerts: 0,
+    orgId: 1,
+    title: '[FIRING:1] CPU',
+    state: 'alerting',
+    message: 'CPU is high',
+    receiver: 'tocsin',
+    alerts: [
+      {
+        status: 'firing',
+        labels: { alertname: 'CPU', instance: 'web-1' },
+        annotations: {},
+        startsAt: '2026-10-03T12:00:00+02:00',
+        endsAt: '0001-01-01T00:00:00Z',
+        generatorURL: 'http://grafana/alerting/grafana/abc/view',
+        fingerprint: 'c0ffee',
+        silenceURL: 'http://grafana/silence',
+        dashboardURL: '',
+        panelURL: '',
+        imageURL: '',
+        values: { B: 44.2 },
+        valueString: '[ var=B value=44.2 ]',
+      },
+    ],
+  };
+  expect(await lab.sender.post(JSON.stringify(body))).toBe(202);
+  await lab.s.world.settle();
+  const [alert] = (await lab.alerts()).values();
+  expect(alert).toMatchObject({ state: 'firing', fingerprint: 'c0ffee', starts_at: '2026-10-03T10:00:00Z' });
+  const { items } = await lab.s.admin.get(`/stored-snapshots?integration=${lab.sender.id}`);
+  expect(items).toMatchObject([{ state: 'processed', alert_count: 1 }]);
+});

@@ -1,0 +1,71 @@
+/** Internal alerts §9, rows 15 to 18: what people are told after and during outages of Tocsin itself. */
+import { expect } from 'vitest';
+import { MINUTE } from '../../../runtime/clock.ts';
+import type { Json } from '../../harness/api.ts';
+import { backdateSignOfLife } from '../by-hand.ts';
+import { casesOf } from '../case.ts';
+import type { Scenario } from '../scenario.ts';
+
+const { cases, row } = casesOf('internal-alerts');
+export const OUTAGES = cases;
+
+async function notices(s: Scenario, name?: string): Promise<Json[]> {
+  const caller = name === undefined ? s.admin : await s.people.named(name);
+  const { status, body } = await caller.call('GET', '/system-notices');
+  expect(status).toBe(200);
+  return body.items;
+}
+
+const outagesOf = async (s: Scenario, number: number) =>
+  (await s.timeline(number)).filter(({ system_event: event }) => event === 'service_unavailable');
+
+row(15, 'that nobody leads is for Admins', async (s) => {
+  const ann = await s.people.named('Ann');
+  expect(ann.id).toBeDefined();
+  await backdateSignOfLife(s.world.sql, s.world.clock.now() - 2 * MINUTE - 1);
+  expect(await notices(s)).toMatchObject([{ kind: 'no_replica_leading', audience: 'admins', until: null }]);
+  expect(await notices(s, 'Ann')).toEqual([]);
+  await backdateSignOfLife(s.world.sql, s.world.clock.now());
+  expect(await notices(s)).toEqual([]);
+});
+
+row(
+  16,
+  'ten minutes away are a downtime, told once for each open Alert Group',
+  async (s) => {
+    await s.play('t0 +X1 & +Xb; t1');
+    expect(await s.sender().heartbeat()).toBe(204);
+    await s.downUntil('t11');
+    const { recovery } = await s.admin.get('/system-status');
+    expect(recovery).toMatchObject({
+      active: true,
+      period_from: s.instant('t1'),
+      period_to: s.instant('t11'),
+    });
+    expect(await notices(s, 'Ann')).toMatchObject([
+      { kind: 'recovering_after_downtime', audience: 'all', since: s.instant('t11') },
+    ]);
+    for (const number of [1, 2]) {
+      expect(await outagesOf(s, number)).toHaveLength(1);
+      await s.shows(number, { status: 'firing' });
+    }
+    expect(await s.internalAlerts(s.sender().id)).toEqual([]);
+    await s.at('t27');
+    expect(await notices(s, 'Ann')).toEqual([]);
+  },
+  { integration: { heartbeat: { enabled: true, timeout_seconds: 1_800 } } },
+);
+
+row(17, 'a minute away is none', async (s) => {
+  await s.play('t0 +X1; t1');
+  await s.downUntil('t2');
+  expect(await notices(s)).toEqual([]);
+  expect(await outagesOf(s, 1)).toEqual([]);
+  expect(s.logged('downtime_recorded')).toEqual([]);
+});
+
+row(18, 'System status is for Admins, notices are for everybody', async (s) => {
+  const ann = await s.people.named('Ann');
+  expect((await ann.call('GET', '/system-status')).status).toBe(403);
+  expect((await ann.call('GET', '/system-notices')).status).toBe(200);
+});

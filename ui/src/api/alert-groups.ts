@@ -1,0 +1,82 @@
+/** Operations on Alert Groups (api §12). */
+import type { Answer, ApiClient, Query } from './client.ts';
+import type {
+  AlertGroup,
+  AlertItem,
+  BulkResult,
+  CommandAnswer,
+  DeliveryItem,
+  GroupCounts,
+  Items,
+  Note,
+  Page,
+  RelatedGroup,
+  SnoozePresets,
+  SnoozeRequest,
+  TimelineEntry,
+  UserRef,
+} from './shapes.ts';
+
+/** Commands that carry nothing. */
+export type PlainCommand = 'acknowledge' | 'unacknowledge' | 'unresolve' | 'unsnooze' | 'still_on_it';
+
+export type BulkCommand =
+  | { readonly command: 'acknowledge' | 'unsnooze' }
+  | { readonly command: 'resolve'; readonly note: string | null }
+  | { readonly command: 'snooze'; readonly snooze: SnoozeRequest };
+
+export interface PageRequest {
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+
+export type AlertGroupsApi = ReturnType<typeof createAlertGroupsApi>;
+
+export function createAlertGroupsApi(client: ApiClient) {
+  const of = (id: string) => `/alert-groups/${id}`;
+
+  return {
+    list: (filters: Query, page: PageRequest): Promise<Answer<Page<AlertGroup>>> =>
+      client.get('/alert-groups', { query: { ...filters, ...page } }),
+    counts: (filters: Query): Promise<Answer<GroupCounts>> =>
+      client.get('/alert-group-counts', { query: filters }),
+    read: (id: string): Promise<Answer<AlertGroup>> => client.get(of(id)),
+    alerts: (id: string, page: PageRequest): Promise<Answer<Page<AlertItem>>> =>
+      client.get(`${of(id)}/alerts`, { query: { ...page } }),
+    timeline: (
+      id: string,
+      page: PageRequest,
+      order: 'asc' | 'desc',
+      kinds: readonly string[],
+    ): Promise<Answer<Page<TimelineEntry>>> =>
+      client.get(`${of(id)}/timeline`, { query: { ...page, order, kind: kinds } }),
+    notes: (id: string, page: PageRequest): Promise<Answer<Page<Note>>> =>
+      client.get(`${of(id)}/notes`, { query: { ...page } }),
+    related: (id: string, page: PageRequest): Promise<Answer<Page<RelatedGroup>>> =>
+      client.get(`${of(id)}/related`, { query: { ...page } }),
+    deliveries: (id: string): Promise<Answer<Items<DeliveryItem>>> => client.get(`${of(id)}/deliveries`),
+    /** People for pickers, deleted ones included, by name. @param q part of a name or login */
+    people: (q: string, page: PageRequest): Promise<Answer<Page<UserRef>>> =>
+      client.get('/user-directory', { query: { q, ...page } }),
+    snoozePresets: (timeZone: string): Promise<Answer<SnoozePresets>> =>
+      client.get('/snooze-presets', { query: { time_zone: timeZone } }),
+
+    command: (id: string, command: PlainCommand): Promise<Answer<CommandAnswer>> =>
+      client.post(`${of(id)}/${command.replaceAll('_', '-')}`),
+    resolve: (id: string, note: string | null): Promise<Answer<CommandAnswer>> =>
+      client.post(`${of(id)}/resolve`, { body: note === null ? {} : { note } }),
+    snooze: (id: string, snooze: SnoozeRequest): Promise<Answer<CommandAnswer>> =>
+      client.post(`${of(id)}/snooze`, { body: snooze }),
+    addNote: (id: string, body: string): Promise<Answer<Note>> =>
+      client.post(`${of(id)}/notes`, { body: { body } }),
+    bulk: (ids: readonly string[], bulk: BulkCommand): Promise<Answer<{ results: readonly BulkResult[] }>> =>
+      client.post('/alert-groups/bulk-commands', { body: bulkBody(ids, bulk) }),
+  };
+}
+
+function bulkBody(ids: readonly string[], bulk: BulkCommand): unknown {
+  const base = { command: bulk.command, alert_group_ids: ids };
+  if (bulk.command === 'resolve') return bulk.note === null ? base : { ...base, note: bulk.note };
+  if (bulk.command === 'snooze') return { ...base, snooze: bulk.snooze };
+  return base;
+}

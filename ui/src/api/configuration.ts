@@ -1,0 +1,114 @@
+/** Operations on Integrations, Routes, Destinations and the Organization (api §9–§11, §15). */
+import type { PageRequest } from './alert-groups.ts';
+import type { Answer, ApiClient, Query } from './client.ts';
+import type {
+  GroupKeyPreview,
+  GroupKeyPreviewInput,
+  IntegrationAlert,
+  RouteSuggestion,
+  SenderRoute,
+  StoredSnapshot,
+  StoredSnapshotBody,
+} from './configuration-shapes.ts';
+import type {
+  CreatedDestination,
+  CreatedIntegrationToken,
+  Destination,
+  Integration,
+  IntegrationInput,
+  IntegrationToken,
+  Items,
+  NamedSecret,
+  Organization,
+  Page,
+  Route,
+  RouteInput,
+  RouteProfile,
+  SigningSecretStatus,
+  WebhookInput,
+} from './shapes.ts';
+
+export type ConfigurationApi = ReturnType<typeof createConfigurationApi>;
+
+export function createConfigurationApi(client: ApiClient) {
+  return {
+    organization: (): Promise<Answer<Organization>> => client.get('/organization'),
+    integrations: integrations(client),
+    routes: routes(client),
+    destinations: destinations(client),
+  };
+}
+
+function integrations(client: ApiClient) {
+  const of = (id: string) => `/integrations/${id}`;
+  return {
+    list: (page: PageRequest): Promise<Answer<Page<Integration>>> =>
+      client.get('/integrations', { query: { ...page } }),
+    create: (body: IntegrationInput): Promise<Answer<Integration>> => client.post('/integrations', { body }),
+    read: (id: string): Promise<Answer<Integration>> => client.get(of(id)),
+    update: (id: string, body: IntegrationInput, ifMatch: string): Promise<Answer<Integration>> =>
+      client.put(of(id), { body, ifMatch }),
+    delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
+    tokens: (id: string): Promise<Answer<Items<IntegrationToken>>> => client.get(`${of(id)}/tokens`),
+    createToken: (id: string, name: string): Promise<Answer<CreatedIntegrationToken>> =>
+      client.post(`${of(id)}/tokens`, { body: name === '' ? {} : { name } }),
+    revokeToken: (id: string, token: string): Promise<Answer<null>> =>
+      client.delete(`${of(id)}/tokens/${token}`),
+    senderRoutes: (id: string): Promise<Answer<Items<SenderRoute>>> =>
+      client.get(`${of(id)}/alertmanager-routes`),
+    alerts: (id: string, query: Query, page: PageRequest): Promise<Answer<Page<IntegrationAlert>>> =>
+      client.get(`${of(id)}/alerts`, { query: { ...query, ...page } }),
+    storedSnapshots: (id: string, query: Query, page: PageRequest): Promise<Answer<Page<StoredSnapshot>>> =>
+      client.get('/stored-snapshots', { query: { integration: id, ...query, ...page } }),
+    storedSnapshot: (id: string): Promise<Answer<StoredSnapshotBody>> =>
+      client.get(`/stored-snapshots/${id}`),
+  };
+}
+
+function routes(client: ApiClient) {
+  const of = (id: string) => `/routes/${id}`;
+  return {
+    list: (): Promise<Answer<Items<Route>>> => client.get('/routes'),
+    profiles: (): Promise<Answer<Items<RouteProfile>>> => client.get('/route-profiles'),
+    create: (body: RouteInput): Promise<Answer<Route>> => client.post('/routes', { body }),
+    read: (id: string): Promise<Answer<Route>> => client.get(of(id)),
+    update: (id: string, body: RouteInput, ifMatch: string): Promise<Answer<Route>> =>
+      client.put(of(id), { body, ifMatch }),
+    delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
+    reorder: (ids: readonly string[], ifMatch: string | null): Promise<Answer<Items<Route>>> =>
+      client.put('/route-order', { body: { route_ids: ids }, ifMatch }),
+    moveOpenAlertGroups: (id: string): Promise<Answer<{ moved: number }>> =>
+      client.post(`${of(id)}/move-open-alert-groups`),
+    previewGroupKey: (body: GroupKeyPreviewInput): Promise<Answer<GroupKeyPreview>> =>
+      client.post('/group-key-previews', { body }),
+    suggestions: (): Promise<Answer<Items<RouteSuggestion>>> => client.get('/route-suggestions'),
+    acceptSuggestion: (id: string, destinationIds: readonly string[]): Promise<Answer<Route>> =>
+      client.post(`/route-suggestions/${id}/accept`, { body: { destination_ids: destinationIds } }),
+    dismissSuggestion: (id: string): Promise<Answer<null>> => client.post(`/route-suggestions/${id}/dismiss`),
+  };
+}
+
+function destinations(client: ApiClient) {
+  const of = (id: string) => `/destinations/${id}`;
+  return {
+    list: (page: PageRequest): Promise<Answer<Page<Destination>>> =>
+      client.get('/destinations', { query: { ...page } }),
+    create: (body: WebhookInput): Promise<Answer<CreatedDestination>> =>
+      client.post('/destinations', { body }),
+    read: (id: string): Promise<Answer<Destination>> => client.get(of(id)),
+    update: (id: string, body: WebhookInput, ifMatch: string): Promise<Answer<Destination>> =>
+      client.put(of(id), { body, ifMatch }),
+    delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
+    secrets: (id: string): Promise<Answer<Items<NamedSecret>>> => client.get(`${of(id)}/secrets`),
+    putSecret: (id: string, name: string, value: string): Promise<Answer<NamedSecret>> =>
+      client.put(`${of(id)}/secrets/${encodeURIComponent(name)}`, { body: { value } }),
+    deleteSecret: (id: string, name: string): Promise<Answer<null>> =>
+      client.delete(`${of(id)}/secrets/${encodeURIComponent(name)}`),
+    generateSigningSecret: (
+      id: string,
+    ): Promise<Answer<{ readonly secret: string; readonly status: SigningSecretStatus }>> =>
+      client.post(`${of(id)}/signing-secret`),
+    retireSigningSecret: (id: string): Promise<Answer<null>> =>
+      client.delete(`${of(id)}/signing-secret/previous`),
+  };
+}

@@ -1,0 +1,92 @@
+/** Problems as the client knows them: RFC 9457 members read carefully, plus the case that no answer came at all. */
+
+export interface FieldError {
+  /** RFC 6901 into the request body, or `/query/<name>`, `/path/<name>`; `""` is the whole body. */
+  readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
+  /** 1-based; template errors only. */
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+export interface Problem {
+  /** HTTP status, or 0 when the service could not be reached. */
+  readonly status: number;
+  /** Last segment of the problem type, `unreachable` without an answer, `unknown` for a body that is no problem. */
+  readonly type: string;
+  readonly code: string | null;
+  readonly detail: string | null;
+  readonly errors: readonly FieldError[];
+  readonly retryAfterSeconds: number | null;
+  readonly openAlertGroupCount: number | null;
+  readonly relatedAlertGroup: { readonly id: string; readonly number: number } | null;
+}
+
+const NOTHING: Problem = {
+  status: 0,
+  type: 'unreachable',
+  code: null,
+  detail: null,
+  errors: [],
+  retryAfterSeconds: null,
+  openAlertGroupCount: null,
+  relatedAlertGroup: null,
+};
+
+/** The browser is offline, or the service did not answer. */
+export function unreachable(): Problem {
+  return NOTHING;
+}
+
+/** Reads an error answer. Never throws: a body that is no problem becomes type `unknown`. */
+export function readProblem(status: number, body: unknown, retryAfter: string | null): Problem {
+  const members = asRecord(body);
+  if (members === null) {
+    return { ...NOTHING, status, type: 'unknown', retryAfterSeconds: seconds(retryAfter) };
+  }
+  return {
+    status,
+    type: text(members.type)?.split('/').at(-1) ?? 'unknown',
+    code: text(members.code),
+    detail: text(members.detail),
+    errors: Array.isArray(members.errors) ? members.errors.flatMap(readFieldError) : [],
+    retryAfterSeconds: number(members.retry_after_seconds) ?? seconds(retryAfter),
+    openAlertGroupCount: number(members.open_alert_group_count),
+    relatedAlertGroup: readAlertGroupRef(members.related_alert_group),
+  };
+}
+
+function readFieldError(value: unknown): FieldError[] {
+  const item = asRecord(value);
+  const pointer = text(item?.pointer);
+  const code = text(item?.code);
+  if (item === null || pointer === null || code === null) return [];
+  const detail = text(item.detail) ?? '';
+  return [{ pointer, code, detail, line: number(item.line), column: number(item.column) }];
+}
+
+function readAlertGroupRef(value: unknown): Problem['relatedAlertGroup'] {
+  const item = asRecord(value);
+  const id = text(item?.id);
+  const groupNumber = number(item?.number);
+  return id === null || groupNumber === null ? null : { id, number: groupNumber };
+}
+
+function asRecord(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function number(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+function seconds(header: string | null): number | null {
+  if (header === null) return null;
+  const value = Number(header);
+  return Number.isFinite(value) ? Math.max(1, Math.ceil(value)) : null;
+}

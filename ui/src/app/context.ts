@@ -1,0 +1,43 @@
+import { createContext } from 'svelte';
+import type { AlertGroupsApi } from '../api/alert-groups.ts';
+import type { ConfigurationApi } from '../api/configuration.ts';
+import type { SessionsApi } from '../api/sessions.ts';
+import type { Items, Organization } from '../api/shapes.ts';
+import type { StatisticsApi } from '../api/statistics.ts';
+import type { SystemApi, SystemNotice } from '../api/system.ts';
+import type { I18n } from '../i18n/i18n.svelte.ts';
+import type { Live } from '../live/stream.svelte.ts';
+import type { GroupList } from '../pages/alert-group-list/group-list.svelte.ts';
+import type { Router } from '../router/router.svelte.ts';
+import type { Clock } from '../state/clock.svelte.ts';
+import type { Preferences } from '../state/preferences.svelte.ts';
+import type { Resource } from '../state/resource.svelte.ts';
+import type { SessionState } from '../state/session.svelte.ts';
+import type { Toasts } from '../state/toasts.svelte.ts';
+import type { Failures } from './failures.ts';
+import type { FiringCount } from './firing-count.svelte.ts';
+
+/** Everything a page works with, made once by `createApp` and handed down through Svelte's context. */
+export interface App {
+  readonly router: Router;
+  readonly live: Live;
+  readonly i18n: I18n;
+  readonly preferences: Preferences;
+  readonly session: SessionState;
+  readonly toasts: Toasts;
+  readonly clock: Clock;
+  readonly sessions: SessionsApi;
+  readonly alertGroups: AlertGroupsApi;
+  readonly configuration: ConfigurationApi;
+  readonly system: SystemApi;
+  readonly statistics: StatisticsApi;
+  readonly organization: Resource<Organization>;
+  readonly notices: Resource<Items<SystemNotice>>;
+  readonly groupList: GroupList;
+  readonly firing: FiringCount;
+  readonly failures: Failures;
+  /** Zone in which times are shown: the profile's, else the browser's. */
+  readonly timeZone: string;
+}
+
+export const [useApp, provideApp] = createContext<App>();

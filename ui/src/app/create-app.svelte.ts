@@ -1,0 +1,108 @@
+/** The composition root: the one place that knows how the parts of the client belong together. */
+import { createAlertGroupsApi } from '../api/alert-groups.ts';
+import { createApiClient } from '../api/client.ts';
+import { createConfigurationApi } from '../api/configuration.ts';
+import { createSessionsApi } from '../api/sessions.ts';
+import { createStatisticsApi } from '../api/statistics.ts';
+import { createSystemApi } from '../api/system.ts';
+import { chooseLanguage, createI18n } from '../i18n/i18n.svelte.ts';
+import { paced } from '../live/paced.ts';
+import { createLive } from '../live/stream.svelte.ts';
+import { createGroupList } from '../pages/alert-group-list/group-list.svelte.ts';
+import { createRouter } from '../router/router.svelte.ts';
+import { createClock } from '../state/clock.svelte.ts';
+import { createPreferences } from '../state/preferences.svelte.ts';
+import { createResource } from '../state/resource.svelte.ts';
+import { createSessionState } from '../state/session.svelte.ts';
+import { createToasts } from '../state/toasts.svelte.ts';
+import type { App } from './context.ts';
+import { createFailures } from './failures.ts';
+import { createFiringCount } from './firing-count.svelte.ts';
+
+const COUNT_EVERY_MS = 1_000;
+
+export async function createApp(view: Window): Promise<App> {
+  const preferences = createPreferences(view.localStorage, view.document.documentElement);
+  const session = createSessionState();
+  const client = createApiClient(view.fetch.bind(view), session.port);
+  const sessions = createSessionsApi(client);
+  const alertGroups = createAlertGroupsApi(client);
+  const configuration = createConfigurationApi(client);
+  const system = createSystemApi(client);
+  const statistics = createStatisticsApi(client);
+  const organization = createResource(configuration.organization);
+  const notices = createResource(system.notices);
+  const firing = createFiringCount(alertGroups);
+  const clock = createClock(view.document);
+  const groupList = createGroupList(alertGroups);
+
+  async function checkSession(): Promise<void> {
+    const answer = await sessions.current();
+    if (answer.ok) session.read(answer.value);
+  }
+
+  const language = () => {
+    const context = session.current;
+    const profile = 'session' in context ? context.session.user.language : null;
+    return chooseLanguage(preferences.current.language, profile, view.navigator.languages);
+  };
+
+  const i18n = await createI18n(view.document.documentElement, language());
+  const live = createLive(checkSession);
+
+  $effect.root(() => {
+    $effect(() => void i18n.use(language()));
+
+    const signedIn = $derived(session.current.phase === 'active');
+    const countsGroups = $derived(session.may('alert-groups:read'));
+    $effect(() => {
+      if (!signedIn) return;
+      live.start();
+      void organization.read();
+      void notices.read();
+      const leave = [
+        live.on('organization', null, () => void organization.read()),
+        live.on('system-notices', null, () => void notices.read()),
+      ];
+      return () => {
+        for (const stop of leave) stop();
+        live.stop();
+        groupList.forget();
+      };
+    });
+    $effect(() => {
+      if (!countsGroups) return;
+      const count = paced(() => void firing.read(), COUNT_EVERY_MS);
+      count();
+      const leave = [live.on('alert-groups', null, count), live.on('alert-group', null, count)];
+      return () => {
+        for (const stop of leave) stop();
+      };
+    });
+  });
+
+  return {
+    router: createRouter(view),
+    live,
+    i18n,
+    preferences,
+    session,
+    toasts: createToasts(),
+    clock,
+    sessions,
+    alertGroups,
+    configuration,
+    system,
+    statistics,
+    organization,
+    notices,
+    groupList,
+    firing,
+    failures: createFailures(i18n),
+    get timeZone() {
+      const context = session.current;
+      const profile = 'session' in context ? context.session.user.time_zone : null;
+      return profile ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    },
+  };
+}

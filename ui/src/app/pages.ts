@@ -1,0 +1,258 @@
+/** Every page: its path, the Permission it needs, and the code that is loaded when it is first shown. */
+import type { Component } from 'svelte';
+import { matchPath } from '../router/pattern.ts';
+
+export interface PageProps {
+  /** The parameter of the path; several are joined by slashes. */
+  readonly id: string;
+}
+
+interface PageBase {
+  readonly pattern: string;
+  /** Null: for everybody who is signed in. */
+  readonly permission: string | null;
+  readonly section: Section;
+}
+
+/** A page of a whole collection. */
+export interface CollectionPage extends PageBase {
+  readonly of: 'collection';
+  readonly load: () => Promise<{ readonly default: Component<Record<string, never>> }>;
+}
+
+/** A page of one object. */
+export interface ObjectPage extends PageBase {
+  readonly of: 'object';
+  readonly load: () => Promise<{ readonly default: Component<PageProps> }>;
+}
+
+export type PageEntry = CollectionPage | ObjectPage;
+
+export type Section =
+  | 'alert-groups'
+  | 'statistics'
+  | 'integrations'
+  | 'routes'
+  | 'destinations'
+  | 'system-status'
+  | 'machines';
+
+export const PAGES: readonly PageEntry[] = [
+  {
+    pattern: '/alert-groups',
+    of: 'collection',
+    permission: 'alert-groups:read',
+    section: 'alert-groups',
+    load: () => import('../pages/alert-group-list/AlertGroupListPage.svelte'),
+  },
+  {
+    pattern: '/alert-groups/:id',
+    of: 'object',
+    permission: 'alert-groups:read',
+    section: 'alert-groups',
+    load: () => import('../pages/alert-group/AlertGroupPage.svelte'),
+  },
+  {
+    pattern: '/statistics',
+    of: 'collection',
+    permission: 'alert-groups:read',
+    section: 'statistics',
+    load: () => import('../pages/statistics/StatisticsPage.svelte'),
+  },
+  {
+    pattern: '/integrations',
+    of: 'collection',
+    permission: 'integrations:read',
+    section: 'integrations',
+    load: () => import('../pages/integrations/IntegrationListPage.svelte'),
+  },
+  {
+    pattern: '/integrations/new',
+    of: 'collection',
+    permission: 'integrations:write',
+    section: 'integrations',
+    load: () => import('../pages/integrations/IntegrationCreatePage.svelte'),
+  },
+  {
+    pattern: '/integrations/:id',
+    of: 'object',
+    permission: 'integrations:read',
+    section: 'integrations',
+    load: () => import('../pages/integrations/IntegrationPage.svelte'),
+  },
+  {
+    pattern: '/integrations/:id/edit',
+    of: 'object',
+    permission: 'integrations:write',
+    section: 'integrations',
+    load: () => import('../pages/integrations/IntegrationEditPage.svelte'),
+  },
+  {
+    pattern: '/integrations/:id/snapshots/:snapshot',
+    of: 'object',
+    permission: 'stored-snapshots:read',
+    section: 'integrations',
+    load: () => import('../pages/integrations/SnapshotPage.svelte'),
+  },
+  {
+    pattern: '/routes',
+    of: 'collection',
+    permission: 'routes:read',
+    section: 'routes',
+    load: () => import('../pages/routes/RouteListPage.svelte'),
+  },
+  {
+    pattern: '/routes/new',
+    of: 'collection',
+    permission: 'routes:write',
+    section: 'routes',
+    load: () => import('../pages/routes/RouteCreatePage.svelte'),
+  },
+  {
+    pattern: '/routes/:id',
+    of: 'object',
+    permission: 'routes:read',
+    section: 'routes',
+    load: () => import('../pages/routes/RoutePage.svelte'),
+  },
+  {
+    pattern: '/destinations',
+    of: 'collection',
+    permission: 'destinations:read',
+    section: 'destinations',
+    load: () => import('../pages/destinations/DestinationListPage.svelte'),
+  },
+  {
+    pattern: '/destinations/new',
+    of: 'collection',
+    permission: 'destinations:write',
+    section: 'destinations',
+    load: () => import('../pages/destinations/DestinationCreatePage.svelte'),
+  },
+  {
+    pattern: '/destinations/:id',
+    of: 'object',
+    permission: 'destinations:read',
+    section: 'destinations',
+    load: () => import('../pages/destinations/DestinationPage.svelte'),
+  },
+  {
+    pattern: '/destinations/:id/edit',
+    of: 'object',
+    permission: 'destinations:write',
+    section: 'destinations',
+    load: () => import('../pages/destinations/DestinationEditPage.svelte'),
+  },
+  {
+    pattern: '/admin/system-status',
+    of: 'collection',
+    permission: 'system-status:read',
+    section: 'system-status',
+    load: () => import('../pages/system-status/SystemStatusPage.svelte'),
+  },
+  {
+    pattern: '/machines',
+    of: 'collection',
+    permission: null,
+    section: 'machines',
+    load: () => import('../pages/machines/MachineListPage.svelte'),
+  },
+  {
+    pattern: '/machines/:kind',
+    of: 'object',
+    permission: null,
+    section: 'machines',
+    load: () => import('../pages/machines/MachinePage.svelte'),
+  },
+  {
+    pattern: '/machines/:kind/:key',
+    of: 'object',
+    permission: 'system-status:read',
+    section: 'machines',
+    load: () => import('../pages/machines/ActorPage.svelte'),
+  },
+];
+
+export interface PageMatch {
+  readonly entry: PageEntry;
+  readonly id: string;
+}
+
+/** The page of a path; a literal pattern wins over one with a parameter, because it stands first. */
+export function findPage(path: string): PageMatch | null {
+  for (const entry of PAGES) {
+    const params = matchPath(entry.pattern, path);
+    if (params !== null) return { entry, id: Object.values(params).join('/') };
+  }
+  return null;
+}
+
+export interface NavEntry {
+  readonly section: Section;
+  readonly href: string;
+  readonly permission: string;
+  readonly icon: 'alarm' | 'chart' | 'integration' | 'route' | 'destination' | 'pulse';
+  readonly text:
+    | 'nav.alertGroups'
+    | 'nav.statistics'
+    | 'nav.integrations'
+    | 'nav.routes'
+    | 'nav.destinations'
+    | 'nav.systemStatus';
+  /** Shown below the heading Admin. */
+  readonly isAdmin?: true;
+  /** Second key after `g`. */
+  readonly key: string;
+}
+
+export const NAVIGATION: readonly NavEntry[] = [
+  {
+    section: 'alert-groups',
+    href: '/alert-groups',
+    permission: 'alert-groups:read',
+    icon: 'alarm',
+    text: 'nav.alertGroups',
+    key: 'a',
+  },
+  {
+    section: 'statistics',
+    href: '/statistics',
+    permission: 'alert-groups:read',
+    icon: 'chart',
+    text: 'nav.statistics',
+    key: 's',
+  },
+  {
+    section: 'integrations',
+    href: '/integrations',
+    permission: 'integrations:read',
+    icon: 'integration',
+    text: 'nav.integrations',
+    key: 'i',
+  },
+  {
+    section: 'routes',
+    href: '/routes',
+    permission: 'routes:read',
+    icon: 'route',
+    text: 'nav.routes',
+    key: 'r',
+  },
+  {
+    section: 'destinations',
+    href: '/destinations',
+    permission: 'destinations:read',
+    icon: 'destination',
+    text: 'nav.destinations',
+    key: 'd',
+  },
+  {
+    section: 'system-status',
+    href: '/admin/system-status',
+    permission: 'system-status:read',
+    icon: 'pulse',
+    text: 'nav.systemStatus',
+    isAdmin: true,
+    key: 'y',
+  },
+];

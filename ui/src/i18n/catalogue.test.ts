@@ -1,0 +1,111 @@
+/** The texts as a whole: both languages need the same values, every key is used, and no component has text of its own. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'svelte/compiler';
+import { describe, expect, it } from 'vitest';
+import { en } from './en.ts';
+import type { Message } from './message.ts';
+import { formatMessage } from './message.ts';
+import { ru } from './ru.ts';
+
+const SRC = fileURLToPath(new URL('..', import.meta.url));
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' });
+const read = (file: string) => readFileSync(join(SRC, file), 'utf8');
+const components = files.filter((file) => file.endsWith('.svelte'));
+const sources = files
+  .filter((file) => /\.(svelte|ts)$/.test(file) && !/\.test\.ts$/.test(file) && !/^i18n\/(en|ru)/.test(file))
+  .map(read)
+  .join('\n');
+
+function valuesOf(message: Message): string[] {
+  const texts = typeof message === 'string' ? [message] : Object.values(message);
+  const names = texts.flatMap((text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!));
+  return [...new Set(typeof message === 'string' ? names : [...names, 'count'])].sort();
+}
+
+describe('texts', () => {
+  it('take the same values in both languages', () => {
+    for (const key of Object.keys(en) as (keyof typeof en)[]) {
+      expect(valuesOf(ru[key]), key).toEqual(valuesOf(en[key]));
+    }
+  });
+
+  it('are all used', () => {
+    const families = [...sources.matchAll(/\bword\(\s*'(\w+)'/g)].map(([, family]) => `${family}.`);
+    const built = [...sources.matchAll(/\bt\(\s*`([\w.]+\.)\$\{/g)].map(([, prefix]) => prefix!);
+    const prefixes = [...families, ...built];
+    const unused = Object.keys(en).filter(
+      (key) => !sources.includes(`'${key}'`) && !prefixes.some((prefix) => key.startsWith(prefix)),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  it('have every plural form that Russian needs', () => {
+    const plurals = Object.entries(ru).filter(([, message]) => typeof message !== 'string');
+    for (const [key, message] of plurals) {
+      expect(Object.keys(message), key).toEqual(expect.arrayContaining(['one', 'few', 'many', 'other']));
+    }
+  });
+});
+
+describe('components', () => {
+  const WORDY = new Set(['aria-label', 'title', 'placeholder', 'alt', 'label']);
+
+  function literals(node: unknown, found: string[]): void {
+    if (Array.isArray(node)) {
+      for (const each of node) literals(each, found);
+      return;
+    }
+    if (typeof node !== 'object' || node === null) return;
+    const { type, name = '', data = '' } = node as { type?: string; name?: string; data?: string };
+    if (type === 'Attribute' && !WORDY.has(name)) return;
+    if (type === 'Text' && /\p{L}/u.test(data)) found.push(data.trim());
+    for (const [member, child] of Object.entries(node)) {
+      if (member !== 'metadata' && member !== 'parent') literals(child, found);
+    }
+  }
+
+  it('are read for text in elements and in the attributes that people meet', () => {
+    const found: string[] = [];
+    const source = '<p class="x" title="One">{#if a}Two{/if} · {three}<input placeholder="Four {b}" /></p>';
+    literals(parse(source, { modern: true }).fragment, found);
+    expect(found).toEqual(['One', 'Two', 'Four']);
+  });
+
+  it.each(components)('%s has no text of its own', (file) => {
+    const found: string[] = [];
+    literals(parse(read(file), { modern: true }).fragment, found);
+    expect(found).toEqual([]);
+  });
+});
+
+describe('formatMessage', () => {
+  const russian = [new Intl.PluralRules('ru'), new Intl.NumberFormat('ru')] as const;
+  const forms = {
+    one: '{count} группа',
+    few: '{count} группы',
+    many: '{count} групп',
+    other: '{count} группы',
+  };
+  it.each([
+    [1, '1 группа'],
+    [3, '3 группы'],
+    [11, '11 групп'],
+    [21, '21 группа'],
+    [112, '112 групп'],
+  ])('%d in Russian is %s', (count, text) => {
+    expect(formatMessage(forms, { count }, ...russian)).toBe(text);
+  });
+
+  it('writes amounts with separators and names without', () => {
+    const english = [new Intl.PluralRules('en'), new Intl.NumberFormat('en')] as const;
+    expect(formatMessage('{count} of #{number}', { count: 1_200, number: 1_200 }, ...english)).toBe(
+      '1,200 of #1200',
+    );
+  });
+
+  it('leaves a placeholder without a value as it is', () => {
+    expect(formatMessage('{a} {b}', { a: 'x' }, ...russian)).toBe('x {b}');
+  });
+});

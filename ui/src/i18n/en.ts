@@ -1,0 +1,27 @@
+/** Every text of the UI in English. The Russian catalogue must have the same keys, or it does not compile. */
+import { alertGroups } from './en/alert-groups.ts';
+import { configuration } from './en/configuration.ts';
+import { integrations } from './en/integrations.ts';
+import { machines } from './en/machines.ts';
+import { routes } from './en/routes.ts';
+import { shell } from './en/shell.ts';
+import { statistics } from './en/statistics.ts';
+import { system } from './en/system.ts';
+import { timeline } from './en/timeline.ts';
+import type { Plural } from './message.ts';
+
+export const en = {
+  ...shell,
+  ...alertGroups,
+  ...timeline,
+  ...configuration,
+  ...system,
+  ...statistics,
+  ...machines,
+  ...integrations,
+  ...routes,
+};
+
+export type Catalogue = {
+  readonly [Key in keyof typeof en]: (typeof en)[Key] extends string ? string : Plural;
+};

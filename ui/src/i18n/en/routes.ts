@@ -1,0 +1,45 @@
+/** English: moving Routes, what they would do, and those that are suggested. */
+export const routes = {
+  'routes.drag': 'Drag to move',
+  'routes.moveTo': 'Move {name} to a place',
+  'routes.place': 'Place',
+  'routes.moveHere': 'Move',
+  'routes.overtaken': 'Somebody else changed the order meanwhile. This is the new one.',
+  'routes.moveAgain': 'Move {name} to place {place}',
+  'routes.leaveOrder': 'Leave it as it is',
+  'routes.duplicate': 'Duplicate',
+  'routes.copyOf': 'Copy of {name}',
+  'routes.stormCount': { one: 'Storm: {count} group', other: 'Storm: {count} groups' },
+  'routePreview.running': 'Asking…',
+  'routePreview.took': {
+    one: 'In the last hour the Route would have taken {count} Alert.',
+    other: 'In the last hour the Route would have taken {count} Alerts.',
+  },
+  'routePreview.tookAtLeast': {
+    one: 'In the last hour the Route would have taken at least {count} Alert.',
+    other: 'In the last hour the Route would have taken at least {count} Alerts.',
+  },
+  'routePreview.open': 'Preview on what was received',
+  'routePreview.period': 'Received in the last',
+  'routePreview.hour': 'hour',
+  'routePreview.day': '24 hours',
+  'routePreview.week': '7 days',
+  'routePreview.fortnight': '14 days',
+  'routePreview.truncated':
+    'There was more than can be counted: the figures are of the newest part of the period.',
+  'routePreview.current': 'Now',
+  'routePreview.proposed': 'With these labels',
+  'routePreview.groups': { one: '{count} Alert Group', other: '{count} Alert Groups' },
+  'routePreview.alerts': { one: '{count} Alert', other: '{count} Alerts' },
+  'suggestions.title': 'Suggested Routes',
+  'suggestions.heading': 'Suggested: {name}',
+  'suggestions.accept': 'Accept…',
+  'suggestions.create': 'Create the Route',
+  'suggestions.dismiss': 'Hide',
+  'suggestions.dismissLabel': 'Hide the suggestion {name}',
+  'suggestion.heartbeat_lost':
+    'A sender that falls silent raises an Alert that only Default takes now. This Route makes it urgent.',
+  'suggestion.internal_alerts':
+    'Tocsin raises Alerts about itself that only Default takes now. This Route tells a Destination of your choice.',
+  'refusal.suggestion_obsolete': 'This suggestion applies no more.',
+} as const;

@@ -1,0 +1,23 @@
+/** Every text of the UI in Russian. */
+import type { Catalogue } from './en.ts';
+import { alertGroups } from './ru/alert-groups.ts';
+import { configuration } from './ru/configuration.ts';
+import { integrations } from './ru/integrations.ts';
+import { machines } from './ru/machines.ts';
+import { routes } from './ru/routes.ts';
+import { shell } from './ru/shell.ts';
+import { statistics } from './ru/statistics.ts';
+import { system } from './ru/system.ts';
+import { timeline } from './ru/timeline.ts';
+
+export const ru: Catalogue = {
+  ...shell,
+  ...alertGroups,
+  ...timeline,
+  ...configuration,
+  ...system,
+  ...statistics,
+  ...machines,
+  ...integrations,
+  ...routes,
+};

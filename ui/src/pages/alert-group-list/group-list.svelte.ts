@@ -1,0 +1,163 @@
+/**
+ * The Alert Group list as it is shown: rows, counts, and what has arrived since. It outlives its page, so that coming
+ * back shows the rows at once. Rows change in place; new ones wait until they are asked for (ui §1.6).
+ */
+import { createStore } from '@xstate/store';
+import type { AlertGroupsApi } from '../../api/alert-groups.ts';
+import type { Query } from '../../api/client.ts';
+import type { Problem } from '../../api/problem.ts';
+import type { AlertGroup } from '../../api/shapes.ts';
+import type { Hint } from '../../live/hints.ts';
+import { paced } from '../../live/paced.ts';
+import { mirror } from '../../state/mirror.svelte.ts';
+import { createPages, type Pages } from '../../state/pages.svelte.ts';
+import { createResource } from '../../state/resource.svelte.ts';
+import { countQuery, filtersToQuery, type GroupFilters, listQuery, NO_FILTERS } from './filters.ts';
+
+const PAGE_SIZE = 50;
+const LOOK_EVERY_MS = 2_000;
+const COUNT_EVERY_MS = 1_000;
+/** How soon waiting groups are tried again: somebody was pointing at the rows. */
+const LOOK_AGAIN_MS = 5_000;
+
+export type GroupList = ReturnType<typeof createGroupList>;
+
+export function createGroupList(api: AlertGroupsApi) {
+  const waiting = createStore({
+    context: { ids: [] as readonly string[] },
+    on: { found: (_, event: { ids: readonly string[] }) => ({ ids: event.ids }) },
+  });
+  const waitingView = mirror(waiting);
+
+  let filters = NO_FILTERS;
+  let shownAddress: string | null = null;
+  let enterByThemselves = () => false;
+  let pages = $state.raw(newPages(NO_FILTERS));
+  /** Rows of new filters, until their first answer; those of the old ones stay meanwhile. */
+  let coming = $state.raw<Pages<AlertGroup> | null>(null);
+  /** Why the service did not take the filters. What is shown then is older. */
+  let refusal = $state.raw<Problem | null>(null);
+  const counts = createResource(() => api.counts(countQuery(filters, Date.now())));
+  const lookForNew = paced(() => void look(), LOOK_EVERY_MS);
+  const recount = paced(() => void counts.read(), COUNT_EVERY_MS);
+
+  function newPages(own: GroupFilters) {
+    /** The same for every further page, or its cursor would not fit. */
+    let query: Query = {};
+    return createPages<AlertGroup>((page) => {
+      if (page.cursor === null) query = listQuery(own, Date.now());
+      return api.list(query, page);
+    }, PAGE_SIZE);
+  }
+
+  /** Rows of other filters: those of the old ones stay until the answer, and for good when it is a refusal. */
+  async function turnTo(address: string): Promise<void> {
+    const before = shownAddress;
+    const fresh = newPages(filters);
+    shownAddress = address;
+    refusal = null;
+    waiting.trigger.found({ ids: [] });
+    const hadRows = before !== null && pages.items !== null;
+    if (hadRows) coming = fresh;
+    else pages = fresh;
+    await Promise.all([fresh.read(), counts.read()]);
+    if (!hadRows || coming !== fresh) return;
+    coming = null;
+    if (isRefused(fresh.problem)) refusal = fresh.problem;
+    else pages = fresh;
+  }
+
+  async function read(): Promise<void> {
+    waiting.trigger.found({ ids: [] });
+    await Promise.all([pages.read(), counts.read()]);
+  }
+
+  /** Are there groups that belong into the list and are not in it? */
+  async function look(): Promise<void> {
+    if (pages.items === null) return;
+    const asked = pages;
+    const answer = await api.list(listQuery(filters, Date.now()), { cursor: null, limit: PAGE_SIZE });
+    if (!answer.ok || asked !== pages) return;
+    const shown = new Set(pages.items.map((group) => group.id));
+    const ids = answer.value.items.map((group) => group.id).filter((id) => !shown.has(id));
+    waiting.trigger.found({ ids });
+    if (ids.length === 0) return;
+    // Above nothing there is nothing to move.
+    if (pages.items.length === 0 || enterByThemselves()) await read();
+    else window.setTimeout(lookForNew, LOOK_AGAIN_MS);
+  }
+
+  async function refreshRow(id: string): Promise<void> {
+    const answer = await api.read(id);
+    if (answer.ok) put(answer.value);
+  }
+
+  function put(group: AlertGroup): void {
+    pages.edit((items) => items.map((item) => (item.id === group.id ? group : item)));
+  }
+
+  return {
+    get items() {
+      return pages.items;
+    },
+    get problem() {
+      return pages.problem;
+    },
+    get reading() {
+      return pages.reading;
+    },
+    /** Rows of other filters are on their way; those shown are of the filters before. */
+    get turning() {
+      return coming !== null;
+    },
+    get refusal() {
+      return refusal;
+    },
+    get hasMore() {
+      return pages.hasMore;
+    },
+    get counts() {
+      return counts.value;
+    },
+    /** How many groups wait behind the "N new" button. */
+    get waiting() {
+      return waitingView.current.ids.length;
+    },
+    /** Shows the rows of these filters: those of last time at once when the filters are the same. */
+    show(next: GroupFilters) {
+      const address = filtersToQuery(next).toString();
+      filters = next;
+      return address === shownAddress ? read() : turnTo(address);
+    },
+    read,
+    more: () => pages.more(),
+    put,
+    /** A live hint about some Alert Group, or about all of them. */
+    hinted(hint: Hint) {
+      recount();
+      if (hint.id === null) {
+        void read();
+        return;
+      }
+      if (pages.items?.some((group) => group.id === hint.id)) void refreshRow(hint.id);
+      else lookForNew();
+    },
+    lookForNew,
+    /** @param quiet whether new rows may enter now without being asked for */
+    enterWhen(quiet: () => boolean) {
+      enterByThemselves = quiet;
+    },
+    /** Drops what is shown: the next person may see something else. */
+    forget() {
+      shownAddress = null;
+      coming = null;
+      refusal = null;
+      pages = newPages(NO_FILTERS);
+    },
+  };
+}
+
+/** Whether the service says that the filters themselves are wrong. */
+function isRefused(problem: Problem | null): boolean {
+  return problem?.errors.some((error) => error.pointer.startsWith('/query/')) ?? false;
+}

@@ -1,0 +1,65 @@
+/** Names of Routes, Integrations and people for filters: read when they are first needed, as far as permitted. */
+import { onMount } from 'svelte';
+import type { EntityRef, Route, UserRef } from '../../api/shapes.ts';
+import type { App } from '../../app/context.ts';
+import { follow } from '../../live/follow.svelte.ts';
+
+const MANY = 500;
+
+export interface Names {
+  /** Null until they are known. */
+  readonly routes: readonly Route[] | null;
+  readonly integrations: readonly EntityRef[] | null;
+  readonly people: readonly UserRef[];
+  /** Whether there are more people than are listed: they are found by a part of their name. */
+  readonly morePeople: boolean;
+  findPeople(q: string): Promise<void>;
+}
+
+/** Call during component initialisation. */
+export function createNames(app: Pick<App, 'alertGroups' | 'configuration' | 'session' | 'live'>): Names {
+  let routes = $state.raw<readonly Route[] | null>(null);
+  let integrations = $state.raw<readonly EntityRef[] | null>(null);
+  let people = $state.raw<readonly UserRef[]>([]);
+  let morePeople = $state(false);
+  let asked = '';
+
+  onMount(() => {
+    void readRoutes();
+    void readIntegrations();
+  });
+  follow(app.live, 'route', null, () => void readRoutes());
+
+  async function readRoutes() {
+    if (!app.session.may('routes:read')) return;
+    const answer = await app.configuration.routes.list();
+    if (answer.ok) routes = answer.value.items;
+  }
+  async function readIntegrations() {
+    if (!app.session.may('integrations:read')) return;
+    const answer = await app.configuration.integrations.list({ cursor: null, limit: MANY });
+    if (answer.ok) integrations = answer.value.items;
+  }
+
+  return {
+    get routes() {
+      return routes;
+    },
+    get integrations() {
+      return integrations;
+    },
+    get people() {
+      return people;
+    },
+    get morePeople() {
+      return morePeople;
+    },
+    async findPeople(q) {
+      asked = q;
+      const answer = await app.alertGroups.people(q, { cursor: null, limit: MANY });
+      if (!answer.ok || asked !== q) return;
+      people = answer.value.items;
+      if (q === '') morePeople = answer.value.next_cursor !== null;
+    },
+  };
+}

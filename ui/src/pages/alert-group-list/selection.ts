@@ -1,0 +1,39 @@
+/** Which rows a bulk Command is for: one by one, a range from the last one, or all (ui §3). */
+import { SvelteSet } from 'svelte/reactivity';
+
+/** The most that one bulk Command takes. */
+export const BULK_MAX = 100;
+
+export type Selection = ReturnType<typeof createSelection>;
+
+/** @param full is called when something could not be selected any more */
+export function createSelection(full: () => void) {
+  const ids = new SvelteSet<string>();
+  let last: string | null = null;
+
+  function add(wanted: readonly string[]): void {
+    for (const id of wanted) {
+      if (ids.size < BULK_MAX) ids.add(id);
+      else if (!ids.has(id)) {
+        full();
+        return;
+      }
+    }
+  }
+
+  return {
+    ids: ids as ReadonlySet<string>,
+    /** Turns one on or off; with `range`, everything from the last one to this one on. @param rows all, in order */
+    select(id: string, range: boolean, rows: readonly string[]) {
+      const from = range && last !== null ? rows.indexOf(last) : -1;
+      const to = rows.indexOf(id);
+      if (from >= 0) add(rows.slice(Math.min(from, to), Math.max(from, to) + 1));
+      else if (ids.has(id)) ids.delete(id);
+      else add([id]);
+      last = id;
+    },
+    add,
+    drop: (id: string) => ids.delete(id),
+    clear: () => ids.clear(),
+  };
+}

@@ -1,0 +1,70 @@
+/** Commands on one Alert Group with their answers in words; the result always comes from the API (ui §4). */
+import type { PlainCommand } from '../../api/alert-groups.ts';
+import type { Answer } from '../../api/client.ts';
+import type { Problem } from '../../api/problem.ts';
+import type { AlertGroup, CommandAnswer, CommandName, SnoozeRequest } from '../../api/shapes.ts';
+import type { App } from '../../app/context.ts';
+
+export type GroupCommands = ReturnType<typeof createGroupCommands>;
+
+/**
+ * @param changed gets the group as it is after a Command
+ * @param refused is called after a refusal, so that what is shown is read again
+ */
+export function createGroupCommands(
+  app: Pick<App, 'alertGroups' | 'toasts' | 'failures' | 'i18n'>,
+  changed: (group: AlertGroup) => void,
+  refused: (id: string) => void,
+) {
+  const { alertGroups, toasts, failures, i18n } = app;
+  const { t } = i18n;
+  let running = $state.raw<{ readonly id: string; readonly command: CommandName } | null>(null);
+
+  async function guarded(
+    group: AlertGroup,
+    command: CommandName,
+    send: () => Promise<Answer<CommandAnswer>>,
+  ): Promise<Problem | null> {
+    if (running !== null) return null;
+    running = { id: group.id, command };
+    const answer = await send();
+    running = null;
+    if (answer.ok) {
+      changed(answer.value.alert_group);
+      toasts.done(
+        answer.value.outcome === 'unchanged'
+          ? t('command.unchanged', { number: group.number })
+          : doneText(command, group.number),
+      );
+      return null;
+    }
+    refused(group.id);
+    return answer.problem;
+  }
+
+  function doneText(command: CommandName, number: number): string {
+    return t(`commandDone.${command}`, { number });
+  }
+
+  function tell(problem: Problem | null): void {
+    if (problem === null) return;
+    const related = problem.relatedAlertGroup;
+    toasts.refused(
+      failures.sentence(problem),
+      related === null ? null : { href: `/alert-groups/${related.id}`, text: `#${related.number}` },
+    );
+  }
+
+  return {
+    /** The Command on its way for a group, if any. */
+    runningFor: (id: string): CommandName | null => (running?.id === id ? running.command : null),
+    plain: async (group: AlertGroup, command: PlainCommand): Promise<void> =>
+      tell(await guarded(group, command, () => alertGroups.command(group.id, command))),
+    /** @returns the refusal, for the dialog to show */
+    resolve: (group: AlertGroup, note: string | null): Promise<Problem | null> =>
+      guarded(group, 'resolve', () => alertGroups.resolve(group.id, note)),
+    /** @returns the refusal, for the dialog to show */
+    snooze: (group: AlertGroup, snooze: SnoozeRequest): Promise<Problem | null> =>
+      guarded(group, 'snooze', () => alertGroups.snooze(group.id, snooze)),
+  };
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Diagram } from '../../../../runtime/cli/machines/diagram.ts';
+import {
+  actorHref,
+  chosenTransitions,
+  isArrowOf,
+  isPossible,
+  presentStates,
+  splitActor,
+  subjectHref,
+} from './present.ts';
+
+const diagram = {
+  transitions: [
+    { from: null, to: null, event: 'note', guard: null, actions: ['keepNote'] },
+    { from: 'open.firing', to: 'open.snoozed', event: 'snooze', guard: 'future', actions: ['setTimer'] },
+    { from: 'open', to: 'resolved', event: 'resolve', guard: null, actions: [] },
+  ],
+} as unknown as Diagram;
+const events = (choice: { state: string | null; text: string }) =>
+  chosenTransitions(diagram, choice).map(({ event }) => event);
+
+describe('present states', () => {
+  it.each([
+    ['firing', ['firing']],
+    [{ open: 'firing' }, ['open', 'open.firing']],
+    [{ a: { b: 'c' }, d: 'e' }, ['a', 'a.b', 'a.b.c', 'd', 'd.e']],
+    [null, []],
+  ])('of %j', (value, states) => expect(presentStates(value)).toEqual(states));
+
+  it('say which transitions are possible', () => {
+    const present = presentStates({ open: 'firing' });
+    expect(diagram.transitions.map((each) => isPossible(each, present))).toEqual([true, true, true]);
+    expect(diagram.transitions.map((each) => isPossible(each, ['resolved']))).toEqual([true, false, false]);
+  });
+});
+
+describe('a choice of transitions', () => {
+  it('takes those that leave or reach the state, and those of every state', () => {
+    expect(events({ state: 'open.snoozed', text: '' })).toEqual(['note', 'snooze']);
+  });
+
+  it.each([
+    ['SNOOZE', ['snooze']],
+    ['future', ['snooze']],
+    ['settimer', ['snooze']],
+    ['resolved', ['resolve']],
+    ['nothing', []],
+  ])('finds %s in any name', (text, found) => expect(events({ state: null, text })).toEqual(found));
+});
+
+it('an arrow belongs to the transitions that it stands for', () => {
+  const arrow = {
+    from: 'open.firing',
+    to: 'open.snoozed',
+    labels: ['snooze [future]'],
+    points: [],
+    label: null,
+  };
+  expect(isArrowOf(arrow, diagram.transitions)).toBe(true);
+  expect(isArrowOf({ ...arrow, labels: ['snooze'] }, diagram.transitions)).toBe(false);
+  expect(isArrowOf(arrow, diagram.transitions.slice(2))).toBe(false);
+});
+
+it('the address of an actor survives a key with slashes, braces and quotes', () => {
+  const key = 'NT1/{}:{alertname="x"}';
+  const [, , kind, encoded] = actorHref('feed', key).split('/');
+  expect(splitActor(`${kind}/${decodeURIComponent(encoded!)}`)).toEqual({ kind: 'feed', key });
+  expect(subjectHref('feed', key)).toBeNull();
+  expect(subjectHref('route', 'RT1')).toBe('/routes/RT1');
+});

@@ -1,0 +1,95 @@
+/** What the present state of an actor means for the drawing of its machine. Pure. */
+import type { Diagram, DiagramArrow, Transition } from '../../../../runtime/cli/machines/diagram.ts';
+import type { HintType } from '../../live/hints.ts';
+
+/** The paths of all states that a value of XState stands for: `{ open: 'firing' }` is `open` and `open.firing`. */
+export function presentStates(value: unknown, within = ''): readonly string[] {
+  if (typeof value === 'string') return [within + value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [
+    within + name,
+    ...presentStates(inner, `${within}${name}.`),
+  ]);
+}
+
+export interface Choice {
+  /** Path of a state, or null for all. */
+  readonly state: string | null;
+  /** Part of a name: of a state, an event, a guard or an action. */
+  readonly text: string;
+}
+
+export const EVERYTHING: Choice = { state: null, text: '' };
+
+/** Whether the choice leaves anything out. */
+export function isNarrow({ state, text }: Choice): boolean {
+  return state !== null || text.trim() !== '';
+}
+
+/** The transitions of a choice: those that leave or reach the state, with the text in any of their names. */
+export function chosenTransitions({ transitions }: Diagram, choice: Choice): readonly Transition[] {
+  const wanted = choice.text.trim().toLowerCase();
+  return transitions.filter(
+    (each) =>
+      touches(each, choice.state) &&
+      [each.from, each.to, each.event, each.guard, ...each.actions].some((name) =>
+        (name ?? '').toLowerCase().includes(wanted),
+      ),
+  );
+}
+
+function touches({ from, to }: Transition, state: string | null): boolean {
+  return state === null || from === null || from === state || to === state;
+}
+
+/** Whether the arrow stands for one of the transitions. */
+export function isArrowOf(arrow: DiagramArrow, transitions: readonly Transition[]): boolean {
+  return transitions.some(
+    ({ from, to, event, guard }) =>
+      arrow.from === from &&
+      arrow.to === (to ?? from) &&
+      arrow.labels.includes(guard === null ? event : `${event} [${guard}]`),
+  );
+}
+
+/** Whether an actor in these states takes the transition when its event comes and its guard holds. */
+export function isPossible({ from }: Transition, present: readonly string[]): boolean {
+  return from === null || present.includes(from);
+}
+
+/** `feed/NT…` in two: the kind never holds a slash, the key may. */
+export function splitActor(text: string): { readonly kind: string; readonly key: string } {
+  const slash = text.indexOf('/');
+  return { kind: text.slice(0, slash), key: text.slice(slash + 1) };
+}
+
+/** The address of the page of an actor. */
+export function actorHref(kind: string, key: string): string {
+  return `/machines/${encodeURIComponent(kind)}/${encodeURIComponent(key)}`;
+}
+
+/** Where the thing itself is shown, by kind of actor. */
+const PAGES: Readonly<Record<string, string>> = {
+  alert_group: '/alert-groups',
+  destination: '/destinations',
+  integration: '/integrations',
+  route: '/routes',
+};
+
+const HINTS: Readonly<Record<string, HintType>> = {
+  alert_group: 'alert-group',
+  destination: 'destination',
+  integration: 'integration',
+  route: 'route',
+};
+
+/** The live hints that tell of changes of such an actor; null when there are none. */
+export function hintOf(kind: string): HintType | null {
+  return HINTS[kind] ?? null;
+}
+
+/** The page of what the actor stands for; null when it has none. */
+export function subjectHref(kind: string, key: string): string | null {
+  const page = PAGES[kind];
+  return page === undefined ? null : `${page}/${encodeURIComponent(key)}`;
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import type { StatisticsItem } from '../../api/statistics.ts';
+import type { Column } from './choices.ts';
+import { everyDay, nextSort, sorted, toCsv, totalCount } from './figures.ts';
+
+const item = (name: string, count: number, median: number | null): StatisticsItem => ({
+  subject: { id: name, name },
+  alert_group_count: count,
+  time_to_acknowledge: { count: median === null ? 0 : 2, median_seconds: median, p95_seconds: median },
+  time_to_resolve: { count: 0, median_seconds: null, p95_seconds: null },
+  per_day: [],
+});
+const ITEMS = [item('Payments', 3, 600), item('Default', 0, null), item('Platform', 12, 90)];
+const names = (items: readonly StatisticsItem[]) => items.map(({ subject }) => subject.name);
+
+describe('the order of rows', () => {
+  it('is the service’s until a column is chosen', () => {
+    expect(names(sorted(ITEMS, null, 'en'))).toEqual(['Payments', 'Default', 'Platform']);
+  });
+
+  it.each([
+    ['ack_median', false, ['Platform', 'Payments', 'Default']],
+    ['ack_median', true, ['Payments', 'Platform', 'Default']],
+    ['count', true, ['Platform', 'Payments', 'Default']],
+    ['name', false, ['Default', 'Payments', 'Platform']],
+  ] as const)('by %s, descending %s, keeps what has no number last', (column, descending, order) => {
+    expect(names(sorted(ITEMS, { column, descending }, 'en'))).toEqual(order);
+  });
+
+  it('goes round: largest first, smallest first, the service’s', () => {
+    const first = nextSort(null, 'count');
+    expect(first).toEqual({ column: 'count', descending: true });
+    expect(nextSort(first, 'count')).toEqual({ column: 'count', descending: false });
+    expect(nextSort(nextSort(first, 'count'), 'count')).toBeNull();
+    expect(nextSort(first, 'name')).toEqual({ column: 'name', descending: false });
+  });
+});
+
+it('shows every day, those without an Alert Group too', () => {
+  const day = { ...item('', 4, 60), date: '2026-03-01' };
+  const days = everyDay([day], { first: '2026-02-27', last: '2026-03-02' });
+  expect(days.map(({ date, alert_group_count }) => [date, alert_group_count])).toEqual([
+    ['2026-02-27', 0],
+    ['2026-02-28', 0],
+    ['2026-03-01', 4],
+    ['2026-03-02', 0],
+  ]);
+});
+
+it('adds up', () => {
+  expect(totalCount(ITEMS)).toBe(15);
+});
+
+it('writes CSV that a spreadsheet reads as text and numbers', () => {
+  const heads = { name: 'Route', count: 'n' } as Record<Column, string>;
+  const csv = toCsv([item('=cmd(), "x"', 3, 600)], heads);
+  expect(csv.split('\r\n').slice(1)).toEqual([`"'=cmd(), ""x""",3,2,600,600,0,,`, '']);
+});

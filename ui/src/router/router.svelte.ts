@@ -1,0 +1,168 @@
+/**
+ * The address bar as state: the path and query that pages read, links that stay in the app, Back and Forward with the
+ * scroll position, and a question before a changed form is left (ui §1.3, §1.5).
+ */
+import { createStore } from '@xstate/store';
+import { mirror } from '../state/mirror.svelte.ts';
+
+/** Asked before a page is left; false keeps it. */
+export type LeaveGuard = () => Promise<boolean>;
+
+interface Entry {
+  /** Position in this tab's history; tells Back from Forward. */
+  readonly index: number;
+}
+
+const RESTORE_MS = 1_000;
+
+export type Router = ReturnType<typeof createRouter>;
+
+export function createRouter(view: Window) {
+  const store = createStore({
+    context: address(view),
+    on: { moved: (_, event: { path: string; search: string; hash: string }) => event },
+  });
+  const state = mirror(store);
+  const scrolls = new Map<number, number>();
+  let guard: LeaveGuard | null = null;
+  let index = entryOf(view).index;
+  let undoing = false;
+
+  view.history.scrollRestoration = 'manual';
+  if (!isEntry(view.history.state)) view.history.replaceState({ index }, '');
+  view.addEventListener('popstate', () => void popped());
+  view.document.addEventListener('click', followLink);
+
+  function moved(): void {
+    store.trigger.moved(address(view));
+  }
+
+  async function mayLeave(): Promise<boolean> {
+    return guard === null || (await guard());
+  }
+
+  async function popped(): Promise<void> {
+    if (undoing) {
+      undoing = false;
+      return;
+    }
+    if (!isEntry(view.history.state)) {
+      // A link into the page: the browser made an entry and goes to the place by itself.
+      index += 1;
+      view.history.replaceState({ index }, '');
+      moved();
+      return;
+    }
+    const target = entryOf(view).index;
+    if (guard !== null) {
+      const there = view.location.href;
+      undoing = true;
+      view.history.go(index - target);
+      if (!(await mayLeave())) return;
+      guard = null;
+      navigateNow(there, false);
+      return;
+    }
+    scrolls.set(index, view.scrollY);
+    index = target;
+    moved();
+    restoreScroll(scrolls.get(target) ?? 0);
+  }
+
+  /**
+   * Keeps the page at its old place for a second: it is replaced and filled meanwhile, and each step can move it.
+   * Whoever scrolls, presses or types takes over at once.
+   */
+  function restoreScroll(top: number): void {
+    const until = view.performance.now() + RESTORE_MS;
+    const takeOver = new AbortController();
+    for (const name of ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const) {
+      view.addEventListener(name, () => takeOver.abort(), { signal: takeOver.signal, passive: true });
+    }
+    const keep = () => {
+      if (takeOver.signal.aborted) return;
+      if (Math.abs(view.scrollY - top) > 1) view.scrollTo(0, top);
+      if (view.performance.now() < until) view.requestAnimationFrame(keep);
+      else takeOver.abort();
+    };
+    keep();
+  }
+
+  function navigateNow(href: string, replace: boolean): void {
+    const before = view.location.pathname;
+    if (replace) {
+      view.history.replaceState({ index }, '', href);
+    } else {
+      scrolls.set(index, view.scrollY);
+      index += 1;
+      view.history.pushState({ index }, '', href);
+    }
+    moved();
+    if (view.location.pathname !== before) view.scrollTo(0, 0);
+  }
+
+  async function navigate(href: string, options: { readonly replace?: boolean } = {}): Promise<void> {
+    if (!(await mayLeave())) return;
+    guard = null;
+    navigateNow(href, options.replace === true);
+  }
+
+  function followLink(event: MouseEvent): void {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null || link.target !== '' || link.hasAttribute('download')) return;
+    if (link.origin !== view.location.origin || link.pathname.startsWith('/api/')) return;
+    if (
+      link.hash !== '' &&
+      link.pathname === view.location.pathname &&
+      link.search === view.location.search
+    ) {
+      return;
+    }
+    event.preventDefault();
+    void navigate(link.pathname + link.search + link.hash);
+  }
+
+  return {
+    get path() {
+      return state.current.path;
+    },
+    get search() {
+      return state.current.search;
+    },
+    get hash() {
+      return state.current.hash;
+    },
+    navigate,
+    /** Changes the query of the present page without leaving it. */
+    setQuery(query: URLSearchParams, replace: boolean) {
+      const text = query.toString();
+      navigateNow(text === '' ? view.location.pathname : `${view.location.pathname}?${text}`, replace);
+    },
+    /** Asks before the page is left. @returns a function that takes the question away */
+    guardWith(ask: LeaveGuard) {
+      guard = ask;
+      return () => {
+        if (guard === ask) guard = null;
+      };
+    },
+    /** The next navigation asks nothing: what would be lost has been saved or given up. */
+    release() {
+      guard = null;
+    },
+  };
+}
+
+function address(view: Window): { path: string; search: string; hash: string } {
+  const { pathname, search, hash } = view.location;
+  return { path: pathname, search, hash };
+}
+
+function entryOf(view: Window): Entry {
+  return isEntry(view.history.state) ? view.history.state : { index: 0 };
+}
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && 'index' in value && typeof value.index === 'number';
+}

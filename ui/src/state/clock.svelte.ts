@@ -1,0 +1,24 @@
+/** The one timer behind every relative time: it ticks every 30 s and when the tab comes back (ui §1.7). */
+export interface Clock {
+  /** Milliseconds since the epoch at the last tick. */
+  readonly now: number;
+  /** Ticks out of turn: for pages that show what is seconds old. */
+  refresh(): void;
+}
+
+const TICK_MS = 30_000;
+
+export function createClock(page: Document): Clock {
+  let now = $state(Date.now());
+  const tick = () => {
+    now = Date.now();
+  };
+  setInterval(tick, TICK_MS);
+  page.addEventListener('visibilitychange', tick);
+  return {
+    get now() {
+      return now;
+    },
+    refresh: tick,
+  };
+}

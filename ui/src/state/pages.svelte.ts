@@ -1,0 +1,94 @@
+/** A paged list: the first page, "Load more", and reading again as much as is shown. */
+import { createStore } from '@xstate/store';
+import type { PageRequest } from '../api/alert-groups.ts';
+import type { Answer } from '../api/client.ts';
+import type { Problem } from '../api/problem.ts';
+import type { Page } from '../api/shapes.ts';
+import { mirror } from './mirror.svelte.ts';
+
+const MAX_LIMIT = 500;
+
+interface Context<Item> {
+  /** Null until the first answer. */
+  readonly items: readonly Item[] | null;
+  readonly nextCursor: string | null;
+  readonly problem: Problem | null;
+  readonly reading: 'nothing' | 'start' | 'more';
+}
+
+export type Pages<Item> = ReturnType<typeof createPages<Item>>;
+
+export function createPages<Item>(
+  request: (page: PageRequest) => Promise<Answer<Page<Item>>>,
+  pageSize = 50,
+) {
+  const store = createStore({
+    context: { items: null, nextCursor: null, problem: null, reading: 'nothing' } as Context<Item>,
+    on: {
+      started: (context, event: { reading: 'start' | 'more' }): Context<Item> => ({
+        ...context,
+        reading: event.reading,
+      }),
+      arrived: (context, event: { page: Page<Item>; append: boolean }): Context<Item> => ({
+        items: event.append ? [...(context.items ?? []), ...event.page.items] : event.page.items,
+        nextCursor: event.page.next_cursor,
+        problem: null,
+        reading: 'nothing',
+      }),
+      failed: (context, event: { problem: Problem }): Context<Item> => ({
+        ...context,
+        problem: event.problem,
+        reading: 'nothing',
+      }),
+      edited: (context, event: { items: readonly Item[] }): Context<Item> => ({
+        ...context,
+        items: event.items,
+      }),
+    },
+  });
+  const view = mirror(store);
+  const now = () => store.getSnapshot().context;
+  let latest = 0;
+
+  async function run(page: PageRequest, append: boolean): Promise<void> {
+    latest += 1;
+    const turn = latest;
+    store.trigger.started({ reading: append ? 'more' : 'start' });
+    const answer = await request(page);
+    if (turn !== latest) return;
+    if (answer.ok) store.trigger.arrived({ page: answer.value, append });
+    else store.trigger.failed({ problem: answer.problem });
+  }
+
+  return {
+    get items() {
+      return view.current.items;
+    },
+    get problem() {
+      return view.current.problem;
+    },
+    get reading() {
+      return view.current.reading;
+    },
+    get hasMore() {
+      return view.current.nextCursor !== null;
+    },
+    /** Reads from the start, at least as many as are shown (up to 500). */
+    read: () => {
+      const shown = now().items?.length ?? 0;
+      const limit = Math.min(MAX_LIMIT, Math.max(pageSize, Math.ceil(shown / pageSize) * pageSize));
+      return run({ cursor: null, limit }, false);
+    },
+    /** Reads the next page behind what is shown. Nothing happens while a read is on its way. */
+    more: async () => {
+      const { nextCursor, reading } = now();
+      if (nextCursor !== null && reading === 'nothing')
+        await run({ cursor: nextCursor, limit: pageSize }, true);
+    },
+    /** Changes what is shown without reading. */
+    edit: (change: (items: readonly Item[]) => readonly Item[]) => {
+      const { items } = now();
+      if (items !== null) store.trigger.edited({ items: change(items) });
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** One thing read from the API: kept while it is read again, so that a page never falls back to nothing. */
+import { createStore } from '@xstate/store';
+import type { Answer } from '../api/client.ts';
+import type { Problem } from '../api/problem.ts';
+import { mirror } from './mirror.svelte.ts';
+
+export interface Resource<T> {
+  readonly value: T | null;
+  readonly etag: string | null;
+  /** Why the last read failed; `value` may still hold what an earlier one gave. */
+  readonly problem: Problem | null;
+  readonly reading: boolean;
+  /** Reads again. Of overlapping reads only the answer to the latest counts. */
+  read(): Promise<void>;
+  /** Takes over a value that another answer carried. */
+  put(value: T, etag?: string | null): void;
+}
+
+interface Context<T> {
+  readonly value: T | null;
+  readonly etag: string | null;
+  readonly problem: Problem | null;
+  readonly reading: boolean;
+}
+
+export function createResource<T>(request: () => Promise<Answer<T>>): Resource<T> {
+  const store = createStore({
+    context: { value: null, etag: null, problem: null, reading: false } as Context<T>,
+    on: {
+      started: (context) => ({ ...context, reading: true }),
+      arrived: (_, event: { value: T; etag: string | null }) => ({
+        value: event.value,
+        etag: event.etag,
+        problem: null,
+        reading: false,
+      }),
+      failed: (context, event: { problem: Problem }) => ({
+        ...context,
+        problem: event.problem,
+        reading: false,
+      }),
+    },
+  });
+  const view = mirror(store);
+  let latest = 0;
+
+  async function read(): Promise<void> {
+    latest += 1;
+    const turn = latest;
+    store.trigger.started();
+    const answer = await request();
+    if (turn !== latest) return;
+    if (answer.ok) store.trigger.arrived({ value: answer.value, etag: answer.etag });
+    else store.trigger.failed({ problem: answer.problem });
+  }
+
+  return {
+    get value() {
+      return view.current.value;
+    },
+    get etag() {
+      return view.current.etag;
+    },
+    get problem() {
+      return view.current.problem;
+    },
+    get reading() {
+      return view.current.reading;
+    },
+    read,
+    put(value, etag = null) {
+      latest += 1;
+      store.trigger.arrived({ value, etag });
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vite';
+import { machinesPlugin } from './machines-plugin.ts';
+
+/** Builds the single-page app into `ui/dist`. Nothing is inlined: the page runs under a strict Content-Security-Policy. */
+export default defineConfig({
+  plugins: [svelte({ configFile: false }), machinesPlugin()],
+  build: {
+    target: ['chrome130', 'firefox132', 'safari16'],
+    outDir: 'dist',
+    emptyOutDir: true,
+    assetsDir: 'assets',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: true,
+  },
+});

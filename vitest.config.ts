@@ -1,0 +1,64 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['{runtime,actors,http,storage,bench,scripts,deploy}/**/*.test.ts', 'ui/src/**/*.test.ts'],
+          exclude: ['**/*.pg.test.ts', '**/*.redis.test.ts'],
+          testTimeout: 10_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'postgres',
+          include: ['{runtime,actors,http,storage}/**/*.pg.test.ts'],
+          globalSetup: ['./test/postgres-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'scenarios',
+          include: ['test/scenarios/*.test.ts'],
+          globalSetup: ['./test/postgres-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'redis',
+          include: ['runtime/**/*.redis.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'cluster',
+          include: ['test/cluster/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'system',
+          include: ['test/{smoke,peers,crash,browser}/**/*.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
