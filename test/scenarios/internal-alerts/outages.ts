@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { Json } from '../../harness/api.ts';
+import { until } from '../../harness/until.ts';
 import { backdateSignOfLife } from '../by-hand.ts';
 import { casesOf } from '../case.ts';
 import type { Scenario } from '../scenario.ts';
@@ -22,7 +23,11 @@ const outagesOf = async (s: Scenario, number: number) =>
 row(15, 'that nobody leads is for Admins', async (s) => {
   const ann = await s.people.named('Ann');
   expect(ann.id).toBeDefined();
-  await backdateSignOfLife(s.world.sql, s.world.clock.now() - 2 * MINUTE - 1);
+  await until('a Leader that is silent', async () => {
+    // What it wrote on the way here may arrive late.
+    await backdateSignOfLife(s.world.sql, s.world.clock.now() - 2 * MINUTE - 1);
+    return (await notices(s)).length > 0;
+  });
   expect(await notices(s)).toMatchObject([{ kind: 'no_replica_leading', audience: 'admins', until: null }]);
   expect(await notices(s, 'Ann')).toEqual([]);
   await backdateSignOfLife(s.world.sql, s.world.clock.now());
