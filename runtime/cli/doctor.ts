@@ -1,6 +1,6 @@
 /** `tocsin doctor`: looks at an installation without changing anything, and says what to do (operations §10). */
 import { type Clock, systemClock } from '../clock.ts';
-import { systemResolve } from '../outbound/connect.ts';
+import { systemResolve } from '../outbound/judge-target.ts';
 import { createMask } from '../secrets/masking.ts';
 import { type Command, EXIT } from './command.ts';
 import { destinationsCheck, publicUrlCheck } from './doctor/address-checks.ts';

@@ -6,7 +6,7 @@ import { createSessionLock, hasSharedHolders } from '../../storage/session-lock.
 import type { Placement } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { createTrust } from '../outbound/connect.ts';
+import { createTrust } from '../outbound/trust.ts';
 import { type Member, memberText } from '../placement/coordination.ts';
 import { createDatabaseAnswers } from '../placement/database-answers.ts';
 import { whenGone } from '../placement/gone.ts';

@@ -31,12 +31,26 @@ export interface Refusal {
   readonly error: string;
 }
 
+/** What a host is to a request; a refusal says so. */
+export type HostRole = 'target' | 'proxy';
+
 export interface AddressPolicy {
-  /** Judges a target before its name is resolved (§2.3 line 1). Literal addresses always pass here. */
-  judgeHost(host: string): Refusal | null;
-  /** Judges one address of a target (§2.3 lines 2 to 8). `host` is the name it came from, or the literal itself. */
-  judgeAddress(host: string, address: string): Refusal | null;
+  /** Judges a host before its name is resolved (§2.3 line 1). Literal addresses always pass here. */
+  judgeHost(host: string, role?: HostRole): Refusal | null;
+  /** Judges one address of a host (§2.3 lines 2 to 8). `host` is the name it came from, or the literal itself. */
+  judgeAddress(host: string, address: string, role?: HostRole): Refusal | null;
+  /** Judges a name that only the proxy can resolve, once {@link judgeHost} has passed it (§3 rule 5). */
+  judgeUnresolved(host: string): Refusal | null;
 }
+
+/** Names that mean this machine or a cloud's metadata service wherever they are resolved. */
+const INWARD_NAMES: readonly (readonly [name: RegExp, rule: string])[] = [
+  [/^(.*\.)?localhost$/, 'loopback'],
+  [
+    /^(metadata\.google\.internal|metadata\.goog|instance-data|instance-data\.ec2\.internal)$/,
+    'cloud_metadata (always)',
+  ],
+];
 
 /**
  * Compiles a saved policy.
@@ -58,20 +72,29 @@ export function createAddressPolicy(saved: OutboundPolicy): AddressPolicy {
   };
 
   return {
-    judgeHost(host) {
+    judgeHost(host, role = 'target') {
       const name = hostName(host);
       const denial = name === null ? undefined : denied.find((entry) => entryHoldsName(entry, name));
-      return denial ? refusal(`host ${name}`, `denied by ${denial.text}`) : null;
+      const subject = role === 'proxy' ? `proxy ${name}` : `host ${name}`;
+      return denial ? refusal(subject, `denied by ${denial.text}`) : null;
     },
-    judgeAddress(host, address) {
+    judgeAddress(host, address, role = 'target') {
+      const subject = role === 'proxy' ? `proxy ${address}` : address;
       const parsed = parseAddress(address);
-      if (!parsed) return refusal(address, 'zone_id (always)');
+      if (!parsed) return refusal(subject, 'zone_id (always)');
       const name = hostName(host);
       for (const judged of judgedAs(parsed)) {
         const rule = judgeOne(name, judged);
-        if (rule) return refusal(address, rule);
+        if (rule) return refusal(subject, rule);
       }
       return null;
+    },
+    judgeUnresolved(host) {
+      const name = hostName(host) ?? host;
+      const inward = INWARD_NAMES.find(([pattern]) => pattern.test(name));
+      if (inward) return refusal(`host ${name}`, inward[1]);
+      if (saved.policy !== 'strict' || allowed.some((entry) => entryHoldsName(entry, name))) return null;
+      return refusal(`host ${name}`, 'name_not_allowed');
     },
   };
 }

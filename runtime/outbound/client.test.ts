@@ -9,7 +9,7 @@ import { createManualClock } from '../../test/fakes/manual-clock.ts';
 import { type Clock, SECOND, systemClock } from '../clock.ts';
 import type { OutboundPolicy } from './address-policy.ts';
 import { createOutboundClient, type OutboundClient, type OutboundRequest } from './client.ts';
-import type { Resolve } from './connect.ts';
+import type { Resolve } from './judge-target.ts';
 
 const LOOPBACK_ALLOWED: OutboundPolicy = { policy: 'standard', allowed: ['127.0.0.0/8'], denied: [] };
 

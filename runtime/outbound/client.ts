@@ -2,7 +2,6 @@
  * The one outbound HTTP client (outbound-http §1): HTTP/1.1, no redirects, no cookies, no proxy variables, no decoding
  * of answers, every address judged by the policy. It reports what happened; what that means is the caller's mapping.
  */
-import type { Dispatcher } from 'undici';
 import { type Clock, type Micros, SECOND } from '../clock.ts';
 import {
   type AddressPolicy,
@@ -10,9 +9,13 @@ import {
   type OutboundPolicy,
   type Refusal,
 } from './address-policy.ts';
-import { type ConnectDependencies, createTrust, type Resolve, systemResolve } from './connect.ts';
+import type { ConnectDependencies } from './connect.ts';
+import { exchange, type HeaderList, type Progress } from './exchange.ts';
 import { exchangeFailure, type FailureCode, OutboundFailure, OutboundRefused } from './failure.ts';
+import { type Resolve, systemResolve } from './judge-target.ts';
+import { type ProxyRoute, proxyFingerprint } from './proxy.ts';
 import { createSocketPool, type Lease, type SocketPool } from './socket-pool.ts';
+import { createTrust } from './trust.ts';
 
 export type RequestClass = 'delivery' | 'interactive' | 'background' | 'heartbeat';
 
@@ -20,11 +23,15 @@ export interface OutboundRequest {
   /** Whose connections are used: `<kind>/<id>`. Pools are never shared between owners or classes. */
   readonly owner: string;
   readonly class: RequestClass;
+  /** The owner's proxy; without one the request goes straight to its target. */
+  readonly proxy?: ProxyRoute | null;
+  /** Changes with the owner's secrets: connections made with others are not used. */
+  readonly credentials?: string;
   readonly method: string;
   /** Absolute http or https URL without user information. */
   readonly url: URL;
   /** As they go on the wire, in order. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: HeaderList;
   readonly body: Buffer | null;
   /** For the whole exchange, µs. */
   readonly timeout: Micros;
@@ -32,6 +39,22 @@ export interface OutboundRequest {
   readonly answerLimit: number;
   /** Asked when the connection stands, right before the first byte is sent; false fails the request as `withheld`. */
   readonly mayBegin?: () => boolean;
+  /** Ends the request as `cancelled`. */
+  readonly signal?: AbortSignal;
+  /** Told how it went, right before the result is given. */
+  readonly observe?: (trace: OutboundTrace) => void;
+}
+
+/** What an observer learns of a request beside its result. */
+export interface OutboundTrace {
+  readonly via: 'direct' | 'proxy';
+  /** Connecting included, µs. */
+  readonly began: Micros;
+  readonly ended: Micros;
+  /** Only the proxy could resolve the target: its address was not seen. */
+  readonly isUnverified: boolean;
+  /** In the order in which they came; null without an answer. */
+  readonly answerHeaders: HeaderList | null;
 }
 
 export type OutboundResult = OutboundAnswer | OutboundNoAnswer | OutboundBlocked;
@@ -81,7 +104,7 @@ const REPEATABLE = new Set(['GET', 'PUT', 'DELETE']);
 
 export function createOutboundClient(dependencies: OutboundDependencies): OutboundClient {
   const { clock } = dependencies;
-  const pools = new Map<string, SocketPool>();
+  const pools = new Map<string, { readonly route: string; readonly pool: SocketPool }>();
   const inFlight = new Set<AbortController>();
   let policy: AddressPolicy = createAddressPolicy(dependencies.policy);
   let closed = false;
@@ -93,50 +116,78 @@ export function createOutboundClient(dependencies: OutboundDependencies): Outbou
     tls: createTrust(dependencies.extraRoots),
   };
 
-  const poolOf = (request: OutboundRequest): SocketPool => {
-    const key = `${request.owner} ${request.class} ${request.url.origin}`;
-    const pool = pools.get(key) ?? createSocketPool(request.url, connecting);
-    pools.set(key, pool);
+  const poolOf = ({
+    owner,
+    class: kind,
+    url,
+    proxy = null,
+    credentials = '',
+  }: OutboundRequest): SocketPool => {
+    const key = `${owner} ${kind} ${url.origin}`;
+    const route = `${proxyFingerprint(proxy)} ${credentials}`;
+    const present = pools.get(key);
+    if (present?.route === route) return present.pool;
+    present?.pool.retire();
+    const pool = createSocketPool(url, proxy, connecting);
+    pools.set(key, { route, pool });
     return pool;
   };
 
   const retire = (prefix: string): void => {
-    for (const [key, pool] of pools) {
+    for (const [key, { pool }] of pools) {
       if (!key.startsWith(prefix)) continue;
       pool.retire();
       pools.delete(key);
     }
   };
 
-  const attempt = async (request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
+  const attempt = async (
+    request: OutboundRequest,
+    progress: Progress,
+    signal: AbortSignal,
+  ): Promise<OutboundAnswer> => {
     const pool = poolOf(request);
     const lease = pool.take();
     try {
-      return await exchange(pool, lease, request, signal);
+      return await exchange(pool, lease, request, progress, signal);
     } catch (error) {
-      if (!isStale(error, lease, request) || signal.aborted) throw error;
-      return exchange(pool, pool.fresh(), request, signal);
+      if (!isStale(error, lease, progress, request) || signal.aborted) throw error;
+      return exchange(pool, pool.fresh(), request, progress, signal);
+    }
+  };
+
+  const perform = async (request: OutboundRequest, progress: Progress): Promise<OutboundResult> => {
+    const controller = new AbortController();
+    const cancel = (): void =>
+      controller.abort(new OutboundFailure('cancelled', 'the request was called off'));
+    const timer = clock.after(request.timeout, () =>
+      controller.abort(new OutboundFailure('timeout', `no answer within ${request.timeout / SECOND} s`)),
+    );
+    inFlight.add(controller);
+    request.signal?.addEventListener('abort', cancel);
+    if (request.signal?.aborted) cancel();
+    try {
+      return await attempt(request, progress, controller.signal);
+    } catch (error) {
+      if (error instanceof OutboundRefused) return { kind: 'blocked', refusal: error.refusal };
+      const failure = exchangeFailure(controller.signal.aborted ? controller.signal.reason : error);
+      return { kind: 'failed', code: failure.failure, error: failure.message };
+    } finally {
+      timer.cancel();
+      inFlight.delete(controller);
+      request.signal?.removeEventListener('abort', cancel);
     }
   };
 
   return {
     async request(request) {
       if (closed) return { kind: 'failed', code: 'cancelled', error: 'the service is stopping' };
-      const controller = new AbortController();
-      const timer = clock.after(request.timeout, () =>
-        controller.abort(new OutboundFailure('timeout', `no answer within ${request.timeout / SECOND} s`)),
-      );
-      inFlight.add(controller);
-      try {
-        return await attempt(request, controller.signal);
-      } catch (error) {
-        if (error instanceof OutboundRefused) return { kind: 'blocked', refusal: error.refusal };
-        const failure = exchangeFailure(controller.signal.aborted ? controller.signal.reason : error);
-        return { kind: 'failed', code: failure.failure, error: failure.message };
-      } finally {
-        timer.cancel();
-        inFlight.delete(controller);
-      }
+      const began = clock.now();
+      const progress: Progress = { answerHeaders: null, isUnverified: false };
+      const result = await perform(request, progress);
+      const via = request.proxy ? 'proxy' : 'direct';
+      request.observe?.({ via, began, ended: clock.now(), ...progress });
+      return result;
     },
     setPolicy(saved) {
       policy = createAddressPolicy(saved);
@@ -155,71 +206,8 @@ export function createOutboundClient(dependencies: OutboundDependencies): Outbou
   };
 }
 
-/** One request on one connection. The lease goes back when the answer was read to its end. */
-async function exchange(
-  pool: SocketPool,
-  lease: Lease,
-  request: OutboundRequest,
-  signal: AbortSignal,
-): Promise<OutboundAnswer> {
-  let whole = false;
-  try {
-    const { mayBegin } = request;
-    const client = mayBegin ? lease.client.compose(unlessWithheld(mayBegin)) : lease.client;
-    const answer = await client.request({
-      method: request.method as Dispatcher.HttpMethod,
-      path: request.url.pathname + request.url.search,
-      headers: request.headers.flat(),
-      body: request.body,
-      signal,
-    });
-    const { body, tooLarge } = await readUpTo(answer.body, request.answerLimit);
-    whole = !tooLarge;
-    return { kind: 'answer', status: answer.statusCode, headers: flatten(answer.headers), body, tooLarge };
-  } finally {
-    pool.give(lease, !whole);
-  }
-}
-
-function unlessWithheld(mayBegin: () => boolean): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) =>
-    dispatch(options, {
-      onRequestStart(controller, context) {
-        if (mayBegin()) handler.onRequestStart?.(controller, context);
-        else
-          controller.abort(new OutboundFailure('withheld', 'not begun: the caller did not want it any more'));
-      },
-      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
-      onResponseStart: (...args) => handler.onResponseStart?.(...args),
-      onResponseData: (...args) => handler.onResponseData?.(...args),
-      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
-      onResponseError: (...args) => handler.onResponseError?.(...args),
-    });
-}
-
-function isStale(error: unknown, lease: Lease, request: OutboundRequest): boolean {
-  if (!lease.reused || !REPEATABLE.has(request.method)) return false;
+/** Whether a kept-alive socket had died before it was used again: nothing was answered on it. */
+function isStale(error: unknown, lease: Lease, progress: Progress, request: OutboundRequest): boolean {
+  if (!lease.reused || progress.answerHeaders !== null || !REPEATABLE.has(request.method)) return false;
   return !(error instanceof OutboundRefused) && exchangeFailure(error).failure === 'connection_lost';
-}
-
-async function readUpTo(
-  stream: AsyncIterable<Buffer>,
-  limit: number,
-): Promise<{ body: Buffer; tooLarge: boolean }> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > limit) return { body: Buffer.concat(chunks).subarray(0, limit), tooLarge: true };
-  }
-  return { body: Buffer.concat(chunks), tooLarge: false };
-}
-
-function flatten(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return flat;
 }

@@ -1,75 +1,71 @@
 /**
  * Opens sockets for the outbound client: resolves the name once, judges every address by the policy, and connects to
- * a judged address itself (outbound-http §2.4). TLS server name and certificate check keep the name.
+ * a judged address itself (outbound-http §2.4), or through the owner's proxy (§3). TLS server name and certificate
+ * check keep the name.
  */
-import { lookup } from 'node:dns/promises';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import {
-  checkServerIdentity,
-  connect as connectTls,
-  createSecureContext,
-  getCACertificates,
-  type SecureContext,
-} from 'node:tls';
-import { type Clock, type Micros, SECOND } from '../clock.ts';
-import { type AddressPolicy, type Refusal, targetHost } from './address-policy.ts';
+import { connect as connectTcp, isIPv6, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import { type Micros, SECOND } from '../clock.ts';
+import { targetHost } from './address-policy.ts';
 import { connectFailure, OutboundFailure, OutboundRefused } from './failure.ts';
+import { openHttpTunnel } from './http-tunnel.ts';
+import { type JudgeDependencies, judgeProxied, permittedAddresses } from './judge-target.ts';
+import type { ProxyRoute } from './proxy.ts';
+import { within } from './settle.ts';
+import { openSocksTunnel } from './socks-tunnel.ts';
+import { secure } from './trust.ts';
 
-/** Resolution, TCP and TLS together. */
+/** Resolution, TCP, the handshake with a proxy and TLS together. */
 export const CONNECT_TIMEOUT: Micros = 5 * SECOND;
+const TIMED_OUT = `no connection within ${CONNECT_TIMEOUT / SECOND} s`;
 
-/** All addresses of a name, in the resolver's order. Rejects when there are none. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
-
-export interface ConnectDependencies {
-  readonly clock: Clock;
-  readonly resolve: Resolve;
-  /** Read at every connection, so that a saved policy counts at once. */
-  readonly policy: () => AddressPolicy;
+export interface ConnectDependencies extends JudgeDependencies {
   /** Trusted roots and protocol floor of TLS connections. */
   readonly tls: () => SecureContext;
 }
 
-/** The system resolver, hosts file included. */
-export const systemResolve: Resolve = async (host) => {
-  const answers = await lookup(host, { all: true, verbatim: true });
-  return answers.map((answer) => answer.address);
-};
+export interface OpenedSocket {
+  readonly socket: Socket;
+  /** The target is a name that only the proxy could resolve: its address was not seen. */
+  readonly isUnverified: boolean;
+}
 
-/** Roots of Node and of the system, and NODE_EXTRA_CA_CERTS; made at the first use and kept. */
-export function createTrust(extraRoots: readonly string[] = []): () => SecureContext {
-  let context: SecureContext | null = null;
-  return () => {
-    context ??= createSecureContext({
-      minVersion: 'TLSv1.2',
-      ca: [
-        ...getCACertificates('bundled'),
-        ...getCACertificates('system'),
-        ...getCACertificates('extra'),
-        ...extraRoots,
-      ],
-    });
-    return context;
-  };
+interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
 }
 
 /**
- * Connects to the host of `url`.
- * @throws {OutboundRefused} the policy refuses the name or every address
- * @throws {OutboundFailure} dns_failed, connect_refused, connect_failed, connect_timeout or tls_failed
+ * Connects to the host of `url`, directly or through a proxy.
+ * @throws {OutboundRefused} the policy refuses a name or its addresses
+ * @throws {OutboundFailure} a code of failure.ts
  */
-export async function openSocket(url: URL, dependencies: ConnectDependencies): Promise<Socket> {
-  const { clock } = dependencies;
-  const deadline = clock.now() + CONNECT_TIMEOUT;
-  const host = targetHost(url);
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-  const addresses = await permittedAddresses(host, deadline, dependencies);
+export async function openSocket(
+  url: URL,
+  proxy: ProxyRoute | null,
+  dependencies: ConnectDependencies,
+): Promise<OpenedSocket> {
+  const deadline = dependencies.clock.now() + CONNECT_TIMEOUT;
+  const isSecure = url.protocol === 'https:';
+  const target = { host: targetHost(url), port: Number(url.port) || (isSecure ? 443 : 80), isSecure };
+  if (proxy) return openProxied(target, proxy, deadline, dependencies);
+  const addresses = await permittedAddresses(target.host, deadline, dependencies);
+  return { socket: await openFirst(target, addresses, deadline, dependencies), isUnverified: false };
+}
 
+/** Tries the addresses in order; each gets its share of the time that is left. */
+async function openFirst(
+  endpoint: Endpoint,
+  addresses: readonly string[],
+  deadline: Micros,
+  dependencies: ConnectDependencies,
+): Promise<Socket> {
   let last: unknown = null;
   for (const [index, address] of addresses.entries()) {
-    const share = (deadline - clock.now()) / (addresses.length - index);
+    const share = (deadline - dependencies.clock.now()) / (addresses.length - index);
     try {
-      return await openOne({ url, host, address, port, budget: share }, dependencies);
+      return await openOne(endpoint, address, share, dependencies);
     } catch (error) {
       last = error;
     }
@@ -77,129 +73,74 @@ export async function openSocket(url: URL, dependencies: ConnectDependencies): P
   throw last;
 }
 
-/**
- * Resolves a host and leaves out what the policy refuses.
- * @returns at least one address
- * @throws {OutboundRefused} the policy refuses the name or every address
- * @throws {OutboundFailure} dns_failed or connect_timeout
- */
-export async function permittedAddresses(
-  host: string,
-  deadline: Micros,
-  { clock, resolve, policy }: Pick<ConnectDependencies, 'clock' | 'resolve' | 'policy'>,
-): Promise<readonly string[]> {
-  const judge = policy();
-  const early = judge.judgeHost(host);
-  if (early) throw new OutboundRefused(early);
-  const resolved = isIP(host) ? [host] : await resolveInTime(host, deadline, clock, resolve);
-
-  const permitted: string[] = [];
-  let refusal: Refusal | null = null;
-  for (const address of resolved) {
-    const refused = judge.judgeAddress(host, address);
-    if (!refused) permitted.push(address);
-    refusal ??= refused;
-  }
-  if (permitted.length > 0) return permitted;
-  if (refusal) throw new OutboundRefused(refusal);
-  throw new OutboundFailure('dns_failed', `DNS: ${host} not found`);
-}
-
-async function resolveInTime(
-  host: string,
-  deadline: Micros,
-  clock: Clock,
-  resolve: Resolve,
-): Promise<readonly string[]> {
-  return within(deadline - clock.now(), clock, `no answer from DNS for ${host}`, (settle) => {
-    resolve(host).then(settle.done, (error: unknown) =>
-      settle.fail(new OutboundFailure('dns_failed', `DNS: ${host} not found`, error)),
-    );
-    return () => undefined;
-  });
-}
-
-interface Attempt {
-  readonly url: URL;
-  readonly host: string;
-  readonly address: string;
-  readonly port: number;
-  readonly budget: Micros;
-}
-
-async function openOne(attempt: Attempt, { clock, tls }: ConnectDependencies): Promise<Socket> {
-  const timedOut = `no connection within ${CONNECT_TIMEOUT / SECOND} s`;
-  return within(attempt.budget, clock, timedOut, (settle) => {
-    const socket = connectTcp({ host: attempt.address, port: attempt.port, noDelay: true, keepAlive: true });
+function openOne(
+  { host, port, isSecure }: Endpoint,
+  address: string,
+  budget: Micros,
+  { clock, tls }: ConnectDependencies,
+): Promise<Socket> {
+  return within(budget, clock, TIMED_OUT, (settle) => {
+    const socket = connectTcp({ host: address, port, noDelay: true, keepAlive: true });
     const refuse = (error: Error): void => settle.fail(connectFailure(error));
     socket.once('error', refuse);
-    if (attempt.url.protocol === 'http:') {
-      socket.once('connect', () => settle.done(socket));
-      return () => socket.destroy();
-    }
     socket.once('connect', () => {
+      if (!isSecure) return settle.done(socket);
       socket.off('error', refuse);
-      const secured = secure(socket, attempt.host, tls());
-      const failed = (error: Error): void =>
-        settle.fail(new OutboundFailure('tls_failed', tlsText(error), error));
-      secured.once('error', failed);
-      secured.once('secureConnect', () => {
-        secured.off('error', failed);
-        settle.done(secured);
-      });
+      secure(socket, host, tls(), settle);
     });
     return () => socket.destroy();
   });
 }
 
-function secure(socket: Socket, host: string, secureContext: SecureContext): Socket {
-  return connectTls({
-    socket,
-    secureContext,
-    ALPNProtocols: ['http/1.1'],
-    ...(isIP(host) ? {} : { servername: host }),
-    checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
+async function openProxied(
+  target: Endpoint,
+  proxy: ProxyRoute,
+  deadline: Micros,
+  dependencies: ConnectDependencies,
+): Promise<OpenedSocket> {
+  const { clock, tls, policy } = dependencies;
+  const denied = policy().judgeHost(proxy.host, 'proxy');
+  if (denied) throw new OutboundRefused(denied);
+  const seen = await judgeProxied(target.host, dependencies);
+  const toProxy = await openProxy(proxy, deadline, dependencies);
+  const socket = await within<Socket>(deadline - clock.now(), clock, TIMED_OUT, (settle) => {
+    const onError = (error: Error): void =>
+      settle.fail(new OutboundFailure('proxy_failed', 'the proxy hung up', error));
+    toProxy.once('error', onError);
+    openTunnel(toProxy, target, proxy).then(() => {
+      toProxy.off('error', onError);
+      if (target.isSecure) secure(toProxy, target.host, tls(), settle);
+      else settle.done(toProxy);
+    }, settle.fail);
+    return () => toProxy.destroy();
   });
+  return { socket, isUnverified: seen === 'unverified' };
 }
 
-function tlsText(error: Error): string {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'handshake failed';
-  return `TLS: ${code.toLowerCase().replaceAll('_', ' ')}`;
+/** Whatever keeps us from the proxy is a failure of the proxy, but for the policy and the time. */
+async function openProxy(
+  proxy: ProxyRoute,
+  deadline: Micros,
+  dependencies: ConnectDependencies,
+): Promise<Socket> {
+  const endpoint = { host: proxy.host, port: proxy.port, isSecure: proxy.type === 'https' };
+  try {
+    const addresses = await permittedAddresses(proxy.host, deadline, dependencies, 'proxy');
+    return await openFirst(endpoint, addresses, deadline, dependencies);
+  } catch (error) {
+    if (!(error instanceof OutboundFailure) || error.failure === 'connect_timeout') throw error;
+    throw new OutboundFailure('proxy_failed', `the proxy: ${error.message}`, error);
+  }
 }
 
-interface Settle<T> {
-  done(value: T): void;
-  fail(error: Error): void;
+/** Plain requests through an HTTP proxy need no tunnel: they name their target themselves. */
+async function openTunnel(socket: Socket, target: Endpoint, proxy: ProxyRoute): Promise<void> {
+  const { host, port } = target;
+  if (proxy.type === 'socks5') return openSocksTunnel(socket, proxy, { host, port });
+  if (target.isSecure) await openHttpTunnel(socket, proxy, `${isIPv6(host) ? `[${host}]` : host}:${port}`);
 }
 
-/** Runs `begin` and settles once: by its answer, its failure, or `budget` running out; losers are cleaned up. */
-function within<T>(
-  budget: Micros,
-  clock: Clock,
-  timedOut: string,
-  begin: (settle: Settle<T>) => () => void,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    let settled = false;
-    const finish = (settleIt: () => void): void => {
-      if (settled) return;
-      settled = true;
-      timer.cancel();
-      settleIt();
-    };
-    const timer = clock.after(Math.max(0, budget), () =>
-      finish(() => {
-        abandon();
-        reject(new OutboundFailure('connect_timeout', timedOut));
-      }),
-    );
-    const abandon = begin({
-      done: (value) => finish(() => resolve(value)),
-      fail: (error) =>
-        finish(() => {
-          abandon();
-          reject(error);
-        }),
-    });
-  });
+/** Whether requests over this socket name their target in full. */
+export function isAbsoluteForm(url: URL, proxy: ProxyRoute | null): boolean {
+  return proxy !== null && proxy.type !== 'socks5' && url.protocol === 'http:';
 }

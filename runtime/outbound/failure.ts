@@ -10,6 +10,8 @@ export type FailureCode =
   | 'tls_failed'
   | 'timeout'
   | 'connection_lost'
+  | 'proxy_auth_failed'
+  | 'proxy_failed'
   | 'response_invalid'
   | 'cancelled'
   /** The caller did not want it any more when the connection stood. */

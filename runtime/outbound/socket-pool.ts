@@ -1,10 +1,11 @@
 /**
- * Kept-alive connections of one owner to one origin: one HTTP client a socket, so that a policy change can close the
+ * Kept-alive connections of one owner to one origin, through one proxy or none: one HTTP client a socket, so that a policy change can close the
  * idle ones and let the busy ones finish (outbound-http §1.3, §2.4).
  */
 import { Client } from 'undici';
 import { type Clock, SECOND, type Timer } from '../clock.ts';
 import { type ConnectDependencies, openSocket } from './connect.ts';
+import type { ProxyRoute } from './proxy.ts';
 
 /** Idle sockets kept per origin; surplus ones are closed after a second, so that bursts do not reconnect each time. */
 const IDLE_KEPT = 4;
@@ -15,6 +16,8 @@ export interface Lease {
   readonly client: Client;
   /** The client served a request before; its socket may have gone stale. */
   readonly reused: boolean;
+  /** The address behind its socket was not seen: only the proxy could resolve the name. */
+  isUnverified(): boolean;
 }
 
 export interface SocketPool {
@@ -27,45 +30,50 @@ export interface SocketPool {
   retire(): void;
 }
 
-export function createSocketPool(origin: URL, dependencies: ConnectDependencies): SocketPool {
+export function createSocketPool(
+  origin: URL,
+  proxy: ProxyRoute | null,
+  dependencies: ConnectDependencies,
+): SocketPool {
   const { clock } = dependencies;
-  const idle: Client[] = [];
+  const idle: Lease[] = [];
   let generation = new WeakSet<Client>();
   let trimming: Timer | null = null;
 
   const fresh = (): Lease => {
-    const client = openClient(origin, dependencies);
-    generation.add(client);
-    return { client, reused: false };
+    const lease = openLease(origin, proxy, dependencies);
+    generation.add(lease.client);
+    return lease;
   };
 
   return {
     fresh,
     take() {
-      const client = idle.pop();
-      return client ? { client, reused: true } : fresh();
+      const lease = idle.pop();
+      return lease ? { ...lease, reused: true } : fresh();
     },
-    give({ client }, broken) {
-      if (broken || !generation.has(client)) return discard(client);
-      idle.push(client);
+    give(lease, broken) {
+      if (broken || !generation.has(lease.client)) return discard(lease);
+      idle.push(lease);
       if (idle.length > IDLE_KEPT) trimming ??= trimLater(clock, idle, () => (trimming = null));
     },
     retire() {
       generation = new WeakSet();
-      for (const client of idle.splice(0)) discard(client);
+      for (const lease of idle.splice(0)) discard(lease);
     },
   };
 }
 
-function trimLater(clock: Clock, idle: Client[], done: () => void): Timer {
+function trimLater(clock: Clock, idle: Lease[], done: () => void): Timer {
   return clock.after(SURPLUS_LINGER, () => {
     done();
-    for (const client of idle.splice(0, Math.max(0, idle.length - IDLE_KEPT))) discard(client);
+    for (const lease of idle.splice(0, Math.max(0, idle.length - IDLE_KEPT))) discard(lease);
   });
 }
 
-function openClient(origin: URL, dependencies: ConnectDependencies): Client {
-  return new Client(origin.origin, {
+function openLease(origin: URL, proxy: ProxyRoute | null, dependencies: ConnectDependencies): Lease {
+  let isUnverified = false;
+  const client = new Client(origin.origin, {
     pipelining: 1,
     keepAliveTimeout: IDLE_MILLISECONDS,
     keepAliveMaxTimeout: IDLE_MILLISECONDS,
@@ -74,15 +82,19 @@ function openClient(origin: URL, dependencies: ConnectDependencies): Client {
     bodyTimeout: 0,
     allowH2: false,
     connect: (_options, callback) => {
-      openSocket(origin, dependencies).then(
-        (socket) => callback(null, socket),
+      openSocket(origin, proxy, dependencies).then(
+        (opened) => {
+          isUnverified = opened.isUnverified;
+          callback(null, opened.socket);
+        },
         (error: Error) => callback(error, null),
       );
     },
   });
+  return { client, reused: false, isUnverified: () => isUnverified };
 }
 
 /** Nothing waits on a discarded connection, so how its end goes concerns nobody. */
-function discard(client: Client): void {
+function discard({ client }: Lease): void {
   client.destroy().catch(() => undefined);
 }

@@ -7,7 +7,7 @@ import { type RedisServer, startRedis } from '../../../test/redis.ts';
 import { SHARDS } from '../../actor/index.ts';
 import { SECOND, systemClock } from '../../clock.ts';
 import { silentLog } from '../../log.ts';
-import { createTrust } from '../../outbound/connect.ts';
+import { createTrust } from '../../outbound/trust.ts';
 import { openRedis, type Redis } from '../../redis/index.ts';
 import { runChecks } from './check.ts';
 import type { ReadOnlyDatabase } from './database.ts';

@@ -2,7 +2,7 @@
 import { type RecordView, readReplicaView } from '../../../storage/replica-view.ts';
 import { SHARDS } from '../../actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../clock.ts';
-import { createTrust } from '../../outbound/connect.ts';
+import { createTrust } from '../../outbound/trust.ts';
 import { memberText } from '../../placement/coordination.ts';
 import { describeAddress, parseRedisUrl, REDIS_URL_RULE, type RedisAddress } from '../../redis/address.ts';
 import { failureOf, RedisFailure } from '../../redis/failure.ts';
