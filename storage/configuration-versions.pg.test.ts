@@ -38,7 +38,7 @@ async function partsRaisedBy(change: Change): Promise<readonly string[]> {
 
 async function versions(sql: Sql): Promise<Record<ConfigurationPart, number>> {
   const [row] = await sql<Record<ConfigurationPart, number>[]>`
-    select directory, webhooks, integration_tokens, outbound_policy from configuration_versions`;
+    select directory, webhooks, integration_tokens, outbound_policy, links from configuration_versions`;
   if (!row) throw new Error('no versions');
   return row;
 }
@@ -74,6 +74,14 @@ const CHANGES: readonly (readonly [what: string, parts: readonly ConfigurationPa
     'the outbound policy',
     ['outbound_policy'],
     (sql) => sql`update organization_outbound_policy set denied = '[]'`,
+  ],
+  ['a Link rule', ['links'], (sql) => sql`update link_rules set matchers = '[]'`],
+  [
+    'a new Lookup table',
+    ['links'],
+    (sql) => sql`
+      insert into lookup_tables (id, version, name, description, columns, entries, created_at)
+      values (${newPublicId('TB')}, 1, 'owners', '', '["team"]', '[]', ${NOW})`,
   ],
   // What is written while the service works, not when something is saved.
   ['a sign-in', [], (sql) => sql`update users set last_sign_in_at = ${NOW}, password_hash = 'x'`],

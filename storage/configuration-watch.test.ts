@@ -14,7 +14,7 @@ let clock: ManualClock;
 let logged: string[];
 
 beforeEach(() => {
-  stored = { directory: 7, webhooks: 1, integration_tokens: 3, outbound_policy: 1 };
+  stored = { directory: 7, webhooks: 1, integration_tokens: 3, outbound_policy: 1, links: 1 };
   isAway = false;
   isSilent = false;
   queries = 0;
@@ -45,6 +45,7 @@ function watched() {
       webhooks: follow('webhooks'),
       integration_tokens: follow('integration_tokens'),
       outbound_policy: follow('outbound_policy'),
+      links: follow('links'),
     },
   });
   onTestFinished(() => watch.stop());
@@ -61,11 +62,17 @@ describe('following the configuration', () => {
   test('a look brings every part to what is stored once, and later only what changed', async () => {
     const watch = watched();
     await watch.look();
-    expect(followed).toEqual(['directory 7', 'webhooks 1', 'integration_tokens 3', 'outbound_policy 1']);
+    expect(followed).toEqual([
+      'directory 7',
+      'webhooks 1',
+      'integration_tokens 3',
+      'outbound_policy 1',
+      'links 1',
+    ]);
     stored.integration_tokens = 4;
     await watch.look();
     await watch.look();
-    expect(followed.slice(4)).toEqual(['integration_tokens 4']);
+    expect(followed.slice(5)).toEqual(['integration_tokens 4']);
   });
 
   test('many that look at once share two questions', async () => {
@@ -98,10 +105,10 @@ describe('following the configuration', () => {
     const watch = watched();
     broken = 'directory';
     await expect(watch.look()).rejects.toThrow('directory cannot be read');
-    expect(followed).toHaveLength(3);
+    expect(followed).toHaveLength(4);
     broken = null;
     await watch.look();
-    expect(followed.slice(3)).toEqual(['directory 7']);
+    expect(followed.slice(4)).toEqual(['directory 7']);
   });
 
   test('what is remembered is trusted for two seconds after the last look that succeeded', async () => {

@@ -20,7 +20,7 @@ export const stoppedClock: Clock = {
 export async function firstStart(sql: Sql): Promise<void> {
   await sql`
     truncate routes, route_order, integrations, integration_tokens, integration_counters, integration_counter_slots, organization, destinations,
-      destination_secrets, users, sessions, alert_groups, group_alerts, inbox`;
+      destination_secrets, users, sessions, alert_groups, group_alerts, inbox, link_rules, lookup_tables`;
   await sql`insert into route_order (version) values (1)`;
   await sql`
     insert into organization (id, version, settings)

@@ -9,6 +9,7 @@ import { destinationSecretOperations } from '../http/resources/destinations-secr
 import { integrationOperations } from '../http/resources/integrations.ts';
 import { integrationAlertOperations } from '../http/resources/integrations-alerts.ts';
 import { alertmanagerRouteOperations } from '../http/resources/integrations-routes.ts';
+import { lookupTableOperations } from '../http/resources/lookup-tables.ts';
 import { outboundPolicyOperations } from '../http/resources/outbound-policy.ts';
 import { routeOperations } from '../http/resources/routes.ts';
 import { routeMoveOperations } from '../http/resources/routes-move.ts';
@@ -31,6 +32,7 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     integrationOperations(UNUSED),
     alertmanagerRouteOperations(UNUSED),
     integrationAlertOperations(UNUSED),
+    lookupTableOperations(UNUSED),
     outboundPolicyOperations(UNUSED),
     routeOperations(UNUSED),
     routeMoveOperations(UNUSED),

@@ -3,7 +3,6 @@ import { CHANGES, DELETES, type LaterOperation } from './later-table.ts';
 
 const CONNECTION = '/connections/{connection_id}';
 const DESTINATION = '/destinations/{destination_id}';
-const TABLE = '/lookup-tables/{lookup_table_id}';
 const RULE = '/link-rules/{link_rule_id}';
 
 /** Records of a Connection need connections:read, those of a Destination destinations:read. */
@@ -33,11 +32,6 @@ export const LATER_DELIVERY: readonly LaterOperation[] = [
     'Preview what would be sent',
   ],
 
-  ['listLookupTables', 'GET', '/lookup-tables', 'lookup-tables:read', 'List lookup tables'],
-  ['createLookupTable', 'POST', '/lookup-tables', 'lookup-tables:write', 'Create a lookup table'],
-  ['getLookupTable', 'GET', TABLE, 'lookup-tables:read', 'Read a lookup table'],
-  ['updateLookupTable', 'PUT', TABLE, 'lookup-tables:write', 'Change a lookup table', CHANGES],
-  ['deleteLookupTable', 'DELETE', TABLE, 'lookup-tables:write', 'Delete a lookup table', DELETES],
   ['listLinkRules', 'GET', '/link-rules', 'link-rules:read', 'List Link rules'],
   ['createLinkRule', 'POST', '/link-rules', 'link-rules:write', 'Create a Link rule'],
   ['getLinkRule', 'GET', RULE, 'link-rules:read', 'Read a Link rule'],

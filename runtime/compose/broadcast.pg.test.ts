@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Hint } from '../../actors/effects.ts';
+import { cellOf } from '../../actors/links/configuration.ts';
 import { createWebhookSettings } from '../../storage/destination-rows.ts';
 import { createDirectory } from '../../storage/directory.ts';
 import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
+import { createLinkSource } from '../../storage/link-source.ts';
 import { firstStart, insertDestination, NOW } from '../../test/configuration.ts';
 import { createManualClock } from '../../test/fakes/manual-clock.ts';
 import { createSignalsHub, type HubMember } from '../../test/fakes/signals.ts';
@@ -46,7 +48,9 @@ async function remembering(id: string, signals: HubMember | null) {
     OutboundClient,
     'setPolicy' | 'release'
   > as OutboundClient;
-  const memory = { directory, tokens, client, webhookSettings };
+  const links = createLinkSource(sql, clock);
+  await links.reload();
+  const memory = { directory, tokens, client, links, webhookSettings };
   const { watch, saving } = followConfiguration({ ...sharing, broadcast, memory });
   broadcast.start();
   watch.start();
@@ -125,6 +129,17 @@ describe('what one replica saves, another', () => {
     await here.saving.tokens.invalidate();
     there.clock.advance(SECOND);
     await expect.poll(() => there.tokens.find(HASH)).toBeNull();
+  });
+
+  test('makes links with', async () => {
+    const { here, there } = await two();
+    await database.sql()`
+      insert into lookup_tables (id, version, name, description, columns, entries, created_at)
+      values (${newPublicId('TB')}, 1, 'teams', '', '["chat"]', '[["core", "#core"]]', ${NOW})`;
+    await here.saving.links.reload();
+    const cell = ({ links }: typeof there) => cellOf(links.current(), 'teams', 'core', 'chat');
+    expect(cell(here)).toBe('#core');
+    await expect.poll(() => cell(there)).toBe('#core');
   });
 
   test('sends to with the new settings', async () => {

@@ -5,6 +5,7 @@
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { Hint, HintBus } from '../../actors/effects.ts';
 import type { IntegrationTokens } from '../../actors/integration/ports.ts';
+import type { LinkSource } from '../../actors/links/configuration.ts';
 import { createHintBus, createSharedHintBus } from '../../http/hint-bus.ts';
 import { createAnnouncementStore } from '../../storage/announcements.ts';
 import { appendAudit } from '../../storage/audit.ts';
@@ -15,6 +16,7 @@ import {
 } from '../../storage/configuration-watch.ts';
 import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
 import type { StoredDirectory } from '../../storage/directory.ts';
+import type { StoredLinks } from '../../storage/link-source.ts';
 import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
 import type { Sql } from '../../storage/records.ts';
 import { type Broadcast, createBroadcast, noBroadcast } from '../broadcast.ts';
@@ -96,6 +98,7 @@ export interface Memory {
   readonly tokens: Pick<IntegrationTokens, 'invalidate'>;
   readonly webhookSettings: WebhookSettingsSource;
   readonly client: OutboundClient;
+  readonly links: StoredLinks;
 }
 
 export interface FollowDeps extends SharedDeps {
@@ -111,6 +114,7 @@ export interface Following {
     readonly tokens: { invalidate(): Promise<void> };
     readonly webhookSettings: Pick<WebhookSettingsSource, 'forget'>;
     readonly client: Pick<OutboundClient, 'setPolicy' | 'release'>;
+    readonly links: LinkSource;
   };
 }
 
@@ -154,12 +158,18 @@ export function followConfiguration(deps: FollowDeps): Following {
         },
         release: (owner) => memory.client.release(owner),
       },
+      links: {
+        current: () => memory.links.current(),
+        async reload() {
+          await Promise.all([memory.links.reload(), tell()]);
+        },
+      },
     },
   };
 }
 
 function watchOver({ main, clock, log, memory }: FollowDeps): ConfigurationWatch {
-  const { directory, tokens, webhookSettings, client } = memory;
+  const { directory, tokens, webhookSettings, client, links } = memory;
   const policies = createOutboundPolicyStore(main, appendAudit);
   return createConfigurationWatch({
     sql: main,
@@ -170,6 +180,7 @@ function watchOver({ main, clock, log, memory }: FollowDeps): ConfigurationWatch
       directory: (version) => directory.reach(version),
       integration_tokens: () => tokens.invalidate(),
       webhooks: () => webhookSettings.forgetAll(),
+      links: (version) => links.reach(version),
       async outbound_policy() {
         const { policy } = await policies.read();
         client.setPolicy(policy);

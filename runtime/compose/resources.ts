@@ -3,6 +3,7 @@ import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
 import { integrationAddress } from '../../actors/integration/messages.ts';
+import type { LinkSource } from '../../actors/links/configuration.ts';
 import type { Operation } from '../../http/operation.ts';
 import { actorOperations } from '../../http/resources/actors.ts';
 import { statisticsOperations } from '../../http/resources/alert-group-statistics.ts';
@@ -13,6 +14,7 @@ import { destinationSecretOperations } from '../../http/resources/destinations-s
 import { integrationOperations } from '../../http/resources/integrations.ts';
 import { integrationAlertOperations } from '../../http/resources/integrations-alerts.ts';
 import { alertmanagerRouteOperations } from '../../http/resources/integrations-routes.ts';
+import { lookupTableOperations } from '../../http/resources/lookup-tables.ts';
 import { outboundPolicyOperations } from '../../http/resources/outbound-policy.ts';
 import { routeOperations } from '../../http/resources/routes.ts';
 import { routeMoveOperations } from '../../http/resources/routes-move.ts';
@@ -28,6 +30,7 @@ import { createDestinationStore } from '../../storage/destinations.ts';
 import { createIntegrationStore } from '../../storage/integrations.ts';
 import type { InternalAlerts } from '../../storage/internal-alerts.ts';
 import { readAlertmanagerRoutes } from '../../storage/learned-routes.ts';
+import { createLookupTableStore } from '../../storage/lookup-tables.ts';
 import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
 import { createPreviewBodies } from '../../storage/preview-bodies.ts';
 import { createRouteMoves } from '../../storage/route-moves.ts';
@@ -53,6 +56,7 @@ export interface ResourceDeps {
   readonly tokens: { invalidate(): void | Promise<void> };
   readonly client: Pick<OutboundClient, 'setPolicy' | 'release'>;
   readonly webhookSettings: Pick<WebhookSettingsSource, 'forget'>;
+  readonly links: LinkSource;
   readonly groupMetrics: AlertGroupMetrics;
   readonly systemStatus: SystemStatusDeps;
   readonly log: Log;
@@ -103,6 +107,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     destinationSecretOperations(forDestinations),
     deliveryOperations({ deliveries: (id) => readWebhookDeliveries(sql, id) }),
     outboundPolicyOperations({ store: createOutboundPolicyStore(sql, appendAudit), client, hints }),
+    lookupTableOperations({ store: createLookupTableStore(sql, appendAudit), links: deps.links }),
     systemStatusOperations(deps.systemStatus),
     actorOperations({ states: createActorStateReader(sql), system }),
   ];

@@ -18,6 +18,7 @@ import { createDirectory } from '../../storage/directory.ts';
 import { createHeartbeatSignals } from '../../storage/heartbeat-signals.ts';
 import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
 import { builtinIntegration, createInternalAlerts } from '../../storage/internal-alerts.ts';
+import { createLinkSource } from '../../storage/link-source.ts';
 import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
 import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
 import { createSnapshotQueue } from '../../storage/snapshots.ts';
@@ -88,6 +89,8 @@ export async function startService(
   const me: Member = { id: settings.replicaId, boot: randomBytes(4).toString('hex') };
   const directory = createDirectory({ sql: main, clock, log });
   await directory.reload();
+  const links = createLinkSource(main, clock);
+  await links.reload();
   const { policy } = await createOutboundPolicyStore(main, appendAudit).read();
   const client = createOutboundClient({ clock, policy });
   const ingestMetrics = createIngestMetrics(registry);
@@ -118,7 +121,7 @@ export async function startService(
   const { watch, saving } = followConfiguration({
     ...sharing,
     broadcast,
-    memory: { directory, tokens, client, webhookSettings: delivery.settings },
+    memory: { directory, tokens, client, links, webhookSettings: delivery.settings },
   });
   const performer = createPerformer({
     hints,
