@@ -68,3 +68,24 @@ test('--help shows the list, and the options of one command', async () => {
   expect(io.outLines[0]).toContain('draw  does draw');
   expect(io.outLines[1]).toBe('help of draw');
 });
+
+test('words that are no options arrive under their names, none too few and none too many', async () => {
+  const ran: unknown[] = [];
+  const io = recordingIo();
+  const draw: Command = {
+    ...command('draw', []),
+    operands: ['shape', 'colour'],
+    run: async ({ shape, colour, out }) => {
+      ran.push([shape, colour, out]);
+      return 0;
+    },
+  };
+  expect(await runCommandLine(['draw', 'circle', '--out', 'x', 'red'], [draw], io)).toBe(0);
+  expect(ran).toEqual([['circle', 'red', 'x']]);
+  expect(await runCommandLine(['draw', 'circle'], [draw], io)).toBe(2);
+  expect(await runCommandLine(['draw', 'circle', 'red', 'thick'], [draw], io)).toBe(2);
+  expect(await runCommandLine(['draw', '--help'], [draw], io)).toBe(0);
+  expect(ran).toHaveLength(1);
+  expect(io.errLines[0]).toContain('<colour> is missing');
+  expect(io.errLines[2]).toContain("'thick'");
+});

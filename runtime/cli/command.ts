@@ -11,6 +11,8 @@ export interface Command {
   /** Shown by `tocsin <name> --help`. */
   readonly help: string;
   readonly options: ParseArgsOptionsConfig;
+  /** Names under which the words that are no options arrive among the values; all of them are required. */
+  readonly operands?: readonly string[];
   /** @returns the exit code */
   run(values: OptionValues, io: CommandIo): Promise<number>;
 }
@@ -61,9 +63,9 @@ async function runCommand(command: Command, words: string[], io: CommandIo): Pro
       args: words,
       options: { ...command.options, help: { type: 'boolean', short: 'h' } },
       strict: true,
-      allowPositionals: false,
+      allowPositionals: command.operands !== undefined,
     });
-    values = parsed.values as OptionValues;
+    values = { ...parsed.values, ...operandsOf(command, parsed) } as OptionValues;
   } catch (error) {
     io.err(`tocsin ${command.name}: ${error instanceof Error ? error.message : String(error)}`);
     io.err(`"tocsin ${command.name} --help" shows its options.`);
@@ -74,6 +76,18 @@ async function runCommand(command: Command, words: string[], io: CommandIo): Pro
     return EXIT.done;
   }
   return command.run(values, io);
+}
+
+/** @throws with a sentence for people when there are too few or too many */
+function operandsOf(
+  { operands = [] }: Command,
+  { positionals, values }: { readonly positionals: readonly string[]; readonly values: { help?: unknown } },
+): Record<string, string | undefined> {
+  const extra = positionals[operands.length];
+  if (extra !== undefined) throw new Error(`Unexpected argument '${extra}'`);
+  const missing = operands[positionals.length];
+  if (missing !== undefined && !values.help) throw new Error(`<${missing}> is missing`);
+  return Object.fromEntries(operands.map((name, index) => [name, positionals[index]]));
 }
 
 function overview(commands: readonly Command[]): string {
