@@ -1,4 +1,5 @@
 /** Links that the Alerts themselves carry (messages §9): Runbook, Dashboard, Source. */
+import { safeUrl } from '../messages/safe-url.ts';
 import type { GroupAlert } from './rows.ts';
 
 export interface AlertLinks {
@@ -14,20 +15,6 @@ export function linksOf(alerts: readonly GroupAlert[]): AlertLinks {
     dashboardUrl: firstSafe(alerts, ({ report }) => report.annotations.dashboard_url),
     sourceUrl: firstSafe(alerts, ({ report, state }) => (state === 'firing' ? report.generatorUrl : null)),
   };
-}
-
-const URL_LIMIT = 2048;
-const UNFIT = /[\s\p{Cc}\p{Cf}\uE000-\uE002]/u;
-
-/**
- * A text that somebody else wrote as a link: an absolute http or https URL with a host and without user information,
- * white space or invisible characters, at most 2,048 characters. Null for anything else (messages §9.1).
- */
-export function safeUrl(text: string): string | null {
-  const trimmed = text.trim();
-  if (trimmed.length > URL_LIMIT || UNFIT.test(trimmed) || !/^https?:\/\//i.test(trimmed)) return null;
-  const url = URL.parse(trimmed);
-  return url?.host && url.username === '' && url.password === '' ? trimmed : null;
 }
 
 function firstSafe(

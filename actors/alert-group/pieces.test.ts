@@ -5,7 +5,6 @@ import type { MentionSettings, MentionTargets } from '../directory.ts';
 import type { GroupStatus, SymbolicMention } from '../model.ts';
 import { allowedCommands, type Commanded } from './allowed-commands.ts';
 import { commonOf, intersect } from './common-labels.ts';
-import { safeUrl } from './links.ts';
 import { resolveMentions } from './mentions.ts';
 import { createContestedAlerts } from './ports.ts';
 import { replacementFinder } from './replacement.ts';
@@ -115,20 +114,6 @@ describe('common labels', () => {
   test('are not fooled by inherited names', () => {
     expect(intersect({ constructor: 'x' }, {})).toEqual({});
   });
-});
-
-test.each([
-  ['https://wiki.example/a', 'https://wiki.example/a'],
-  [' HTTP://wiki.example ', 'HTTP://wiki.example'],
-  ['javascript:alert(1)', null],
-  ['//wiki.example', null],
-  ['https://user:pw@wiki.example', null],
-  ['https://wiki.example/a b', null],
-  ['https://wiki.example/\u200Ba', null],
-  ['https://', null],
-  [`https://wiki.example/${'a'.repeat(2048)}`, null],
-])('safe URL: %s', (text, expected) => {
-  expect(safeUrl(text)).toBe(expected);
 });
 
 describe('Mentions', () => {
