@@ -5,5 +5,6 @@ import { snapshotPartitions } from './snapshots.ts';
 export const PARTITIONED_TABLES: readonly PartitionedTable[] = [
   ...snapshotPartitions.map((table) => ({ ...table, period: 'day' as const })),
   { table: 'timeline_entries', period: 'month', unit: 'micros', storage: null },
+  { table: 'request_records', period: 'day', unit: 'micros', storage: null },
   { table: 'audit_log', period: 'month', unit: 'micros', storage: null },
 ];

@@ -26,6 +26,7 @@ export const SEALED_FIELDS = [
     column: 'signing_secret_previous',
     owner: 'id',
   },
+  { field: 'destination.proxy_password', table: 'destinations', column: 'proxy_password', owner: 'id' },
 ] as const satisfies readonly SealedField[];
 
 export type SealedFieldName = (typeof SEALED_FIELDS)[number]['field'];
