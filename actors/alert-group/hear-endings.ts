@@ -6,7 +6,7 @@ import type { PresenceChange, SnapshotPart } from './messages.ts';
 import { lastListedAt, type Outside } from './outside.ts';
 import type { PassedOn } from './pass-on.ts';
 import type { Ending } from './resolve-alerts.ts';
-import { type GroupAlert, isAbsentEverywhere, listingFeeds, withPresence } from './rows.ts';
+import { type GroupAlert, isAbsentEverywhere, isOver, keyOf, listingFeeds, withPresence } from './rows.ts';
 import type { GroupTurn } from './turn.ts';
 
 /** The firings that end, in the order of application. */
@@ -21,6 +21,7 @@ export function hearEndings(
   hearResolved(turn, part, passed, outside, end);
   if (!part.late) {
     hearGroupWide(turn, part, passed, outside, endings, end);
+    hearWithdrawn(turn, part, passed, endings, end);
     hearPresences(turn, part, passed, endings, end);
   }
   return [...endings.values()];
@@ -78,6 +79,32 @@ function endsGroupWide(alert: GroupAlert, { feed, receivedAt }: SnapshotPart, ou
   return !(listedElsewhere && lastListedAt(alert, outside) > receivedAt);
 }
 
+/**
+ * A feed that resolved what it listed stands for the firing no longer, also where another feed listed the Alert since
+ * and keeps it firing: it may stay silent for ever.
+ */
+function hearWithdrawn(
+  turn: GroupTurn,
+  part: SnapshotPart,
+  passed: PassedOn,
+  endings: ReadonlyMap<string, Ending>,
+  end: End,
+): void {
+  for (const withdrawal of part.withdrawn ?? []) {
+    const { fingerprint, since } = withdrawal;
+    const key = alertKey(part.integrationId, fingerprint);
+    const alert = turn.rows.get(key);
+    if (alert?.state !== 'firing') {
+      passed.withdrawal(withdrawal, alert);
+      continue;
+    }
+    const here = alert.feeds[part.feed];
+    if (endings.has(key) || !here || isOver(here) || here.since > since) continue;
+    turn.tellEnded(part.feed, fingerprint, since);
+    changePresence(turn, part, alert, { fingerprint, state: 'gone', since: part.receivedAt }, end);
+  }
+}
+
 function hearPresences(
   turn: GroupTurn,
   part: SnapshotPart,
@@ -96,12 +123,25 @@ function hearPresences(
       continue;
     }
     if (endings.has(key) || isKnown(alert, part.feed, change)) continue;
-    const { state, since } = change;
-    const next = withPresence(alert, part.feed, { state, since, groupKey: part.groupKey });
-    turn.saveAlert(next);
-    if (!isAbsentEverywhere(next)) continue;
-    end(key, { alert: next, resolver: state === 'stale' ? 'stale' : 'gone', startsAt: null });
+    const here = alert.feeds[part.feed];
+    // The feed counts a miss of what it withdrew before it heard that this is settled.
+    if (here && isOver(here) && change.state === 'missed') {
+      turn.tellEnded(part.feed, change.fingerprint, change.since);
+    } else changePresence(turn, part, alert, change, end);
   }
+}
+
+function changePresence(
+  turn: GroupTurn,
+  { feed, groupKey }: SnapshotPart,
+  alert: GroupAlert,
+  { state, since }: PresenceChange,
+  end: End,
+): void {
+  const next = withPresence(alert, feed, { state, since, groupKey });
+  turn.saveAlert(next);
+  if (!isAbsentEverywhere(next)) return;
+  end(keyOf(next), { alert: next, resolver: state === 'stale' ? 'stale' : 'gone', startsAt: null });
 }
 
 function isKnown(alert: GroupAlert, feed: string, { state, since }: PresenceChange): boolean {

@@ -50,6 +50,8 @@ export interface SnapshotPart {
   readonly resolved: readonly ResolvedEntry[];
   /** Alerts this feed listed before, ended by a group-wide resolve that does not list them. */
   readonly groupWideResolved: readonly string[];
+  /** What the feed listed and says to be over, whatever becomes of the Alerts. Absent where an older version told. */
+  readonly withdrawn?: readonly Withdrawal[];
   /** Presences that changed without an entry: missed since, gone or stale here. */
   readonly presences: readonly PresenceChange[];
   /** How often this part was passed on; a guard against a circle. */
@@ -71,6 +73,13 @@ export interface FiringEntry {
 export interface ResolvedEntry {
   readonly fingerprint: string;
   readonly startsAt: Micros;
+}
+
+/** A feed stands no longer for the firing it listed: it resolved it itself, or all of its group at once. */
+export interface Withdrawal {
+  readonly fingerprint: string;
+  /** The listing or miss that is taken back, and all before it, as the feed counts them; a later one stays, µs. */
+  readonly since: Micros;
 }
 
 export interface PresenceChange {

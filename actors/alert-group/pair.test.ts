@@ -1,6 +1,6 @@
 /** What two feeds say of one Alert within moments may cross with what its home tells them; nothing is lost by it. */
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MINUTE, SECOND } from '../../runtime/clock.ts';
 import { createPair, type PairEntry, type PairFeed } from './pair.fixture.ts';
 
@@ -105,6 +105,75 @@ it('ends an Alert that one feed listed anew while the other ended its firing', a
   expect(pair.firing()).toEqual([]);
 });
 
+describe('a feed that resolved what it listed and falls silent, overtaken by a newer listing of the other', () => {
+  const lists = (start: number) => [{ name: 'A', firing: true, start }];
+  const rest = [{ name: 'B', firing: true, start: 1 }];
+
+  it.each<[string, readonly PairEntry[], number]>([
+    ['with its whole group', [], 1],
+    ['by its own entry, and the other continues it', [{ name: 'A', firing: false, start: 1 }], 2],
+    ['with its whole group, and the other continues it', [], 2],
+  ])('%s, does not keep the Alert firing', async (_, said, start) => {
+    const pair = createPair();
+    await pair.hear('G', lists(1), 'firing');
+    await pair.hear('H', [...lists(1), ...rest], 'firing');
+    await pair.arriveAll();
+    await pair.pass(10 * MINUTE);
+    await pair.hear('G', said, 'resolved');
+    await pair.pass(MINUTE);
+    await pair.hear('H', [...lists(start), ...rest], 'firing');
+    if (start > 1) await pair.arriveFrom('H');
+    await pair.arriveAll();
+    expect(pair.firing().toSorted()).toEqual(['A', 'B']);
+    for (const pause of [MINUTE, 6 * MINUTE]) {
+      await pair.pass(pause);
+      await pair.hear('H', rest, 'firing');
+      await pair.arriveAll();
+    }
+    expect(pair.firing()).toEqual(['B']);
+  });
+
+  it('is heard again as soon as it lists the Alert again', async () => {
+    const pair = createPair();
+    await pair.hear('G', lists(1), 'firing');
+    await pair.hear('H', lists(1), 'firing');
+    await pair.arriveAll();
+    await pair.pass(10 * MINUTE);
+    await pair.hear('G', [], 'resolved');
+    await pair.hear('G', lists(1), 'firing');
+    await pair.pass(1);
+    await pair.hear('H', lists(2), 'firing');
+    await pair.arriveFrom('H');
+    await pair.arriveAll();
+    await pair.hear('H', [], 'resolved');
+    await pair.arriveAll();
+    await pair.pass(MINUTE);
+    await pair.hear('G', lists(1), 'firing');
+    await pair.arriveAll();
+    expect(pair.firing()).toEqual(['A']);
+  });
+});
+
+it('keeps the presence of an Alert that is on its way to another group when its feed verifies what it lists', async () => {
+  const pair = createPair();
+  const listed = [{ name: 'A', firing: true, start: 1 }];
+  await pair.hear('G', listed, 'firing');
+  await pair.arriveAll();
+  await pair.personResolves();
+  await pair.pass(16 * MINUTE);
+  await pair.hear('G', listed, 'firing');
+  // The next group hears of a firing that is over, as its feed tells it, before it takes the tails over.
+  await pair.arriveFrom('G');
+  await pair.arriveAll();
+  expect(pair.firing()).toEqual(['A']);
+  for (const pause of [MINUTE, 6 * MINUTE]) {
+    await pair.pass(pause);
+    await pair.hear('G', [{ name: 'C', firing: true, start: 1 }], 'firing');
+    await pair.arriveAll();
+  }
+  expect(pair.firing()).toEqual(['C']);
+});
+
 it('leaves nothing firing once both feeds say that all is over', async () => {
   await fc.assert(
     fc.asyncProperty(happenings, async (story) => {
@@ -116,6 +185,31 @@ it('leaves nothing firing once both feeds say that all is over', async () => {
       expect(pair.firing()).toEqual([]);
     }),
     { numRuns: 400 },
+  );
+}, 60_000);
+
+it('leaves nothing firing that is kept by a feed which said that all is over and fell silent', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      happenings,
+      happenings,
+      fc.constantFrom<PairFeed>('G', 'H'),
+      async (before, after, silent) => {
+        const other = silent === 'G' ? 'H' : 'G';
+        const isOver = (name: string): Happening => {
+          return { is: 'said', feed: silent, name, word: 'is left out', at: 'next' };
+        };
+        const rest = after.filter((one) => one.is !== 'said' || one.feed === other);
+        const { pair } = await play([...before, isOver('A'), isOver('B'), ...rest]);
+        for (const pause of [MINUTE, 2 * MINUTE, 16 * MINUTE]) {
+          await pair.pass(pause);
+          await pair.hear(other, [{ name: 'C', firing: true, start: 1 }], 'firing');
+          await pair.arriveAll();
+        }
+        expect(pair.firing()).toEqual(['C']);
+      },
+    ),
+    { numRuns: 200 },
   );
 }, 60_000);
 

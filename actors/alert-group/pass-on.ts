@@ -7,6 +7,7 @@ import {
   type PresenceChange,
   type ResolvedEntry,
   type SnapshotPart,
+  type Withdrawal,
 } from './messages.ts';
 import type { Outside } from './outside.ts';
 import { successorOf, targetOf } from './placing.ts';
@@ -17,6 +18,7 @@ interface Share {
   readonly firing: FiringEntry[];
   readonly resolved: ResolvedEntry[];
   readonly groupWideResolved: string[];
+  readonly withdrawn: Withdrawal[];
   readonly presences: PresenceChange[];
 }
 
@@ -58,6 +60,11 @@ export class PassedOn {
     if (target) this.#shareOf(target).groupWideResolved.push(fingerprint);
   }
 
+  withdrawal(withdrawal: Withdrawal, alert: GroupAlert | undefined): void {
+    const target = this.#homeOf(withdrawal.fingerprint, alert);
+    if (target) this.#shareOf(target).withdrawn.push(withdrawal);
+  }
+
   /** Answers whether there is somebody to hear it. */
   presence(change: PresenceChange, alert: GroupAlert | undefined): boolean {
     const target = this.#homeOf(change.fingerprint, alert);
@@ -83,7 +90,7 @@ export class PassedOn {
   #shareOf(target: PublicId): Share {
     const known = this.#shares.get(target);
     if (known) return known;
-    const share: Share = { firing: [], resolved: [], groupWideResolved: [], presences: [] };
+    const share: Share = { firing: [], resolved: [], groupWideResolved: [], withdrawn: [], presences: [] };
     this.#shares.set(target, share);
     return share;
   }

@@ -77,9 +77,14 @@ export function listingFeeds({ feeds }: GroupAlert): string[] {
   return Object.keys(feeds).filter((feed) => feeds[feed]?.state === 'listed');
 }
 
+/** Whether the feed neither lists the Alert nor still counts its miss. */
+export function isOver({ state }: FeedPresence): boolean {
+  return state === 'gone' || state === 'stale';
+}
+
 /** Whether no feed lists the Alert or still counts its miss (ingestion §5.1 rule 3). */
 export function isAbsentEverywhere(alert: GroupAlert): boolean {
-  return !Object.values(alert.feeds).some(({ state }) => state === 'listed' || state === 'missed');
+  return Object.values(alert.feeds).every(isOver);
 }
 
 export function sameLabels(left: Labels, right: Labels): boolean {

@@ -132,6 +132,7 @@ export function compare(snapshot: Snapshot, rows: FeedRows, hearing: Hearing): C
       return;
     }
     parts.of(groupId).resolved.push({ fingerprint, startsAt });
+    if (presence !== null && startsAt >= presence.startsAt) withdraw(presence);
     if (late || presence?.digest === UNTOLD) return;
     counts.resolved += 1;
     if (presence === null) return;
@@ -145,9 +146,15 @@ export function compare(snapshot: Snapshot, rows: FeedRows, hearing: Hearing): C
     for (const presence of rows.values()) {
       if (named.has(presence.fingerprint)) continue;
       parts.of(presence.groupId).groupWideResolved.push(presence.fingerprint);
+      withdraw(presence);
       counts.resolved += 1;
       save({ ...presence, digest: UNTOLD });
     }
+  }
+
+  /** A Snapshot that is overtaken by a newer one of this feed takes nothing back that the newer one lists. */
+  function withdraw({ groupId, fingerprint, since }: Presence): void {
+    if (verdict === 'opens' || verdict === 'same') parts.of(groupId).withdrawn.push({ fingerprint, since });
   }
 
   function decideAbsence(): void {

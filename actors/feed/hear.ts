@@ -45,7 +45,7 @@ export function hear(
     tell: teller.tell,
     home: (fingerprint) => homeIn(surroundings, fingerprint),
     target: (fingerprint) => targetIn(surroundings, fingerprint),
-    isLost: (fingerprint) => isLostIn(surroundings, fingerprint),
+    isLost: (fingerprint) => isLostIn(surroundings, fingerprint, receivedAt),
   });
   const { snapshot: state } = step(feedMachine, actor.state, {
     type: 'snapshot',

@@ -26,9 +26,9 @@ export interface SnapshotReceived {
 }
 
 /**
- * Alerts that do not fire any more, whatever this feed listed (ingestion §5.1 rule 4, §6.2). Sent by the home of the
- * Alerts to every feed it held a presence of, and to the feed whose listing it ignored as an old copy. The next
- * listing of such an Alert is judged afresh.
+ * Alerts that do not fire any more, whatever this feed listed (ingestion §5.1 rule 4, §6.2), or that fire without it
+ * since it resolved them. Sent by the home of the Alerts to every feed it held a presence of, to the feed whose
+ * listing it ignored as an old copy, and to the feed that withdrew. The next listing of such an Alert is judged afresh.
  */
 export interface AlertsEnded {
   readonly type: 'ended';

@@ -1,12 +1,13 @@
 /** Collects what one Snapshot has to tell each Alert Group. */
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { FiringEntry, PresenceChange, ResolvedEntry } from '../alert-group/messages.ts';
+import type { FiringEntry, PresenceChange, ResolvedEntry, Withdrawal } from '../alert-group/messages.ts';
 
 export interface GroupPart {
   readonly groupId: PublicId;
   readonly firing: FiringEntry[];
   readonly resolved: ResolvedEntry[];
   readonly groupWideResolved: string[];
+  readonly withdrawn: Withdrawal[];
   readonly presences: PresenceChange[];
 }
 
@@ -23,7 +24,7 @@ export function createParts(): Parts {
     of(groupId) {
       const known = byGroup.get(groupId);
       if (known) return known;
-      const part = { groupId, firing: [], resolved: [], groupWideResolved: [], presences: [] };
+      const part = { groupId, firing: [], resolved: [], groupWideResolved: [], withdrawn: [], presences: [] };
       byGroup.set(groupId, part);
       return part;
     },

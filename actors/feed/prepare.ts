@@ -3,11 +3,13 @@
  * that is to be verified, and where homeless ones go.
  */
 import type { Actor } from '../../runtime/actor/index.ts';
+import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { SnapshotReceived } from './messages.ts';
 import type { Home, Homes, Slots } from './ports.ts';
 import type { Teller } from './reports.ts';
 import type { FeedRows } from './rows.ts';
+import { VERIFICATION_INTERVAL } from './window.ts';
 
 /** Answer of {@link prepareTurn}, by fingerprint. */
 export interface Surroundings {
@@ -55,11 +57,18 @@ export function homeIn(surroundings: Surroundings | undefined, fingerprint: stri
 
 /**
  * Whether an Alert that is present here was found to fire nowhere: what was told of it never arrived, or its end did
- * not arrive here.
+ * not arrive here. One that was moved a while ago is on its way to another Alert Group with all that its feeds said.
  */
-export function isLostIn(surroundings: Surroundings | undefined, fingerprint: string): boolean {
+export function isLostIn(
+  surroundings: Surroundings | undefined,
+  fingerprint: string,
+  receivedAt: Micros,
+): boolean {
   if (!surroundings?.verified) return false;
-  return surroundings.homes.get(fingerprint)?.history.state !== 'firing';
+  const history = surroundings.homes.get(fingerprint)?.history;
+  if (history?.state === 'firing') return false;
+  const { resolvedBy = null, resolvedAt = null } = history ?? {};
+  return !(resolvedBy === 'moved' && receivedAt < (resolvedAt ?? 0) + VERIFICATION_INTERVAL);
 }
 
 /** @throws when the preparation did not cover the Alert, which would be a defect of the engine or of this file */
