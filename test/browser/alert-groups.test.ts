@@ -172,6 +172,22 @@ test('notices count down, a Reminder is answered, and the Timeline tells it all'
   expect(new URL(desk.url()).searchParams.getAll('kind')).not.toContain('timers');
 });
 
+test('the Machine of a group unfolds by the keyboard and follows what is done to it', async () => {
+  const group = await raise('Mechanical');
+  await open(desk, `/alert-groups/${group.id}`);
+  const machine = desk.getByRole('region', { name: 'Machine' });
+  await machine.locator('summary').press('Enter');
+  await machine.getByRole('img', { name: 'State machine: Alert Group' }).waitFor();
+  await machine.getByRole('row', { name: /part Feed Created with 1 Alert/ }).waitFor();
+  await desk.getByRole('button', { name: 'Acknowledge' }).click();
+  await machine.getByRole('row', { name: /command outside Acknowledged/ }).waitFor();
+  await machine
+    .getByRole('definition')
+    .filter({ hasText: /^acknowledged\./ })
+    .waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+});
+
 test('statistics count what there was, day by day, and give it away as CSV', async () => {
   const mine = `integration=${ready.integration_id}`;
   const { all } = await api.get(`/alert-group-counts?${mine}`);

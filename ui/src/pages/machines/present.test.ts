@@ -3,6 +3,7 @@ import type { Diagram } from '../../../../runtime/cli/machines/diagram.ts';
 import {
   actorHref,
   chosenTransitions,
+  groupStates,
   isArrowOf,
   isPossible,
   presentStates,
@@ -27,6 +28,21 @@ describe('present states', () => {
     [{ a: { b: 'c' }, d: 'e' }, ['a', 'a.b', 'a.b.c', 'd', 'd.e']],
     [null, []],
   ])('of %j', (value, states) => expect(presentStates(value)).toEqual(states));
+
+  const resolution = { actor: null, reason: null, reason_text: null };
+  it.each([
+    [{ status: 'firing', unclaimed: false, resolution: null }, ['firing']],
+    [{ status: 'firing', unclaimed: true, resolution: null }, ['firing', 'firing.unclaimed']],
+    [{ status: 'snoozed', unclaimed: false, resolution: null }, ['snoozed']],
+    [
+      { status: 'resolved', unclaimed: false, resolution: { ...resolution, by: 'user' } },
+      ['resolved', 'resolved.person'],
+    ],
+    [
+      { status: 'resolved', unclaimed: false, resolution: { ...resolution, by: 'system' } },
+      ['resolved', 'resolved.system'],
+    ],
+  ] as const)('as everybody sees them of %j', (group, states) => expect(groupStates(group)).toEqual(states));
 
   it('say which transitions are possible', () => {
     const present = presentStates({ open: 'firing' });

@@ -1,5 +1,6 @@
 /** What the present state of an actor means for the drawing of its machine. Pure. */
 import type { Diagram, DiagramArrow, Transition } from '../../../../runtime/cli/machines/diagram.ts';
+import type { AlertGroup } from '../../api/shapes.ts';
 import type { HintType } from '../../live/hints.ts';
 
 /** The paths of all states that a value of XState stands for: `{ open: 'firing' }` is `open` and `open.firing`. */
@@ -10,6 +11,18 @@ export function presentStates(value: unknown, within = ''): readonly string[] {
     within + name,
     ...presentStates(inner, `${within}${name}.`),
   ]);
+}
+
+/** The states of an Alert Group as far as everybody may see them; which timer runs in them the group does not tell. */
+export function groupStates({
+  status,
+  unclaimed,
+  resolution,
+}: Pick<AlertGroup, 'status' | 'unclaimed' | 'resolution'>): readonly string[] {
+  if (status === 'resolved') {
+    return presentStates({ resolved: resolution?.by === 'user' ? 'person' : 'system' });
+  }
+  return presentStates(unclaimed ? { firing: 'unclaimed' } : status);
 }
 
 export interface Choice {
