@@ -9,6 +9,8 @@ export type ClientOutcome = 'ok' | 'retry_after' | 'transient' | 'fatal' | 'unkn
 export interface OutboundMetrics {
   /** One attempt, from dialling to the last byte. */
   request(client: RequestClass, outcome: ClientOutcome, took: Micros): void;
+  /** Records of the Request log that were stored, or that nobody will see. */
+  recorded(outcome: 'written' | 'lost', records: number): void;
 }
 
 export function createOutboundMetrics(registry: Registry): OutboundMetrics {
@@ -25,7 +27,14 @@ export function createOutboundMetrics(registry: Registry): OutboundMetrics {
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers: [registry],
   });
+  const records = new Counter({
+    name: 'svc_request_records_total',
+    help: 'Records of the Request log: written, or lost because too many came or the database did not take them',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
   return {
+    recorded: (outcome, count) => records.inc({ outcome }, count),
     request(client, outcome, took) {
       requests.inc({ client, outcome });
       durations.observe({ client, outcome }, took / SECOND);

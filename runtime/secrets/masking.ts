@@ -27,8 +27,12 @@ export type Mask = (text: string) => string;
 export function createMask(secrets: readonly string[]): Mask {
   const forms = new Set(secrets.filter((secret) => secret.length >= SHORTEST_MASKED).flatMap(formsOf));
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
-  const known = longestFirst.length > 0 ? new RegExp(longestFirst.map(escapeRegExp).join('|'), 'g') : null;
-  return (text) => maskShapes(known ? text.replace(known, REDACTED) : text);
+  return (text) => {
+    // Almost every text holds none of them, and looking for each is far cheaper than one expression for all.
+    const present = longestFirst.filter((form) => text.includes(form));
+    if (present.length === 0) return maskShapes(text);
+    return maskShapes(text.replace(new RegExp(present.map(escapeRegExp).join('|'), 'g'), REDACTED));
+  };
 }
 
 /** The last net: things that look like secrets, and user information of URLs. */

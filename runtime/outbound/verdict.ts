@@ -1,0 +1,133 @@
+/**
+ * What came of a request (outbound-http §1.2, §4.4): the same classes for every owner. Only what a status or a body
+ * means is the owner's own, and comes as a mapping.
+ */
+import { type Micros, SECOND } from '../clock.ts';
+import { cutToBytes, type Mask } from '../secrets/masking.ts';
+import type { OutboundAnswer, OutboundResult } from './client.ts';
+import type { FailureCode } from './failure.ts';
+import { redirectText } from './redirect.ts';
+import { retryAfter } from './retry-after.ts';
+
+/** Provider texts in errors, bytes. */
+const ERROR_TEXT_BYTES = 1024;
+
+/** Classes of failed requests, those of callbacks included. */
+export const ERROR_CLASSES = [
+  'retry_after',
+  'transient',
+  'fatal',
+  'unknown',
+  'blocked',
+  'redirect',
+  'gone',
+  'refused',
+  'failed',
+] as const;
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
+
+export type ErrorCode =
+  | Exclude<FailureCode, 'withheld'>
+  | 'policy_blocked'
+  | 'redirect_refused'
+  | 'response_too_large'
+  | 'http_status'
+  | 'body_error'
+  | 'signature_invalid'
+  | 'timestamp_out_of_range'
+  | 'secret_token_invalid'
+  | 'mode_mismatch'
+  | 'body_invalid'
+  | 'id_mismatch'
+  | 'action_invalid'
+  | 'handler_failed';
+
+type FailedClass = 'transient' | 'fatal' | 'unknown' | 'blocked' | 'redirect' | 'gone';
+
+/** Errors are masked, one line, and untrusted wherever they are shown. */
+export type Verdict =
+  | { readonly class: 'ok' }
+  /** Nothing may be sent before `until`. */
+  | {
+      readonly class: 'retry_after';
+      readonly code: ErrorCode;
+      readonly error: string;
+      readonly until: Micros;
+    }
+  | { readonly class: FailedClass; readonly code: ErrorCode; readonly error: string };
+
+/** What an answer means to one kind of owner. */
+export interface AnswerMapping {
+  /** Of a status that is neither 2xx nor a redirect, and asked for no wait. */
+  status(status: number): 'transient' | 'fatal' | 'unknown' | 'gone';
+  /** Of a 2xx body that may report an error itself; null: it is as good as its status. */
+  body?(answer: OutboundAnswer, context: VerdictContext): Verdict | null;
+  /** An answer counts by its status however large it is; otherwise a large one is `unknown`. */
+  readonly ignoresSize?: true;
+}
+
+export interface VerdictContext {
+  readonly url: URL;
+  /** When the answer came. */
+  readonly now: Micros;
+  /** Knows every secret of the owner. */
+  readonly mask: Mask;
+}
+
+const TRANSIENT = new Set([408, 429, 500, 502, 503, 504]);
+const FATAL = new Set([400, 401, 403, 404]);
+
+/** For whoever has no mapping of its own: identity providers and the outgoing heartbeat. */
+export const DEFAULT_MAPPING: AnswerMapping = {
+  status(status) {
+    if (TRANSIENT.has(status)) return 'transient';
+    return FATAL.has(status) ? 'fatal' : 'unknown';
+  },
+};
+
+export function judgeResult(
+  result: OutboundResult,
+  mapping: AnswerMapping,
+  context: VerdictContext,
+): Verdict {
+  if (result.kind === 'blocked') {
+    return { class: 'blocked', code: 'policy_blocked', error: context.mask(result.refusal.error) };
+  }
+  if (result.kind === 'failed') {
+    const code = result.code === 'withheld' ? 'cancelled' : result.code;
+    const kind = code === 'response_invalid' ? 'unknown' : 'transient';
+    return { class: kind, code, error: context.mask(result.error) };
+  }
+  return judgeAnswer(result, mapping, context);
+}
+
+/** Whether a status sends the caller elsewhere; nobody is ever followed. */
+export function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 304;
+}
+
+function judgeAnswer(answer: OutboundAnswer, mapping: AnswerMapping, context: VerdictContext): Verdict {
+  const { status, headers } = answer;
+  if (answer.tooLarge && !mapping.ignoresSize) {
+    return { class: 'unknown', code: 'response_too_large', error: `answered ${status} with too much` };
+  }
+  if (isRedirect(status)) {
+    const error = context.mask(redirectText(context.url, headers.location));
+    return { class: 'redirect', code: 'redirect_refused', error };
+  }
+  if (status >= 200 && status < 300) return mapping.body?.(answer, context) ?? { class: 'ok' };
+  const until = status === 429 || status === 503 ? retryAfter(headers['retry-after'], context.now) : null;
+  if (until !== null) {
+    const seconds = Math.ceil((until - context.now) / SECOND);
+    const error = `answered ${status}, asked to wait ${seconds} s`;
+    return { class: 'retry_after', code: 'http_status', error, until };
+  }
+  return { class: mapping.status(status), code: 'http_status', error: answeredText(answer, context.mask) };
+}
+
+/** The first bytes of the answer as one line. Masked before it is cut, so that no part of a secret shows. */
+function answeredText(answer: OutboundAnswer, mask: Mask): string {
+  const masked = mask(answer.body.toString('utf8'));
+  const text = cutToBytes(masked.replace(/[\s\p{Cc}]+/gu, ' ').trim(), ERROR_TEXT_BYTES);
+  return text === '' ? `answered ${answer.status}` : `answered ${answer.status}: ${text}`;
+}
