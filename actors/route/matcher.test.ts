@@ -93,6 +93,25 @@ describe('a Matcher (routes §1)', () => {
   });
 });
 
+describe('a value of very many characters', () => {
+  const one = (value: string, x: string) => compileMatchers([{ label: 'x', op: '=~', value }])({ x });
+  const large = '(?:a?){1000}[a]+';
+
+  it.each([
+    ['is judged by its first 65,536 characters', '[a]+', 65_536, true],
+    ['is judged as a whole up to there', '[a]+', 65_535, false],
+    ['is judged so by simple expressions, too', 'a.*b', 65_536, false],
+    ['is judged by fewer when the expression is large', large, 3_000, true],
+    ['but by a good part all the same', large, 1_500, false],
+  ])('%s', (_, expression, count, expected) => {
+    expect(one(expression, `${'a'.repeat(count)}b`)).toBe(expected);
+  });
+
+  it('is never cut within a character', () => {
+    expect(one('a[😀]+', `a${'😀'.repeat(40_000)}`)).toBe(true);
+  });
+});
+
 describe('the text form of a Matcher (routes §1.2)', () => {
   it.each([
     ['a="x"', 'a', '=', 'x'],

@@ -58,14 +58,24 @@ describe('a shortcut for a regular expression', () => {
     );
   });
 
-  it.each(['', 'api', 'a|b|', 'prod-.*', '.*', '.+', '.*\\.example\\.org', 'a.+b', 'a.*|b|.+c'])(
-    'exists for %j',
-    (expression) => {
-      expect(shortcut(expression)).not.toBeNull();
-    },
-  );
+  it.each([
+    '',
+    'api',
+    'a|b|',
+    'prod-.*',
+    '.*',
+    '.+',
+    '.*\\.example\\.org',
+    'a.+b',
+    'a.*|b|.+c',
+    '.*a.*',
+    'a.+b.*c',
+    '.+\\..*|x',
+  ])('exists for %j', (expression) => {
+    expect(shortcut(expression)).not.toBeNull();
+  });
 
-  it.each(['.*a.*', '(a|b)', '[ab]', 'a.', '(?i)a', 'a?', '\\d', '\\_', '^a', 'a$', '.*?'])(
+  it.each(['.*.*', '.*\n.*', '(a|b)', '[ab]', 'a.', '(?i)a', 'a?', '\\d', '\\_', '^a', 'a$', '.*?'])(
     'is not taken for %j',
     (expression) => {
       expect(shortcut(expression)).toBeNull();

@@ -17,7 +17,7 @@ type ValueTest = (value: string) => boolean;
 
 /**
  * A whole-value test that answers exactly as `^(?:expression)$` would, or null when the expression is not made, joined
- * by `|`, of literals with at most one `.*` or `.+` each. The expression must have compiled.
+ * by `|`, of literals with `.*` or `.+` between them. The expression must have compiled.
  */
 export function shortcut(expression: string): ValueTest | null {
   if (LONE_SURROGATE.test(expression)) return null;
@@ -27,7 +27,7 @@ export function shortcut(expression: string): ValueTest | null {
   const tests: ValueTest[] = [];
   for (const tokens of alternatives) {
     const text = literal(tokens);
-    const test = text === null ? around(tokens) : null;
+    const test = text === null ? (around(tokens) ?? along(tokens)) : null;
     if (text !== null) texts.add(text);
     else if (test) tests.push(test);
     else return null;
@@ -55,6 +55,39 @@ function around(tokens: readonly Token[]): ValueTest | null {
     value.startsWith(before) &&
     value.endsWith(after) &&
     !value.slice(before.length, value.length - after.length).includes('\n');
+}
+
+/**
+ * `before.*middle.*after`: each literal where it is found first, as far as the dots cross no line feed.
+ * Literals with a line feed, and dots that stand side by side, are left to the engine.
+ */
+function along(tokens: readonly Token[]): ValueTest | null {
+  const parts: string[] = [''];
+  const least: number[] = [];
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === 'text') {
+      if (token.text === '\n') return null;
+      parts.push((parts.pop() ?? '') + token.text);
+    } else {
+      if (tokens[index - 1]?.kind === 'any') return null;
+      least.push(token.least);
+      parts.push('');
+    }
+  }
+  const [before = '', ...rest] = parts;
+  const after = rest.pop() ?? '';
+  const [first = 0, ...others] = least;
+  return (value) => {
+    const end = value.length - after.length;
+    if (!value.startsWith(before) || !value.endsWith(after) || value.includes('\n')) return false;
+    let from = before.length + first;
+    for (const [index, part] of rest.entries()) {
+      const found = value.indexOf(part, from);
+      if (found < 0) return false;
+      from = found + part.length + (others[index] ?? 0);
+    }
+    return from <= end;
+  };
 }
 
 function literal(tokens: readonly Token[]): string | null {

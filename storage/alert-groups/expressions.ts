@@ -6,6 +6,7 @@ import type { GroupListQuery } from '../../actors/alert-group/reading.ts';
 import type { Matcher } from '../../actors/directory.ts';
 import type { GroupStatus } from '../../actors/model.ts';
 import { compileMatchers, type LabelTest } from '../../actors/route/matcher.ts';
+import { SEEN_CHARACTERS } from '../../actors/route/regex.ts';
 import type { Sql, Transaction } from '../records.ts';
 import type { Fragment } from './filters.ts';
 
@@ -72,9 +73,14 @@ export async function countMatching(
   }
 }
 
-/** The values of the labels that expressions are about, in their order; a label that is not shared is empty. */
+/**
+ * The values of the labels that expressions are about, in their order, as much of them as expressions look at; a label
+ * that is not shared is empty.
+ */
 export function heldValues(sql: Sql, expressions: readonly Matcher[]): Fragment {
-  const values = expressions.map(({ label }) => sql`coalesce(g.common_labels ->> ${label}::text, '')`);
+  const values = expressions.map(
+    ({ label }) => sql`left(coalesce(g.common_labels ->> ${label}::text, ''), ${SEEN_CHARACTERS})`,
+  );
   return sql`array[${values.reduce((joined, value) => sql`${joined}, ${value}`)}]`;
 }
 
