@@ -2,6 +2,7 @@
 import type { GroupFilter, GroupListQuery, GroupPage } from '../../actors/alert-group/reading.ts';
 import type { Matcher } from '../../actors/directory.ts';
 import type { GroupStatus } from '../../actors/model.ts';
+import type { Pace } from '../../runtime/pace.ts';
 import { numberArray } from '../array-literals.ts';
 import type { Sql, Transaction } from '../records.ts';
 import { inPlannedSnapshot } from '../transaction.ts';
@@ -10,12 +11,12 @@ import { allOf, type Fragment, filterConditions, isExpression, rareNumbers } fro
 import { groupColumns, groupOf, type StoredGroupRow } from './group-rows.ts';
 
 /** One page; the next one starts behind its last item, or behind the last row that expressions were tried on. */
-export function listGroups(sql: Sql, query: GroupListQuery): Promise<GroupPage> {
+export function listGroups(sql: Sql, query: GroupListQuery, pace: Pace): Promise<GroupPage> {
   const expressions = query.filter.matchers.filter(isExpression);
   return inPlannedSnapshot(sql, async (tx) => {
     const rows = pageOfRows(sql, query, await rareNumbers(tx, query.filter));
     return expressions.length > 0
-      ? listMatching(sql, tx, query, expressions, rows)
+      ? listMatching(sql, tx, query, expressions, rows, pace)
       : listAll(sql, tx, query, rows);
   });
 }
@@ -40,8 +41,9 @@ async function listMatching(
   query: GroupListQuery,
   expressions: readonly Matcher[],
   rowsAfter: RowsAfter,
+  pace: Pace,
 ): Promise<GroupPage> {
-  const found = await findMatching(sql, tx, query, expressions, rowsAfter);
+  const found = await findMatching(sql, tx, query, expressions, rowsAfter, pace);
   if (found.numbers.length === 0) return { items: [], next: found.next };
   const rows = await tx<StoredGroupRow[]>`
     select ${groupColumns(sql)} from alert_groups g
@@ -114,12 +116,13 @@ function rangeCondition(sql: Sql, { from, to }: GroupFilter): Fragment {
 export async function countGroups(
   sql: Sql,
   filter: GroupFilter,
+  pace: Pace,
 ): Promise<Readonly<Record<GroupStatus, number>>> {
   const counts = { firing: 0, acknowledged: 0, snoozed: 0, resolved: 0 };
   const expressions = filter.matchers.filter(isExpression);
   await inPlannedSnapshot(sql, async (tx) => {
     if (expressions.length > 0) {
-      await countMatching(tx, expressions, countStatement(sql, filter, expressions), counts);
+      await countMatching(tx, expressions, countStatement(sql, filter, expressions), counts, pace);
       return;
     }
     const rows = await tx<{ status: GroupStatus; count: number }[]>`${countStatement(sql, filter)}`;
@@ -129,8 +132,8 @@ export async function countGroups(
 }
 
 /**
- * How many there are of each status, and of each set of values that expressions are about. Indexes: alert_groups_open,
- * which holds what is asked most, and alert_groups_resolved, each for its half.
+ * How many there are of each status, and of each set of values that expressions are about. Indexes: alert_groups_route
+ * and alert_groups_open, which hold what is asked most, alert_groups_open_labels, and alert_groups_resolved for its half.
  */
 export function countStatement(
   sql: Sql,
