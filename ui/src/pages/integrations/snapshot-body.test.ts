@@ -9,7 +9,7 @@ it('JSON is indented, anything else is left as it is', () => {
 });
 
 it.each([
-  [999, '999 byte'],
+  [999, '999 bytes'],
   [1_400, '1.4 kB'],
   [24_600, '25 kB'],
   [2_000_000, '2 MB'],

@@ -18,7 +18,8 @@ export function formatBytes(bytes: number, locale: string): string {
   return new Intl.NumberFormat(locale, {
     style: 'unit',
     unit: UNITS[power] ?? 'byte',
-    unitDisplay: 'short',
+    // The short form of a byte has no plural.
+    unitDisplay: power === 0 ? 'long' : 'short',
     maximumFractionDigits: power > 0 && amount < 10 ? 1 : 0,
   }).format(amount);
 }
