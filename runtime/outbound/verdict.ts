@@ -62,6 +62,8 @@ export interface AnswerMapping {
   status(status: number): 'transient' | 'fatal' | 'unknown' | 'gone';
   /** Of a 2xx body that may report an error itself; null: it is as good as its status. */
   body?(answer: OutboundAnswer, context: VerdictContext): Verdict | null;
+  /** Judges every answer that is no redirect, where the body says more than the status. */
+  answer?(answer: OutboundAnswer, context: VerdictContext): Verdict;
   /** An answer counts by its status however large it is; otherwise a large one is `unknown`. */
   readonly ignoresSize?: true;
 }
@@ -115,6 +117,7 @@ function judgeAnswer(answer: OutboundAnswer, mapping: AnswerMapping, context: Ve
     const error = context.mask(redirectText(context.url, headers.location));
     return { class: 'redirect', code: 'redirect_refused', error };
   }
+  if (mapping.answer) return mapping.answer(answer, context);
   if (status >= 200 && status < 300) return mapping.body?.(answer, context) ?? { class: 'ok' };
   const until = status === 429 || status === 503 ? retryAfter(headers['retry-after'], context.now) : null;
   if (until !== null) {
