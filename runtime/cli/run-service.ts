@@ -4,6 +4,8 @@ import { isUnavailable } from '../../storage/connection.ts';
 import type { Transaction } from '../../storage/records.ts';
 import { systemClock } from '../clock.ts';
 import { openDatabase } from '../compose/database.ts';
+import { tellOutagesOnce } from '../compose/outage-log.ts';
+import { askOf } from '../compose/placement.ts';
 import { startService } from '../compose/service.ts';
 import type { ServiceSettings } from '../compose/settings.ts';
 import type { Log } from '../log.ts';
@@ -59,17 +61,18 @@ export async function runUntilStopped(
 
 /** Starts the service; resolves once it acts and answers. @throws when the start fails */
 export async function startHere(run: Run): Promise<Started> {
-  const { settings, log } = run;
+  const { settings } = run;
   const version = readVersion(run.env);
-  log('process_started', { ...version });
+  run.log('process_started', { ...version });
   const database = await openDatabase({
     settings,
     migrate: run.migrate,
     clock: systemClock,
-    log,
+    log: run.log,
     ...(run.alsoEnsure ? { alsoEnsure: run.alsoEnsure } : {}),
   });
   run.cleanups.push(() => database.close());
+  const log = tellOutagesOnce(run.log, () => askOf(database), systemClock);
   const { bound } = await startService({ settings, version, database, clock: systemClock, log }, (stop) =>
     run.cleanups.push(stop),
   );

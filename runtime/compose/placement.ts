@@ -127,7 +127,7 @@ async function among(
 }
 
 /** Whichever answers first: either may be busy with work that takes long, and still the database is there. */
-function askOf({ main, commits }: Database): Promise<unknown> {
+export function askOf({ main, commits }: Database): Promise<unknown> {
   return Promise.any([main`select 1`, commits`select 1`]);
 }
 
