@@ -21,6 +21,8 @@ export interface Problem {
   readonly retryAfterSeconds: number | null;
   readonly openAlertGroupCount: number | null;
   readonly relatedAlertGroup: { readonly id: string; readonly number: number } | null;
+  /** Link rules that read a Lookup table. */
+  readonly linkRules: readonly { readonly id: string; readonly name: string }[];
 }
 
 const NOTHING: Problem = {
@@ -32,6 +34,7 @@ const NOTHING: Problem = {
   retryAfterSeconds: null,
   openAlertGroupCount: null,
   relatedAlertGroup: null,
+  linkRules: [],
 };
 
 /** The browser is offline, or the service did not answer. */
@@ -54,6 +57,7 @@ export function readProblem(status: number, body: unknown, retryAfter: string | 
     retryAfterSeconds: number(members.retry_after_seconds) ?? seconds(retryAfter),
     openAlertGroupCount: number(members.open_alert_group_count),
     relatedAlertGroup: readAlertGroupRef(members.related_alert_group),
+    linkRules: Array.isArray(members.link_rules) ? members.link_rules.flatMap(readEntityRef) : [],
   };
 }
 
@@ -71,6 +75,13 @@ function readAlertGroupRef(value: unknown): Problem['relatedAlertGroup'] {
   const id = text(item?.id);
   const groupNumber = number(item?.number);
   return id === null || groupNumber === null ? null : { id, number: groupNumber };
+}
+
+function readEntityRef(value: unknown): Problem['linkRules'] {
+  const item = asRecord(value);
+  const id = text(item?.id);
+  const name = text(item?.name);
+  return id === null || name === null ? [] : [{ id, name }];
 }
 
 function asRecord(value: unknown): Record<string, unknown> | null {

@@ -2,6 +2,7 @@
 import { createAlertGroupsApi } from '../api/alert-groups.ts';
 import { createApiClient } from '../api/client.ts';
 import { createConfigurationApi } from '../api/configuration.ts';
+import { createLinksApi } from '../api/links.ts';
 import { createSessionsApi } from '../api/sessions.ts';
 import { createStatisticsApi } from '../api/statistics.ts';
 import { createSystemApi } from '../api/system.ts';
@@ -92,6 +93,7 @@ export async function createApp(view: Window): Promise<App> {
     sessions,
     alertGroups,
     configuration,
+    links: createLinksApi(client),
     system,
     statistics,
     organization,

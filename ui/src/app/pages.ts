@@ -34,6 +34,9 @@ export type Section =
   | 'integrations'
   | 'routes'
   | 'destinations'
+  | 'link-rules'
+  | 'lookup-tables'
+  | 'template-preview'
   | 'system-status'
   | 'machines';
 
@@ -144,6 +147,55 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('../pages/destinations/DestinationEditPage.svelte'),
   },
   {
+    pattern: '/admin/link-rules',
+    of: 'collection',
+    permission: 'link-rules:read',
+    section: 'link-rules',
+    load: () => import('../pages/link-rules/LinkRuleListPage.svelte'),
+  },
+  {
+    pattern: '/admin/link-rules/new',
+    of: 'collection',
+    permission: 'link-rules:write',
+    section: 'link-rules',
+    load: () => import('../pages/link-rules/LinkRuleCreatePage.svelte'),
+  },
+  {
+    pattern: '/admin/link-rules/:id',
+    of: 'object',
+    permission: 'link-rules:read',
+    section: 'link-rules',
+    load: () => import('../pages/link-rules/LinkRulePage.svelte'),
+  },
+  {
+    pattern: '/admin/lookup-tables',
+    of: 'collection',
+    permission: 'lookup-tables:read',
+    section: 'lookup-tables',
+    load: () => import('../pages/lookup-tables/LookupTableListPage.svelte'),
+  },
+  {
+    pattern: '/admin/lookup-tables/new',
+    of: 'collection',
+    permission: 'lookup-tables:write',
+    section: 'lookup-tables',
+    load: () => import('../pages/lookup-tables/LookupTableCreatePage.svelte'),
+  },
+  {
+    pattern: '/admin/lookup-tables/:id',
+    of: 'object',
+    permission: 'lookup-tables:read',
+    section: 'lookup-tables',
+    load: () => import('../pages/lookup-tables/LookupTablePage.svelte'),
+  },
+  {
+    pattern: '/template-preview',
+    of: 'collection',
+    permission: 'templates:preview',
+    section: 'template-preview',
+    load: () => import('../pages/template-preview/TemplatePreviewPage.svelte'),
+  },
+  {
     pattern: '/admin/system-status',
     of: 'collection',
     permission: 'system-status:read',
@@ -191,13 +243,25 @@ export interface NavEntry {
   readonly section: Section;
   readonly href: string;
   readonly permission: string;
-  readonly icon: 'alarm' | 'chart' | 'integration' | 'route' | 'destination' | 'pulse';
+  readonly icon:
+    | 'alarm'
+    | 'chart'
+    | 'integration'
+    | 'route'
+    | 'destination'
+    | 'link'
+    | 'table'
+    | 'search'
+    | 'pulse';
   readonly text:
     | 'nav.alertGroups'
     | 'nav.statistics'
     | 'nav.integrations'
     | 'nav.routes'
     | 'nav.destinations'
+    | 'nav.linkRules'
+    | 'nav.lookupTables'
+    | 'nav.templatePreview'
     | 'nav.systemStatus';
   /** Shown below the heading Admin. */
   readonly isAdmin?: true;
@@ -245,6 +309,33 @@ export const NAVIGATION: readonly NavEntry[] = [
     icon: 'destination',
     text: 'nav.destinations',
     key: 'd',
+  },
+  {
+    section: 'link-rules',
+    href: '/admin/link-rules',
+    permission: 'link-rules:read',
+    icon: 'link',
+    text: 'nav.linkRules',
+    isAdmin: true,
+    key: 'l',
+  },
+  {
+    section: 'lookup-tables',
+    href: '/admin/lookup-tables',
+    permission: 'lookup-tables:read',
+    icon: 'table',
+    text: 'nav.lookupTables',
+    isAdmin: true,
+    key: 't',
+  },
+  {
+    section: 'template-preview',
+    href: '/template-preview',
+    permission: 'templates:preview',
+    icon: 'search',
+    text: 'nav.templatePreview',
+    isAdmin: true,
+    key: 'p',
   },
   {
     section: 'system-status',

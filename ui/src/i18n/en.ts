@@ -2,6 +2,7 @@
 import { alertGroups } from './en/alert-groups.ts';
 import { configuration } from './en/configuration.ts';
 import { integrations } from './en/integrations.ts';
+import { links } from './en/links.ts';
 import { machines } from './en/machines.ts';
 import { routes } from './en/routes.ts';
 import { shell } from './en/shell.ts';
@@ -20,6 +21,7 @@ export const en = {
   ...machines,
   ...integrations,
   ...routes,
+  ...links,
 };
 
 export type Catalogue = {

@@ -3,6 +3,7 @@ import type { Catalogue } from './en.ts';
 import { alertGroups } from './ru/alert-groups.ts';
 import { configuration } from './ru/configuration.ts';
 import { integrations } from './ru/integrations.ts';
+import { links } from './ru/links.ts';
 import { machines } from './ru/machines.ts';
 import { routes } from './ru/routes.ts';
 import { shell } from './ru/shell.ts';
@@ -20,4 +21,5 @@ export const ru: Catalogue = {
   ...machines,
   ...integrations,
   ...routes,
+  ...links,
 };

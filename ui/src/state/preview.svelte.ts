@@ -1,30 +1,29 @@
-/** Asks what a Route would do, a moment after the last change; only the answer to the latest question counts. */
-import type { Answer } from '../../api/client.ts';
-import type { GroupKeyPreview, GroupKeyPreviewInput } from '../../api/configuration-shapes.ts';
-import type { Problem } from '../../api/problem.ts';
+/** Asks what something would do, a moment after the last change; only the answer to the latest question counts. */
+import type { Answer } from '../api/client.ts';
+import type { Problem } from '../api/problem.ts';
 
-const PAUSE_MS = 600;
+const PAUSE_MS = 500;
 
-export interface Preview {
-  readonly value: GroupKeyPreview | null;
+export interface Preview<Input, Output> {
+  readonly value: Output | null;
   readonly problem: Problem | null;
   readonly running: boolean;
   /** Asks in a moment, unless something else is asked or {@link stop} is called before. */
-  ask(input: GroupKeyPreviewInput): void;
+  ask(input: Input): void;
   /** Whatever is under way counts no more. */
   stop(): void;
 }
 
-export function createPreview(
-  request: (input: GroupKeyPreviewInput) => Promise<Answer<GroupKeyPreview>>,
-): Preview {
-  let value = $state.raw<GroupKeyPreview | null>(null);
+export function createPreview<Input, Output>(
+  request: (input: Input) => Promise<Answer<Output>>,
+): Preview<Input, Output> {
+  let value = $state.raw<Output | null>(null);
   let problem = $state.raw<Problem | null>(null);
   let running = $state(false);
   let latest = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  async function run(input: GroupKeyPreviewInput, turn: number): Promise<void> {
+  async function run(input: Input, turn: number): Promise<void> {
     const answer = await request(input);
     if (turn !== latest) return;
     running = false;

@@ -1,0 +1,161 @@
+/**
+ * The code editor of templates. It is loaded when an editor is shown: nobody who only responds to Alerts pays for it.
+ * It lives in a shadow tree, because there its styles are sheets made by script, which the page's policy allows.
+ */
+import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { bracketMatching } from '@codemirror/language';
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { EditorState } from '@codemirror/state';
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  keymap,
+  lineNumbers,
+  ViewPlugin,
+  type ViewUpdate,
+} from '@codemirror/view';
+import type { TemplateKind } from '../api/links.ts';
+import { isInAction, tokensOf } from './tokens.ts';
+import { ACTIONS, fieldsOf, functionsOf } from './vocabulary.ts';
+
+export interface CodeEditorOptions {
+  readonly host: HTMLElement;
+  readonly text: string;
+  readonly kind: TemplateKind;
+  /** Accessible name. */
+  readonly label: string;
+  /** Id of the element that describes it. */
+  readonly describedBy: string;
+  readonly onchange: (text: string) => void;
+}
+
+export interface CodeEditorError {
+  /** 1-based; the column counts characters. */
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+export interface CodeEditor {
+  /** Puts another text in place of what was typed. */
+  replace(text: string): void;
+  mark(error: CodeEditorError | null): void;
+  focus(): void;
+  destroy(): void;
+}
+
+export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
+  const root = options.host.shadowRoot ?? options.host.attachShadow({ mode: 'open' });
+  const view = new EditorView({
+    parent: root,
+    root,
+    state: EditorState.create({ doc: options.text, extensions: extensionsOf(options) }),
+  });
+  return {
+    replace(text) {
+      if (text === view.state.doc.toString()) return;
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+    },
+    mark(error) {
+      const diagnostics = error === null ? [] : [diagnosticOf(view.state, error)];
+      view.dispatch(setDiagnostics(view.state, diagnostics));
+    },
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  };
+}
+
+function extensionsOf({ kind, label, describedBy, onchange }: CodeEditorOptions) {
+  return [
+    lineNumbers(),
+    history(),
+    bracketMatching(),
+    lintGutter(),
+    highlighting,
+    autocompletion({ override: [(context) => completions(context, kind)] }),
+    // Tab leaves the editor, so that the keyboard is never caught in it.
+    keymap.of([...defaultKeymap, ...historyKeymap]),
+    EditorView.lineWrapping,
+    EditorView.contentAttributes.of({
+      'aria-label': label,
+      'aria-describedby': describedBy,
+      spellcheck: 'false',
+    }),
+    EditorView.updateListener.of((update) => {
+      if (update.docChanged) onchange(update.state.doc.toString());
+    }),
+    look,
+  ];
+}
+
+/** Columns count code points, offsets count UTF-16 units. */
+function diagnosticOf(state: EditorState, { line, column, message }: CodeEditorError): Diagnostic {
+  const { from: start, text } = state.doc.line(Math.min(Math.max(line, 1), state.doc.lines));
+  const before = [...text].slice(0, column - 1).join('').length;
+  const from = Math.min(start + before, state.doc.length);
+  const word = /^[\w.$]+|^./.exec(text.slice(before))?.[0].length ?? 0;
+  return { from, to: Math.min(from + word, state.doc.length), severity: 'error', message };
+}
+
+function completions(context: CompletionContext, kind: TemplateKind): CompletionResult | null {
+  const source = context.state.doc.toString();
+  if (!isInAction(source, context.pos)) return null;
+  const word = context.matchBefore(/[.$]?[\w.]*/);
+  if (!word || (word.from === word.to && !context.explicit)) return null;
+  const fields = fieldsOf(kind).map((label) => ({ label, type: 'property' }));
+  const names = [
+    ...ACTIONS.map((label) => ({ label, type: 'keyword' })),
+    ...functionsOf(kind).map((label) => ({ label, type: 'function' })),
+  ];
+  return { from: word.from, options: word.text.startsWith('.') ? fields : [...names, ...fields] };
+}
+
+const highlighting = ViewPlugin.fromClass(
+  class {
+    decorations: DecorationSet;
+
+    constructor(view: EditorView) {
+      this.decorations = decorationsOf(view);
+    }
+
+    update(update: ViewUpdate) {
+      if (update.docChanged) this.decorations = decorationsOf(update.view);
+    }
+  },
+  { decorations: (plugin) => plugin.decorations },
+);
+
+function decorationsOf({ state }: EditorView): DecorationSet {
+  const marks = tokensOf(state.doc.toString()).map(({ from, to, kind }) =>
+    Decoration.mark({ class: `token-${kind}` }).range(from, to),
+  );
+  return Decoration.set(marks);
+}
+
+const look = EditorView.theme({
+  '&': { color: 'var(--text)', backgroundColor: 'var(--surface)', fontSize: '0.8125rem' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', maxHeight: '420px', overflow: 'auto' },
+  '.cm-content': { caretColor: 'var(--text)', minHeight: '96px' },
+  '.cm-gutters': { color: 'var(--text-faint)', backgroundColor: 'var(--sunken)', border: '0' },
+  '.cm-tooltip': {
+    color: 'var(--text)',
+    backgroundColor: 'var(--surface)',
+    border: '1px solid var(--line-strong)',
+    borderRadius: '5px',
+  },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': {
+    color: 'var(--on-accent)',
+    backgroundColor: 'var(--accent)',
+  },
+  '.token-delimiter': { color: 'var(--text-faint)' },
+  '.token-keyword': { color: 'var(--accent)', fontWeight: '600' },
+  '.token-function': { color: 'var(--acknowledged)' },
+  '.token-field': { color: 'var(--snoozed)' },
+  '.token-variable': { color: 'var(--firing)' },
+  '.token-string': { color: 'var(--resolved)' },
+  '.token-number': { color: 'var(--warning)' },
+  '.token-comment': { color: 'var(--text-faint)', fontStyle: 'italic' },
+});
