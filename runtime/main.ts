@@ -1,6 +1,8 @@
 #!/usr/bin/env -S node --max-semi-space-size=32
 /** The program `tocsin`: its commands, wired. */
 import { machinePages, machines } from '../actors/machines.ts';
+import { bridgeCheck } from './cli/bridge-check.ts';
+import { bridgeReference } from './cli/bridge-reference.ts';
 import { runCommandLine } from './cli/command.ts';
 import { doctor } from './cli/doctor.ts';
 import { ingestReplay } from './cli/ingest-replay.ts';
@@ -12,7 +14,17 @@ import { version } from './cli/version.ts';
 
 process.exitCode = await runCommandLine(
   process.argv.slice(2),
-  [quickstart, serve, migrate, doctor, ingestReplay, machinesCommand(machines, machinePages), version],
+  [
+    quickstart,
+    serve,
+    migrate,
+    doctor,
+    ingestReplay,
+    bridgeCheck,
+    bridgeReference,
+    machinesCommand(machines, machinePages),
+    version,
+  ],
   {
     env: process.env,
     out: (line) => console.log(line),

@@ -1,0 +1,27 @@
+/** Every check, in the order in which they are made. */
+import type { Check } from './check.ts';
+import { CHANNEL_CHECKS } from './checks/channels.ts';
+import { EDITING_CHECKS } from './checks/editing.ts';
+import { ERRORS_CHECK, GENERAL_CHECKS } from './checks/general.ts';
+import { INFO_CHECKS } from './checks/info.ts';
+import { PEOPLE_CHECKS } from './checks/people.ts';
+import { PEOPLE_ACTING_CHECKS } from './checks/people-acting.ts';
+import { ALL_EVENTS_CHECK, POLLING_CHECKS } from './checks/polling.ts';
+import { POSTING_CHECKS } from './checks/posting.ts';
+import { PUSHING_CHECKS } from './checks/pushing.ts';
+import { REPLY_CHECKS } from './checks/replies.ts';
+
+export const ALL_CHECKS: readonly Check[] = [
+  ...GENERAL_CHECKS,
+  ...INFO_CHECKS,
+  ...CHANNEL_CHECKS,
+  ...POSTING_CHECKS,
+  ...EDITING_CHECKS,
+  ...REPLY_CHECKS,
+  ...PEOPLE_CHECKS,
+  ...POLLING_CHECKS,
+  ...PEOPLE_ACTING_CHECKS,
+  ...PUSHING_CHECKS,
+  ALL_EVENTS_CHECK,
+  ERRORS_CHECK,
+];

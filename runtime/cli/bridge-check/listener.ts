@@ -1,0 +1,35 @@
+/** The HTTP listener in front of the inbox (`--push-listen`). */
+import { createServer } from 'node:http';
+import type { PushInbox } from './inbox.ts';
+
+const LONGEST_BODY = 1024 * 1024;
+
+/** @throws when the address cannot be listened on @returns what stops it */
+export async function listen(host: string, port: number, inbox: PushInbox): Promise<() => Promise<void>> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('error', () => response.destroy());
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > LONGEST_BODY) request.destroy();
+      else chunks.push(chunk);
+    });
+    request.on('end', async () => {
+      const { method = '' } = request;
+      const headers = Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]);
+      const raw = Buffer.concat(chunks).toString('utf8');
+      const status = await inbox.take({ method, headers: Object.fromEntries(headers), raw });
+      response.writeHead(status).end();
+    });
+  });
+  await new Promise<void>((listening, failed) => {
+    server.once('error', failed);
+    server.listen(port, host, listening);
+  });
+  return () =>
+    new Promise((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+}
