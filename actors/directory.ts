@@ -12,6 +12,8 @@ export interface Directory {
   readonly integrationsById: ReadonlyMap<string, IntegrationConfig>;
   /** Live Destinations only. */
   readonly destinationsById: ReadonlyMap<string, DestinationConfig>;
+  /** Live Connections only. */
+  readonly connectionsById: ReadonlyMap<string, ConnectionConfig>;
   readonly usersById: ReadonlyMap<string, UserConfig>;
 }
 
@@ -101,6 +103,12 @@ export interface DestinationConfig {
   readonly mode: 'events' | 'template' | null;
   readonly limiter: { readonly limit: number; readonly per_seconds: number };
   readonly mentions: MentionSettings;
+}
+
+export interface ConnectionConfig {
+  readonly id: PublicId;
+  readonly name: string;
+  readonly type: 'chat_server' | 'channel_bot' | 'bridge';
 }
 
 export type MentionSetting =

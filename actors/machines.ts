@@ -2,6 +2,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { alertGroupMachine } from './alert-group/machine.ts';
 import { transitionPage } from './alert-group/transitions-page.ts';
+import { connectionMachine } from './connection/machine.ts';
 import { destinationMachine } from './destination/machine.ts';
 import { feedMachine } from './feed/machine.ts';
 import { integrationMachine } from './integration/machine.ts';
@@ -9,6 +10,7 @@ import { routeMachine } from './route/machine.ts';
 
 export const machines: Readonly<Record<string, AnyStateMachine>> = {
   alert_group: alertGroupMachine,
+  connection: connectionMachine,
   destination: destinationMachine,
   feed: feedMachine,
   integration: integrationMachine,

@@ -1,6 +1,7 @@
 /** Reads the whole Directory in one statement, so that all of it is of one moment. */
 import { type OrganizationRecord, organizationSettings } from '../actors/access/organization.ts';
 import type {
+  ConnectionConfig,
   DestinationConfig,
   Directory,
   IntegrationConfig,
@@ -26,6 +27,7 @@ interface DirectoryRow {
   readonly routes: readonly RouteRow[];
   readonly integrations: readonly IntegrationRow[];
   readonly destinations: readonly DestinationConfig[];
+  readonly connections: readonly ConnectionConfig[];
   readonly users: readonly UserRow[];
 }
 
@@ -94,6 +96,10 @@ export async function readDirectory(sql: Sql | Transaction): Promise<StoredPictu
         ) d
       ) as destinations,
       (
+        select coalesce(jsonb_agg(c), '[]')
+        from (select id, name, type from connections where deleted_at is null) c
+      ) as connections,
+      (
         select coalesce(jsonb_agg(u), '[]')
         from (select id, name, login, status, time_zone from users) u
       ) as users`;
@@ -110,6 +116,7 @@ function directoryOf(row: DirectoryRow, organization: OrganizationRecord): Direc
     routesById: byId(routes),
     integrationsById: byId(row.integrations.map(integrationConfig)),
     destinationsById,
+    connectionsById: byId(row.connections),
     usersById: byId(row.users.map(userConfig)),
   };
 }

@@ -19,7 +19,7 @@ export const stoppedClock: Clock = {
 /** Empties the configuration and brings it to the state of a first start. */
 export async function firstStart(sql: Sql): Promise<void> {
   await sql`
-    truncate routes, route_order, integrations, integration_tokens, integration_counters, integration_counter_slots, organization, destinations,
+    truncate routes, route_order, integrations, integration_tokens, integration_counters, integration_counter_slots, organization, connections, connection_events, destinations,
       destination_secrets, users, sessions, alert_groups, group_alerts, inbox, link_rules, lookup_tables`;
   await sql`insert into route_order (version) values (1)`;
   await sql`

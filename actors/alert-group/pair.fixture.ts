@@ -53,6 +53,7 @@ const DIRECTORY = {
     ],
   ]),
   destinationsById: new Map(),
+  connectionsById: new Map(),
   usersById: new Map(),
 } as unknown as Directory;
 

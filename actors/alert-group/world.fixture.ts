@@ -118,6 +118,7 @@ function directoryOf(routes: readonly RouteConfig[], disabled: ReadonlySet<strin
     routesById: new Map(routes.map((one) => [one.id, one])),
     integrationsById: new Map(integrations.map((one) => [one.id, one])),
     destinationsById: new Map([[HOOK.id, HOOK]]),
+    connectionsById: new Map(),
     usersById: new Map(users.map((one) => [one.id, one])),
   };
 }

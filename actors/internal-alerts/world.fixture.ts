@@ -73,6 +73,7 @@ const DIRECTORY = {
     [BUILTIN, { id: BUILTIN, name: 'Tocsin', builtin: true, staticLabels: {}, duplicateWindowSeconds: 45 }],
   ]),
   destinationsById: new Map(),
+  connectionsById: new Map(),
   usersById: new Map(),
 } as unknown as Directory;
 

@@ -13,6 +13,7 @@ const directory = {
     ['NT2', named('NT2', { deleted: true })],
   ]),
   destinationsById: new Map([['DS1', named('DS1')]]),
+  connectionsById: new Map([['CN1', named('CN1')]]),
 } as unknown as Directory;
 
 const readings: GaugeReadings = {
@@ -47,6 +48,7 @@ const EVERYWHERE = [
   'svc_route_info{route="RT1",name="Name of RT1"} 1',
   'svc_route_info{route="RT2",name="Name of RT2"} 1',
   'svc_destination_info{destination="DS1",name="Name of DS1"} 1',
+  'svc_connection_info{connection="CN1",name="Name of CN1"} 1',
 ];
 
 test('the Leader exports what it read, with zeros for Routes without open groups', async () => {

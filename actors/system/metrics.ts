@@ -38,6 +38,7 @@ export function createSystemMetrics(registry: Registry): SystemMetrics {
   showNames(registry, 'integration', () => directory()?.integrationsById.values() ?? []);
   showNames(registry, 'route', () => directory()?.routes ?? []);
   showNames(registry, 'destination', () => directory()?.destinationsById.values() ?? []);
+  showNames(registry, 'connection', () => directory()?.connectionsById.values() ?? []);
   return {
     watch(it) {
       source = it;
@@ -161,7 +162,7 @@ interface Named {
 
 function showNames(
   registry: Registry,
-  kind: 'integration' | 'route' | 'destination',
+  kind: 'integration' | 'route' | 'destination' | 'connection',
   all: () => Iterable<Named>,
 ): void {
   new Gauge({

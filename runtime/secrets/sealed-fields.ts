@@ -27,6 +27,9 @@ export const SEALED_FIELDS = [
     owner: 'id',
   },
   { field: 'destination.proxy_password', table: 'destinations', column: 'proxy_password', owner: 'id' },
+  { field: 'connection.bridge_token', table: 'connections', column: 'bridge_token', owner: 'id' },
+  { field: 'connection.bridge_push_secret', table: 'connections', column: 'bridge_push_secret', owner: 'id' },
+  { field: 'connection.proxy_password', table: 'connections', column: 'proxy_password', owner: 'id' },
 ] as const satisfies readonly SealedField[];
 
 export type SealedFieldName = (typeof SEALED_FIELDS)[number]['field'];

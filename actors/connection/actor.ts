@@ -1,0 +1,216 @@
+/** The Connection as the engine runs it: its limiter, how it listens, and which events it has handled. */
+import type { Actor, ActorDefinition, TurnEnv } from '../../runtime/actor/index.ts';
+import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { answerTo } from './bridge/effect.ts';
+import { isInfoDue } from './info-copy.ts';
+import { givenUp } from './machine.ts';
+import {
+  CONNECTION,
+  type Configured,
+  type ConnectionMessage,
+  type EventAnswer,
+  type EventArrived,
+  type InfoRead,
+  type PollFinished,
+  type TokenAnswer,
+  type TokenGranted,
+} from './messages.ts';
+import { type ConnectionRows, emptyConnectionRows, handledBefore } from './rows.ts';
+import {
+  type ConnectionState,
+  isCalling,
+  isDeleted,
+  isPolling,
+  NO_INFO,
+  persistConnection,
+  restoreConnection,
+  SCHEMA,
+  startConnection,
+} from './state.ts';
+import { FRESH_DESK, granted, held, nextTokenAt, takenToken, wished, withoutWish } from './tokens.ts';
+import { ConnectionTurn } from './turn.ts';
+
+/** A poll without an outcome for this long is lost: longer than one takes, with what its events lead to. */
+export const POLL_LOST_AFTER: Micros = 5 * MINUTE;
+
+export type ConnectionDefinition = ActorDefinition<ConnectionState, ConnectionRows, ConnectionMessage>;
+
+/** Defines the actor kind `connection`; its rows come from the loader in storage/connection-events.ts. */
+export function createConnectionActor(): ConnectionDefinition {
+  return {
+    kind: CONNECTION,
+    schema: SCHEMA,
+    migrate: (_persisted, from) => {
+      throw new Error(`no Connection was ever stored with schema ${from}`);
+    },
+    start: startConnection,
+    restore: restoreConnection,
+    persist: persistConnection,
+    emptyRows: emptyConnectionRows,
+    weight: (_state, rows) => 1 + rows.size,
+    receive(actor: Actor<ConnectionState, ConnectionRows>, message, env) {
+      const turn = new ConnectionTurn(actor, env);
+      receive(turn, message, env);
+      if (!isDeleted(turn.state)) pump(turn);
+      return turn.finish();
+    },
+  };
+}
+
+function receive(turn: ConnectionTurn, message: ConnectionMessage, env: TurnEnv): void {
+  switch (message.type) {
+    case 'configured':
+      configure(turn, message);
+      break;
+    case 'deleted':
+      remove(turn, message.version);
+      break;
+    case 'take_token':
+      turn.reply = takeToken(turn);
+      break;
+    case 'token_wanted':
+      if (env.from) wish(turn, env.from.key as PublicId, message.urgent);
+      break;
+    case 'token_unwanted':
+      if (env.from) turn.change({ desk: withoutWish(turn.state.desk, env.from.key as PublicId) });
+      break;
+    case 'hold':
+      turn.change({ desk: held(turn.state.desk, message.until) });
+      break;
+    case 'event':
+      turn.reply = hearEvent(turn, message);
+      break;
+    case 'event_settled':
+      if (turn.rows.get(message.eventId)?.say != null) turn.handled(message.eventId, null);
+      break;
+    case 'poll_finished':
+      pollFinished(turn, message);
+      break;
+    case 'info_read':
+      infoRead(turn, message);
+      break;
+    case 'resume':
+      if (isCalling(turn.state)) turn.step({ type: 'poll_lost', at: turn.now });
+      break;
+    case 'wake':
+      recallLost(turn);
+      break;
+    default:
+      message satisfies never;
+  }
+}
+
+function configure(turn: ConnectionTurn, { version, access, limiter, polls }: Configured): void {
+  if (version <= turn.state.version || isDeleted(turn.state)) return;
+  const isOtherAccess = turn.state.access !== 0 && access !== turn.state.access;
+  turn.change({ version, access, limiter });
+  if (!polls && isPolling(turn.state)) turn.step({ type: 'polling_ended' });
+  if (isOtherAccess) {
+    turn.change({ info: NO_INFO, toldAt: null });
+    turn.forgetEvents();
+    turn.step({ type: 'access_changed', at: turn.now });
+  }
+  if (polls && !isPolling(turn.state)) turn.step({ type: 'polling_wanted', at: turn.now });
+}
+
+function remove(turn: ConnectionTurn, version: number): void {
+  turn.change({ version, desk: FRESH_DESK });
+  turn.step({ type: 'deleted' });
+  turn.forgetEvents();
+}
+
+/** Ahead of every delivery: those come a little later than the token they wait for. */
+function takeToken(turn: ConnectionTurn): TokenAnswer {
+  const { desk, limiter } = turn.state;
+  const taken = takenToken(desk, limiter, turn.now);
+  if (!taken) return { granted: false, dueAt: nextTokenAt(desk, limiter, turn.now) };
+  turn.change({ desk: taken });
+  return { granted: true };
+}
+
+function wish(turn: ConnectionTurn, destinationId: PublicId, urgent: boolean): void {
+  turn.change({ desk: wished(turn.state.desk, { destinationId, urgent, since: turn.now }) });
+}
+
+function hearEvent(turn: ConnectionTurn, { event }: EventArrived): EventAnswer {
+  turn.change({ lastAt: turn.now });
+  const before = handledBefore(turn.rows, event.id, turn.now);
+  if (before) return { say: before.say };
+  const say = answerTo(event);
+  turn.handled(event.id, say);
+  if (event.type === 'account_link') {
+    turn.perform({ type: 'connection.link_rejected', connectionId: turn.id });
+  }
+  return { say };
+}
+
+function pollFinished(turn: ConnectionTurn, { poll, outcome, at }: PollFinished): void {
+  if (!isCalling(turn.state) || poll !== turn.state.snapshot.context.poll) return;
+  switch (outcome.is) {
+    case 'passed':
+      turn.step({ type: 'page_passed', cursor: outcome.cursor, brought: outcome.brought, at });
+      break;
+    case 'failed':
+      turn.step({ type: 'poll_failed', error: outcome.error, retryAt: outcome.retryAt, at });
+      break;
+    case 'cursor_refused':
+      turn.step({ type: 'cursor_refused', error: outcome.error, at });
+      break;
+    case 'events_failed':
+      turn.step({ type: 'events_failed', ids: outcome.ids, at });
+      giveUp(turn);
+      break;
+    case 'unoffered':
+      turn.step({ type: 'poll_unoffered', at });
+      break;
+    case 'lost':
+      // What it was saved as arrives in a moment.
+      turn.step({ type: 'poll_lost', at: at + SECOND });
+      break;
+    default:
+      outcome satisfies never;
+  }
+}
+
+/** The events behind one that always fails must not wait for ever. */
+function giveUp(turn: ConnectionTurn): void {
+  for (const eventId of givenUp(turn.state.snapshot.context, turn.now)) {
+    turn.handled(eventId, null);
+    turn.perform({ type: 'connection.event_given_up', connectionId: turn.id, eventId });
+  }
+}
+
+function infoRead(turn: ConnectionTurn, { access, read, at }: InfoRead): void {
+  if (access !== turn.state.access) return;
+  const copy = turn.state.info;
+  if (!read.ok) {
+    turn.change({ info: { ...copy, failedAt: at, wrong: read.pointer ?? copy.wrong } });
+    return;
+  }
+  const { info, wrong, tokenless } = read;
+  turn.change({ info: { info, readAt: at, failedAt: null, wrong, tokenless: tokenless ?? copy.tokenless } });
+}
+
+function recallLost(turn: ConnectionTurn): void {
+  const { lostAt } = turn.state.snapshot.context;
+  if (lostAt !== null && lostAt <= turn.now) turn.step({ type: 'poll_lost', at: turn.now });
+}
+
+/** Gives tokens and begins a poll, where their time has come. */
+function pump(turn: ConnectionTurn): void {
+  const { desk, to } = granted(turn.state.desk, turn.state.limiter, turn.now);
+  if (desk !== turn.state.desk) turn.change({ desk });
+  const message: TokenGranted = { type: 'token_granted' };
+  for (const key of to) turn.send({ to: { kind: 'destination', key }, message });
+  const { nextAt } = turn.state.snapshot.context;
+  if (!turn.state.snapshot.matches({ polling: 'waiting' }) || nextAt === null || nextAt > turn.now) return;
+  turn.step({ type: 'poll_started', at: turn.now, lostAt: turn.now + POLL_LOST_AFTER });
+  const { poll, cursor } = turn.state.snapshot.context;
+  const { access, info } = turn.state;
+  turn.perform({
+    type: 'connection.poll',
+    connectionId: turn.id,
+    ...{ poll, access, cursor, readsInfo: isInfoDue(info, turn.now) },
+  });
+}

@@ -1,0 +1,116 @@
+/** Tries a bridge before or after it is saved: first without the token, then with it (outbound-http §5). */
+import type { Clock } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { cutToBytes } from '../../../runtime/secrets/masking.ts';
+import type { TokenGrant } from '../waiting-token.ts';
+import type { BridgeOutcome } from './answer.ts';
+import type { BridgeAccess, BridgeClient } from './client.ts';
+import { bridgeCalls, type InfoAnswer } from './operations.ts';
+
+const LONGEST_MESSAGE = 500;
+const NO_TOKEN = 'no token for this address';
+
+export interface CheckStep {
+  readonly name: 'dry_probe' | 'get_info';
+  readonly ok: boolean;
+  readonly skipped: boolean;
+  readonly latencyMs: number | null;
+  /** For people; masked. */
+  readonly message: string | null;
+}
+
+export interface BridgeCheck {
+  readonly ok: boolean;
+  readonly steps: readonly CheckStep[];
+  /** What getInfo came to; null when it was not asked with a token. */
+  readonly info: Exclude<BridgeOutcome<InfoAnswer>, { class: 'not_sent' }> | null;
+  /** The bridge tells everything to anybody. */
+  readonly tokenless: boolean;
+}
+
+export interface CheckDeps {
+  /** Shared by the records of its requests. */
+  readonly run: PublicId;
+  readonly bridge: BridgeClient;
+  readonly clock: Clock;
+  /** A limiter token for one request. */
+  take(): Promise<TokenGrant>;
+}
+
+/** @returns how it went, or when to come again where not even the first request could be made */
+export async function checkBridge(
+  deps: CheckDeps,
+  access: BridgeAccess,
+): Promise<BridgeCheck | Exclude<TokenGrant, 'granted'>> {
+  const grant = await deps.take();
+  if (grant !== 'granted') return grant;
+  const dry = await ask(deps, { ...access, token: null });
+  const tokenless = dry.outcome.class === 'ok';
+  const refused = 'status' in dry.outcome && dry.outcome.status === 401;
+  const probe = stepOf('dry_probe', dry, tokenless || refused, access);
+  if (!probe.ok) return { ok: false, steps: [probe, skipped(null)], info: null, tokenless };
+  if (access.token === null) return { ok: true, steps: [probe, skipped(NO_TOKEN)], info: null, tokenless };
+  const second = await deps.take();
+  if (second !== 'granted') {
+    const message = `no token of the limiter within 5 s, the next is due in ${second.retryAfterSeconds} s`;
+    const step = { name: 'get_info', ok: false, skipped: false, latencyMs: null, message } as const;
+    return { ok: false, steps: [probe, step], info: null, tokenless };
+  }
+  const real = await ask(deps, access);
+  const step = stepOf('get_info', real, real.outcome.class === 'ok', access);
+  const info = real.outcome.class === 'not_sent' ? null : real.outcome;
+  return { ok: step.ok, steps: [probe, step], info, tokenless };
+}
+
+interface Asked {
+  readonly outcome: BridgeOutcome<InfoAnswer>;
+  readonly latencyMs: number;
+}
+
+async function ask({ bridge, clock, run }: CheckDeps, access: BridgeAccess): Promise<Asked> {
+  const begun = clock.now();
+  const outcome = await bridge.call(access, bridgeCalls.getInfo(), {
+    class: 'interactive',
+    checkRun: run,
+  });
+  return { outcome, latencyMs: Math.round((clock.now() - begun) / 1000) };
+}
+
+function skipped(message: string | null): CheckStep {
+  return { name: 'get_info', ok: false, skipped: true, latencyMs: null, message };
+}
+
+function stepOf(
+  name: CheckStep['name'],
+  { outcome, latencyMs }: Asked,
+  ok: boolean,
+  { baseUrl }: BridgeAccess,
+): CheckStep {
+  const message = ok
+    ? null
+    : cutToBytes(messageOf(name, outcome, new URL(baseUrl).hostname), LONGEST_MESSAGE);
+  return { name, ok, skipped: false, latencyMs, message };
+}
+
+function messageOf(name: CheckStep['name'], outcome: BridgeOutcome<InfoAnswer>, host: string): string {
+  if (outcome.class === 'ok' || outcome.class === 'not_sent') return 'the service is stopping';
+  const { code, error, status } = outcome;
+  switch (code) {
+    case 'dns_failed':
+      return `DNS: ${host} not found`;
+    case 'tls_failed':
+      return `TLS: ${error}`;
+    case 'proxy_auth_failed':
+      return 'the proxy refused the login (407)';
+    case 'response_invalid':
+      return error.startsWith('invalid info') || error.startsWith('protocol version')
+        ? error
+        : 'not a bridge';
+    case 'http_status':
+      if (status === 404) return 'nothing here: check the path prefix (404)';
+      if (status === 401 && name === 'get_info') return 'the token was refused';
+      return `unexpected status ${status}`;
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,106 @@
+/** Calls bridges, and says what came of it (bridge protocol §4, §5). */
+import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
+import type { RequestClass } from '../../../runtime/outbound/client.ts';
+import type { ProxyRoute } from '../../../runtime/outbound/proxy.ts';
+import type { AnswerMapping } from '../../../runtime/outbound/verdict.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { answerOutcome, type BridgeOutcome, unansweredOutcome, verdictOf } from './answer.ts';
+import type { BridgeRequest } from './operations.ts';
+
+const ANSWER_LIMIT = 4 * 1024 * 1024;
+
+/** Where a bridge is, the way there, and what opens it. */
+export interface BridgeAccess {
+  /** Null: a check of something that is not saved. */
+  readonly connectionId: PublicId | null;
+  /** Whose sockets are used. */
+  readonly owner: string;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  /** Sent to this base URL and nowhere else; null: a request without a token. */
+  readonly token: string | null;
+  readonly proxy: ProxyRoute | null;
+  /** Changes with the address and the token. */
+  readonly credentials: string;
+}
+
+export interface CallOptions {
+  readonly class: Exclude<RequestClass, 'heartbeat'>;
+  /** 1 for the first request of this event, poll or step. */
+  readonly attempt?: number;
+  /** The run of a Connection check that it belongs to. */
+  readonly checkRun?: PublicId;
+  /** Asked right before the first byte is sent. */
+  readonly mayBegin?: () => boolean;
+}
+
+export interface BridgeClient {
+  /** Makes one call. Never throws, follows no redirect, repeats nothing. */
+  call<Value>(
+    access: BridgeAccess,
+    request: BridgeRequest<Value>,
+    options: CallOptions,
+  ): Promise<BridgeOutcome<Value>>;
+}
+
+export function createBridgeClient(caller: OutboundCaller): BridgeClient {
+  return {
+    async call<Value>(access: BridgeAccess, request: BridgeRequest<Value>, options: CallOptions) {
+      if (request.path === null) return UNSENDABLE;
+      const { owner, credentials, proxy } = access;
+      let answered: BridgeOutcome<Value> | null = null;
+      const mapping: AnswerMapping = {
+        status: () => 'unknown',
+        answer(answer, context) {
+          const outcome = answerOutcome(answer, context, request.read);
+          answered = outcome;
+          return verdictOf(outcome);
+        },
+      };
+      const { result, verdict } = await caller.call({
+        request: {
+          ...{ owner, credentials, proxy, class: options.class, method: request.method },
+          url: new URL(access.baseUrl + request.path),
+          headers: headersOf(access, request),
+          body: request.body === null ? null : Buffer.from(JSON.stringify(request.body), 'utf8'),
+          timeout: request.timeout,
+          answerLimit: ANSWER_LIMIT,
+          ...(options.mayBegin ? { mayBegin: options.mayBegin } : {}),
+        },
+        secrets: [access.token, proxy?.password].filter((secret) => typeof secret === 'string'),
+        mapping,
+        about: {
+          operation: request.operation,
+          attempt: options.attempt ?? 1,
+          connectionId: access.connectionId,
+          destinationId: null,
+          alertGroupId: null,
+          check: options.checkRun ? 'connection_check' : null,
+          checkRun: options.checkRun ?? null,
+        },
+      });
+      return answered ?? unansweredOutcome(verdict, result.kind === 'answer' ? result.status : null);
+    },
+  };
+}
+
+/** An id that cannot be written into a path: nothing is sent. */
+const UNSENDABLE = {
+  class: 'unknown',
+  code: 'body_invalid',
+  status: null,
+  error: 'this id cannot be part of an address',
+  detail: null,
+} as const;
+
+function headersOf(
+  { token }: BridgeAccess,
+  { body, idempotencyKey }: BridgeRequest<unknown>,
+): readonly (readonly [string, string])[] {
+  return [
+    ['Accept', 'application/json'],
+    ...(token === null ? [] : [['Authorization', `Bearer ${token}`] as const]),
+    ...(idempotencyKey === null ? [] : [['Idempotency-Key', idempotencyKey] as const]),
+    ...(body === null ? [] : [['Content-Type', 'application/json'] as const]),
+  ];
+}

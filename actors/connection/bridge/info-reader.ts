@@ -1,0 +1,79 @@
+/** Keeps the copy of a bridge's Info young enough for whoever is about to call it (bridge §5.1). */
+import type { ActorSystem } from '../../../runtime/actor/index.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { isInfoDue } from '../info-copy.ts';
+import { connectionAddress, type InfoRead } from '../messages.ts';
+import type { BridgeSettings } from '../ports.ts';
+import type { WaitingTokens } from '../waiting-token.ts';
+import type { BridgeOutcome } from './answer.ts';
+import type { BridgeAccess, BridgeClient } from './client.ts';
+import type { BridgeInfo } from './info.ts';
+import { bridgeCalls, type InfoAnswer } from './operations.ts';
+
+export type KnownInfo =
+  | { readonly class: 'ok'; readonly info: BridgeInfo | null }
+  | Exclude<BridgeOutcome<never>, { readonly class: 'ok' }>
+  | { readonly class: 'no_token' };
+
+export interface InfoReader {
+  /**
+   * The Info, read first where the copy is old. A failure counts only where there is no copy. What is read in the
+   * background takes no token.
+   */
+  upToDate(
+    settings: BridgeSettings,
+    access: BridgeAccess,
+    by: 'interactive' | 'background',
+  ): Promise<KnownInfo>;
+}
+
+export interface InfoReaderDeps {
+  readonly bridge: BridgeClient;
+  readonly tokens: WaitingTokens;
+  readonly system: Pick<ActorSystem, 'tell'>;
+  readonly clock: Clock;
+}
+
+export function createInfoReader({ bridge, tokens, system, clock }: InfoReaderDeps): InfoReader {
+  /** One at a time of each Connection; whoever comes meanwhile gets the same. */
+  const underWay = new Map<PublicId, Promise<KnownInfo>>();
+
+  const read: InfoReader['upToDate'] = async (settings, access, by) => {
+    if (by === 'interactive' && (await tokens.take(settings.id)) !== 'granted') {
+      return settings.info ? { class: 'ok', info: settings.info } : { class: 'no_token' };
+    }
+    const outcome = await bridge.call(access, bridgeCalls.getInfo(), { class: by });
+    if (outcome.class === 'not_sent') return outcome;
+    system.tell(connectionAddress(settings.id), infoRead(settings.access, outcome, null, clock.now()));
+    if (outcome.class === 'ok') return { class: 'ok', info: outcome.value.info };
+    return settings.info ? { class: 'ok', info: settings.info } : outcome;
+  };
+
+  return {
+    async upToDate(settings, access, by) {
+      const { id, info, infoReadAt: readAt, infoFailedAt: failedAt } = settings;
+      if (!isInfoDue({ readAt, failedAt }, clock.now())) return { class: 'ok', info };
+      const running = underWay.get(id);
+      if (running) return running;
+      const reading = read(settings, access, by).finally(() => underWay.delete(id));
+      underWay.set(id, reading);
+      return reading;
+    },
+  };
+}
+
+/** What the Connection is told of an answer to getInfo. */
+export function infoRead(
+  access: number,
+  outcome: Exclude<BridgeOutcome<InfoAnswer>, { readonly class: 'not_sent' }>,
+  tokenless: boolean | null,
+  at: number,
+): InfoRead {
+  if (outcome.class === 'ok') {
+    const { info, wrong } = outcome.value;
+    return { type: 'info_read', access, read: { ok: true, info, wrong, tokenless }, at };
+  }
+  const pointer = /^invalid info: (\/.*)$/.exec(outcome.error)?.[1] ?? null;
+  return { type: 'info_read', access, read: { ok: false, pointer }, at };
+}

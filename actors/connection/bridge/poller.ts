@@ -1,0 +1,100 @@
+/** Performs one poll of a bridge and tells the Connection what came of it (bridge §7.2). */
+import type { ActorSystem } from '../../../runtime/actor/index.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Log } from '../../../runtime/log.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { PollBegun } from '../effects.ts';
+import { LONG_PAUSE } from '../machine.ts';
+import { connectionAddress, type PollFinished, type PollOutcome } from '../messages.ts';
+import type { BridgeSettings } from '../ports.ts';
+import type { BridgeOutcome } from './answer.ts';
+import type { BridgeClient } from './client.ts';
+import { readEvent } from './events.ts';
+import type { InfoReader } from './info-reader.ts';
+import type { EventIntake } from './intake.ts';
+import { type Opener, openBridge } from './open.ts';
+import { bridgeCalls, type EventPage } from './operations.ts';
+
+export interface PollerDeps {
+  readonly bridge: BridgeClient;
+  readonly infos: InfoReader;
+  readonly intake: EventIntake;
+  readonly opener: Opener;
+  readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  settings(id: PublicId): Promise<BridgeSettings | null>;
+}
+
+export interface Poller {
+  /** Performs `connection.poll`. Never throws. */
+  poll(effect: PollBegun): void;
+  /** Begins nothing any more. */
+  stop(): void;
+}
+
+export function createPoller(deps: PollerDeps): Poller {
+  const { system, clock, log } = deps;
+  let isStopped = false;
+
+  const run = async (effect: PollBegun): Promise<PollOutcome | null> => {
+    const settings = await deps.settings(effect.connectionId);
+    if (!settings || settings.access !== effect.access || settings.eventMode !== 'poll')
+      return { is: 'lost' };
+    const access = openBridge(deps.opener, settings);
+    if (!access) return { is: 'failed', error: 'secret_unreadable', retryAt: clock.now() + LONG_PAUSE };
+    // A process that was paused may have lost the Connection: then its new owner polls.
+    if (!(await system.stillOwns(connectionAddress(settings.id)))) return null;
+    const known = await deps.infos.upToDate(settings, access, 'background');
+    const info = known.class === 'ok' ? known.info : null;
+    if (info && !info.event_delivery.includes('poll')) return { is: 'unoffered' };
+    const request = bridgeCalls.pollEvents(effect.cursor);
+    const outcome = await deps.bridge.call(access, request, { class: 'background' });
+    if (outcome.class === 'not_sent' || isStopped) return null;
+    if (outcome.class !== 'ok') return failed(outcome, effect.cursor !== null, clock.now());
+    return handled(effect.connectionId, outcome.value);
+  };
+
+  const handled = async (id: PublicId, page: EventPage): Promise<PollOutcome> => {
+    const events = page.events.flatMap((value) => {
+      const event = readEvent(value, clock.now());
+      if (!event) log('update_dropped', { connection: id, reason: 'not an event' });
+      return event ?? [];
+    });
+    const ids = await deps.intake.handleAll(id, events);
+    if (ids.length > 0) return { is: 'events_failed', ids };
+    return { is: 'passed', cursor: page.next_cursor, brought: page.events.length > 0 };
+  };
+
+  return {
+    poll(effect) {
+      if (isStopped) return;
+      const finish = (outcome: PollOutcome | null) => {
+        if (!outcome || isStopped) return;
+        const { connectionId, poll } = effect;
+        const message: PollFinished = { type: 'poll_finished', poll, outcome, at: clock.now() };
+        system.tell(connectionAddress(connectionId), message);
+      };
+      // What fails here is the database: the poll begins anew when it is back.
+      run(effect).then(finish, (error: unknown) => {
+        log('store_read_failed', { what: `Connection ${effect.connectionId}`, error: String(error) });
+        finish({ is: 'failed', error: 'the database did not answer', retryAt: null });
+      });
+    },
+    stop() {
+      isStopped = true;
+    },
+  };
+}
+
+function failed(
+  outcome: Exclude<BridgeOutcome<unknown>, { class: 'ok' | 'not_sent' }>,
+  hadCursor: boolean,
+  now: number,
+): PollOutcome {
+  const { error } = outcome;
+  if (outcome.class === 'retry_after') return { is: 'failed', error, retryAt: outcome.until };
+  if (outcome.class === 'fatal') return { is: 'failed', error, retryAt: now + LONG_PAUSE };
+  const isRefused = outcome.class === 'unknown' && outcome.code === 'http_status';
+  return isRefused && hadCursor ? { is: 'cursor_refused', error } : { is: 'failed', error, retryAt: null };
+}

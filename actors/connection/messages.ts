@@ -1,0 +1,119 @@
+/** Everything a Connection accepts. */
+import type { Address } from '../../runtime/actor/index.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Limiter } from '../destination/limiter.ts';
+import type { BridgeEvent } from './bridge/events.ts';
+import type { BridgeInfo } from './bridge/info.ts';
+
+export const CONNECTION = 'connection';
+
+export function connectionAddress(id: PublicId): Address {
+  return { kind: CONNECTION, key: id };
+}
+
+export type ConnectionMessage =
+  | Configured
+  | Deleted
+  | TokenTaken
+  | TokenWanted
+  | { readonly type: 'token_unwanted' }
+  | Held
+  | EventArrived
+  | EventSettled
+  | PollFinished
+  | InfoRead
+  | { readonly type: 'resume' }
+  | { readonly type: 'wake' };
+
+/** It was created or saved. Stored with the change; the newest version counts. */
+export interface Configured {
+  readonly type: 'configured';
+  readonly version: number;
+  /** Raised with every other address or token. */
+  readonly access: number;
+  readonly polls: boolean;
+  readonly limiter: Limiter;
+}
+
+/** Stored with the deletion. */
+export interface Deleted {
+  readonly type: 'deleted';
+  readonly version: number;
+}
+
+/** Somebody waits for a call: a token now, or when there will be one. Answered with a {@link TokenAnswer}. */
+export interface TokenTaken {
+  readonly type: 'take_token';
+}
+
+export type TokenAnswer = { readonly granted: true } | { readonly granted: false; readonly dueAt: Micros };
+
+/** A Destination wants to make one call; it is told {@link TokenGranted} when it may. */
+export interface TokenWanted {
+  readonly type: 'token_wanted';
+  readonly urgent: boolean;
+}
+
+/** What a Destination gets for its {@link TokenWanted}. */
+export interface TokenGranted {
+  readonly type: 'token_granted';
+}
+
+/** The messenger asked everything of this bot to wait. */
+export interface Held {
+  readonly type: 'hold';
+  readonly until: Micros;
+}
+
+/** Something happened in the messenger. Answered with an {@link EventAnswer} once its effect is stored. */
+export interface EventArrived {
+  readonly type: 'event';
+  readonly event: BridgeEvent;
+}
+
+/** What is to be said to the person behind an event; null: nothing, or it was said before. */
+export interface EventAnswer {
+  readonly say: string | null;
+}
+
+/** The answer to an event was given, or given up. */
+export interface EventSettled {
+  readonly type: 'event_settled';
+  readonly eventId: string;
+}
+
+export interface PollFinished {
+  readonly type: 'poll_finished';
+  /** Which poll this tells about, as its perform said. */
+  readonly poll: number;
+  readonly outcome: PollOutcome;
+  readonly at: Micros;
+}
+
+export type PollOutcome =
+  /** `brought`: there were events in it. */
+  | { readonly is: 'passed'; readonly cursor: string; readonly brought: boolean }
+  | { readonly is: 'failed'; readonly error: string; readonly retryAt: Micros | null }
+  | { readonly is: 'cursor_refused'; readonly error: string }
+  | { readonly is: 'events_failed'; readonly ids: readonly string[] }
+  | { readonly is: 'unoffered' }
+  /** Nothing was asked: the Connection was saved meanwhile. */
+  | { readonly is: 'lost' };
+
+/** What getInfo came to. */
+export interface InfoRead {
+  readonly type: 'info_read';
+  /** Of the address and token that were asked. */
+  readonly access: number;
+  readonly read: /** `wrong`: pointer of a member that was taken as missing. `tokenless`: null when that was not tried. */
+    | {
+        readonly ok: true;
+        readonly info: BridgeInfo;
+        readonly wrong: string | null;
+        readonly tokenless: boolean | null;
+      }
+    /** `pointer`: of what makes the Info invalid; null when none was answered. */
+    | { readonly ok: false; readonly pointer: string | null };
+  readonly at: Micros;
+}

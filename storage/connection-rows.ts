@@ -1,0 +1,111 @@
+/** Reads Connections as configuration shows them, and as calls through them need them. */
+import type { BridgeInfo } from '../actors/connection/bridge/info.ts';
+import type { BridgeSettings, StoredConnection } from '../actors/connection/ports.ts';
+import type { Limiter } from '../actors/destination/limiter.ts';
+import type { ProxyFields } from '../actors/proxy/proxy-config.ts';
+import type { Micros } from '../runtime/clock.ts';
+import type { PublicId } from '../runtime/public-id.ts';
+import type { Sealed } from '../runtime/secrets/keyring.ts';
+import type { Sql, Transaction } from './records.ts';
+
+export interface ConnectionRow {
+  readonly id: PublicId;
+  readonly version: number;
+  readonly name: string;
+  readonly address: string;
+  readonly access: number;
+  readonly event_mode: 'poll' | 'push';
+  readonly limiter: Limiter;
+  readonly proxy: ProxyFields;
+  readonly created_at: Micros;
+  readonly bridge_token: Sealed | null;
+  readonly bridge_token_at: Micros | null;
+  readonly bridge_push_secret: Sealed | null;
+  readonly bridge_push_secret_at: Micros | null;
+  readonly proxy_password: Sealed | null;
+  readonly proxy_password_at: Micros | null;
+  readonly info: BridgeInfo | null;
+  readonly info_at: Micros | null;
+  readonly info_failed_at: Micros | null;
+  readonly info_wrong: string | null;
+  readonly tokenless: boolean;
+  readonly inbound_last_at: Micros | null;
+  readonly inbound_error: string | null;
+  readonly inbound_since: Micros | null;
+  readonly destination_count: number;
+}
+
+/** Live Connections with the number of Destinations that use each. */
+export function selectConnections(sql: Sql | Transaction) {
+  // index: destinations_of_connection
+  return sql`
+    select
+      c.*,
+      (select count(*)::int from destinations d where d.connection_id = c.id and d.deleted_at is null)
+        as destination_count
+    from connections c`;
+}
+
+export async function readConnection(sql: Sql | Transaction, id: PublicId): Promise<ConnectionRow | null> {
+  const [row] = await sql<ConnectionRow[]>`
+    ${selectConnections(sql)} where c.id = ${id} and c.deleted_at is null`;
+  return row ?? null;
+}
+
+/** The same, held against other changes until the transaction ends. */
+export async function lockConnection(tx: Transaction, id: PublicId): Promise<ConnectionRow | null> {
+  await tx`select 1 from connections where id = ${id} for update`;
+  return readConnection(tx, id);
+}
+
+export function storedConnection(row: ConnectionRow): StoredConnection {
+  return {
+    id: row.id,
+    version: row.version,
+    type: 'bridge',
+    fields: {
+      name: row.name,
+      base_url: row.address,
+      event_mode: row.event_mode,
+      limiter: row.limiter,
+      proxy: row.proxy,
+    },
+    tokenAt: row.bridge_token_at,
+    pushSecretAt: row.bridge_push_secret_at,
+    proxyPasswordAt: row.proxy_password_at,
+    info: row.info,
+    infoAt: row.info_at,
+    infoWrong: row.info_wrong,
+    tokenless: row.tokenless,
+    inbound: { lastAt: row.inbound_last_at, error: row.inbound_error, since: row.inbound_since },
+    destinationCount: row.destination_count,
+    createdAt: row.created_at,
+  };
+}
+
+/** What calls through a live bridge Connection are made of; null for any other. */
+export async function readBridgeSettings(sql: Sql, id: PublicId): Promise<BridgeSettings | null> {
+  const [row] = await sql<ConnectionRow[]>`
+    select * from connections where id = ${id} and type = 'bridge' and deleted_at is null`;
+  if (!row) return null;
+  return {
+    id: row.id,
+    access: row.access,
+    baseUrl: row.address,
+    eventMode: row.event_mode,
+    token: row.bridge_token,
+    pushSecret: row.bridge_push_secret,
+    proxy: row.proxy,
+    proxyPassword: row.proxy_password,
+    info: row.info,
+    infoReadAt: row.info_at,
+    infoFailedAt: row.info_failed_at,
+  };
+}
+
+/** Connections whose bridges are polled: each is told to go on where it lives now. */
+export async function polledConnections(sql: Sql): Promise<readonly PublicId[]> {
+  const rows = await sql<{ id: PublicId }[]>`
+    select id from connections where event_mode = 'poll' and deleted_at is null`;
+  return rows.map((row) => row.id);
+}
