@@ -5,9 +5,10 @@ import type { WebhookSettings } from '../actors/destination/webhook-request.ts';
 import { type Clock, type Micros, SECOND } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import type { Sealed } from '../runtime/secrets/keyring.ts';
+import type { ProxyRow } from './proxy-columns.ts';
 import type { Sql, Transaction } from './records.ts';
 
-export interface DestinationRow {
+export interface DestinationRow extends ProxyRow {
   readonly id: PublicId;
   readonly version: number;
   readonly name: string;
@@ -51,7 +52,9 @@ export function storedDestination(row: DestinationRow): StoredDestination {
       events: row.events,
       mentions: row.mentions,
       limiter: row.limiter,
+      proxy: row.proxy,
     },
+    proxyPasswordAt: row.proxy_password_at,
     signingSecret: {
       updatedAt: row.signing_secret_at,
       previousSince: row.signing_secret_previous_at,
@@ -147,5 +150,8 @@ function webhookSettings(row: SettingsRow): WebhookSettings {
     secrets: new Map(Object.entries(row.secrets)),
     signingSecret: row.signing_secret,
     previousSigningSecret: row.signing_secret_previous,
+    proxy: row.proxy,
+    proxyPassword: row.proxy_password,
+    version: `${row.version}.${row.secrets_version}`,
   };
 }

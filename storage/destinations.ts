@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { type Authorship, auditDiff, auditEntry } from '../actors/audit.ts';
 import { DELETED_ERROR } from '../actors/destination/actor.ts';
 import type {
+  DestinationChange,
   DestinationDecision,
-  DestinationFields,
   DestinationFilter,
   DestinationStore,
   DestinationUpdate,
@@ -23,6 +23,7 @@ import {
 } from './destination-rows.ts';
 import { destinationSecrets } from './destination-secrets.ts';
 import type { InternalAlerts } from './internal-alerts.ts';
+import { changedPassword, changesPassword } from './proxy-columns.ts';
 import type { Sql, Transaction } from './records.ts';
 import { type Change, inTransaction, unlessViolated } from './transaction.ts';
 
@@ -35,6 +36,8 @@ export interface DestinationStoreDeps {
 }
 
 const NAME_RULE = 'destinations_live_name';
+const NO_PASSWORD = { proxy_password: null, proxy_password_at: null } as const;
+const PASSWORD_CHANGED = { pointer: '/proxy/password', secret_changed: true } as const;
 
 export function createDestinationStore(deps: DestinationStoreDeps): DestinationStore {
   const { sql, appendAudit, keyring, internalAlerts, random = randomBytes } = deps;
@@ -49,18 +52,18 @@ export function createDestinationStore(deps: DestinationStoreDeps): DestinationS
       return row && storedDestination(row);
     },
 
-    create: (fields, author) =>
+    create: (input, author) =>
       unlessViolated(NAME_RULE, 'name_taken', () =>
         change(author, async (made) => {
           const signingSecret = newSigningSecret(random);
-          const row = await insert(made, fields, keyring, signingSecret);
+          const row = await insert(made, input, keyring, signingSecret);
           return { destination: storedDestination(row), signingSecret };
         }),
       ),
 
     update: (id, decide, author) =>
       unlessViolated(NAME_RULE, { outcome: 'name_taken' }, () =>
-        internalAlerts.announced(change(author, (made) => update(made, internalAlerts, id, decide))),
+        internalAlerts.announced(change(author, (made) => update(made, deps, id, decide))),
       ),
 
     remove: (id, isCurrent, author) =>
@@ -93,22 +96,27 @@ async function readPage(
 
 async function insert(
   { tx, appendAudit, author }: Change,
-  fields: DestinationFields,
+  { fields, proxyPassword }: DestinationChange,
   keyring: Keyring,
   signingSecret: string,
 ): Promise<DestinationRow> {
   const id = newPublicId('DS');
+  const password = changedPassword(keyring, proxyPlace(id, author), proxyPassword, NO_PASSWORD);
   await tx`
     insert into destinations (
-      id, version, name, type, mode, events, mentions, limiter, secrets_version, created_at, signing_secret,
-      signing_secret_at
+      id, version, name, type, mode, events, mentions, limiter, proxy, proxy_password, proxy_password_at,
+      secrets_version, created_at, signing_secret, signing_secret_at
     )
     values (
       ${id}, 1, ${fields.name}, 'webhook', ${fields.mode}, ${json(fields.events)}::text::jsonb,
-      ${json(fields.mentions)}::text::jsonb, ${json(fields.limiter)}::text::jsonb, 1, ${author.at},
+      ${json(fields.mentions)}::text::jsonb, ${json(fields.limiter)}::text::jsonb, ${json(fields.proxy)}::text::jsonb,
+      ${password.proxy_password}, ${password.proxy_password_at}, 1, ${author.at},
       ${keyring.seal('destination.signing_secret', id, signingSecret)}, ${author.at}
     )`;
-  const diff = auditDiff(null, { type: 'webhook', ...fields });
+  const diff = [
+    ...auditDiff(null, { type: 'webhook', ...fields }),
+    ...(changesPassword(proxyPassword, NO_PASSWORD) ? [PASSWORD_CHANGED] : []),
+  ];
   const entry = { action: 'destination.created', resourceId: id, resourceName: fields.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
   return requireDestination(tx, id);
@@ -116,7 +124,7 @@ async function insert(
 
 async function update<Refusal>(
   { tx, appendAudit, author }: Change,
-  internalAlerts: InternalAlerts,
+  { internalAlerts, keyring }: DestinationStoreDeps,
   id: PublicId,
   decide: (current: ReturnType<typeof storedDestination>) => DestinationDecision<Refusal>,
 ): Promise<DestinationUpdate<Refusal>> {
@@ -125,21 +133,30 @@ async function update<Refusal>(
   const current = storedDestination(row);
   const decision = decide(current);
   if ('refuse' in decision) return { outcome: 'refused', refusal: decision.refuse };
-  const fields = decision.save;
-  const diff = auditDiff(current.fields, fields);
+  const { fields, proxyPassword } = decision.save;
+  const diff = [
+    ...auditDiff(current.fields, fields),
+    ...(changesPassword(proxyPassword, row) ? [PASSWORD_CHANGED] : []),
+  ];
   if (diff.length === 0) return { outcome: 'unchanged', destination: current };
+  const password = changedPassword(keyring, proxyPlace(id, author), proxyPassword, row);
   await tx`
     update destinations set
       version = version + 1,
       name = ${fields.name},
       events = ${json(fields.events)}::text::jsonb,
       mentions = ${json(fields.mentions)}::text::jsonb,
-      limiter = ${json(fields.limiter)}::text::jsonb
+      limiter = ${json(fields.limiter)}::text::jsonb,
+      proxy = ${json(fields.proxy)}::text::jsonb,
+      proxy_password = ${password.proxy_password},
+      proxy_password_at = ${password.proxy_password_at}
     where id = ${id}`;
   await internalAlerts.entityChanged(tx, { id, name: fields.name, staticLabels: {} }, author.at);
   const entry = { action: 'destination.updated', resourceId: id, resourceName: fields.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
-  return { outcome: 'saved', destination: { ...current, version: current.version + 1, fields } };
+  const proxyPasswordAt = password.proxy_password_at;
+  const destination = { ...current, version: current.version + 1, fields, proxyPasswordAt };
+  return { outcome: 'saved', destination };
 }
 
 async function remove(
@@ -157,8 +174,12 @@ async function remove(
       signing_secret = null,
       signing_secret_at = null,
       signing_secret_previous = null,
-      signing_secret_previous_at = null
+      signing_secret_previous_at = null,
+      proxy_password = null,
+      proxy_password_at = null
     where id = ${id}`;
+  // index: request_records_owner
+  await tx`delete from request_records where owner_id = ${id}`;
   await tx`delete from destination_secrets where destination_id = ${id}`;
   // index: webhook_events_waiting
   await tx`
@@ -170,6 +191,10 @@ async function remove(
   const entry = { action: 'destination.deleted', resourceId: id, resourceName: row.name };
   await appendAudit(tx, auditEntry(author, entry));
   return 'removed';
+}
+
+function proxyPlace(owner: PublicId, { at }: Authorship) {
+  return { field: 'destination.proxy_password', owner, at } as const;
 }
 
 async function requireDestination(tx: Transaction, id: PublicId): Promise<DestinationRow> {

@@ -1,5 +1,6 @@
 /** Drops the partitions that hold nothing but what retention removes (organization §8). */
 import { DAY, type Micros } from '../runtime/clock.ts';
+import { KEPT_FOR } from '../runtime/outbound/request-log/reader.ts';
 import { PARTITIONED_TABLES } from './partitioned-tables.ts';
 import { dropPartitions, type PartitionedTable } from './partitions.ts';
 import type { Sql } from './records.ts';
@@ -14,7 +15,12 @@ export interface Retention {
 export type RetentionStep = (sql: Sql, retention: Retention, now: Micros) => Promise<string[]>;
 
 /** In the order in which they run; each is independent of the others. */
-export const RETENTION_STEPS: readonly RetentionStep[] = [dropSnapshots, dropTimeline, dropAudit];
+export const RETENTION_STEPS: readonly RetentionStep[] = [
+  dropSnapshots,
+  dropTimeline,
+  dropAudit,
+  dropRequests,
+];
 
 /** Stored Snapshots and bodies, but of no day from which a Snapshot still waits to be processed. */
 async function dropSnapshots(
@@ -54,6 +60,10 @@ async function dropTimeline(
 
 function dropAudit(sql: Sql, { audit_log_days: days }: Retention, now: Micros): Promise<string[]> {
   return dropPartitions(sql, tableNamed('audit_log'), now - days * DAY);
+}
+
+function dropRequests(sql: Sql, _retention: Retention, now: Micros): Promise<string[]> {
+  return dropPartitions(sql, tableNamed('request_records'), now - KEPT_FOR);
 }
 
 function tableNamed(name: string): PartitionedTable {

@@ -3,6 +3,8 @@ import type { Operation } from '../http/operation.ts';
 import { actorOperations } from '../http/resources/actors.ts';
 import { statisticsOperations } from '../http/resources/alert-group-statistics.ts';
 import { alertGroupOperations } from '../http/resources/alert-groups.ts';
+import { connectionOperations } from '../http/resources/connections.ts';
+import { connectionCheckOperations } from '../http/resources/connections-checks.ts';
 import { destinationOperations } from '../http/resources/destinations.ts';
 import { deliveryOperations } from '../http/resources/destinations-deliveries.ts';
 import { destinationSecretOperations } from '../http/resources/destinations-secrets.ts';
@@ -11,6 +13,7 @@ import { integrationAlertOperations } from '../http/resources/integrations-alert
 import { alertmanagerRouteOperations } from '../http/resources/integrations-routes.ts';
 import { lookupTableOperations } from '../http/resources/lookup-tables.ts';
 import { outboundPolicyOperations } from '../http/resources/outbound-policy.ts';
+import { requestRecordOperations } from '../http/resources/request-records.ts';
 import { routeOperations } from '../http/resources/routes.ts';
 import { routeMoveOperations } from '../http/resources/routes-move.ts';
 import { previewOperations } from '../http/resources/routes-preview.ts';
@@ -26,6 +29,8 @@ export function otherOperations(): readonly (readonly Operation[])[] {
   return [
     actorOperations(UNUSED),
     alertGroupOperations(UNUSED),
+    connectionOperations(UNUSED),
+    connectionCheckOperations(UNUSED),
     deliveryOperations(UNUSED),
     destinationOperations(UNUSED),
     destinationSecretOperations(UNUSED),
@@ -34,6 +39,7 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     integrationAlertOperations(UNUSED),
     lookupTableOperations(UNUSED),
     outboundPolicyOperations(UNUSED),
+    requestRecordOperations(UNUSED),
     routeOperations(UNUSED),
     routeMoveOperations(UNUSED),
     previewOperations(UNUSED),

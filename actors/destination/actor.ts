@@ -228,6 +228,7 @@ function send(turn: DestinationTurn, event: WaitingEvent): void {
     occurredAt: event.occurredAt,
     call: event.calls,
     attempt: event.attempts + 1,
+    isProbe: isBroken(turn),
   };
   turn.performs.push(perform);
 }

@@ -62,6 +62,8 @@ export interface WebhookSend extends PerformedEffect {
   readonly call: number;
   /** 1 for the first request of the event since its budget began. */
   readonly attempt: number;
+  /** The one request by which a Broken Destination is tried. */
+  readonly isProbe: boolean;
 }
 
 /** The Destination became Broken or healthy: for the log and for open browsers. */

@@ -28,6 +28,7 @@ function effect(eventId: string, destinationId = 'DS1', urgent = false): Webhook
     occurredAt: 0,
     call: 1,
     attempt: 1,
+    isProbe: false,
   };
 }
 

@@ -3,6 +3,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Authorship } from '../audit.ts';
 import type { MentionSettings } from '../directory.ts';
+import type { PasswordChange, ProxyFields } from '../proxy/proxy-config.ts';
 import type { DestinationHealth, DestinationTemplateError } from './effects.ts';
 import type { Limiter } from './limiter.ts';
 import type { EventsConfig } from './webhook-config.ts';
@@ -14,12 +15,21 @@ export interface DestinationFields {
   readonly events: EventsConfig;
   readonly mentions: MentionSettings;
   readonly limiter: Limiter;
+  readonly proxy: ProxyFields;
+}
+
+/** What a save asks for: fields that can be read again, and a password that cannot. */
+export interface DestinationChange {
+  readonly fields: DestinationFields;
+  readonly proxyPassword: PasswordChange;
 }
 
 export interface StoredDestination {
   readonly id: PublicId;
   readonly version: number;
   readonly fields: DestinationFields;
+  /** When the password of its proxy was set; null without one. */
+  readonly proxyPasswordAt: Micros | null;
   readonly signingSecret: SigningSecretStatus;
   readonly health: DestinationHealth;
   readonly templateError: DestinationTemplateError | null;
@@ -49,7 +59,7 @@ export type IsCurrent = ((version: number) => boolean) | null;
 
 /** What is to become of a Destination that was read for a change. */
 export type DestinationDecision<Refusal> =
-  | { readonly save: DestinationFields }
+  | { readonly save: DestinationChange }
   | { readonly refuse: Refusal };
 
 export type DestinationUpdate<Refusal> =
@@ -71,7 +81,7 @@ export interface DestinationStore {
   read(id: PublicId): Promise<StoredDestination | null>;
   /** The signing secret is told here and nowhere else. */
   create(
-    fields: DestinationFields,
+    change: DestinationChange,
     author: Authorship,
   ): Promise<{ readonly destination: StoredDestination; readonly signingSecret: string } | 'name_taken'>;
   update<Refusal>(

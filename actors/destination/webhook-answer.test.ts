@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { SECOND } from '../../runtime/clock.ts';
 import type { OutboundResult } from '../../runtime/outbound/client.ts';
+import { judgeResult } from '../../runtime/outbound/verdict.ts';
 import { createMask } from '../../runtime/secrets/masking.ts';
-import { classifyWebhookAnswer } from './webhook-answer.ts';
+import { sentOutcome, WEBHOOK_MAPPING } from './webhook-answer.ts';
 
 const NOW = 1_791_020_467_000_000;
 const CONTEXT = { url: new URL('https://relay.example/in'), now: NOW, mask: createMask(['hunter2-secret']) };
+
+function classify(result: OutboundResult) {
+  return sentOutcome({ result, verdict: judgeResult(result, WEBHOOK_MAPPING, CONTEXT) });
+}
 
 function answer(status: number, body = '', headers: Record<string, string> = {}): OutboundResult {
   return { kind: 'answer', status, headers, body: Buffer.from(body), tooLarge: false };
@@ -76,14 +81,14 @@ describe('the answer mapping', () => {
     ['302 without Location', answer(302), 'unknown', 'redirect without Location'],
     ['101', answer(101), 'unknown'],
   ])('%s', (_name, result, outcome, error) => {
-    const classified = classifyWebhookAnswer(result, CONTEXT);
+    const classified = classify(result);
     expect(classified.class).toBe(outcome);
     if (error !== undefined) expect(classified).toMatchObject({ error });
   });
 });
 
 test('Retry-After becomes an instant', () => {
-  const classified = classifyWebhookAnswer(answer(429, '', { 'retry-after': '7' }), CONTEXT);
+  const classified = classify(answer(429, '', { 'retry-after': '7' }));
   expect(classified).toMatchObject({ until: NOW + 7 * SECOND });
 });
 
@@ -95,14 +100,14 @@ test('an answer that is too large still counts by its status', () => {
     body: Buffer.alloc(65_536),
     tooLarge: true,
   };
-  expect(classifyWebhookAnswer(large, CONTEXT)).toEqual({ class: 'ok', status: 200 });
+  expect(classify(large)).toEqual({ class: 'ok', status: 200 });
 });
 
 test('the text of an answer is masked before it is cut, and is one line', () => {
   const body = `${'x'.repeat(1015)}hunter2-secret\r\nmore`;
-  const classified = classifyWebhookAnswer(answer(400, body), CONTEXT);
+  const classified = classify(answer(400, body));
   expect(classified).toMatchObject({ error: `answered 400: ${'x'.repeat(1015)}[redacted` });
-  expect(classifyWebhookAnswer(answer(400, 'a\r\n\tb\0c'), CONTEXT)).toMatchObject({
+  expect(classify(answer(400, 'a\r\n\tb\0c'))).toMatchObject({
     error: 'answered 400: a b c',
   });
 });

@@ -1,59 +1,32 @@
 /** What an answer to an events-mode request means (seed 3 §7, webhooks §3.4). */
-import type { Micros } from '../../runtime/clock.ts';
-import { SECOND } from '../../runtime/clock.ts';
-import type { OutboundAnswer, OutboundResult } from '../../runtime/outbound/client.ts';
-import { redirectText } from '../../runtime/outbound/redirect.ts';
-import { retryAfter } from '../../runtime/outbound/retry-after.ts';
-import { cutToBytes, type Mask } from '../../runtime/secrets/masking.ts';
+import type { Called } from '../../runtime/outbound/caller.ts';
+import type { AnswerMapping } from '../../runtime/outbound/verdict.ts';
 import type { SentOutcome } from './messages.ts';
 
-const ANSWER_TEXT_BYTES = 1024;
 const FATAL = new Set([401, 403, 404, 410]);
 
-export interface AnswerContext {
-  readonly url: URL;
-  /** When the answer came. */
-  readonly now: Micros;
-  /** Knows every secret of the request. */
-  readonly mask: Mask;
-}
+/** What the receiver says counts by its status, however much it says. */
+export const WEBHOOK_MAPPING: AnswerMapping = {
+  status(status) {
+    if (FATAL.has(status)) return 'fatal';
+    return status === 408 || status === 429 || status >= 500 ? 'transient' : 'unknown';
+  },
+  ignoresSize: true,
+};
 
-/** Maps what happened to a request to what becomes of the event and of the Destination. Errors come out masked. */
-export function classifyWebhookAnswer(result: OutboundResult, context: AnswerContext): SentOutcome {
-  if (result.kind === 'blocked') return { class: 'fatal', error: context.mask(result.refusal.error) };
-  if (result.kind === 'failed') {
-    const error = context.mask(result.error);
-    return { class: result.code === 'response_invalid' ? 'unknown' : 'transient', error };
+/** What becomes of the event and of the Destination. Errors are masked already. */
+export function sentOutcome({ result, verdict }: Called): SentOutcome {
+  switch (verdict.class) {
+    case 'ok':
+      return { class: 'ok', status: result.kind === 'answer' ? result.status : 0 };
+    case 'retry_after':
+      return { class: 'retry_after', until: verdict.until, error: verdict.error };
+    case 'blocked':
+    case 'gone':
+      return { class: 'fatal', error: verdict.error };
+    case 'redirect':
+      return { class: 'unknown', error: verdict.error };
+    default:
+      return { class: verdict.class, error: verdict.error };
   }
-  const { status } = result;
-  if (status >= 200 && status < 300) return { class: 'ok', status };
-  if (isRedirect(status)) {
-    return { class: 'unknown', error: context.mask(redirectText(context.url, result.headers.location)) };
-  }
-  return classifyRefusal(result, context);
-}
-
-function classifyRefusal(answer: OutboundAnswer, context: AnswerContext): SentOutcome {
-  const { status } = answer;
-  const until =
-    status === 429 || status === 503 ? retryAfter(answer.headers['retry-after'], context.now) : null;
-  if (until !== null) {
-    const seconds = Math.ceil((until - context.now) / SECOND);
-    return { class: 'retry_after', until, error: `answered ${status}, asked to wait ${seconds} s` };
-  }
-  const error = answeredText(answer, context.mask);
-  if (FATAL.has(status)) return { class: 'fatal', error };
-  const transient = status === 408 || status === 429 || status >= 500;
-  return { class: transient ? 'transient' : 'unknown', error };
-}
-
-function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400 && status !== 304;
-}
-
-/** The first bytes of the answer as one line. Masked before it is cut, so that no part of a secret shows. */
-function answeredText(answer: OutboundAnswer, mask: Mask): string {
-  const masked = mask(answer.body.toString('utf8'));
-  const text = cutToBytes(masked.replace(/[\s\p{Cc}]+/gu, ' ').trim(), ANSWER_TEXT_BYTES);
-  return text === '' ? `answered ${answer.status}` : `answered ${answer.status}: ${text}`;
 }

@@ -1,8 +1,10 @@
 /** Makes one events-mode request: fills in Secrets, signs, and knows what must be masked (webhooks §1.1, §3.1, §5). */
 import { type Micros, SECOND } from '../../runtime/clock.ts';
+import type { ProxyRoute } from '../../runtime/outbound/proxy.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring, Sealed } from '../../runtime/secrets/keyring.ts';
 import type { SealedFieldName } from '../../runtime/secrets/sealed-fields.ts';
+import { type ProxyFields, proxyRoute } from '../proxy/proxy-config.ts';
 import { parseSecretTemplate, renderSecretTemplate } from '../templates/secret-template.ts';
 import { webhookSignature } from './signature.ts';
 import { callableUrl, type EventsConfig } from './webhook-config.ts';
@@ -14,6 +16,10 @@ export interface WebhookSettings {
   readonly secrets: ReadonlyMap<string, Sealed>;
   readonly signingSecret: Sealed | null;
   readonly previousSigningSecret: Sealed | null;
+  readonly proxy: ProxyFields;
+  readonly proxyPassword: Sealed | null;
+  /** Changes with every save of the Destination and of its Secrets. */
+  readonly version: string;
 }
 
 export type BuiltRequest =
@@ -21,7 +27,8 @@ export type BuiltRequest =
       readonly outcome: 'ready';
       readonly url: URL;
       readonly headers: readonly (readonly [name: string, value: string])[];
-      /** Every secret value that went into the request. */
+      readonly proxy: ProxyRoute | null;
+      /** Every secret of the Destination, and what its URL says of a user. */
       readonly secrets: readonly string[];
     }
   | { readonly outcome: 'template_error'; readonly error: string; readonly secrets: readonly string[] }
@@ -38,7 +45,6 @@ export interface RequestParts {
   readonly eventId: string;
   readonly body: Buffer;
   readonly now: Micros;
-  readonly userAgent: string;
 }
 
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
@@ -50,7 +56,7 @@ export function buildWebhookRequest(parts: RequestParts): BuiltRequest {
     return build(parts, opening);
   } catch (error) {
     if (error instanceof Unrenderable) {
-      return { outcome: 'template_error', error: error.message, secrets: opening.opened };
+      return { outcome: 'template_error', error: error.message, secrets: opening.everything() };
     }
     if (error instanceof Unreadable) return error.result;
     throw error;
@@ -72,6 +78,7 @@ function build(parts: RequestParts, opening: Opening): BuiltRequest {
   const names = new Set(headers.map(([name]) => name.toLowerCase()));
   const basic = takeUserInformation(url, opening);
   const timestamp = Math.floor(now / SECOND);
+  const proxy = opening.proxy();
   const signature = webhookSignature(opening.signingSecrets(), eventId, timestamp, body);
   return {
     outcome: 'ready',
@@ -79,14 +86,13 @@ function build(parts: RequestParts, opening: Opening): BuiltRequest {
     headers: [
       ...headers,
       ...(basic && !names.has('authorization') ? [['Authorization', basic] as const] : []),
-      ...(names.has('user-agent') ? [] : [['User-Agent', parts.userAgent] as const]),
-      ...(names.has('accept-encoding') ? [] : [['Accept-Encoding', 'identity'] as const]),
       ['Content-Type', 'application/json'],
       ['webhook-id', eventId],
       ['webhook-timestamp', String(timestamp)],
       ['webhook-signature', signature],
     ],
-    secrets: opening.opened,
+    proxy,
+    secrets: opening.everything(),
   };
 }
 
@@ -113,6 +119,9 @@ interface Opening {
   readonly opened: string[];
   render(source: string, place: string): string;
   signingSecrets(): readonly string[];
+  proxy(): ProxyRoute | null;
+  /** What was opened, and what else can be: a receiver may know more than it was sent now. */
+  everything(): readonly string[];
 }
 
 function createOpening(keyring: Keyring, settings: WebhookSettings): Opening {
@@ -150,6 +159,19 @@ function createOpening(keyring: Keyring, settings: WebhookSettings): Opening {
       ];
       opened.push(...secrets.map((value) => value.replace(/^whsec_/, '')));
       return secrets;
+    },
+    proxy() {
+      const { id, proxy, proxyPassword } = settings;
+      if (!proxy.enabled) return null;
+      const password = proxyPassword && open('destination.proxy_password', id, proxyPassword);
+      return proxyRoute(proxy, password);
+    },
+    everything() {
+      const others = [...settings.secrets].flatMap(([name, sealed]) => {
+        const result = keyring.open('destination.secret', `${settings.id}/${name}`, sealed);
+        return result.ok ? [result.value] : [];
+      });
+      return [...opened, ...others];
     },
   };
 }

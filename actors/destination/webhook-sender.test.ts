@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../runtime/clock.ts';
+import { createOutboundCaller, type OutboundCaller } from '../../runtime/outbound/caller.ts';
 import { createOutboundClient, type OutboundClient } from '../../runtime/outbound/client.ts';
 import { createOutboundMetrics } from '../../runtime/outbound/metrics.ts';
+import type { RequestRecord } from '../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { createKeyring, masterKey, type Sealed } from '../../runtime/secrets/keyring.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../test/fakes/webhook-receiver.ts';
+import { NO_PROXY } from '../proxy/proxy-config.ts';
 import type { WebhookSend } from './effects.ts';
 import { newEventId } from './event-id.ts';
 import type { AttemptFinished } from './messages.ts';
@@ -27,6 +30,7 @@ const previous = newSigningSecret(randomBytes);
 let receiver: WebhookReceiver;
 let client: OutboundClient;
 let logged: [string, unknown][];
+let recorded: RequestRecord[];
 
 beforeEach(async () => {
   receiver = await startWebhookReceiver({ secrets: [signing] });
@@ -35,7 +39,19 @@ beforeEach(async () => {
     policy: { policy: 'standard', allowed: ['127.0.0.0/8'], denied: [] },
   });
   logged = [];
+  recorded = [];
 });
+
+function caller(): OutboundCaller {
+  return createOutboundCaller({
+    client,
+    recorder: { record: (make) => void recorded.push(make()) },
+    metrics: createOutboundMetrics(new Registry()),
+    clock: systemClock,
+    log: (event, fields) => logged.push([event, fields]),
+    userAgent: 'Tocsin/test',
+  });
+}
 
 afterEach(async () => {
   client.close();
@@ -50,6 +66,9 @@ function settings(
     secrets: new Map([['token', keyring.seal('destination.secret', `${ID}/token`, SECRET)]]),
     signingSecret: keyring.seal('destination.signing_secret', ID, signing),
     previousSigningSecret: null,
+    proxy: NO_PROXY,
+    proxyPassword: null,
+    version: '1.1',
     ...changes,
     events: {
       url: receiver.url,
@@ -73,14 +92,12 @@ async function send(
   return new Promise<AttemptFinished | string>((resolve) => {
     const registry = new Registry();
     const sender = createWebhookSender({
-      client,
+      caller: caller(),
       keyring,
       clock: systemClock,
-      userAgent: 'Tocsin/test',
       system: { stillOwns: async () => true, tell: (_to, message) => resolve(message as AttemptFinished) },
       pauses: pauses(hasPaused),
       log: (event, fields) => logged.push([event, fields]),
-      outboundMetrics: createOutboundMetrics(registry),
       deliveryMetrics: createDeliveryMetrics(registry),
       settings: async () => {
         if (from instanceof Error) throw from;
@@ -101,6 +118,7 @@ async function send(
       occurredAt: systemClock.now(),
       call: 3,
       attempt: 1,
+      isProbe: false,
     };
     sender.send(effect);
   });
@@ -240,17 +258,15 @@ test('finishing waits for the call under way, which is told, and begins no other
   });
   let answer: (text: string) => void = () => {};
   const sender = createWebhookSender({
-    client,
+    caller: caller(),
     keyring,
     clock: systemClock,
-    userAgent: 'Tocsin/test',
     system: {
       stillOwns: async () => true,
       tell: (_to, message) => void told.push(message as AttemptFinished),
     },
     pauses: pauses(false),
     log: () => undefined,
-    outboundMetrics: createOutboundMetrics(registry),
     deliveryMetrics: createDeliveryMetrics(registry),
     settings: async () => settings(),
     body: () => {
@@ -270,6 +286,7 @@ test('finishing waits for the call under way, which is told, and begins no other
     occurredAt: systemClock.now(),
     call: 3,
     attempt: 1,
+    isProbe: false,
   };
   sender.send(effect);
   await begun;

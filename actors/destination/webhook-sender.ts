@@ -2,8 +2,7 @@
 import type { ActorSystem } from '../../runtime/actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { OutboundClient, OutboundResult } from '../../runtime/outbound/client.ts';
-import type { ClientOutcome, OutboundMetrics } from '../../runtime/outbound/metrics.ts';
+import type { OutboundCaller } from '../../runtime/outbound/caller.ts';
 import type { Watch } from '../../runtime/pause-watch.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring } from '../../runtime/secrets/keyring.ts';
@@ -17,24 +16,21 @@ import {
   type SentOutcome,
 } from './messages.ts';
 import type { DeliveryMetrics } from './metrics.ts';
-import { classifyWebhookAnswer } from './webhook-answer.ts';
+import { sentOutcome, WEBHOOK_MAPPING } from './webhook-answer.ts';
 import { buildWebhookRequest, type WebhookSettings } from './webhook-request.ts';
 
 const TIMEOUT: Micros = 10 * SECOND;
 const ANSWER_LIMIT = 64 * 1024;
 
 export interface WebhookSenderDeps {
-  readonly client: Pick<OutboundClient, 'request'>;
+  readonly caller: OutboundCaller;
   readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
   readonly keyring: Keyring;
   /** Notices that the process stood still between the look at its ownership and the call. */
   readonly pauses: { begin(): Watch };
   readonly clock: Clock;
   readonly log: Log;
-  readonly outboundMetrics: OutboundMetrics;
   readonly deliveryMetrics: DeliveryMetrics;
-  /** `Tocsin/<version>`. */
-  readonly userAgent: string;
   /** The settings of this moment; null for a Destination that is gone. */
   settings(id: PublicId): Promise<WebhookSettings | null>;
   /** The body as it was recorded; null when the event ended meanwhile. */
@@ -174,9 +170,9 @@ async function attemptOnce(
   mayBegin: () => boolean,
 ): Promise<Attempt | 'withheld' | null> {
   const body = Buffer.from(text, 'utf8');
-  const { keyring, userAgent } = deps;
+  const { keyring } = deps;
   const now = deps.clock.now();
-  const built = buildWebhookRequest({ settings, keyring, eventId: effect.eventId, body, now, userAgent });
+  const built = buildWebhookRequest({ settings, keyring, eventId: effect.eventId, body, now });
   if (built.outcome === 'template_error') {
     return {
       outcome: { class: 'template_error', error: createMask(built.secrets)(built.error) },
@@ -187,39 +183,36 @@ async function attemptOnce(
     deps.log('secret_unreadable', { field: built.field, owner: built.owner, key_id: built.keyId });
     return { outcome: { class: 'fatal', error: 'secret_unreadable' }, status: null };
   }
-  const result = await deps.client.request({
-    owner: `destination/${effect.destinationId}`,
-    class: 'delivery',
-    method: 'POST',
-    url: built.url,
-    headers: built.headers,
-    body,
-    timeout: TIMEOUT,
-    answerLimit: ANSWER_LIMIT,
-    mayBegin,
+  const called = await deps.caller.call({
+    request: {
+      owner: `destination/${effect.destinationId}`,
+      class: 'delivery',
+      proxy: built.proxy,
+      credentials: settings.version,
+      method: 'POST',
+      url: built.url,
+      headers: built.headers,
+      body,
+      timeout: TIMEOUT,
+      answerLimit: ANSWER_LIMIT,
+      mayBegin,
+    },
+    secrets: built.secrets,
+    mapping: WEBHOOK_MAPPING,
+    about: {
+      operation: 'event',
+      attempt: effect.call,
+      connectionId: null,
+      destinationId: effect.destinationId,
+      alertGroupId: effect.groupId,
+      check: effect.isProbe ? 'probe' : null,
+      checkRun: null,
+    },
   });
+  const { result } = called;
   if (result.kind === 'failed' && result.code === 'withheld') return 'withheld';
   if (result.kind === 'failed' && result.code === 'cancelled') return null;
-  const mask = (text: string): string => createMask(built.secrets)(text);
-  const outcome = classifyWebhookAnswer(result, { url: built.url, now: deps.clock.now(), mask });
-  deps.outboundMetrics.request('delivery', clientOutcome(result, outcome), deps.clock.now() - now);
-  if (result.kind === 'blocked') {
-    const { protocol, hostname } = built.url;
-    deps.log('outbound_blocked', {
-      client: 'delivery',
-      rule: result.refusal.rule,
-      scheme: protocol.slice(0, -1),
-      host: mask(hostname),
-    });
-  }
-  return { outcome, status: result.kind === 'answer' ? result.status : null };
-}
-
-function clientOutcome(result: OutboundResult, outcome: SentOutcome): ClientOutcome {
-  if (result.kind === 'blocked') return 'blocked';
-  const redirected = result.kind === 'answer' && result.status >= 300 && result.status < 400;
-  if (redirected && result.status !== 304) return 'redirect';
-  return outcome.class === 'template_error' ? 'unknown' : outcome.class;
+  return { outcome: sentOutcome(called), status: result.kind === 'answer' ? result.status : null };
 }
 
 function report(

@@ -24,7 +24,8 @@ export interface ProxyInput {
 }
 
 export type PasswordChange =
-  | { readonly kind: 'keep' | 'clear' }
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'clear' }
   | { readonly kind: 'set'; readonly password: string };
 
 export interface ProxyChange {

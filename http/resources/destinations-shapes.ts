@@ -1,12 +1,14 @@
 /** A Destination as it arrives and as it is answered (webhooks §1, api §15). */
 import * as v from 'valibot';
-import type { DestinationFields, StoredDestination } from '../../actors/destination/ports.ts';
+import type { DestinationChange, StoredDestination } from '../../actors/destination/ports.ts';
 import { eventsErrors, eventsWarnings, normalisedEvents } from '../../actors/destination/webhook-config.ts';
 import type { Directory, MentionSetting, MentionTargets } from '../../actors/directory.ts';
+import { changedProxy, NO_PROXY, proxyErrors } from '../../actors/proxy/proxy-config.ts';
 import { formatInstant, formatInstantOrNull } from '../../runtime/clock.ts';
 import { duplicates, name, nameErrors, publicId } from '../fields.ts';
 import type { FieldError } from '../problem.ts';
-import { EntityRef, LimiterShape, SecretStatus } from '../shapes.ts';
+import { ProxyConfigInput, ProxyConfigShape, proxyBody } from '../proxy-shapes.ts';
+import { EntityRef, LimiterShape } from '../shapes.ts';
 
 const TYPES = ['webhook', 'chat_server', 'channel_bot', 'bridge'] as const;
 
@@ -53,7 +55,7 @@ export const DestinationInput = v.pipe(
     name,
     mode: v.optional(v.picklist(['events', 'template'])),
     events: v.optional(v.nullable(EventsInput)),
-    proxy: v.optional(v.nullable(v.object({ enabled: v.boolean() }))),
+    proxy: v.optional(v.nullable(ProxyConfigInput)),
     mentions: v.optional(v.nullable(v.object(settingsOf(MentionTargetsInput)))),
     limiter: v.optional(v.nullable(v.object({ limit: v.number(), per_seconds: v.number() }))),
   }),
@@ -83,11 +85,7 @@ export const DestinationShape = v.object({
   mode: v.picklist(['events', 'template']),
   events: v.nullable(EventsInput),
   template: v.null(),
-  proxy: v.object({
-    enabled: v.boolean(),
-    username: v.nullable(v.string()),
-    password_status: SecretStatus,
-  }),
+  proxy: ProxyConfigShape,
   mentions: v.object(settingsOf(MentionTargetsShape)),
   limiter: LimiterShape,
   signing_secret_status: SigningSecretStatusShape,
@@ -126,21 +124,22 @@ export function destinationErrors(
   return [
     ...nameErrors(input.name),
     ...eventsFieldErrors(input, current),
-    ...(input.proxy?.enabled ? [PROXY_UNSUPPORTED] : []),
+    ...(input.proxy ? proxyErrors(input.proxy, current?.fields.proxy ?? NO_PROXY) : []),
     ...mentionErrors(input, directory),
     ...limiterErrors(input),
   ];
 }
 
-/** The fields to store: what is left out keeps its value, null goes back to the default (seed 2 §2.1 rule 4). */
-export function destinationFields(
+/** What to store: what is left out keeps its value, null goes back to the default (seed 2 §2.1 rule 4). */
+export function destinationChange(
   input: DestinationInput,
   current: StoredDestination | null,
-): DestinationFields {
+): DestinationChange {
   const { events, mentions, limiter } = input;
-  return {
+  const proxy = changedProxy(input.proxy, current?.fields.proxy ?? NO_PROXY);
+  const fields = {
     name: input.name.trim(),
-    mode: 'events',
+    mode: 'events' as const,
     events: events ? normalisedEvents(events) : (current?.fields.events ?? { url: '', headers: [] }),
     mentions:
       mentions === undefined
@@ -148,7 +147,9 @@ export function destinationFields(
         : (mentions ?? DEFAULT_MENTIONS),
     limiter:
       limiter === undefined ? (current?.fields.limiter ?? DEFAULT_LIMITER) : (limiter ?? DEFAULT_LIMITER),
+    proxy: proxy.fields,
   };
+  return { fields, proxyPassword: proxy.password };
 }
 
 /** A Destination as reads answer it. */
@@ -165,7 +166,7 @@ export function destinationBody(
     mode: fields.mode,
     events: { url: fields.events.url, headers: [...fields.events.headers] },
     template: null,
-    proxy: { enabled: false, username: null, password_status: { set: false, updated_at: null } },
+    proxy: proxyBody(fields.proxy, destination.proxyPasswordAt),
     mentions: everySetting((setting) => targetsBody(fields.mentions[setting])),
     limiter: fields.limiter,
     signing_secret_status: signingSecretBody(destination.signingSecret),
@@ -190,12 +191,6 @@ export function healthBody(health: StoredDestination['health']) {
   if (health.state === 'healthy') return { state: health.state, since: null, reason: null };
   return { state: health.state, since: formatInstant(health.since), reason: health.reason };
 }
-
-const PROXY_UNSUPPORTED: FieldError = {
-  pointer: '/proxy/enabled',
-  code: 'unsupported',
-  detail: 'This version makes its requests without a proxy. Turn the proxy off.',
-};
 
 function typeErrors(input: DestinationInput, current: StoredDestination | null): readonly FieldError[] {
   if (input.type !== 'webhook') {

@@ -20,8 +20,8 @@ import {
   DestinationInput,
   DestinationShape,
   destinationBody,
+  destinationChange,
   destinationErrors,
-  destinationFields,
 } from './destinations-shapes.ts';
 
 export interface DestinationOperationsDeps {
@@ -88,7 +88,7 @@ export function destinationOperations(deps: DestinationOperationsDeps): readonly
       async handle(call) {
         const errors = destinationErrors(call.body, null, call.directory);
         if (errors.length > 0) return invalid(errors);
-        const created = await store.create(destinationFields(call.body, null), authorOf(call));
+        const created = await store.create(destinationChange(call.body, null), authorOf(call));
         if (created === 'name_taken') return NAME_TAKEN;
         const { destination, signingSecret } = created;
         await directory.reload();
@@ -215,7 +215,7 @@ export function tellSaved(
 function decide(call: Call<unknown, DestinationInput>, current: StoredDestination) {
   if (!call.ifMatch?.matches(current.version)) return { refuse: preconditionFailed() };
   const errors = destinationErrors(call.body, current, call.directory);
-  return errors.length > 0 ? { refuse: invalid(errors) } : { save: destinationFields(call.body, current) };
+  return errors.length > 0 ? { refuse: invalid(errors) } : { save: destinationChange(call.body, current) };
 }
 
 async function list(

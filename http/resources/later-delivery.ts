@@ -1,12 +1,9 @@
-/** Later: previews, messengers, links, the Request log (api §10–17). */
+/** Later: previews, messengers, links (api §10–17). */
 import { CHANGES, DELETES, type LaterOperation } from './later-table.ts';
 
 const CONNECTION = '/connections/{connection_id}';
 const DESTINATION = '/destinations/{destination_id}';
 const RULE = '/link-rules/{link_rule_id}';
-
-/** Records of a Connection need connections:read, those of a Destination destinations:read. */
-const BY_OWNER = { mayAlsoNeed: ['connections:read', 'destinations:read'] } as const;
 
 export const LATER_DELIVERY: readonly LaterOperation[] = [
   ['listConnections', 'GET', '/connections', 'connections:read', 'List Connections'],
@@ -38,14 +35,4 @@ export const LATER_DELIVERY: readonly LaterOperation[] = [
   ['updateLinkRule', 'PUT', RULE, 'link-rules:write', 'Change a Link rule', CHANGES],
   ['deleteLinkRule', 'DELETE', RULE, 'link-rules:write', 'Delete a Link rule', DELETES],
   ['previewTemplate', 'POST', '/template-previews', 'templates:preview', 'Render a template'],
-
-  ['listRequestRecords', 'GET', '/request-records', 'authenticated', 'List the Request log', BY_OWNER],
-  [
-    'getRequestRecord',
-    'GET',
-    '/request-records/{request_record_id}',
-    'authenticated',
-    'Read a record',
-    BY_OWNER,
-  ],
 ];

@@ -38,7 +38,6 @@ const TAGS: Readonly<Record<string, string>> = {
   'lookup-tables': 'Lookup tables',
   'link-rules': 'Link rules',
   'template-previews': 'Templates',
-  'request-records': 'Request log',
 };
 
 function tagOf(path: string): string {

@@ -10,19 +10,16 @@ import { readWebhookBody } from '../../storage/webhook-events.ts';
 import { type ActorSystem, shardOf } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { OutboundClient } from '../outbound/client.ts';
-import { createOutboundMetrics } from '../outbound/metrics.ts';
+import type { OutboundCaller } from '../outbound/caller.ts';
 import { createPauseWatch } from '../pause-watch.ts';
-import type { Version } from '../version.ts';
 import type { Database } from './database.ts';
 
 export interface DeliveryDeps {
   readonly database: Database;
-  readonly client: OutboundClient;
+  readonly caller: OutboundCaller;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly log: Log;
-  readonly version: Version;
   readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
 }
 
@@ -41,15 +38,13 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const bodies = createWebhookBodies();
   const settings = createWebhookSettings(main, deps.clock);
   const sender = createWebhookSender({
-    client: deps.client,
+    caller: deps.caller,
     system: deps.system,
     pauses: createPauseWatch(deps.clock, systemMonotonic),
     keyring,
     clock: deps.clock,
     log: deps.log,
-    outboundMetrics: createOutboundMetrics(deps.registry),
     deliveryMetrics: createDeliveryMetrics(deps.registry),
-    userAgent: `Tocsin/${deps.version.version}`,
     settings: (id) => settings.read(id),
     body: async (eventId) => bodies.get(eventId) ?? readWebhookBody(main, eventId),
   });

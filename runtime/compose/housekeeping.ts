@@ -11,6 +11,7 @@ import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
 import type { Sql } from '../../storage/records.ts';
 import { pruneReplicaRecords } from '../../storage/replica-records.ts';
+import { pruneRequestRecords } from '../../storage/request-records.ts';
 import { RETENTION_STEPS } from '../../storage/retention.ts';
 import { pruneWebhookEvents } from '../../storage/webhook-events.ts';
 import { type Clock, DAY, HOUR, MINUTE } from '../clock.ts';
@@ -61,6 +62,10 @@ async function inTurn(deps: HousekeepingDeps, goesOn: () => boolean): Promise<vo
     partitions: () => keepPartitions(deps, goesOn),
     access_pruning: async () => countPruned(deps, { ...(await pruneAccess(sql, clock.now())) }),
     event_pruning: async () => countPruned(deps, { webhook_events: await pruneFinishedEvents(deps, goesOn) }),
+    request_log_pruning: async () => {
+      const prune = (limit: number) => pruneRequestRecords(sql, clock.now(), limit);
+      countPruned(deps, { request_records: await inBatches(prune, goesOn) });
+    },
     group_retention: () => keepGroups(deps, goesOn),
     replica_pruning: async () => {
       const replicas = await pruneReplicaRecords(sql, clock.now());

@@ -16,6 +16,7 @@ import { integrationAlertOperations } from '../../http/resources/integrations-al
 import { alertmanagerRouteOperations } from '../../http/resources/integrations-routes.ts';
 import { lookupTableOperations } from '../../http/resources/lookup-tables.ts';
 import { outboundPolicyOperations } from '../../http/resources/outbound-policy.ts';
+import { requestRecordOperations } from '../../http/resources/request-records.ts';
 import { routeOperations } from '../../http/resources/routes.ts';
 import { routeMoveOperations } from '../../http/resources/routes-move.ts';
 import { previewOperations } from '../../http/resources/routes-preview.ts';
@@ -33,6 +34,7 @@ import { readAlertmanagerRoutes } from '../../storage/learned-routes.ts';
 import { createLookupTableStore } from '../../storage/lookup-tables.ts';
 import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
 import { createPreviewBodies } from '../../storage/preview-bodies.ts';
+import { createRequestLogReader } from '../../storage/request-log-reader.ts';
 import { createRouteMoves } from '../../storage/route-moves.ts';
 import { createSuggestionStore } from '../../storage/route-suggestions.ts';
 import { createRouteStore } from '../../storage/routes.ts';
@@ -108,6 +110,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     deliveryOperations({ deliveries: (id) => readWebhookDeliveries(sql, id) }),
     outboundPolicyOperations({ store: createOutboundPolicyStore(sql, appendAudit), client, hints }),
     lookupTableOperations({ store: createLookupTableStore(sql, appendAudit), links: deps.links }),
+    requestRecordOperations({ reader: createRequestLogReader(sql) }),
     systemStatusOperations(deps.systemStatus),
     actorOperations({ states: createActorStateReader(sql), system }),
   ];

@@ -19,7 +19,6 @@ import { createHeartbeatSignals } from '../../storage/heartbeat-signals.ts';
 import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
 import { builtinIntegration, createInternalAlerts } from '../../storage/internal-alerts.ts';
 import { createLinkSource } from '../../storage/link-source.ts';
-import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
 import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
 import { createSnapshotQueue } from '../../storage/snapshots.ts';
 import { createSystemStatusReader } from '../../storage/system-status.ts';
@@ -31,7 +30,6 @@ import { type Clock, SECOND } from '../clock.ts';
 import { createClockSkewMetrics } from '../clock-skew.ts';
 import type { Log } from '../log.ts';
 import { createRegistry } from '../metrics.ts';
-import { createOutboundClient } from '../outbound/client.ts';
 import { createOverdue } from '../overdue.ts';
 import { createCalls } from '../placement/calls.ts';
 import type { Member } from '../placement/coordination.ts';
@@ -45,6 +43,7 @@ import { createEngine } from './engine.ts';
 import { createHousekeepingMetrics } from './housekeeping.ts';
 import { createLeader } from './leader.ts';
 import { createPerformer } from './performer.ts';
+import { openOutbound } from './outbound.ts';
 import { openPlacement } from './placement.ts';
 import { createPresence } from './presence.ts';
 import { readiness } from './readiness.ts';
@@ -91,8 +90,8 @@ export async function startService(
   await directory.reload();
   const links = createLinkSource(main, clock);
   await links.reload();
-  const { policy } = await createOutboundPolicyStore(main, appendAudit).read();
-  const client = createOutboundClient({ clock, policy });
+  const outbound = await openOutbound({ ...deps, registry });
+  const { client, caller } = outbound;
   const ingestMetrics = createIngestMetrics(registry);
   const groupMetrics = createAlertGroupMetrics(registry);
   const isTrusted = () => watch.isTrusted();
@@ -101,7 +100,7 @@ export async function startService(
 
   const delivery = createDelivery({
     ...deps,
-    client,
+    caller,
     registry,
     system: {
       tell: (to, message) => system.tell(to, message),
@@ -279,7 +278,7 @@ export async function startService(
     watch.stop();
     directory.stop();
     await broadcast.stop();
-    client.close();
+    await outbound.stop();
     http.stop();
   });
   broadcast.start();

@@ -7,7 +7,7 @@ import { readOutboundPolicy } from '../../../storage/outbound-policy.ts';
 import { type Clock, SECOND } from '../../clock.ts';
 import { type AddressPolicy, createAddressPolicy, targetHost } from '../../outbound/address-policy.ts';
 import { CONNECT_TIMEOUT } from '../../outbound/connect.ts';
-import { permittedAddresses, type Resolve } from '../../outbound/judge-target.ts';
+import { judgeProxied, permittedAddresses, type Resolve } from '../../outbound/judge-target.ts';
 import type { Keyring, MasterKey } from '../../secrets/keyring.ts';
 import { createMask } from '../../secrets/masking.ts';
 import { type Check, type Finding, ok, reasonOf, unlessWrong, warn } from './check.ts';
@@ -116,7 +116,6 @@ async function whereTo({ settings }: WebhookDestination, look: Looking): Promise
     eventId: 'doctor',
     body: Buffer.alloc(0),
     now: clock.now(),
-    userAgent: 'tocsin doctor',
   });
   if (built.outcome === 'secret_unreadable')
     return impossible(
@@ -126,9 +125,17 @@ async function whereTo({ settings }: WebhookDestination, look: Looking): Promise
   const mask = createMask(built.secrets.flatMap((secret) => [secret, secret.toLowerCase()]));
   if (built.outcome === 'template_error') return impossible(mask(`${built.error}: correct the template.`));
   const host = targetHost(built.url);
+  const judging = { clock, resolve, policy: () => policy };
+  const deadline = clock.now() + CONNECT_TIMEOUT;
   try {
-    const deadline = clock.now() + CONNECT_TIMEOUT;
-    const addresses = await permittedAddresses(host, deadline, { clock, resolve, policy: () => policy });
+    if (built.proxy) {
+      const seen = await judgeProxied(host, judging);
+      const proxies = await permittedAddresses(built.proxy.host, deadline, judging, 'proxy');
+      const unseen = seen === 'unverified' ? ', which alone can resolve it' : '';
+      const said = `${host} may be called through the proxy ${some(proxies)}${unseen}`;
+      return { isPossible: true, said: mask(said) };
+    }
+    const addresses = await permittedAddresses(host, deadline, judging);
     return { isPossible: true, said: mask(`${host} is ${some(addresses)}, which may be called`) };
   } catch (error) {
     return impossible(mask(`${host}: ${reasonOf(error)}. Correct its URL, DNS or the outbound policy.`));
