@@ -3,11 +3,12 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Acts, createActs } from './acts.ts';
 import { type Bot, createResults } from './bots.ts';
 import { createEventLog } from './events.ts';
-import { createFaults, type Fault, OPERATION_NAMES, refusalOf } from './faults.ts';
+import { createFaults, type Fault, refusalOf } from './faults.ts';
 import { createMessenger, type Messenger } from './messenger.ts';
 import { OPERATIONS, type Operation, type OperationName } from './operations.ts';
 import { answerPage } from './page.ts';
 import { createPush } from './push.ts';
+import { decoded, findOperation, split } from './routing.ts';
 import type { Settings } from './settings.ts';
 import { answerSim, type RecordedRequest } from './sim.ts';
 import {
@@ -118,31 +119,6 @@ async function refusalsAsProblems(work: () => Promise<BridgeAnswer>): Promise<Br
   } catch (error) {
     if (error instanceof Refusal) return problem(error);
     throw error;
-  }
-}
-
-function split(target: string): { path: string; query: URLSearchParams } {
-  const [path = '', ...rest] = target.split('?');
-  return { path, query: new URLSearchParams(rest.join('?')) };
-}
-
-/** Looks at the raw path, so that an encoded slash stays inside its segment. */
-function findOperation(method: string, path: string): { name: OperationName; segment: string } | null {
-  const segments = path.split('/');
-  for (const name of OPERATION_NAMES) {
-    const pattern = OPERATIONS[name].path.split('/');
-    const fits = pattern.length === segments.length && OPERATIONS[name].method === method;
-    if (!fits || !pattern.every((part, index) => part === '*' || part === segments[index])) continue;
-    return { name, segment: segments[pattern.indexOf('*')] ?? '' };
-  }
-  return null;
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw invalid('path', 'is not percent-encoded UTF-8');
   }
 }
 

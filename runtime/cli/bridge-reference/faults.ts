@@ -1,9 +1,8 @@
 /** Faults that tests ask for by `PUT /_sim/faults`. */
 import * as v from 'valibot';
-import { OPERATIONS, type OperationName } from './operations.ts';
+import type { OperationName } from './operations.ts';
+import { OPERATION_NAMES } from './routing.ts';
 import { CLASSES, Refusal } from './wire.ts';
-
-export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
 
 export const FAULTS = v.array(
   v.strictObject({
