@@ -1,7 +1,11 @@
 /** Alert Groups in PostgreSQL: what the engine writes and loads, and what pages read. */
 import type { ContestedAlerts } from '../actors/alert-group/ports.ts';
-import type { GroupReader } from '../actors/alert-group/reading.ts';
+import type { GroupFilter, GroupReader } from '../actors/alert-group/reading.ts';
+import { type Monotonic, systemMonotonic } from '../runtime/clock.ts';
+import { createTurns } from '../runtime/in-turn.ts';
+import { Pace } from '../runtime/pace.ts';
 import { createAlertWriter } from './alert-groups/alert-writer.ts';
+import { isExpression } from './alert-groups/filters.ts';
 import { groupColumns, groupOf, type StoredGroupRow } from './alert-groups/group-rows.ts';
 import { savedGroups } from './alert-groups/group-writer.ts';
 import { countGroups, listGroups } from './alert-groups/list.ts';
@@ -20,10 +24,19 @@ export function alertGroupWriters(contested: ContestedAlerts): readonly RecordWr
   return [savedGroups, createAlertWriter(contested), addedEntries, addedNotes, movedSlots];
 }
 
-export function createGroupReader(sql: Sql): GroupReader {
+/** Readings with regular expressions that wait for their turn. */
+const MOST_WAITING = 32;
+
+/** @param monotonic tells how long a regular expression takes */
+export function createGroupReader(sql: Sql, monotonic: Monotonic = systemMonotonic): GroupReader {
+  const turns = createTurns('regular expressions', MOST_WAITING);
+  const inTurn = <Result>({ matchers }: GroupFilter, read: (pace: Pace) => Promise<Result>) => {
+    const run = () => read(new Pace(monotonic));
+    return matchers.some(isExpression) ? turns(run) : run();
+  };
   return {
-    list: (query) => listGroups(sql, query),
-    counts: (filter) => countGroups(sql, filter),
+    list: (query) => inTurn(query.filter, (pace) => listGroups(sql, query, pace)),
+    counts: (filter) => inTurn(filter, (pace) => countGroups(sql, filter, pace)),
     async read(id) {
       const [row] = await sql<StoredGroupRow[]>`
         select ${groupColumns(sql)} from alert_groups g where g.id = ${id}`;

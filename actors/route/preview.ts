@@ -27,11 +27,11 @@ export interface PreviewSide {
 /** The Alerts that a Route would take, each as the newest Snapshot lists it. */
 export interface RouteSample {
   /**
-   * Looks at the Alerts that a Snapshot lists as firing. Snapshots come newest first: whoever was looked at before is
-   * known already.
+   * Looks at an Alert that a Snapshot lists, if it lists it as firing. Snapshots come newest first: whoever was looked
+   * at before is known already.
    * @returns false when the Route takes an Alert that has no room any more
    */
-  add(integrationId: PublicId, entries: readonly SnapshotEntry[]): boolean;
+  add(integrationId: PublicId, entry: SnapshotEntry): boolean;
   /** Whether there is no room for another one. */
   isFull(): boolean;
   /** How many Alerts were looked at. */
@@ -47,18 +47,16 @@ export function sampleOf(directory: Directory, previewed: PreviewedRoute): Route
   const looked = new Set<string>();
   const kept: Labels[] = [];
   return {
-    add(integrationId, entries) {
+    add(integrationId, { fingerprint, status, labels: received }) {
+      if (status !== 'firing') return true;
+      const key = alertKey(integrationId, fingerprint);
+      if (looked.has(key)) return true;
+      looked.add(key);
       const staticLabels = directory.integrationsById.get(integrationId)?.staticLabels ?? {};
-      for (const { fingerprint, status, labels: received } of entries) {
-        if (status !== 'firing') continue;
-        const key = alertKey(integrationId, fingerprint);
-        if (looked.has(key)) continue;
-        looked.add(key);
-        const { labels } = withStaticLabels(received, staticLabels);
-        if (routeFor(table, labels).id !== id) continue;
-        if (kept.length === MOST_KEPT) return false;
-        kept.push(labels);
-      }
+      const { labels } = withStaticLabels(received, staticLabels);
+      if (routeFor(table, labels).id !== id) return true;
+      if (kept.length === MOST_KEPT) return false;
+      kept.push(labels);
       return true;
     },
     isFull: () => kept.length === MOST_KEPT,

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { AlertsViewQuery } from '../../actors/alert-group/alerts-view.ts';
 import type { AlertGroupMessage } from '../../actors/alert-group/messages.ts';
-import { DAY, formatInstant, HOUR, MINUTE } from '../../runtime/clock.ts';
+import { DAY, formatInstant, HOUR, MINUTE, SECOND } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import {
@@ -229,17 +230,57 @@ describe('pages', () => {
     expect(seen).toEqual(['e', 'd', 'c', 'b', 'a']);
   });
 
-  test('are found however few of very many Alerts match', async () => {
+  const insertMany = async (count: number, state: 'firing' | 'resolved') => {
     const { group } = await fired(NOW - HOUR, ['a', { alertname: 'X' }]);
+    const [resolvedAt, by] = state === 'resolved' ? [NOW, 'gone'] : [null, null];
     await database.sql()`
       insert into group_alerts (
         group_id, integration_id, fingerprint, position, state, route_id, labels, annotations, severity_level,
         label_conflicts, starts_at, last_seen_at, resolved_at, resolved_by, feeds, sender_groups
       )
       select
-        ${group}, ${SENDER}, 'f' || lpad(n::text, 6, '0'), n, 'resolved', ${routeId},
-        jsonb_build_object('n', (n % 6000)::text), '{}', 'info', '{}', ${NOW - HOUR}, ${NOW - HOUR}, ${NOW}, 'gone', '{}', '{}'
-      from generate_series(1, 12000) as n`;
+        ${group}, ${SENDER}, 'f' || lpad(n::text, 6, '0'), n, ${state}, ${routeId},
+        jsonb_build_object('n', (n % 6000)::text), '{}', 'info', '{}', ${NOW - HOUR}, ${NOW - HOUR}, ${resolvedAt}::bigint,
+        ${by}, '{}', '{}'
+      from generate_series(1, ${count}::int) as n`;
+  };
+
+  test('look for what fires once, however much a filter drops', async () => {
+    await insertMany(3_000, 'firing');
+    const { options } = database.sql();
+    const { debug } = options;
+    let looks = 0;
+    options.debug = (_, text) => {
+      if (text.includes('last_received_at')) looks += 1;
+    };
+    const found = await list(`?label=${encodeURIComponent('n="7"')}`);
+    options.debug = debug;
+    expect(fingerprints(found)).toEqual(['f000007']);
+    expect(looks).toBe(1);
+  });
+
+  test('end short when a filter takes long, and the next one goes on behind', async () => {
+    await insertMany(40, 'resolved');
+    let now = 0;
+    const slow = createAlertsView(database.sql(), () => (now += SECOND / 10));
+    const query = {
+      integrationId: SENDER,
+      state: null,
+      matchers: [{ label: 'n', op: '=~' as const, value: '[0-9]x' }],
+      text: null,
+      sort: 'starts_at' as const,
+      descending: false,
+      limit: 50,
+    };
+    const first = await slow.list({ ...query, after: null }, NOW);
+    expect(first.items).toEqual([]);
+    expect(first.next).not.toBeNull();
+    const second = await slow.list({ ...query, after: first.next as AlertsViewQuery['after'] }, NOW);
+    expect(second.next?.[1]).not.toBe(first.next?.[1]);
+  });
+
+  test('are found however few of very many Alerts match', async () => {
+    await insertMany(12_000, 'resolved');
     const rare = `?label=${encodeURIComponent('n="3"')}`;
     const empty = await list(rare);
     expect([fingerprints(empty).length, empty.body.next_cursor !== null]).toEqual([0, true]);

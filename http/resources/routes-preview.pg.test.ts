@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { DirectorySource } from '../../actors/directory.ts';
+import type { PreviewBodies } from '../../actors/route/ports.ts';
 import { ON_CALL_POLICY } from '../../actors/route/profiles.ts';
-import { DAY, HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
+import { DAY, HOUR, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { createDirectory } from '../../storage/directory.ts';
@@ -25,6 +27,7 @@ const database = useDatabase();
 const LAB = 'NT000000000001' as PublicId;
 const GONE = 'NT000000000002' as PublicId;
 
+let directory: DirectorySource;
 let api: OperationClient;
 let builtin: PublicId;
 let seq = 0;
@@ -36,7 +39,7 @@ beforeEach(async () => {
   await sql`truncate stored_snapshots, snapshot_queue, snapshot_bodies`;
   await insertIntegration(LAB, 'lab', { env: 'lab' }, null);
   await insertIntegration(GONE, 'gone', {}, NOW);
-  const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
+  directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
   await directory.reload();
   const found = [...directory.current().integrationsById.values()].find((one) => one.builtin);
   builtin = found?.id as PublicId;
@@ -259,6 +262,51 @@ describe('a long period', () => {
       422,
       'out_of_range /period_seconds',
     ]);
+  });
+});
+
+describe('a preview that takes long', () => {
+  const slowly = (bodies: PreviewBodies, monotonic?: () => Micros) =>
+    operationClient({
+      operations: previewOperations({ bodies, ...(monotonic ? { monotonic } : {}) }),
+      directory,
+      clock: stoppedClock,
+    });
+  const asked = { matchers: DISK, proposed_group_key: [] };
+
+  test('ends after 10 s of work, between two Alerts if need be', async () => {
+    await received(bodyOf(Array.from({ length: 100 }, (_, index) => disk(`m${index}`))));
+    let now = 0;
+    // Every look at the clock takes a tenth of a second.
+    const client = slowly(createPreviewBodies(database.sql()), () => (now += SECOND / 10));
+    const { body } = await client.post('/group-key-previews', asked);
+    expect(body.truncated).toBe(true);
+    expect(body.proposed.examples[0].alert_count).toBeGreaterThan(10);
+    expect(body.proposed.examples[0].alert_count).toBeLessThan(100);
+  });
+
+  test('lets eight others wait, and no more', async () => {
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const client = slowly({
+      retentionDays: async () => 30,
+      async *newestFirst() {
+        await gate;
+        yield { integrationId: LAB, body: bodyOf([]) };
+      },
+    });
+    const answers = Array.from({ length: 11 }, () => client.post('/group-key-previews', asked));
+    const refused = await Promise.race(answers);
+    expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([
+      503,
+      undefined,
+      '5',
+    ]);
+    open();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(9);
   });
 });
 

@@ -1,10 +1,12 @@
 /** Previews what a Group key would make of the Alerts of the last hours (routes §9). */
-import { setImmediate } from 'node:timers/promises';
 import * as v from 'valibot';
-import { parseSnapshot } from '../../actors/feed/snapshot.ts';
+import { parseSnapshot, type SnapshotEntry } from '../../actors/feed/snapshot.ts';
 import type { PreviewBodies } from '../../actors/route/ports.ts';
 import { type RouteSample, sampleOf } from '../../actors/route/preview.ts';
-import { DAY, SECOND } from '../../runtime/clock.ts';
+import { DAY, type Micros, type Monotonic, SECOND, systemMonotonic } from '../../runtime/clock.ts';
+import { createTurns } from '../../runtime/in-turn.ts';
+import { Pace } from '../../runtime/pace.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
 import { duplicates, publicId } from '../fields.ts';
 import { type Answer, type Call, type Operation, operation } from '../operation.ts';
 import { type FieldError, invalid, notFound } from '../problem.ts';
@@ -14,6 +16,8 @@ import { GroupKeyInput, MatchersInput } from './routes-shapes.ts';
 
 export interface PreviewDeps {
   readonly bodies: PreviewBodies;
+  /** Tells how long a preview has worked. */
+  readonly monotonic?: Monotonic;
 }
 
 /** `routing.group_key_preview_period`. */
@@ -22,6 +26,9 @@ const DEFAULT_PERIOD_SECONDS = 86_400;
 /** What one preview reads at most: its answer is awaited. */
 const MOST_BODIES = 20_000;
 const MOST_ALERTS = 1_000_000;
+const MOST_WORK: Micros = 10 * SECOND;
+/** Previews that wait for their turn. */
+const MOST_WAITING = 8;
 
 const PreviewInput = v.object({
   route_id: v.optional(v.nullable(publicId)),
@@ -43,9 +50,12 @@ const PreviewShape = v.object({
   proposed: SideShape,
 });
 
-export function previewOperations({ bodies }: PreviewDeps): readonly Operation[] {
+export function previewOperations({
+  bodies,
+  monotonic = systemMonotonic,
+}: PreviewDeps): readonly Operation[] {
   /** One after the other: a preview may read very many bodies. */
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createTurns('previews', MOST_WAITING);
   return [
     operation({
       id: 'previewGroupKey',
@@ -56,17 +66,17 @@ export function previewOperations({ bodies }: PreviewDeps): readonly Operation[]
       needs: 'routes:write',
       body: PreviewInput,
       answers: { 200: { description: 'The Alert Groups of both keys', schema: PreviewShape } },
-      handle(call) {
-        const preview = last.then(() => answerTo(call, bodies));
-        // Whoever waits next does not care how this one ended.
-        last = preview.catch(() => undefined);
-        return preview;
-      },
+      /** @throws {BusyError} 503: too many previews wait */
+      handle: (call) => inTurn(() => answerTo(call, bodies, new Pace(monotonic))),
     }),
   ];
 }
 
-async function answerTo(call: Call<unknown, PreviewInput>, bodies: PreviewBodies): Promise<Answer> {
+async function answerTo(
+  call: Call<unknown, PreviewInput>,
+  bodies: PreviewBodies,
+  pace: Pace,
+): Promise<Answer> {
   const { body, directory, now } = call;
   const { route_id: id = null, matchers = null, proposed_group_key: key } = body;
   if (id === null && matchers === null) return invalid([ONE_OF_REQUIRED]);
@@ -85,7 +95,7 @@ async function answerTo(call: Call<unknown, PreviewInput>, bodies: PreviewBodies
     .filter(({ deleted, builtin }) => !deleted && !builtin)
     .map((integration) => integration.id);
   const period = { integrationIds, after: now - seconds * SECOND, until: now };
-  const truncated = await read(sample, bodies.newestFirst(period));
+  const truncated = await read(sample, bodies.newestFirst(period), pace);
   return {
     status: 200,
     body: {
@@ -97,19 +107,40 @@ async function answerTo(call: Call<unknown, PreviewInput>, bodies: PreviewBodies
   };
 }
 
-/** Reads until there is nothing left, or no room. Answers whether something was left unread. */
-async function read(sample: RouteSample, bodies: ReturnType<PreviewBodies['newestFirst']>): Promise<boolean> {
+/** Reads until there is nothing left, no room, or enough was done. Answers whether something was left unread. */
+async function read(
+  sample: RouteSample,
+  bodies: ReturnType<PreviewBodies['newestFirst']>,
+  pace: Pace,
+): Promise<boolean> {
   let count = 0;
   for await (const { integrationId, body } of bodies) {
+    pace.resume();
     // Between bodies everybody else gets a turn.
-    await setImmediate();
+    await pace.rest();
     const parsed = parseSnapshot(body);
-    if (!parsed.ok) continue;
-    const isEnough = sample.isFull() || count === MOST_BODIES || sample.looked() >= MOST_ALERTS;
-    if (isEnough || !sample.add(integrationId, parsed.snapshot.entries)) return true;
-    count++;
+    if (parsed.ok) {
+      if (sample.isFull() || count === MOST_BODIES || sample.looked() >= MOST_ALERTS) return true;
+      if (!(await addAll(sample, integrationId, parsed.snapshot.entries, pace))) return true;
+      count++;
+    }
+    pace.pause();
   }
   return false;
+}
+
+/** Answers whether all of them had room, and time. */
+async function addAll(
+  sample: RouteSample,
+  integrationId: PublicId,
+  entries: readonly SnapshotEntry[],
+  pace: Pace,
+): Promise<boolean> {
+  for (const entry of entries) {
+    if (pace.isDue()) await pace.rest();
+    if (pace.worked > MOST_WORK || !sample.add(integrationId, entry)) return false;
+  }
+  return true;
 }
 
 function periodErrors(seconds: number, retentionDays: number): readonly FieldError[] {

@@ -3,73 +3,122 @@ import type { AlertsView, AlertsViewQuery, ViewedAlert } from '../../actors/aler
 import type { KeyedPage } from '../../actors/alert-group/reading.ts';
 import type { Labels } from '../../actors/model.ts';
 import { compileMatchers } from '../../actors/route/matcher.ts';
-import { DAY, type Micros } from '../../runtime/clock.ts';
+import { DAY, type Micros, type Monotonic, SECOND, systemMonotonic } from '../../runtime/clock.ts';
+import { createTurns } from '../../runtime/in-turn.ts';
+import { Pace } from '../../runtime/pace.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
 import { readOrganization } from '../access-ensure.ts';
-import type { Sql } from '../records.ts';
+import { textArray, wordArray } from '../array-literals.ts';
+import type { Sql, Transaction } from '../records.ts';
 import { inPlannedSnapshot } from '../transaction.ts';
 import type { Fragment } from './filters.ts';
 import { type AlertRow, alertOf } from './loader.ts';
 
 /** Rows read at a time when a filter drops some of them. */
-const CHUNK = 1_000;
-/** Rows that are looked at for one page. */
+const CHUNK = 500;
+/** Rows that are looked at for one page, and for how long; a page then ends short. */
 const MOST = 5_000;
+const MOST_WORK: Micros = SECOND / 2;
+/** Filtered readings that wait for their turn. */
+const MOST_WAITING = 32;
 
-export interface ViewedRow extends AlertRow {
-  readonly number: number;
+/** An Alert of a page, or one that may be. */
+interface FoundRow {
+  readonly group_id: PublicId;
+  readonly fingerprint: string;
   /** The value that is sorted by. */
   readonly key: Micros;
+  readonly last_seen_at: Micros;
   /** The Alert fires, or was resolved later, in another group. */
   readonly superseded: boolean;
 }
 
-export function createAlertsView(sql: Sql): AlertsView {
+interface ViewedRow extends AlertRow {
+  readonly number: number;
+}
+
+/** @param monotonic tells how long a filter takes */
+export function createAlertsView(sql: Sql, monotonic: Monotonic = systemMonotonic): AlertsView {
+  const turns = createTurns('readings of Alerts', MOST_WAITING);
   return {
-    async list(query, now) {
-      const { settings } = await readOrganization(sql);
-      const kept = now - settings.retention.alert_details_days * DAY;
-      return inPlannedSnapshot(sql, (tx) =>
-        readPage(query, (after, limit) => {
-          const asked = { ...query, after, limit };
-          return tx<ViewedRow[]>`${viewStatement(sql, asked, kept)}`;
-        }),
-      );
+    list(query, now) {
+      const read = async () => {
+        const { settings } = await readOrganization(sql);
+        const kept = now - settings.retention.alert_details_days * DAY;
+        return inPlannedSnapshot(sql, (tx) => readPage(sql, tx, query, kept, new Pace(monotonic)));
+      };
+      return isFiltered(query) ? turns(read) : read();
     },
   };
 }
 
-type Place = AlertsViewQuery['after'];
+function isFiltered({ matchers, text }: AlertsViewQuery): boolean {
+  return matchers.length > 0 || text !== null;
+}
 
-/** Reads on until the page is full, the Alerts end, or enough were looked at. */
+/**
+ * Reads on until the page is full, the Alerts end, or enough were looked at. What a filter may drop is found in one go,
+ * as few bytes a row; what it judges and the page shows is read in chunks.
+ */
 async function readPage(
+  sql: Sql,
+  tx: Transaction,
   query: AlertsViewQuery,
-  read: (after: Place, limit: number) => Promise<readonly ViewedRow[]>,
+  kept: Micros,
+  pace: Pace,
 ): Promise<KeyedPage<ViewedAlert>> {
   const isWanted = wantedBy(query);
-  const isFiltered = query.matchers.length > 0 || query.text !== null;
-  const chunk = isFiltered ? Math.max(CHUNK, query.limit + 1) : query.limit + 1;
+  const most = isFiltered(query) ? MOST : query.limit + 1;
   const items: ViewedAlert[] = [];
-  let after = query.after;
+  let { after } = query;
   for (let looked = 0; looked < MOST; ) {
-    const rows = await read(after, chunk);
-    looked += rows.length;
-    for (const row of rows) {
-      if (items.length === query.limit) return { items, next: after };
-      after = [row.key, row.fingerprint];
-      if (isWanted(row)) items.push(viewedOf(row));
+    const found = await tx<FoundRow[]>`${foundStatement(sql, { ...query, after, limit: most }, kept)}`;
+    looked += found.length;
+    for (let from = 0; from < found.length; from += CHUNK) {
+      const chunk = found.slice(from, from + CHUNK);
+      const rows = await rowsOf(tx, query.integrationId, chunk);
+      pace.resume();
+      for (const [index, row] of rows.entries()) {
+        if (items.length === query.limit || pace.worked > MOST_WORK) return { items, next: after };
+        const { key, last_seen_at, superseded } = chunk[index] as FoundRow;
+        after = [key, row.fingerprint];
+        if (!superseded && isWanted(row.labels)) items.push(viewedOf({ ...row, last_seen_at }));
+        if (pace.isDue()) await pace.rest();
+      }
+      pace.pause();
     }
-    if (rows.length < chunk) return { items, next: null };
+    if (found.length < most) return { items, next: null };
   }
   return { items, next: after };
 }
 
+/** One for each that was found, in the same order. Index: group_alerts_pkey. */
+async function rowsOf(
+  tx: Transaction,
+  integrationId: PublicId,
+  found: readonly FoundRow[],
+): Promise<readonly ViewedRow[]> {
+  const rows = await tx<ViewedRow[]>`
+    select a.*, g.number
+    from rows from (
+      unnest(${wordArray(found.map(({ group_id }) => group_id))}::text[]),
+      unnest(${textArray(found.map(({ fingerprint }) => fingerprint))}::text[])
+    ) with ordinality as wanted (group_id, fingerprint, place)
+    join group_alerts a
+      on a.group_id = wanted.group_id and a.integration_id = ${integrationId} and a.fingerprint = wanted.fingerprint
+    join alert_groups g on g.id = a.group_id
+    order by wanted.place`;
+  if (rows.length !== found.length) throw new Error('an Alert that was found was not there');
+  return rows;
+}
+
 /** The same engine of regular expressions as everywhere, hence not a condition of the statement. */
-function wantedBy({ matchers, text }: AlertsViewQuery): (row: ViewedRow) => boolean {
+function wantedBy({ matchers, text }: AlertsViewQuery): (labels: Labels) => boolean {
   const matches = compileMatchers(matchers);
   const wanted = text?.toLowerCase() ?? '';
   const holds = (labels: Labels) =>
     wanted === '' || Object.values(labels).some((value) => value.toLowerCase().includes(wanted));
-  return ({ superseded, labels }) => !superseded && matches(labels) && holds(labels);
+  return (labels) => matches(labels) && holds(labels);
 }
 
 /**
@@ -77,27 +126,22 @@ function wantedBy({ matchers, text }: AlertsViewQuery): (row: ViewedRow) => bool
  * Those that fire (group_alerts_firing) are all looked at: when each was seen last only its feeds know, and they say so
  * many times more often than anybody asks.
  */
-export function viewStatement(sql: Sql, query: AlertsViewQuery, kept: Micros): Fragment {
+function foundStatement(sql: Sql, query: AlertsViewQuery, kept: Micros): Fragment {
   const { state } = query;
   const branches: Fragment[] = [];
   if (state !== 'resolved') branches.push(sql`(${firingStatement(sql, query)})`);
   if (state !== 'firing') branches.push(sql`(${resolvedStatement(sql, query, kept)})`);
   const both = branches.reduce((joined, branch) => sql`${joined} union all ${branch}`);
-  return sql`
-    select a.*, found.key, found.last_seen_at, found.superseded, g.number
-    from (select * from (${both}) as either ${pageOrder(sql, query)}) as found
-    join group_alerts a using (group_id, integration_id, fingerprint)
-    join alert_groups g on g.id = a.group_id
-    ${orderBy(sql, query)}`;
+  return sql`select * from (${both}) as either ${pageOrder(sql, query)}`;
 }
 
 function firingStatement(sql: Sql, query: AlertsViewQuery): Fragment {
   const key = query.sort === 'starts_at' ? sql`starts_at` : sql`last_seen_at`;
   return sql`
-    select group_id, integration_id, fingerprint, ${key} as key, last_seen_at, false as superseded
+    select group_id, fingerprint, ${key} as key, last_seen_at, false as superseded
     from (
       select
-        a.group_id, a.integration_id, a.fingerprint, a.starts_at,
+        a.group_id, a.fingerprint, a.starts_at,
         greatest(a.last_seen_at, (
           select max(f.last_received_at)
           from jsonb_each(a.feeds) as said (feed, presence)
@@ -116,7 +160,7 @@ function resolvedStatement(sql: Sql, query: AlertsViewQuery, kept: Micros): Frag
   const key = query.sort === 'starts_at' ? sql`starts_at` : sql`seen_until`;
   return sql`
     select
-      one.group_id, one.integration_id, one.fingerprint, one.key, one.last_seen_at,
+      one.group_id, one.fingerprint, one.key, one.last_seen_at,
       exists (
         select from group_alerts n
         where n.integration_id = one.integration_id and n.fingerprint = one.fingerprint and n.state = 'firing'

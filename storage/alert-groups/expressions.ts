@@ -7,13 +7,21 @@ import type { Matcher } from '../../actors/directory.ts';
 import type { GroupStatus } from '../../actors/model.ts';
 import { compileMatchers, type LabelTest } from '../../actors/route/matcher.ts';
 import { SEEN_CHARACTERS } from '../../actors/route/regex.ts';
+import { BusyError } from '../../runtime/actor/index.ts';
+import { type Micros, SECOND } from '../../runtime/clock.ts';
+import type { Pace } from '../../runtime/pace.ts';
 import type { Sql, Transaction } from '../records.ts';
 import type { Fragment } from './filters.ts';
 
-/** Rows read one time after the other for one page: few where most match. */
+/** Rows looked for one time after the other for one page: few where most match. */
 const CHUNKS = [1_000, 5_000, 14_000];
-/** Rows of counts taken over at a time. */
-const COUNTED_AT_ONCE = 5_000;
+/** Rows in memory at a time. */
+const READ_AT_ONCE = 1_000;
+/** How long a page is worked on before it ends short, and counts before they are given up. */
+const MOST_WORK_OF_PAGE: Micros = SECOND / 2;
+const MOST_WORK_OF_COUNTS: Micros = 5 * SECOND;
+/** Characters of values whose verdict is remembered. */
+const REMEMBERED = 1_000;
 
 type Place = GroupListQuery['after'];
 
@@ -33,43 +41,58 @@ interface HeldRow {
   readonly held: readonly string[];
 }
 
-/** A page of those that match, short when as many rows were read as one page is worth. */
+/** A page of those that match, short when it took as many rows, or as much work, as one page is worth. */
 export async function findMatching(
   sql: Sql,
   tx: Transaction,
   { sort, limit, after }: GroupListQuery,
   expressions: readonly Matcher[],
   rowsAfter: RowsAfter,
+  pace: Pace,
 ): Promise<Matching> {
   const matches = testOf(expressions);
   const key = sort === 'started_at' ? sql`g.started_at` : sql`g.last_changed_at`;
   const numbers: number[] = [];
   let place = after;
   for (const chunk of CHUNKS) {
-    const rows = await tx<HeldRow[]>`
+    let looked = 0;
+    const statement = tx<HeldRow[]>`
       select g.number, ${key} as key, ${heldValues(sql, expressions)} as held
       from alert_groups g ${rowsAfter(place, chunk)}`;
-    for (const row of rows) {
-      if (numbers.length === limit) return { numbers, next: place };
-      place = [row.key, row.number];
-      if (matches(row.held)) numbers.push(row.number);
+    for await (const rows of statement.cursor(READ_AT_ONCE)) {
+      pace.resume();
+      for (const row of rows) {
+        if (numbers.length === limit || pace.worked > MOST_WORK_OF_PAGE) return { numbers, next: place };
+        place = [row.key, row.number];
+        if (matches(row.held)) numbers.push(row.number);
+        if (pace.isDue()) await pace.rest();
+      }
+      pace.pause();
+      looked += rows.length;
     }
-    if (rows.length < chunk) return { numbers, next: null };
+    if (looked < chunk) return { numbers, next: null };
   }
   return { numbers, next: place };
 }
 
-/** Adds up the counts of a statement whose rows hold values besides. */
+/** Adds up the counts of a statement whose rows hold values besides. @throws {BusyError} it takes too long */
 export async function countMatching(
   tx: Transaction,
   expressions: readonly Matcher[],
   statement: Fragment,
   counts: Record<GroupStatus, number>,
+  pace: Pace,
 ): Promise<void> {
   const matches = testOf(expressions);
   type Counted = { readonly status: GroupStatus; readonly count: number; readonly held: readonly string[] };
-  for await (const rows of tx<Counted[]>`${statement}`.cursor(COUNTED_AT_ONCE)) {
-    for (const { status, count, held } of rows) if (matches(held)) counts[status] += count;
+  for await (const rows of tx<Counted[]>`${statement}`.cursor(READ_AT_ONCE)) {
+    pace.resume();
+    for (const { status, count, held } of rows) {
+      if (matches(held)) counts[status] += count;
+      if (pace.isDue()) await pace.rest();
+      if (pace.worked > MOST_WORK_OF_COUNTS) throw new BusyError('a regular expression takes too long');
+    }
+    pace.pause();
   }
 }
 
@@ -93,7 +116,7 @@ function testOf(expressions: readonly Matcher[]): (held: readonly string[]) => b
     const known = judged.get(key);
     if (known !== undefined) return known;
     const verdict = tests.every(([label, test], index) => test({ [label]: held[index] ?? '' }));
-    judged.set(key, verdict);
+    if (key.length <= REMEMBERED) judged.set(key, verdict);
     return verdict;
   };
 }

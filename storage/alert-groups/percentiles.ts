@@ -1,5 +1,5 @@
 /** Exact percentiles without sorting: only what stands at the ranks that are asked for is brought there (quickselect). */
-import type { Pace } from './pace.ts';
+import type { Pace } from '../../runtime/pace.ts';
 
 /** How many values are gone through before the clock is looked at. */
 const LONG = 10_000;

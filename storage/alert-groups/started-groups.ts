@@ -1,7 +1,8 @@
 /** What statistics need of many Alert Groups, packed by the database: a row each would cost ten times as much. */
+
+import type { Pace } from '../../runtime/pace.ts';
 import type { Sql, Transaction } from '../records.ts';
 import type { Fragment } from './filters.ts';
-import type { Pace } from './pace.ts';
 
 /** One entry a group in each. Durations in µs; NaN where there is none. */
 export interface StartedGroups {

@@ -6,20 +6,23 @@ import type {
 } from '../../actors/alert-group/statistics.ts';
 import { localDays } from '../../actors/wall-clock.ts';
 import type { Micros } from '../../runtime/clock.ts';
+import { createTurns } from '../../runtime/in-turn.ts';
+import { Pace } from '../../runtime/pace.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { createTurns } from '../in-turn.ts';
 import type { Sql, Transaction } from '../records.ts';
 import { inPlannedSnapshot } from '../transaction.ts';
-import { Pace } from './pace.ts';
 import { packedGroups, type StartedGroups, unpackedGroups } from './started-groups.ts';
 import { SubjectCollector } from './subject-figures.ts';
 
 /** Days that are read with one statement: what is in memory in packed form at a time. */
 const DAYS_AT_ONCE = 120;
 
+/** Readings that wait for their turn. */
+const MOST_WAITING = 100;
+
 /** Reads one period at a time: each takes 24 bytes a group of memory until it is answered. */
 export function createStatisticsReader(sql: Sql): StatisticsReader {
-  const inTurn = createTurns();
+  const inTurn = createTurns('statistics', MOST_WAITING);
   return {
     read: (query) =>
       inTurn(async () => {

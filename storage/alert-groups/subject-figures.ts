@@ -2,8 +2,8 @@
 import type { Durations, Figures, SubjectFigures } from '../../actors/alert-group/statistics.ts';
 import type { LocalDay } from '../../actors/wall-clock.ts';
 import { DAY } from '../../runtime/clock.ts';
+import type { Pace } from '../../runtime/pace.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { Pace } from './pace.ts';
 import { percentilesOf } from './percentiles.ts';
 import type { StartedGroups } from './started-groups.ts';
 
