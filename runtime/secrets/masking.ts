@@ -14,7 +14,8 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/\b\d{6,12}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g, REDACTED],
 ];
 
-const URL_USER = /([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]+@/gi;
+/** A scheme is short: without that bound a long word would be read again from each of its letters. */
+const URL_USER = /([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s/?#@]+@/gi;
 
 /** Replaces secrets in one text. */
 export type Mask = (text: string) => string;
