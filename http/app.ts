@@ -2,7 +2,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import { SECOND } from '../runtime/clock.ts';
 import type { Dispatch } from './dispatch.ts';
-import { NOT_FOUND, NOT_IMPLEMENTED, problemReply } from './errors.ts';
+import { NOT_FOUND, problemReply } from './errors.ts';
 import type { Handler, Reply, Request } from './exchange.ts';
 import type { HeaderList } from './headers.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -62,14 +62,6 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 function methodLabel(method: string): string {
   return METHODS.has(method) ? method : 'other';
 }
-
-const CALLBACK = /^\/api\/v1\/callbacks\/(?:chat-server|channel-bot|bridge)\/[^/]+$/;
-
-/** What ingestion leaves over: callbacks of messengers, which this build does not take, and unknown paths. */
-export const ingestHandler: Handler = async (request) => {
-  const callback = request.method === 'POST' && CALLBACK.test(request.path);
-  return problemReply(callback ? NOT_IMPLEMENTED : NOT_FOUND, null, []);
-};
 
 export interface InternalDeps {
   /** Why the replica is not ready, or null when it is (operations §4). */

@@ -4,12 +4,14 @@ import type { TemplatedApp } from 'uWebSockets.js';
 import type { Registry } from 'prom-client';
 import type { Passwords } from '../actors/access/passwords.ts';
 import type { AccessStore } from '../actors/access/ports.ts';
+import type { PushReceiver } from '../actors/connection/bridge/push-receiver.ts';
 import type { DirectorySource } from '../actors/directory.ts';
 import type { HintBus } from '../actors/effects.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { clientAddresses } from './address.ts';
-import { createAppHandler, createInternalHandler, ingestHandler, type NotReady } from './app.ts';
+import { createAppHandler, createInternalHandler, type NotReady } from './app.ts';
+import { createCallbackHandler } from './callbacks.ts';
 import { type CsrfTokens, createAuthenticate } from './credentials.ts';
 import { createDispatch } from './dispatch.ts';
 import type { IsUnavailable } from './errors.ts';
@@ -56,6 +58,8 @@ export interface HttpDeps {
   readonly isUnavailable: IsUnavailable;
   readonly readiness: () => Promise<NotReady | null>;
   readonly ingest: IngestPaths;
+  /** Takes what bridges push. */
+  readonly pushes: PushReceiver;
 }
 
 /** What HTTP asks of ingestion: its paths read their bodies themselves. */
@@ -122,7 +126,7 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
         metrics,
         clock,
       }),
-      ingest: ingestHandler,
+      ingest: createCallbackHandler(deps),
       internal: createInternalHandler({
         readiness: deps.readiness,
         metrics: () => deps.registry.metrics(),

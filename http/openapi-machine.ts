@@ -87,6 +87,13 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     path: '/api/v1/callbacks/bridge/{connection_id}',
     summary: 'A bridge reports an event',
     ...CALLBACK,
+    answers: {
+      204: 'Handled, or handled before',
+      400: 'validation-failed: drop the event',
+      401: 'unauthenticated: signature, time, Connection or mode',
+      500: 'internal: send it again',
+      503: 'coordination-unavailable: send it again',
+    },
   },
   {
     id: 'liveness',

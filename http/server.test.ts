@@ -63,7 +63,7 @@ describe('paths and listeners', () => {
     const { send } = await startHttp();
     const unknown = await send('GET', '/api/v1/roles', { listener: 'ingest' });
     expect(unknown.json).toEqual({ type: NOT_FOUND, title: 'Not found', status: 404 });
-    const callback = await send('POST', '/api/v1/callbacks/bridge/CN0000000000AA', {
+    const callback = await send('POST', '/api/v1/callbacks/channel-bot/CN0000000000AA', {
       listener: 'ingest',
       body: {},
     });

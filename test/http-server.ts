@@ -82,6 +82,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     isUnavailable: () => false,
     readiness: async () => null,
     ingest: { register: () => undefined, stop: async () => undefined },
+    pushes: { receive: async () => 401 },
     ...changes,
   });
   const addresses = await http.start();
@@ -135,6 +136,7 @@ const EMPTY_DIRECTORY: Directory = {
   routesById: new Map(),
   integrationsById: new Map(),
   destinationsById: new Map(),
+  connectionsById: new Map(),
   usersById: new Map(),
 };
 

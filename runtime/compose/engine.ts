@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { createAlertGroup } from '../../actors/alert-group/actor.ts';
 import { createContestedAlerts } from '../../actors/alert-group/ports.ts';
+import { createConnectionActor } from '../../actors/connection/actor.ts';
 import { createDestination } from '../../actors/destination/actor.ts';
 import type { WebhookBodies } from '../../actors/destination/webhook-bodies.ts';
 import { createFeedActor } from '../../actors/feed/actor.ts';
@@ -13,6 +14,7 @@ import { createActorStore } from '../../storage/actor-store.ts';
 import { alertGroupWriters, alertRows, createRelatedGroups } from '../../storage/alert-groups.ts';
 import { auditRecords } from '../../storage/audit.ts';
 import { unlessUnavailable } from '../../storage/connection.ts';
+import { connectionWriter, createConnectionRowLoader } from '../../storage/connection-records.ts';
 import { createDecisions } from '../../storage/decisions.ts';
 import type { StoredDirectory } from '../../storage/directory.ts';
 import { createHomes, createSlots, feedPresences, feedRows, heardFeeds } from '../../storage/feeds.ts';
@@ -80,13 +82,20 @@ export function createEngine(deps: EngineDeps): ActorSystem {
       // After Destinations, whose rows it locks, too.
       internalAlerts.writer,
       ...integrationWriters,
+      connectionWriter,
       heardFeeds,
       feedPresences,
       settledSnapshots,
       auditRecords,
       stormRecords,
     ],
-    rowLoaders: [alertRows, feedRows, integrationRows, destinationRowLoader],
+    rowLoaders: [
+      alertRows,
+      feedRows,
+      integrationRows,
+      destinationRowLoader,
+      createConnectionRowLoader(clock),
+    ],
     consumers: [snapshotReceipts],
     decisions: deps.peers && createDecisions(directory),
   });
@@ -100,6 +109,7 @@ export function createEngine(deps: EngineDeps): ActorSystem {
       }),
       createIntegrationActor({ watch: createIntegrationWatch(main), clock }),
       createDestination({ directory, waiting: createWaitingEvents(main) }),
+      createConnectionActor(),
       createRouteActor({ directory, held: createHeldGroups(main) }),
     ].map(withPatientLookUps),
     store: announcing(stored, internalAlerts),

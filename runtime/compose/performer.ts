@@ -1,6 +1,7 @@
 /** What happens once a commit is durable: each kind of performed effect has one place where it goes. */
 import type { GroupPerformed, StatusChanged } from '../../actors/alert-group/effects.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
 import type { WebhookSend } from '../../actors/destination/effects.ts';
 import { createDestinationPerformer, type DestinationPerformed } from '../../actors/destination/performer.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
@@ -16,6 +17,7 @@ import type { Log } from '../log.ts';
 type Performed =
   | GroupPerformed
   | HintSent
+  | ConnectionPerformed
   | DestinationPerformed
   | SnapshotReported
   | InternalAlertReported
@@ -25,6 +27,7 @@ type Performed =
 export interface PerformerDeps {
   readonly hints: HintBus;
   readonly send: (effect: WebhookSend) => void;
+  readonly performForConnection: (effect: ConnectionPerformed) => void;
   readonly reported: (effect: SnapshotReported) => void;
   readonly ingestMetrics: IngestMetrics;
   readonly groupMetrics: AlertGroupMetrics;
@@ -50,6 +53,11 @@ export function createPerformer(deps: PerformerDeps): Performer {
       case 'webhook.send':
       case 'destination.health_changed':
         return performForDestination(performed);
+      case 'connection.poll':
+      case 'connection.poll_failed':
+      case 'connection.event_given_up':
+      case 'connection.link_rejected':
+        return deps.performForConnection(performed);
       case 'snapshot.reported':
         tellFirst(performed.integrationId);
         return deps.reported(performed);

@@ -8,6 +8,8 @@ import type { Operation } from '../../http/operation.ts';
 import { actorOperations } from '../../http/resources/actors.ts';
 import { statisticsOperations } from '../../http/resources/alert-group-statistics.ts';
 import { alertGroupOperations } from '../../http/resources/alert-groups.ts';
+import { connectionOperations } from '../../http/resources/connections.ts';
+import { connectionCheckOperations } from '../../http/resources/connections-checks.ts';
 import { destinationOperations } from '../../http/resources/destinations.ts';
 import { deliveryOperations } from '../../http/resources/destinations-deliveries.ts';
 import { destinationSecretOperations } from '../../http/resources/destinations-secrets.ts';
@@ -26,6 +28,7 @@ import { type SystemStatusDeps, systemStatusOperations } from '../../http/resour
 import { createActorStateReader } from '../../storage/actor-state.ts';
 import { createAlertsView, createGroupReader, createStatisticsReader } from '../../storage/alert-groups.ts';
 import { appendAudit } from '../../storage/audit.ts';
+import { createConnectionStore } from '../../storage/connections.ts';
 import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
 import { createDestinationStore } from '../../storage/destinations.ts';
 import { createIntegrationStore } from '../../storage/integrations.ts';
@@ -41,8 +44,10 @@ import { createRouteStore } from '../../storage/routes.ts';
 import { createStoredSnapshotReader } from '../../storage/stored-snapshots.ts';
 import { readWebhookDeliveries } from '../../storage/webhook-deliveries.ts';
 import type { ActorSystem, Address } from '../actor/index.ts';
+import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OutboundClient } from '../outbound/client.ts';
+import type { Connections } from './connections.ts';
 import type { Database } from './database.ts';
 import type { ServiceSettings } from './settings.ts';
 
@@ -52,6 +57,7 @@ export interface ResourceDeps {
   readonly directory: DirectorySource;
   readonly hints: HintBus;
   readonly system: ActorSystem;
+  readonly connections: Connections;
   readonly internalAlerts: InternalAlerts;
   /** Makes whoever acts for the actor look for a message that is stored. */
   readonly messageWaits: (to: Address) => void;
@@ -61,6 +67,7 @@ export interface ResourceDeps {
   readonly links: LinkSource;
   readonly groupMetrics: AlertGroupMetrics;
   readonly systemStatus: SystemStatusDeps;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -68,6 +75,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
   const { directory, hints, system, tokens, client } = deps;
   const { main: sql, keyring } = deps.database;
   const { internalAlerts } = deps;
+  const connections = createConnectionStore({ sql, appendAudit, keyring });
   const destinations = createDestinationStore({ sql, appendAudit, keyring, internalAlerts });
   const forDestinations = {
     store: destinations,
@@ -105,6 +113,8 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     alertmanagerRouteOperations({ routes: (id) => readAlertmanagerRoutes(sql, id) }),
     integrationAlertOperations({ alerts: createAlertsView(sql) }),
     storedSnapshotOperations({ reader: createStoredSnapshotReader(sql) }),
+    connectionOperations({ ...deps, store: connections, ingestUrl: deps.settings.ingestUrl }),
+    connectionCheckOperations({ ...deps, ...deps.connections, store: connections }),
     destinationOperations(forDestinations),
     destinationSecretOperations(forDestinations),
     deliveryOperations({ deliveries: (id) => readWebhookDeliveries(sql, id) }),

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createPasswords } from '../../actors/access/passwords.ts';
 import { ALERT_GROUP } from '../../actors/alert-group/messages.ts';
 import { createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import { connectionAddress } from '../../actors/connection/messages.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import { integrationAddress } from '../../actors/integration/messages.ts';
 import { ROUTE } from '../../actors/route/messages.ts';
@@ -14,6 +15,7 @@ import type { ListenAddress, Listener } from '../../http/listeners.ts';
 import { createAccessStore } from '../../storage/access.ts';
 import { appendAudit } from '../../storage/audit.ts';
 import { isUnavailable } from '../../storage/connection.ts';
+import { polledConnections } from '../../storage/connection-rows.ts';
 import { createDirectory } from '../../storage/directory.ts';
 import { createHeartbeatSignals } from '../../storage/heartbeat-signals.ts';
 import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
@@ -24,7 +26,7 @@ import { createSnapshotQueue } from '../../storage/snapshots.ts';
 import { createSystemStatusReader } from '../../storage/system-status.ts';
 import { createWaitingWork } from '../../storage/waiting-work.ts';
 import { destinationsWithWork } from '../../storage/webhook-events.ts';
-import { type ActorSystem, type Address, SHARDS, shardOf } from '../actor/index.ts';
+import { type ActorMessage, type ActorSystem, type Address, SHARDS, shardOf } from '../actor/index.ts';
 import { atMost } from '../at-most.ts';
 import { type Clock, SECOND } from '../clock.ts';
 import { createClockSkewMetrics } from '../clock-skew.ts';
@@ -37,13 +39,14 @@ import { createTenancy } from '../placement/tenancy.ts';
 import { csrfToken, verifyCsrfToken } from '../secrets/csrf.ts';
 import type { Version } from '../version.ts';
 import { createShared, followConfiguration } from './broadcast.ts';
+import { createConnections } from './connections.ts';
 import type { Database } from './database.ts';
 import { createDelivery } from './delivery.ts';
 import { createEngine } from './engine.ts';
 import { createHousekeepingMetrics } from './housekeeping.ts';
 import { createLeader } from './leader.ts';
-import { createPerformer } from './performer.ts';
 import { openOutbound } from './outbound.ts';
+import { createPerformer } from './performer.ts';
 import { openPlacement } from './placement.ts';
 import { createPresence } from './presence.ts';
 import { readiness } from './readiness.ts';
@@ -98,15 +101,18 @@ export async function startService(
   const tokens = createIntegrationTokens({ sql: main, clock, log, isTrusted });
   const state = readiness(main, clock);
 
-  const delivery = createDelivery({
+  const calling = {
     ...deps,
     caller,
     registry,
     system: {
-      tell: (to, message) => system.tell(to, message),
-      stillOwns: (actor) => system.stillOwns(actor),
+      ask: (to: Address, message: ActorMessage) => system.ask(to, message),
+      tell: (to: Address, message: ActorMessage) => system.tell(to, message),
+      stillOwns: (actor: Address) => system.stillOwns(actor),
     },
-  });
+  };
+  const delivery = createDelivery(calling);
+  const connections = createConnections(calling);
   const { placement, leadership, others } = await openPlacement(
     {
       ...{ settings, me, database, clock, log, registry },
@@ -125,6 +131,7 @@ export async function startService(
   const performer = createPerformer({
     hints,
     send: delivery.send,
+    performForConnection: connections.perform,
     reported: (reported) => ingest.report(reported),
     ingestMetrics,
     groupMetrics,
@@ -212,6 +219,7 @@ export async function startService(
       ...saving,
       hints,
       system,
+      connections,
       internalAlerts,
       messageWaits,
       groupMetrics,
@@ -226,6 +234,7 @@ export async function startService(
     isUnavailable,
     readiness: state.check,
     ingest,
+    pushes: connections.pushes,
   });
   const leader = createLeader({
     leadership,
@@ -257,8 +266,11 @@ export async function startService(
 
   const resumption = createTenancy({
     ...{ placement, clock, log },
-    list: async () => (await destinationsWithWork(main)).map(destinationAddress),
-    begin: (destination) => system.tell(destination, { type: 'resume' }),
+    list: async () => [
+      ...(await destinationsWithWork(main)).map(destinationAddress),
+      ...(await polledConnections(main)).map(connectionAddress),
+    ],
+    begin: (actor) => system.tell(actor, { type: 'resume' }),
   });
 
   let isStopping = false;
@@ -266,6 +278,7 @@ export async function startService(
     isStopping = true;
     state.shuttingDown();
     leader.stop();
+    connections.stop();
     // At once, so that both end in time; an event that is due now is sent by the next start.
     await Promise.all([http.drain(), placement.drain(), atMost(clock, CALLS_WITHIN, delivery.finish())]);
     await engineTookAll(system, clock);

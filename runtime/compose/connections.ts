@@ -1,0 +1,57 @@
+/** Connections: from a committed turn to a call of a bridge and back, and from a pushed event to its effect. */
+import { createAnswers } from '../../actors/connection/bridge/answers.ts';
+import { type BridgeClient, createBridgeClient } from '../../actors/connection/bridge/client.ts';
+import { createInfoReader } from '../../actors/connection/bridge/info-reader.ts';
+import { createEventIntake } from '../../actors/connection/bridge/intake.ts';
+import type { Opener } from '../../actors/connection/bridge/open.ts';
+import { createPoller } from '../../actors/connection/bridge/poller.ts';
+import { createPushReceiver, type PushReceiver } from '../../actors/connection/bridge/push-receiver.ts';
+import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
+import { createConnectionPerformer } from '../../actors/connection/performer.ts';
+import { createWaitingTokens, type WaitingTokens } from '../../actors/connection/waiting-token.ts';
+import { readBridgeSettings } from '../../storage/connection-rows.ts';
+import type { ActorSystem } from '../actor/index.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { OutboundCaller } from '../outbound/caller.ts';
+import type { PublicId } from '../public-id.ts';
+import type { Database } from './database.ts';
+
+export interface ConnectionsDeps {
+  readonly database: Pick<Database, 'main' | 'keyring'>;
+  readonly caller: OutboundCaller;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly system: Pick<ActorSystem, 'ask' | 'tell' | 'stillOwns'>;
+}
+
+export interface Connections {
+  readonly bridge: BridgeClient;
+  readonly tokens: WaitingTokens;
+  readonly opener: Opener;
+  readonly pushes: PushReceiver;
+  perform(effect: ConnectionPerformed): void;
+  /** Begins no further poll; what a poll under way brings is left for the next start. */
+  stop(): void;
+}
+
+export function createConnections(deps: ConnectionsDeps): Connections {
+  const { system, clock, log } = deps;
+  const { main, keyring } = deps.database;
+  const settings = (id: PublicId) => readBridgeSettings(main, id);
+  const opener: Opener = { keyring, log };
+  const bridge = createBridgeClient(deps.caller);
+  const tokens = createWaitingTokens({ system, clock });
+  const infos = createInfoReader({ bridge, tokens, system, clock });
+  const answers = createAnswers({ bridge, infos, tokens, opener, clock, log, settings });
+  const intake = createEventIntake({ system, answers, clock, log });
+  const poller = createPoller({ bridge, infos, intake, opener, system, clock, log, settings });
+  return {
+    bridge,
+    tokens,
+    opener,
+    pushes: createPushReceiver({ intake, opener, clock, log, settings }),
+    perform: createConnectionPerformer({ poll: poller.poll, log }),
+    stop: poller.stop,
+  };
+}
