@@ -58,9 +58,8 @@ const query = (given: { readonly [path: string]: number } & { readonly else: num
 };
 
 async function look(asked: SilenceQuery) {
-  const { silent, next, isPending } = await createIntegrationWatch(database.sql()).silentFeeds(LAB, asked);
+  const { silent, next } = await createIntegrationWatch(database.sql()).silentFeeds(LAB, asked);
   return {
-    isPending,
     silent: silent.map(({ feed: key, presences }) => `${key} ${presences}`),
     next: next.map(({ routePath, listedAt }) => `${routePath} ${(listedAt - T) / SECOND}`).sort(),
   };
@@ -77,7 +76,6 @@ describe('feeds that are silent', () => {
     await feed('g', { heard: 5 });
     await feed('h', { integrationId: OTHER, heard: 5, listed: 1 });
     expect(await look(query({ db: 100, else: 6 }))).toEqual({
-      isPending: false,
       silent: ['f 1', 'b 2', 'a 3', 'd 1'],
       next: ['db 150', 'web 50'],
     });
@@ -95,17 +93,6 @@ describe('feeds that are silent', () => {
   it('are given no more of than asked for', async () => {
     for (let index = 0; index < 12; index++) await feed(`f${index}`, { heard: index, listed: 1 });
     expect((await look(query({ else: 100 }))).silent).toHaveLength(10);
-  });
-
-  it('are not looked for while Snapshots of the Integration wait', async () => {
-    await feed('a', { heard: 50, listed: 1 });
-    const wait = (integrationId: string, seq: number) => database.sql()`
-      insert into snapshot_queue (seq, id, integration_id, received_at, body_hash, size_bytes)
-      values (${seq}, 'SS', ${integrationId}, ${T}, '', 1)`;
-    await wait(OTHER, 1);
-    expect((await look(query({ else: 100 }))).silent).toEqual(['a 1']);
-    await wait(LAB, 2);
-    expect(await look(query({ else: 100 }))).toEqual({ isPending: true, silent: [], next: [] });
   });
 
   it('are found by the index of the Integration, one look into the presences of each', async () => {
@@ -139,6 +126,32 @@ describe('feeds that are silent', () => {
     expect(text).not.toContain('Seq Scan on presences');
     expect(text).not.toContain('Seq Scan on feeds');
     expect(text).toContain('feeds_pkey');
+  });
+});
+
+describe('what waits to be processed', () => {
+  const since = () => createIntegrationWatch(database.sql()).waitingSince(LAB);
+  const wait = (integrationId: string, seq: number, receivedAt: number, isReplay = false) => database.sql()`
+    insert into snapshot_queue (seq, id, integration_id, received_at, body_hash, size_bytes, replay_of_processed)
+    values (${seq}, 'SS', ${integrationId}, ${receivedAt}, '', 1, ${isReplay})`;
+
+  it('is told by the receipt of the oldest Snapshot of the Integration', async () => {
+    await wait(OTHER, 1, T);
+    expect(await since()).toBeNull();
+    await wait(LAB, 2, T + 2);
+    await wait(LAB, 3, T + 1);
+    await wait(LAB, 4, T - DAY, true);
+    expect(await since()).toBe(T + 1);
+  });
+
+  it('is sought among so many, and behind them nothing was received before', async () => {
+    await database.sql()`
+      insert into snapshot_queue (seq, id, integration_id, received_at, body_hash, size_bytes)
+      select n, 'SS', ${OTHER}, ${T}::bigint + n, '', 1 from generate_series(1, 9999) as n`;
+    expect(await since()).toBeNull();
+    await wait(OTHER, 10_000, T + 10_000);
+    await wait(LAB, 10_001, T + 10_001);
+    expect(await since()).toBe(T + 10_000 - 10 * SECOND);
   });
 });
 

@@ -1,7 +1,7 @@
 /** What the actor of an Integration looks at before a turn: the store behind `IntegrationWatch`. */
 import { GROUPS_AT_ONCE, type Leftovers } from '../actors/integration/deletion.ts';
 import type { FeedsSeen, IntegrationWatch, SilenceQuery, SilentFeed } from '../actors/integration/ports.ts';
-import type { Micros } from '../runtime/clock.ts';
+import { type Micros, SECOND } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import { numberArray, textArray } from './array-literals.ts';
 import type { Sql } from './records.ts';
@@ -9,7 +9,8 @@ import type { Sql } from './records.ts';
 /** So many waiting Snapshots are looked through for those of one Integration; among more there may be some. */
 const MOST_WAITING = 10_000;
 
-const PENDING: FeedsSeen = { isPending: true, silent: [], next: [] };
+/** Numbers of Snapshots follow their receipt but for those whose commit took long: ingest.write_timeout. */
+const WRITE_TIMEOUT: Micros = 10 * SECOND;
 
 export function createIntegrationWatch(sql: Sql): IntegrationWatch {
   return {
@@ -27,13 +28,9 @@ export function createIntegrationWatch(sql: Sql): IntegrationWatch {
       };
     },
 
-    async silentFeeds(id, query) {
-      if (await hasWaiting(sql, id)) return PENDING;
-      const seen = await silentFeeds(sql, id, query);
-      // One that came before the feeds were read waits still, or its feed has heard it and says so.
-      if (seen.silent.length > 0 && (await hasWaiting(sql, id))) return PENDING;
-      return { isPending: false, ...seen };
-    },
+    waitingSince: (id) => waitingSince(sql, id),
+
+    silentFeeds: (id, query) => silentFeeds(sql, id, query),
 
     async leftovers(id): Promise<Leftovers> {
       const isPending = await hasWaiting(sql, id);
@@ -55,6 +52,23 @@ async function hasWaiting(sql: Sql, id: PublicId): Promise<boolean> {
   return row?.own === true || row?.waiting === MOST_WAITING;
 }
 
+/**
+ * Of the oldest Snapshots that wait for whomever. Among more than are looked at may be some of the Integration, none of
+ * them received before the others. One that is processed again lists nothing. Index: snapshot_queue_pkey.
+ */
+async function waitingSince(sql: Sql, id: PublicId): Promise<Micros | null> {
+  const [row] = await sql<{ own: Micros | null; looked: number; newest: Micros | null }[]>`
+    select
+      min(received_at) filter (where integration_id = ${id} and not replay_of_processed) as own,
+      count(*)::int as looked,
+      max(received_at) as newest
+    from (
+      select integration_id, received_at, replay_of_processed from snapshot_queue order by seq limit ${MOST_WAITING}
+    ) as first_rows`;
+  const { own = null, looked = 0, newest = null } = row ?? {};
+  return own ?? (looked === MOST_WAITING && newest !== null ? newest - WRITE_TIMEOUT : null);
+}
+
 interface SeenRow {
   readonly is_silent: boolean;
   readonly feed: string;
@@ -74,7 +88,7 @@ async function silentFeeds(
   sql: Sql,
   id: PublicId,
   { cutoffs, unlearnedCutoff, onlyTruncated, limit }: SilenceQuery,
-): Promise<Pick<FeedsSeen, 'silent' | 'next'>> {
+): Promise<FeedsSeen> {
   const rows = await sql<SeenRow[]>`
     with learned as (
       select * from unnest(

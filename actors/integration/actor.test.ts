@@ -185,12 +185,32 @@ describe('Stale', () => {
     expect(lab.log).toContain(`${staleAt()} stale 1/1`);
   });
 
-  it('waits while Snapshots wait', async () => {
+  it('waits while a Snapshot waits that was received before', async () => {
     await silentSinceT();
-    lab.isPending = true;
+    lab.waitingSince = 890;
     await lab.signals(60, 1_200);
     expect(lab.log).toEqual(['-300 live']);
-    lab.isPending = false;
+    lab.waitingSince = null;
+    await lab.signals(1_260, 1_320);
+    expect(staleAt()).toBeLessThanOrEqual(1_230);
+  });
+
+  it('comes although Snapshots always wait', async () => {
+    await silentSinceT();
+    for (let at = 60; at <= 1_200; at += 60) {
+      lab.waitingSince = at - 61;
+      await lab.signal(at);
+    }
+    expect(staleAt()).toBeGreaterThanOrEqual(900);
+    expect(staleAt()).toBeLessThanOrEqual(1_030);
+  });
+
+  it('waits for a Snapshot that turns up while the feeds are read', async () => {
+    await silentSinceT();
+    lab.turningUp = 800;
+    await lab.signals(60, 1_200);
+    expect(lab.log).toEqual(['-300 live']);
+    lab.turningUp = null;
     await lab.signals(1_260, 1_320);
     expect(staleAt()).toBeLessThanOrEqual(1_230);
   });

@@ -13,7 +13,8 @@ import type { IntegrationTurn } from './turn.ts';
 export const FEEDS_AT_ONCE = 500;
 
 export interface FeedsLookedAt {
-  readonly seen: FeedsSeen;
+  /** Null when a Snapshot turned up that may list what looks silent. */
+  readonly seen: FeedsSeen | null;
   /** Of presences that count as stale, the last listing was before this, by route path. */
   readonly cutoffs: ReadonlyMap<string, Micros>;
   /** The same for route paths that nothing is learned of. */
@@ -42,28 +43,45 @@ export function lookAtFeeds(
   rows: IntegrationRows,
   now: Micros,
 ): Promise<FeedsLookedAt> | null {
-  const { checkAt, gaps } = state.snapshot.context;
+  const { checkAt } = state.snapshot.context;
   if (checkAt === null || now < checkAt) return null;
   const sight = sightOf(state, rows, now);
-  if (sight === 'none') return null;
+  return sight === 'none' ? null : look(watch, id, state, rows, now, sight);
+}
+
+/**
+ * What waits to be processed may list what looks silent: silence is judged as of the receipt of the oldest, so that one
+ * whose Snapshots never end is judged, too.
+ */
+async function look(
+  watch: IntegrationWatch,
+  id: PublicId,
+  state: IntegrationState,
+  rows: IntegrationRows,
+  now: Micros,
+  sight: Exclude<Sight, 'none'>,
+): Promise<FeedsLookedAt> {
+  const asOf = Math.min(now, (await watch.waitingSince(id)) ?? now);
   const isOff = sight === 'truncated';
-  const before = (span: Micros) => (isOff ? now - span : (instantBefore(gaps, now, span) ?? NEVER));
+  const { gaps } = state.snapshot.context;
+  const before = (span: Micros) => (isOff ? asOf - span : (instantBefore(gaps, asOf, span) ?? NEVER));
   const unlearnedCutoff = before(UNLEARNED_STALE_AFTER);
   const cutoffs = new Map<string, Micros>();
   if (!isOff) {
     for (const { path, interval } of rows.routes.values()) cutoffs.set(path, before(staleAfter(interval)));
   }
-  return watch
-    .silentFeeds(id, { cutoffs, unlearnedCutoff, onlyTruncated: isOff, limit: FEEDS_AT_ONCE })
-    .then((seen) => ({ seen, cutoffs, unlearnedCutoff }));
+  const query = { cutoffs, unlearnedCutoff, onlyTruncated: isOff, limit: FEEDS_AT_ONCE };
+  const seen = await watch.silentFeeds(id, query);
+  // One that came before the feeds were read waits still, or its feed has heard it and says so.
+  const isOutdated = seen.silent.length > 0 && ((await watch.waitingSince(id)) ?? asOf) < asOf;
+  return { seen: isOutdated ? null : seen, cutoffs, unlearnedCutoff };
 }
 
 /** Tells silent feeds, and plans the next look. */
 export function checkFeeds(turn: IntegrationTurn, { seen, cutoffs, unlearnedCutoff }: FeedsLookedAt): void {
   const sight = sightOf(turn.state, turn.rows, turn.now);
   // The Heartbeat fell silent, or everything was told, since the feeds were read.
-  // Or Snapshots wait, which may list what looks silent.
-  if (sight === 'none' || seen.isPending) {
+  if (sight === 'none' || seen === null) {
     planCheck(turn, turn.now + CHECK_PAUSE);
     return;
   }

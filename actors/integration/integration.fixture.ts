@@ -27,7 +27,10 @@ export class IntegrationUnderTest {
   readonly feeds = new Map<string, PretendedFeed>();
   evidence: HeartbeatEvidence = { storedSignalAt: null, markedAt: null, downtimeEndedAt: null };
   leftovers: { isPending: boolean; groups: PublicId[] } = { isPending: false, groups: [] };
-  isPending = false;
+  /** Receipt of the oldest Snapshot that waits, seconds after T. */
+  waitingSince: number | null = null;
+  /** The same once the feeds were read. */
+  turningUp: number | null = null;
   /** What was said, with the second after T at which it was. */
   readonly log: string[] = [];
   readonly records: (IntegrationRecord | InternalAlertRecorded)[] = [];
@@ -147,13 +150,23 @@ export class IntegrationUnderTest {
     }
   }
 
+  #hasLooked = false;
+
   /** What storage would answer, from the pretended feeds. */
   #watch(): IntegrationWatch {
     return {
       heartbeat: async () => this.evidence,
       leftovers: async () => this.leftovers,
-      silentFeeds: async (_, query) =>
-        this.isPending ? { isPending: true, silent: [], next: [] } : this.#look(query),
+      waitingSince: async () => {
+        const since = this.#hasLooked ? (this.turningUp ?? this.waitingSince) : this.waitingSince;
+        this.#hasLooked = false;
+        return since === null ? null : T + since * SECOND;
+      },
+      silentFeeds: async (_, query) => {
+        const seen = this.#look(query);
+        this.#hasLooked = seen.silent.length > 0;
+        return seen;
+      },
     };
   }
 
@@ -172,6 +185,6 @@ export class IntegrationUnderTest {
         silent.push({ feed, groupKey: 'K', routePath, heardAt: T + heardAt * SECOND, presences });
       }
     }
-    return { isPending: false, silent: silent.slice(0, limit), next };
+    return { silent: silent.slice(0, limit), next };
   }
 }

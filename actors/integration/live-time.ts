@@ -30,14 +30,15 @@ export function liveTimeBetween(gaps: readonly Gap[], from: Micros, to: Micros):
 }
 
 /**
- * The instant before which more than `span` of live time has passed until `now`; null when there is none, because not
+ * The instant before which more than `span` of live time has passed until `end`; null when there is none, because not
  * so much passed since the first signal.
  */
-export function instantBefore(gaps: readonly Gap[], now: Micros, span: Micros): Micros | null {
-  let until = now;
+export function instantBefore(gaps: readonly Gap[], end: Micros, span: Micros): Micros | null {
+  let until = end;
   let left = span;
   for (const gap of gaps.toReversed()) {
-    const stretch = until - gap.to;
+    if (gap.from >= until) continue;
+    const stretch = Math.max(0, until - gap.to);
     if (left < stretch) break;
     left -= stretch;
     until = gap.from;

@@ -129,6 +129,11 @@ export interface AlertmanagerRoute {
 /** What the actor of an Integration asks before a turn. Committed data only; implemented in storage/integration-watch.ts. */
 export interface IntegrationWatch {
   heartbeat(id: PublicId): Promise<HeartbeatEvidence>;
+  /**
+   * Receipt of the oldest Snapshot of it that waits to be processed and may list something, or an earlier instant; null
+   * when none waits. Everything received before was heard by its feed, µs.
+   */
+  waitingSince(id: PublicId): Promise<Micros | null>;
   /** Feeds with something that was listed before the cutoff of their route path for the last time. */
   silentFeeds(id: PublicId, query: SilenceQuery): Promise<FeedsSeen>;
   leftovers(id: PublicId): Promise<Leftovers>;
@@ -146,8 +151,6 @@ export interface SilenceQuery {
 }
 
 export interface FeedsSeen {
-  /** Snapshots of the Integration wait to be processed, or more of whosoever than were looked at. */
-  readonly isPending: boolean;
   /** The longest silent first. */
   readonly silent: readonly SilentFeed[];
   /** Of the others the one that was listed longest ago, by route path. */
