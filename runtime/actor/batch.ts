@@ -82,8 +82,8 @@ export class Batch {
   readonly #records: RecordedEffect[] = [];
   readonly #epochs = new Map<number, number>();
   #numbers: readonly number[] | null = null;
-  /** It only uses up a message, and no actor had a turn. */
-  #isAside = false;
+  /** The first actor that had a turn here; null while messages are only used up. */
+  #marker: Resident | null = null;
 
   constructor(id: number) {
     this.id = id;
@@ -131,6 +131,7 @@ export class Batch {
 
   /** Takes over what a turn led to, except its sends. */
   record(resident: Resident, turn: Turn<unknown>): void {
+    this.#marker ??= resident;
     const isChanged = turn.state !== resident.state || turn.wakeAt !== resident.wakeAt;
     resident.state = turn.state;
     resident.wakeAt = turn.wakeAt;
@@ -164,7 +165,6 @@ export class Batch {
   /** Uses up a message that no actor will ever apply. */
   setAside(envelope: Envelope, records: readonly RecordedEffect[]): void {
     this.exclusive = true;
-    this.#isAside = true;
     this.turns++;
     this.touch(envelope.resident);
     this.externals.push(envelope);
@@ -175,12 +175,12 @@ export class Batch {
 
   /**
    * What is handed to the store. A batch of turns with effects always writes some actor, even one that did not change:
-   * by that row's version one can tell later whether a commit without an answer was stored.
+   * by that row's version one can tell later whether a commit without an answer was stored. Where no actor had a turn,
+   * because a message was set aside or answered by the engine, the message that is used up tells it.
    * @param drawnBefore the numbers of the batch that was committed before
    */
   close(drawnBefore: ReadonlyMap<string, number>): CommitBatch {
-    const first = this.#isAside ? undefined : this.touched[0];
-    if (this.#writes.length === 0 && first !== undefined && this.hasEffects) this.#writeOf(first);
+    if (this.#writes.length === 0 && this.#marker !== null && this.hasEffects) this.#writeOf(this.#marker);
     const epochs: ShardEpoch[] = [];
     for (const [shard, epoch] of this.#epochs) epochs.push({ shard, epoch });
     return {

@@ -197,11 +197,13 @@ describe('two processes', () => {
   test('what an actor was given lately is told by its owner, here and from elsewhere, and is no turn of it', async () => {
     void a.system.ask(TARGET, note('x'));
     await pass(0.1);
+    const stored = database.actors.get('keeper/k');
     const [here, there] = [watch(b.system.recent(TARGET)), watch(a.system.recent(TARGET))];
     await pass(0.1);
     expect(here.value).toMatchObject([{ type: 'note', from: null }]);
     expect(there.value).toEqual(here.value);
     expect(notes()).toEqual(['x']);
+    expect(database.actors.get('keeper/k')).toEqual(stored);
     expect(await b.system.recent(TARGET)).toHaveLength(1);
     expect(database.inboxRows.size + database.replies.length).toBe(0);
   });
