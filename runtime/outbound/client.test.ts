@@ -8,7 +8,12 @@ import { CERTIFICATE, PRIVATE_KEY } from '../../test/fakes/certificate.ts';
 import { createManualClock } from '../../test/fakes/manual-clock.ts';
 import { type Clock, SECOND, systemClock } from '../clock.ts';
 import type { OutboundPolicy } from './address-policy.ts';
-import { createOutboundClient, type OutboundClient, type OutboundRequest } from './client.ts';
+import {
+  createOutboundClient,
+  type OutboundClient,
+  type OutboundRequest,
+  type OutboundTrace,
+} from './client.ts';
 import type { Resolve } from './judge-target.ts';
 
 const LOOPBACK_ALLOWED: OutboundPolicy = { policy: 'standard', allowed: ['127.0.0.0/8'], denied: [] };
@@ -169,6 +174,66 @@ describe('connections', () => {
   });
 });
 
+test('a kept socket that dies in the middle of an answer is not tried again', async () => {
+  const used = new WeakSet<object>();
+  const { port, sockets } = await serve((request, response) => {
+    if (used.has(request.socket)) {
+      response.writeHead(200, { 'content-length': '10' });
+      response.write('half', () => request.socket.destroy());
+      return;
+    }
+    used.add(request.socket);
+    response.end();
+  });
+  const outbound = client();
+  const url = `http://127.0.0.1:${port}/`;
+  await outbound.request(get(url));
+  expect(await outbound.request(get(url))).toMatchObject({ kind: 'failed', code: 'connection_lost' });
+  expect(sockets()).toBe(1);
+});
+
+test('other credentials open other connections', async () => {
+  const { port, sockets } = await serve((_request, response) => response.end());
+  const outbound = client();
+  const url = `http://127.0.0.1:${port}/`;
+  for (const credentials of ['1.1', '1.1', '1.2']) await outbound.request(get(url, { credentials }));
+  expect(sockets()).toBe(2);
+});
+
+test('a request is called off by its signal', async () => {
+  const arrived = signal();
+  const { port } = await serve(() => arrived.fire());
+  const controller = new AbortController();
+  const pending = client().request(get(`http://127.0.0.1:${port}/`, { signal: controller.signal }));
+  await arrived.fired;
+  controller.abort();
+  expect(await pending).toMatchObject({ code: 'cancelled' });
+});
+
+test('an observer is told headers of the answer as they came, and the time that it took', async () => {
+  const { port } = await serve((_request, response) => {
+    response.writeHead(
+      503,
+      [
+        ['Retry-After', '30'],
+        ['X-Two', 'a'],
+        ['X-Two', 'b'],
+      ].flat(),
+    );
+    response.end();
+  });
+  const traces: OutboundTrace[] = [];
+  await client().request(get(`http://127.0.0.1:${port}/`, { observe: (trace) => void traces.push(trace) }));
+  expect(traces).toHaveLength(1);
+  expect(traces[0]).toMatchObject({ via: 'direct', isUnverified: false });
+  expect(traces[0]?.answerHeaders?.slice(0, 3)).toEqual([
+    ['Retry-After', '30'],
+    ['X-Two', 'a'],
+    ['X-Two', 'b'],
+  ]);
+  expect(traces[0]?.ended).toBeGreaterThanOrEqual(traces[0]?.began ?? Number.NaN);
+});
+
 describe('the address policy on the socket', () => {
   test('a name is resolved once a connection, and a later DNS answer changes nothing', async () => {
     const { port, sockets } = await serve((_request, response) => response.end());
@@ -251,6 +316,21 @@ describe('TLS', () => {
     const result = await trusting(roots).request(get(`https://${host}:${port}/`));
     expect(result).toMatchObject({ kind: 'failed', code: 'tls_failed' });
   });
+});
+
+test('no variable turns the check of certificates off', async () => {
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  cleanups.push(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+  const server = createTlsServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (_request, response) =>
+    response.end(),
+  );
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  cleanups.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  expect(await client().request(get(`https://127.0.0.1:${port}/`))).toMatchObject({ code: 'tls_failed' });
 });
 
 describe('failures', () => {
