@@ -1,5 +1,5 @@
 /** Regular expressions that people type: RE2 syntax on an engine whose time is linear in the input (routes §1.1). */
-import { RE2JS } from 're2js';
+import { type Matcher, RE2JS } from 're2js';
 import { shortcut } from './regex-shortcut.ts';
 
 /**
@@ -37,6 +37,43 @@ function seen(value: string, most: number): string {
   if (value.length <= most) return value;
   const isHalf = (value.charCodeAt(most - 1) & 0xfc00) === 0xd800;
   return value.slice(0, isHalf ? most - 1 : most);
+}
+
+/** An expression that is looked for inside texts, with its groups. */
+export type SearchRegex =
+  | {
+      readonly ok: true;
+      /** Instructions of the program. */
+      readonly size: number;
+      /** The first match that starts at `from` or behind it; null when there is none. */
+      readonly exec: (text: string, from: number) => SearchMatch | null;
+    }
+  /** `message` is the engine's own. */
+  | { readonly ok: false; readonly message: string };
+
+export interface SearchMatch {
+  readonly start: number;
+  readonly end: number;
+  /** Of a group by its number or name; null when there is no such group or it took no part. */
+  readonly group: (name: string) => string | null;
+}
+
+/** Compiles an expression that is not anchored. */
+export function compileSearch(expression: string): SearchRegex {
+  const program = compile(expression);
+  if (typeof program === 'string') return { ok: false, message: program };
+  const exec = (text: string, from: number): SearchMatch | null => {
+    const matcher = program.matcher(text);
+    if (!matcher.find(from)) return null;
+    return { start: matcher.start(), end: matcher.end(), group: (name) => groupOf(matcher, name) };
+  };
+  return { ok: true, size: program.programSize(), exec };
+}
+
+function groupOf(matcher: Matcher, name: string): string | null {
+  if (!/^\d+$/.test(name)) return Object.hasOwn(matcher.namedGroups, name) ? matcher.group(name) : null;
+  const number = Number(name);
+  return number <= matcher.groupCount() ? matcher.group(number) : null;
 }
 
 /** The program, or why there is none. */

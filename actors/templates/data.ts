@@ -1,6 +1,15 @@
 /** What templates read (templates §8). */
 import type { Micros } from '../../runtime/clock.ts';
 import type { AlertState, GroupStatus, Labels, SeverityLevel } from '../model.ts';
+import {
+  TemplateList,
+  TemplateMap,
+  TemplateObject,
+  TemplateTime,
+  type TemplateValue,
+  Trusted,
+  ZERO_TIME,
+} from './values.ts';
 
 /** An Alert Group and all that a template may know of it. */
 export interface TemplateGroup {
@@ -18,6 +27,7 @@ export interface TemplateGroup {
   readonly reopenCount: number;
   /** Display name. */
   readonly owner: string | null;
+  /** In any order. */
   readonly alerts: readonly TemplateAlert[];
   readonly groupLabels: Labels;
   readonly commonLabels: Labels;
@@ -35,4 +45,98 @@ export interface TemplateAlert {
   /** Null while it fires. */
   readonly endsAt: Micros | null;
   readonly generatorUrl: string | null;
+}
+
+/** What a Link rule is evaluated for: the whole group, or the Alerts with one value of a label. */
+export interface LinkSubject {
+  /** The common labels, or those of the first Alert with that value. */
+  readonly labels: Labels;
+  /** Empty for the whole group. */
+  readonly value: string;
+}
+
+const MOST_ALERTS = 1_000;
+
+/** Data of a root_message and an ack_timeout_notice. @param zone of all times */
+export function groupData(group: TemplateGroup, zone: string): TemplateValue {
+  return new TemplateObject('Data', groupFields(group, zone));
+}
+
+/** Data of a line: the Alert itself, with the group beside its fields. */
+export function lineData(group: TemplateGroup, alert: TemplateAlert, zone: string): TemplateValue {
+  const fields = { ...alertFields(alert, zone), AlertGroup: alertGroup(group, zone) };
+  return new TemplateObject('Alert', fields);
+}
+
+/** Data of a Link rule's template. */
+export function linkRuleData(group: TemplateGroup, subject: LinkSubject, zone: string): TemplateValue {
+  const fields = { ...groupFields(group, zone), Labels: labelMap(subject.labels), Value: subject.value };
+  return new TemplateObject('Data', fields);
+}
+
+/** Data of an events-mode webhook: its Secrets and nothing else. */
+export function secretsData(secrets: Readonly<Record<string, string>>): TemplateValue {
+  return new TemplateObject('Data', { Secrets: new TemplateMap(secrets, 'secrets') });
+}
+
+/** As messages list Alerts: firing ones first, the newest first. */
+export function inMessageOrder(alerts: readonly TemplateAlert[]): TemplateAlert[] {
+  return alerts.toSorted(
+    (left, right) =>
+      Number(left.status !== 'firing') - Number(right.status !== 'firing') ||
+      right.startsAt - left.startsAt ||
+      (left.fingerprint < right.fingerprint ? -1 : 1),
+  );
+}
+
+function groupFields(group: TemplateGroup, zone: string): Record<string, TemplateValue> {
+  const alerts = inMessageOrder(group.alerts).slice(0, MOST_ALERTS);
+  const isFiring = group.alerts.some(({ status }) => status === 'firing');
+  return {
+    AlertGroup: alertGroup(group, zone),
+    Status: isFiring ? 'firing' : 'resolved',
+    Alerts: new TemplateList(
+      alerts.map((alert) => new TemplateObject('Alert', alertFields(alert, zone))),
+      'alerts',
+    ),
+    GroupLabels: labelMap(group.groupLabels),
+    CommonLabels: labelMap(group.commonLabels),
+    CommonAnnotations: labelMap(group.commonAnnotations),
+    ExternalURL: new Trusted(group.externalUrl),
+    // Templates that were written for another program may read it.
+    Receiver: '',
+  };
+}
+
+function alertGroup(group: TemplateGroup, zone: string): TemplateObject {
+  return new TemplateObject('AlertGroup', {
+    Number: BigInt(group.number),
+    Title: group.title,
+    Summary: group.summary ?? '',
+    Status: group.status,
+    Route: group.route,
+    SeverityLevel: group.severityLevel,
+    Urgent: group.urgent,
+    StartedAt: TemplateTime.of(group.startedAt, zone),
+    URL: new Trusted(group.url),
+    ReopenCount: BigInt(group.reopenCount),
+    Owner: group.owner ?? '',
+  });
+}
+
+function alertFields(alert: TemplateAlert, zone: string): Record<string, TemplateValue> {
+  const isWeb = /^https?:\/\//i.test(alert.generatorUrl ?? '');
+  return {
+    Status: alert.status,
+    Labels: labelMap(alert.labels),
+    Annotations: labelMap(alert.annotations),
+    StartsAt: TemplateTime.of(alert.startsAt, zone),
+    EndsAt: alert.endsAt === null ? ZERO_TIME : TemplateTime.of(alert.endsAt, zone),
+    GeneratorURL: isWeb ? (alert.generatorUrl ?? '') : '',
+    Fingerprint: alert.fingerprint,
+  };
+}
+
+function labelMap(labels: Labels): TemplateMap {
+  return new TemplateMap(labels, 'labels');
 }

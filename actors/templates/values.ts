@@ -48,9 +48,9 @@ export class TemplateList {
 
 /**
  * How a map answers for a key that it lacks: label maps with an empty string, those a template makes with nil, those
- * whose names are configured (Secrets) with an error.
+ * whose names are configured (Secrets, extracted values) with an error. Secrets are never shown as a whole.
  */
-export type MapKind = 'labels' | 'dict' | 'named';
+export type MapKind = 'labels' | 'dict' | 'secrets' | 'extracted';
 
 export class TemplateMap {
   readonly entries: Readonly<Record<string, TemplateValue>>;
@@ -165,6 +165,13 @@ function weighMap(entries: Readonly<Record<string, TemplateValue>>, trustedKeys:
   const { bytes, depth, trusted } = weigh(Object.values(entries));
   const keyBytes = Object.keys(entries).reduce((sum, key) => sum + Buffer.byteLength(key), 0);
   return { bytes: bytes + keyBytes, depth, trusted: trusted && trustedKeys };
+}
+
+/** What a map answers for a key that it lacks; a text says why it is an error. */
+export function absent(map: TemplateMap, key: string): { readonly value: TemplateValue } | string {
+  if (map.kind === 'secrets') return `there is no Secret ${key}`;
+  if (map.kind === 'extracted') return `there is no value ${key}`;
+  return { value: map.kind === 'labels' ? '' : null };
 }
 
 /** The text of a string; null for any other value. */

@@ -1,0 +1,101 @@
+/** Functions on strings; the string that they are about comes last (templates §6). */
+import { countedTooFar, MOST_BYTES, MOST_COUNTED, tooLong } from '../refusal.ts';
+import { TextBuilder } from '../text/builder.ts';
+import { goQuoted } from '../text/quote.ts';
+import { printed } from '../text/verbs.ts';
+import type { TemplateValue } from '../values.ts';
+import { define, each, int, one, type TemplateFunction, text, textItems, three, two } from './define.ts';
+
+const WORD_START = /(?<![\p{L}\p{M}\p{Nd}_'’])\p{L}/gu;
+
+const textOnly = (run: (value: string) => TemplateValue) => one(text, (value) => run(value));
+const texts = (run: (first: string, subject: string) => TemplateValue) =>
+  two(text, text, (first, subject) => run(first, subject));
+
+function replaced(old: string, replacement: string, subject: string): string {
+  const parts = subject.split(old === '' ? /(?:)/u : old);
+  const edges = old === '' ? 2 : 0;
+  const growth = (parts.length - 1 + edges) * (replacement.length - old.length);
+  if (subject.length + growth > MOST_BYTES) throw tooLong();
+  const joined = parts.join(replacement);
+  if (old !== '') return joined;
+  return subject === '' ? replacement : `${replacement}${joined}${replacement}`;
+}
+
+function repeated(count: bigint, subject: string): string {
+  if (count > BigInt(MOST_COUNTED)) throw countedTooFar();
+  const times = Math.max(Number(count), 0);
+  if (times * subject.length > MOST_BYTES) throw tooLong();
+  return subject.repeat(times);
+}
+
+/** The first `count` code points; with a negative count the last. */
+function truncated(count: bigint, subject: string): string {
+  const size = Number(count < 0n ? -count : count);
+  if (subject.length <= size) return subject;
+  const points = [...subject];
+  if (points.length <= size) return subject;
+  return (count < 0n ? points.slice(points.length - size) : points.slice(0, size)).join('');
+}
+
+function ellipsis(count: bigint, subject: string): string {
+  if (count <= 0n) return '';
+  const cut = truncated(count, subject);
+  return cut === subject ? subject : `${truncated(count - 1n, subject)}…`;
+}
+
+function indented(count: bigint, subject: string): string {
+  if (count > BigInt(MOST_COUNTED)) throw countedTooFar();
+  const space = ' '.repeat(Math.max(Number(count), 0));
+  const builder = new TextBuilder();
+  for (const [index, line] of subject.split('\n').entries()) {
+    builder.add(`${index > 0 ? '\n' : ''}${space}${line}`);
+  }
+  return builder.text;
+}
+
+function trimmedOf(cut: string, subject: string): string {
+  const points = [...subject];
+  const characters = new Set(cut);
+  const isCut = (point: string | undefined) => point !== undefined && characters.has(point);
+  let [start, end] = [0, points.length];
+  while (start < end && isCut(points[start])) start++;
+  while (end > start && isCut(points[end - 1])) end--;
+  return points.slice(start, end).join('');
+}
+
+function quoted(values: readonly TemplateValue[], quote: (value: string) => string): string {
+  const builder = new TextBuilder();
+  for (const [index, value] of values.entries()) {
+    builder.add(`${index > 0 ? ' ' : ''}${quote(value === null ? '' : printed(value))}`);
+  }
+  return builder.text;
+}
+
+export const STRINGS: Readonly<Record<string, TemplateFunction>> = {
+  toUpper: textOnly((value) => value.toUpperCase()),
+  toLower: textOnly((value) => value.toLowerCase()),
+  title: textOnly((value) => value.replace(WORD_START, (letter) => letter.toUpperCase())),
+  trim: textOnly((value) => value.trim()),
+  trimSpace: textOnly((value) => value.trim()),
+  trimAll: texts(trimmedOf),
+  trimPrefix: texts((prefix, value) => (value.startsWith(prefix) ? value.slice(prefix.length) : value)),
+  trimSuffix: texts((suffix, value) =>
+    value.endsWith(suffix) ? value.slice(0, value.length - suffix.length) : value,
+  ),
+  contains: texts((part, value) => value.includes(part)),
+  hasPrefix: texts((prefix, value) => value.startsWith(prefix)),
+  hasSuffix: texts((suffix, value) => value.endsWith(suffix)),
+  replace: three(text, text, text, replaced),
+  repeat: two(int, text, repeated),
+  trunc: two(int, text, truncated),
+  ellipsis: two(int, text, ellipsis),
+  indent: two(int, text, indented),
+  nindent: two(int, text, (count, value) => `\n${indented(count, value)}`),
+  quote: define(0, Infinity, (values) => quoted(values, goQuoted)),
+  squote: define(0, Infinity, (values) => quoted(values, (value) => `'${value}'`)),
+  splitList: two(text, text, (separator, value, call) =>
+    textItems(separator === '' ? [...value] : value.split(separator), call),
+  ),
+  stringSlice: each(0, text, (values, call) => textItems(values, call)),
+};

@@ -1,0 +1,129 @@
+/** What a template refers to, found without rendering it. */
+
+import { TemplateFailure } from './failure.ts';
+import { SECRET_NAME } from './secret-name.ts';
+import type { Command, Node, Nodes, Operand, Pipeline } from './syntax/tree.ts';
+import type { Template } from './template.ts';
+import type { TemplateError } from './types.ts';
+import { textOf } from './values.ts';
+
+/** Names of Lookup tables that stand as string constants in `lookup`, each once. */
+export function lookupTablesOf(template: Template): readonly string[] {
+  const names = commandsOf(template).flatMap(([first, table]) => {
+    const isLookup = first.kind === 'function' && first.name === 'lookup';
+    return isLookup && table?.kind === 'constant' ? [textOf(table.value)] : [];
+  });
+  return [...new Set(names.filter((name) => name !== null))];
+}
+
+export type NamedReferences =
+  | { readonly ok: true; readonly names: readonly string[] }
+  /** The first use that is not allowed. */
+  | { readonly ok: false; readonly error: Omit<TemplateError, 'code'> };
+
+/**
+ * The names that a template reads of `.Secrets` (or another map of that kind), each once. It may read them as
+ * `.Secrets.name`, `$.Secrets.name` and `index .Secrets "name"` only, so that they can be told before rendering
+ * (seed 3 §2.1 rule 1).
+ */
+export function namedReferences(template: Template, field: string): NamedReferences {
+  const allowed = new Set<Operand>();
+  const names: string[] = [];
+  const commands = commandsOf(template);
+  for (const command of commands) {
+    const name = indexedName(command, field);
+    if (name === null || !command[1]) continue;
+    allowed.add(command[1]);
+    names.push(name);
+  }
+  const touching = commands
+    .flatMap((command) => [...command])
+    .filter((operand) => firstField(operand) === field);
+  for (const operand of touching.sort((left, right) => left.at - right.at)) {
+    if (allowed.has(operand)) continue;
+    const name = chainedName(operand);
+    if (name === null) return { ok: false, error: notAllowed(template, field, operand.at) };
+    names.push(name);
+  }
+  return { ok: true, names: [...new Set(names)] };
+}
+
+function notAllowed({ source }: Template, field: string, at: number): Omit<TemplateError, 'code'> {
+  const forms = `{{ .${field}.name }}, {{ $.${field}.name }} or {{ index .${field} "name" }}`;
+  return new TemplateFailure(`read .${field} as ${forms}; no other form is allowed`, at).at(source);
+}
+
+/** A piece of a template's text, or null for an action; an action that is only a constant counts as its text. */
+export function literalParts({ tree }: Template): readonly (string | null)[] {
+  return partsOf(tree.body.nodes);
+}
+
+function partsOf(nodes: Nodes): (string | null)[] {
+  return nodes.flatMap((node): (string | null)[] => {
+    if (node.kind === 'text') return [node.text];
+    if (node.kind === 'action') return [constantOf(node.pipeline)];
+    return [null, ...innerNodes(node).flatMap((inner) => [...partsOf(inner), null])];
+  });
+}
+
+function constantOf({ commands, slot }: Pipeline): string | null {
+  const [first] = commands[0] ?? [];
+  const isAlone = commands.length === 1 && slot === null && first?.kind === 'constant';
+  return isAlone ? textOf(first.value) : null;
+}
+
+function innerNodes(node: Node): readonly Nodes[] {
+  if (node.kind === 'range') return [node.nodes, node.otherwise];
+  if (node.kind !== 'if' && node.kind !== 'with') return [];
+  return [...node.branches.map(({ nodes }) => nodes), node.otherwise];
+}
+
+function pipelinesOf(nodes: Nodes): Pipeline[] {
+  return nodes.flatMap((node) => {
+    const inner = innerNodes(node).flatMap(pipelinesOf);
+    if (node.kind === 'if' || node.kind === 'with') {
+      return [...node.branches.map(({ pipeline }) => pipeline), ...inner];
+    }
+    const own = 'pipeline' in node && node.pipeline ? [node.pipeline] : [];
+    return [...own, ...inner];
+  });
+}
+
+function commandsOf({ tree }: Template): Command[] {
+  const bodies = [tree.body, ...tree.definitions.values()];
+  return bodies.flatMap(({ nodes }) => pipelinesOf(nodes)).flatMap(withInner);
+}
+
+function withInner({ commands }: Pipeline): Command[] {
+  return commands.flatMap((command) => [command, ...command.flatMap(groupsIn).flatMap(withInner)]);
+}
+
+function groupsIn(operand: Operand): Pipeline[] {
+  if (operand.kind === 'group') return [operand.pipeline];
+  return operand.kind === 'chain' ? groupsIn(operand.base) : [];
+}
+
+function firstField(operand: Operand): string | null {
+  return operand.kind === 'chain' ? operand.fields[0].name : null;
+}
+
+/** Whether an operand is read straight from the data: `.Name…` or `$.Name…`. */
+function isOfData(operand: Operand): boolean {
+  if (operand.kind !== 'chain') return false;
+  const { base } = operand;
+  return base.kind === 'dot' || (base.kind === 'variable' && base.slot === 0);
+}
+
+function chainedName(operand: Operand): string | null {
+  if (operand.kind !== 'chain' || !isOfData(operand) || operand.fields.length !== 2) return null;
+  return operand.fields[1]?.name ?? null;
+}
+
+/** The name in `index .Secrets "name"`. */
+function indexedName([first, map, key, ...more]: Command, field: string): string | null {
+  if (first.kind !== 'function' || first.name !== 'index' || more.length > 0) return null;
+  if (map?.kind !== 'chain' || !isOfData(map) || map.fields.length !== 1) return null;
+  if (firstField(map) !== field || key?.kind !== 'constant') return null;
+  const name = textOf(key.value);
+  return name !== null && SECRET_NAME.test(name) ? name : null;
+}
