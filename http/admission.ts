@@ -70,23 +70,26 @@ function kindFault(operation: Shape, identity: Identity): Problem | null {
       detail: 'Sign in to the web interface for this; a token is not enough.',
     };
   }
-  const userOnly = needs === 'user' || credential === 'user';
-  if (userOnly && identity.kind === 'service_account') {
-    return {
-      status: 403,
-      type: 'forbidden',
-      code: 'service_account_not_allowed',
-      detail: 'Service accounts cannot do this.',
-    };
-  }
-  return null;
+  return needs === 'user' ? serviceAccountFault(identity) : null;
 }
 
-/** 403 when the Permission that the operation names is not held. */
+/** 403 when the Permission that the operation names is not held, or held by a Service account that may not use it. */
 export function permissionFault(operation: Shape, identity: Identity): Problem | null {
-  const { needs } = operation;
-  if (!isPermission(needs) || identity.permissions.has(needs)) return null;
-  return { status: 403, type: 'forbidden', detail: `This needs the permission ${needs}.` };
+  const { needs, credential } = operation;
+  if (isPermission(needs) && !identity.permissions.has(needs)) {
+    return { status: 403, type: 'forbidden', detail: `This needs the permission ${needs}.` };
+  }
+  return credential === 'user' ? serviceAccountFault(identity) : null;
+}
+
+function serviceAccountFault({ kind }: Identity): Problem | null {
+  if (kind !== 'service_account') return null;
+  return {
+    status: 403,
+    type: 'forbidden',
+    code: 'service_account_not_allowed',
+    detail: 'Service accounts cannot do this.',
+  };
 }
 
 const KNOWN: ReadonlySet<string> = new Set(PERMISSIONS);

@@ -41,7 +41,7 @@ export interface OperationShape<Query extends Schema | undefined, Body extends S
   readonly tag: string;
   readonly summary: string;
   readonly needs: Needs;
-  /** Kind of credential demanded besides a Permission. */
+  /** Kind of credential demanded besides a Permission: `session` is judged before it, `user` after it (routes §7). */
   readonly credential?: 'session' | 'user';
   /** Limited sessions that may call it, too. With `needs: 'cookie'` every state may. */
   readonly alsoIn?: readonly SessionState[];
