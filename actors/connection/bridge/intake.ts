@@ -28,6 +28,17 @@ export interface EventIntakeDeps {
 }
 
 export function createEventIntake({ system, answers, clock, log }: EventIntakeDeps): EventIntake {
+  /** By Connection and event: one that comes by poll and push together is answered once. */
+  const answering = new Map<string, Promise<void>>();
+
+  const answer = (id: PublicId, eventId: string, text: string, deadline: Micros): Promise<void> => {
+    const key = `${id} ${eventId}`;
+    const saying =
+      answering.get(key) ?? answers.say(id, eventId, text, deadline).finally(() => answering.delete(key));
+    answering.set(key, saying);
+    return saying;
+  };
+
   const handle = async (id: PublicId, event: BridgeEvent): Promise<boolean> => {
     if (event.type === 'other') return true;
     const deadline = clock.now() + HANDLED_WITHIN;
@@ -37,7 +48,7 @@ export function createEventIntake({ system, answers, clock, log }: EventIntakeDe
     try {
       const { say } = (await system.ask(actor, arrived)) as EventAnswer;
       if (say === null) return true;
-      await answers.say(id, event.id, say, deadline);
+      await answer(id, event.id, say, deadline);
       system.tell(actor, settled);
       return true;
     } catch (error) {
