@@ -5,6 +5,7 @@ import { parseMatcherText } from '../actors/route/matcher.ts';
 import { codePoints } from '../actors/text.ts';
 import { type Micros, parseInstant } from '../runtime/clock.ts';
 import type { FieldError } from './problem.ts';
+import { issueMessage } from './validate-issues.ts';
 
 const MAX_TEXT = 200;
 const MAX_MATCHERS = 20;
@@ -24,7 +25,7 @@ const matcher = v.pipe(
   v.rawTransform<string, Matcher>(({ dataset, addIssue, NEVER }) => {
     const parsed = parseMatcherText(dataset.value);
     if (parsed.ok) return parsed.matcher;
-    addIssue({ message: parsed.code });
+    addIssue({ message: issueMessage(parsed.code, parsed.detail) });
     return NEVER;
   }),
 );

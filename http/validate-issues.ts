@@ -21,8 +21,8 @@ export function fieldErrors(
     const pointer = base + pointerOf(issue);
     if (told.has(pointer)) continue;
     told.add(pointer);
-    const code = codeOf(issue);
-    errors.push({ pointer, code, detail: detailOf(code, issue) });
+    const { code, detail } = toldBy(issue) ?? { code: codeOf(issue), detail: null };
+    errors.push({ pointer, code, detail: detail ?? detailOf(code, issue) });
   }
   return errors;
 }
@@ -33,9 +33,22 @@ function pointerOf(issue: Issue): string {
 
 const CODES: ReadonlySet<string> = new Set(FIELD_ERROR_CODES);
 
-/** A message that is a code says it all; otherwise the kind of the failed check decides. */
+/** The message of a check that knows better than its kind what is wrong. */
+export function issueMessage(code: FieldErrorCode, detail: string): string {
+  return `${code}: ${detail}`;
+}
+
+/** What a message is that begins with a code: the code, and the sentence behind it if there is one. */
+function toldBy({
+  message,
+}: Issue): { readonly code: FieldErrorCode; readonly detail: string | null } | null {
+  const [first = '', ...rest] = message.split(': ');
+  if (!CODES.has(first)) return null;
+  return { code: first as FieldErrorCode, detail: rest.length > 0 ? rest.join(': ') : null };
+}
+
+/** The kind of the failed check decides. */
 function codeOf(issue: Issue): FieldErrorCode {
-  if (CODES.has(issue.message)) return issue.message as FieldErrorCode;
   if (issue.kind === 'schema') return issue.received === 'undefined' ? 'required' : 'invalid_format';
   return CODE_OF_CHECK[issue.type] ?? 'invalid_format';
 }

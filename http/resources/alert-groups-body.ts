@@ -3,6 +3,7 @@ import { allowedCommands, type Commander } from '../../actors/alert-group/allowe
 import type { CommandName } from '../../actors/alert-group/messages.ts';
 import type { StoredGroup } from '../../actors/alert-group/reading.ts';
 import { isUrgent } from '../../actors/alert-group/severity.ts';
+import { inKeyOrder } from '../../actors/alert-group/title.ts';
 import type { Directory } from '../../actors/directory.ts';
 import type { Labels } from '../../actors/model.ts';
 import { formatInstant, formatInstantOrNull, SECOND } from '../../runtime/clock.ts';
@@ -60,7 +61,7 @@ export function groupBody(group: StoredGroup, { directory, commander, labelColum
     next_notice: nextNoticeOf(group),
     delivery_problem: group.deliveryProblem,
     details_removed: group.detailsRemoved,
-    group_labels: group.groupLabels,
+    group_labels: groupLabelsOf(group, directory),
     common_labels: group.commonLabels,
     common_annotations: group.commonAnnotations,
     label_values: chosenLabels(group.commonLabels, labelColumns),
@@ -76,6 +77,11 @@ export function groupBody(group: StoredGroup, { directory, commander, labelColum
       commander,
     ),
   };
+}
+
+/** Storage keeps no order: the labels stand as in the Group key of the Route that the group began on. */
+function groupLabelsOf({ groupLabels, originalRouteId }: StoredGroup, directory: Directory): Labels {
+  return inKeyOrder(groupLabels, directory.routesById.get(originalRouteId)?.groupKey ?? []);
 }
 
 function nextNoticeOf({ status, nextNoticeAt }: StoredGroup) {

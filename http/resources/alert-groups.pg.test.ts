@@ -105,6 +105,14 @@ describe('reading', () => {
     });
   });
 
+  test('the labels of the key stand in the order of the Group key', async () => {
+    const key = { alertname: 'X', severity: '', cluster: 'a' };
+    const id = newPublicId('AG');
+    await engine.deliver(id, firingPart(NOW, slotOf(routeId, key), SENDER, [['X1', LABELS]]));
+    const { body } = await viewer.get(`/alert-groups/${id}`);
+    expect(Object.entries(body.group_labels)).toEqual(Object.entries(key));
+  });
+
   test('one that is not there, or the id of something else, is 404', async () => {
     expect((await api.get(`/alert-groups/${newPublicId('AG')}`)).status).toBe(404);
     expect((await api.get(`/alert-groups/${routeId}/timeline`)).status).toBe(404);
