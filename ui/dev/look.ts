@@ -91,6 +91,14 @@ const SHOTS: readonly Shot[] = [
   { name: 'group-resolved', path: '/alert-groups/AG000000000007?kind=delivery&kind=status&order=asc' },
   { name: 'group-missing', path: '/alert-groups/AG999999999999' },
   {
+    name: 'group-machine',
+    path: `/alert-groups/${AG}`,
+    act: async (page) => {
+      await page.locator('#machine summary').click();
+      await page.locator('#machine').getByRole('img').waitFor();
+    },
+  },
+  {
     name: 'group-snooze',
     path: `/alert-groups/${AG}`,
     act: async (page) => {
