@@ -1,4 +1,5 @@
 /** What to change in a sender whose route repeats itself too seldom (ingestion §10). */
+import { separatorsIn } from './separators.ts';
 
 const REPEAT = 'repeat_interval: 10m';
 
@@ -29,26 +30,9 @@ function matchersIn(routePath: string): readonly (readonly string[])[] {
     );
 }
 
-/** Splits at a character that stands outside braces and quotes. */
 function split(text: string, separator: string): string[] {
-  const parts: string[] = [];
-  let begin = 0;
-  let depth = 0;
-  let isQuoted = false;
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index];
-    if (isQuoted) {
-      if (character === '\\') index += 1;
-      else if (character === '"') isQuoted = false;
-    } else if (character === '"') isQuoted = true;
-    else if (character === '{') depth += 1;
-    else if (character === '}') depth = Math.max(0, depth - 1);
-    else if (character === separator && depth === 0) {
-      parts.push(text.slice(begin, index));
-      begin = index + 1;
-    }
-  }
-  return [...parts, text.slice(begin)];
+  const places = separatorsIn(text, separator);
+  return [0, ...places.map((place) => place + 1)].map((begin, part) => text.slice(begin, places[part]));
 }
 
 const LAST_OF_FOUR_DIGITS = 0xffff;
