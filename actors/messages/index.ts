@@ -1,0 +1,60 @@
+/**
+ * Everything that is sent to messengers, laid out and within their limits, from plain values (messages). Pure: who
+ * delivers asks for the desired state, compares its `hash` with what the messenger last took, and calls when they differ.
+ *
+ * - Root message, test message: {@link chatServerRoot}, {@link channelBotRoot}, {@link bridgeRoot}. Their `hash` leaves
+ *   out notes and Mentions, so a Loud post and a Quiet edit to the same state have the same one.
+ * - Thread replies: {@link chatServerReply}, {@link channelBotReply}, {@link bridgeReply}.
+ * - Storm summaries: {@link chatServerStorm}, {@link channelBotStorm}, {@link bridgeStorm}.
+ * - Answers to presses, texts of Account links: {@link privateAnswer}.
+ *
+ * A template that fails never throws: the result says so in `failure` and shows the Fallback.
+ */
+export { type PressRefusal, type PrivateAnswer, privateAnswer, type Way } from './answers.ts';
+export {
+  type BridgeButton,
+  type BridgeEnvelope,
+  type BridgeLimits,
+  type BridgeMessage,
+  type BridgeReply,
+  bridgeReply,
+  bridgeRoot,
+  bridgeStorm,
+} from './bridge.ts';
+export type { MessageButton, SignButton } from './buttons.ts';
+export {
+  CHANNEL_BOT_LIMIT,
+  type ChannelBotMessage,
+  type ChannelBotText,
+  channelBotReply,
+  channelBotRoot,
+  channelBotStorm,
+} from './channel-bot.ts';
+export {
+  CHAT_SERVER_LIMIT,
+  type ChatServerMessage,
+  type ChatServerReply,
+  chatServerReply,
+  chatServerRoot,
+  chatServerStorm,
+} from './chat-server.ts';
+export {
+  type DeliveryNotes,
+  type GroupMessage,
+  type MessageAlert,
+  type MessageLink,
+  type MessageMention,
+  type MessageSettings,
+  type MessengerAccount,
+  NO_NOTES,
+  type TemplateFailure,
+} from './input.ts';
+export type { BridgeMention } from './mentions.ts';
+export { FORMATS, type FormatName, previewRoot, type RootPreview } from './preview.ts';
+export type { ReplyCall, ReplyEvent } from './replies.ts';
+export type { RootCall } from './root.ts';
+export { safeUrl } from './safe-url.ts';
+export { type MessageStatus, STATUS_BUTTONS, STATUS_STYLES } from './status.ts';
+export type { StormSummary } from './storm.ts';
+export type { Language } from './texts/texts.ts';
+export { durationText, fullTime, shortTime } from './times.ts';

@@ -1,0 +1,167 @@
+/** The lines of each Thread reply, before Mentions and cuts (messages §7.1). */
+import { ALERTS_LISTED, alertnameFirst, labelsLine } from './alert-lines.ts';
+import { groupPage, type MessageAlert, type MessageMention, type TemplateFailure } from './input.ts';
+import { cutPoints, oneLine } from './neutral.ts';
+import { titleText } from './parts.ts';
+import type { ReplyEvent } from './replies.ts';
+import { renderNotice, type TemplateScene } from './template-text.ts';
+import { counted, type PlainKey, text } from './texts/texts.ts';
+
+export interface ReplyDraft {
+  /** What the reply begins with. @param points the most that a name may have @param lines the most that are kept */
+  head(points: number, lines: number): string;
+  readonly headLines: number;
+  readonly bullets: readonly string[];
+  /** Alerts that the bullets stand for, listed or not. */
+  readonly bulletTotal: number;
+  /** Lines at the end. */
+  readonly tail: readonly string[];
+  /** Whom the text itself mentions already. */
+  readonly mentioned: readonly MessageMention[];
+  readonly failure: TemplateFailure | null;
+}
+
+/** Everything that a draft needs besides the event. A Quiet reply writes plain names. */
+export type ReplyScene = TemplateScene;
+
+export function draftReply(event: ReplyEvent, scene: ReplyScene): ReplyDraft {
+  const { language } = scene.settings;
+  const say = (key: PlainKey) => said(() => text(language, key));
+  switch (event.event) {
+    case 'alerts_added': {
+      const n = event.alerts.length;
+      return { ...said(() => counted(language, 'reply.added', { n })), ...bulletsOf(event.alerts, scene) };
+    }
+    case 'alert_replaced':
+      return said(() => text(language, 'reply.replaced', { label: scene.format.value(event.label) }));
+    case 'urgency_raised':
+      return urgencyRaised(event, scene);
+    case 'reopened': {
+      const { owner } = event;
+      return owner === null
+        ? say('reply.reopened')
+        : withNames(scene, 'reply.reopened_owner', { user: owner });
+    }
+    case 'snooze_ended':
+      return snoozeEnded(event.joined, scene);
+    case 'takeover':
+      return withNames(scene, 'reply.takeover', { new: event.owner, old: event.formerOwner });
+    case 'resolved': {
+      const reason = text(language, `reason.${event.reason}`);
+      return said(() => text(language, 'reply.resolved', { reason }));
+    }
+    case 'unacknowledged':
+      return withNames(scene, `reply.${event.reason}`, { old: event.formerOwner });
+    case 'auto_unacknowledged':
+      return withNames(scene, 'reply.auto_unack', { old: event.formerOwner });
+    case 'ack_timeout':
+      return noticeReply(event.last, scene);
+    case 'reminder':
+      return withNames(scene, 'reply.reminder', { user: event.owner });
+    case 'notices_missed':
+      return noticesMissed(event, scene);
+  }
+}
+
+/** The notice that nobody has acknowledged, in Tocsin's own words. */
+export function builtInNotice(last: boolean, scene: ReplyScene): ReplyDraft {
+  const { format, group, settings } = scene;
+  const { language } = settings;
+  const sentence = (points: number) => {
+    const title = titleText(format, group, points);
+    return text(language, 'ack_timeout_notice', { number: group.number, title });
+  };
+  return { ...said(sentence), tail: noticeTail(last, scene) };
+}
+
+function noticeReply(last: boolean, scene: ReplyScene): ReplyDraft {
+  const template = scene.settings.templates.ackTimeoutNotice;
+  if (template === null) return builtInNotice(last, scene);
+  const rendered = renderNotice(template, scene);
+  if (!rendered.ok) {
+    const failure = { template: 'ack_timeout_notice', error: rendered.error } as const;
+    return { ...builtInNotice(last, scene), failure };
+  }
+  const { printed, mentioned } = rendered;
+  if (printed.lines === 0) return builtInNotice(last, scene);
+  return {
+    ...said((_points, lines) => printed.text(lines)),
+    headLines: printed.lines,
+    tail: noticeTail(last, scene),
+    mentioned,
+  };
+}
+
+function noticeTail(last: boolean, { format, group, settings }: ReplyScene): string[] {
+  const { language } = settings;
+  const open = format.anchor(text(language, 'link.open'), groupPage(settings, group.id));
+  return last ? [text(language, 'reply.last_notice'), open] : [open];
+}
+
+function urgencyRaised(
+  { level, formerOwner }: Extract<ReplyEvent, { event: 'urgency_raised' }>,
+  scene: ReplyScene,
+): ReplyDraft {
+  const { language } = scene.settings;
+  const urgent = text(language, 'reply.urgent', { level: text(language, `severity.${level}`) });
+  return said((points) => {
+    const effect =
+      formerOwner === null
+        ? text(language, 'reply.urgent_snooze')
+        : text(language, 'reply.urgent_ack', { user: nameOf(scene, formerOwner, points) });
+    return `${urgent} ${effect}`;
+  });
+}
+
+function snoozeEnded(joined: readonly MessageAlert[], scene: ReplyScene): ReplyDraft {
+  const { format, settings } = scene;
+  const over = text(settings.language, 'reply.snooze_ended');
+  if (joined.length === 0) return said(() => over);
+  const came = text(settings.language, 'reply.joined', { n: joined.length });
+  return {
+    ...said((_points, lines) => format.lines([over, came].slice(0, lines))),
+    headLines: 2,
+    ...bulletsOf(joined, scene),
+  };
+}
+
+function noticesMissed(
+  event: Extract<ReplyEvent, { event: 'notices_missed' }>,
+  scene: ReplyScene,
+): ReplyDraft {
+  const { language } = scene.settings;
+  const { count: n } = event;
+  if (event.kind === 'ack_timeout') return said(() => counted(language, 'reply.missed_ack', { n }));
+  const user = (points: number) => nameOf(scene, event.owner, points);
+  return said((points) => counted(language, 'reply.missed_reminder', { n, user: user(points) }));
+}
+
+/** Labels that the Alerts do not share with the group, one line an Alert. */
+function bulletsOf(
+  alerts: readonly MessageAlert[],
+  { format, group, settings }: ReplyScene,
+): Pick<ReplyDraft, 'bullets' | 'bulletTotal'> {
+  const bullets = alerts.slice(0, ALERTS_LISTED).map((alert) => {
+    const names = Object.keys(alert.labels).filter(
+      (name) => name !== settings.severityLabel && !Object.hasOwn(group.commonLabels, name),
+    );
+    return labelsLine(format, alert, alertnameFirst(names));
+  });
+  return { bullets, bulletTotal: alerts.length };
+}
+
+function withNames(scene: ReplyScene, key: PlainKey, names: Readonly<Record<string, string>>): ReplyDraft {
+  const { settings, group } = scene;
+  return said((points) => {
+    const shown = Object.entries(names).map(([role, name]) => [role, nameOf(scene, name, points)] as const);
+    return text(settings.language, key, { n: group.number, ...Object.fromEntries(shown) });
+  });
+}
+
+function nameOf({ format }: ReplyScene, name: string, points: number): string {
+  return format.value(cutPoints(oneLine(name), points));
+}
+
+function said(head: ReplyDraft['head']): ReplyDraft {
+  return { head, headLines: 1, bullets: [], bulletTotal: 0, tail: [], mentioned: [], failure: null };
+}

@@ -1,0 +1,112 @@
+/** Puts a Thread reply together, with its Mentions and within its limit (messages §6, §7.1). */
+import type { MessageFormat } from './formats/format.ts';
+import {
+  type GroupMessage,
+  groupPage,
+  type MessageMention,
+  type MessageSettings,
+  type TemplateFailure,
+} from './input.ts';
+import { mentionKey, plainMention, type WriteMention } from './mentions.ts';
+import type { ReplyEvent } from './replies.ts';
+import { builtInNotice, draftReply, type ReplyDraft, type ReplyScene } from './reply-draft.ts';
+import { type GivingUp, shorten, UNCUT } from './shorten.ts';
+import { text } from './texts/texts.ts';
+
+/** How a messenger mentions people in a reply. */
+export interface ReplyMentions {
+  /** Empty for a Quiet reply. */
+  readonly mentions: readonly MessageMention[];
+  readonly write: WriteMention;
+  readonly place: 'first_line' | 'last_line';
+}
+
+interface Kept extends Readonly<Record<string, number>> {
+  readonly bullets: number;
+  readonly lines: number;
+  readonly points: number;
+  readonly mentions: number;
+}
+
+const ORDER: GivingUp<Kept> = [
+  ['bullets', 0],
+  ['lines', 1],
+  ['points', 1],
+  ['mentions', 0],
+];
+
+/** The text within `limit`, as the format counts: lines go from the end, the first line and the Mentions stay. */
+export function replyText(
+  format: MessageFormat,
+  event: ReplyEvent,
+  group: GroupMessage,
+  settings: MessageSettings,
+  named: ReplyMentions,
+  limit: number,
+): { readonly text: string; readonly failure: TemplateFailure | null } {
+  const isLoud = named.mentions.length > 0;
+  const scene = { format, group, settings, write: isLoud ? named.write : plainMention(format) };
+  const draft = draftReply(event, scene);
+  const output = shortened(draft, scene, named, limit);
+  const { failure } = draft;
+  // A template whose first line alone is too long cannot be cut inside its markup.
+  if (event.event !== 'ack_timeout' || format.length(output) <= limit) return { text: output, failure };
+  return { text: shortened(builtInNotice(event.last, scene), scene, named, limit), failure };
+}
+
+function shortened(draft: ReplyDraft, scene: ReplyScene, named: ReplyMentions, limit: number): string {
+  const alreadyThere = new Set(draft.mentioned.map(mentionKey));
+  const others = named.mentions.filter((mention) => !alreadyThere.has(mentionKey(mention)));
+  const written = [...new Set(others.map(named.write))];
+  const textOf = (kept: Kept) => {
+    const mentions = written.slice(0, kept.mentions).join(' ');
+    return laidOut(draft, scene, kept, mentions, named.place);
+  };
+  const full = {
+    bullets: draft.bullets.length,
+    lines: draft.headLines,
+    points: UNCUT,
+    mentions: written.length,
+  };
+  return textOf(shorten<Kept>(full, ORDER, (kept) => scene.format.length(textOf(kept)) <= limit));
+}
+
+function laidOut(
+  draft: ReplyDraft,
+  { format, group, settings }: ReplyScene,
+  kept: Kept,
+  mentions: string,
+  place: ReplyMentions['place'],
+): string {
+  const head = draft.head(kept.points, kept.lines);
+  const intro = place === 'first_line' ? afterFirstLine(head, mentions) : head;
+  const bullets = draft.bullets.slice(0, kept.bullets);
+  const parts = [
+    bullets.length > 0 ? format.under(intro, format.bullets(bullets)) : intro,
+    moreAlerts(format, group, settings, draft.bulletTotal - bullets.length),
+    moreLines(settings, draft.headLines - kept.lines),
+    ...draft.tail,
+    place === 'last_line' ? mentions : '',
+  ];
+  return format.parts(parts.filter((part) => part !== ''));
+}
+
+function afterFirstLine(head: string, mentions: string): string {
+  if (mentions === '') return head;
+  const end = head.indexOf('\n');
+  return end < 0 ? `${head} ${mentions}` : `${head.slice(0, end)} ${mentions}${head.slice(end)}`;
+}
+
+function moreAlerts(
+  format: MessageFormat,
+  group: GroupMessage,
+  settings: MessageSettings,
+  n: number,
+): string {
+  if (n === 0) return '';
+  return format.anchor(text(settings.language, 'reply.more', { n }), groupPage(settings, group.id));
+}
+
+function moreLines({ language }: MessageSettings, n: number): string {
+  return n === 0 ? '' : text(language, 'alerts.cut', { n });
+}

@@ -1,0 +1,96 @@
+/** A Root message before it takes a messenger's form: its draft, by Tocsin's own layout, a template or the Fallback. */
+
+import type { SignButton } from './buttons.ts';
+import type { MessageFormat } from './formats/format.ts';
+import {
+  ALERTS_CONSIDERED,
+  byPlace,
+  type DeliveryNotes,
+  type GroupMessage,
+  type MessageAlert,
+  type MessageMention,
+  type MessageSettings,
+  NO_NOTES,
+  type TemplateFailure,
+} from './input.ts';
+import { draftNotices } from './notices.ts';
+import { builtInContent, draftFrame, fallbackContent, type RootContent, type RootDraft } from './parts.ts';
+import { type RootFrame, rootText } from './root-text.ts';
+import { renderLines, renderRoot } from './template-text.ts';
+
+/** What differs from one call to the messenger to the next. */
+export interface RootCall {
+  /** `test` marks the message as one; its buttons are to be signed for a test message. */
+  readonly kind: 'root' | 'test';
+  readonly notes: DeliveryNotes;
+  /** Of a Loud post; null for a Quiet one and for an edit. */
+  readonly mentions: readonly MessageMention[] | null;
+  /** Null when the messenger has no buttons, and for a final edit. */
+  readonly sign: SignButton | null;
+}
+
+export interface DraftedRoot {
+  readonly draft: RootDraft;
+  /** Why the Fallback is shown; null when it is not. */
+  readonly failure: TemplateFailure | null;
+  /** Whom a root_message template mentions, as far as it names everyone or a group. */
+  readonly mentioned: readonly MessageMention[];
+}
+
+export function draftRoot(
+  format: MessageFormat,
+  group: GroupMessage,
+  settings: MessageSettings,
+  notes: DeliveryNotes,
+): DraftedRoot {
+  const alerts = [...group.alerts].sort(byPlace).slice(0, ALERTS_CONSIDERED);
+  const { content, failure = null, mentioned = [] } = contentOf(format, group, settings, alerts);
+  return { draft: { ...draftFrame(format, group, settings, notes), content }, failure, mentioned };
+}
+
+/** The laid-out text, and the one that identifies the desired state: without notes and Mentions. */
+export function rootTexts(
+  format: MessageFormat,
+  draft: RootDraft,
+  frame: RootFrame,
+  limit: number,
+  { group, settings, notes }: { group: GroupMessage; settings: MessageSettings; notes: DeliveryNotes },
+): { readonly text: string; readonly desired: string; readonly truncated: boolean } {
+  const { text, truncated } = rootText(format, draft, frame, limit);
+  if (!hasNotes(notes) && frame.mentions.length === 0) return { text, desired: text, truncated };
+  const notices = draftNotices(format, group, settings, NO_NOTES);
+  const desired = rootText(format, { ...draft, notices }, { ...frame, mentions: [] }, limit).text;
+  return { text, desired, truncated };
+}
+
+function hasNotes({ late, deletedAt, continued, final }: DeliveryNotes): boolean {
+  return late !== null || deletedAt !== null || continued || final;
+}
+
+interface DraftedContent {
+  readonly content: RootContent;
+  readonly failure?: TemplateFailure;
+  readonly mentioned?: readonly MessageMention[];
+}
+
+function contentOf(
+  format: MessageFormat,
+  group: GroupMessage,
+  settings: MessageSettings,
+  alerts: readonly MessageAlert[],
+): DraftedContent {
+  const { rootMessage, line } = settings.templates;
+  const fallback = (failure: TemplateFailure): DraftedContent => ({
+    content: fallbackContent(format, group, settings, alerts),
+    failure,
+  });
+  if (rootMessage !== null) {
+    const rendered = renderRoot(rootMessage, format, group, settings);
+    if (!rendered.ok) return fallback({ template: 'root_message', error: rendered.error });
+    return { content: { kind: 'template', printed: rendered.printed }, mentioned: rendered.mentioned };
+  }
+  if (line === null) return { content: builtInContent(format, group, settings, alerts, null) };
+  const rendered = renderLines(line, format, group, settings, alerts);
+  if (!rendered.ok) return fallback({ template: 'line', error: rendered.error });
+  return { content: builtInContent(format, group, settings, alerts, rendered.lineOf) };
+}
