@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { SECOND, systemClock } from '../clock.ts';
-import { parseHostPort } from '../config.ts';
+import { type HostPort, parseHostPort } from '../config.ts';
 import { createMask } from '../secrets/masking.ts';
 import { ALL_CHECKS } from './bridge-check/all-checks.ts';
 import { isHttpUrl, isPushSecret, isToken } from './bridge-check/formats.ts';
-import { createInbox } from './bridge-check/inbox.ts';
-import { listen } from './bridge-check/listener.ts';
+import { createInbox, type PushInbox } from './bridge-check/inbox.ts';
+import { type Listener, listen } from './bridge-check/listener.ts';
 import type { Ask } from './bridge-check/person.ts';
 import { isWell, jsonOf, linesOf, summaryOf } from './bridge-check/report.ts';
 import { sendOverNetwork } from './bridge-check/send.ts';
@@ -78,7 +78,7 @@ Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage or unreachable.`
 interface Asked {
   readonly session: Omit<Session, 'person'>;
   readonly person: 'sim' | 'asked' | null;
-  readonly listen: ReturnType<typeof parseHostPort>;
+  readonly listen: HostPort | null;
   readonly isJson: boolean;
 }
 
@@ -119,10 +119,13 @@ async function check({ session, person, listen: address, isJson }: Asked, io: Co
   const { token, secondToken, pushSecret, baseUrl } = session;
   const mask = createMask([token, secondToken, pushSecret].filter((secret) => secret !== null));
   const inbox = address && createInbox({ now: systemClock.now, after: afterSeconds });
+  const listener = address && inbox ? await listening(address, inbox) : null;
+  if (typeof listener === 'string') {
+    io.err(`${NAME}: --push-listen: ${listener}`);
+    return EXIT.usage;
+  }
   const terminal = person === 'asked' ? openTerminal(io) : null;
-  let stop = async (): Promise<void> => undefined;
   try {
-    if (address && inbox) stop = await listen(address.host, address.port, inbox);
     const outcome = await checkBridge(
       { ...session, person: terminal?.ask ?? (person === 'sim' ? 'sim' : null) },
       { send: sendOverNetwork, clock: systemClock, random: randomBytes, inbox },
@@ -138,7 +141,16 @@ async function check({ session, person, listen: address, isJson }: Asked, io: Co
     return isWell(outcome.results) ? EXIT.done : EXIT.failed;
   } finally {
     terminal?.close();
-    await stop();
+    await listener?.close();
+  }
+}
+
+/** The listener, or why there is none. */
+async function listening({ host, port }: HostPort, inbox: PushInbox): Promise<Listener | string> {
+  try {
+    return await listen(host, port, inbox);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

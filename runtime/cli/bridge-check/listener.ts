@@ -4,8 +4,13 @@ import type { PushInbox } from './inbox.ts';
 
 const LONGEST_BODY = 1024 * 1024;
 
-/** @throws when the address cannot be listened on @returns what stops it */
-export async function listen(host: string, port: number, inbox: PushInbox): Promise<() => Promise<void>> {
+export interface Listener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** @param port 0 takes a free one @throws when the address cannot be listened on */
+export async function listen(host: string, port: number, inbox: PushInbox): Promise<Listener> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -27,9 +32,13 @@ export async function listen(host: string, port: number, inbox: PushInbox): Prom
     server.once('error', failed);
     server.listen(port, host, listening);
   });
-  return () =>
-    new Promise((closed) => {
-      server.close(() => closed());
-      server.closeAllConnections();
-    });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
 }

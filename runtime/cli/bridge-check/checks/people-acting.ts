@@ -25,7 +25,7 @@ async function expectEvent(
 
 async function expectNoEvent(run: Run, type: string, fits: (event: BridgeEvent) => boolean): Promise<void> {
   const event = await part(run, 'events').find((one) => one.type === type && fits(one), QUIET_SECONDS);
-  demand(event === null, `a ${type} came: ${JSON.stringify(event)}`);
+  demand(event === null, `${type} came though it should not: ${JSON.stringify(event)}`);
 }
 
 function expectUser({ user }: BridgeEvent): void {

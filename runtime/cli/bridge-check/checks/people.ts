@@ -72,7 +72,7 @@ export const PEOPLE_CHECKS: readonly Check[] = [
   {
     ...{
       id: 'M1',
-      needs: ['bot_can_start', 'handle'],
+      needs: ['bot_can_start', 'user_lookup', 'handle'],
       level: 'must',
       text: 'a direct message is sent, and replayed by its key',
     },
