@@ -82,7 +82,7 @@ function receive(turn: ConnectionTurn, message: ConnectionMessage, env: TurnEnv)
       turn.reply = hearEvent(turn, message);
       break;
     case 'event_settled':
-      if (turn.rows.get(message.eventId)?.say != null) turn.handled(message.eventId, null);
+      settle(turn, message.eventId);
       break;
     case 'poll_finished':
       pollFinished(turn, message);
@@ -143,6 +143,11 @@ function hearEvent(turn: ConnectionTurn, { event }: EventArrived): EventAnswer {
     turn.perform({ type: 'connection.link_rejected', connectionId: turn.id });
   }
   return { say };
+}
+
+function settle(turn: ConnectionTurn, eventId: string): void {
+  const before = turn.rows.get(eventId);
+  if (before?.say != null) turn.handled(eventId, null, before.at);
 }
 
 function pollFinished(turn: ConnectionTurn, { poll, outcome, at }: PollFinished): void {

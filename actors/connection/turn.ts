@@ -52,15 +52,9 @@ export class ConnectionTurn {
   }
 
   /** Notes an event as handled, with what is still to be said about it. */
-  handled(eventId: string, say: string | null): void {
-    remember(this.rows, { id: eventId, at: this.now, say }, this.now);
-    this.#records.push({
-      type: 'connection.event_handled',
-      connectionId: this.id,
-      eventId,
-      say,
-      at: this.now,
-    });
+  handled(eventId: string, say: string | null, at = this.now): void {
+    remember(this.rows, { id: eventId, at, say }, this.now);
+    this.#records.push({ type: 'connection.event_handled', connectionId: this.id, eventId, say, at });
   }
 
   forgetEvents(): void {

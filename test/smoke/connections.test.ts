@@ -77,7 +77,7 @@ test('once saved it is polled: the bridge is known, and an unknown token is answ
   connection = await api.post('/connections', { ...draft(), name: 'Reference' });
   await until('the Info is known', async () => (await read()).bot_username === 'oncall-bot');
   await sendDirectly(fakeToken());
-  await until('the person is answered', () => answers().length === 1);
+  await until('the person is answered', async () => answers().length === 1);
   expect(JSON.parse(answers()[0]?.body ?? '').text).toMatch(/^Nothing waits for this token/);
   await until('something arrived', async () => (await read()).inbound.last_at !== null);
 });
@@ -86,7 +86,7 @@ test('after a crash it goes on behind what was handled', async () => {
   await tocsin.kill();
   api = await Api.signIn(await tocsin.start());
   await sendDirectly(fakeToken());
-  await until('the person is answered', () => answered() === 2);
+  await until('the person is answered', async () => answered() === 2);
 });
 
 test('a bridge that fails is told of while it does', async () => {
@@ -96,14 +96,14 @@ test('a bridge that fails is told of while it does', async () => {
   await until('the trouble is shown', async () => (await read()).inbound.error?.startsWith('answered 503'));
   expect((await read()).inbound.since).not.toBeNull();
   await until('no trouble is left', async () => (await read()).inbound.error === null);
-  await until('the person is answered', () => answered() === 3);
+  await until('the person is answered', async () => answered() === 3);
 });
 
 test('in push mode the bridge calls, signed', async () => {
   push.url = connection.callback_url;
   await update({ event_mode: 'push', push_secret: SECRET });
   await sendDirectly(fakeToken());
-  await until('the person is answered', () => answered() === 4);
+  await until('the person is answered', async () => answered() === 4);
   const forged = await fetch(connection.callback_url, { method: 'POST', body: '{}' });
   expect(forged.status).toBe(401);
 });

@@ -1,0 +1,324 @@
+import { describe, expect, test } from 'vitest';
+import type { Turn } from '../../runtime/actor/index.ts';
+import { DAY, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { PLAIN_INFO } from '../../test/fakes/scripted-bridge.ts';
+import { createConnectionActor } from './actor.ts';
+import type { BridgeEvent } from './bridge/events.ts';
+import { readInfo } from './bridge/info.ts';
+import type { ConnectionPerformed, ConnectionRecord, PollBegun } from './effects.ts';
+import type { ConnectionMessage, PollOutcome } from './messages.ts';
+import type { ConnectionRows } from './rows.ts';
+import type { ConnectionState } from './state.ts';
+
+const ID = 'CN5Q8V2K7WXM3D' as PublicId;
+const DESTINATION = 'DSK7M3QX9P2RTA';
+const CONFIGURED = {
+  type: 'configured',
+  version: 1,
+  access: 1,
+  polls: true,
+  limiter: { limit: 2, per_seconds: 1 },
+} as const;
+
+/** A Connection alone, with what it asked for since the last look. */
+function connection() {
+  const definition = createConnectionActor();
+  let now: Micros = 1_791_020_467_000_000;
+  let state: ConnectionState = definition.start(ID);
+  let rows: ConnectionRows = definition.emptyRows(ID);
+  let turn: Turn<ConnectionState>;
+  const performed: ConnectionPerformed[] = [];
+  const records: ConnectionRecord[] = [];
+  const hints: object[] = [];
+  let poll = 0;
+
+  const give = (message: ConnectionMessage, from: string | null = null) => {
+    turn = definition.receive({ self: { kind: 'connection', key: ID }, state, rows }, message, {
+      now,
+      from: from === null ? null : { kind: 'destination', key: from },
+      prepared: undefined,
+      random: () => new Uint8Array(),
+    });
+    state = turn.state;
+    for (const effect of turn.performs) {
+      if (effect.type === 'hint') hints.push(effect);
+      else performed.push(effect as ConnectionPerformed);
+      if ('poll' in effect) poll = Number(effect.poll);
+    }
+    records.push(...(turn.records as readonly ConnectionRecord[]));
+    return turn;
+  };
+
+  const polls = () => performed.filter((effect): effect is PollBegun => effect.type === 'connection.poll');
+  return {
+    give,
+    now: () => now,
+    pass(by: Micros) {
+      now += by;
+      return give({ type: 'wake' });
+    },
+    /** The poll under way comes to this. */
+    finish(outcome: PollOutcome) {
+      return give({ type: 'poll_finished', poll, outcome, at: now });
+    },
+    hear: (event: BridgeEvent) => give({ type: 'event', event }).reply,
+    restart() {
+      state = definition.restore(JSON.parse(JSON.stringify(definition.persist(state))));
+      rows = new Map(rows);
+    },
+    polls,
+    lastPoll: () => polls().at(-1),
+    performed: () => performed.splice(0).map(({ type }) => type),
+    records: () => records.splice(0),
+    hints: () => hints.splice(0).length,
+    wakeAt: () => turn.wakeAt,
+  };
+}
+
+const link = (id: string): BridgeEvent => ({
+  id,
+  type: 'account_link',
+  occurredAt: 0,
+  user: { external_id: '18', username: 'bob', display_name: null, bot: false },
+  token: 'unknown',
+});
+const press = (id: string): BridgeEvent => ({
+  id,
+  type: 'press',
+  occurredAt: 0,
+  user: { external_id: '18', username: 'bob', display_name: null, bot: false },
+  message_id: '9001',
+  data: 'AQFB',
+});
+
+describe('polling', () => {
+  test('begins with the configuration, and reads the Info first', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    expect(actor.lastPoll()).toMatchObject({ poll: 1, access: 1, cursor: null, readsInfo: true });
+    actor.finish({ is: 'passed', cursor: 'c-1', brought: true });
+    expect(actor.lastPoll()).toMatchObject({ poll: 2, cursor: 'c-1' });
+  });
+
+  test('an empty page is followed by a poll a second after it began', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.finish({ is: 'passed', cursor: 'c-1', brought: false });
+    expect(actor.wakeAt()).toBe(actor.now() + SECOND);
+    actor.pass(SECOND);
+    expect(actor.lastPoll()).toMatchObject({ poll: 2 });
+  });
+
+  test('the log is told at the first failure and every 10 minutes, people at each other error', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.performed();
+    actor.finish({ is: 'failed', error: 'answered 503', retryAt: null });
+    expect(actor.performed()).toEqual(['connection.poll_failed']);
+    expect(actor.hints()).toBe(1);
+    actor.pass(SECOND);
+    actor.finish({ is: 'failed', error: 'answered 503', retryAt: null });
+    expect(actor.hints()).toBe(0);
+    actor.pass(10 * MINUTE);
+    actor.performed();
+    actor.give({
+      type: 'poll_finished',
+      poll: 3,
+      outcome: { is: 'failed', error: 'answered 502', retryAt: null },
+      at: actor.now(),
+    });
+    expect(actor.performed()).toEqual(['connection.poll_failed']);
+    expect(actor.hints()).toBe(1);
+    expect(actor.records().at(-1)).toMatchObject({ type: 'connection.inbound', error: 'answered 502' });
+  });
+
+  test('the outcome of an older poll says nothing', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.give({ ...CONFIGURED, version: 2, access: 2 });
+    expect(actor.polls().map(({ poll, access }) => [poll, access])).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+    actor.give({
+      type: 'poll_finished',
+      poll: 1,
+      outcome: { is: 'passed', cursor: 'old', brought: true },
+      at: 0,
+    });
+    actor.finish({ is: 'passed', cursor: 'c-1', brought: false });
+    expect(actor.wakeAt()).toBe(actor.now() + SECOND);
+  });
+
+  test('after a restart, and without a sign for long, a poll under way is repeated', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.restart();
+    actor.give({ type: 'resume' });
+    expect(actor.lastPoll()).toMatchObject({ poll: 2 });
+    actor.pass(5 * MINUTE);
+    expect(actor.lastPoll()).toMatchObject({ poll: 3 });
+  });
+
+  test('ends with push mode, and goes on where it ended', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.finish({ is: 'passed', cursor: 'c-1', brought: false });
+    actor.give({ ...CONFIGURED, version: 2, polls: false });
+    expect(actor.wakeAt()).toBeNull();
+    actor.give({ ...CONFIGURED, version: 3 });
+    expect(actor.lastPoll()).toMatchObject({ cursor: 'c-1' });
+  });
+
+  test('an older configuration changes nothing', () => {
+    const actor = connection();
+    actor.give({ ...CONFIGURED, version: 5 });
+    actor.give({ ...CONFIGURED, version: 4, polls: false });
+    expect(actor.wakeAt()).not.toBeNull();
+  });
+});
+
+describe('an event', () => {
+  test('is handled once, by whichever way it comes; its answer is repeated until it was given', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    const say = expect.stringMatching(/^Nothing waits for this token/);
+    expect(actor.hear(link('evt-1'))).toEqual({ say });
+    actor.restart();
+    expect(actor.hear(link('evt-1'))).toEqual({ say });
+    actor.give({ type: 'event_settled', eventId: 'evt-1' });
+    expect(actor.hear(link('evt-1'))).toEqual({ say: null });
+    expect(actor.performed().filter((type) => type === 'connection.link_rejected')).toHaveLength(1);
+  });
+
+  test('about a message that was not posted through this Connection is ignored without an answer', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    expect(actor.hear(press('evt-1'))).toEqual({ say: null });
+  });
+
+  test('is stored with its id in the same turn, and remembered for a day', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.records();
+    actor.hear(link('evt-1'));
+    expect(actor.records().map(({ type }) => type)).toEqual([
+      'connection.event_handled',
+      'connection.inbound',
+    ]);
+    actor.pass(DAY);
+    actor.give({ type: 'event_settled', eventId: 'evt-1' });
+    expect(actor.hear(link('evt-1'))).toMatchObject({ say: expect.any(String) });
+  });
+
+  test('that always fails is given up, so that later ones are handled', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    for (let time = 0; time < 5; time++) {
+      actor.finish({ is: 'events_failed', ids: ['poison'] });
+      actor.pass(time === 3 ? 5 * MINUTE : MINUTE);
+      if (actor.lastPoll() === undefined) throw new Error('no poll');
+    }
+    expect(actor.performed()).toContain('connection.event_given_up');
+    expect(actor.hear(link('poison'))).toEqual({ say: null });
+  });
+
+  test('of another address or token is forgotten', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.hear(link('evt-1'));
+    actor.give({ type: 'event_settled', eventId: 'evt-1' });
+    actor.give({ ...CONFIGURED, version: 2, access: 2 });
+    expect(actor.records().map(({ type }) => type)).toContain('connection.events_forgotten');
+    expect(actor.hear(link('evt-1'))).toMatchObject({ say: expect.any(String) });
+  });
+});
+
+describe('the copy of Info', () => {
+  const read = readInfo(PLAIN_INFO);
+  if (!read.ok) throw new Error('the Info of the tests is invalid');
+  const { info } = read;
+  const answered = (at: Micros) =>
+    ({ type: 'info_read', access: 1, read: { ok: true, info, wrong: null, tokenless: null }, at }) as const;
+  const failed = (at: Micros, pointer: string | null = null) =>
+    ({ type: 'info_read', access: 1, read: { ok: false, pointer }, at }) as const;
+
+  function polledAfter(...messages: readonly ((now: Micros) => ConnectionMessage)[]) {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    for (const message of messages) actor.give(message(actor.now()));
+    return actor;
+  }
+
+  test.each<[string, Micros, boolean, readonly ((now: Micros) => ConnectionMessage)[]]>([
+    ['fresh', 5 * MINUTE - 1, false, [answered]],
+    ['5 minutes old', 5 * MINUTE, true, [answered]],
+    ['that could not be read', 30 * SECOND - 1, false, [failed]],
+    ['that could not be read half a minute ago', 30 * SECOND, true, [failed]],
+  ])('%s', (_name, after, isRead, messages) => {
+    const actor = polledAfter(...messages);
+    actor.finish({ is: 'failed', error: 'x', retryAt: actor.now() + after });
+    actor.pass(after);
+    expect(actor.lastPoll()?.readsInfo).toBe(isRead);
+  });
+
+  test('is told to browsers when it says something else', () => {
+    const actor = polledAfter(answered);
+    expect(actor.hints()).toBe(1);
+    actor.give(answered(actor.now()));
+    expect(actor.hints()).toBe(0);
+    actor.give(failed(actor.now(), '/limits'));
+    expect(actor.hints()).toBe(1);
+    expect(actor.records().at(-1)).toMatchObject({ info, wrong: '/limits', failedAt: actor.now() });
+  });
+
+  test('of another address or token does not count', () => {
+    const actor = connection();
+    actor.give({ ...CONFIGURED, access: 2 });
+    actor.records();
+    actor.give(answered(actor.now()));
+    expect(actor.records()).toEqual([]);
+  });
+});
+
+describe('tokens', () => {
+  test('a person gets one, or is told when', () => {
+    const actor = connection();
+    actor.give({ ...CONFIGURED, polls: false });
+    expect(actor.give({ type: 'take_token' }).reply).toEqual({ granted: true });
+    actor.give({ type: 'take_token' });
+    expect(actor.give({ type: 'take_token' }).reply).toEqual({
+      granted: false,
+      dueAt: actor.now() + SECOND / 2,
+    });
+  });
+
+  test('a Destination is sent one when it is due, unless it wants none any more', () => {
+    const actor = connection();
+    actor.give({ ...CONFIGURED, polls: false });
+    const to = { kind: 'destination', key: DESTINATION };
+    expect(actor.give({ type: 'token_wanted', urgent: false }, DESTINATION).sends).toEqual([
+      { to, message: { type: 'token_granted' } },
+    ]);
+    actor.give({ type: 'take_token' });
+    expect(actor.give({ type: 'token_wanted', urgent: false }, DESTINATION).sends).toEqual([]);
+    actor.give({ type: 'token_unwanted' }, DESTINATION);
+    expect(actor.pass(SECOND).sends).toEqual([]);
+    actor.give({ type: 'hold', until: actor.now() + 7 * SECOND });
+    actor.give({ type: 'token_wanted', urgent: false }, DESTINATION);
+    expect(actor.pass(7 * SECOND - 1).sends).toEqual([]);
+    expect(actor.pass(SECOND).sends).toHaveLength(1);
+  });
+});
+
+test('deleted, it does nothing any more and forgets its events', () => {
+  const actor = connection();
+  actor.give(CONFIGURED);
+  actor.hear(link('evt-1'));
+  actor.give({ type: 'deleted', version: 2 });
+  expect(actor.wakeAt()).toBeNull();
+  expect(actor.records().map(({ type }) => type)).toContain('connection.events_forgotten');
+  actor.give({ ...CONFIGURED, version: 3 });
+  expect(actor.wakeAt()).toBeNull();
+});

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { begin, step } from '../../runtime/actor/index.ts';
+import { MINUTE, SECOND } from '../../runtime/clock.ts';
+import { type ConnectionEvent, connectionMachine, givenUp, LONG_PAUSE, UNOFFERED_PAUSE } from './machine.ts';
+
+const T = 1_791_020_467_000_000;
+const WANTED: ConnectionEvent = { type: 'polling_wanted', at: T };
+const started = (at = T): ConnectionEvent => ({ type: 'poll_started', at, lostAt: at + 5 * MINUTE });
+const CALLING = [WANTED, started()];
+const failed = (at = T + SECOND, retryAt: number | null = null): ConnectionEvent => ({
+  type: 'poll_failed',
+  error: 'answered 503',
+  at,
+  retryAt,
+});
+const TROUBLED = [...CALLING, failed(), started(T + 2 * SECOND)];
+const page = (at: number, brought: boolean): ConnectionEvent => ({
+  type: 'page_passed',
+  cursor: 'c-2',
+  brought,
+  at,
+});
+const refused = (at: number): ConnectionEvent => ({ type: 'cursor_refused', error: 'answered 400', at });
+const CHANGED: ConnectionEvent = { type: 'access_changed', at: T + 3 * SECOND };
+
+/** Where events lead from the start, and what the last one told. */
+function follow(events: readonly ConnectionEvent[]) {
+  let snapshot = begin(connectionMachine);
+  let told: string[] = [];
+  for (const event of events) {
+    const next = step(connectionMachine, snapshot, event);
+    snapshot = next.snapshot;
+    told = next.emitted.map((one) => one.type);
+  }
+  return { state: snapshot.value, told, ...snapshot.context };
+}
+
+describe('every transition', () => {
+  const waiting = { polling: 'waiting' };
+  const calling = { polling: 'calling' };
+  test.each<[string, readonly ConnectionEvent[], object]>([
+    ['starts without polling', [], { state: 'not_polling', nextAt: null }],
+    ['polls at once where it is wanted', [WANTED], { state: waiting, nextAt: T, cursor: null }],
+    ['a poll is under way', CALLING, { state: calling, poll: 1, nextAt: null, lostAt: T + 5 * MINUTE }],
+    [
+      'a page with events is followed by the next poll at once',
+      [...CALLING, page(T + SECOND / 10, true)],
+      { state: waiting, told: [], cursor: 'c-2', nextAt: T + SECOND / 10, lostAt: null },
+    ],
+    [
+      'an empty one by a poll not sooner than a second after the one before',
+      [...CALLING, page(T + SECOND / 10, false)],
+      { state: waiting, cursor: 'c-2', nextAt: T + SECOND },
+    ],
+    [
+      'the first failure is told, and tried again after a second',
+      [...CALLING, failed()],
+      {
+        state: waiting,
+        told: ['trouble_began'],
+        nextAt: T + 2 * SECOND,
+        trouble: { error: 'answered 503', since: T + SECOND },
+      },
+    ],
+    [
+      'the second after two, since the first',
+      [...TROUBLED, failed(T + 3 * SECOND)],
+      { told: ['trouble_went_on'], nextAt: T + 5 * SECOND, trouble: { since: T + SECOND } },
+    ],
+    [
+      'at last every minute',
+      [...CALLING, ...Array.from({ length: 12 }, () => [failed(), started()]).flat(), failed(T)],
+      { nextAt: T + MINUTE },
+    ],
+    [
+      'or exactly when the bridge asked for it',
+      [...CALLING, failed(T + SECOND, T + 7 * SECOND)],
+      { nextAt: T + 7 * SECOND },
+    ],
+    [
+      'a page ends the trouble',
+      [...TROUBLED, page(T + 3 * SECOND, true)],
+      { told: ['trouble_ended'], trouble: null, failures: 0 },
+    ],
+    [
+      'a refused cursor is dropped, and the poll repeated without it',
+      [...CALLING, page(T, true), started(), refused(T + SECOND)],
+      { state: waiting, told: [], cursor: null, nextAt: T + SECOND, trouble: null },
+    ],
+    [
+      'twice within a minute is trouble, and a pause',
+      [...CALLING, refused(T), started(), refused(T + MINUTE - 1)],
+      { state: waiting, told: ['trouble_went_on'], nextAt: T + MINUTE - 1 + LONG_PAUSE },
+    ],
+    [
+      'twice within more than a minute is not',
+      [...CALLING, refused(T), started(), refused(T + MINUTE)],
+      { state: waiting, nextAt: T + MINUTE, trouble: null },
+    ],
+    [
+      'events that failed keep the cursor; the page comes again after a second',
+      [...CALLING, page(T, true), started(), { type: 'events_failed', ids: ['e1'], at: T + SECOND }],
+      { cursor: 'c-2', nextAt: T + 2 * SECOND, failing: [{ id: 'e1', times: 1, since: T + SECOND }] },
+    ],
+    [
+      'a page that arrives ends the trouble, even if its events fail',
+      [...TROUBLED, { type: 'events_failed', ids: ['e1'], at: T + 3 * SECOND }],
+      { told: ['trouble_ended'], trouble: null },
+    ],
+    [
+      'a bridge that does not offer polling is asked again later',
+      [...CALLING, { type: 'poll_unoffered', at: T + SECOND }],
+      { state: waiting, told: [], nextAt: T + SECOND + UNOFFERED_PAUSE },
+    ],
+    [
+      'which ends the trouble, too',
+      [...TROUBLED, { type: 'poll_unoffered', at: T + 3 * SECOND }],
+      { told: ['trouble_ended'], trouble: null },
+    ],
+    [
+      'a lost poll is repeated',
+      [...CALLING, { type: 'poll_lost', at: T + SECOND }],
+      { state: waiting, nextAt: T + SECOND, lostAt: null },
+    ],
+    [
+      'polling that ends keeps its cursor for a way back',
+      [...CALLING, page(T, true), { type: 'polling_ended' }],
+      { state: 'not_polling', cursor: 'c-2', nextAt: null, trouble: null },
+    ],
+    [
+      'another address or token forgets everything and polls at once',
+      [...CALLING, page(T, true), started(), CHANGED],
+      { state: waiting, cursor: null, nextAt: T + 3 * SECOND, poll: 2, lostAt: null },
+    ],
+    [
+      'also where nothing is polled',
+      [...CALLING, page(T, true), { type: 'polling_ended' }, CHANGED],
+      { state: 'not_polling', cursor: null, nextAt: null },
+    ],
+    ['is deleted without polling', [{ type: 'deleted' }], { state: 'deleted' }],
+    ['is deleted while it polls', [...CALLING, { type: 'deleted' }], { state: 'deleted' }],
+    ['stays deleted', [{ type: 'deleted' }, WANTED, CHANGED], { state: 'deleted', told: [] }],
+  ])('%s', (_name, events, expected) => {
+    expect(follow(events)).toMatchObject(expected);
+  });
+});
+
+test('an event is given up after 5 failures over at least 5 minutes, and only while it goes on failing', () => {
+  const fails = (at: number, ids: readonly string[]): ConnectionEvent[] => [
+    started(at),
+    { type: 'events_failed', ids, at },
+  ];
+  const four = [0, 1, 2, 3].flatMap((minutes) => fails(T + minutes * MINUTE, ['e1', 'e2']));
+  const fifth = follow([WANTED, ...four, ...fails(T + 4 * MINUTE, ['e1'])]);
+  expect(givenUp(fifth, T + 4 * MINUTE)).toEqual([]);
+  const sixth = follow([
+    WANTED,
+    ...four,
+    ...fails(T + 4 * MINUTE, ['e1']),
+    ...fails(T + 5 * MINUTE, ['e1', 'e2']),
+  ]);
+  expect(givenUp(sixth, T + 5 * MINUTE)).toEqual(['e1']);
+});

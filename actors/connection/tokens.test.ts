@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { SECOND } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import {
+  BEHIND_PEOPLE,
+  FRESH_DESK,
+  granted,
+  held,
+  nextTokenAt,
+  type TokenDesk,
+  takenToken,
+  wished,
+} from './tokens.ts';
+
+const T = 1_791_020_467_000_000;
+const LIMITER = { limit: 2, per_seconds: 1 };
+const ids = (count: number) => Array.from({ length: count }, (_, index) => `DS${index}` as PublicId);
+
+function emptied(): TokenDesk {
+  let desk: TokenDesk = FRESH_DESK;
+  for (let taken = takenToken(desk, LIMITER, T); taken; taken = takenToken(taken, LIMITER, T)) desk = taken;
+  return desk;
+}
+
+const wish = (desk: TokenDesk, destinationId: PublicId, urgent = false, since = T) =>
+  wished(desk, { destinationId, urgent, since });
+
+describe('a person', () => {
+  test('takes what is there, as many as the limit at once', () => {
+    expect(emptied().bucket?.tokens).toBe(0);
+    expect(nextTokenAt(emptied(), LIMITER, T)).toBe(T + SECOND / 2);
+  });
+
+  test('is ahead of deliveries that wait: these come a little after their token', () => {
+    const [one] = ids(1);
+    const waiting = granted(wish(emptied(), one!), LIMITER, T);
+    expect(waiting.to).toEqual([]);
+    expect(waiting.desk.grantAt).toBe(T + SECOND / 2 + BEHIND_PEOPLE);
+    const taken = takenToken(waiting.desk, LIMITER, T + SECOND / 2);
+    expect(taken).not.toBeNull();
+    const later = granted(taken!, LIMITER, T + SECOND / 2 + BEHIND_PEOPLE);
+    expect(later.to).toEqual([]);
+    expect(later.desk.grantAt).toBe(T + SECOND + BEHIND_PEOPLE);
+  });
+});
+
+describe('deliveries', () => {
+  test('get a token at once while there are any', () => {
+    const desk = ids(2).reduce((each, id) => wish(each, id), FRESH_DESK);
+    expect(granted(desk, LIMITER, T).to).toEqual(ids(2));
+  });
+
+  test('get them Urgent first, then in the order in which they began to wait', () => {
+    const [late, early, urgent] = ids(3) as [PublicId, PublicId, PublicId];
+    let desk = wish(emptied(), late, false, T + 1);
+    desk = wish(desk, early, false, T);
+    desk = wish(desk, urgent, true, T + 2);
+    desk = wish(desk, late, false, T + 5);
+    const { to } = granted({ ...desk, bucket: { tokens: 2, at: T + SECOND } }, LIMITER, T + SECOND);
+    expect(to).toEqual([urgent, early]);
+  });
+});
+
+describe('while the messenger asked to wait', () => {
+  const desk = held(emptied(), T + 7 * SECOND);
+
+  test('nobody gets a token before', () => {
+    expect(takenToken(desk, LIMITER, T + 7 * SECOND - 1)).toBeNull();
+    expect(nextTokenAt(desk, LIMITER, T)).toBe(T + 7 * SECOND);
+  });
+
+  test('there is one token exactly then', () => {
+    const taken = takenToken(desk, LIMITER, T + 7 * SECOND);
+    expect(taken?.heldUntil).toBeNull();
+    expect(takenToken(taken!, LIMITER, T + 7 * SECOND)).toBeNull();
+  });
+
+  test('an earlier end does not shorten it', () => {
+    expect(held(desk, T + SECOND).heldUntil).toBe(T + 7 * SECOND);
+  });
+});
