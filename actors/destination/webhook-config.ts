@@ -1,9 +1,7 @@
 /** What an Admin writes for an events-mode webhook: its checks, its warnings, its templates (webhooks §1.1, §1.2). */
-import {
-  parseSecretTemplate,
-  renderSecretTemplate,
-  type TemplatePart,
-} from '../templates/secret-template.ts';
+import type { Micros } from '../../runtime/clock.ts';
+import { literalParts } from '../templates/index.ts';
+import { parseSecretTemplate, renderSecretTemplate } from './secret-template.ts';
 
 export interface WebhookHeader {
   readonly name: string;
@@ -38,6 +36,8 @@ export interface ConfigWarning {
 }
 
 const TEMPLATE_BYTES = 4096;
+/** What `now` says while a configuration is checked, so that a check depends on nothing else. */
+const DRY_RUN_AT: Micros = 0;
 const MOST_HEADERS = 50;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const RESERVED = new Set([
@@ -134,19 +134,25 @@ function dryRun(source: string, pointer: string): string | ConfigError {
     const { code, message, line, column } = parsed.error;
     return { pointer, code, detail: message, line, column };
   }
-  const rendered = renderSecretTemplate(parsed.parts, (name) => `example-${name}`);
-  return rendered.ok ? rendered.text : '';
+  const examples = Object.fromEntries(parsed.reads.map((name) => [name, `example-${name}`]));
+  const rendered = renderSecretTemplate(parsed.template, examples, DRY_RUN_AT);
+  if (rendered.ok) return rendered.text;
+  const { code, message, line, column } = rendered.error;
+  return { pointer, code, detail: message, line, column };
 }
 
 function readsSecret(source: string): boolean {
-  return partsOf(source).some((part) => part.kind === 'secret');
+  const parsed = parseSecretTemplate(source);
+  return parsed.ok && parsed.reads.length > 0;
 }
 
 /** Stands for an action in a URL while its literal parts are judged. */
 const MARKER = 'q7Action7q';
 
 function urlHoldsLiteral(source: string): boolean {
-  const marked = partsOf(source).map((part) => (part.kind === 'secret' ? MARKER : part.text));
+  const parsed = parseSecretTemplate(source);
+  if (!parsed.ok) return false;
+  const marked = literalParts(parsed.template).map((part) => part ?? MARKER);
   const url = callableUrl(marked.join(''));
   if (!url) return false;
   const values = url.search
@@ -154,11 +160,6 @@ function urlHoldsLiteral(source: string): boolean {
     .split('&')
     .map((pair) => pair.slice(pair.indexOf('=') + 1 || pair.length));
   return [url.username, url.password, ...values].some((value) => value.replaceAll(MARKER, '') !== '');
-}
-
-function partsOf(source: string): readonly TemplatePart[] {
-  const parsed = parseSecretTemplate(source);
-  return parsed.ok ? parsed.parts : [];
 }
 
 function problem(pointer: string, code: ConfigError['code'], detail: string): ConfigError {

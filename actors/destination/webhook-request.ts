@@ -5,7 +5,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring, Sealed } from '../../runtime/secrets/keyring.ts';
 import type { SealedFieldName } from '../../runtime/secrets/sealed-fields.ts';
 import { type ProxyFields, proxyRoute } from '../proxy/proxy-config.ts';
-import { parseSecretTemplate, renderSecretTemplate } from '../templates/secret-template.ts';
+import { parseSecretTemplate, renderSecretTemplate } from './secret-template.ts';
 import { webhookSignature } from './signature.ts';
 import { callableUrl, type EventsConfig } from './webhook-config.ts';
 
@@ -51,7 +51,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 /** Builds the request with the settings of this moment. */
 export function buildWebhookRequest(parts: RequestParts): BuiltRequest {
-  const opening = createOpening(parts.keyring, parts.settings);
+  const opening = createOpening(parts);
   try {
     return build(parts, opening);
   } catch (error) {
@@ -124,7 +124,7 @@ interface Opening {
   everything(): readonly string[];
 }
 
-function createOpening(keyring: Keyring, settings: WebhookSettings): Opening {
+function createOpening({ keyring, settings, now }: RequestParts): Opening {
   const opened: string[] = [];
   const open = (field: SealedFieldName, owner: string, sealed: Sealed): string => {
     const result = keyring.open(field, owner, sealed);
@@ -132,9 +132,10 @@ function createOpening(keyring: Keyring, settings: WebhookSettings): Opening {
     opened.push(result.value);
     return result.value;
   };
-  const secret = (name: string): string | null => {
+  const secretFor = (name: string, place: string): string => {
     const sealed = settings.secrets.get(name);
-    return sealed ? open('destination.secret', `${settings.id}/${name}`, sealed) : null;
+    if (!sealed) throw new Unrenderable(`${place}: there is no Secret ${name}`);
+    return open('destination.secret', `${settings.id}/${name}`, sealed);
   };
 
   return {
@@ -145,9 +146,11 @@ function createOpening(keyring: Keyring, settings: WebhookSettings): Opening {
         const { line, column, message } = parsed.error;
         throw new Unrenderable(`${place}, line ${line}, column ${column}: ${message}`);
       }
-      const rendered = renderSecretTemplate(parsed.parts, secret);
+      const secrets = parsed.reads.map((name) => [name, secretFor(name, place)] as const);
+      const rendered = renderSecretTemplate(parsed.template, Object.fromEntries(secrets), now);
       if (rendered.ok) return rendered.text;
-      throw new Unrenderable(`${place}: there is no Secret ${rendered.missing}`);
+      const { line, column, message } = rendered.error;
+      throw new Unrenderable(`${place}, line ${line}, column ${column}: ${message}`);
     },
     signingSecrets() {
       const { id, signingSecret, previousSigningSecret } = settings;

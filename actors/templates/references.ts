@@ -39,10 +39,10 @@ export function namedReferences(template: Template, field: string): NamedReferen
   const touching = commands
     .flatMap((command) => [...command])
     .filter((operand) => firstField(operand) === field);
-  for (const operand of touching.sort((left, right) => left.at - right.at)) {
+  for (const operand of touching.sort((left, right) => placeOf(left) - placeOf(right))) {
     if (allowed.has(operand)) continue;
     const name = chainedName(operand);
-    if (name === null) return { ok: false, error: notAllowed(template, field, operand.at) };
+    if (name === null) return { ok: false, error: notAllowed(template, field, placeOf(operand)) };
     names.push(name);
   }
   return { ok: true, names: [...new Set(names)] };
@@ -105,6 +105,10 @@ function groupsIn(operand: Operand): Pipeline[] {
 
 function firstField(operand: Operand): string | null {
   return operand.kind === 'chain' ? operand.fields[0].name : null;
+}
+
+function placeOf(operand: Operand): number {
+  return operand.kind === 'chain' ? operand.fields[0].at : operand.at;
 }
 
 /** Whether an operand is read straight from the data: `.Name…` or `$.Name…`. */

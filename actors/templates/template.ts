@@ -20,10 +20,18 @@ export type ParsedTemplate =
   | { readonly ok: true; readonly template: Template }
   | { readonly ok: false; readonly error: TemplateError };
 
-/** Reads a source of any length that its place allows. The answer is its first syntax error, else the first unknown function. */
-export function parseTemplate(kind: TemplateKind, source: string): ParsedTemplate {
+/**
+ * Reads a source of any length that its place allows. The answer is its first syntax error, else the first unknown
+ * function.
+ * @param without functions of the kind that this place does not have
+ */
+export function parseTemplate(
+  kind: TemplateKind,
+  source: string,
+  without: readonly string[] = [],
+): ParsedTemplate {
   try {
-    const tree = parseTree(source, (name) => isFunction(kind, name));
+    const tree = parseTree(source, (name) => isFunction(kind, name) && !without.includes(name));
     if (tree.unknown) throw unknownFunction(tree.unknown);
     return { ok: true, template: { kind, source, tree } };
   } catch (error) {

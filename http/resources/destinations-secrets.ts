@@ -1,7 +1,7 @@
 /** Secrets and signing secrets of a webhook (webhooks §2, api §15). Values go in and never come out. */
 import * as v from 'valibot';
 import { MOST_SECRETS, type SecretChange } from '../../actors/destination/ports.ts';
-import { SECRET_NAME } from '../../actors/templates/secret-template.ts';
+import { SECRET_NAME } from '../../actors/templates/index.ts';
 import { formatInstant } from '../../runtime/clock.ts';
 import { authorOf } from '../author.ts';
 import { type Answer, type Call, type Operation, operation } from '../operation.ts';
