@@ -5,13 +5,11 @@ import { isLifecycle, type TimelineEntry } from '../actors/alert-group/timeline.
 import { alertKey } from '../actors/model.ts';
 import { ConflictError } from '../runtime/actor/index.ts';
 import { HOUR, MINUTE, type Micros, SECOND } from '../runtime/clock.ts';
-import { silentLog } from '../runtime/log.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
-import { firstStart, NOW, stoppedClock } from '../test/configuration.ts';
+import { firstStart, NOW, readDirectory } from '../test/configuration.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { createGroupEngine, firingPart, resolvingPart, slotOf } from './alert-groups/engine.fixture.ts';
 import { createGroupReader, createRelatedGroups } from './alert-groups.ts';
-import { createDirectory } from './directory.ts';
 import { PARTITIONED_TABLES } from './partitioned-tables.ts';
 import { ensurePartitions } from './partitions.ts';
 
@@ -36,8 +34,7 @@ beforeEach(async () => {
   await sql`truncate timeline_entries, notes, slots, feeds`;
   await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
   now = NOW;
-  const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-  await directory.reload();
+  const directory = await readDirectory(sql);
   const route = directory.current().routes.at(-1);
   if (!route) throw new Error('there is no Default route');
   routeId = route.id;

@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type CommitBatch, OutdatedError } from '../runtime/actor/index.ts';
-import { silentLog } from '../runtime/log.ts';
-import { firstStart, stoppedClock } from '../test/configuration.ts';
+import { firstStart, readDirectory, stoppedClock } from '../test/configuration.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { createActorStore } from './actor-store.ts';
 import { createDecisions } from './decisions.ts';
-import { createDirectory, type StoredDirectory } from './directory.ts';
+import type { StoredDirectory } from './directory.ts';
 import type { Sql } from './records.ts';
 
 const database = useDatabase();
@@ -16,8 +15,7 @@ let commit: (batch: CommitBatch) => Promise<void>;
 beforeEach(async () => {
   sql = database.sql();
   await firstStart(sql);
-  directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-  await directory.reload();
+  directory = await readDirectory(sql);
   const store = createActorStore({
     sql,
     clock: stoppedClock,

@@ -5,11 +5,9 @@ import type { IntegrationRecord } from '../actors/integration/effects.ts';
 import type { LearnedRoute } from '../actors/integration/learned.ts';
 import { routePathOf } from '../actors/integration/route-path.ts';
 import type { RecordedEffect } from '../runtime/actor/index.ts';
-import { silentLog } from '../runtime/log.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
-import { firstStart, NOW, stoppedClock } from '../test/configuration.ts';
+import { firstStart, NOW, readDirectory } from '../test/configuration.ts';
 import { useDatabase } from '../test/postgres.ts';
-import { createDirectory } from './directory.ts';
 import { createHeartbeatSignals } from './heartbeat-signals.ts';
 import { tellConfiguration, tellUntold } from './integration-news.ts';
 import { integrationRows, integrationWriters } from './integration-states.ts';
@@ -160,8 +158,7 @@ describe('versions of the configuration', () => {
   it('are not raised by what runs, and by the end of a deletion, after which nothing is taken', async () => {
     const sql = database.sql();
     const id = await integration({ deleted: true });
-    const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-    await directory.reload();
+    const directory = await readDirectory(sql);
     expect(directory.current().integrationsById.get(id)).toMatchObject({ deletedAt: NOW, ended: false });
     const before = await version();
     await saved(id, 3);

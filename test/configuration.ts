@@ -1,9 +1,13 @@
 /** What a database needs before Routes and Integrations can be managed in it, and rows that tests put there by hand. */
 import { ORGANIZATION_DEFAULTS } from '../actors/access/organization.ts';
 import type { AuditEntry, Hint, HintBus } from '../actors/effects.ts';
+import { linksOfAlerts } from '../actors/links/evaluate.ts';
+import type { GroupLinks } from '../actors/links/group-links.ts';
 import type { GroupStatus } from '../actors/model.ts';
 import type { Clock, Micros } from '../runtime/clock.ts';
+import { silentLog } from '../runtime/log.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
+import { createDirectory, type StoredDirectory } from '../storage/directory.ts';
 import { ensureDefaults } from '../storage/ensure.ts';
 import { createInternalAlerts } from '../storage/internal-alerts.ts';
 import type { Sql } from '../storage/records.ts';
@@ -28,12 +32,22 @@ export async function firstStart(sql: Sql): Promise<void> {
   await sql.begin((tx) => ensureDefaults(tx, NOW));
 }
 
+/** The configuration as it is stored now. */
+export async function readDirectory(sql: Sql): Promise<StoredDirectory> {
+  const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
+  await directory.reload();
+  return directory;
+}
+
 /** Internal alerts of a built-in Integration that no test looks at. */
 export const internalAlerts = createInternalAlerts({
   integrationId: newPublicId('NT'),
   runbooks: { base: null, version: '0.0.0' },
   stored: () => undefined,
 });
+
+/** Links of an installation without Link rules. */
+export const linksWithoutRules: GroupLinks = { of: async (group) => linksOfAlerts(group) };
 
 /** Keeps the hints that were sent. */
 export function recordedHints(): HintBus & { readonly sent: Hint[] } {

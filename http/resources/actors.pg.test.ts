@@ -2,8 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { type Address, type RecentMessage, shardOf, UnavailableError } from '../../runtime/actor/index.ts';
 import { MINUTE } from '../../runtime/clock.ts';
 import { createActorStateReader } from '../../storage/actor-state.ts';
-import { createDirectory } from '../../storage/directory.ts';
-import { firstStart, NOW, stoppedClock } from '../../test/configuration.ts';
+import { firstStart, NOW, readDirectory, stoppedClock } from '../../test/configuration.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { actorOperations } from './actors.ts';
@@ -23,8 +22,7 @@ beforeEach(async () => {
   await sql`update shards set owner = null, taken_at = null`;
   recent = [];
   asked = [];
-  const directory = createDirectory({ sql, clock: stoppedClock, log: () => undefined });
-  await directory.reload();
+  const directory = await readDirectory(sql);
   const operations = actorOperations({
     states: createActorStateReader(sql),
     system: {

@@ -1,9 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY, formatInstant, HOUR, MINUTE, type Micros, parseInstant, SECOND } from '../../runtime/clock.ts';
-import { silentLog } from '../../runtime/log.ts';
 import { createStatisticsReader } from '../../storage/alert-groups.ts';
-import { createDirectory } from '../../storage/directory.ts';
-import { firstStart, insertGroup, NOW, stoppedClock } from '../../test/configuration.ts';
+import { firstStart, insertGroup, NOW, readDirectory, stoppedClock } from '../../test/configuration.ts';
 import { type Answered, type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { statisticsOperations } from './alert-group-statistics.ts';
@@ -21,14 +19,13 @@ beforeEach(async () => {
   await insertRoute(DISK, 'Disk', null);
   await insertIntegration(ZOO, 'zoo', null);
   await insertIntegration(ANT, 'Ant', null);
-  await readDirectory();
+  await readAgain();
 });
 
 /** After the configuration was changed by hand. */
-async function readDirectory(): Promise<void> {
+async function readAgain(): Promise<void> {
   const sql = database.sql();
-  const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-  await directory.reload();
+  const directory = await readDirectory(sql);
   defaultRoute = directory.current().routes.at(-1)?.id ?? '';
   const operations = statisticsOperations({ statistics: createStatisticsReader(sql) });
   api = operationClient({ operations, directory, clock: stoppedClock });
@@ -150,7 +147,7 @@ describe('days', () => {
   test("are the Organization's without a zone", async () => {
     await started({ at: midnight });
     await database.sql()`update organization set settings = settings || '{"time_zone": "Asia/Tokyo"}'`;
-    await readDirectory();
+    await readAgain();
     const [disk] = await items(`group_by=route&${range}`);
     expect(disk.per_day).toMatchObject([{ date: '2026-09-21' }]);
   });
@@ -221,7 +218,7 @@ describe('items', () => {
   test('of what is deleted come last, and only when it has any', async () => {
     await insertRoute('RT000000000002', 'Gone', NOW);
     await insertRoute('RT000000000003', 'Forgotten', NOW);
-    await readDirectory();
+    await readAgain();
     await started({ route: 'RT000000000002' });
     expect(await names('group_by=route')).toEqual([
       ['Disk', 0],

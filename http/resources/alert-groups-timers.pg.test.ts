@@ -2,14 +2,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AlertGroupMessage } from '../../actors/alert-group/messages.ts';
 import type { Principal } from '../../actors/model.ts';
 import { HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
-import { silentLog } from '../../runtime/log.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { createGroupEngine, firingPart, slotOf } from '../../storage/alert-groups/engine.fixture.ts';
 import { createGroupReader } from '../../storage/alert-groups.ts';
-import { createDirectory } from '../../storage/directory.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
-import { firstStart, NOW, stoppedClock } from '../../test/configuration.ts';
+import { firstStart, linksWithoutRules, NOW, readDirectory, stoppedClock } from '../../test/configuration.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { alertGroupOperations } from './alert-groups.ts';
@@ -27,12 +25,12 @@ beforeEach(async () => {
   await firstStart(sql);
   await sql`truncate timeline_entries, notes, slots, feeds`;
   await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
-  const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-  await directory.reload();
+  const directory = await readDirectory(sql);
   now = NOW;
   engine = createGroupEngine({ sql, directory, now: () => now });
   const operations = alertGroupOperations({
     reader: createGroupReader(sql),
+    links: linksWithoutRules,
     system: { ask: (to, message) => engine.deliver(to.key as PublicId, message as AlertGroupMessage) },
     log: () => undefined,
   });

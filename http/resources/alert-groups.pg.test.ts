@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AlertGroupMessage } from '../../actors/alert-group/messages.ts';
 import { HOUR, MINUTE } from '../../runtime/clock.ts';
-import { silentLog } from '../../runtime/log.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import {
   createGroupEngine,
@@ -10,10 +9,9 @@ import {
   slotOf,
 } from '../../storage/alert-groups/engine.fixture.ts';
 import { createGroupReader } from '../../storage/alert-groups.ts';
-import { createDirectory } from '../../storage/directory.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
-import { firstStart, NOW, stoppedClock } from '../../test/configuration.ts';
+import { firstStart, linksWithoutRules, NOW, readDirectory, stoppedClock } from '../../test/configuration.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { alertGroupOperations } from './alert-groups.ts';
@@ -33,13 +31,13 @@ beforeEach(async () => {
   await firstStart(sql);
   await sql`truncate timeline_entries, notes, slots, feeds`;
   await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
-  const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-  await directory.reload();
+  const directory = await readDirectory(sql);
   routeId = directory.current().routes.at(-1)?.id as PublicId;
   engine = createGroupEngine({ sql, directory, now: () => NOW });
   logged = [];
   const operations = alertGroupOperations({
     reader: createGroupReader(sql),
+    links: linksWithoutRules,
     system: { ask: (to, message) => engine.deliver(to.key as PublicId, message as AlertGroupMessage) },
     log: (event, fields) => logged.push([event, fields]),
   });

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AlertsViewQuery } from '../../actors/alert-group/alerts-view.ts';
 import type { AlertGroupMessage } from '../../actors/alert-group/messages.ts';
 import { DAY, formatInstant, HOUR, MINUTE, SECOND } from '../../runtime/clock.ts';
-import { silentLog } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import {
   createGroupEngine,
@@ -11,10 +10,9 @@ import {
   slotOf,
 } from '../../storage/alert-groups/engine.fixture.ts';
 import { createAlertsView } from '../../storage/alert-groups.ts';
-import { createDirectory } from '../../storage/directory.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
-import { firstStart, NOW, stoppedClock } from '../../test/configuration.ts';
+import { firstStart, NOW, readDirectory, stoppedClock } from '../../test/configuration.ts';
 import { type Answered, type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { integrationAlertOperations } from './integrations-alerts.ts';
@@ -36,8 +34,7 @@ beforeEach(async () => {
   await sql`truncate timeline_entries, notes, slots, feeds`;
   await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
   await insertIntegration('prod', null);
-  const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-  await directory.reload();
+  const directory = await readDirectory(sql);
   routeId = directory.current().routes.at(-1)?.id as PublicId;
   now = NOW;
   engine = createGroupEngine({ sql, directory, now: () => now });
@@ -315,8 +312,7 @@ describe('what is there', () => {
   test('Alerts of a deleted Integration stay readable by its id', async () => {
     await fired(NOW - HOUR, ['a', { alertname: 'X' }]);
     await database.sql()`update integrations set deleted_at = ${NOW}, name = 'gone' where id = ${SENDER}`;
-    const directory = createDirectory({ sql: database.sql(), clock: stoppedClock, log: silentLog });
-    await directory.reload();
+    const directory = await readDirectory(database.sql());
     const operations = integrationAlertOperations({ alerts: createAlertsView(database.sql()) });
     const client = operationClient({ operations, directory, clock: stoppedClock });
     expect(fingerprints(await client.get(`/integrations/${SENDER}/alerts`))).toEqual(['a']);

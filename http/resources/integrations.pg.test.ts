@@ -5,7 +5,6 @@ import { tokenHash } from '../../actors/integration/token.ts';
 import { SECOND } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { createDirectory } from '../../storage/directory.ts';
 import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
 import { createIntegrationStore } from '../../storage/integrations.ts';
 import { readAlertmanagerRoutes } from '../../storage/learned-routes.ts';
@@ -15,6 +14,7 @@ import {
   insertGroup,
   internalAlerts,
   NOW,
+  readDirectory,
   recordedAudit,
   recordedHints,
   stoppedClock,
@@ -39,8 +39,7 @@ beforeEach(async () => {
   hints = recordedHints();
   pokes = 0;
   tokens = createIntegrationTokens({ sql, clock: stoppedClock, log: silentLog, isTrusted: () => true });
-  directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-  await directory.reload();
+  directory = await readDirectory(sql);
   const store = createIntegrationStore({ sql, appendAudit: audit.appendAudit, internalAlerts });
   const ingestUrl = 'https://ingest.example.org';
   const deps = { store, tokens, directory, hints, ingestUrl, messageWaits: () => pokes++ };

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AlertGroupMessage } from '../../actors/alert-group/messages.ts';
 import { ON_CALL_POLICY } from '../../actors/route/profiles.ts';
 import { SECOND } from '../../runtime/clock.ts';
-import { silentLog } from '../../runtime/log.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import {
   createGroupEngine,
@@ -10,7 +9,6 @@ import {
   resolvingPart,
   slotOf,
 } from '../../storage/alert-groups/engine.fixture.ts';
-import { createDirectory } from '../../storage/directory.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
 import { createRouteMoves } from '../../storage/route-moves.ts';
@@ -19,6 +17,7 @@ import {
   firstStart,
   internalAlerts,
   NOW,
+  readDirectory,
   recordedAudit,
   recordedHints,
   stoppedClock,
@@ -43,8 +42,7 @@ beforeEach(async () => {
   await firstStart(sql);
   await sql`truncate timeline_entries, notes, slots, feeds`;
   await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
-  const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-  await directory.reload();
+  const directory = await readDirectory(sql);
   audit = recordedAudit();
   beforeAsk = async () => undefined;
   engine = createGroupEngine({ sql, directory, now: () => NOW });
@@ -55,7 +53,13 @@ beforeEach(async () => {
   const store = createRouteStore({ sql, appendAudit: audit.appendAudit, internalAlerts });
   api = operationClient({
     operations: [
-      ...routeOperations({ store, directory, hints: recordedHints(), poke: () => undefined }),
+      ...routeOperations({
+        store,
+        directory,
+        hints: recordedHints(),
+        poke: () => undefined,
+        checkTemplates: async () => [],
+      }),
       ...routeMoveOperations({ moves: createRouteMoves(sql, audit.appendAudit), system: { ask } }),
     ],
     directory,

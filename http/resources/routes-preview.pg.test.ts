@@ -3,9 +3,7 @@ import type { DirectorySource } from '../../actors/directory.ts';
 import type { PreviewBodies } from '../../actors/route/ports.ts';
 import { ON_CALL_POLICY } from '../../actors/route/profiles.ts';
 import { DAY, HOUR, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
-import { silentLog } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { createDirectory } from '../../storage/directory.ts';
 import { createPreviewBodies } from '../../storage/preview-bodies.ts';
 import { createRouteStore } from '../../storage/routes.ts';
 import { newSnapshot } from '../../storage/snapshots.fixture.ts';
@@ -13,6 +11,7 @@ import {
   firstStart,
   internalAlerts,
   NOW,
+  readDirectory,
   recordedAudit,
   recordedHints,
   stoppedClock,
@@ -39,15 +38,20 @@ beforeEach(async () => {
   await sql`truncate stored_snapshots, snapshot_queue, snapshot_bodies`;
   await insertIntegration(LAB, 'lab', { env: 'lab' }, null);
   await insertIntegration(GONE, 'gone', {}, NOW);
-  directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-  await directory.reload();
+  directory = await readDirectory(sql);
   const found = [...directory.current().integrationsById.values()].find((one) => one.builtin);
   builtin = found?.id as PublicId;
   const { appendAudit } = recordedAudit();
   const store = createRouteStore({ sql, appendAudit, internalAlerts });
   api = operationClient({
     operations: [
-      ...routeOperations({ store, directory, hints: recordedHints(), poke: () => undefined }),
+      ...routeOperations({
+        store,
+        directory,
+        hints: recordedHints(),
+        poke: () => undefined,
+        checkTemplates: async () => [],
+      }),
       ...previewOperations({ bodies: createPreviewBodies(sql) }),
     ],
     directory,

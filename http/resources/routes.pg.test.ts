@@ -1,8 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ON_CALL_POLICY } from '../../actors/route/profiles.ts';
 import { SECOND } from '../../runtime/clock.ts';
-import { silentLog } from '../../runtime/log.ts';
-import { createDirectory } from '../../storage/directory.ts';
 import { createRouteStore } from '../../storage/routes.ts';
 import {
   firstStart,
@@ -10,6 +8,7 @@ import {
   insertGroup,
   internalAlerts,
   NOW,
+  readDirectory,
   recordedAudit,
   recordedHints,
   stoppedClock,
@@ -28,10 +27,15 @@ beforeEach(async () => {
   await firstStart(sql);
   audit = recordedAudit();
   hints = recordedHints();
-  const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
-  await directory.reload();
+  const directory = await readDirectory(sql);
   const store = createRouteStore({ sql, appendAudit: audit.appendAudit, internalAlerts });
-  const operations = routeOperations({ store, directory, hints, poke: () => undefined });
+  const operations = routeOperations({
+    store,
+    directory,
+    hints,
+    poke: () => undefined,
+    checkTemplates: async () => [],
+  });
   api = operationClient({ operations, directory, clock: stoppedClock });
 });
 

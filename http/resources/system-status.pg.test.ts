@@ -4,13 +4,19 @@ import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Member } from '../../runtime/placement/coordination.ts';
 import { newPublicId } from '../../runtime/public-id.ts';
 import { masterKey } from '../../runtime/secrets/keyring.ts';
-import { createDirectory } from '../../storage/directory.ts';
 import { markAlive } from '../../storage/downtimes.ts';
 import { createEpochStore } from '../../storage/epochs.ts';
 import { ensureKeyring } from '../../storage/keyring.ts';
 import { createReplicaRecordStore } from '../../storage/replica-records.ts';
 import { createSystemStatusReader, readGauges } from '../../storage/system-status.ts';
-import { firstStart, insertDestination, insertGroup, NOW, stoppedClock } from '../../test/configuration.ts';
+import {
+  firstStart,
+  insertDestination,
+  insertGroup,
+  NOW,
+  readDirectory,
+  stoppedClock,
+} from '../../test/configuration.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { systemStatusOperations } from './system-status.ts';
@@ -27,8 +33,7 @@ beforeEach(async () => {
   await sql`update shards set owner = null, taken_at = null`;
   await sql.begin((tx) => ensureKeyring(tx, [key]));
   redisUp = true;
-  const directory = createDirectory({ sql, clock: stoppedClock, log: () => undefined });
-  await directory.reload();
+  const directory = await readDirectory(sql);
   const operations = systemStatusOperations({
     reader: createSystemStatusReader(sql),
     version: { version: '1.2.3', commit: 'abc' },
