@@ -28,7 +28,7 @@ export function createRequestLogReader(sql: Sql): RequestLogReader {
     async read(id, now) {
       // index: request_records_id
       const page = sql`select * from request_records where id = ${id} and ${inTime(sql, now)}`;
-      const [row] = await sql<DetailRow[]>`${named(sql, page)}`;
+      const [row] = await sql<DetailRow[]>`${named(sql, page, now)}`;
       if (!row || row.is_past || !(await isThere(sql, ownersOf(row)))) return null;
       return {
         ...itemOf(row),
@@ -82,6 +82,7 @@ export function requestsStatement(sql: Sql, query: RequestsQuery, now: Micros): 
     sql`
       select * from request_records where ${allOf(sql, conditions)}
       order by at desc, id desc limit ${limit + 1}`,
+    now,
   );
 }
 
@@ -109,14 +110,15 @@ function inTime(sql: Sql, now: Micros): Fragment {
 }
 
 /** With names, and whether a record is past the number that its owner keeps. Index: request_records_owner. */
-function named(sql: Sql, page: Fragment): Fragment {
+function named(sql: Sql, page: Fragment, now: Micros): Fragment {
   return sql`
     with page as materialized (${page}),
     past as materialized (
       select owner_id, oldest.at, oldest.id
       from (select distinct owner_id from page) owners
       cross join lateral (
-        select at, id from request_records r where r.owner_id = owners.owner_id
+        select at, id from request_records r
+        where r.owner_id = owners.owner_id and r.at >= ${now - KEPT_FOR}
         order by at desc, id desc offset ${KEPT_OF_OWNER} limit 1
       ) oldest
     )

@@ -143,7 +143,7 @@ describe('creating', () => {
       { events: { url: 'https://h/', headers: [{ name: 'Host', value: 'x' }] } },
       [422, 'reserved /events/headers/0/name'],
     ],
-    [{ proxy: { enabled: true } }, [422, 'unsupported /proxy/enabled']],
+    [{ proxy: { enabled: true } }, [422, 'required /proxy/type', 'required /proxy/address']],
     [{ limiter: { limit: 0, per_seconds: 1 } }, [422, 'out_of_range /limiter/limit']],
     [
       { limiter: { limit: 1.5, per_seconds: 3601 } },
