@@ -1,5 +1,5 @@
 /** What a message is laid out from: plain values, the same for every messenger (messages §1). */
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros, Monotonic } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { AlertState, GroupStatus, Labels, ResolveReason, SeverityLevel } from '../model.ts';
 import type { Template, TemplateError } from '../templates/index.ts';
@@ -82,6 +82,8 @@ export interface MessageSettings {
   readonly now: Micros;
   /** One cell of a Lookup table; `""` when table, row or column is missing. */
   lookup(table: string, key: string, column: string): string;
+  /** Ends a template that takes too long by the wall. Absent: only its steps are counted. */
+  readonly monotonic?: Monotonic;
 }
 
 /** Whom a Loud message names, resolved for the messenger. */

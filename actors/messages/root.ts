@@ -87,7 +87,10 @@ function contentOf(
   if (rootMessage !== null) {
     const rendered = renderRoot(rootMessage, format, group, settings);
     if (!rendered.ok) return fallback({ template: 'root_message', error: rendered.error });
-    return { content: { kind: 'template', printed: rendered.printed }, mentioned: rendered.mentioned };
+    return {
+      content: { kind: 'template', printed: rendered.printed },
+      mentioned: rendered.mentioned.filter(({ type }) => type !== 'user'),
+    };
   }
   if (line === null) return { content: builtInContent(format, group, settings, alerts, null) };
   const rendered = renderLines(line, format, group, settings, alerts);

@@ -106,6 +106,7 @@ function print(
     lookup: settings.lookup,
     mention: (target) => `\uE000${written.push(write(mentionOf(target, group))) - 1}\uE001`,
     lookedUp,
+    ...(settings.monotonic && { monotonic: settings.monotonic }),
   });
   if (!rendered.ok) return rendered;
   const lines = rendered.text === '' ? [] : rendered.text.split('\n');
