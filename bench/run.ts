@@ -6,11 +6,12 @@ import { growth } from './growth.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
 import { memory } from './memory.ts';
+import { messages } from './messages.ts';
 import { type Bench, keepReports, machine, printReport, type Report } from './report.ts';
 import { scale } from './scale.ts';
 import { slopes } from './slopes.ts';
 
-const BENCHES: readonly Bench[] = [accept, latency, memory, scale, lists, cluster, growth, slopes];
+const BENCHES: readonly Bench[] = [accept, latency, memory, scale, lists, cluster, growth, slopes, messages];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
