@@ -2,15 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SECOND } from '../../runtime/clock.ts';
 import { createHandClock, type HandClock } from './ingest.fixture.ts';
-import { Cluster, type Replica, settled, shardOfGroup } from './replicas.fixture.ts';
-
-const ALL = Array.from({ length: 256 }, (_, shard) => shard);
-const K1 = shardOfGroup('K1');
-/** A group of another shard than K1. */
-const OTHER = Array.from({ length: 100 }, (_, number) => `K${number + 2}`).find(
-  (text) => shardOfGroup(text) !== K1,
-) as string;
-const WITHOUT_K1 = ALL.filter((shard) => shard !== K1);
+import { ALL, annAndBob, Cluster, K1, OTHER, settled, shardOfGroup, WITHOUT_K1 } from './replicas.fixture.ts';
 
 let clock: HandClock;
 let cluster: Cluster;
@@ -20,17 +12,9 @@ beforeEach(() => {
   cluster = new Cluster(clock);
 });
 
-/** Ann owns the shard of K1, Bob all others. */
-async function two(): Promise<{ ann: Replica; bob: Replica }> {
-  const ann = cluster.add('ann', [K1]);
-  const bob = cluster.add('bob', WITHOUT_K1);
-  await settled();
-  return { ann, bob };
-}
-
 describe('a shard that moves', () => {
   it('is read from its oldest Snapshot by its new owner', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     ann.depth = 1_000_000;
     bob.accept('K1', 'K1');
     await settled();
@@ -41,7 +25,7 @@ describe('a shard that moves', () => {
   });
 
   it('takes back what its old owner had under way, in order and each once', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     ann.holds = true;
     bob.accept('K1', 'K1');
     await settled();
@@ -55,7 +39,7 @@ describe('a shard that moves', () => {
   });
 
   it('and comes back goes on with the oldest that was given back', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     ann.holds = true;
     bob.accept('K1', 'K1');
     await settled();
@@ -69,7 +53,7 @@ describe('a shard that moves', () => {
   });
 
   it('while its bodies are read is not read on from behind what was given back', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     ann.holds = true;
     bob.accept('K1');
     await settled();
@@ -90,7 +74,7 @@ describe('a shard that moves', () => {
   });
 
   it('whose feeds refuse although it is owned rests until the next sweep, and then keeps its order', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     ann.refuses = true;
     bob.accept('K1');
     await settled();
@@ -125,7 +109,7 @@ describe('a Snapshot with another shard than its feed', () => {
   });
 
   it('is found by the sweep when it was stored later', async () => {
-    await two();
+    await annAndBob(cluster);
     cluster.queue.store('K1', null);
     clock.advance(30 * SECOND);
     await settled();
@@ -133,7 +117,7 @@ describe('a Snapshot with another shard than its feed', () => {
   });
 
   it('is given to its owner by the one who meets it', async () => {
-    const { bob } = await two();
+    const { bob } = await annAndBob(cluster);
     cluster.queue.store('K1', shardOfGroup(OTHER));
     bob.intake.poke();
     await settled();
@@ -142,7 +126,7 @@ describe('a Snapshot with another shard than its feed', () => {
   });
 
   it('is failed where it is met when it is no Snapshot', async () => {
-    const { ann } = await two();
+    const { ann } = await annAndBob(cluster);
     const row = cluster.queue.store('not json', K1);
     ann.intake.poke();
     await settled();

@@ -1,15 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SECOND } from '../../runtime/clock.ts';
 import { createHandClock, type HandClock } from './ingest.fixture.ts';
-import { Cluster, type Replica, settled, shardOfGroup } from './replicas.fixture.ts';
-
-const ALL = Array.from({ length: 256 }, (_, shard) => shard);
-const K1 = shardOfGroup('K1');
-/** A group of another shard than K1. */
-const OTHER = Array.from({ length: 100 }, (_, number) => `K${number + 2}`).find(
-  (text) => shardOfGroup(text) !== K1,
-) as string;
-const WITHOUT_K1 = ALL.filter((shard) => shard !== K1);
+import { ALL, annAndBob, Cluster, K1, OTHER, settled, shardOfGroup } from './replicas.fixture.ts';
 
 let clock: HandClock;
 let cluster: Cluster;
@@ -19,17 +11,9 @@ beforeEach(() => {
   cluster = new Cluster(clock);
 });
 
-/** Ann owns the shard of K1, Bob all others. */
-async function two(): Promise<{ ann: Replica; bob: Replica }> {
-  const ann = cluster.add('ann', [K1]);
-  const bob = cluster.add('bob', WITHOUT_K1);
-  await settled();
-  return { ann, bob };
-}
-
 describe('an intake among several replicas', () => {
   it('hands on what any replica took, where its feed lives', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     ann.accept('K1', OTHER);
     bob.accept('K1');
     await settled();
@@ -38,14 +22,14 @@ describe('an intake among several replicas', () => {
   });
 
   it('calls the owners of shards that are not here, once for each commit', async () => {
-    const { ann } = await two();
+    const { ann } = await annAndBob(cluster);
     ann.accept('K1', OTHER, OTHER, 'K1');
     ann.accept('K1');
     expect(ann.calls).toEqual([[shardOfGroup(OTHER)]]);
   });
 
   it('hands on what one of them committed together with something else', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     cluster.queue.commit(ann.begin('K1'));
     cluster.queue.commit(ann.begin(OTHER));
     ann.intake.stored([K1, shardOfGroup(OTHER)]);
@@ -56,7 +40,7 @@ describe('an intake among several replicas', () => {
   });
 
   it('reads the shards that were called, and no others', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     cluster.queue.asked.length = 0;
     ann.accept(OTHER);
     bob.accept('K1');
@@ -65,7 +49,7 @@ describe('an intake among several replicas', () => {
   });
 
   it('takes bodies that it accepted from memory', async () => {
-    const { ann } = await two();
+    const { ann } = await annAndBob(cluster);
     ann.accept('K1', 'K1');
     await settled();
     expect(cluster.seqs).toEqual([1, 2]);
@@ -73,7 +57,7 @@ describe('an intake among several replicas', () => {
   });
 
   it('hands on a group in the order of arrival, whichever replicas took it and however late one becomes visible', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     const slow = bob.begin('K1');
     ann.accept('K1');
     bob.commit(slow);
@@ -84,7 +68,7 @@ describe('an intake among several replicas', () => {
   });
 
   it('overtakes nothing that was answered while it read an earlier page', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     ann.depth = 1_000_000;
     const old = Array.from({ length: 499 }, () => 'K1');
     const early = bob.begin('K1');
@@ -110,7 +94,7 @@ describe('an intake among several replicas', () => {
   });
 
   it('hands on nothing twice while it is under way', async () => {
-    const { ann } = await two();
+    const { ann } = await annAndBob(cluster);
     ann.holds = true;
     ann.accept('K1', 'K1');
     await settled();
@@ -127,7 +111,7 @@ describe('an intake among several replicas', () => {
   });
 
   it('does not bring back what was settled while the page was being read', async () => {
-    const { ann } = await two();
+    const { ann } = await annAndBob(cluster);
     ann.holds = true;
     ann.accept('K1');
     await settled();
@@ -145,7 +129,7 @@ describe('an intake among several replicas', () => {
   });
 
   it('reads nothing while there is nothing to do', async () => {
-    await two();
+    await annAndBob(cluster);
     const { pages } = cluster.queue;
     for (let second = 0; second < 29; second++) {
       clock.advance(SECOND);
@@ -157,7 +141,7 @@ describe('an intake among several replicas', () => {
 
 describe('a call that is lost', () => {
   it('is made up for by the sweep', async () => {
-    const { bob } = await two();
+    const { bob } = await annAndBob(cluster);
     cluster.losesCalls = true;
     bob.accept('K1');
     await settled();
@@ -168,7 +152,7 @@ describe('a call that is lost', () => {
   });
 
   it('is not waited for while signals are down: every second the shards are read', async () => {
-    const { bob } = await two();
+    const { bob } = await annAndBob(cluster);
     cluster.setUp(false);
     bob.accept('K1');
     await settled();
@@ -179,7 +163,7 @@ describe('a call that is lost', () => {
   });
 
   it('is not waited for while a replica that is not heard lives: every second the shards are read', async () => {
-    const { bob } = await two();
+    const { bob } = await annAndBob(cluster);
     cluster.losesCalls = true;
     cluster.mirrors = true;
     bob.accept('K1');
@@ -190,7 +174,7 @@ describe('a call that is lost', () => {
   });
 
   it('is made up for when signals come back', async () => {
-    const { bob } = await two();
+    const { bob } = await annAndBob(cluster);
     cluster.setUp(false);
     bob.accept('K1');
     cluster.setUp(true);
@@ -201,7 +185,7 @@ describe('a call that is lost', () => {
 
 describe('an intake that is held back', () => {
   it('leaves Snapshots in the database while its feeds are behind', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     ann.depth = 4_000;
     bob.accept('K1', 'K1', OTHER);
     await settled();
@@ -225,7 +209,7 @@ describe('an intake that is held back', () => {
   });
 
   it('comes to the end of a long queue however often it is called meanwhile', async () => {
-    const { ann } = await two();
+    const { ann } = await annAndBob(cluster);
     ann.holds = true;
     const pageOf = cluster.queue.pageOf.bind(cluster.queue);
     cluster.queue.pageOf = async (ranges, limit) => {
@@ -239,7 +223,7 @@ describe('an intake that is held back', () => {
   });
 
   it('tries again with pauses while the database is away', async () => {
-    const { bob } = await two();
+    const { bob } = await annAndBob(cluster);
     cluster.queue.isAway = true;
     bob.accept('K1');
     await settled();
@@ -253,7 +237,7 @@ describe('an intake that is held back', () => {
   });
 
   it('hands on nothing before it is started or after it was stopped, and calls all the same', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     ann.intake.stop();
     ann.accept('K1', OTHER);
     clock.advance(30 * SECOND);
@@ -265,7 +249,7 @@ describe('an intake that is held back', () => {
   });
 
   it('hands on nothing of a page that it was reading when it was stopped', async () => {
-    const { ann, bob } = await two();
+    const { ann, bob } = await annAndBob(cluster);
     const pageOf = cluster.queue.pageOf.bind(cluster.queue);
     cluster.queue.pageOf = async (ranges, limit) => {
       ann.intake.stop();
@@ -277,7 +261,7 @@ describe('an intake that is held back', () => {
   });
 
   it('finds what a write without an answer stored', async () => {
-    const { ann } = await two();
+    const { ann } = await annAndBob(cluster);
     cluster.queue.store('K1', K1);
     ann.intake.uncertain();
     await settled();

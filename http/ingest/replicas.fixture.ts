@@ -258,3 +258,19 @@ export class Replica {
 export async function settled(): Promise<void> {
   for (let round = 0; round < 20; round++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
+
+export const ALL = Array.from({ length: 256 }, (_, shard) => shard);
+export const K1 = shardOfGroup('K1');
+/** A group of another shard than K1. */
+export const OTHER = Array.from({ length: 100 }, (_, number) => `K${number + 2}`).find(
+  (text) => shardOfGroup(text) !== K1,
+) as string;
+export const WITHOUT_K1 = ALL.filter((shard) => shard !== K1);
+
+/** Ann owns the shard of K1, Bob all others. */
+export async function annAndBob(cluster: Cluster): Promise<{ ann: Replica; bob: Replica }> {
+  const ann = cluster.add('ann', [K1]);
+  const bob = cluster.add('bob', WITHOUT_K1);
+  await settled();
+  return { ann, bob };
+}
