@@ -14,6 +14,7 @@ h3 svg { width: .9rem; height: .9rem; vertical-align: -.1rem; border-radius: .2r
 .body p { margin: .25rem 0; } .body ul { margin: .25rem 0; padding-left: 1.25rem; } .plain { white-space: pre-wrap; }
 .body blockquote { margin: .25rem 0; padding-left: .75rem; border-left: 3px solid var(--line); }
 .mention { background: light-dark(#dbe8fa, #1c3a5e); border-radius: .25rem; padding: 0 .2rem; }
+.thread .bubble { margin-bottom: .5rem; }
 .thread { margin-top: .5rem; padding-left: .75rem; border-left: 3px solid var(--line); }
 .buttons { display: flex; flex-wrap: wrap; gap: .5rem; } .buttons:not(:empty) { margin: .5rem 0; }
 .write { display: flex; gap: .5rem; margin: .5rem 0; } .write input { flex: 1; min-width: 0; }

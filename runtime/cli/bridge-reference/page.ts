@@ -12,30 +12,32 @@ export interface PageParts {
 
 const SECURITY = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
 };
 
-/** Fetches the page every second and puts its messages in place of the old ones, unless somebody is writing there. */
-const SCRIPT = `const isWriting = () => document.activeElement?.matches('main input[type=text]');
+/** Fetches the page every second and puts its messages in place of the old ones, unless somebody is at work among them. */
+const SCRIPT = `const isBusy = () => document.querySelector('main').contains(document.activeElement);
 setInterval(async () => {
   const answer = await fetch(location.href).catch(() => null);
-  if (!answer?.ok || isWriting()) return;
+  if (!answer?.ok || isBusy()) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
   const shown = document.querySelector('main');
-  if (isWriting() || fresh.innerHTML === shown.dataset.was) return;
-  if (shown.dataset.was !== undefined) shown.innerHTML = fresh.innerHTML;
-  shown.dataset.was = fresh.innerHTML;
+  if (!isBusy() && fresh.innerHTML !== shown.innerHTML) shown.innerHTML = fresh.innerHTML;
 }, 1000);
 `;
+
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4"><circle cx="2" cy="2" r="2" fill="#1a5fb4"/></svg>';
 
 export function answerPage(request: BridgeRequest, parts: PageParts): BridgeAnswer {
   const { pathname, searchParams } = new URL(request.target, 'http://messenger.invalid');
   if (request.method === 'POST') return act(request, pathname, parts);
   if (pathname === '/page.css') return answer(200, 'text/css', STYLE);
   if (pathname === '/page.js') return answer(200, 'text/javascript', SCRIPT);
+  if (pathname === '/icon.svg') return answer(200, 'image/svg+xml', ICON);
   const viewer = viewerOf(searchParams.get('as'));
   if (pathname === '/') return html(200, messagesPage(viewer, parts.messenger));
   if (/^\/link\/[A-Za-z0-9_-]{43}$/.test(pathname))
@@ -104,14 +106,15 @@ function bubble(post: Post, me: string): string {
   return `<div class="bubble"><b>${escapeHtml(author)}</b>${note}${content(post, me)}</div>`;
 }
 
-function content({ html: body, buttons, message_id, notify, edits }: Post, me: string): string {
+function content({ html: body, buttons, message_id, notify, edits, by, kind }: Post, me: string): string {
   const pressable = buttons.map(
     ({ text, data, style }) =>
       `<form method="post" action="/press">${hidden('message_id', message_id)}${hidden('data', data)}${hidden('as', me)}
 <button class="${['primary', 'danger'].includes(style) ? style : 'default'}">${escapeHtml(text)}</button></form>`,
   );
   const facts = [notify ? 'loud' : 'quiet', ...(edits > 0 ? [`edited ${edits}×`] : [])].join(', ');
-  return `<div class="body">${body}</div><div class="buttons">${pressable.join('')}</div><small>${facts}</small>`;
+  const note = by === null && kind !== 'answer' ? `<small>${facts}</small>` : '';
+  return `<div class="body">${body}</div><div class="buttons">${pressable.join('')}</div>${note}`;
 }
 
 function writing(action: string, fields: string, me: string, label: string): string {
@@ -137,7 +140,7 @@ const hidden = (name: string, value: string): string =>
 function html(status: number, body: string): BridgeAnswer {
   const head = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Reference messenger</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,"><link rel="stylesheet" href="/page.css"><script src="/page.js" defer></script></head>`;
+<link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/page.css"><script src="/page.js" defer></script></head>`;
   return answer(status, 'text/html', `${head}<body>${body}</body></html>`);
 }
 
