@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Sql } from '../../storage/records.ts';
 import type { ReceivedWebhook, WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Cluster } from './cluster.ts';
+import { UNDER_WAY_MS } from './cluster-facts.ts';
 import type { People } from './people.ts';
 import type { Traffic } from './traffic.ts';
 import { until } from './until.ts';
@@ -93,7 +94,7 @@ async function firings(sql: Sql, traffic: Traffic): Promise<string[]> {
   return faults;
 }
 
-interface LifecycleEvent {
+export interface LifecycleEvent {
   readonly group: string;
   readonly sequence: number;
   readonly event: string;
@@ -148,17 +149,24 @@ function receivedWebhooks(
   const faults = [...receiver.faults];
   for (let place = 0; place < destinations; place++) {
     const requests = receiver.received.filter(({ path }) => path.endsWith(`/${place}`));
-    faults.push(...oneDestination(requests, events).map((fault) => `Destination ${place}: ${fault}`));
+    faults.push(...webhookFaults(requests, events).map((fault) => `Destination ${place}: ${fault}`));
   }
   return faults;
 }
 
-function oneDestination(requests: readonly ReceivedWebhook[], events: readonly LifecycleEvent[]): string[] {
+/**
+ * Of the requests of one Destination, in the order of arrival. An event may come again, but once the next one of its
+ * group has come only as a request that a replaced owner had under way: the new owner is through with it.
+ */
+export function webhookFaults(
+  requests: readonly Pick<ReceivedWebhook, 'id' | 'raw' | 'at' | 'body'>[],
+  events: readonly LifecycleEvent[],
+): string[] {
   const faults: string[] = [];
   const unseen = new Map(events.map(({ group, sequence, event }) => [`${group} ${sequence}`, event]));
-  const first = new Map<string, { readonly id: string; readonly digest: string }>();
+  const first = new Map<string, { readonly id: string; readonly digest: string; readonly at: number }>();
   const newest = new Map<string, number>();
-  for (const { id, raw, body } of requests) {
+  for (const { id, raw, body, at } of requests) {
     const group = body.alert_group.id;
     const key = `${group} ${body.sequence}`;
     const digest = createHash('sha256').update(raw).digest('hex');
@@ -166,12 +174,13 @@ function oneDestination(requests: readonly ReceivedWebhook[], events: readonly L
     if (known && known.id !== id) faults.push(`${key} came as ${known.id} and as ${id}`);
     if (known && known.digest !== digest) faults.push(`${key} came with two bodies`);
     if (!known && unseen.get(key) !== body.event) faults.push(`${key} (${body.event}) is on no Timeline`);
-    // A repetition may overtake: a request of a replaced owner that was under way arrives when it does.
+    const behind = at - (first.get(`${group} ${body.sequence + 1}`)?.at ?? at);
+    if (known && behind > UNDER_WAY_MS) faults.push(`${key} came again ${behind} ms after the next one`);
     if (!known && body.sequence < (newest.get(group) ?? 0)) {
       faults.push(`${key} came after ${newest.get(group)}`);
     }
     newest.set(group, Math.max(body.sequence, newest.get(group) ?? 0));
-    first.set(key, known ?? { id, digest });
+    first.set(key, known ?? { id, digest, at });
     unseen.delete(key);
   }
   return [...faults, ...[...unseen].map(([key, event]) => `${key} (${event}) never came`)];

@@ -4,7 +4,7 @@ import type { Replica } from './replica.ts';
 import { until } from './until.ts';
 
 /** A request that began before a takeover may arrive after it, ms. */
-const UNDER_WAY_MS = 250;
+export const UNDER_WAY_MS = 250;
 
 /** The replica whose metrics say that it leads; null when none or several do. */
 export async function leaderOf(cluster: Cluster): Promise<Replica | null> {
