@@ -1,5 +1,6 @@
 /** Fields that many bodies share, as schemas (400) and as checks of meaning (422). */
 import * as v from 'valibot';
+import type { TemplateError } from '../actors/templates/index.ts';
 import { codePoints } from '../actors/text.ts';
 import { type PublicId, parsePublicId } from '../runtime/public-id.ts';
 import type { FieldError } from './problem.ts';
@@ -15,6 +16,11 @@ export function nameErrors(value: string, pointer = '/name'): readonly FieldErro
   if (length === 0) return [{ pointer, code: 'required', detail: 'Give it a name.' }];
   if (length <= NAME_LIMIT) return [];
   return [{ pointer, code: 'too_long', detail: `A name has at most ${NAME_LIMIT} characters.` }];
+}
+
+/** A mistake in a template, with its place. */
+export function templateError(pointer: string, { code, message, line, column }: TemplateError): FieldError {
+  return { pointer, code, detail: message, line, column };
 }
 
 /** An id in a body, normalised. Whether it refers to anything is another question. */

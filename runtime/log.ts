@@ -92,6 +92,7 @@ export const LOG_EVENTS = {
   heartbeat_live: [I, 'integration', 'last_signal_at'],
   heartbeat_lost: [W, 'integration', 'last_signal_at'],
   route_matcher_invalid: [W, 'route', 'index'],
+  link_rule_failed: [W, 'link_rule', 'group', 'error'],
   storm_started: [W, 'route', 'count'],
   storm_ended: [I, 'route', 'count'],
   alert_group_status_changed: [I, 'group', 'route', 'from', 'to', 'reason', 'transport'],

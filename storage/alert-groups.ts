@@ -18,6 +18,7 @@ export { createAlertsView } from './alert-groups/alerts-view.ts';
 export { alertRows } from './alert-groups/loader.ts';
 export { createRelatedGroups } from './alert-groups/related.ts';
 export { createStatisticsReader } from './alert-groups/statistics.ts';
+export { createTemplateAlerts } from './alert-groups/template-alerts.ts';
 
 /** The writers of everything an Alert Group records, in the order in which they run. */
 export function alertGroupWriters(contested: ContestedAlerts): readonly RecordWriter[] {

@@ -1,6 +1,7 @@
 /** Link rules and Lookup tables as a process keeps them for its renders. */
 import type { LinkConfiguration, LinkSource } from '../actors/links/configuration.ts';
 import { type CellReader, cellReader } from '../actors/links/lookup-table.ts';
+import { readyRules } from '../actors/links/rules.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { SECOND } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
@@ -61,12 +62,13 @@ async function readPicture(tx: Transaction, kept: readonly KeptTable[]): Promise
   if (!versions) throw new Error('configuration_versions has no row: the schema is incomplete');
   const rules = await tx<LinkRuleRow[]>`select * from link_rules order by name collate "C", created_at, id`;
   const tables = await readTables(tx, kept);
+  const byName = new Map(tables.map(({ name, cells }) => [name, cells]));
   return {
     version: versions.links,
     tables,
     configuration: {
-      rules: rules.map(storedRule),
-      tables: new Map(tables.map(({ name, cells }) => [name, cells])),
+      rules: readyRules(rules.map(storedRule), byName),
+      tables: byName,
     },
   };
 }

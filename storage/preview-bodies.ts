@@ -14,7 +14,8 @@ const LONGEST_SLICE: Micros = DAY;
 const PAGE_BODIES = 100;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-interface Listed {
+/** A body that was received, before it is read. */
+export interface ListedBody {
   readonly integration_id: PublicId;
   readonly hash: string;
   readonly received_at: Micros;
@@ -36,7 +37,7 @@ export function createPreviewBodies(sql: Sql): PreviewBodies {
         const start = Math.max(after, end - length);
         const listed = await list(sql, integrationIds, start, end);
         const unread = listed.filter((each) => isNew(known, each));
-        for (const page of pages(unread)) yield* bodiesOf(sql, page);
+        for (const page of inPages(unread)) yield* bodiesOf(sql, page);
         end = start;
         length = Math.min(length * 2, LONGEST_SLICE);
       }
@@ -44,7 +45,8 @@ export function createPreviewBodies(sql: Sql): PreviewBodies {
   };
 }
 
-function isNew(known: Set<string>, { integration_id, hash }: Listed): boolean {
+/** Whether the body of this Integration was not met before; from now on it was. */
+export function isNew(known: Set<string>, { integration_id, hash }: ListedBody): boolean {
   const key = `${integration_id}/${hash}`;
   if (known.has(key)) return false;
   known.add(key);
@@ -57,9 +59,9 @@ async function list(
   integrationIds: readonly PublicId[],
   after: Micros,
   until: Micros,
-): Promise<readonly Listed[]> {
+): Promise<readonly ListedBody[]> {
   const ids = wordArray(integrationIds);
-  const rows = await sql<Listed[]>`
+  const rows = await sql<ListedBody[]>`
     with listed as (
       select s.*
       from unnest(${ids}::text[]) as wanted (id)
@@ -81,8 +83,9 @@ async function list(
   return [...rows].sort((left, right) => right.received_at - left.received_at || right.seq - left.seq);
 }
 
-function* pages(listed: readonly Listed[]): Generator<readonly Listed[]> {
-  let page: Listed[] = [];
+/** Cuts a list into parts that fit into memory. */
+export function* inPages(listed: readonly ListedBody[]): Generator<readonly ListedBody[]> {
+  let page: ListedBody[] = [];
   let bytes = 0;
   for (const each of listed) {
     if (page.length > 0 && (page.length === PAGE_BODIES || bytes + each.size_bytes > PAGE_BYTES)) {
@@ -97,7 +100,7 @@ function* pages(listed: readonly Listed[]): Generator<readonly Listed[]> {
 }
 
 /** In the order of the page; what retention removed meanwhile is left out. */
-async function* bodiesOf(sql: Sql, page: readonly Listed[]) {
+export async function* bodiesOf(sql: Sql, page: readonly ListedBody[]) {
   const rows = await sql<{ place: number; body: Buffer }[]>`
     select wanted.place, b.body
     from unnest(

@@ -11,6 +11,7 @@ import { destinationSecretOperations } from '../http/resources/destinations-secr
 import { integrationOperations } from '../http/resources/integrations.ts';
 import { integrationAlertOperations } from '../http/resources/integrations-alerts.ts';
 import { alertmanagerRouteOperations } from '../http/resources/integrations-routes.ts';
+import { linkRuleOperations } from '../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../http/resources/lookup-tables.ts';
 import { outboundPolicyOperations } from '../http/resources/outbound-policy.ts';
 import { requestRecordOperations } from '../http/resources/request-records.ts';
@@ -20,6 +21,7 @@ import { previewOperations } from '../http/resources/routes-preview.ts';
 import { routeSuggestionOperations } from '../http/resources/routes-suggestions.ts';
 import { storedSnapshotOperations } from '../http/resources/stored-snapshots.ts';
 import { systemStatusOperations } from '../http/resources/system-status.ts';
+import { templatePreviewOperations } from '../http/resources/template-previews.ts';
 
 /** Making a table only keeps what it is given; nothing is called. */
 const UNUSED = {} as never;
@@ -37,6 +39,7 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     integrationOperations(UNUSED),
     alertmanagerRouteOperations(UNUSED),
     integrationAlertOperations(UNUSED),
+    linkRuleOperations(UNUSED),
     lookupTableOperations(UNUSED),
     outboundPolicyOperations(UNUSED),
     requestRecordOperations(UNUSED),
@@ -47,6 +50,7 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     statisticsOperations(UNUSED),
     storedSnapshotOperations(UNUSED),
     systemStatusOperations(UNUSED),
+    templatePreviewOperations(UNUSED),
   ].map((part) => part.map(opened));
 }
 

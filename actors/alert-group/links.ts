@@ -1,5 +1,6 @@
 /** Links that the Alerts themselves carry (messages §9): Runbook, Dashboard, Source. */
 import { safeUrl } from '../messages/safe-url.ts';
+import type { TemplateAlert } from '../templates/data.ts';
 import type { GroupAlert } from './rows.ts';
 
 export interface AlertLinks {
@@ -17,9 +18,18 @@ export function linksOf(alerts: readonly GroupAlert[]): AlertLinks {
   };
 }
 
-function firstSafe(
-  alerts: readonly GroupAlert[],
-  urlOf: (alert: GroupAlert) => string | null | undefined,
+/** The same of Alerts as templates read them. */
+export function templateLinks(alerts: readonly TemplateAlert[]): AlertLinks {
+  return {
+    runbookUrl: firstSafe(alerts, ({ annotations }) => annotations.runbook_url),
+    dashboardUrl: firstSafe(alerts, ({ annotations }) => annotations.dashboard_url),
+    sourceUrl: firstSafe(alerts, ({ status, generatorUrl }) => (status === 'firing' ? generatorUrl : null)),
+  };
+}
+
+function firstSafe<Alert>(
+  alerts: readonly Alert[],
+  urlOf: (alert: Alert) => string | null | undefined,
 ): string | null {
   for (const alert of alerts) {
     const url = urlOf(alert);

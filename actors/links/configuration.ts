@@ -1,10 +1,10 @@
 /** Link rules and Lookup tables as renders use them: one picture, replaced as a whole when something is saved. */
 import type { CellReader } from './lookup-table.ts';
-import type { StoredLinkRule } from './ports.ts';
+import type { LinkRule } from './rules.ts';
 
 export interface LinkConfiguration {
   /** By name, then by creation. */
-  readonly rules: readonly StoredLinkRule[];
+  readonly rules: readonly LinkRule[];
   /** By name. */
   readonly tables: ReadonlyMap<string, CellReader>;
 }

@@ -5,6 +5,7 @@ import type { StoredGroup } from '../../actors/alert-group/reading.ts';
 import { isUrgent } from '../../actors/alert-group/severity.ts';
 import { inKeyOrder } from '../../actors/alert-group/title.ts';
 import type { Directory } from '../../actors/directory.ts';
+import type { GroupLink } from '../../actors/links/evaluate.ts';
 import type { Labels } from '../../actors/model.ts';
 import { formatInstant, formatInstantOrNull, SECOND } from '../../runtime/clock.ts';
 import type { Identity } from '../operation.ts';
@@ -34,9 +35,10 @@ export interface BodyContext {
   readonly commander: Commander;
   /** The label columns asked for. */
   readonly labelColumns: readonly string[];
+  readonly links: readonly GroupLink[];
 }
 
-export function groupBody(group: StoredGroup, { directory, commander, labelColumns }: BodyContext) {
+export function groupBody(group: StoredGroup, { directory, commander, labelColumns, links }: BodyContext) {
   return {
     id: group.id,
     number: group.number,
@@ -66,7 +68,7 @@ export function groupBody(group: StoredGroup, { directory, commander, labelColum
     common_annotations: group.commonAnnotations,
     label_values: chosenLabels(group.commonLabels, labelColumns),
     notices: noticesOf(group),
-    links: linksOf(group),
+    links,
     allowed_commands: allowedCommands(
       {
         status: group.status,
@@ -124,18 +126,6 @@ function noticesOf(group: StoredGroup) {
   if (replacedLabel !== null) notices.push({ kind: 'replacement', label: replacedLabel });
   if (detailsKeptDays !== null) notices.push({ kind: 'details_removed', retention_days: detailsKeptDays });
   return notices;
-}
-
-/** The same URL twice is shown once, the first (messages §9.2 rule 4). */
-function linksOf({ runbookUrl, dashboardUrl, sourceUrl }: StoredGroup) {
-  const links = [
-    { kind: 'runbook', name: 'Runbook', url: runbookUrl },
-    { kind: 'dashboard', name: 'Dashboard', url: dashboardUrl },
-    { kind: 'source', name: 'Source', url: sourceUrl },
-  ];
-  return links
-    .filter(({ url }, index) => url !== null && links.findIndex((link) => link.url === url) === index)
-    .map((link) => ({ ...link, link_rule_id: null }));
 }
 
 export function relatedBody(group: StoredGroup, directory: Directory) {

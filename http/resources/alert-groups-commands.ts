@@ -151,7 +151,7 @@ async function command(
   if (outcome.outcome === 'refused') return refusedBy(outcome);
   const group = outcome.outcome === 'unknown' ? null : await deps.reader.read(groupIdOf(call));
   if (!group) return notFound();
-  return { status: 200, body: { outcome: outcome.outcome, alert_group: bodyFor(call, group) } };
+  return { status: 200, body: { outcome: outcome.outcome, alert_group: await bodyFor(deps, call, group) } };
 }
 
 /** Asks the group's actor and logs what came of it. */

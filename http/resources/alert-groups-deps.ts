@@ -1,6 +1,8 @@
 /** What the operations on Alert Groups share. */
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import type { GroupReader, StoredGroup } from '../../actors/alert-group/reading.ts';
+import { type GroupLink, linksOfAlerts } from '../../actors/links/evaluate.ts';
+import type { GroupLinks } from '../../actors/links/group-links.ts';
 import type { ActorSystem } from '../../runtime/actor/index.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
@@ -9,6 +11,8 @@ import { commanderOf, groupBody } from './alert-groups-body.ts';
 
 export interface AlertGroupOperationsDeps {
   readonly reader: GroupReader;
+  /** Of an Alert Group that is read by itself. */
+  readonly links: GroupLinks;
   readonly system: Pick<ActorSystem, 'ask'>;
   readonly log: Log;
   /** Counts Commands, where metrics are kept. */
@@ -30,12 +34,34 @@ export function identityOf({ identity }: Pick<Call, 'identity'>): Identity {
   return identity;
 }
 
-/** The Alert Group for this caller. */
-export function bodyFor(
+/**
+ * The Alert Group for this caller, as a row of a list: it links to what its Alerts carry. Link rules are run for a group
+ * that is read by itself, a page of 500 would run them for half a million Alerts.
+ */
+export function rowFor(
   call: Pick<Call, 'identity' | 'directory'>,
   group: StoredGroup,
   labelColumns: readonly string[] = [],
 ) {
+  return bodyWith(call, group, labelColumns, linksOfAlerts(group));
+}
+
+/** The Alert Group for this caller, with every link. */
+export async function bodyFor(
+  { links }: Pick<AlertGroupOperationsDeps, 'links'>,
+  call: Pick<Call, 'identity' | 'directory' | 'now'>,
+  group: StoredGroup,
+  labelColumns: readonly string[] = [],
+) {
+  return bodyWith(call, group, labelColumns, await links.of(group, call));
+}
+
+function bodyWith(
+  call: Pick<Call, 'identity' | 'directory'>,
+  group: StoredGroup,
+  labelColumns: readonly string[],
+  links: readonly GroupLink[],
+) {
   const commander = commanderOf(identityOf(call));
-  return groupBody(group, { directory: call.directory, commander, labelColumns });
+  return groupBody(group, { directory: call.directory, commander, labelColumns, links });
 }

@@ -12,6 +12,7 @@ import {
   GROUP_IDS,
   groupIdOf,
   identityOf,
+  rowFor,
   TAG,
 } from './alert-groups-deps.ts';
 import { noteOperations } from './alert-groups-notes.ts';
@@ -80,7 +81,8 @@ export function alertGroupOperations(deps: AlertGroupOperationsDeps): readonly O
       answers: { 200: { description: 'The Alert Group', schema: AlertGroupShape } },
       async handle(call) {
         const group = await reader.read(groupIdOf(call));
-        return group ? { status: 200, body: bodyFor(call, group, call.query.label_columns) } : notFound();
+        if (!group) return notFound();
+        return { status: 200, body: await bodyFor(deps, call, group, call.query.label_columns) };
       },
     }),
 
@@ -109,7 +111,7 @@ async function list({ reader }: AlertGroupOperationsDeps, call: Call<ListQuery>)
   return {
     status: 200,
     body: {
-      items: page.items.map((group) => bodyFor(call, group, columns)),
+      items: page.items.map((group) => rowFor(call, group, columns)),
       next_cursor: page.next && encodeCursor(LIST, filters, page.next),
     },
   };

@@ -1,5 +1,6 @@
-/** What a Route's body must mean beyond its shape: everything that is 422 (routes §1 to §4). */
+/** What a Route's body must mean beyond its shape: everything that is 422 (routes §1 to §4), dry runs of templates aside. */
 import type { Directory, Matcher, RoutePolicy } from '../../actors/directory.ts';
+import type { ChangedTemplates, RouteTemplateFault } from '../../actors/previews/check-route-templates.ts';
 import { matcherProblems } from '../../actors/route/matcher.ts';
 import {
   type RoutePolicyInput,
@@ -10,7 +11,7 @@ import {
 import type { RouteFields, StoredRoute } from '../../actors/route/ports.ts';
 import { codePoints } from '../../actors/text.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { duplicates, nameErrors } from '../fields.ts';
+import { duplicates, nameErrors, templateError } from '../fields.ts';
 import type { FieldError } from '../problem.ts';
 import type { RouteInput } from './routes-shapes.ts';
 
@@ -79,18 +80,34 @@ function policyErrors(input: RoutePolicyInput, stored: RoutePolicy | null): read
   return [...errors, { pointer: '/policy/reminders/cap_seconds', code: 'out_of_range', detail }];
 }
 
+/** Templates that are too long. Whether the others can be rendered takes a while to find out. */
 function templateErrors(
   templates: RoutePolicy['templates'],
   stored: RoutePolicy | null,
 ): readonly FieldError[] {
   return TEMPLATE_KEYS.flatMap((key): FieldError[] => {
     const template = templates[key];
-    if (template === null || template === stored?.templates[key]) return [];
-    const pointer = `/policy/templates/${key}`;
-    if (codePoints(template) > TEMPLATE_LIMIT) {
-      return [{ pointer, code: 'too_long', detail: `A template has at most ${TEMPLATE_LIMIT} characters.` }];
-    }
-    const detail = 'Custom templates are not in this version yet. Leave it empty for the built-in text.';
-    return [{ pointer, code: 'unsupported', detail }];
+    if (template === null || template === stored?.templates[key] || fits(template)) return [];
+    const detail = `A template has at most ${TEMPLATE_LIMIT} characters.`;
+    return [{ pointer: `/policy/templates/${key}`, code: 'too_long', detail }];
   });
+}
+
+/** What a save would change the Route's templates to; those that are too long are refused anyway. */
+export function changedTemplates(input: RoutePolicyInput, stored: RoutePolicy | null): ChangedTemplates {
+  const { templates } = settledPolicy(input, stored);
+  const changed = TEMPLATE_KEYS.flatMap((key) => {
+    const template = templates[key];
+    const isChanged = template !== null && template !== stored?.templates[key] && fits(template);
+    return isChanged ? [[key, template] as const] : [];
+  });
+  return Object.fromEntries(changed);
+}
+
+export function templateFaultErrors(faults: readonly RouteTemplateFault[]): readonly FieldError[] {
+  return faults.map(({ template, error }) => templateError(`/policy/templates/${template}`, error));
+}
+
+function fits(template: string): boolean {
+  return codePoints(template) <= TEMPLATE_LIMIT;
 }

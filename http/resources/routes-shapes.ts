@@ -79,7 +79,6 @@ export const RouteProfileShape = v.object({
   policy: RoutePolicyShape,
 });
 
-/** Custom templates are not in this build, so nothing of them can be wrong. */
 export function routeBody(route: StoredRoute): RouteShape {
   const { fields, storm } = route;
   return {

@@ -37,7 +37,7 @@ beforeEach(async () => {
   const suggestions = createSuggestionStore(sql, audit.appendAudit);
   api = operationClient({
     operations: [
-      ...routeOperations({ store, directory, hints, poke: () => undefined }),
+      ...routeOperations({ store, directory, hints, poke: () => undefined, checkTemplates: async () => [] }),
       ...routeSuggestionOperations({ suggestions, directory, hints }),
     ],
     directory,

@@ -188,7 +188,7 @@ describe('a new Route', () => {
       policy: {
         ...ON_CALL_POLICY,
         snooze_durations_seconds: [60, 60],
-        templates: { root_message: '{{ .Title }}', line: 'x'.repeat(20_001) },
+        templates: { line: 'x'.repeat(20_001) },
         reminders: { enabled: true, first_interval_seconds: 14_400, cap_seconds: 3_600 },
       },
     };
@@ -202,7 +202,6 @@ describe('a new Route', () => {
       'unknown_id /destination_ids/1',
       'unknown_id /destination_ids/2',
       'duplicate /policy/snooze_durations_seconds/1',
-      'unsupported /policy/templates/root_message',
       'too_long /policy/templates/line',
       'out_of_range /policy/reminders/cap_seconds',
     ]);

@@ -1,11 +1,12 @@
 /** Routes: list, create, read, update, delete, reorder, profiles (seed 2 §4.7, routes §7, api §11). */
+import type { RouteTemplateCheck } from '../../actors/previews/check-route-templates.ts';
 import type { RouteList, RouteStore, StoredRoute } from '../../actors/route/ports.ts';
 import { ROUTE_PROFILES } from '../../actors/route/profiles.ts';
 import { authorOf } from '../author.ts';
 import { type Answer, type Call, type Operation, operation } from '../operation.ts';
-import { invalid, notFound, preconditionFailed, refuse } from '../problem.ts';
+import { type FieldError, invalid, notFound, preconditionFailed, refuse } from '../problem.ts';
 import { itemsOf } from '../shapes.ts';
-import { routeErrors, routeFields } from './routes-checks.ts';
+import { changedTemplates, routeErrors, routeFields, templateFaultErrors } from './routes-checks.ts';
 import { RouteInput, RouteOrderInput, RouteProfileShape, RouteShape, routeBody } from './routes-shapes.ts';
 import {
   announcing,
@@ -22,6 +23,8 @@ import {
 
 export interface RouteOperationsDeps extends RouteAnnouncement {
   readonly store: RouteStore;
+  /** Parses templates and tries them on what the Route took lately. */
+  readonly checkTemplates: RouteTemplateCheck;
   /** Makes the engine look into the inbox: a change may concern the Route's actor. */
   readonly poke: () => void;
 }
@@ -59,7 +62,8 @@ export function routeOperations(deps: RouteOperationsDeps): readonly Operation[]
       answers: { 201: OF_ROUTE },
       refusals: [[409, 'conflict', 'name_taken']],
       async handle(call) {
-        const errors = routeErrors(call.body, null, call.directory);
+        const faults = await templateFaults(deps, call, null);
+        const errors = [...routeErrors(call.body, null, call.directory), ...faults];
         if (errors.length > 0) return invalid(errors);
         const created = await store.create(routeFields(call.body, null), authorOf(call));
         if (created === 'name_taken') return NAME_TAKEN;
@@ -96,7 +100,9 @@ export function routeOperations(deps: RouteOperationsDeps): readonly Operation[]
       answers: { 200: OF_ROUTE },
       refusals: [[409, 'conflict', 'name_taken']],
       async handle(call) {
-        const update = await store.update(routeId(call), (current) => decide(call, current), authorOf(call));
+        const id = routeId(call);
+        const faults = await templateFaults(deps, call, await store.read(id));
+        const update = await store.update(id, (current) => decide(call, current, faults), authorOf(call));
         switch (update.outcome) {
           case 'unknown':
             return notFound();
@@ -194,10 +200,21 @@ function listAnswer({ version, routes }: RouteList) {
   return { status: 200, body: { items: routes.map(routeBody) }, etag: version };
 }
 
+/** What is wrong with templates that a save would change: tried before the Route is locked, since it takes a while. */
+async function templateFaults(
+  { checkTemplates }: Pick<RouteOperationsDeps, 'checkTemplates'>,
+  call: Call<unknown, RouteInput>,
+  current: StoredRoute | null,
+): Promise<readonly FieldError[]> {
+  const changed = changedTemplates(call.body.policy, current?.fields.policy ?? null);
+  if (Object.keys(changed).length === 0) return [];
+  return templateFaultErrors(await checkTemplates(changed, current?.id ?? null, call));
+}
+
 /** Stale before meaning (routes §7). */
-function decide(call: Call<unknown, RouteInput>, current: StoredRoute) {
+function decide(call: Call<unknown, RouteInput>, current: StoredRoute, faults: readonly FieldError[]) {
   if (!call.ifMatch?.matches(current.version)) return { refuse: preconditionFailed() };
-  const errors = routeErrors(call.body, current, call.directory);
+  const errors = [...routeErrors(call.body, current, call.directory), ...faults];
   return errors.length > 0 ? { refuse: invalid(errors) } : { save: routeFields(call.body, current) };
 }
 

@@ -4,6 +4,7 @@ import { array, number, object, optional, parse, picklist, string } from 'valibo
 import { createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { createSystemMetrics } from '../../actors/system/metrics.ts';
+import { createTemplateMetrics } from '../../actors/templates/metrics.ts';
 import { createIngestMetrics } from '../../http/ingest/index.ts';
 import { createHttpMetrics } from '../../http/metrics.ts';
 import { createActorMetrics } from '../actor/index.ts';
@@ -50,6 +51,7 @@ function registryOfAll(): Registry {
   createHttpMetrics(registry);
   createAlertGroupMetrics(registry);
   createDeliveryMetrics(registry);
+  createTemplateMetrics(registry);
   createIngestMetrics(registry).watchAcceptQueue(() => 0);
   createPlacementMetrics(registry).watchShards(() => 0);
   createRedisMetrics(registry);

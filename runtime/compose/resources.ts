@@ -16,6 +16,7 @@ import { destinationSecretOperations } from '../../http/resources/destinations-s
 import { integrationOperations } from '../../http/resources/integrations.ts';
 import { integrationAlertOperations } from '../../http/resources/integrations-alerts.ts';
 import { alertmanagerRouteOperations } from '../../http/resources/integrations-routes.ts';
+import { linkRuleOperations } from '../../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../../http/resources/lookup-tables.ts';
 import { outboundPolicyOperations } from '../../http/resources/outbound-policy.ts';
 import { requestRecordOperations } from '../../http/resources/request-records.ts';
@@ -25,6 +26,7 @@ import { previewOperations } from '../../http/resources/routes-preview.ts';
 import { routeSuggestionOperations } from '../../http/resources/routes-suggestions.ts';
 import { storedSnapshotOperations } from '../../http/resources/stored-snapshots.ts';
 import { type SystemStatusDeps, systemStatusOperations } from '../../http/resources/system-status.ts';
+import { templatePreviewOperations } from '../../http/resources/template-previews.ts';
 import { createActorStateReader } from '../../storage/actor-state.ts';
 import { createAlertsView, createGroupReader, createStatisticsReader } from '../../storage/alert-groups.ts';
 import { appendAudit } from '../../storage/audit.ts';
@@ -34,6 +36,7 @@ import { createDestinationStore } from '../../storage/destinations.ts';
 import { createIntegrationStore } from '../../storage/integrations.ts';
 import type { InternalAlerts } from '../../storage/internal-alerts.ts';
 import { readAlertmanagerRoutes } from '../../storage/learned-routes.ts';
+import { createLinkRuleStore } from '../../storage/link-rules.ts';
 import { createLookupTableStore } from '../../storage/lookup-tables.ts';
 import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
 import { createPreviewBodies } from '../../storage/preview-bodies.ts';
@@ -50,6 +53,7 @@ import type { OutboundClient } from '../outbound/client.ts';
 import type { Connections } from './connections.ts';
 import type { Database } from './database.ts';
 import type { ServiceSettings } from './settings.ts';
+import type { TemplateWork } from './templates.ts';
 
 export interface ResourceDeps {
   readonly settings: ServiceSettings;
@@ -65,6 +69,7 @@ export interface ResourceDeps {
   readonly client: Pick<OutboundClient, 'setPolicy' | 'release'>;
   readonly webhookSettings: Pick<WebhookSettingsSource, 'forget'>;
   readonly links: LinkSource;
+  readonly templates: TemplateWork;
   readonly groupMetrics: AlertGroupMetrics;
   readonly systemStatus: SystemStatusDeps;
   readonly clock: Clock;
@@ -88,6 +93,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
   return [
     alertGroupOperations({
       reader: createGroupReader(sql),
+      links: deps.templates.groupLinks,
       system,
       log: deps.log,
       metrics: deps.groupMetrics,
@@ -97,6 +103,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       directory,
       hints,
       poke: () => system.poke(),
+      checkTemplates: deps.templates.checkRoute,
     }),
     routeSuggestionOperations({ suggestions: createSuggestionStore(sql, appendAudit), directory, hints }),
     previewOperations({ bodies: createPreviewBodies(sql) }),
@@ -119,6 +126,12 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     destinationSecretOperations(forDestinations),
     deliveryOperations({ deliveries: (id) => readWebhookDeliveries(sql, id) }),
     outboundPolicyOperations({ store: createOutboundPolicyStore(sql, appendAudit), client, hints }),
+    linkRuleOperations({
+      store: createLinkRuleStore(sql, appendAudit),
+      checkTemplate: deps.templates.checkLink,
+      links: deps.links,
+    }),
+    templatePreviewOperations({ preview: deps.templates.preview }),
     lookupTableOperations({ store: createLookupTableStore(sql, appendAudit), links: deps.links }),
     requestRecordOperations({ reader: createRequestLogReader(sql) }),
     systemStatusOperations(deps.systemStatus),

@@ -52,6 +52,7 @@ import { createPresence } from './presence.ts';
 import { readiness } from './readiness.ts';
 import { resourceOperations } from './resources.ts';
 import type { ServiceSettings } from './settings.ts';
+import { createTemplateWork } from './templates.ts';
 
 /** Of the grace of a shutdown: for calls under way, which have 10 s of their own, and for the engine to take their outcomes. */
 const CALLS_WITHIN = 10 * SECOND;
@@ -195,6 +196,14 @@ export async function startService(
     logsInfo: settings.logLevel === 'info',
     isUnavailable,
   });
+  const templates = createTemplateWork({
+    sql: main,
+    links,
+    registry,
+    publicUrl: settings.publicUrl,
+    version: deps.version.version,
+    log,
+  });
   const http = await createHttp({
     listen: settings.listen,
     publicUrl: settings.publicUrl,
@@ -222,6 +231,7 @@ export async function startService(
       connections,
       internalAlerts,
       messageWaits,
+      templates,
       groupMetrics,
       systemStatus: {
         reader: systemStatus,

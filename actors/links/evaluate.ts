@@ -1,0 +1,159 @@
+/** The links of an Alert Group (messages §9.2): Link rules by name, then what its Alerts carry themselves. */
+import type { Micros, Monotonic } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { AlertLinks } from '../alert-group/links.ts';
+import { safeUrl } from '../messages/safe-url.ts';
+import { naturalOrder } from '../natural-order.ts';
+import { type LinkSubject, linkRuleData, type TemplateAlert, type TemplateGroup } from '../templates/data.ts';
+import {
+  plainFormat,
+  type RenderContext,
+  renderTemplate,
+  type Template,
+  type TemplateError,
+} from '../templates/index.ts';
+import { cellOf, type LinkConfiguration } from './configuration.ts';
+import type { LinkRuleScope } from './ports.ts';
+import type { LinkRule } from './rules.ts';
+
+/** Values of a label that get a link each. */
+const MOST_VALUES = 20;
+
+export interface GroupLink {
+  readonly kind: 'link_rule' | 'runbook' | 'dashboard' | 'source';
+  readonly name: string;
+  readonly url: string;
+  /** Of a Link rule only. */
+  readonly link_rule_id: PublicId | null;
+}
+
+/** A rule that gave no link because its template failed. */
+export interface FailedRule {
+  readonly rule: Pick<LinkRule, 'id' | 'version' | 'name'>;
+  readonly error: TemplateError;
+}
+
+export interface EvaluatedLinks {
+  readonly links: readonly GroupLink[];
+  readonly failed: readonly FailedRule[];
+}
+
+export interface LinkSettings {
+  readonly configuration: LinkConfiguration;
+  readonly now: Micros;
+  /** The Organization's, a name of the IANA database. */
+  readonly zone: string;
+  readonly monotonic?: Monotonic;
+}
+
+/** The rules that an Alert Group with these common labels is run through. */
+export function rulesFor({ rules }: LinkConfiguration, commonLabels: TemplateGroup['commonLabels']) {
+  return rules.filter((rule) => rule.takes(commonLabels));
+}
+
+/** Everything that an Alert Group links to, each URL once. */
+export function evaluateLinks(
+  group: TemplateGroup,
+  alertLinks: AlertLinks,
+  settings: LinkSettings,
+): EvaluatedLinks {
+  const steps = evaluating(group, alertLinks, settings);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/**
+ * The same a rule at a time, for callers who give way to others in between: many rules over many Alerts take their
+ * time.
+ */
+export function* evaluating(
+  group: TemplateGroup,
+  alertLinks: AlertLinks,
+  settings: LinkSettings,
+): Generator<undefined, EvaluatedLinks> {
+  const context = contextOf(settings);
+  const links: GroupLink[] = [];
+  const failed: FailedRule[] = [];
+  for (const rule of rulesFor(settings.configuration, group.commonLabels)) {
+    const run = runRule(rule, group, context);
+    if (run.ok) links.push(...run.links);
+    else failed.push({ rule, error: run.error });
+    yield;
+  }
+  return { links: eachOnce([...links, ...linksOfAlerts(alertLinks)]), failed };
+}
+
+/** Links that need no rule. */
+export function linksOfAlerts({ runbookUrl, dashboardUrl, sourceUrl }: AlertLinks): readonly GroupLink[] {
+  const links = [
+    { kind: 'runbook', name: 'Runbook', url: runbookUrl },
+    { kind: 'dashboard', name: 'Dashboard', url: dashboardUrl },
+    { kind: 'source', name: 'Source', url: sourceUrl },
+  ] as const;
+  return eachOnce(
+    links.flatMap(({ url, ...link }) => (url === null ? [] : [{ ...link, url, link_rule_id: null }])),
+  );
+}
+
+/** The rows that all rules of one group look up count together. */
+export function contextOf({ configuration, ...settings }: LinkSettings): RenderContext {
+  return {
+    ...settings,
+    format: plainFormat,
+    lookup: (table, key, column) => cellOf(configuration, table, key, column),
+    mention: () => null,
+    lookedUp: new Set(),
+  };
+}
+
+type Run =
+  | { readonly ok: true; readonly links: readonly GroupLink[] }
+  | { readonly ok: false; readonly error: TemplateError };
+
+/** One failure leaves out all links of the rule. */
+function runRule(rule: LinkRule, group: TemplateGroup, context: RenderContext): Run {
+  if (!rule.template.ok) return rule.template;
+  const links: GroupLink[] = [];
+  for (const subject of subjectsOf(rule.scope, group)) {
+    const rendered = renderLink(rule.template.template, group, subject, context);
+    if (!rendered.ok) return rendered;
+    const name = rule.scope.type === 'label_value' ? `${rule.name}: ${subject.value}` : rule.name;
+    if (rendered.url !== null)
+      links.push({ kind: 'link_rule', name, url: rendered.url, link_rule_id: rule.id });
+  }
+  return { ok: true, links };
+}
+
+/** What a rule is run for: the Alert Group, or each value of a label with the first Alert that has it. */
+export function subjectsOf(scope: LinkRuleScope, group: TemplateGroup): readonly LinkSubject[] {
+  if (scope.type === 'alert_group') return [{ labels: group.commonLabels, value: '' }];
+  const first = new Map<string, TemplateAlert>();
+  for (const alert of group.alerts) {
+    const value = Object.hasOwn(alert.labels, scope.label) ? (alert.labels[scope.label] ?? '') : '';
+    if (value !== '' && !first.has(value)) first.set(value, alert);
+  }
+  return [...first]
+    .sort(([left], [right]) => naturalOrder(left, right))
+    .slice(0, MOST_VALUES)
+    .map(([value, { labels }]) => ({ labels, value }));
+}
+
+/** A URL is null when the output is none that may be shown. */
+export function renderLink(
+  template: Template,
+  group: TemplateGroup,
+  subject: LinkSubject,
+  context: RenderContext,
+):
+  | { readonly ok: true; readonly url: string | null }
+  | { readonly ok: false; readonly error: TemplateError } {
+  const rendered = renderTemplate(template, linkRuleData(group, subject, context.zone), context);
+  return rendered.ok ? { ok: true, url: safeUrl(rendered.text) } : rendered;
+}
+
+function eachOnce(links: readonly GroupLink[]): readonly GroupLink[] {
+  const known = new Set<string>();
+  return links.filter(({ url }) => !known.has(url) && known.add(url));
+}

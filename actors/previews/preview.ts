@@ -1,0 +1,163 @@
+/** What a template makes of a sample, before it is saved anywhere (templates §10). */
+import { setImmediate } from 'node:timers/promises';
+import type { Monotonic } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { templateLinks } from '../alert-group/links.ts';
+import type { GroupReader, StoredGroup } from '../alert-group/reading.ts';
+import type { RouteConfig } from '../directory.ts';
+import type { LinkSource } from '../links/configuration.ts';
+import { evaluateLinks } from '../links/evaluate.ts';
+import type { GroupMessage, Language, MessageSettings } from '../messages/index.ts';
+import type { SeverityLevel } from '../model.ts';
+import type { TemplateGroup } from '../templates/data.ts';
+import type { TemplateKind } from '../templates/index.ts';
+import { sampleMessage } from './messages.ts';
+import type { TemplateAlerts } from './ports.ts';
+import { type PreviewedSample, previewSource, type Rendered } from './render.ts';
+import { defaultRoute, type SampleMoment, type SampleReader } from './samples.ts';
+import { templateGroup } from './stored-group.ts';
+
+export interface AskedPreview {
+  readonly kind: TemplateKind;
+  /** Empty: the built-in one. */
+  readonly template: string;
+  readonly format: 'markdown' | 'html' | 'commonmark';
+  readonly routeId: PublicId | null;
+  /** At most one of both. */
+  readonly sample: { readonly alertGroupId: PublicId | null; readonly storedSnapshotId: PublicId | null };
+  readonly language: Language | null;
+  /** As the format counts. */
+  readonly lengthLimit: number | null;
+}
+
+export interface TemplatePreview {
+  readonly output: string | null;
+  readonly truncated: boolean;
+  readonly format: AskedPreview['format'] | null;
+  /** The built-in template, when that was asked for. */
+  readonly source: string | null;
+  readonly sample: 'alert_group' | 'stored_snapshot' | 'example' | null;
+  readonly error: PreviewError | null;
+}
+
+export interface PreviewError {
+  readonly code: 'template_syntax' | 'unknown_function' | 'required' | 'too_long';
+  readonly message: string;
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+/** `unknown`: there is no such Route or Alert Group. */
+export type TemplatePreviewer = (
+  asked: AskedPreview,
+  at: SampleMoment,
+) => Promise<TemplatePreview | 'unknown' | 'unknown_snapshot'>;
+
+export interface PreviewDeps {
+  readonly samples: SampleReader;
+  readonly groups: Pick<GroupReader, 'read'>;
+  readonly alerts: TemplateAlerts;
+  readonly links: Pick<LinkSource, 'current'>;
+  /** The Organization's. */
+  readonly severityEmoji: () => Promise<Readonly<Record<SeverityLevel, string>>>;
+  readonly publicUrl: string;
+  readonly version: string;
+  readonly monotonic: Monotonic;
+}
+
+/** What a template is tried on. */
+interface ChosenSamples {
+  readonly of: NonNullable<TemplatePreview['sample']>;
+  readonly route: RouteConfig;
+  readonly groups: readonly TemplateGroup[];
+  /** When the sample is an Alert Group. */
+  readonly stored: StoredGroup | null;
+}
+
+export function createTemplatePreviewer(deps: PreviewDeps): TemplatePreviewer {
+  return async (asked, at) => {
+    const chosen = await chooseSamples(deps, asked, at);
+    if (chosen === 'unknown' || chosen === 'unknown_snapshot') return chosen;
+    const settings = await settingsOf(deps, asked, chosen.route, at);
+    let first: Rendered | null = null;
+    for (const group of chosen.groups) {
+      // Between samples everybody else gets a turn.
+      await setImmediate();
+      const rendered = previewSource(asked, sampleOf(deps, group, chosen, at), settings);
+      first ??= rendered;
+      if (rendered.error) return answer(asked, chosen, rendered);
+    }
+    if (first === null) throw new Error('a preview has no sample');
+    return answer(asked, chosen, first);
+  };
+}
+
+function answer(asked: AskedPreview, { of }: ChosenSamples, rendered: Rendered): TemplatePreview {
+  const { output, truncated, source, error } = rendered;
+  const hasFormat = asked.kind !== 'link_rule' && asked.kind !== 'webhook_request';
+  return { output, truncated, format: hasFormat ? asked.format : null, source, sample: of, error };
+}
+
+async function chooseSamples(
+  { samples, groups, alerts, publicUrl }: PreviewDeps,
+  { routeId, sample }: AskedPreview,
+  at: SampleMoment,
+): Promise<ChosenSamples | 'unknown' | 'unknown_snapshot'> {
+  const { directory } = at;
+  const named = routeId === null ? null : directory.routesById.get(routeId);
+  if (named === undefined || named?.deleted) return 'unknown';
+  const route = named ?? defaultRoute(at);
+  if (sample.alertGroupId !== null) {
+    const stored = await groups.read(sample.alertGroupId);
+    if (!stored) return 'unknown';
+    const group = templateGroup(stored, await alerts.of(stored.id), { directory, publicUrl });
+    const own = directory.routesById.get(stored.routeId);
+    return { of: 'alert_group', route: named ?? own ?? route, groups: [group], stored };
+  }
+  if (sample.storedSnapshotId !== null) {
+    const group = await samples.ofSnapshot(sample.storedSnapshotId, route, at);
+    return group ? { of: 'stored_snapshot', route, groups: [group], stored: null } : 'unknown_snapshot';
+  }
+  const received = named ? await samples.ofRoute(named.id, at) : [];
+  if (received.length > 0) return { of: 'stored_snapshot', route, groups: received, stored: null };
+  return { of: 'example', route, groups: [samples.example(route, at)], stored: null };
+}
+
+async function settingsOf(
+  { links, severityEmoji, publicUrl, version }: PreviewDeps,
+  asked: AskedPreview,
+  { policy }: RouteConfig,
+  { directory: { organization }, now }: SampleMoment,
+): Promise<MessageSettings> {
+  const { tables } = links.current();
+  return {
+    publicUrl,
+    version,
+    language: asked.language ?? policy.language,
+    zone: organization.timeZone,
+    severityLabel: organization.severityLabel,
+    severityEmoji: await severityEmoji(),
+    snoozeDurationsSeconds: policy.snooze_durations_seconds,
+    templates: { rootMessage: null, line: null, ackTimeoutNotice: null },
+    now,
+    lookup: (table, key, column) => tables.get(table)?.(key, column) ?? '',
+  };
+}
+
+/** The links of a sample are those that the Link rules of now give. */
+function sampleOf(
+  { links, monotonic }: PreviewDeps,
+  group: TemplateGroup,
+  { stored }: ChosenSamples,
+  { directory, now }: SampleMoment,
+): PreviewedSample {
+  const settings = { configuration: links.current(), now, zone: directory.organization.timeZone, monotonic };
+  const message = (): GroupMessage =>
+    sampleMessage(
+      group,
+      stored,
+      evaluateLinks(group, stored ?? templateLinks(group.alerts), settings).links,
+      directory,
+    );
+  return { group, message };
+}

@@ -1,0 +1,164 @@
+/** One template on one sample, as previews show it (templates §10). */
+import { LINK_RULE_TEMPLATE_LIMIT } from '../links/check-template.ts';
+import { renderLink } from '../links/evaluate.ts';
+import { FORMATS, type GroupMessage, type MessageSettings, previewRoot } from '../messages/index.ts';
+import { TEMPLATE_LIMIT } from '../route/policy.ts';
+import { groupData, lineData, type TemplateGroup } from '../templates/data.ts';
+import {
+  type MentionTarget,
+  type OutputFormat,
+  parseTemplate,
+  plainFormat,
+  type RenderContext,
+  renderTemplate,
+  type Template,
+  type TemplateError,
+} from '../templates/index.ts';
+import { codePoints } from '../text.ts';
+import { builtinSource } from './builtin-sources.ts';
+import type { RouteTemplateKind } from './ports.ts';
+import type { AskedPreview, PreviewError } from './preview.ts';
+
+/** Lines of Alerts that a preview shows. */
+const MOST_LINES = 10;
+
+export interface PreviewedSample {
+  readonly group: TemplateGroup;
+  /** As messages show it. */
+  readonly message: () => GroupMessage;
+}
+
+export interface Rendered {
+  readonly output: string | null;
+  readonly truncated: boolean;
+  /** The built-in template, when that was asked for. */
+  readonly source: string | null;
+  readonly error: PreviewError | null;
+}
+
+export function previewSource(
+  asked: AskedPreview,
+  sample: PreviewedSample,
+  settings: MessageSettings,
+): Rendered {
+  const error = sourceError(asked);
+  if (error) return failed(error);
+  switch (asked.kind) {
+    case 'root_message':
+      return previewMessage(asked, sample, settings);
+    case 'line':
+    case 'ack_timeout_notice':
+      return previewText(asked, asked.kind, sample.group, settings);
+    case 'link_rule':
+    case 'webhook_request':
+      return previewPlain(asked, sample.group, settings);
+  }
+}
+
+const isOfRoute = (kind: AskedPreview['kind']): kind is RouteTemplateKind =>
+  kind === 'root_message' || kind === 'line' || kind === 'ack_timeout_notice';
+
+function sourceError({ kind, template }: AskedPreview): PreviewError | null {
+  const limit = kind === 'link_rule' ? LINK_RULE_TEMPLATE_LIMIT : TEMPLATE_LIMIT;
+  const place = { line: null, column: null };
+  if (template === '' && !isOfRoute(kind)) {
+    return { code: 'required', message: 'There is no built-in template of this kind.', ...place };
+  }
+  if (codePoints(template) <= limit) return null;
+  return { code: 'too_long', message: `A template of this kind has at most ${limit} characters.`, ...place };
+}
+
+/** The whole message; the built-in one is laid out by parts, its source only says the same. */
+function previewMessage(
+  asked: AskedPreview,
+  { message }: PreviewedSample,
+  settings: MessageSettings,
+): Rendered {
+  const { template, format, lengthLimit } = asked;
+  const source = template === '' ? builtinSource('root_message', settings.language) : null;
+  const parsed = template === '' ? null : parseTemplate('root_message', template);
+  if (parsed && !parsed.ok) return failed(parsed.error);
+  const templates = { ...settings.templates, rootMessage: parsed?.template ?? null };
+  const { text, truncated, failure } = previewRoot(
+    format,
+    message(),
+    { ...settings, templates },
+    lengthLimit,
+  );
+  return failure ? failed(failure.error) : { output: text, truncated, source, error: null };
+}
+
+function previewText(
+  asked: AskedPreview,
+  kind: 'line' | 'ack_timeout_notice',
+  group: TemplateGroup,
+  settings: MessageSettings,
+): Rendered {
+  const builtin = asked.template === '' ? builtinSource(kind, settings.language) : null;
+  const parsed = parseTemplate(kind, builtin ?? asked.template);
+  if (!parsed.ok) return failed(parsed.error);
+  const { template } = parsed;
+  const format = FORMATS[asked.format];
+  const context = contextOf(settings, format);
+  const data =
+    kind === 'line'
+      ? group.alerts.slice(0, MOST_LINES).map((alert) => lineData(group, alert, settings.zone))
+      : [groupData(group, settings.zone)];
+  const lines: string[] = [];
+  for (const each of data) {
+    const rendered = renderTemplate(template, each, context);
+    if (!rendered.ok) return failed(rendered.error);
+    if (rendered.text !== '') lines.push(rendered.text);
+  }
+  return { ...shortened(lines, asked.lengthLimit, format.length), source: builtin, error: null };
+}
+
+/** Whole lines, as many as there is room for. */
+function shortened(lines: readonly string[], limit: number | null, length: (text: string) => number) {
+  const split = lines.join('\n').split('\n');
+  let shown = split.length;
+  const output = () => split.slice(0, shown).join('\n');
+  while (limit !== null && shown > 0 && length(output()) > limit) shown--;
+  return { output: output(), truncated: shown < split.length };
+}
+
+function previewPlain(asked: AskedPreview, group: TemplateGroup, settings: MessageSettings): Rendered {
+  const parsed = parseTemplate(asked.kind, asked.template);
+  if (!parsed.ok) return failed(parsed.error);
+  const rendered = renderPlain(parsed.template, group, settings);
+  if (!rendered.ok) return failed(rendered.error);
+  return { output: rendered.text, truncated: false, source: null, error: null };
+}
+
+type RenderedPlain =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly error: TemplateError };
+
+function renderPlain(template: Template, group: TemplateGroup, settings: MessageSettings): RenderedPlain {
+  const context = contextOf(settings, plainFormat);
+  if (template.kind !== 'link_rule')
+    return renderTemplate(template, groupData(group, settings.zone), context);
+  const rendered = renderLink(template, group, { labels: group.commonLabels, value: '' }, context);
+  return rendered.ok ? { ok: true, text: rendered.url ?? '' } : rendered;
+}
+
+function contextOf({ now, zone, lookup }: MessageSettings, format: OutputFormat): RenderContext {
+  return { format, now, zone, lookup, mention: mentionText };
+}
+
+/** A preview notifies nobody. */
+function mentionText(target: MentionTarget): string {
+  switch (target.type) {
+    case 'everyone':
+      return `@${target.everyone}`;
+    case 'owner':
+      return '@owner';
+    case 'group':
+    case 'user':
+      return `@${target.name}`;
+  }
+}
+
+function failed(error: PreviewError): Rendered {
+  return { output: null, truncated: false, source: null, error };
+}
