@@ -10,6 +10,7 @@ import type {
   StoredSnapshot,
   StoredSnapshotBody,
 } from './configuration-shapes.ts';
+import { createConnectionsApi } from './connections.ts';
 import type {
   CreatedDestination,
   CreatedIntegrationToken,
@@ -36,6 +37,7 @@ export function createConfigurationApi(client: ApiClient) {
     integrations: integrations(client),
     routes: routes(client),
     destinations: destinations(client),
+    connections: createConnectionsApi(client),
   };
 }
 

@@ -33,6 +33,7 @@ export type Section =
   | 'statistics'
   | 'integrations'
   | 'routes'
+  | 'connections'
   | 'destinations'
   | 'link-rules'
   | 'lookup-tables'
@@ -117,6 +118,34 @@ export const PAGES: readonly PageEntry[] = [
     permission: 'routes:read',
     section: 'routes',
     load: () => import('../pages/routes/RoutePage.svelte'),
+  },
+  {
+    pattern: '/connections',
+    of: 'collection',
+    permission: 'connections:read',
+    section: 'connections',
+    load: () => import('../pages/connections/ConnectionListPage.svelte'),
+  },
+  {
+    pattern: '/connections/new',
+    of: 'collection',
+    permission: 'connections:write',
+    section: 'connections',
+    load: () => import('../pages/connections/ConnectionCreatePage.svelte'),
+  },
+  {
+    pattern: '/connections/:id',
+    of: 'object',
+    permission: 'connections:read',
+    section: 'connections',
+    load: () => import('../pages/connections/ConnectionPage.svelte'),
+  },
+  {
+    pattern: '/connections/:id/edit',
+    of: 'object',
+    permission: 'connections:write',
+    section: 'connections',
+    load: () => import('../pages/connections/ConnectionEditPage.svelte'),
   },
   {
     pattern: '/destinations',
@@ -248,6 +277,7 @@ export interface NavEntry {
     | 'chart'
     | 'integration'
     | 'route'
+    | 'plug'
     | 'destination'
     | 'link'
     | 'table'
@@ -258,6 +288,7 @@ export interface NavEntry {
     | 'nav.statistics'
     | 'nav.integrations'
     | 'nav.routes'
+    | 'nav.connections'
     | 'nav.destinations'
     | 'nav.linkRules'
     | 'nav.lookupTables'
@@ -301,6 +332,14 @@ export const NAVIGATION: readonly NavEntry[] = [
     icon: 'route',
     text: 'nav.routes',
     key: 'r',
+  },
+  {
+    section: 'connections',
+    href: '/connections',
+    permission: 'connections:read',
+    icon: 'plug',
+    text: 'nav.connections',
+    key: 'c',
   },
   {
     section: 'destinations',

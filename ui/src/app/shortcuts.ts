@@ -43,7 +43,7 @@ export interface Shortcut {
 export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ['?'], text: 'keys.help' },
   { keys: ['Ctrl', 'K'], text: 'keys.palette' },
-  { keys: ['g', 'a / s / i / r / d / l / t / p / y'], text: 'keys.go' },
+  { keys: ['g', 'a / s / i / r / c / d / l / t / p / y'], text: 'keys.go' },
   { keys: ['/'], text: 'keys.search' },
   { keys: ['j', 'k'], text: 'keys.move' },
   { keys: ['Enter'], text: 'keys.open' },

@@ -1,6 +1,7 @@
 /** Every text of the UI in English. The Russian catalogue must have the same keys, or it does not compile. */
 import { alertGroups } from './en/alert-groups.ts';
 import { configuration } from './en/configuration.ts';
+import { connections } from './en/connections.ts';
 import { integrations } from './en/integrations.ts';
 import { links } from './en/links.ts';
 import { machines } from './en/machines.ts';
@@ -22,6 +23,7 @@ export const en = {
   ...integrations,
   ...routes,
   ...links,
+  ...connections,
 };
 
 export type Catalogue = {

@@ -2,6 +2,7 @@
 import type { Catalogue } from './en.ts';
 import { alertGroups } from './ru/alert-groups.ts';
 import { configuration } from './ru/configuration.ts';
+import { connections } from './ru/connections.ts';
 import { integrations } from './ru/integrations.ts';
 import { links } from './ru/links.ts';
 import { machines } from './ru/machines.ts';
@@ -22,4 +23,5 @@ export const ru: Catalogue = {
   ...integrations,
   ...routes,
   ...links,
+  ...connections,
 };

@@ -5,6 +5,7 @@ export type HintType =
   | 'alert-groups'
   | 'integration'
   | 'route'
+  | 'connection'
   | 'destination'
   | 'organization'
   | 'system-notices'

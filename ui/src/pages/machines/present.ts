@@ -84,6 +84,7 @@ export function actorHref(kind: string, key: string): string {
 /** Where the thing itself is shown, by kind of actor. */
 const PAGES: Readonly<Record<string, string>> = {
   alert_group: '/alert-groups',
+  connection: '/connections',
   destination: '/destinations',
   integration: '/integrations',
   route: '/routes',
@@ -91,6 +92,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 const HINTS: Readonly<Record<string, HintType>> = {
   alert_group: 'alert-group',
+  connection: 'connection',
   destination: 'destination',
   integration: 'integration',
   route: 'route',
