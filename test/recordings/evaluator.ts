@@ -1,7 +1,8 @@
 /**
  * Evaluates rules and tells Alertmanagers as Prometheus does: an alert is sent when it begins, again once the resend
  * delay has passed since (so every second evaluation), with an end four intervals ahead, and as resolved for fifteen
- * intervals after its end.
+ * intervals after its end. The last is why it is there: Prometheus itself does so for fifteen minutes, whatever its
+ * intervals are.
  */
 import type { Rule } from './rules.ts';
 
@@ -27,11 +28,6 @@ interface Active {
   sentAt: number | null;
 }
 
-export interface Turn {
-  readonly rule: Rule;
-  readonly fires: boolean;
-}
-
 export class Evaluator {
   readonly #rules: readonly Rule[];
   readonly #known = new Map<Rule, Active>();
@@ -41,46 +37,28 @@ export class Evaluator {
   }
 
   /**
-   * One evaluation.
+   * One evaluation; what is to be sent now.
    * @param second after the begin of the recording
    * @param now ms since the epoch
    */
-  evaluate(
-    second: number,
-    now: number,
-  ): { readonly send: readonly SentAlert[]; readonly turns: readonly Turn[] } {
-    const turns: Turn[] = [];
+  evaluate(second: number, now: number): SentAlert[] {
     const send: SentAlert[] = [];
     for (const rule of this.#rules) {
-      const turned = this.#judge(rule, rule.trueAt(second), now);
-      if (turned !== null) turns.push({ rule, fires: turned });
+      this.#judge(rule, rule.trueAt(second), now);
       const active = this.#known.get(rule);
       if (!active || !isDue(active, now)) continue;
       active.sentAt = now;
       send.push(sentAlert(rule, active, now));
     }
-    return { send, turns };
+    return send;
   }
 
-  /** It is started anew: everything begins now for it, and what ended it does not know. */
-  forget(): void {
-    this.#known.clear();
-  }
-
-  /** Whether the rule began or ceased to fire now; null when neither. */
-  #judge(rule: Rule, holds: boolean, now: number): boolean | null {
+  #judge(rule: Rule, holds: boolean, now: number): void {
     const active = this.#known.get(rule);
     const fired = active !== undefined && active.endedAt === null;
-    if (holds && !fired) {
-      this.#known.set(rule, { since: now, endedAt: null, sentAt: null });
-      return true;
-    }
-    if (!holds && active && fired) {
-      active.endedAt = now;
-      return false;
-    }
-    if (active?.endedAt && now - active.endedAt > RESOLVED_RETENTION) this.#known.delete(rule);
-    return null;
+    if (holds && !fired) this.#known.set(rule, { since: now, endedAt: null, sentAt: null });
+    else if (!holds && active && fired) active.endedAt = now;
+    else if (active?.endedAt && now - active.endedAt > RESOLVED_RETENTION) this.#known.delete(rule);
   }
 }
 
@@ -91,8 +69,7 @@ function isDue({ sentAt, endedAt }: Active, now: number): boolean {
 }
 
 function sentAlert({ labels }: Rule, { since, endedAt }: Active, now: number): SentAlert {
-  const entity =
-    labels.instance ?? labels.pod ?? labels.queue ?? labels.service ?? labels.job ?? 'everything';
+  const entity = labels.instance ?? labels.pod ?? labels.queue ?? labels.job ?? 'everything';
   return {
     labels,
     annotations: { summary: `${labels.alertname} on ${entity}` },

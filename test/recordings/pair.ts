@@ -59,10 +59,12 @@ export class Pair {
     if (wipe) rmSync(path.join(one.folder, 'data'), { recursive: true, force: true });
   }
 
-  /** To each that runs, as Prometheus does, which gives up what is refused. */
-  async send(alerts: readonly SentAlert[]): Promise<void> {
-    if (alerts.length === 0) return;
-    await Promise.all(this.#instances.filter(({ child }) => child).map((one) => this.#sendTo(one, alerts)));
+  /** Gives alerts to one instance, as Prometheus does; false while it does not run. */
+  async deliver(number: number, alerts: readonly SentAlert[]): Promise<boolean> {
+    const one = this.#one(number);
+    if (!one.child) return false;
+    await this.#sendTo(one, alerts);
+    return true;
   }
 
   /** SIGHUP to both, with another configuration. */
@@ -157,6 +159,7 @@ function instance(number: number, web: number, cluster: number, peer: number): I
     '--cluster.pushpull-interval=5s',
     '--cluster.settle-timeout=2s',
     '--cluster.reconnect-interval=1s',
+    '--alerts.gc-interval=30s',
     '--log.level=error',
   ];
   return {

@@ -6,6 +6,9 @@ import * as v from 'valibot';
 
 const at = v.pipe(v.number(), v.integer());
 
+const DISTURBANCES = ['restarted', 'reloaded', 'prometheus_restarted'] as const;
+export type Disturbance = (typeof DISTURBANCES)[number];
+
 /** Times are µs of real time after the begin of the recording. */
 const LineSchema = v.variant('kind', [
   /** A webhook that was accepted, byte for byte; `from` is the instance that sent it. */
@@ -18,7 +21,9 @@ const LineSchema = v.variant('kind', [
   v.object({ kind: v.literal('silenced'), at, until: at, labels: v.record(v.string(), v.string()) }),
   /** The truth: the senders cut their lists. */
   v.object({ kind: v.literal('cut'), at, until: at }),
-  /** What was done to the pair, in words. */
+  /** What may make the senders say what is not so: an instance or a Prometheus was ended, or both took a configuration. */
+  v.object({ kind: v.literal('disturbed'), at, what: v.picklist(DISTURBANCES) }),
+  /** What was done to the senders, in words. */
   v.object({ kind: v.literal('story'), at, text: v.string() }),
 ]);
 
