@@ -2,6 +2,7 @@ import { createContext } from 'svelte';
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
 import type { ConfigurationApi } from '../api/configuration.ts';
 import type { LinksApi } from '../api/links.ts';
+import type { RequestLogApi } from '../api/request-log.ts';
 import type { SessionsApi } from '../api/sessions.ts';
 import type { Items, Organization } from '../api/shapes.ts';
 import type { StatisticsApi } from '../api/statistics.ts';
@@ -31,6 +32,7 @@ export interface App {
   readonly alertGroups: AlertGroupsApi;
   readonly configuration: ConfigurationApi;
   readonly links: LinksApi;
+  readonly requestLog: RequestLogApi;
   readonly system: SystemApi;
   readonly statistics: StatisticsApi;
   readonly organization: Resource<Organization>;

@@ -3,6 +3,7 @@ import { createAlertGroupsApi } from '../api/alert-groups.ts';
 import { createApiClient } from '../api/client.ts';
 import { createConfigurationApi } from '../api/configuration.ts';
 import { createLinksApi } from '../api/links.ts';
+import { createRequestLogApi } from '../api/request-log.ts';
 import { createSessionsApi } from '../api/sessions.ts';
 import { createStatisticsApi } from '../api/statistics.ts';
 import { createSystemApi } from '../api/system.ts';
@@ -29,6 +30,7 @@ export async function createApp(view: Window): Promise<App> {
   const sessions = createSessionsApi(client);
   const alertGroups = createAlertGroupsApi(client);
   const configuration = createConfigurationApi(client);
+  const requestLog = createRequestLogApi(client);
   const system = createSystemApi(client);
   const statistics = createStatisticsApi(client);
   const organization = createResource(configuration.organization);
@@ -94,6 +96,7 @@ export async function createApp(view: Window): Promise<App> {
     alertGroups,
     configuration,
     links: createLinksApi(client),
+    requestLog,
     system,
     statistics,
     organization,

@@ -225,6 +225,20 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('../pages/template-preview/TemplatePreviewPage.svelte'),
   },
   {
+    pattern: '/destinations/:id/request-log',
+    of: 'object',
+    permission: 'destinations:read',
+    section: 'destinations',
+    load: () => import('../pages/destinations/DestinationRequestsPage.svelte'),
+  },
+  {
+    pattern: '/destinations/:id/request-log/:record',
+    of: 'object',
+    permission: 'destinations:read',
+    section: 'destinations',
+    load: () => import('../pages/destinations/DestinationRequestPage.svelte'),
+  },
+  {
     pattern: '/admin/system-status',
     of: 'collection',
     permission: 'system-status:read',

@@ -5,6 +5,7 @@ import { connections } from './en/connections.ts';
 import { integrations } from './en/integrations.ts';
 import { links } from './en/links.ts';
 import { machines } from './en/machines.ts';
+import { requestLog } from './en/request-log.ts';
 import { routes } from './en/routes.ts';
 import { shell } from './en/shell.ts';
 import { statistics } from './en/statistics.ts';
@@ -22,6 +23,7 @@ export const en = {
   ...machines,
   ...integrations,
   ...routes,
+  ...requestLog,
   ...links,
   ...connections,
 };

@@ -50,7 +50,9 @@ export type Family =
   | 'integrationIssue'
   | 'profile'
   | 'actorKind'
-  | 'suggestion';
+  | 'suggestion'
+  | 'requestError'
+  | 'requestCheck';
 
 const LOADERS = {
   en: async (): Promise<Catalogue> => (await import('./en.ts')).en,

@@ -6,6 +6,7 @@ import { connections } from './ru/connections.ts';
 import { integrations } from './ru/integrations.ts';
 import { links } from './ru/links.ts';
 import { machines } from './ru/machines.ts';
+import { requestLog } from './ru/request-log.ts';
 import { routes } from './ru/routes.ts';
 import { shell } from './ru/shell.ts';
 import { statistics } from './ru/statistics.ts';
@@ -22,6 +23,7 @@ export const ru: Catalogue = {
   ...machines,
   ...integrations,
   ...routes,
+  ...requestLog,
   ...links,
   ...connections,
 };
