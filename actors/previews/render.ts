@@ -108,7 +108,7 @@ function previewText(
   for (const each of data) {
     const rendered = renderTemplate(template, each, context);
     if (!rendered.ok) return failed(rendered.error);
-    if (rendered.text !== '') lines.push(rendered.text);
+    if (rendered.text !== '') lines.push(withMentions(rendered.text));
   }
   return { ...shortened(lines, asked.lengthLimit, format.length), source: builtin, error: null };
 }
@@ -127,7 +127,7 @@ function previewPlain(asked: AskedPreview, group: TemplateGroup, settings: Messa
   if (!parsed.ok) return failed(parsed.error);
   const rendered = renderPlain(parsed.template, group, settings);
   if (!rendered.ok) return failed(rendered.error);
-  return { output: rendered.text, truncated: false, source: null, error: null };
+  return { output: withMentions(rendered.text), truncated: false, source: null, error: null };
 }
 
 type RenderedPlain =
@@ -143,19 +143,30 @@ function renderPlain(template: Template, group: TemplateGroup, settings: Message
 }
 
 function contextOf({ now, zone, lookup }: MessageSettings, format: OutputFormat): RenderContext {
-  return { format, now, zone, lookup, mention: mentionText };
+  return { format, now, zone, lookup, mention: (target) => mentionText(target, format) };
+}
+
+/** Finishing takes every `@` its meaning; these are put in their place afterwards. No value can hold such marks. */
+const MARKED = /\uE000(.*?)\uE001/gs;
+
+function withMentions(output: string): string {
+  return output.replace(MARKED, (_mark, name: string) => `@${name}`);
 }
 
 /** A preview notifies nobody. */
-function mentionText(target: MentionTarget): string {
+function mentionText(target: MentionTarget, format: OutputFormat): string {
+  return `\uE000${format.escape(mentionName(target))}\uE001`;
+}
+
+function mentionName(target: MentionTarget): string {
   switch (target.type) {
     case 'everyone':
-      return `@${target.everyone}`;
+      return target.everyone;
     case 'owner':
-      return '@owner';
+      return 'owner';
     case 'group':
     case 'user':
-      return `@${target.name}`;
+      return target.name;
   }
 }
 
