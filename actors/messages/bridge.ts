@@ -16,6 +16,7 @@ import { replyText } from './reply-text.ts';
 import { draftRoot, type RootCall, rootTexts } from './root.ts';
 import { type MessageStatus, STATUS_STYLES } from './status.ts';
 import { type StormSummary, stormParts } from './storm.ts';
+import { quietScene } from './template-text.ts';
 import { text } from './texts/texts.ts';
 
 /** What a bridge's Info says about messages. */
@@ -64,18 +65,15 @@ export function bridgeRoot(
   call: RootCall,
   limits: BridgeLimits,
 ): BridgeMessage {
-  const { draft, failure } = draftRoot(commonmark, group, settings, call.notes);
+  const scene = quietScene(commonmark, group, settings);
+  const { draft, failure } = draftRoot(scene, call.notes);
   const marks = bridgeMentions();
   const frame = {
     heading: null,
     mentions: [...new Set((call.mentions ?? []).map(marks.write))],
     mentionsPlace: 'last',
   } as const;
-  const laidOut = rootTexts(commonmark, draft, frame, limits.maxBodyLength, {
-    group,
-    settings,
-    notes: call.notes,
-  });
+  const laidOut = rootTexts(scene, draft, call.notes, frame, limits.maxBodyLength);
   const mark = call.kind === 'test' ? ` · ${text(settings.language, 'test.mark')}` : '';
   const title = plainTitle(`#${group.number} ${oneLine(group.title)}`, mark);
   const envelope = {

@@ -17,6 +17,7 @@ import { replyText } from './reply-text.ts';
 import { draftRoot, type RootCall, rootTexts } from './root.ts';
 import { STATUS_STYLES } from './status.ts';
 import { type StormSummary, stormParts } from './storm.ts';
+import { quietScene } from './template-text.ts';
 import { text } from './texts/texts.ts';
 
 /** UTF-16 units of visible text. */
@@ -46,7 +47,8 @@ export function channelBotRoot(
   call: RootCall,
   limit: number = CHANNEL_BOT_LIMIT,
 ): ChannelBotMessage {
-  const { draft, failure } = draftRoot(html, group, settings, call.notes);
+  const scene = quietScene(html, group, settings);
+  const { draft, failure } = draftRoot(scene, call.notes);
   const { emoji, color } = STATUS_STYLES[group.status];
   const page = groupPage(settings, group.id);
   const mark = call.kind === 'test' ? `${text(settings.language, 'test.mark')}: ` : '';
@@ -55,7 +57,7 @@ export function channelBotRoot(
     mentions: [...new Set((call.mentions ?? []).map(channelBotMention))],
     mentionsPlace: 'before_footer',
   } as const;
-  const laidOut = rootTexts(html, draft, frame, limit, { group, settings, notes: call.notes });
+  const laidOut = rootTexts(scene, draft, call.notes, frame, limit);
   const buttons = rootButtons(group, settings, call.sign);
   return {
     ...channelBotText(laidOut.text, buttons, page),

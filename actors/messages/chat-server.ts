@@ -18,6 +18,7 @@ import { draftRoot, type RootCall, rootTexts } from './root.ts';
 import { shorten, UNCUT } from './shorten.ts';
 import { STATUS_STYLES } from './status.ts';
 import { type StormSummary, stormParts } from './storm.ts';
+import { quietScene } from './template-text.ts';
 import { text } from './texts/texts.ts';
 
 /** Code points of a post on a server that does not say otherwise; no post is longer. */
@@ -50,9 +51,10 @@ export function chatServerRoot(
   call: RootCall,
   limit: number = CHAT_SERVER_LIMIT,
 ): ChatServerMessage {
-  const { draft, failure, mentioned } = draftRoot(markdown, group, settings, call.notes);
+  const scene = quietScene(markdown, group, settings);
+  const { draft, failure, mentioned } = draftRoot(scene, call.notes);
   const frame = { heading: null, mentions: [], mentionsPlace: 'last' } as const;
-  const body = rootTexts(markdown, draft, frame, limit, { group, settings, notes: call.notes });
+  const body = rootTexts(scene, draft, call.notes, frame, limit);
   const mark = call.kind === 'test' ? `${text(settings.language, 'test.mark')}: ` : '';
   const { emoji, color } = STATUS_STYLES[group.status];
   const line = (points: number) => `${emoji} ${mark}${numbered(markdown, group, points)}`;

@@ -1,5 +1,6 @@
 /** How each messenger writes a Mention (messages §4). Whoever cannot be mentioned is named in plain text. */
 
+import type { MentionTarget } from '../templates/index.ts';
 import { commonmark } from './formats/commonmark.ts';
 import type { MessageFormat } from './formats/format.ts';
 import { html } from './formats/html.ts';
@@ -8,6 +9,9 @@ import type { MessageMention } from './input.ts';
 
 /** Writes the Mentions of one message. */
 export type WriteMention = (mention: MessageMention) => string;
+
+/** Writes what a template's `mention` asks for. */
+export type WriteTarget = (target: MentionTarget) => string;
 
 /** A Mention marker of a bridge's body and the person behind it (bridge protocol §2.4). */
 export interface BridgeMention {
@@ -23,6 +27,25 @@ export interface BridgeMention {
 /** Nobody is notified: a Quiet message, an edit, a preview. */
 export function plainMention(format: MessageFormat): WriteMention {
   return (mention) => format.value(mention.type === 'everyone' ? mention.as : mention.name);
+}
+
+/** What a template asks for, in a message that names its Owner as `owner`: what it says of them notifies nobody. */
+export function mentionOf(target: MentionTarget, owner: string | null): MessageMention {
+  switch (target.type) {
+    case 'everyone':
+      return { type: 'everyone', as: target.everyone };
+    case 'group':
+      return { type: 'group', name: target.name };
+    case 'owner':
+      return { type: 'user', name: owner ?? '', account: null };
+    case 'user':
+      return { type: 'user', name: target.name, account: null };
+  }
+}
+
+/** A preview says whom a message would name: `@all`, `@owner`, `@sre`. */
+export function previewMention(format: MessageFormat): WriteTarget {
+  return (target) => `@${plainMention(format)(mentionOf(target, 'owner'))}`;
 }
 
 /** Equal for Mentions of the same people. */

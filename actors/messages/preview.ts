@@ -12,6 +12,7 @@ import {
   NO_NOTES,
   type TemplateFailure,
 } from './input.ts';
+import { previewMention } from './mentions.ts';
 import { draftRoot } from './root.ts';
 import { rootText } from './root-text.ts';
 import { STATUS_STYLES } from './status.ts';
@@ -33,7 +34,8 @@ export function previewRoot(
   limit: number | null,
 ): RootPreview {
   const marks = FORMATS[format];
-  const { draft, failure } = draftRoot(marks, group, settings, NO_NOTES);
+  const scene = { format: marks, group, settings, write: previewMention(marks) };
+  const { draft, failure } = draftRoot(scene, NO_NOTES);
   const page = groupPage(settings, group.id);
   const heading = (title: string) =>
     `${STATUS_STYLES[group.status].emoji} ${marks.bold(marks.anchor(title, page))}`;

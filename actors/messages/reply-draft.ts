@@ -4,7 +4,7 @@ import { groupPage, type MessageAlert, type MessageMention, type TemplateFailure
 import { cutPoints, oneLine } from './neutral.ts';
 import { titleText } from './parts.ts';
 import type { ReplyEvent } from './replies.ts';
-import { renderNotice, type TemplateScene } from './template-text.ts';
+import { type MessageScene, renderTemplateText } from './template-text.ts';
 import { counted, type PlainKey, text } from './texts/texts.ts';
 
 export interface ReplyDraft {
@@ -21,10 +21,7 @@ export interface ReplyDraft {
   readonly failure: TemplateFailure | null;
 }
 
-/** Everything that a draft needs besides the event. A Quiet reply writes plain names. */
-export type ReplyScene = TemplateScene;
-
-export function draftReply(event: ReplyEvent, scene: ReplyScene): ReplyDraft {
+export function draftReply(event: ReplyEvent, scene: MessageScene): ReplyDraft {
   const { language } = scene.settings;
   const say = (key: PlainKey) => said(() => text(language, key));
   switch (event.event) {
@@ -64,7 +61,7 @@ export function draftReply(event: ReplyEvent, scene: ReplyScene): ReplyDraft {
 }
 
 /** The notice that nobody has acknowledged, in Tocsin's own words. */
-export function builtInNotice(last: boolean, scene: ReplyScene): ReplyDraft {
+export function builtInNotice(last: boolean, scene: MessageScene): ReplyDraft {
   const { format, group, settings } = scene;
   const { language } = settings;
   const sentence = (points: number) => {
@@ -74,10 +71,10 @@ export function builtInNotice(last: boolean, scene: ReplyScene): ReplyDraft {
   return { ...said(sentence), tail: noticeTail(last, scene) };
 }
 
-function noticeReply(last: boolean, scene: ReplyScene): ReplyDraft {
+function noticeReply(last: boolean, scene: MessageScene): ReplyDraft {
   const template = scene.settings.templates.ackTimeoutNotice;
   if (template === null) return builtInNotice(last, scene);
-  const rendered = renderNotice(template, scene);
+  const rendered = renderTemplateText(template, scene);
   if (!rendered.ok) {
     const failure = { template: 'ack_timeout_notice', error: rendered.error } as const;
     return { ...builtInNotice(last, scene), failure };
@@ -92,7 +89,7 @@ function noticeReply(last: boolean, scene: ReplyScene): ReplyDraft {
   };
 }
 
-function noticeTail(last: boolean, { format, group, settings }: ReplyScene): string[] {
+function noticeTail(last: boolean, { format, group, settings }: MessageScene): string[] {
   const { language } = settings;
   const open = format.anchor(text(language, 'link.open'), groupPage(settings, group.id));
   return last ? [text(language, 'reply.last_notice'), open] : [open];
@@ -100,7 +97,7 @@ function noticeTail(last: boolean, { format, group, settings }: ReplyScene): str
 
 function urgencyRaised(
   { level, formerOwner }: Extract<ReplyEvent, { event: 'urgency_raised' }>,
-  scene: ReplyScene,
+  scene: MessageScene,
 ): ReplyDraft {
   const { language } = scene.settings;
   const urgent = text(language, 'reply.urgent', { level: text(language, `severity.${level}`) });
@@ -113,7 +110,7 @@ function urgencyRaised(
   });
 }
 
-function snoozeEnded(joined: readonly MessageAlert[], scene: ReplyScene): ReplyDraft {
+function snoozeEnded(joined: readonly MessageAlert[], scene: MessageScene): ReplyDraft {
   const { format, settings } = scene;
   const over = text(settings.language, 'reply.snooze_ended');
   if (joined.length === 0) return said(() => over);
@@ -127,7 +124,7 @@ function snoozeEnded(joined: readonly MessageAlert[], scene: ReplyScene): ReplyD
 
 function noticesMissed(
   event: Extract<ReplyEvent, { event: 'notices_missed' }>,
-  scene: ReplyScene,
+  scene: MessageScene,
 ): ReplyDraft {
   const { language } = scene.settings;
   const { count: n } = event;
@@ -139,7 +136,7 @@ function noticesMissed(
 /** Labels that the Alerts do not share with the group, one line an Alert. */
 function bulletsOf(
   alerts: readonly MessageAlert[],
-  { format, group, settings }: ReplyScene,
+  { format, group, settings }: MessageScene,
 ): Pick<ReplyDraft, 'bullets' | 'bulletTotal'> {
   const bullets = alerts.slice(0, ALERTS_LISTED).map((alert) => {
     const names = Object.keys(alert.labels).filter(
@@ -150,7 +147,7 @@ function bulletsOf(
   return { bullets, bulletTotal: alerts.length };
 }
 
-function withNames(scene: ReplyScene, key: PlainKey, names: Readonly<Record<string, string>>): ReplyDraft {
+function withNames(scene: MessageScene, key: PlainKey, names: Readonly<Record<string, string>>): ReplyDraft {
   const { settings, group } = scene;
   return said((points) => {
     const shown = Object.entries(names).map(([role, name]) => [role, nameOf(scene, name, points)] as const);
@@ -158,7 +155,7 @@ function withNames(scene: ReplyScene, key: PlainKey, names: Readonly<Record<stri
   });
 }
 
-function nameOf({ format }: ReplyScene, name: string, points: number): string {
+function nameOf({ format }: MessageScene, name: string, points: number): string {
   return format.value(cutPoints(oneLine(name), points));
 }
 

@@ -1,4 +1,5 @@
 /** Puts a Thread reply together, with its Mentions and within its limit (messages §6, §7.1). */
+import type { MentionTarget } from '../templates/index.ts';
 import type { MessageFormat } from './formats/format.ts';
 import {
   type GroupMessage,
@@ -7,10 +8,11 @@ import {
   type MessageSettings,
   type TemplateFailure,
 } from './input.ts';
-import { mentionKey, plainMention, type WriteMention } from './mentions.ts';
+import { mentionKey, mentionOf, type WriteMention } from './mentions.ts';
 import type { ReplyEvent } from './replies.ts';
-import { builtInNotice, draftReply, type ReplyDraft, type ReplyScene } from './reply-draft.ts';
+import { builtInNotice, draftReply, type ReplyDraft } from './reply-draft.ts';
 import { type GivingUp, shorten, UNCUT } from './shorten.ts';
+import { type MessageScene, quietScene } from './template-text.ts';
 import { text } from './texts/texts.ts';
 
 /** How a messenger mentions people in a reply. */
@@ -44,8 +46,9 @@ export function replyText(
   named: ReplyMentions,
   limit: number,
 ): { readonly text: string; readonly failure: TemplateFailure | null } {
-  const isLoud = named.mentions.length > 0;
-  const scene = { format, group, settings, write: isLoud ? named.write : plainMention(format) };
+  const quiet = quietScene(format, group, settings);
+  const loud = { ...quiet, write: (target: MentionTarget) => named.write(mentionOf(target, group.owner)) };
+  const scene = named.mentions.length > 0 ? loud : quiet;
   const draft = draftReply(event, scene);
   const output = shortened(draft, scene, named, limit);
   const { failure } = draft;
@@ -54,7 +57,7 @@ export function replyText(
   return { text: shortened(builtInNotice(event.last, scene), scene, named, limit), failure };
 }
 
-function shortened(draft: ReplyDraft, scene: ReplyScene, named: ReplyMentions, limit: number): string {
+function shortened(draft: ReplyDraft, scene: MessageScene, named: ReplyMentions, limit: number): string {
   const alreadyThere = new Set(draft.mentioned.map(mentionKey));
   const others = named.mentions.filter((mention) => !alreadyThere.has(mentionKey(mention)));
   const written = [...new Set(others.map(named.write))];
@@ -73,7 +76,7 @@ function shortened(draft: ReplyDraft, scene: ReplyScene, named: ReplyMentions, l
 
 function laidOut(
   draft: ReplyDraft,
-  { format, group, settings }: ReplyScene,
+  { format, group, settings }: MessageScene,
   kept: Kept,
   mentions: string,
   place: ReplyMentions['place'],

@@ -1,22 +1,19 @@
 /** A Root message before it takes a messenger's form: its draft, by Tocsin's own layout, a template or the Fallback. */
 
 import type { SignButton } from './buttons.ts';
-import type { MessageFormat } from './formats/format.ts';
 import {
   ALERTS_CONSIDERED,
   byPlace,
   type DeliveryNotes,
-  type GroupMessage,
   type MessageAlert,
   type MessageMention,
-  type MessageSettings,
   NO_NOTES,
   type TemplateFailure,
 } from './input.ts';
 import { draftNotices } from './notices.ts';
 import { builtInContent, draftFrame, fallbackContent, type RootContent, type RootDraft } from './parts.ts';
 import { type RootFrame, rootText } from './root-text.ts';
-import { renderLines, renderRoot } from './template-text.ts';
+import { type MessageScene, renderLines, renderTemplateText } from './template-text.ts';
 
 /** What differs from one call to the messenger to the next. */
 export interface RootCall {
@@ -37,24 +34,20 @@ export interface DraftedRoot {
   readonly mentioned: readonly MessageMention[];
 }
 
-export function draftRoot(
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
-  notes: DeliveryNotes,
-): DraftedRoot {
+export function draftRoot(scene: MessageScene, notes: DeliveryNotes): DraftedRoot {
+  const { format, group, settings } = scene;
   const alerts = [...group.alerts].sort(byPlace).slice(0, ALERTS_CONSIDERED);
-  const { content, failure = null, mentioned = [] } = contentOf(format, group, settings, alerts);
+  const { content, failure = null, mentioned = [] } = contentOf(scene, alerts);
   return { draft: { ...draftFrame(format, group, settings, notes), content }, failure, mentioned };
 }
 
 /** The laid-out text, and the one that identifies the desired state: without notes and Mentions. */
 export function rootTexts(
-  format: MessageFormat,
+  { format, group, settings }: MessageScene,
   draft: RootDraft,
+  notes: DeliveryNotes,
   frame: RootFrame,
   limit: number,
-  { group, settings, notes }: { group: GroupMessage; settings: MessageSettings; notes: DeliveryNotes },
 ): { readonly text: string; readonly desired: string; readonly truncated: boolean } {
   const { text, truncated } = rootText(format, draft, frame, limit);
   if (!hasNotes(notes) && frame.mentions.length === 0) return { text, desired: text, truncated };
@@ -73,19 +66,15 @@ interface DraftedContent {
   readonly mentioned?: readonly MessageMention[];
 }
 
-function contentOf(
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
-  alerts: readonly MessageAlert[],
-): DraftedContent {
+function contentOf(scene: MessageScene, alerts: readonly MessageAlert[]): DraftedContent {
+  const { format, group, settings } = scene;
   const { rootMessage, line } = settings.templates;
   const fallback = (failure: TemplateFailure): DraftedContent => ({
     content: fallbackContent(format, group, settings, alerts),
     failure,
   });
   if (rootMessage !== null) {
-    const rendered = renderRoot(rootMessage, format, group, settings);
+    const rendered = renderTemplateText(rootMessage, scene);
     if (!rendered.ok) return fallback({ template: 'root_message', error: rendered.error });
     return {
       content: { kind: 'template', printed: rendered.printed },
@@ -93,7 +82,7 @@ function contentOf(
     };
   }
   if (line === null) return { content: builtInContent(format, group, settings, alerts, null) };
-  const rendered = renderLines(line, format, group, settings, alerts);
+  const rendered = renderLines(line, scene, alerts);
   if (!rendered.ok) return fallback({ template: 'line', error: rendered.error });
   return { content: builtInContent(format, group, settings, alerts, rendered.lineOf) };
 }

@@ -1,12 +1,6 @@
 /** Renders a Route's own templates for a message (templates §1, §7). */
 import { groupData, lineData, type TemplateAlert, type TemplateGroup } from '../templates/data.ts';
-import {
-  type MentionTarget,
-  renderTemplate,
-  type Template,
-  type TemplateError,
-  type TemplateValue,
-} from '../templates/index.ts';
+import { renderTemplate, type Template, type TemplateError, type TemplateValue } from '../templates/index.ts';
 import { ALERTS_LISTED } from './alert-lines.ts';
 import type { MessageFormat } from './formats/format.ts';
 import {
@@ -16,15 +10,15 @@ import {
   type MessageMention,
   type MessageSettings,
 } from './input.ts';
-import { plainMention, type WriteMention } from './mentions.ts';
+import { mentionOf, plainMention, type WriteTarget } from './mentions.ts';
 
-/** What a template is rendered for. */
-export interface TemplateScene {
+/** What a message is laid out for. */
+export interface MessageScene {
   readonly format: MessageFormat;
   readonly group: GroupMessage;
   readonly settings: MessageSettings;
   /** Mentions as they stand in the output. */
-  readonly write: WriteMention;
+  readonly write: WriteTarget;
 }
 
 /** What a template printed, by lines, so that it can be cut. */
@@ -42,19 +36,18 @@ export type PrintedLines =
   | { readonly ok: true; lineOf(alert: MessageAlert): string }
   | { readonly ok: false; readonly error: TemplateError };
 
-/** A root_message template. Its Mentions are words here: a chat server writes them above its attachment. */
-export function renderRoot(
-  template: Template,
+/** A scene in which nobody is mentioned: names are plain. */
+export function quietScene(
   format: MessageFormat,
   group: GroupMessage,
   settings: MessageSettings,
-): Printed {
-  const scene = { format, group, settings, write: plainMention(format) };
-  return print(template, groupData(templateGroup(group, settings), settings.zone), scene, new Set());
+): MessageScene {
+  const write: WriteTarget = (target) => plainMention(format)(mentionOf(target, group.owner));
+  return { format, group, settings, write };
 }
 
-/** An ack_timeout_notice template. */
-export function renderNotice(template: Template, scene: TemplateScene): Printed {
+/** A root_message or an ack_timeout_notice template. */
+export function renderTemplateText(template: Template, scene: MessageScene): Printed {
   const { group, settings } = scene;
   return print(template, groupData(templateGroup(group, settings), settings.zone), scene, new Set());
 }
@@ -62,12 +55,10 @@ export function renderNotice(template: Template, scene: TemplateScene): Printed 
 /** A line template for the Alerts that get a line; one that prints nothing leaves its Alert out. */
 export function renderLines(
   template: Template,
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
+  scene: MessageScene,
   alerts: readonly MessageAlert[],
 ): PrintedLines {
-  const scene = { format, group, settings, write: plainMention(format) };
+  const { group, settings } = scene;
   const whole = templateGroup(group, settings);
   const lookedUp = new Set<string>();
   const lines = new Map<MessageAlert, string>();
@@ -95,7 +86,7 @@ const STRAY = /[\uE000-\uE002]/g;
 function print(
   template: Template,
   data: TemplateValue,
-  { format, group, settings, write }: TemplateScene,
+  { format, group, settings, write }: MessageScene,
   lookedUp: Set<string>,
 ): Printed {
   const written: string[] = [];
@@ -104,7 +95,7 @@ function print(
     now: settings.now,
     zone: settings.zone,
     lookup: settings.lookup,
-    mention: (target) => `\uE000${written.push(write(mentionOf(target, group))) - 1}\uE001`,
+    mention: (target) => `\uE000${written.push(write(target)) - 1}\uE001`,
     lookedUp,
     ...(settings.monotonic && { monotonic: settings.monotonic }),
   });
@@ -115,26 +106,12 @@ function print(
     output.replace(MARK, (_mark, index) => written[Number(index)] ?? '').replace(STRAY, '');
   return {
     ok: true,
-    mentioned: rendered.mentions.map((target) => mentionOf(target, group)),
+    mentioned: rendered.mentions.map((target) => mentionOf(target, group.owner)),
     printed: {
       lines: lines.length,
       text: (most) => filled(most >= lines.length ? rendered.text : cut(most)),
     },
   };
-}
-
-/** An Owner is named without an account: what a template says about them notifies nobody. */
-function mentionOf(target: MentionTarget, { owner }: GroupMessage): MessageMention {
-  switch (target.type) {
-    case 'everyone':
-      return { type: 'everyone', as: target.everyone };
-    case 'group':
-      return { type: 'group', name: target.name };
-    case 'owner':
-      return { type: 'user', name: owner ?? '', account: null };
-    case 'user':
-      return { type: 'user', name: target.name, account: null };
-  }
 }
 
 function templateGroup(group: GroupMessage, settings: MessageSettings): TemplateGroup {
