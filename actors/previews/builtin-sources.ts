@@ -2,7 +2,7 @@
  * The built-in texts of a Route as templates, for people who want to begin with them. Root messages themselves are laid
  * out by parts (messages §2), so that they can be shortened part by part.
  */
-import { type Language, text } from '../messages/texts/texts.ts';
+import { type Language, type PlainKey, text } from '../messages/texts/texts.ts';
 import type { RouteTemplateKind } from './ports.ts';
 
 /** What is written into a Root message by default, as a template of that kind. */
@@ -25,36 +25,57 @@ const LINE =
   '{{ .Name }}: {{ .Value }} {{ end }}';
 
 function rootSource(language: Language): string {
-  const level = (name: 'critical' | 'warning' | 'info') => text(language, `severity.${name}`);
-  const started = text(language, 'started', {
-    time: '{{ .AlertGroup.StartedAt | date "2006-01-02 15:04 MST" }}',
-  });
-  const count = text(language, 'alerts.count', {
-    f: '{{ len .Alerts.Firing }}',
-    r: '{{ len .Alerts.Resolved }}',
-  });
-  return `{{- $level := dict "critical" "${level('critical')}" "warning" "${level('warning')}" "info" "${level('info')}" -}}
-{{ get .AlertGroup.SeverityLevel $level }}{{ if .AlertGroup.Urgent }} · ${text(language, 'urgent')}{{ end }}
+  const say = (key: PlainKey, values: Readonly<Record<string, string>> = {}) => text(language, key, values);
+  const time = '{{ .AlertGroup.StartedAt | date "2006-01-02 15:04 MST" }}';
+  const count = say('alerts.count', { f: '{{ len .Alerts.Firing }}', r: '{{ len .Alerts.Resolved }}' });
+  const more = say('alerts.cut', { n: '{{ sub (len .Alerts) 10 }}' });
+  return `{{ if eq .AlertGroup.SeverityLevel "critical" -}}
+🟥 ${say('severity.critical')}
+{{- else if eq .AlertGroup.SeverityLevel "warning" -}}
+🟧 ${say('severity.warning')}
+{{- else -}}
+🟦 ${say('severity.info')}
+{{- end }}
+{{- if .AlertGroup.Urgent }} · ${say('urgent')}{{ end }}
 {{- with .CommonLabels.cluster }} · cluster: {{ . }}{{ end }}
-{{- with .CommonLabels.environment }} · environment: {{ . }}{{ end }} · ${started}
-{{ range (.GroupLabels.Remove (stringSlice "alertname" "severity" "cluster" "environment")).SortedPairs }}
-{{- if .Value }}
-{{ .Name }}: {{ .Value }}{{ end }}{{ end }}
-{{- $known := concat .GroupLabels.Names (list "alertname" "severity" "cluster" "environment" "prometheus") }}
-{{- range (.CommonLabels.Remove $known).SortedPairs }}
-{{ .Name }}: {{ .Value }}{{ end }}
-{{- range (.CommonAnnotations.Remove (stringSlice "summary" "description" "dashboard_url")).SortedPairs }}
-{{- if not (hasPrefix "runbook" .Name) }}
-{{ .Name }}: {{ .Value }}{{ end }}{{ end }}
+{{- with .CommonLabels.environment }} · environment: {{ . }}{{ end }} · ${say('started', { time })}
+${pairs('.GroupLabels.Remove (stringSlice "alertname" "severity" "cluster" "environment")', '.Value')}
+${pairs(
+  '(.CommonLabels.Remove (stringSlice "alertname" "severity" "cluster" "environment" "prometheus")).Remove .GroupLabels.Names',
+  '.Value',
+)}
+${pairs(
+  '.CommonAnnotations.Remove (stringSlice "summary" "description" "dashboard_url")',
+  'and .Value (not (hasPrefix "runbook" .Name))',
+)}
 {{- with .AlertGroup.Summary }}
 
-{{ . }}{{ end }}
+{{ . }}
+{{- end }}
 {{- if gt (len .Alerts) 1 }}
 
 ${count}
-{{ $shared := concat .CommonLabels.Names (list "severity" "environment" "prometheus") }}
-{{- range $i, $alert := .Alerts }}{{ if lt $i 10 }}
-- {{ range $j, $pair := ($alert.Labels.Remove $shared).SortedPairs }}{{ if $j }}, {{ end }}{{ $pair.Name }}: {{ $pair.Value }}{{ end }}
-{{- end }}{{ end }}{{ end }}
-`;
+{{ range $index, $alert := .Alerts }}
+{{- if lt $index 10 }}
+- {{ range $place, $pair := ($alert.Labels.Remove $.CommonLabels.Names).SortedPairs }}
+{{- if $place }}, {{ end }}{{ $pair.Name }}: {{ $pair.Value }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if gt (len .Alerts) 10 }}
+
+${more}
+{{- end }}
+{{- end }}`;
+}
+
+/** A part of its own: a blank line, then one line for each pair of `labels` for which `condition` holds. */
+function pairs(labels: string, condition: string): string {
+  return `{{- with (${labels}).SortedPairs }}
+{{ range . }}
+{{- if ${condition} }}
+{{ .Name }}: {{ .Value }}
+{{- end }}
+{{- end }}
+{{- end }}`;
 }
