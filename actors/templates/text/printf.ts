@@ -37,7 +37,7 @@ export function printf(
     else if (verb === '%') literal('%');
     else if (value === undefined) literal(`%!${verb}(MISSING)`);
     else {
-      insert(formatted(value, verb, flags), value);
+      insert(formatted(value, verb, verb === 'v' ? plainer(flags) : flags), value);
       used++;
     }
   }
@@ -60,6 +60,11 @@ function writeExtra(
   literal(')');
 }
 
+/** `%+v` is `%v`, and `%#v` only quotes. */
+function plainer(flags: Flags): Flags {
+  return { ...flags, plus: false, sharp: false, quotes: flags.sharp };
+}
+
 function directive(format: string, at: number): { flags: Flags; end: number } {
   DIRECTIVE.lastIndex = at;
   const [whole = '%', marks = '', width = '', point, precision = ''] = DIRECTIVE.exec(format) ?? [];
@@ -70,6 +75,7 @@ function directive(format: string, at: number): { flags: Flags; end: number } {
     sharp: marks.includes('#'),
     space: marks.includes(' '),
     zero: marks.includes('0') && !minus,
+    quotes: false,
     width: width === '' ? null : measure('width', width),
     precision: point === undefined ? null : measure('precision', precision),
   };

@@ -24,6 +24,8 @@ export interface Flags {
   readonly sharp: boolean;
   readonly space: boolean;
   readonly zero: boolean;
+  /** `%#v`: strings are quoted. */
+  readonly quotes: boolean;
   /** In code points; null when none was given. */
   readonly width: number | null;
   readonly precision: number | null;
@@ -35,6 +37,7 @@ export const NO_FLAGS: Flags = {
   sharp: false,
   space: false,
   zero: false,
+  quotes: false,
   width: null,
   precision: null,
 };
@@ -123,7 +126,7 @@ function simple(value: Simple, verb: string, flags: Flags): string | null {
   if (value instanceof Trusted || value instanceof TemplateMention) {
     return stringForm(value.text, verb, flags);
   }
-  if (value instanceof TemplateTime) return stringForm(timeText(value), verb, { ...flags, sharp: false });
+  if (value instanceof TemplateTime) return stringForm(timeText(value), verb, { ...flags, quotes: false });
   const isText = 'vsqxX'.includes(verb);
   return isText ? stringForm(durationText(value.nanos), verb, flags) : intForm(value.nanos, verb, flags);
 }
@@ -133,7 +136,7 @@ function badVerb(value: Simple, verb: string, flags: Flags): string {
 }
 
 function stringForm(text: string, verb: string, flags: Flags): string | null {
-  if (verb === 's' || (verb === 'v' && !flags.sharp)) return padded(cut(text, flags), flags);
+  if (verb === 's' || (verb === 'v' && !flags.quotes)) return padded(cut(text, flags), flags);
   if (verb === 'q' || verb === 'v') return quotedForm(cut(text, flags), verb, flags);
   return verb === 'x' || verb === 'X' ? hexForm(text, verb, flags) : null;
 }
@@ -179,7 +182,7 @@ function intForm(value: bigint, verb: string, flags: Flags): string | null {
   if (verb === 'U') return unicodeForm(value, flags);
   const base = BASES.get(verb);
   if (base === undefined) return null;
-  const sign = value < 0n ? '-' : flags.plus && verb !== 'v' ? '+' : flags.space ? ' ' : '';
+  const sign = value < 0n ? '-' : flags.plus ? '+' : flags.space ? ' ' : '';
   if (flags.precision === 0 && value === 0n) return ' '.repeat(flags.width ?? 0);
   const size = (value < 0n ? -value : value).toString(Number(base));
   const zeros = flags.precision ?? (padsWithZeros(flags) ? (flags.width ?? 0) - sign.length : 0);
@@ -231,14 +234,12 @@ function floatForm(value: number, verb: string, flags: Flags): string | null {
   const precision = flags.precision ?? (form === 'g' ? null : 6);
   const text = formatFloat(value, form, precision);
   const bare = text.replace(/^[+-]/, '');
-  const plus = flags.plus && verb !== 'v';
-  const sign = text.startsWith('-') ? '-' : plus ? '+' : flags.space ? ' ' : '';
+  const sign = text.startsWith('-') ? '-' : flags.plus ? '+' : flags.space ? ' ' : '';
   if (!Number.isFinite(value)) {
     const shown = Number.isNaN(value) ? sign + bare : (sign || '+') + bare;
     return padded(shown, { ...flags, zero: false });
   }
-  const sharp = flags.sharp && verb !== 'v';
-  const withPoint = sharp ? pointed(bare, form === 'g' ? (precision ?? 6) : 0) : bare;
+  const withPoint = flags.sharp ? pointed(bare, form === 'g' ? (precision ?? 6) : 0) : bare;
   const shown = verb === 'E' || verb === 'G' ? withPoint.toUpperCase() : withPoint;
   if (!padsWithZeros(flags)) return padded(sign + shown, flags);
   return sign + shown.padStart((flags.width ?? 0) - sign.length, '0');
