@@ -35,6 +35,7 @@ export async function startReferenceBridge(
     ...bridge,
     token: complete.tokens[0] ?? BRIDGE_TOKEN,
     offer: (what, isOffered) => void (isOffered ? without.delete(what) : without.add(what)),
-    refusals: () => bridge.requests.filter(({ status }) => status === 400 || status === 404),
+    refusals: () =>
+      bridge.requests.filter(({ status }) => status === 400 || status === 404 || status === 413),
   };
 }
