@@ -1,7 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { fieldsOf, stage } from './bridge.fixture.ts';
+import { createBridge } from './bridge.ts';
 import { signedHeaders } from './push.ts';
+import type { Ports } from './wire.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
 const MINUTE = 60_000_000;
@@ -71,4 +73,25 @@ test('what is pushed is what is polled', async () => {
   expect(bodies.map((body) => JSON.parse(body))).toEqual(await events());
   expect(fieldsOf(await send('GET', '/v1/info')).event_delivery).toEqual(['poll', 'push']);
   bridge.close();
+});
+
+test('a bridge that was closed waits for nothing', async () => {
+  const waits = new Set<() => void>();
+  const ports: Ports = {
+    now: () => 0,
+    after(_ms, run) {
+      waits.add(run);
+      return () => void waits.delete(run);
+    },
+    deliver: () => new Promise(() => undefined),
+  };
+  const push = { url: 'http://service.invalid/', secret: SECRET };
+  const settings = { tokens: ['token'], without: new Set<never>(), editMaxAge: null, push, pageUrl: '' };
+  const bridge = createBridge(settings, ports);
+  const user = { external_id: 'u', username: null, display_name: null, bot: false };
+  bridge.acts.writeDirectly(0, 'a'.repeat(43), user);
+  expect(waits.size).toBe(1);
+  bridge.close();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(waits.size).toBe(0);
 });

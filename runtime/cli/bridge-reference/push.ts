@@ -26,10 +26,10 @@ async function pushUntilTaken(
   const first = ports.now();
   for (let pause = 1000; !stopped.aborted && ports.now() < first + GIVE_UP_MS; pause *= 2) {
     const headers = signedHeaders(event.id, Math.floor(ports.now() / 1000), body, secret);
-    const status = await attempt(url, headers, body, ports);
+    const status = await attempt(url, headers, body, ports, stopped);
     // 400 means that this event can never be taken; with anything else it is worth another attempt.
     if (status === 204 || status === 400) return;
-    await new Promise<void>((resolve) => ports.after(Math.min(pause, LONGEST_PAUSE_MS), resolve));
+    await waitFor(Math.min(pause, LONGEST_PAUSE_MS), ports, stopped);
   }
 }
 
@@ -39,20 +39,33 @@ async function attempt(
   headers: Readonly<Record<string, string>>,
   body: string,
   ports: Ports,
+  stopped: AbortSignal,
 ): Promise<number | null> {
-  const ended = new AbortController();
-  const tooLate = new Promise<null>((resolve) => {
-    ended.signal.addEventListener('abort', () => resolve(null));
-  });
-  const cancel = ports.after(ATTEMPT_MS, () => ended.abort());
+  const over = new AbortController();
+  const late = waitFor(ATTEMPT_MS, ports, AbortSignal.any([over.signal, stopped])).then(() => null);
   try {
-    return await Promise.race([ports.deliver(url, headers, body, ended.signal), tooLate]);
+    return await Promise.race([ports.deliver(url, headers, body, over.signal), late]);
   } catch {
     // The service is out of reach: as good as no answer.
     return null;
   } finally {
-    cancel();
+    // Ends the request that is late, or the wait for one that is not.
+    over.abort();
   }
+}
+
+/** Resolves after so long, or as soon as `ended` aborts. */
+function waitFor(ms: number, ports: Ports, ended: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (ended.aborted) return resolve();
+    const wake = (): void => {
+      cancel();
+      ended.removeEventListener('abort', wake);
+      resolve();
+    };
+    const cancel = ports.after(ms, wake);
+    ended.addEventListener('abort', wake);
+  });
 }
 
 /** @param secret `whsec_` and base64 @param timestamp Unix seconds of this attempt */
