@@ -67,7 +67,7 @@ function build(parts: RequestParts, opening: Opening): BuiltRequest {
   const { settings, eventId, body, now } = parts;
   const headers = settings.events.headers.map(({ name, value }, index) => {
     const place = `/events/headers/${index}/value`;
-    const rendered = opening.render(value, place);
+    const rendered = opening.renderHeader(value, place);
     if (!HEADER_VALUE.test(rendered))
       throw new Unrenderable(`${place}: a header value must be printable ASCII`);
     return [name, rendered] as const;
@@ -80,6 +80,7 @@ function build(parts: RequestParts, opening: Opening): BuiltRequest {
   const timestamp = Math.floor(now / SECOND);
   const proxy = opening.proxy();
   const signature = webhookSignature(opening.signingSecrets(), eventId, timestamp, body);
+  opening.opened.push(...signature.split(' ').map((one) => one.slice(one.indexOf(',') + 1)));
   return {
     outcome: 'ready',
     url,
@@ -118,6 +119,8 @@ function decoded(text: string): string {
 interface Opening {
   readonly opened: string[];
   render(source: string, place: string): string;
+  /** The same; a value made of Secrets is one itself, whatever its template made of them. */
+  renderHeader(source: string, place: string): string;
   signingSecrets(): readonly string[];
   proxy(): ProxyRoute | null;
   /** What was opened, and what else can be: a receiver may know more than it was sent now. */
@@ -138,19 +141,22 @@ function createOpening({ keyring, settings, now }: RequestParts): Opening {
     return open('destination.secret', `${settings.id}/${name}`, sealed);
   };
 
+  const render = (source: string, place: string): { text: string; holdsSecret: boolean } => {
+    const parsed = parseSecretTemplate(source);
+    if (!parsed.ok) throw unrenderable(place, parsed.error);
+    const secrets = parsed.reads.map((name) => [name, secretFor(name, place)] as const);
+    const rendered = renderSecretTemplate(parsed.template, Object.fromEntries(secrets), now);
+    if (!rendered.ok) throw unrenderable(place, rendered.error);
+    return { text: rendered.text, holdsSecret: parsed.reads.length > 0 };
+  };
+
   return {
     opened,
-    render(source, place) {
-      const parsed = parseSecretTemplate(source);
-      if (!parsed.ok) {
-        const { line, column, message } = parsed.error;
-        throw new Unrenderable(`${place}, line ${line}, column ${column}: ${message}`);
-      }
-      const secrets = parsed.reads.map((name) => [name, secretFor(name, place)] as const);
-      const rendered = renderSecretTemplate(parsed.template, Object.fromEntries(secrets), now);
-      if (rendered.ok) return rendered.text;
-      const { line, column, message } = rendered.error;
-      throw new Unrenderable(`${place}, line ${line}, column ${column}: ${message}`);
+    render: (source, place) => render(source, place).text,
+    renderHeader(source, place) {
+      const { text, holdsSecret } = render(source, place);
+      if (holdsSecret) opened.push(text, text.replace(/^\S+ /, ''));
+      return text;
     },
     signingSecrets() {
       const { id, signingSecret, previousSigningSecret } = settings;
@@ -170,13 +176,21 @@ function createOpening({ keyring, settings, now }: RequestParts): Opening {
       return proxyRoute(proxy, password);
     },
     everything() {
-      const others = [...settings.secrets].flatMap(([name, sealed]) => {
-        const result = keyring.open('destination.secret', `${settings.id}/${name}`, sealed);
-        return result.ok ? [result.value] : [];
-      });
-      return [...opened, ...others];
+      const { id, secrets, proxyPassword } = settings;
+      const results = [...secrets].map(([name, sealed]) =>
+        keyring.open('destination.secret', `${id}/${name}`, sealed),
+      );
+      if (proxyPassword) results.push(keyring.open('destination.proxy_password', id, proxyPassword));
+      return [...new Set([...opened, ...results.flatMap((result) => (result.ok ? [result.value] : []))])];
     },
   };
+}
+
+function unrenderable(
+  place: string,
+  { line, column, message }: { readonly line: number; readonly column: number; readonly message: string },
+): Unrenderable {
+  return new Unrenderable(`${place}, line ${line}, column ${column}: ${message}`);
 }
 
 class Unrenderable extends Error {

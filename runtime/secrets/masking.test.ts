@@ -14,6 +14,7 @@ describe('a known secret', () => {
     ['JSON-escaped', JSON.stringify(SECRET).slice(1, -1)],
     ['JSON-escaped with ASCII only', JSON.stringify(SECRET).slice(1, -1).replace('ö', '\\u00f6')],
     ['JSON-escaped with slashes', JSON.stringify(SECRET).slice(1, -1).replaceAll('/', '\\/')],
+    ['JSON-escaped inside of JSON', JSON.stringify(JSON.stringify(SECRET).slice(1, -1)).slice(1, -1)],
     ['base64', Buffer.from(SECRET).toString('base64')],
     ['base64url', Buffer.from(SECRET).toString('base64url')],
   ])('%s', (_name, text) => {
