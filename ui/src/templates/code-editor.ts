@@ -82,6 +82,7 @@ function extensionsOf({ kind, label, describedBy, onchange }: CodeEditorOptions)
       'aria-label': label,
       'aria-describedby': describedBy,
       spellcheck: 'false',
+      tabindex: '0',
     }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) onchange(update.state.doc.toString());
