@@ -21,18 +21,26 @@ export function createCallbackHandler({ pushes }: CallbackDeps): Handler {
   };
 }
 
+/** What proves a push, and what helps to find out where it came from. */
+const KEPT_HEADERS = [
+  'content-type',
+  'user-agent',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+] as const;
+
 async function takePush(pushes: PushReceiver, request: Request, id: string): Promise<Reply | null> {
   const body = await request.body();
   if (body.kind === 'aborted') return null;
   if (body.kind === 'no_room') return problemReply(UNAVAILABLE, null, []);
   // It can never be handled, whoever sent it.
   if (body.kind === 'too_large') return replyOf(400);
-  const headers = {
-    id: request.header('webhook-id'),
-    timestamp: request.header('webhook-timestamp'),
-    signature: request.header('webhook-signature'),
-  };
-  return replyOf(await pushes.receive(parsePublicId(id), headers, body.bytes));
+  const headers = KEPT_HEADERS.flatMap((name) => {
+    const value = request.header(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return replyOf(await pushes.receive({ id: parsePublicId(id), headers, body: body.bytes }));
 }
 
 const REFUSALS = {

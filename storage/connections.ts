@@ -151,6 +151,8 @@ async function remove({ tx, appendAudit, author }: Change, id: PublicId, isCurre
       proxy_password = null,
       proxy_password_at = null
     where id = ${id}`;
+  // index: request_records_owner
+  await tx`delete from request_records where owner_id = ${id}`;
   const message: Deleted = { type: 'deleted', version: row.version + 1 };
   await enqueueInbox(tx, [{ to: connectionAddress(id), message }], author.at);
   const entry = { action: 'connection.deleted', resourceId: id, resourceName: row.name };

@@ -33,6 +33,8 @@ async function insert(sql: Sql, records: readonly RequestRecord[]): Promise<void
     from jsonb_populate_recordset(null::request_records, ${jsonText(records.map(rowOf))}::text::jsonb) record
     where not exists (
       select 1 from destinations d where d.id = record.owner_id and d.deleted_at is not null
+      union all
+      select 1 from connections c where c.id = record.owner_id and c.deleted_at is not null
     )`;
 }
 

@@ -14,12 +14,16 @@ import type { ActorSystem } from '../actor/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
+import type { RequestRecorder } from '../outbound/request-log/recorder.ts';
 import type { PublicId } from '../public-id.ts';
 import type { Database } from './database.ts';
 
 export interface ConnectionsDeps {
   readonly database: Pick<Database, 'main' | 'keyring'>;
   readonly caller: OutboundCaller;
+  readonly recorder: Pick<RequestRecorder, 'record'>;
+  /** Where bridges push. */
+  readonly ingestUrl: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly system: Pick<ActorSystem, 'ask' | 'tell' | 'stillOwns'>;
@@ -50,7 +54,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     bridge,
     tokens,
     opener,
-    pushes: createPushReceiver({ intake, opener, clock, log, settings }),
+    pushes: createPushReceiver({ ...deps, intake, opener, settings }),
     perform: createConnectionPerformer({ poll: poller.poll, log }),
     stop: poller.stop,
   };

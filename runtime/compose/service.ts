@@ -113,7 +113,11 @@ export async function startService(
     },
   };
   const delivery = createDelivery(calling);
-  const connections = createConnections(calling);
+  const connections = createConnections({
+    ...calling,
+    recorder: outbound.recorder,
+    ingestUrl: settings.ingestUrl,
+  });
   const { placement, leadership, others } = await openPlacement(
     {
       ...{ settings, me, database, clock, log, registry },

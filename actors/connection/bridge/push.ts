@@ -30,26 +30,33 @@ export function isPushSecret(text: string): boolean {
   return bytes.length >= LEAST_BYTES && bytes.toString('base64') === encoded;
 }
 
+export type PushProof =
+  | { readonly is: 'authentic'; readonly id: string }
+  | { readonly is: 'signature_invalid' | 'timestamp_out_of_range' };
+
+const UNPROVEN: PushProof = { is: 'signature_invalid' };
+
 /**
- * The id of an authentic request; null for any other. The work is the same whether or not there is a secret.
+ * Whether a request is from who knows the secret, and of now. The work is the same whether or not there is a secret.
  * @param secret null: no Connection that takes pushed events
  * @param body as it came
  */
-export function authenticPush(
+export function provePush(
   headers: PushHeaders,
   body: Uint8Array,
   secret: string | null,
   now: Micros,
-): string | null {
+): PushProof {
   const { id, timestamp, signature } = headers;
-  if (id === null || timestamp === null || signature === null) return null;
-  if (!EVENT_ID.test(id) || !TIMESTAMP.test(timestamp)) return null;
+  if (id === null || timestamp === null || signature === null) return UNPROVEN;
+  if (!EVENT_ID.test(id) || !TIMESTAMP.test(timestamp)) return UNPROVEN;
   const expected = signed(secret ?? NO_SECRET, id, timestamp, body);
   const given = signature.split(' ').slice(0, MOST_SIGNATURES);
   // Every one is compared before anything is decided.
   const matches = given.map((one) => equalSecrets(one, expected));
   const isInTime = Math.abs(Number(timestamp) * SECOND - now) <= TOLERANCE;
-  return secret !== null && matches.includes(true) && isInTime ? id : null;
+  if (secret === null || !matches.includes(true)) return UNPROVEN;
+  return isInTime ? { is: 'authentic', id } : { is: 'timestamp_out_of_range' };
 }
 
 function signed(secret: string, id: string, timestamp: string, body: Uint8Array): string {
