@@ -82,7 +82,7 @@ export class SenderSaid {
     const now = this.at(at);
     const isAbsent = (group: readonly SaidBody[]) => isMissed(group, fingerprint);
     const isSilent = (group: readonly SaidBody[]) => at - lastListing(group, fingerprint) >= this.#staleAfter;
-    switch (by as Ending) {
+    switch (by) {
       case 'own_entry':
         return now.some(({ resolved }) =>
           isNews(fingerprint, resolved.get(fingerprint), { ended, listings, at }),
