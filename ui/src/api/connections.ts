@@ -20,7 +20,8 @@ export interface ProxyInput {
   readonly type?: ProxyType;
   readonly address?: string;
   readonly username?: string | null;
-  readonly password?: string;
+  /** Null removes it. */
+  readonly password?: string | null;
 }
 
 export interface BridgePerson {

@@ -1,4 +1,5 @@
 /** What the API answers, as far as the UI reads it (api §2, §3, §9–§15; alert-groups §5). Instants are RFC 3339 text. */
+import type { ProxyConfig, ProxyInput } from './connections.ts';
 
 export type Instant = string;
 export type Labels = Readonly<Record<string, string>>;
@@ -400,6 +401,7 @@ export interface WebhookInput {
   readonly mode: 'events';
   readonly events: { readonly url: string; readonly headers: readonly HeaderTemplate[] };
   readonly limiter: Limiter;
+  readonly proxy: ProxyInput;
 }
 
 export interface SigningSecretStatus extends SecretStatus {
@@ -417,6 +419,7 @@ export interface Destination extends DestinationRef {
   readonly mode?: 'events' | 'template';
   readonly events?: { readonly url: string; readonly headers: readonly HeaderTemplate[] } | null;
   readonly limiter: Limiter;
+  readonly proxy?: ProxyConfig;
   readonly signing_secret_status?: SigningSecretStatus;
   readonly routes: readonly EntityRef[];
   readonly warnings: readonly DestinationWarning[];

@@ -8,16 +8,26 @@ export interface ProxyDraft {
   username: string;
   /** Empty: what is stored stays. */
   password: string;
+  removesPassword: boolean;
 }
 
-export const NO_PROXY: ProxyDraft = { enabled: false, type: 'http', address: '', username: '', password: '' };
+export const NO_PROXY: ProxyDraft = {
+  enabled: false,
+  type: 'http',
+  address: '',
+  username: '',
+  password: '',
+  removesPassword: false,
+};
 
 export function toProxyDraft({ enabled, type, address, username }: ProxyConfig): ProxyDraft {
-  return { enabled, type: type ?? 'http', address: address ?? '', username: username ?? '', password: '' };
+  return { ...NO_PROXY, enabled, type: type ?? 'http', address: address ?? '', username: username ?? '' };
 }
 
 /** While it is off only that is said, and what is stored stays. */
-export function fromProxyDraft({ enabled, type, address, username, password }: ProxyDraft): ProxyInput {
+export function fromProxyDraft(draft: ProxyDraft): ProxyInput {
+  const { enabled, type, address, username, password, removesPassword } = draft;
   if (!enabled) return { enabled };
-  return { enabled, type, address, username: username || null, ...(password === '' ? {} : { password }) };
+  const change = removesPassword ? { password: null } : password === '' ? {} : { password };
+  return { enabled, type, address, username: username || null, ...change };
 }

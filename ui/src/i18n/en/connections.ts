@@ -102,4 +102,5 @@ export const connections = {
   'proxy.username': 'User name (optional)',
   'proxy.password': 'Password (optional)',
   'proxy.passwordKept': 'Leave it empty to keep the stored one.',
+  'proxy.removePassword': 'Remove the stored password',
 } as const;

@@ -106,4 +106,5 @@ export const connections = {
   'proxy.username': 'Пользователь (необязательно)',
   'proxy.password': 'Пароль (необязательно)',
   'proxy.passwordKept': 'Пустое поле оставляет сохранённый.',
+  'proxy.removePassword': 'Удалить сохранённый пароль',
 } as const;

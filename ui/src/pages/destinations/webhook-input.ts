@@ -1,5 +1,7 @@
-/** The form of an events-mode webhook and what is sent; Mentions and the proxy keep what is stored. */
+/** The form of an events-mode webhook and what is sent; Mentions keep what is stored. */
+import type { ProxyConfig } from '../../api/connections.ts';
 import type { Destination, HeaderTemplate, WebhookInput } from '../../api/shapes.ts';
+import { fromProxyDraft, NO_PROXY, type ProxyDraft, toProxyDraft } from '../../forms/proxy-draft.ts';
 
 export interface WebhookDraft {
   name: string;
@@ -7,6 +9,7 @@ export interface WebhookDraft {
   headers: HeaderTemplate[];
   limit: number;
   perSeconds: number;
+  proxy: ProxyDraft;
 }
 
 export const NEW_WEBHOOK: WebhookInput = {
@@ -15,22 +18,32 @@ export const NEW_WEBHOOK: WebhookInput = {
   mode: 'events',
   events: { url: '', headers: [] },
   limiter: { limit: 5, per_seconds: 1 },
+  proxy: fromProxyDraft(NO_PROXY),
 };
 
 /** Null for a Destination that this form cannot edit: a messenger, or a webhook in template mode. */
 export function toInput(destination: Destination): WebhookInput | null {
-  const { type, mode, events, name, limiter } = destination;
+  const { type, mode, events, name, limiter, proxy } = destination;
   if (type !== 'webhook' || mode !== 'events' || !events) return null;
-  return { type, name, mode, events: { url: events.url, headers: events.headers }, limiter };
+  return {
+    type,
+    name,
+    mode,
+    events: { url: events.url, headers: events.headers },
+    limiter,
+    proxy: fromProxyDraft(proxyDraft(proxy)),
+  };
 }
 
-export function toDraft(input: WebhookInput): WebhookDraft {
+/** @param proxy as it is stored: what is sent of a proxy that is off does not tell its address */
+export function toDraft(input: WebhookInput, proxy?: ProxyConfig): WebhookDraft {
   return {
     name: input.name,
     url: input.events.url,
     headers: [...input.events.headers],
     limit: input.limiter.limit,
     perSeconds: input.limiter.per_seconds,
+    proxy: proxyDraft(proxy),
   };
 }
 
@@ -45,7 +58,20 @@ export function fromDraft(draft: WebhookDraft): WebhookInput {
       headers: draft.headers.filter(({ name, value }) => name !== '' || value !== ''),
     },
     limiter: { limit: draft.limit, per_seconds: draft.perSeconds },
+    proxy: fromProxyDraft(draft.proxy),
   };
+}
+
+function proxyDraft(proxy: ProxyConfig | undefined): ProxyDraft {
+  return proxy ? toProxyDraft(proxy) : { ...NO_PROXY };
+}
+
+const HIDDEN = '••••••••';
+
+/** The same for comparing and showing: whether a password was typed, never which. */
+export function withoutSecrets(input: WebhookInput): WebhookInput {
+  const { proxy } = input;
+  return proxy.password === undefined ? input : { ...input, proxy: { ...proxy, password: HIDDEN } };
 }
 
 /** The host of a URL template, for lists; null while a Secret hides it. */
