@@ -291,7 +291,7 @@ export interface NavEntry {
     | 'chart'
     | 'integration'
     | 'route'
-    | 'plug'
+    | 'connection'
     | 'destination'
     | 'link'
     | 'table'
@@ -351,7 +351,7 @@ export const NAVIGATION: readonly NavEntry[] = [
     section: 'connections',
     href: '/connections',
     permission: 'connections:read',
-    icon: 'plug',
+    icon: 'connection',
     text: 'nav.connections',
     key: 'c',
   },

@@ -38,6 +38,7 @@ export const connections = {
     'Signs what the bridge sends. Enter the same at the bridge; it is never shown again.',
   'connections.pushSecretKept': 'Leave it empty to keep the stored one.',
   'connections.generate': 'Generate',
+  'connections.copySecret': 'Copy the secret',
   'connections.limiterHelp': 'For all Destinations of this Connection together. More waits its turn.',
   'connections.callbackUrl': 'Address for the bridge',
   'connections.pushTitle': 'Tell the bridge where to call',

@@ -37,6 +37,7 @@ export const connections = {
     'Подписывает то, что шлёт мост. Введите его и в мосте; больше он не показывается.',
   'connections.pushSecretKept': 'Пустое поле оставляет сохранённый.',
   'connections.generate': 'Сгенерировать',
+  'connections.copySecret': 'Скопировать секрет',
   'connections.limiterHelp': 'Для всех получателей этого подключения вместе. Остальное ждёт своей очереди.',
   'connections.callbackUrl': 'Адрес для моста',
   'connections.pushTitle': 'Сообщите мосту, куда обращаться',
