@@ -248,6 +248,6 @@ test('the invariants hold after every step, and neither a replay nor a process t
       expect(again.dump()).toEqual(first.dump());
       expect(immortal.dump()).toEqual(first.dump());
     }),
-    { numRuns: 60 },
+    { numRuns: 36 },
   );
 }, 60_000);

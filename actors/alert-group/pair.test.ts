@@ -184,7 +184,7 @@ it('leaves nothing firing once both feeds say that all is over', async () => {
       }
       expect(pair.firing()).toEqual([]);
     }),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 }, 60_000);
 
@@ -209,7 +209,7 @@ it('leaves nothing firing that is kept by a feed which said that all is over and
         expect(pair.firing()).toEqual(['C']);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 }, 60_000);
 
@@ -227,6 +227,6 @@ it('lets everything fire that a feed lists for as long as it takes to verify it'
         [...new Set([...listed.G.keys(), ...listed.H.keys()])].toSorted(),
       );
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 }, 60_000);

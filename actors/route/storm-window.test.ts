@@ -120,6 +120,6 @@ test('Storms begin and end when a model says that remembers everything', async (
         expect([world.held(), world.wakeAt()]).toEqual([0, null]);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });

@@ -92,7 +92,10 @@ export const REPLICA_MUTATIONS: Readonly<Record<string, ReplicaSeams>> = {
     database: () => new Patient(),
   },
   'signals are lost, and nobody polls': { signals: (world) => new MuteSignals(world) },
-  'epochs are never compared': { wrapEpochs: (epochs) => ({ ...epochs, newest: async () => [] }) },
+  'epochs are never compared': {
+    plot: 'owners that do not know what they lost',
+    wrapEpochs: (epochs) => ({ ...epochs, newest: async () => [] }),
+  },
   'the shards of a replica that died are adopted by nobody': {
     plot: 'a death with nowhere to meet',
     wrapRecords: (records) => ({ ...records, orphans: async () => [] }),
