@@ -1,19 +1,22 @@
 /** Part 7 of a Root message: how its Alerts are listed (messages §2.1). */
+import type { Labels } from '../model.ts';
 import { naturalOrder } from '../natural-order.ts';
 import { labelValue } from '../route/matcher.ts';
-import type { MessageFormat } from './formats/format.ts';
-import { type GroupMessage, groupPage, type MessageAlert, type MessageSettings } from './input.ts';
+import { groupPage, type MessageAlert } from './input.ts';
+import { builtWithin, type MessageScene } from './scene.ts';
 import { text } from './texts/texts.ts';
 
 /** Alerts that get a line each; more are told by the values in which they differ (`message.alerts_listed`). */
 export const ALERTS_LISTED = 10;
 const DISTINCT_LABELS = 10;
 const DISTINCT_VALUES = 10;
+/** Characters by which values are put in order. */
+const ORDERED_BY = 200;
 
 export interface AlertsDraft {
   /** `Alerts: 1 firing, 1 resolved`; null for a single Alert. */
   readonly count: string | null;
-  /** One line per Alert; empty when they are told by their values. */
+  /** One line per Alert, as far as they could fit; empty when they are told by their values. */
   readonly lines: readonly string[];
   /** Alerts that would have a line if there were room for all. */
   readonly lineTotal: number;
@@ -25,71 +28,67 @@ export interface AlertsDraft {
   readonly all: string;
 }
 
-/**
- * @param lineOf a line template's text for an Alert; null for the built-in line
- */
+/** @param lines those of a line template, resolved ones not yet struck through; null for the built-in ones */
 export function draftAlerts(
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
+  scene: MessageScene,
   alerts: readonly MessageAlert[],
-  lineOf: ((alert: MessageAlert) => string) | null,
+  lines: ReadonlyMap<MessageAlert, string> | null,
 ): AlertsDraft | null {
-  const names = differingNames(alerts, notListed(group, settings));
-  const line = lineOf ?? builtInLine(format, settings, alerts, names);
-  const listed = alerts.length === 1 && !lineOf ? [] : alerts.slice(0, ALERTS_LISTED);
-  const lines = alerts.length > ALERTS_LISTED ? [] : linesOf(format, listed, line);
-  if (alerts.length <= 1 && lines.length === 0) return null;
+  const names = differingNames(alerts, notListed(scene));
+  const { lines: listed, lineTotal } = lines
+    ? templateLines(scene, alerts, lines)
+    : builtInLines(scene, alerts, names);
+  if (alerts.length <= 1 && lineTotal === 0) return null;
   return {
-    ...alertsFrame(format, group, settings),
-    count: alerts.length === 1 ? null : countLine(group, settings),
-    lines,
-    lineTotal: lines.length,
-    distinct: distinctLines(format, settings, alerts, names),
+    ...alertsFrame(scene),
+    count: alerts.length === 1 ? null : countLine(scene),
+    lines: listed,
+    lineTotal,
+    distinct: distinctLines(scene, alerts, names),
   };
 }
 
 /** What every listing of Alerts has. */
-export function alertsFrame(
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
-): Pick<AlertsDraft, 'all' | 'cut'> {
+export function alertsFrame({ format, group, settings }: MessageScene): Pick<AlertsDraft, 'all' | 'cut'> {
   const { language } = settings;
   const total = group.firingCount + group.resolvedCount;
   const all = format.anchor(text(language, 'alerts.all', { n: total }), groupPage(settings, group.id));
   return { all, cut: (n) => `${text(language, 'alerts.cut', { n })} · ${all}` };
 }
 
-export function countLine(group: GroupMessage, { language }: MessageSettings): string {
-  return text(language, 'alerts.count', { f: group.firingCount, r: group.resolvedCount });
-}
-
 /** Some labels of an Alert as `alertname name: value, name: value`; its alertname or fingerprint when it has none. */
-export function labelsLine(format: MessageFormat, alert: MessageAlert, names: readonly string[]): string {
+export function labelsLine(scene: MessageScene, alert: MessageAlert, names: readonly string[]): string {
+  const { format } = scene;
   const { labels, fingerprint } = alert;
-  const pairs = names
-    .filter((name) => name !== 'alertname' && labelValue(labels, name) !== '')
-    .map((name) => `${format.value(name)}: ${format.value(labelValue(labels, name))}`);
+  const others = names.filter((name) => name !== 'alertname' && labelValue(labels, name) !== '');
   const alertname = format.value(labelValue(labels, 'alertname'));
-  const shown = [names.includes('alertname') ? alertname : '', pairs.join(', ')].filter(Boolean).join(' ');
-  return shown || alertname || format.value(fingerprint);
+  const shown = [names.includes('alertname') ? alertname : '', pairsLine(scene, labels, others)];
+  return shown.filter(Boolean).join(' ') || alertname || format.value(fingerprint);
 }
 
-/** Lines, resolved ones struck through; empty ones are left out. */
-export function linesOf(
-  format: MessageFormat,
-  alerts: readonly MessageAlert[],
-  line: (alert: MessageAlert) => string,
-): string[] {
-  const lines = alerts.map((alert) =>
-    alert.state === 'resolved' ? format.struck(line(alert)) : line(alert),
-  );
-  return lines.filter((each) => each !== '');
+/** `name: value, name: value` */
+export function pairsLine(scene: MessageScene, labels: Labels, names: readonly string[]): string {
+  const { format } = scene;
+  const pairOf = (name: string) => `${format.value(name)}: ${format.value(labelValue(labels, name))}`;
+  return builtWithin(scene, names, pairOf).join(', ');
+}
+
+/** An Alert's line, struck through once it resolved. */
+export function asItStands({ format }: MessageScene, { state }: MessageAlert, line: string): string {
+  return state === 'resolved' ? format.struck(line) : line;
+}
+
+export function alertnameFirst(names: readonly string[]): string[] {
+  const others = names.filter((name) => name !== 'alertname').sort();
+  return names.includes('alertname') ? ['alertname', ...others] : others;
+}
+
+function countLine({ group, settings }: MessageScene): string {
+  return text(settings.language, 'alerts.count', { f: group.firingCount, r: group.resolvedCount });
 }
 
 /** Names whose value is not the same for all Alerts, `alertname` first. */
-export function differingNames(alerts: readonly MessageAlert[], left: ReadonlySet<string>): string[] {
+function differingNames(alerts: readonly MessageAlert[], left: ReadonlySet<string>): string[] {
   const seen = new Map<string, { readonly value: string; count: number; same: boolean }>();
   for (const { labels } of alerts) {
     for (const [name, value] of Object.entries(labels)) {
@@ -106,40 +105,50 @@ export function differingNames(alerts: readonly MessageAlert[], left: ReadonlySe
   return alertnameFirst(differing.map(([name]) => name));
 }
 
-export function alertnameFirst(names: readonly string[]): string[] {
-  const others = names.filter((name) => name !== 'alertname').sort();
-  return names.includes('alertname') ? ['alertname', ...others] : others;
+function notListed({ group, settings }: MessageScene): Set<string> {
+  return new Set([settings.severityLabel, 'environment', 'prometheus', ...Object.keys(group.groupLabels)]);
 }
 
-function notListed({ groupLabels }: GroupMessage, { severityLabel }: MessageSettings): Set<string> {
-  return new Set([severityLabel, 'environment', 'prometheus', ...Object.keys(groupLabels)]);
-}
+type Lines = Pick<AlertsDraft, 'lines' | 'lineTotal'>;
 
-function builtInLine(
-  format: MessageFormat,
-  { severityEmoji }: MessageSettings,
+/** An Alert for which the template printed nothing has no line. */
+function templateLines(
+  scene: MessageScene,
   alerts: readonly MessageAlert[],
-  names: readonly string[],
-): (alert: MessageAlert) => string {
+  printed: ReadonlyMap<MessageAlert, string>,
+): Lines {
+  const lines = alerts.map((alert) => asItStands(scene, alert, printed.get(alert) ?? '')).filter(Boolean);
+  return { lines, lineTotal: lines.length };
+}
+
+/** None for a single Alert, all of whose labels are common, and none beyond the number that gets lines. */
+function builtInLines(scene: MessageScene, alerts: readonly MessageAlert[], names: readonly string[]): Lines {
+  if (alerts.length <= 1 || alerts.length > ALERTS_LISTED) return { lines: [], lineTotal: 0 };
+  const { format, settings } = scene;
   const levelsDiffer = new Set(alerts.map(({ severityLevel }) => severityLevel)).size > 1;
-  return (alert) => {
-    const line = labelsLine(format, alert, names);
-    return levelsDiffer ? `${format.value(severityEmoji[alert.severityLevel])} ${line}` : line;
-  };
+  const lines = builtWithin(scene, alerts, (alert) => {
+    const line = labelsLine(scene, alert, names);
+    const emoji = format.value(settings.severityEmoji[alert.severityLevel]);
+    return asItStands(scene, alert, levelsDiffer ? `${emoji} ${line}` : line);
+  });
+  return { lines, lineTotal: alerts.length };
 }
 
 function distinctLines(
-  format: MessageFormat,
-  { language }: MessageSettings,
+  scene: MessageScene,
   alerts: readonly MessageAlert[],
   names: readonly string[],
 ): string[] {
-  return names.slice(0, DISTINCT_LABELS).map((name) => {
-    const present = alerts.map(({ labels }) => labelValue(labels, name)).filter(Boolean);
-    const values = [...new Set(present)].sort(naturalOrder);
-    const shown = values.slice(0, DISTINCT_VALUES).map((value) => format.value(value));
-    const more = values.length - shown.length;
-    const tail = more > 0 ? ` ${text(language, 'alerts.more', { n: more })}` : '';
-    return format.pair(name, shown.join(', ') + tail);
+  const { format, settings } = scene;
+  return builtWithin(scene, names.slice(0, DISTINCT_LABELS), (name) => {
+    const values = new Set(alerts.map(({ labels }) => labelValue(labels, name)).filter(Boolean));
+    const shown = [...values].sort(byBeginning).slice(0, DISTINCT_VALUES);
+    const more = values.size - shown.length;
+    const tail = more > 0 ? ` ${text(settings.language, 'alerts.more', { n: more })}` : '';
+    return format.pair(name, shown.map((value) => format.value(value)).join(', ') + tail);
   });
+}
+
+function byBeginning(left: string, right: string): number {
+  return naturalOrder(left.slice(0, ORDERED_BY), right.slice(0, ORDERED_BY));
 }

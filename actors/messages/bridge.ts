@@ -14,9 +14,9 @@ import { cutPoints, mentionless, oneLine } from './neutral.ts';
 import { type ReplyCall, type ReplyEvent, replyButtons } from './replies.ts';
 import { replyText } from './reply-text.ts';
 import { draftRoot, type RootCall, rootTexts } from './root.ts';
+import { quietScene } from './scene.ts';
 import { type MessageStatus, STATUS_STYLES } from './status.ts';
 import { type StormSummary, stormParts } from './storm.ts';
-import { quietScene } from './template-text.ts';
 import { text } from './texts/texts.ts';
 
 /** What a bridge's Info says about messages. */
@@ -65,7 +65,7 @@ export function bridgeRoot(
   call: RootCall,
   limits: BridgeLimits,
 ): BridgeMessage {
-  const scene = quietScene(commonmark, group, settings);
+  const scene = quietScene(commonmark, group, settings, limits.maxBodyLength);
   const { draft, failure } = draftRoot(scene, call.notes);
   const marks = bridgeMentions();
   const frame = {
@@ -73,7 +73,7 @@ export function bridgeRoot(
     mentions: [...new Set((call.mentions ?? []).map(marks.write))],
     mentionsPlace: 'last',
   } as const;
-  const laidOut = rootTexts(scene, draft, call.notes, frame, limits.maxBodyLength);
+  const laidOut = rootTexts(scene, draft, call.notes, frame);
   const mark = call.kind === 'test' ? ` · ${text(settings.language, 'test.mark')}` : '';
   const title = plainTitle(`#${group.number} ${oneLine(group.title)}`, mark);
   const envelope = {

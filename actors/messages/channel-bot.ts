@@ -15,9 +15,9 @@ import { channelBotMention } from './mentions.ts';
 import { type ReplyCall, type ReplyEvent, replyButtons } from './replies.ts';
 import { replyText } from './reply-text.ts';
 import { draftRoot, type RootCall, rootTexts } from './root.ts';
+import { quietScene } from './scene.ts';
 import { STATUS_STYLES } from './status.ts';
 import { type StormSummary, stormParts } from './storm.ts';
-import { quietScene } from './template-text.ts';
 import { text } from './texts/texts.ts';
 
 /** UTF-16 units of visible text. */
@@ -47,7 +47,7 @@ export function channelBotRoot(
   call: RootCall,
   limit: number = CHANNEL_BOT_LIMIT,
 ): ChannelBotMessage {
-  const scene = quietScene(html, group, settings);
+  const scene = quietScene(html, group, settings, limit);
   const { draft, failure } = draftRoot(scene, call.notes);
   const { emoji, color } = STATUS_STYLES[group.status];
   const page = groupPage(settings, group.id);
@@ -57,7 +57,7 @@ export function channelBotRoot(
     mentions: [...new Set((call.mentions ?? []).map(channelBotMention))],
     mentionsPlace: 'before_footer',
   } as const;
-  const laidOut = rootTexts(scene, draft, call.notes, frame, limit);
+  const laidOut = rootTexts(scene, draft, call.notes, frame);
   const buttons = rootButtons(group, settings, call.sign);
   return {
     ...channelBotText(laidOut.text, buttons, page),

@@ -15,10 +15,10 @@ import { numbered } from './parts.ts';
 import { type ReplyCall, type ReplyEvent, replyButtons } from './replies.ts';
 import { replyText } from './reply-text.ts';
 import { draftRoot, type RootCall, rootTexts } from './root.ts';
+import { quietScene } from './scene.ts';
 import { shorten, UNCUT } from './shorten.ts';
 import { STATUS_STYLES } from './status.ts';
 import { type StormSummary, stormParts } from './storm.ts';
-import { quietScene } from './template-text.ts';
 import { text } from './texts/texts.ts';
 
 /** Code points of a post on a server that does not say otherwise; no post is longer. */
@@ -51,13 +51,13 @@ export function chatServerRoot(
   call: RootCall,
   limit: number = CHAT_SERVER_LIMIT,
 ): ChatServerMessage {
-  const scene = quietScene(markdown, group, settings);
+  const scene = quietScene(markdown, group, settings, limit);
   const { draft, failure, mentioned } = draftRoot(scene, call.notes);
   const frame = { heading: null, mentions: [], mentionsPlace: 'last' } as const;
-  const body = rootTexts(scene, draft, call.notes, frame, limit);
+  const body = rootTexts(scene, draft, call.notes, frame);
   const mark = call.kind === 'test' ? `${text(settings.language, 'test.mark')}: ` : '';
   const { emoji, color } = STATUS_STYLES[group.status];
-  const line = (points: number) => `${emoji} ${mark}${numbered(markdown, group, points)}`;
+  const line = (points: number) => `${emoji} ${mark}${numbered(scene, points)}`;
   const title = `${mark}#${group.number} ${mentionless(oneLine(group.title))}`;
   const titleLink = groupPage(settings, group.id);
   const buttons = rootButtons(group, settings, call.sign);

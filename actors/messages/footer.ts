@@ -1,17 +1,13 @@
 /** Part 10 of a Root message: who has it, or how it ended (messages §3). */
-import type { MessageFormat } from './formats/format.ts';
-import type { GroupMessage, MessageSettings } from './input.ts';
 import { cutPoints, oneLine } from './neutral.ts';
+import type { MessageScene } from './scene.ts';
 import { text } from './texts/texts.ts';
 import { fullTime } from './times.ts';
 
 /** Null while firing. @param points the most that a name may have */
-export function draftFooter(
-  format: MessageFormat,
-  { status, owner, snooze, resolution }: GroupMessage,
-  { language, zone }: MessageSettings,
-  points: number,
-): string | null {
+export function draftFooter({ format, group, settings }: MessageScene, points: number): string | null {
+  const { status, owner, snooze, resolution } = group;
+  const { language, zone } = settings;
   const person = (name: string) => format.value(cutPoints(oneLine(name), points));
   switch (status) {
     case 'firing':

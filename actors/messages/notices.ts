@@ -1,16 +1,11 @@
 /** Part 9 of a Root message: what people should know besides its status (messages §2.2). */
-import type { MessageFormat } from './formats/format.ts';
 import { type DeliveryNotes, type GroupMessage, groupPage, type MessageSettings } from './input.ts';
+import type { MessageScene } from './scene.ts';
 import { counted, text } from './texts/texts.ts';
 import { shortTime } from './times.ts';
 
-export function draftNotices(
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
-  notes: DeliveryNotes,
-): string[] {
-  return [...groupNotices(group, settings), ...noteLines(format, group, settings, notes)];
+export function draftNotices(scene: MessageScene, notes: DeliveryNotes): string[] {
+  return [...groupNotices(scene.group, scene.settings), ...noteLines(scene, notes)];
 }
 
 function groupNotices(group: GroupMessage, { language }: MessageSettings): string[] {
@@ -26,9 +21,7 @@ function groupNotices(group: GroupMessage, { language }: MessageSettings): strin
 }
 
 function noteLines(
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
+  { format, group, settings }: MessageScene,
   { late, deletedAt, continued, final }: DeliveryNotes,
 ): string[] {
   const { language, zone } = settings;

@@ -1,20 +1,13 @@
 /** The parts of a Root message, each already in its format but not yet put together (messages §2). */
 import type { Labels } from '../model.ts';
 import { labelValue } from '../route/matcher.ts';
-import { type AlertsDraft, alertsFrame, draftAlerts } from './alert-lines.ts';
+import { type AlertsDraft, alertsFrame, asItStands, draftAlerts, pairsLine } from './alert-lines.ts';
 import { draftFooter } from './footer.ts';
-import type { MessageFormat } from './formats/format.ts';
-import {
-  type DeliveryNotes,
-  type GroupMessage,
-  groupPage,
-  type MessageAlert,
-  type MessageLink,
-  type MessageSettings,
-} from './input.ts';
+import { type DeliveryNotes, groupPage, type MessageAlert, type MessageLink } from './input.ts';
 import { cutPoints, oneLine } from './neutral.ts';
 import { draftNotices } from './notices.ts';
 import { safeUrl } from './safe-url.ts';
+import { builtWithin, type MessageScene } from './scene.ts';
 import type { PrintedText } from './template-text.ts';
 import { text } from './texts/texts.ts';
 import { fullTime } from './times.ts';
@@ -52,92 +45,77 @@ export type RootContent =
   | { readonly kind: 'template'; readonly printed: PrintedText };
 
 /** Everything but the content. */
-export function draftFrame(
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
-  notes: DeliveryNotes,
-): Omit<RootDraft, 'content'> {
-  const { language } = settings;
+export function draftFrame(scene: MessageScene, notes: DeliveryNotes): Omit<RootDraft, 'content'> {
+  const { format, group, settings } = scene;
   return {
-    title: (points) => numbered(format, group, points),
-    openLink: format.anchor(text(language, 'link.open'), groupPage(settings, group.id)),
-    links: linksOf(format, group.links, settings),
-    notices: draftNotices(format, group, settings, notes),
-    footer: (points) => draftFooter(format, group, settings, points),
+    title: (points) => numbered(scene, points),
+    openLink: format.anchor(text(settings.language, 'link.open'), groupPage(settings, group.id)),
+    links: linksOf(scene),
+    notices: draftNotices(scene, notes),
+    footer: (points) => draftFooter(scene, points),
   };
 }
 
 /** `#N title`, the title with at most `points` code points. */
-export function numbered(format: MessageFormat, group: GroupMessage, points: number): string {
-  return `#${group.number} ${titleText(format, group, points)}`;
+export function numbered(scene: MessageScene, points: number): string {
+  return `#${scene.group.number} ${titleText(scene, points)}`;
 }
 
-export function titleText(format: MessageFormat, { title }: GroupMessage, points: number): string {
-  return format.value(cutPoints(oneLine(title), points));
+export function titleText({ format, group }: MessageScene, points: number): string {
+  return format.value(cutPoints(oneLine(group.title), points));
 }
 
-/** Parts 2 to 7 as Tocsin lays them out. @param lineOf text of a line template, or null */
+/** Parts 2 to 7 as Tocsin lays them out. @param lines of Alerts, by a line template; null for the built-in ones */
 export function builtInContent(
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
+  scene: MessageScene,
   alerts: readonly MessageAlert[],
-  lineOf: ((alert: MessageAlert) => string) | null,
+  lines: ReadonlyMap<MessageAlert, string> | null,
 ): RootContent {
-  const { groupLabels, commonLabels, commonAnnotations } = group;
-  const { severityLabel } = settings;
-  const always = new Set(['alertname', severityLabel, ...STATUS_LABELS]);
-  const rarely = new Set([...always, 'prometheus', ...Object.keys(groupLabels)]);
+  const { groupLabels, commonLabels, commonAnnotations } = scene.group;
+  const { severityLabel } = scene.settings;
   const inStatus = STATUS_LABELS.filter((name) => labelValue(commonLabels, name) !== '');
-  const besides = new Set(['alertname', severityLabel, ...inStatus]);
+  const besideStatus = new Set(['alertname', severityLabel, ...inStatus]);
+  const besideKey = new Set([
+    ...['alertname', severityLabel, 'prometheus', ...STATUS_LABELS],
+    ...Object.keys(groupLabels),
+  ]);
   return {
     kind: 'parts',
-    statusLine: (points) => statusLine(format, group, settings, points),
+    statusLine: (points) => statusLine(scene, points),
     remark: null,
-    groupLabels: pairs(format, groupLabels, (name) => !besides.has(name)),
-    commonLabels: pairs(format, sorted(commonLabels), (name) => !rarely.has(name)),
-    commonAnnotations: pairs(format, sorted(commonAnnotations), isPlainAnnotation),
-    summary: summaryOf(format, group),
-    alerts: draftAlerts(format, group, settings, alerts, lineOf),
+    groupLabels: pairs(scene, Object.entries(groupLabels), (name) => !besideStatus.has(name)),
+    commonLabels: pairs(scene, sorted(commonLabels), (name) => !besideKey.has(name)),
+    commonAnnotations: pairs(scene, sorted(commonAnnotations), isPlainAnnotation),
+    summary: summaryOf(scene),
+    alerts: draftAlerts(scene, alerts, lines),
   };
 }
 
 /** Parts 2 to 7 when a template failed: every label of every Alert, whatever they are (messages §8). */
-export function fallbackContent(
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
-  alerts: readonly MessageAlert[],
-): RootContent {
-  const { commonLabels } = group;
+export function fallbackContent(scene: MessageScene, alerts: readonly MessageAlert[]): RootContent {
+  const { commonLabels, firingCount, resolvedCount } = scene.group;
+  const { language } = scene.settings;
+  const isShared = (name: string) => labelValue(commonLabels, name) !== '';
   const lineOf = (alert: MessageAlert, index: number) => {
-    const remaining = Object.keys(alert.labels)
-      .filter((name) => labelValue(commonLabels, name) === '')
-      .sort();
-    const name = text(settings.language, 'fallback.alert', { n: index + 1 });
-    const pairsOf = remaining.map(
-      (label) => `${format.value(label)}: ${format.value(alert.labels[label] ?? '')}`,
-    );
-    return remaining.length === 0 ? name : `${name}: ${pairsOf.join(', ')}`;
+    const name = text(language, 'fallback.alert', { n: index + 1 });
+    const remaining = Object.keys(alert.labels).filter((label) => !isShared(label));
+    const line =
+      remaining.length === 0 ? name : `${name}: ${pairsLine(scene, alert.labels, remaining.sort())}`;
+    return asItStands(scene, alert, line);
   };
-  const listed = alerts.slice(0, FALLBACK_ALERTS);
-  const lines = listed.map((alert, index) => lineOf(alert, index));
   return {
     kind: 'parts',
-    statusLine: (points) => statusLine(format, group, settings, points),
-    remark: text(settings.language, 'fallback.notice'),
+    statusLine: (points) => statusLine(scene, points),
+    remark: text(language, 'fallback.notice'),
     groupLabels: [],
-    commonLabels: pairs(format, sorted(commonLabels), () => true),
+    commonLabels: pairs(scene, sorted(commonLabels), () => true),
     commonAnnotations: [],
     summary: null,
     alerts: {
-      ...alertsFrame(format, group, settings),
+      ...alertsFrame(scene),
       count: null,
-      lines: listed.map((alert, index) =>
-        alert.state === 'resolved' ? format.struck(lines[index] ?? '') : (lines[index] ?? ''),
-      ),
-      lineTotal: group.firingCount + group.resolvedCount,
+      lines: builtWithin(scene, alerts.slice(0, FALLBACK_ALERTS), lineOf),
+      lineTotal: firingCount + resolvedCount,
       distinct: [],
     },
   };
@@ -145,12 +123,8 @@ export function fallbackContent(
 
 const STATUS_LABELS = ['cluster', 'environment'] as const;
 
-function statusLine(
-  format: MessageFormat,
-  group: GroupMessage,
-  { language, severityEmoji, zone }: MessageSettings,
-  points: number,
-): string {
+function statusLine({ format, group, settings }: MessageScene, points: number): string {
+  const { language, severityEmoji, zone } = settings;
   const { severityLevel, urgent, commonLabels, startedAt } = group;
   const labels = STATUS_LABELS.map((name) => [name, oneLine(labelValue(commonLabels, name))] as const);
   return [
@@ -163,40 +137,35 @@ function statusLine(
   ].join(' · ');
 }
 
-function pairs(format: MessageFormat, labels: Labels, isShown: (name: string) => boolean): string[] {
-  return Object.entries(labels)
-    .filter(([name]) => isShown(name))
-    .map(([name, value]) => [name, format.value(value)] as const)
-    .filter(([, content]) => content !== '')
-    .map(([name, content]) => format.pair(name, content));
+function pairs(
+  scene: MessageScene,
+  labels: readonly (readonly [name: string, value: string])[],
+  isShown: (name: string) => boolean,
+): string[] {
+  const shown = labels.filter(([name, value]) => isShown(name) && oneLine(value) !== '');
+  return builtWithin(scene, shown, ([name, value]) => scene.format.pair(name, scene.format.value(value)));
 }
 
-function sorted(labels: Labels): Labels {
-  return Object.fromEntries(Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1)));
+function sorted(labels: Labels): [name: string, value: string][] {
+  return Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1));
 }
 
 function isPlainAnnotation(name: string): boolean {
   return !['summary', 'description', 'dashboard_url'].includes(name) && !name.startsWith('runbook');
 }
 
-function summaryOf(format: MessageFormat, { summary }: GroupMessage): string | null {
-  return format.italic(format.value(summary ?? '')) || null;
+function summaryOf({ format, group }: MessageScene): string | null {
+  return format.italic(format.value(group.summary ?? '')) || null;
 }
 
-function linksOf(
-  format: MessageFormat,
-  links: readonly MessageLink[],
-  { language }: MessageSettings,
-): string[] {
-  const safe = links.flatMap((link) => {
+function linksOf({ format, group, settings }: MessageScene): string[] {
+  const safe = group.links.flatMap((link) => {
     const url = safeUrl(link.url);
     return url === null ? [] : [{ link, url }];
   });
-  return safe.slice(0, MOST_LINKS).map(({ link, url }) => {
-    const content =
-      link.kind === 'link_rule'
-        ? format.value(cutPoints(oneLine(link.name), LINK_TEXT_POINTS))
-        : text(language, `link.${link.kind}`);
-    return format.anchor(content, url);
-  });
+  const nameOf = (link: MessageLink) =>
+    link.kind === 'link_rule'
+      ? format.value(cutPoints(oneLine(link.name), LINK_TEXT_POINTS))
+      : text(settings.language, `link.${link.kind}`);
+  return safe.slice(0, MOST_LINKS).map(({ link, url }) => format.anchor(nameOf(link), url));
 }

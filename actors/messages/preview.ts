@@ -34,13 +34,14 @@ export function previewRoot(
   limit: number | null,
 ): RootPreview {
   const marks = FORMATS[format];
-  const scene = { format: marks, group, settings, write: previewMention(marks) };
+  const most = limit ?? Number.POSITIVE_INFINITY;
+  const scene = { format: marks, group, settings, limit: most, write: previewMention(marks) };
   const { draft, failure } = draftRoot(scene, NO_NOTES);
   const page = groupPage(settings, group.id);
   const heading = (title: string) =>
     `${STATUS_STYLES[group.status].emoji} ${marks.bold(marks.anchor(title, page))}`;
   const frame = { heading, mentions: [], mentionsPlace: 'last' } as const;
-  const { text, truncated } = rootText(marks, draft, frame, limit ?? Number.POSITIVE_INFINITY);
+  const { text, truncated } = rootText(scene, draft, frame);
   const buttons = rootButtons(group, settings, () => '').map((button) => `[${button.text}]`);
   const parts = buttons.length === 0 ? [text] : [text, buttons.join(' ')];
   return { text: marks.parts(parts), truncated, failure };

@@ -4,7 +4,8 @@ import { groupPage, type MessageAlert, type MessageMention, type TemplateFailure
 import { cutPoints, oneLine } from './neutral.ts';
 import { titleText } from './parts.ts';
 import type { ReplyEvent } from './replies.ts';
-import { type MessageScene, renderTemplateText } from './template-text.ts';
+import { builtWithin, type MessageScene } from './scene.ts';
+import { renderTemplateText } from './template-text.ts';
 import { counted, type PlainKey, text } from './texts/texts.ts';
 
 export interface ReplyDraft {
@@ -62,11 +63,10 @@ export function draftReply(event: ReplyEvent, scene: MessageScene): ReplyDraft {
 
 /** The notice that nobody has acknowledged, in Tocsin's own words. */
 export function builtInNotice(last: boolean, scene: MessageScene): ReplyDraft {
-  const { format, group, settings } = scene;
-  const { language } = settings;
+  const { group, settings } = scene;
   const sentence = (points: number) => {
-    const title = titleText(format, group, points);
-    return text(language, 'ack_timeout_notice', { number: group.number, title });
+    const values = { number: group.number, title: titleText(scene, points) };
+    return text(settings.language, 'ack_timeout_notice', values);
   };
   return { ...said(sentence), tail: noticeTail(last, scene) };
 }
@@ -136,13 +136,14 @@ function noticesMissed(
 /** Labels that the Alerts do not share with the group, one line an Alert. */
 function bulletsOf(
   alerts: readonly MessageAlert[],
-  { format, group, settings }: MessageScene,
+  scene: MessageScene,
 ): Pick<ReplyDraft, 'bullets' | 'bulletTotal'> {
-  const bullets = alerts.slice(0, ALERTS_LISTED).map((alert) => {
+  const { group, settings } = scene;
+  const bullets = builtWithin(scene, alerts.slice(0, ALERTS_LISTED), (alert) => {
     const names = Object.keys(alert.labels).filter(
       (name) => name !== settings.severityLabel && !Object.hasOwn(group.commonLabels, name),
     );
-    return labelsLine(format, alert, alertnameFirst(names));
+    return labelsLine(scene, alert, alertnameFirst(names));
   });
   return { bullets, bulletTotal: alerts.length };
 }

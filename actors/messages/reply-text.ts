@@ -11,8 +11,8 @@ import {
 import { mentionKey, mentionOf, type WriteMention } from './mentions.ts';
 import type { ReplyEvent } from './replies.ts';
 import { builtInNotice, draftReply, type ReplyDraft } from './reply-draft.ts';
+import { type MessageScene, quietScene } from './scene.ts';
 import { type GivingUp, shorten, UNCUT } from './shorten.ts';
-import { type MessageScene, quietScene } from './template-text.ts';
 import { text } from './texts/texts.ts';
 
 /** How a messenger mentions people in a reply. */
@@ -46,18 +46,18 @@ export function replyText(
   named: ReplyMentions,
   limit: number,
 ): { readonly text: string; readonly failure: TemplateFailure | null } {
-  const quiet = quietScene(format, group, settings);
+  const quiet = quietScene(format, group, settings, limit);
   const loud = { ...quiet, write: (target: MentionTarget) => named.write(mentionOf(target, group.owner)) };
   const scene = named.mentions.length > 0 ? loud : quiet;
   const draft = draftReply(event, scene);
-  const output = shortened(draft, scene, named, limit);
+  const output = shortened(draft, scene, named);
   const { failure } = draft;
   // A template whose first line alone is too long cannot be cut inside its markup.
   if (event.event !== 'ack_timeout' || format.length(output) <= limit) return { text: output, failure };
-  return { text: shortened(builtInNotice(event.last, scene), scene, named, limit), failure };
+  return { text: shortened(builtInNotice(event.last, scene), scene, named), failure };
 }
 
-function shortened(draft: ReplyDraft, scene: MessageScene, named: ReplyMentions, limit: number): string {
+function shortened(draft: ReplyDraft, scene: MessageScene, named: ReplyMentions): string {
   const alreadyThere = new Set(draft.mentioned.map(mentionKey));
   const others = named.mentions.filter((mention) => !alreadyThere.has(mentionKey(mention)));
   const written = [...new Set(others.map(named.write))];
@@ -71,7 +71,7 @@ function shortened(draft: ReplyDraft, scene: MessageScene, named: ReplyMentions,
     points: UNCUT,
     mentions: written.length,
   };
-  return textOf(shorten<Kept>(full, ORDER, (kept) => scene.format.length(textOf(kept)) <= limit));
+  return textOf(shorten<Kept>(full, ORDER, (kept) => scene.format.length(textOf(kept)) <= scene.limit));
 }
 
 function laidOut(

@@ -2,6 +2,7 @@
 import type { AlertsDraft } from './alert-lines.ts';
 import type { MessageFormat } from './formats/format.ts';
 import type { RootContent, RootDraft } from './parts.ts';
+import type { MessageScene } from './scene.ts';
 import { type GivingUp, mostThatFits, shorten, UNCUT } from './shorten.ts';
 
 /** What a messenger puts around the parts. */
@@ -47,12 +48,11 @@ const ORDER: GivingUp<Kept> = [
   ['mentions', 0],
 ];
 
-/** The text of a Root message within `limit`, as the format counts. */
+/** The text of a Root message within its limit. */
 export function rootText(
-  format: MessageFormat,
+  { format, limit }: MessageScene,
   draft: RootDraft,
   frame: RootFrame,
-  limit: number,
 ): { readonly text: string; readonly truncated: boolean } {
   const full = everything(draft, frame);
   const textOf = (kept: Kept) => laidOut(format, draft, frame, kept);

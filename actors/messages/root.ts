@@ -13,7 +13,8 @@ import {
 import { draftNotices } from './notices.ts';
 import { builtInContent, draftFrame, fallbackContent, type RootContent, type RootDraft } from './parts.ts';
 import { type RootFrame, rootText } from './root-text.ts';
-import { type MessageScene, renderLines, renderTemplateText } from './template-text.ts';
+import type { MessageScene } from './scene.ts';
+import { renderLines, renderTemplateText } from './template-text.ts';
 
 /** What differs from one call to the messenger to the next. */
 export interface RootCall {
@@ -35,24 +36,22 @@ export interface DraftedRoot {
 }
 
 export function draftRoot(scene: MessageScene, notes: DeliveryNotes): DraftedRoot {
-  const { format, group, settings } = scene;
-  const alerts = [...group.alerts].sort(byPlace).slice(0, ALERTS_CONSIDERED);
+  const alerts = [...scene.group.alerts].sort(byPlace).slice(0, ALERTS_CONSIDERED);
   const { content, failure = null, mentioned = [] } = contentOf(scene, alerts);
-  return { draft: { ...draftFrame(format, group, settings, notes), content }, failure, mentioned };
+  return { draft: { ...draftFrame(scene, notes), content }, failure, mentioned };
 }
 
 /** The laid-out text, and the one that identifies the desired state: without notes and Mentions. */
 export function rootTexts(
-  { format, group, settings }: MessageScene,
+  scene: MessageScene,
   draft: RootDraft,
   notes: DeliveryNotes,
   frame: RootFrame,
-  limit: number,
 ): { readonly text: string; readonly desired: string; readonly truncated: boolean } {
-  const { text, truncated } = rootText(format, draft, frame, limit);
+  const { text, truncated } = rootText(scene, draft, frame);
   if (!hasNotes(notes) && frame.mentions.length === 0) return { text, desired: text, truncated };
-  const notices = draftNotices(format, group, settings, NO_NOTES);
-  const desired = rootText(format, { ...draft, notices }, { ...frame, mentions: [] }, limit).text;
+  const notices = draftNotices(scene, NO_NOTES);
+  const desired = rootText(scene, { ...draft, notices }, { ...frame, mentions: [] }).text;
   return { text, desired, truncated };
 }
 
@@ -67,10 +66,9 @@ interface DraftedContent {
 }
 
 function contentOf(scene: MessageScene, alerts: readonly MessageAlert[]): DraftedContent {
-  const { format, group, settings } = scene;
-  const { rootMessage, line } = settings.templates;
+  const { rootMessage, line } = scene.settings.templates;
   const fallback = (failure: TemplateFailure): DraftedContent => ({
-    content: fallbackContent(format, group, settings, alerts),
+    content: fallbackContent(scene, alerts),
     failure,
   });
   if (rootMessage !== null) {
@@ -81,8 +79,8 @@ function contentOf(scene: MessageScene, alerts: readonly MessageAlert[]): Drafte
       mentioned: rendered.mentioned.filter(({ type }) => type !== 'user'),
     };
   }
-  if (line === null) return { content: builtInContent(format, group, settings, alerts, null) };
+  if (line === null) return { content: builtInContent(scene, alerts, null) };
   const rendered = renderLines(line, scene, alerts);
   if (!rendered.ok) return fallback({ template: 'line', error: rendered.error });
-  return { content: builtInContent(format, group, settings, alerts, rendered.lineOf) };
+  return { content: builtInContent(scene, alerts, rendered.lines) };
 }

@@ -2,7 +2,6 @@
 import { groupData, lineData, type TemplateAlert, type TemplateGroup } from '../templates/data.ts';
 import { renderTemplate, type Template, type TemplateError, type TemplateValue } from '../templates/index.ts';
 import { ALERTS_LISTED } from './alert-lines.ts';
-import type { MessageFormat } from './formats/format.ts';
 import {
   type GroupMessage,
   groupPage,
@@ -10,16 +9,8 @@ import {
   type MessageMention,
   type MessageSettings,
 } from './input.ts';
-import { mentionOf, plainMention, type WriteTarget } from './mentions.ts';
-
-/** What a message is laid out for. */
-export interface MessageScene {
-  readonly format: MessageFormat;
-  readonly group: GroupMessage;
-  readonly settings: MessageSettings;
-  /** Mentions as they stand in the output. */
-  readonly write: WriteTarget;
-}
+import { mentionOf } from './mentions.ts';
+import type { MessageScene } from './scene.ts';
 
 /** What a template printed, by lines, so that it can be cut. */
 export interface PrintedText {
@@ -33,18 +24,8 @@ export type Printed =
   | { readonly ok: false; readonly error: TemplateError };
 
 export type PrintedLines =
-  | { readonly ok: true; lineOf(alert: MessageAlert): string }
+  | { readonly ok: true; readonly lines: ReadonlyMap<MessageAlert, string> }
   | { readonly ok: false; readonly error: TemplateError };
-
-/** A scene in which nobody is mentioned: names are plain. */
-export function quietScene(
-  format: MessageFormat,
-  group: GroupMessage,
-  settings: MessageSettings,
-): MessageScene {
-  const write: WriteTarget = (target) => plainMention(format)(mentionOf(target, group.owner));
-  return { format, group, settings, write };
-}
 
 /** A root_message or an ack_timeout_notice template. */
 export function renderTemplateText(template: Template, scene: MessageScene): Printed {
@@ -73,7 +54,7 @@ export function renderLines(
         .trim(),
     );
   }
-  return { ok: true, lineOf: (alert) => lines.get(alert) ?? '' };
+  return { ok: true, lines };
 }
 
 /**
