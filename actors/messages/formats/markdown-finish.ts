@@ -16,11 +16,14 @@ const LISTED: ReadonlySet<string> = new Set(
 
 export function finishMarkdown(output: string, dialect: Dialect): string {
   if (leavesTargetsOpen(output)) return mentionless(textOnly(output));
-  const document = parse(output);
+  const document = parse(`${output}\n\n${NEXT}`);
   if (isTooDeep(document)) return mentionless(textOnly(output));
-  const fine = standsAlone(output) && !holdsUnfit(document, dialect);
-  return mentionless(fine ? output : printMarkdown(document, dialect));
+  if (standsAlone(document) && !holdsUnfit(document, dialect)) return mentionless(output);
+  return mentionless(printMarkdown(parse(output), dialect));
 }
+
+/** A paragraph that comes after the output. */
+const NEXT = 'next';
 
 const MOST_OPEN = 20;
 
@@ -54,10 +57,9 @@ function isTooDeep(document: Node): boolean {
   return false;
 }
 
-/** Whether what comes after a blank line is a paragraph of its own, not part of a code block left open. */
-function standsAlone(output: string): boolean {
-  const last = parse(`${output}\n\nnext`).lastChild;
-  return last?.type === 'paragraph' && last.firstChild?.literal === 'next';
+/** Whether the next paragraph is one, not part of a code block or a list left open. */
+function standsAlone({ lastChild: last }: Node): boolean {
+  return last?.type === 'paragraph' && last.firstChild?.literal === NEXT;
 }
 
 function holdsUnfit(document: Node, dialect: Dialect): boolean {
