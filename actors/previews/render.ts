@@ -3,21 +3,30 @@ import { LINK_RULE_TEMPLATE_LIMIT } from '../links/check-template.ts';
 import { renderLink } from '../links/evaluate.ts';
 import { FORMATS, type GroupMessage, type MessageSettings, previewRoot } from '../messages/index.ts';
 import { TEMPLATE_LIMIT } from '../route/policy.ts';
-import { groupData, lineData, type TemplateGroup } from '../templates/data.ts';
+import { groupData, lineData, type TemplateGroup, webhookData } from '../templates/data.ts';
 import {
   type MentionTarget,
+  type NamedReferences,
+  namedReferences,
   type OutputFormat,
   parseTemplate,
   plainFormat,
   type RenderContext,
   renderTemplate,
-  type Template,
-  type TemplateError,
 } from '../templates/index.ts';
 import { codePoints } from '../text.ts';
 import { builtinSource } from './builtin-sources.ts';
 import type { RouteTemplateKind } from './ports.ts';
 import type { AskedPreview, PreviewError } from './preview.ts';
+
+/** Characters of a source. */
+const LIMITS = {
+  root_message: TEMPLATE_LIMIT,
+  line: TEMPLATE_LIMIT,
+  ack_timeout_notice: TEMPLATE_LIMIT,
+  link_rule: LINK_RULE_TEMPLATE_LIMIT,
+  webhook_request: 32_768,
+} as const satisfies Record<AskedPreview['kind'], number>;
 
 /** Lines of Alerts that a preview shows. */
 const MOST_LINES = 10;
@@ -50,8 +59,9 @@ export function previewSource(
     case 'ack_timeout_notice':
       return previewText(asked, asked.kind, sample.group, settings);
     case 'link_rule':
+      return previewLink(asked, sample.group, settings);
     case 'webhook_request':
-      return previewPlain(asked, sample.group, settings);
+      return previewRequest(asked, sample.group, settings);
   }
 }
 
@@ -59,7 +69,7 @@ const isOfRoute = (kind: AskedPreview['kind']): kind is RouteTemplateKind =>
   kind === 'root_message' || kind === 'line' || kind === 'ack_timeout_notice';
 
 function sourceError({ kind, template }: AskedPreview): PreviewError | null {
-  const limit = kind === 'link_rule' ? LINK_RULE_TEMPLATE_LIMIT : TEMPLATE_LIMIT;
+  const limit = LIMITS[kind];
   const place = { line: null, column: null };
   if (template === '' && !isOfRoute(kind)) {
     return { code: 'required', message: 'There is no built-in template of this kind.', ...place };
@@ -122,24 +132,45 @@ function shortened(lines: readonly string[], limit: number | null, length: (text
   return { output: output(), truncated: shown < split.length };
 }
 
-function previewPlain(asked: AskedPreview, group: TemplateGroup, settings: MessageSettings): Rendered {
-  const parsed = parseTemplate(asked.kind, asked.template);
+function previewLink(asked: AskedPreview, group: TemplateGroup, settings: MessageSettings): Rendered {
+  const parsed = parseTemplate('link_rule', asked.template);
   if (!parsed.ok) return failed(parsed.error);
-  const rendered = renderPlain(parsed.template, group, settings);
-  if (!rendered.ok) return failed(rendered.error);
-  return { output: withMentions(rendered.text), truncated: false, source: null, error: null };
+  const subject = { labels: group.commonLabels, value: '' };
+  const rendered = renderLink(parsed.template, group, subject, contextOf(settings, plainFormat));
+  return rendered.ok ? whole(rendered.url ?? '') : failed(rendered.error);
 }
 
-type RenderedPlain =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly error: TemplateError };
+/** Rendered as one template, also where it is a whole request; no Secret and no answer is shown (webhooks §6). */
+function previewRequest(asked: AskedPreview, group: TemplateGroup, settings: MessageSettings): Rendered {
+  const parsed = parseTemplate('webhook_request', asked.template);
+  if (!parsed.ok) return failed(parsed.error);
+  const secrets = namedReferences(parsed.template, 'Secrets');
+  const extracted = namedReferences(parsed.template, 'Response');
+  for (const read of [secrets, extracted]) {
+    if (!read.ok) return failed({ code: 'template_syntax', ...read.error });
+  }
+  const names = (read: NamedReferences) => (read.ok ? read.names : []);
+  const telling = {
+    secrets: Object.fromEntries(names(secrets).map((name) => [name, '[redacted]'])),
+    response: Object.fromEntries(names(extracted).map((name) => [name, `example-${name}`])),
+    event: '',
+    text: '',
+    notify: true,
+    mentions: EXAMPLE_MENTIONS,
+  };
+  const data = webhookData(group, telling, settings.zone);
+  const rendered = renderTemplate(parsed.template, data, contextOf(settings, plainFormat));
+  return rendered.ok ? whole(withMentions(rendered.text)) : failed(rendered.error);
+}
 
-function renderPlain(template: Template, group: TemplateGroup, settings: MessageSettings): RenderedPlain {
-  const context = contextOf(settings, plainFormat);
-  if (template.kind !== 'link_rule')
-    return renderTemplate(template, groupData(group, settings.zone), context);
-  const rendered = renderLink(template, group, { labels: group.commonLabels, value: '' }, context);
-  return rendered.ok ? { ok: true, text: rendered.url ?? '' } : rendered;
+const EXAMPLE_MENTIONS = [
+  { type: 'everyone', everyone: 'channel' },
+  { type: 'group', name: 'sre' },
+  { type: 'user', name: 'Ann', id: 'SR000000000000', login: 'ann' },
+] as const;
+
+function whole(output: string): Rendered {
+  return { output, truncated: false, source: null, error: null };
 }
 
 function contextOf({ now, zone, lookup }: MessageSettings, format: OutputFormat): RenderContext {
@@ -165,8 +196,9 @@ function mentionName(target: MentionTarget): string {
     case 'owner':
       return 'owner';
     case 'group':
-    case 'user':
       return target.name;
+    case 'user':
+      return target.login;
   }
 }
 

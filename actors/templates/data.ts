@@ -1,6 +1,7 @@
 /** What templates read (templates §8). */
 import type { Micros } from '../../runtime/clock.ts';
 import type { AlertState, GroupStatus, Labels, SeverityLevel } from '../model.ts';
+import type { MentionTarget } from './types.ts';
 import {
   TemplateList,
   TemplateMap,
@@ -77,6 +78,44 @@ export function linkRuleData(group: TemplateGroup, subject: LinkSubject, zone: s
 /** Data of an events-mode webhook: its Secrets and nothing else. */
 export function secretsData(secrets: Readonly<Record<string, string>>): TemplateValue {
   return new TemplateObject('Data', { Secrets: new TemplateMap(secrets, 'secrets') });
+}
+
+/** What a request of a template-mode webhook tells besides the Alert Group (webhooks §4.3). */
+export interface WebhookTelling {
+  readonly secrets: Readonly<Record<string, string>>;
+  /** What was extracted from earlier answers. */
+  readonly response: Readonly<Record<string, string>>;
+  /** The lifecycle event of a reply and its text; both empty in other requests. */
+  readonly event: string;
+  readonly text: string;
+  readonly notify: boolean;
+  readonly mentions: readonly Exclude<MentionTarget, { readonly type: 'owner' }>[];
+}
+
+/** Data of a template-mode webhook about an Alert Group. */
+export function webhookData(group: TemplateGroup, telling: WebhookTelling, zone: string): TemplateValue {
+  return new TemplateObject('Data', {
+    ...groupFields(group, zone),
+    Response: new TemplateMap(telling.response, 'extracted'),
+    Secrets: new TemplateMap(telling.secrets, 'secrets'),
+    Event: telling.event,
+    Text: telling.text,
+    Notify: telling.notify,
+    Mentions: new TemplateList(telling.mentions.map(mentionObject)),
+    Storm: null,
+    Final: '',
+  });
+}
+
+function mentionObject(target: WebhookTelling['mentions'][number]): TemplateObject {
+  const { type } = target;
+  return new TemplateObject('Mention', {
+    Type: type,
+    Everyone: type === 'everyone' ? target.everyone : '',
+    Name: type === 'everyone' ? '' : target.name,
+    ID: type === 'user' ? target.id : '',
+    Login: type === 'user' ? target.login : '',
+  });
 }
 
 /** As messages list Alerts: firing ones first, the newest first. */

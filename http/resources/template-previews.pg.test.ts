@@ -208,6 +208,21 @@ describe('what comes out', () => {
     expect((await previewed({ ...link, template: 'javascript:alert(1)' })).output).toBe('');
   });
 
+  test('of a request to a webhook hides Secrets and names what answers would give', async () => {
+    const template =
+      'POST https://x.example/{{ .Response.id }}\nAuthorization: {{ .Secrets.token }}\n\n' +
+      '{"text":{{ .AlertGroup.Title | toJson }},"to":"{{ range .Mentions }}{{ mention . }} {{ end }}"}';
+    expect(await previewed({ kind: 'webhook_request', template })).toMatchObject({
+      output:
+        'POST https://x.example/example-id\nAuthorization: [redacted]\n\n{"text":"ApiErrors","to":"@channel @sre @ann "}',
+      format: null,
+    });
+    expect(await previewed({ kind: 'webhook_request', template: '{{ .Secrets }}' })).toMatchObject({
+      valid: false,
+      errors: [{ code: 'template_syntax', line: 1, column: 4 }],
+    });
+  });
+
   test('of lines are ten at most', async () => {
     const alerts = Array.from({ length: 12 }, (_, n) => ({ alertname: 'Many', pod: String(n) }));
     const id = await world.received(...alerts);
