@@ -1,4 +1,5 @@
 /** Values of pipelines: constants, fields, calls (templates §2–§4). */
+import { codePoints } from '../../text.ts';
 import { capped, withoutControls } from '../caps.ts';
 import { TemplateFailure } from '../failure.ts';
 import type { Call, Expression, TemplateFunction } from '../functions/define.ts';
@@ -35,6 +36,9 @@ export class Expressions {
   readonly #isPlain: boolean;
   readonly #lookedUp: Set<string>;
   readonly #compiled = new Map<string, Expression>();
+  readonly #zones = new Set<string>();
+  readonly #callOfTrusted: Call;
+  readonly #callOfOthers: Call;
 
   constructor(context: RenderContext, kind: TemplateKind, budget: Budget) {
     this.#context = context;
@@ -42,6 +46,8 @@ export class Expressions {
     this.#budget = budget;
     this.#isPlain = context.format.name === 'plain';
     this.#lookedUp = context.lookedUp ?? new Set();
+    this.#callOfTrusted = this.#callOf(true);
+    this.#callOfOthers = this.#callOf(false);
   }
 
   /** @throws {TemplateFailure | Refusal} */
@@ -188,10 +194,10 @@ export class Expressions {
     values: readonly TemplateValue[],
     trusted: boolean,
   ): TemplateValue {
-    this.#budget.spend(2 + values.reduce<number>((sum, value) => sum + sizeOf(value), 0) / 64);
+    this.#budget.spend(2 + sizeOf(values) / 64);
     const allTrusted = trusted && values.every((value) => weightOf(value).trusted);
     try {
-      const result = called.run(values, this.#callOf(allTrusted));
+      const result = called.run(values, allTrusted ? this.#callOfTrusted : this.#callOfOthers);
       checkResult(result);
       return markTrust(called, values, allTrusted, result);
     } catch (error) {
@@ -207,6 +213,7 @@ export class Expressions {
       kind: this.#kind,
       trusted,
       lookedUp: this.#lookedUp,
+      zones: this.#zones,
       expressions: this.#compiled,
       shown: (value) => this.shown(value),
       escape: (text) => this.escape(text),
@@ -231,16 +238,19 @@ function checkCount(name: string, at: number, { least, most }: TemplateFunction,
 }
 
 /** How much there is to look at. */
-function sizeOf(value: TemplateValue): number {
-  if (value instanceof TemplateList) return value.items.length * 8;
-  return textOf(value)?.length ?? 0;
+function sizeOf(values: readonly TemplateValue[]): number {
+  let size = 0;
+  for (const value of values) {
+    size += value instanceof TemplateList ? value.items.length * 16 : (textOf(value)?.length ?? 0);
+  }
+  return size;
 }
 
 /** @throws {Refusal} when a result is larger than any may be (templates §9) */
 function checkResult(value: TemplateValue): void {
   const string = textOf(value);
   if (string !== null) {
-    if (string.length > MOST_CHARACTERS && [...string].length > MOST_CHARACTERS) throw tooLong();
+    if (string.length > MOST_CHARACTERS && codePoints(string) > MOST_CHARACTERS) throw tooLong();
     if (string.length * 3 > MOST_BYTES && Buffer.byteLength(string) > MOST_BYTES) throw tooLarge();
     return;
   }

@@ -2,6 +2,7 @@
  * Runs the nodes of a template. Blocks and calls are kept in a list of frames, so that no template, however nested, uses up
  * the stack of the process.
  */
+import { codePoints } from '../../text.ts';
 import { TemplateFailure } from '../failure.ts';
 import { MOST_CHARACTERS, MOST_COUNTED, Refusal } from '../refusal.ts';
 import type { Body, Node, Nodes, Pipeline, RangeNode, Tree } from '../syntax/tree.ts';
@@ -80,7 +81,7 @@ export class Run {
   }
 
   #write(text: string): void {
-    this.#characters += text.length > 100 ? [...text].length : text.length;
+    this.#characters += text.length > 100 ? codePoints(text) : text.length;
     this.#output += text;
     if (this.#characters > MOST_CHARACTERS) throw outputTooLong();
   }

@@ -28,6 +28,8 @@ export interface Call {
   readonly lookedUp: Set<string>;
   /** Notes that a Mention was made. */
   mentioned(target: MentionTarget): void;
+  /** Names of zones that this render asked for. */
+  readonly zones: Set<string>;
   /** Compiled expressions of this render. */
   readonly expressions: Map<string, Expression>;
 }

@@ -17,7 +17,7 @@ import {
 
 const MOST_FOUND = 1_000;
 /** Work of compiling, in steps for a character of the expression. */
-const COMPILING = 20;
+const COMPILING = 40;
 
 /** @throws {Refusal} when it is no expression */
 function expressionOf(source: string, call: Call): Expression {
@@ -25,8 +25,9 @@ function expressionOf(source: string, call: Call): Expression {
   if (known) return known;
   call.spend(source.length * COMPILING);
   const compiled = compileSearch(source);
-  if (!compiled.ok) throw new Refusal(compiled.message);
-  const expression = { cost: 1 / 8 + compiled.size / 256, exec: compiled.exec };
+  if (compiled.ok) call.spend(compiled.size * 3);
+  else throw new Refusal(compiled.message);
+  const expression = { cost: (1 + compiled.size / 32) / 3, exec: compiled.exec };
   call.expressions.set(source, expression);
   return expression;
 }

@@ -18,7 +18,7 @@ function folded(
 ): TemplateFunction {
   return each(2, number, (values) => {
     const whole = values.filter((value) => typeof value === 'bigint');
-    if (whole.length < values.length) return values.map(Number).reduce(floats);
+    if (whole.length < values.length) return values.map(Number).reduce((left, right) => floats(left, right));
     return whole.reduce((left, right) => inRange(ints(left, right)));
   });
 }

@@ -1,6 +1,7 @@
 /** Functions on strings; the string that they are about comes last (templates §6). */
 import { countedTooFar, MOST_BYTES, MOST_COUNTED, tooLong } from '../refusal.ts';
 import { TextBuilder } from '../text/builder.ts';
+import { offsetFromEnd, offsetOf } from '../text/code-points.ts';
 import { goQuoted } from '../text/quote.ts';
 import { printed } from '../text/verbs.ts';
 import type { TemplateValue } from '../values.ts';
@@ -33,9 +34,7 @@ function repeated(count: bigint, subject: string): string {
 function truncated(count: bigint, subject: string): string {
   const size = Number(count < 0n ? -count : count);
   if (subject.length <= size) return subject;
-  const points = [...subject];
-  if (points.length <= size) return subject;
-  return (count < 0n ? points.slice(points.length - size) : points.slice(0, size)).join('');
+  return count < 0n ? subject.slice(offsetFromEnd(subject, size)) : subject.slice(0, offsetOf(subject, size));
 }
 
 function ellipsis(count: bigint, subject: string): string {

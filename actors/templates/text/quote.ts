@@ -30,10 +30,13 @@ export function fitsBackquotes(text: string): boolean {
   return !/[`\uFEFF]|(?!\t)\p{Cc}/u.test(text);
 }
 
+const ESCAPED = /["'\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+const ESCAPED_FOR_ASCII = /["'\\]|[^ -~]/gu;
+
 function escapedFor(text: string, quote: string, ascii: boolean): string {
-  let result = '';
-  for (const character of text) result += escapedCharacter(character, quote, ascii);
-  return result;
+  return text.replace(ascii ? ESCAPED_FOR_ASCII : ESCAPED, (character) =>
+    escapedCharacter(character, quote, ascii),
+  );
 }
 
 function escapedCharacter(character: string, quote: string, ascii: boolean): string {

@@ -27,19 +27,28 @@ const MILLI = 1_000_000n;
 const FIRST_OFFSET = Date.UTC(1900, 0, 1);
 const LAST_OFFSET = Date.UTC(9999, 0, 1);
 
-/** Formatters of zones are slow to make; this remembers the latest few. */
+/** How far zones are from UTC; there are some four hundred zones, whatever the names for them. */
 const offsets = new Map<string, (millis: number) => number>();
-const MOST_ZONES = 50;
+/** The zones behind names, for the latest names. */
+const zones = new Map<string, string | null>();
+const MOST_NAMES = 1_000;
 
-/** Whether the name is one of the IANA database. */
-export function isZone(zone: string): boolean {
-  if (!/^[A-Za-z]/.test(zone)) return false;
+/** The zone that a name of the IANA database means; null when there is none. */
+export function zoneOf(name: string): string | null {
+  const known = zones.get(name);
+  if (known !== undefined) return known;
+  const found = /^[A-Za-z]/.test(name) ? resolved(name) : null;
+  if (zones.size >= MOST_NAMES) zones.clear();
+  zones.set(name, found);
+  return found;
+}
+
+function resolved(name: string): string | null {
   try {
-    new Intl.DateTimeFormat('en-US', { timeZone: zone });
-    return true;
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
   } catch (error) {
     // The one way to ask for a zone that does not exist.
-    if (error instanceof RangeError) return false;
+    if (error instanceof RangeError) return null;
     throw error;
   }
 }
@@ -166,7 +175,6 @@ function offsetOf(zone: string): (millis: number) => number {
   if (!found) {
     const wall = wallClock(zone);
     found = (millis) => Math.round((wall.at(millis) - Math.floor(millis / 1000) * 1000) / 1000);
-    if (offsets.size >= MOST_ZONES) offsets.clear();
     offsets.set(zone, found);
   }
   return found;

@@ -1,4 +1,6 @@
 /** One value by one verb of printf, as Go's fmt writes it (templates §3 Printing, §5). */
+
+import { codePoints } from '../../text.ts';
 import {
   TemplateList,
   TemplateMap,
@@ -10,6 +12,7 @@ import {
   typeName,
 } from '../values.ts';
 import { TextBuilder } from './builder.ts';
+import { offsetOf } from './code-points.ts';
 import { type FloatForm, formatFloat } from './decimal.ts';
 import { durationText } from './duration.ts';
 import { fitsBackquotes, goQuoted, goQuotedRune, isPrintable } from './quote.ts';
@@ -148,11 +151,7 @@ function quotedForm(text: string, verb: string, flags: Flags): string {
 
 function cut(text: string, { precision }: Flags): string {
   if (precision === null || text.length <= precision) return text;
-  let end = 0;
-  for (let count = 0; count < precision && end < text.length; count++) {
-    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
-  }
-  return text.slice(0, end);
+  return text.slice(0, offsetOf(text, precision));
 }
 
 /** The bytes of a text. */
@@ -257,7 +256,7 @@ function pointed(text: string, significant: number): string {
 function padded(text: string, flags: Flags): string {
   const { width } = flags;
   if (width === null) return text;
-  const missing = width - [...text].length;
+  const missing = width - codePoints(text);
   if (missing <= 0) return text;
   if (flags.minus) return text + ' '.repeat(missing);
   return (flags.zero ? '0' : ' ').repeat(missing) + text;
