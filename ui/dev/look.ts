@@ -245,6 +245,32 @@ const SHOTS: readonly Shot[] = [
       await page.getByText('Copy it now').waitFor();
     },
   },
+  { name: 'requests', path: '/destinations/DS000000000001/request-log' },
+  { name: 'requests-of-group', path: '/destinations/DS000000000001/request-log?alert_group=AG0000000012HH' },
+  {
+    name: 'requests-nothing',
+    path: '/destinations/DS000000000001/request-log?status_class=4xx&operation=x&status_class=1xx',
+  },
+  {
+    name: 'requests-error',
+    path: '/destinations/DS000000000001/request-log',
+    before: ({ mock }) =>
+      mock.api.failWith(
+        'GET /request-records',
+        mock.api.problem(503, 'coordination-unavailable', { retry_after_seconds: 9 }),
+      ),
+  },
+  { name: 'request', path: '/destinations/DS000000000001/request-log/RQ000000000001' },
+  { name: 'request-unanswered', path: '/destinations/DS000000000001/request-log/RQ000000000004' },
+  { name: 'request-gone', path: '/destinations/DS000000000001/request-log/RQ000000000099' },
+  {
+    name: 'destination-proxy',
+    path: '/destinations/DS000000000001/edit',
+    act: async (page) => {
+      await page.getByLabel('Use a proxy').click();
+      await page.getByLabel('Host and port').fill('proxy.example:3128');
+    },
+  },
   {
     name: 'destinations-empty',
     path: '/destinations',

@@ -1,4 +1,5 @@
 /** Answers API requests from the mock data, as far as the UI asks today. */
+import type { ProxyConfig } from '../src/api/connections.ts';
 import type {
   AlertGroup,
   Destination,
@@ -21,6 +22,7 @@ import {
   ON_CALL,
   PEOPLE,
 } from './mock-data.ts';
+import { mockRequests } from './mock-requests.ts';
 import {
   mockActor,
   mockAlerts,
@@ -353,6 +355,23 @@ export function createMockApi(data: MockData = createMockData()) {
     },
     'GET /integrations/:id/alertmanager-routes': () => ok({ items: mockSenderRoutes() }),
     'GET /integrations/:id/alerts': ({ query }) => page(mockAlerts(data, query), query),
+    'GET /request-records': ({ query }) => {
+      const owner = data.destinations.find(({ id }) => id === query.get('destination'));
+      if (owner === undefined) return notFound();
+      const [status, operation] = [query.get('status_class'), query.get('operation')];
+      const records = mockRequests({ id: owner.id, name: owner.name })
+        .filter((record) => operation === null || record.operation === operation)
+        .filter(
+          (record) =>
+            status === null || (record.status === null ? 'none' : `${String(record.status)[0]}xx`) === status,
+        );
+      return page(records, query);
+    },
+    'GET /request-records/:id': (_, [id]) => {
+      const { id: owner, name } = data.destinations[0]!;
+      const found = mockRequests({ id: owner, name }).find((record) => record.id === id);
+      return found === undefined ? notFound() : ok(found);
+    },
     'GET /stored-snapshots': ({ query }) => {
       const state = query.get('state');
       const snapshots = mockSnapshots(data, query.get('integration') ?? '');
@@ -486,6 +505,7 @@ export function createMockApi(data: MockData = createMockData()) {
       const destination: Destination = {
         ...data.destinations[0]!,
         ...input,
+        proxy: storedProxy(input),
         id: mockId('DS', next()),
         routes: [],
         warnings: [],
@@ -499,7 +519,7 @@ export function createMockApi(data: MockData = createMockData()) {
     'PUT /destinations/:id': ({ body, ifMatch }, [id]) =>
       update<Destination>(data.destinations, id, ifMatch, (old) => {
         const input = body as WebhookInput;
-        return checkWebhook(input) ?? { ...old, ...input };
+        return checkWebhook(input) ?? { ...old, ...input, proxy: storedProxy(input) };
       }),
     'DELETE /destinations/:id': (_, [id]) => {
       data.destinations = data.destinations.filter((each) => each.id !== id);
@@ -603,5 +623,16 @@ export function createMockApi(data: MockData = createMockData()) {
       }
       return notFound();
     },
+  };
+}
+
+function storedProxy({ proxy: { enabled, type, address, username, password } }: WebhookInput): ProxyConfig {
+  const isSet = typeof password === 'string';
+  return {
+    enabled,
+    ...(type === undefined ? {} : { type }),
+    ...(address === undefined ? {} : { address }),
+    username: username ?? null,
+    password_status: { set: isSet, updated_at: isSet ? new Date().toISOString() : null },
   };
 }

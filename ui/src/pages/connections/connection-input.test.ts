@@ -25,7 +25,14 @@ it('sends what was read and no secret when nothing was typed', () => {
 
 it('sends secrets that were typed, and compares without them', () => {
   const draft = { ...newDraft(), token: 't0ken', pushSecret: 'whsec_x' };
-  draft.proxy = { enabled: true, type: 'socks5', address: 'p:1', username: '', password: 'pass' };
+  draft.proxy = {
+    enabled: true,
+    type: 'socks5',
+    address: 'p:1',
+    username: '',
+    password: 'pass',
+    removesPassword: false,
+  };
   const input = fromDraft(draft);
   expect(input).toMatchObject({
     bot_token: 't0ken',
