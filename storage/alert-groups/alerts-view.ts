@@ -67,7 +67,7 @@ async function readPage(
   kept: Micros,
   pace: Pace,
 ): Promise<KeyedPage<ViewedAlert>> {
-  const isWanted = wantedBy(query);
+  const isWanted = wantedBy(query, pace);
   const most = isFiltered(query) ? MOST : query.limit + 1;
   const items: ViewedAlert[] = [];
   let { after } = query;
@@ -82,7 +82,7 @@ async function readPage(
         if (items.length === query.limit || pace.worked > MOST_WORK) return { items, next: after };
         const { key, last_seen_at, superseded } = chunk[index] as FoundRow;
         after = [key, row.fingerprint];
-        if (!superseded && isWanted(row.labels)) items.push(viewedOf({ ...row, last_seen_at }));
+        if (!superseded && (await isWanted(row.labels))) items.push(viewedOf({ ...row, last_seen_at }));
         if (pace.isDue()) await pace.rest();
       }
       pace.pause();
@@ -113,12 +113,18 @@ async function rowsOf(
 }
 
 /** The same engine of regular expressions as everywhere, hence not a condition of the statement. */
-function wantedBy({ matchers, text }: AlertsViewQuery): (labels: Labels) => boolean {
-  const matches = compileMatchers(matchers);
+function wantedBy({ matchers, text }: AlertsViewQuery, pace: Pace): (labels: Labels) => Promise<boolean> {
+  const tests = matchers.map((one) => compileMatchers([one]));
   const wanted = text?.toLowerCase() ?? '';
   const holds = (labels: Labels) =>
     wanted === '' || Object.values(labels).some((value) => value.toLowerCase().includes(wanted));
-  return (labels) => matches(labels) && holds(labels);
+  return async (labels) => {
+    for (const test of tests) {
+      if (!test(labels)) return false;
+      if (pace.isDue()) await pace.rest();
+    }
+    return holds(labels);
+  };
 }
 
 /**

@@ -50,7 +50,7 @@ export async function findMatching(
   rowsAfter: RowsAfter,
   pace: Pace,
 ): Promise<Matching> {
-  const matches = testOf(expressions);
+  const matches = testOf(expressions, pace);
   const key = sort === 'started_at' ? sql`g.started_at` : sql`g.last_changed_at`;
   const numbers: number[] = [];
   let place = after;
@@ -64,7 +64,7 @@ export async function findMatching(
       for (const row of rows) {
         if (numbers.length === limit || pace.worked > MOST_WORK_OF_PAGE) return { numbers, next: place };
         place = [row.key, row.number];
-        if (matches(row.held)) numbers.push(row.number);
+        if (await matches(row.held)) numbers.push(row.number);
         if (pace.isDue()) await pace.rest();
       }
       pace.pause();
@@ -83,12 +83,12 @@ export async function countMatching(
   counts: Record<GroupStatus, number>,
   pace: Pace,
 ): Promise<void> {
-  const matches = testOf(expressions);
+  const matches = testOf(expressions, pace);
   type Counted = { readonly status: GroupStatus; readonly count: number; readonly held: readonly string[] };
   for await (const rows of tx<Counted[]>`${statement}`.cursor(READ_AT_ONCE)) {
     pace.resume();
     for (const { status, count, held } of rows) {
-      if (matches(held)) counts[status] += count;
+      if (await matches(held)) counts[status] += count;
       if (pace.isDue()) await pace.rest();
       if (pace.worked > MOST_WORK_OF_COUNTS) throw new BusyError('a regular expression takes too long');
     }
@@ -108,15 +108,27 @@ export function heldValues(sql: Sql, expressions: readonly Matcher[]): Fragment 
 }
 
 /** Whether values of {@link heldValues} match, each set of them judged once. */
-function testOf(expressions: readonly Matcher[]): (held: readonly string[]) => boolean {
-  const tests: readonly [string, LabelTest][] = expressions.map((one) => [one.label, compileMatchers([one])]);
+function testOf(
+  expressions: readonly Matcher[],
+  pace: Pace,
+): (held: readonly string[]) => boolean | Promise<boolean> {
+  const tests = expressions.map((one): [string, LabelTest] => [one.label, compileMatchers([one])]);
   const judged = new Map<string, boolean>();
+
+  const judge = async (held: readonly string[], key: string): Promise<boolean> => {
+    for (const [index, [label, test]] of tests.entries()) {
+      const verdict = test({ [label]: held[index] ?? '' });
+      if (!verdict || index === tests.length - 1) {
+        if (key.length <= REMEMBERED) judged.set(key, verdict);
+        return verdict;
+      }
+      if (pace.isDue()) await pace.rest();
+    }
+    return true;
+  };
+
   return (held) => {
     const key = held.join('\0');
-    const known = judged.get(key);
-    if (known !== undefined) return known;
-    const verdict = tests.every(([label, test], index) => test({ [label]: held[index] ?? '' }));
-    if (key.length <= REMEMBERED) judged.set(key, verdict);
-    return verdict;
+    return judged.get(key) ?? judge(held, key);
   };
 }
