@@ -53,8 +53,6 @@ export type { BridgeMention } from './mentions.ts';
 export { FORMATS, type FormatName, previewRoot, type RootPreview } from './preview.ts';
 export type { ReplyCall, ReplyEvent } from './replies.ts';
 export type { RootCall } from './root.ts';
-export { safeUrl } from './safe-url.ts';
 export { type MessageStatus, STATUS_BUTTONS, STATUS_STYLES } from './status.ts';
 export type { StormSummary } from './storm.ts';
 export type { Language } from './texts/texts.ts';
-export { durationText, fullTime, shortTime } from './times.ts';

@@ -1,144 +1,32 @@
-import { Parser } from 'commonmark';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { GROUP_STATUSES } from '../model.ts';
+import { parseTemplate } from '../templates/index.ts';
 import { codePoints } from '../text.ts';
-import { bridgeRoot } from './bridge.ts';
-import { channelBotRoot } from './channel-bot.ts';
-import { chatServerRoot } from './chat-server.ts';
+import { bridgeReply, bridgeRoot } from './bridge.ts';
+import { channelBotReply, channelBotRoot } from './channel-bot.ts';
+import { chatServerReply, chatServerRoot } from './chat-server.ts';
 import { commonmark } from './formats/commonmark.ts';
 import { html } from './formats/html.ts';
 import { visibleText } from './formats/html-text.ts';
 import { markdown } from './formats/markdown.ts';
-import type { GroupMessage } from './input.ts';
-import { alerts, call, group412, settings } from './messages.fixture.ts';
+import { BRIDGE_LIMITS, call, settings } from './messages.fixture.ts';
+import {
+  expectBalanced,
+  groups,
+  HTTP,
+  NAMES_SOMEBODY,
+  nasty,
+  nodesOf,
+  targetsOf,
+  unlisted,
+} from './nasty.fixture.ts';
 import { oneLine } from './neutral.ts';
+import type { ReplyEvent } from './replies.ts';
 
 const PAGE = 'https://oncall.example.org/alert-groups/AGK7M3QX9P2RTA';
-const LISTED =
-  'document paragraph softbreak linebreak emph strong code link text list item block_quote'.split(' ');
 
-/** What has broken somebody's markup before. */
-const nasty = fc.oneof(
-  fc.constantFrom(
-    '@channel <b>x</b>',
-    '@all',
-    '[x](javascript:alert(1))',
-    '![i](http://h/i.png)',
-    '<a href="tg://user?id=1">a</a>',
-    '](svc-mention:m1)',
-    '[@a](svc-mention:m1)',
-    '</blockquote></b>',
-    '```\ncode',
-    '# h\n===\n---',
-    '1. a\n2) b\n- c\n> d\n    e',
-    '| a | b |\n|---|---|',
-    '~~s~~ **b** __i__ `c`',
-    '&amp; &#64;all &lt;b&gt; &copy;',
-    'http://h/a_b?c=*d* <https://h/>',
-    '\\',
-    '\\\\@here\\',
-    '\u202Eevil\u2066\u200B',
-    '\uD83D',
-    '\uDE00\uD83D',
-    '\u0000\u001b[0m\u0007\r\n\t\u0085\u2028',
-    '\uE0000\uE001',
-    '🔥👩‍👩‍👧',
-    '',
-    ' ',
-  ),
-  fc.string({ unit: 'binary', maxLength: 40 }),
-  fc.string({ unit: 'grapheme', maxLength: 40 }),
-  fc
-    .tuple(fc.constantFrom('_', '@', '🔥', '<', '\n', '&'), fc.integer({ min: 1, max: 9_000 }))
-    .map(([unit, count]) => unit.repeat(count)),
-);
-const labels = fc.dictionary(
-  fc.oneof(fc.constantFrom('alertname', 'cluster', 'pod', 'severity'), nasty),
-  nasty,
-  {
-    maxKeys: 6,
-  },
-);
-
-const groups: fc.Arbitrary<GroupMessage> = fc
-  .record({
-    title: nasty,
-    summary: fc.option(nasty),
-    status: fc.constantFrom(...GROUP_STATUSES),
-    name: nasty,
-    common: labels,
-    annotations: labels,
-    own: fc.array(fc.record({ labels, state: fc.constantFrom('firing', 'resolved') }), {
-      minLength: 1,
-      maxLength: 14,
-    }),
-    link: nasty,
-  })
-  .map(({ title, summary, status, name, common, annotations, own, link }) =>
-    group412({
-      title,
-      summary,
-      status,
-      owner: name,
-      snooze: { by: name, until: null },
-      resolution: { by: 'person', name },
-      groupLabels: common,
-      commonLabels: common,
-      commonAnnotations: annotations,
-      alerts: alerts(own),
-      firingCount: own.filter(({ state }) => state === 'firing').length,
-      resolvedCount: own.filter(({ state }) => state === 'resolved').length,
-      links: [
-        { kind: 'link_rule', name: link, url: 'https://h/?q=1' },
-        { kind: 'source', url: link },
-      ],
-    }),
-  );
-
-const RUNS = { numRuns: 60 };
+const RUNS = { numRuns: 30 };
 const LIMITS = [420, 1_000, 16_383];
-
-/** Every `@` names nobody. */
-const NAMES_SOMEBODY = /@(?!\u200B)/;
-
-function nodesOf(body: string) {
-  const nodes: { type: string; literal: string; destination: string }[] = [];
-  const walker = new Parser().parse(body).walker();
-  for (let step = walker.next(); step; step = walker.next()) {
-    const { type, literal, destination } = step.node;
-    if (step.entering) nodes.push({ type, literal: literal ?? '', destination: destination ?? '' });
-  }
-  return nodes;
-}
-
-const HTTP = /^https?:\/\//i;
-
-/** What a bridge does not expect: kinds of nodes, links elsewhere. */
-function unlisted(nodes: ReturnType<typeof nodesOf>): string[] {
-  const kinds = nodes.map(({ type }) => type).filter((type) => !LISTED.includes(type));
-  return [...kinds, ...targetsOf(nodes).filter((target) => !HTTP.test(target))];
-}
-
-function targetsOf(nodes: ReturnType<typeof nodesOf>): string[] {
-  const links = nodes.filter(({ type }) => type === 'link' || type === 'image');
-  return links.map(({ destination }) => destination);
-}
-
-/** Reads HTML as strictly as messengers do. */
-function expectBalanced(text: string) {
-  const open: string[] = [];
-  const wrong: string[] = [];
-  for (const [tag, slash, name = ''] of text.matchAll(/<(\/?)([a-z]+)[^<>]*>|<|>/g)) {
-    if (!KNOWN_TAG.test(tag)) wrong.push(tag);
-    if (slash !== '/') open.push(name);
-    else if (open.pop() !== name) wrong.push(tag);
-  }
-  expect([...wrong, ...open]).toEqual([]);
-  expect(text.replace(/&(amp|lt|gt|quot);/g, '')).not.toContain('&');
-}
-
-const KNOWN_TAG = /^<(\/?(b|i|s|blockquote|a)|blockquote expandable|a href="https:\/\/[^"<>]*")>$/;
 
 describe('whatever labels, annotations and names hold', () => {
   test('a bridge gets a body that fits, holds what is allowed, and says what the data says', () => {
@@ -191,6 +79,58 @@ describe('whatever labels, annotations and names hold', () => {
     );
   });
 
+  test('the Fallback is laid out within its limit and has every Alert that fits', () => {
+    const failing = parseTemplate('root_message', '{{ index .Alerts 99 }}');
+    if (!failing.ok) throw new Error(failing.error.message);
+    const own = settings({
+      templates: { rootMessage: failing.template, line: null, ackTimeoutNotice: null },
+    });
+    fc.assert(
+      fc.property(groups, (group) => {
+        const { envelope, failure } = bridgeRoot(group, own, call(), BRIDGE_LIMITS);
+        expect(failure).not.toBeNull();
+        expect(codePoints(envelope.body)).toBeLessThanOrEqual(BRIDGE_LIMITS.maxBodyLength);
+        expect(envelope.body).not.toMatch(NAMES_SOMEBODY);
+        expect(unlisted(nodesOf(envelope.body))).toEqual([]);
+        const { text } = channelBotRoot(group, own, call());
+        expect(visibleText(text).length).toBeLessThanOrEqual(4_096);
+        expectBalanced(text);
+      }),
+      RUNS,
+    );
+  });
+
+  test('a reply fits, names whom it is told to and nobody else', () => {
+    const account = { externalId: '5001', username: 'ann', displayName: 'Ann' };
+    const loud = { mentions: [{ type: 'user', name: 'ann', account } as const], sign: null };
+    fc.assert(
+      fc.property(groups, nasty, fc.constantFrom(500, 4_096), (group, name, limit) => {
+        const events: readonly ReplyEvent[] = [
+          { event: 'alerts_added', alerts: group.alerts },
+          { event: 'takeover', owner: name, formerOwner: name },
+          { event: 'ack_timeout', last: true },
+        ];
+        for (const event of events) {
+          const bridge = bridgeReply(event, group, settings(), loud, {
+            ...BRIDGE_LIMITS,
+            maxBodyLength: limit,
+          });
+          expect(codePoints(bridge.body)).toBeLessThanOrEqual(limit);
+          expect(bridge.body).toMatch(/\n\n\[@ann\]\(svc-mention:m1\)$/);
+          expect(bridge.body.replace('[@ann]', '')).not.toMatch(NAMES_SOMEBODY);
+          const { message } = chatServerReply(event, group, settings(), loud, limit);
+          expect(codePoints(message)).toBeLessThanOrEqual(limit);
+          expect(message.split('\n')[0]).toMatch(/ @ann$/);
+          expect(message.replace(' @ann', '')).not.toMatch(NAMES_SOMEBODY);
+          const { text } = channelBotReply(event, group, settings(), loud, limit);
+          expect(visibleText(text).length).toBeLessThanOrEqual(limit);
+          expectBalanced(text.replace('"tg://', '"https://'));
+        }
+      }),
+      RUNS,
+    );
+  });
+
   test('a value reads back as itself from CommonMark and HTML', () => {
     fc.assert(
       fc.property(nasty, (value) => {
@@ -201,7 +141,7 @@ describe('whatever labels, annotations and names hold', () => {
         expect(texts.map(({ literal }) => literal).join('')).toBe(`x${neutral}`);
         expect(visibleText(html.value(value))).toBe(neutral);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });
@@ -252,7 +192,7 @@ describe('whatever a template prints', () => {
         expect(finished).not.toMatch(NAMES_SOMEBODY);
         expect(nodesOf(`${finished}\n\nnext`).at(-1)).toMatchObject({ type: 'text', literal: 'next' });
       }),
-      { numRuns: 400 },
+      { numRuns: 100 },
     );
   });
 
@@ -263,7 +203,7 @@ describe('whatever a template prints', () => {
         expect(targetsOf(nodesOf(finished)).filter((target) => !HTTP.test(target))).toEqual([]);
         expect(finished).not.toMatch(NAMES_SOMEBODY);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -277,7 +217,7 @@ describe('whatever a template prints', () => {
         expect(finished).not.toMatch(NAMES_SOMEBODY);
         expect(html.finish(finished)).toBe(finished);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });
