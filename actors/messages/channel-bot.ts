@@ -47,7 +47,7 @@ export function channelBotRoot(
   call: RootCall,
   limit: number = CHANNEL_BOT_LIMIT,
 ): ChannelBotMessage {
-  const scene = quietScene(html, group, settings, limit);
+  const scene = quietScene(html, group, settings, Math.min(limit, CHANNEL_BOT_LIMIT));
   const { draft, failure } = draftRoot(scene, call.notes);
   const { emoji, color } = STATUS_STYLES[group.status];
   const page = groupPage(settings, group.id);

@@ -51,7 +51,7 @@ export function chatServerRoot(
   call: RootCall,
   limit: number = CHAT_SERVER_LIMIT,
 ): ChatServerMessage {
-  const scene = quietScene(markdown, group, settings, limit);
+  const scene = quietScene(markdown, group, settings, Math.min(limit, CHAT_SERVER_LIMIT));
   const { draft, failure, mentioned } = draftRoot(scene, call.notes);
   const frame = { heading: null, mentions: [], mentionsPlace: 'last' } as const;
   const body = rootTexts(scene, draft, call.notes, frame);
