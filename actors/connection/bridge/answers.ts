@@ -15,8 +15,11 @@ const LONGEST_TEXT = 500;
 const PAUSE: Micros = 500_000;
 
 export interface Answers {
-  /** Gives it up when it cannot be said before the deadline. */
-  say(id: PublicId, eventId: string, text: string, deadline: Micros): Promise<void>;
+  /**
+   * Gives it up when it cannot be said before the deadline.
+   * @returns false when it was not tried, because the service stops
+   */
+  say(id: PublicId, eventId: string, text: string, deadline: Micros): Promise<boolean>;
 }
 
 export interface AnswersDeps {
@@ -29,7 +32,7 @@ export interface AnswersDeps {
   settings(id: PublicId): Promise<BridgeSettings | null>;
 }
 
-type Attempt = BridgeOutcome<unknown> | { readonly class: 'no_token' };
+type Attempt = BridgeOutcome<unknown> | { readonly class: 'no_token' | 'secret_unreadable' };
 
 export function createAnswers(deps: AnswersDeps): Answers {
   const { clock, log, tokens } = deps;
@@ -41,7 +44,7 @@ export function createAnswers(deps: AnswersDeps): Answers {
     number: number,
   ): Promise<Attempt> => {
     const access = openBridge(deps.opener, settings);
-    if (!access) return { class: 'not_sent' };
+    if (!access) return { class: 'secret_unreadable' };
     const known = await deps.infos.upToDate(settings, access, 'interactive');
     if (known.class !== 'ok') return known;
     if ((await tokens.take(settings.id)) !== 'granted') return { class: 'no_token' };
@@ -54,7 +57,7 @@ export function createAnswers(deps: AnswersDeps): Answers {
   return {
     async say(id, eventId, text, deadline) {
       const settings = await deps.settings(id);
-      if (!settings) return;
+      if (!settings) return true;
       const shortened = [...text].slice(0, LONGEST_TEXT).join('');
       let outcome = await attempt(settings, eventId, shortened, 1);
       const againAt = timeOfSecond(outcome, clock.now());
@@ -62,9 +65,11 @@ export function createAnswers(deps: AnswersDeps): Answers {
         await new Promise<void>((resolve) => void clock.after(againAt - clock.now(), resolve));
         outcome = await attempt(settings, eventId, shortened, 2);
       }
-      if (outcome.class === 'ok' || outcome.class === 'not_sent') return;
-      const error = 'error' in outcome ? outcome.error : 'no token in time';
+      if (outcome.class === 'not_sent') return false;
+      if (outcome.class === 'ok') return true;
+      const error = 'error' in outcome ? outcome.error : outcome.class;
       log('event_not_answered', { connection: id, event: eventId, outcome: outcome.class, error });
+      return true;
     },
   };
 }

@@ -1,12 +1,13 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../../runtime/clock.ts';
+import { type Clock, SECOND, systemClock } from '../../../runtime/clock.ts';
 import { silentLog } from '../../../runtime/log.ts';
 import { createOutboundCaller } from '../../../runtime/outbound/caller.ts';
 import { createOutboundClient } from '../../../runtime/outbound/client.ts';
 import { createOutboundMetrics } from '../../../runtime/outbound/metrics.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import { type ScriptedBridge, startScriptedBridge } from '../../../test/fakes/scripted-bridge.ts';
 import { type BridgeAccess, createBridgeClient } from './client.ts';
 import { type BridgeRequest, bridgeCalls, type NewMessage } from './operations.ts';
@@ -292,4 +293,25 @@ test('a redirect is not followed, and the token goes nowhere else', async () => 
   await call(bridgeCalls.getInfo());
   expect(other.requests).toEqual([]);
   await other.close();
+});
+
+test.each([
+  ['an answer', bridgeCalls.getInfo(), 10],
+  ['a poll', bridgeCalls.pollEvents(null), 40],
+])('%s that never comes is given up in time', async (_name, request, seconds) => {
+  const clock = createManualClock();
+  let arrived: () => void;
+  const asked = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  for (const route of ['GET /v1/info', 'GET /v1/events']) {
+    bridge.on(route, () => {
+      arrived();
+      return 'hang';
+    });
+  }
+  const calling = speaking(clock).call(access(), request as BridgeRequest<unknown>, { class: 'background' });
+  await asked;
+  clock.advance(seconds * SECOND);
+  expect(await calling).toMatchObject({ class: 'transient', code: 'timeout' });
 });

@@ -54,7 +54,8 @@ export function createBridgeClient(caller: OutboundCaller): BridgeClient {
         answer(answer, context) {
           const outcome = answerOutcome(answer, context, request.read);
           answered = outcome;
-          return verdictOf(outcome);
+          const isEmptyPoll = outcome.class === 'ok' && request.isEmpty?.(outcome.value);
+          return isEmptyPoll ? { class: 'ok', isEmptyPoll } : verdictOf(outcome);
         },
       };
       const { result, verdict } = await caller.call({

@@ -29,9 +29,9 @@ export interface EventIntakeDeps {
 
 export function createEventIntake({ system, answers, clock, log }: EventIntakeDeps): EventIntake {
   /** By Connection and event: one that comes by poll and push together is answered once. */
-  const answering = new Map<string, Promise<void>>();
+  const answering = new Map<string, Promise<boolean>>();
 
-  const answer = (id: PublicId, eventId: string, text: string, deadline: Micros): Promise<void> => {
+  const answer = (id: PublicId, eventId: string, text: string, deadline: Micros): Promise<boolean> => {
     const key = `${id} ${eventId}`;
     const saying =
       answering.get(key) ?? answers.say(id, eventId, text, deadline).finally(() => answering.delete(key));
@@ -48,7 +48,7 @@ export function createEventIntake({ system, answers, clock, log }: EventIntakeDe
     try {
       const { say } = (await system.ask(actor, arrived)) as EventAnswer;
       if (say === null) return true;
-      await answer(id, event.id, say, deadline);
+      if (!(await answer(id, event.id, say, deadline))) return false;
       system.tell(actor, settled);
       return true;
     } catch (error) {

@@ -39,8 +39,8 @@ beforeEach(() => {
   isHandled = true;
   const settings = (): BridgeSettings => ({
     ...{ id: ID, access: 1, baseUrl: 'https://bridge.example.org', eventMode: mode, proxy: NO_PROXY },
-    token: keyring.seal('connection.bridge_token', ID, TOKEN),
-    pushSecret: keyring.seal('connection.bridge_push_secret', ID, SECRET),
+    token: keyring.sealer(keyring.activeKeyId).seal('connection.bridge_token', ID, TOKEN),
+    pushSecret: keyring.sealer(keyring.activeKeyId).seal('connection.bridge_push_secret', ID, SECRET),
     ...{ proxyPassword: null, info: null, infoReadAt: null, infoFailedAt: null },
   });
   receiver = createPushReceiver({
