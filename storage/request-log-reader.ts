@@ -26,7 +26,7 @@ export function createRequestLogReader(sql: Sql): RequestLogReader {
       return { items: page.filter(({ is_past: isPast }) => !isPast).map(itemOf), next };
     },
     async read(id, now) {
-      // index: request_records_id
+      // index: request_records_pkey
       const page = sql`select * from request_records where id = ${id} and ${inTime(sql, now)}`;
       const [row] = await sql<DetailRow[]>`${named(sql, page, now)}`;
       if (!row || row.is_past || !(await isThere(sql, ownersOf(row)))) return null;

@@ -2,7 +2,8 @@
 import type { Micros } from '../runtime/clock.ts';
 import { DRAFTS_KEPT_FOR, KEPT_FOR, KEPT_OF_OWNER } from '../runtime/outbound/request-log/reader.ts';
 import { ownerOf, type RequestRecord } from '../runtime/outbound/request-log/record.ts';
-import type { RequestLogStore } from '../runtime/outbound/request-log/recorder.ts';
+import type { RequestLogStore, Superseded } from '../runtime/outbound/request-log/recorder.ts';
+import { numberArray, wordArray } from './array-literals.ts';
 import { jsonText } from './json-text.ts';
 import type { Sql } from './records.ts';
 
@@ -13,8 +14,9 @@ const TRIMMED_AFTER = 200;
 export function createRequestLogStore(sql: Sql): RequestLogStore {
   const written = new Map<string, number>();
   return {
-    async write(records) {
+    async write(records, superseded) {
       await insert(sql, records);
+      if (superseded.length > 0) await removeAll(sql, superseded);
       for (const owner of new Set(records.map(ownerOf))) {
         const count =
           (written.get(owner) ?? 0) + records.filter((record) => ownerOf(record) === owner).length;
@@ -35,7 +37,18 @@ async function insert(sql: Sql, records: readonly RequestRecord[]): Promise<void
       select 1 from destinations d where d.id = record.owner_id and d.deleted_at is not null
       union all
       select 1 from connections c where c.id = record.owner_id and c.deleted_at is not null
-    )`;
+    )
+    on conflict do nothing`;
+}
+
+/** Index: request_records_pkey. */
+async function removeAll(sql: Sql, records: readonly Superseded[]): Promise<void> {
+  const ats = numberArray(records.map(({ at }) => at));
+  const ids = wordArray(records.map(({ id }) => id));
+  await sql`
+    delete from request_records r
+    using unnest(${ats}::bigint[], ${ids}::text[]) as old (at, id)
+    where r.at = old.at and r.id = old.id`;
 }
 
 /** Index: request_records_owner. */

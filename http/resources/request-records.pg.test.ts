@@ -66,7 +66,7 @@ function recordOf(parts: Partial<RequestRecord> = {}): RequestRecord {
 
 async function write(...parts: Partial<RequestRecord>[]): Promise<RequestRecord[]> {
   const records = parts.map(recordOf);
-  await createRequestLogStore(database.sql()).write(records);
+  await createRequestLogStore(database.sql()).write(records, []);
   return records;
 }
 
@@ -163,6 +163,14 @@ describe('a record', () => {
     const read = await api.get(`/request-records/${record?.id}`);
     expect(read.body.request_body).toBe('zero \ufffd, half \ufffd, quotes " \\ and я🔥');
   });
+});
+
+test('a batch that is written again adds nothing, and a superseded record goes', async () => {
+  const store = createRequestLogStore(database.sql());
+  const [first, second] = [recordOf(), recordOf()];
+  await store.write([first, second], []);
+  await store.write([first, second], [first]);
+  expect(await ids(`destination=${webhook}`)).toEqual([second.id]);
 });
 
 describe('the list', () => {
@@ -309,7 +317,7 @@ describe('bounds', () => {
   test('a busy owner is trimmed as its records are written', async () => {
     const store = createRequestLogStore(database.sql());
     for (let batch = 0; batch < 8; batch++) {
-      await store.write(later(200, NOW - batch * 1_000).map(recordOf));
+      await store.write(later(200, NOW - batch * 1_000).map(recordOf), []);
     }
     const [row] = await database.sql()<
       { count: number }[]

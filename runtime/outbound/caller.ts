@@ -117,6 +117,7 @@ function recordOf(about: RequestAbout, finished: Finished): RequestRecord {
     errorClass: verdict.class === 'ok' ? null : verdict.class,
     errorCode: verdict.class === 'ok' ? null : verdict.code,
     error: verdict.class === 'ok' ? null : verdict.error,
+    ...(verdict.class === 'ok' && verdict.isEmptyPoll ? { isEmptyPoll: true } : {}),
     request: masked.message(request.headers, request.body),
     response: answered ? masked.message(trace.answerHeaders ?? [], result.body) : null,
   };

@@ -70,8 +70,8 @@ test('errors are masked before they are cut to 1,024 bytes on a character bounda
   expect(error).not.toContain('\ufffd');
 });
 
-test('an error inside of a 2xx body is what the mapping says', () => {
+test('an owner whose bodies say more than their status judges them', () => {
   const said = { class: 'gone', code: 'body_error', error: 'no such message' } as const;
-  const mapping = { ...DEFAULT_MAPPING, body: () => said };
+  const mapping = { ...DEFAULT_MAPPING, answer: () => said };
   expect(judgeResult(answer(200), mapping, CONTEXT)).toEqual(said);
 });

@@ -46,7 +46,8 @@ type FailedClass = 'transient' | 'fatal' | 'unknown' | 'blocked' | 'redirect' | 
 
 /** Errors are masked, one line, and untrusted wherever they are shown. */
 export type Verdict =
-  | { readonly class: 'ok' }
+  /** A poll that brought nothing says so: of those in a row only the newest stays in the Request log. */
+  | { readonly class: 'ok'; readonly isEmptyPoll?: true }
   /** Nothing may be sent before `until`. */
   | {
       readonly class: 'retry_after';
@@ -60,8 +61,6 @@ export type Verdict =
 export interface AnswerMapping {
   /** Of a status that is neither 2xx nor a redirect, and asked for no wait. */
   status(status: number): 'transient' | 'fatal' | 'unknown' | 'gone';
-  /** Of a 2xx body that may report an error itself; null: it is as good as its status. */
-  body?(answer: OutboundAnswer, context: VerdictContext): Verdict | null;
   /** Judges every answer that is no redirect, where the body says more than the status. */
   answer?(answer: OutboundAnswer, context: VerdictContext): Verdict;
   /** An answer counts by its status however large it is; otherwise a large one is `unknown`. */
@@ -118,7 +117,7 @@ function judgeAnswer(answer: OutboundAnswer, mapping: AnswerMapping, context: Ve
     return { class: 'redirect', code: 'redirect_refused', error };
   }
   if (mapping.answer) return mapping.answer(answer, context);
-  if (status >= 200 && status < 300) return mapping.body?.(answer, context) ?? { class: 'ok' };
+  if (status >= 200 && status < 300) return { class: 'ok' };
   const until = status === 429 || status === 503 ? retryAfter(headers['retry-after'], context.now) : null;
   if (until !== null) {
     const seconds = Math.ceil((until - context.now) / SECOND);

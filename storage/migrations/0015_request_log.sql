@@ -36,7 +36,9 @@ create table request_records (
   response_headers        jsonb,
   response_body           text,
   response_body_bytes     integer,
-  response_body_truncated boolean not null
+  response_body_truncated boolean not null,
+  -- Also how one is found by its id, and why writing a batch again adds nothing.
+  primary key (id, at)
 ) partition by range (at);
 
 -- The list of an owner, newest first; where its bound lies.
@@ -45,4 +47,3 @@ create index request_records_owner on request_records (owner_id, at desc, id des
 create index request_records_destination on request_records (destination_id, at desc, id desc)
   where destination_id <> owner_id;
 create index request_records_run on request_records (check_run, at desc, id desc) where check_run is not null;
-create index request_records_id on request_records (id);

@@ -70,6 +70,8 @@ export interface BridgeRequest<Value> {
   readonly idempotencyKey: string | null;
   readonly timeout: Micros;
   read(answer: unknown): ReadAnswer<Value>;
+  /** Of polls: whether the answer brought nothing. */
+  isEmpty?(value: Value): boolean;
 }
 
 export type ReadAnswer<Value> =
@@ -171,6 +173,7 @@ export const bridgeCalls = {
       ...call('pollEvents', 'GET', `/v1/events?${query}`),
       timeout: POLL_WITHIN,
       read: reader(Events, 'transient'),
+      isEmpty: ({ events }) => events.length === 0,
     };
   },
 } as const;

@@ -44,6 +44,8 @@ export interface RequestRecord extends RequestAbout {
   readonly errorClass: ErrorClass | null;
   readonly errorCode: ErrorCode | null;
   readonly error: string | null;
+  /** A successful poll without any update. */
+  readonly isEmptyPoll?: true;
   readonly request: RecordedMessage;
   /** Null without an answer. */
   readonly response: RecordedMessage | null;

@@ -5,7 +5,7 @@ import { SECOND } from '../../clock.ts';
 import { newPublicId } from '../../public-id.ts';
 import { createOutboundMetrics } from '../metrics.ts';
 import type { RequestRecord } from './record.ts';
-import { createRequestRecorder } from './recorder.ts';
+import { createRequestRecorder, type RequestLogStore } from './recorder.ts';
 
 class Away extends Error {}
 
@@ -38,7 +38,7 @@ function recordOf(parts: Partial<RequestRecord> = {}): RequestRecord {
 }
 
 /** A recorder over a store that does what each test says. */
-function setUp(write: (records: readonly RequestRecord[]) => Promise<void>) {
+function setUp(write: RequestLogStore['write']) {
   const clock = createManualClock();
   const registry = new Registry();
   const logged: unknown[] = [];
@@ -60,6 +60,46 @@ function setUp(write: (records: readonly RequestRecord[]) => Promise<void>) {
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
+
+describe('polls that bring nothing', () => {
+  const connectionId = newPublicId('CN');
+  const poll = (parts: Partial<RequestRecord> = {}) =>
+    recordOf({ connectionId, destinationId: null, operation: 'pollEvents', isEmptyPoll: true, ...parts });
+
+  /** What a store that does as it is told has in the end. */
+  async function kept(rounds: readonly (readonly RequestRecord[])[]): Promise<readonly RequestRecord[]> {
+    let stored: RequestRecord[] = [];
+    const { clock, recorder } = setUp(async (records, superseded) => {
+      const gone = new Set(superseded.map(({ id }) => id));
+      stored = [...stored, ...records].filter(({ id }) => !gone.has(id));
+    });
+    for (const records of rounds) {
+      for (const record of records) recorder.record(() => record);
+      await settled();
+      clock.advance(SECOND);
+      await settled();
+    }
+    return stored;
+  }
+
+  test('are one record, the newest, written together or one after the other', async () => {
+    const [first, second, third] = [poll(), poll(), poll()];
+    expect(await kept([[first, second], [third]])).toEqual([third]);
+  });
+
+  test('stay apart where one between them brought something', async () => {
+    const { isEmptyPoll: _, ...full } = poll();
+    const records = [poll(), full, poll()];
+    expect(await kept([records])).toEqual(records);
+  });
+
+  test('of one Connection say nothing of another, and other requests change nothing', async () => {
+    const [first, second] = [poll(), poll()];
+    const other = poll({ connectionId: newPublicId('CN') });
+    const posted = recordOf({ connectionId, operation: 'postMessage' });
+    expect(await kept([[first, other, posted, second]])).toEqual([other, posted, second]);
+  });
+});
 
 describe('records', () => {
   test('are written together within a moment, in order', async () => {

@@ -17,12 +17,12 @@ const MOST_CHARACTERS = 16 * 1024 * 1024;
 const BATCH = 200;
 
 export interface RequestLogStore {
-  /**
-   * Stores records, those of owners that were deleted left out.
-   * @throws {StoreUnavailableError} the database is away: trying again may help
-   */
-  write(records: readonly RequestRecord[]): Promise<void>;
+  /** Stores records, those of owners that were deleted left out, in place of some that it has. */
+  write(records: readonly RequestRecord[], superseded: readonly Superseded[]): Promise<void>;
 }
+
+/** A stored record that a newer one takes the place of. */
+export type Superseded = Pick<RequestRecord, 'at' | 'id'>;
 
 export interface RequestRecorder {
   /** Makes a record in a moment, and keeps or loses it. Never waits and never throws, whatever making it does. */
@@ -43,6 +43,9 @@ export interface RecorderDeps {
 export function createRequestRecorder(deps: RecorderDeps): RequestRecorder {
   const { store, clock, log, metrics } = deps;
   let waiting: RequestRecord[] = [];
+  let superseded: RequestRecord[] = [];
+  /** The newest poll of each Connection that brought nothing, while no other came after it. */
+  const emptyPolls = new Map<string, RequestRecord>();
   let characters = 0;
   let timer: Timer | null = null;
   let writing: Promise<void> | null = null;
@@ -65,14 +68,18 @@ export function createRequestRecorder(deps: RecorderDeps): RequestRecorder {
   const flush = async (): Promise<Micros> => {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH);
+      const later = new Set(waiting.slice(BATCH));
+      const replaced = superseded.filter((record) => !later.has(record));
       try {
-        await store.write(batch);
+        await store.write(batch, replaced);
         metrics.recorded('written', batch.length);
       } catch (error) {
         if (deps.isUnavailable(error) && !isStopping) return AGAIN_AFTER;
         lose(batch.length, error);
       }
-      waiting = waiting.slice(batch.length);
+      const done = new Set<unknown>([...batch, ...replaced]);
+      waiting = waiting.filter((record) => !done.has(record));
+      superseded = superseded.filter((record) => !done.has(record));
       characters = waiting.reduce((sum, record) => sum + sizeOf(record), 0);
     }
     return GATHERED_FOR;
@@ -83,9 +90,19 @@ export function createRequestRecorder(deps: RecorderDeps): RequestRecorder {
     log('request_records_lost', { count, error: error instanceof Error ? error.message : String(error) });
   };
 
+  /** Of polls in a row that brought nothing only the newest is kept, whether or not the one before was written. */
+  const supersede = (record: RequestRecord): void => {
+    const key = `${record.connectionId} ${record.operation}`;
+    const before = emptyPolls.get(key);
+    if (!record.isEmptyPoll) return void emptyPolls.delete(key);
+    emptyPolls.set(key, record);
+    if (before) superseded.push(before);
+  };
+
   const take = (make: () => RequestRecord): void => {
     try {
       const record = make();
+      supersede(record);
       waiting.push(record);
       characters += sizeOf(record);
       arm(GATHERED_FOR);
