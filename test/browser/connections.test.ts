@@ -120,6 +120,23 @@ test('on a phone, in Russian and the dark, a saved one is changed and checked wi
   await heading(phone, 'Переименовано').waitFor();
 });
 
+test('the Request log shows what a check sent, and everything of a Connection, without the token', async () => {
+  await desk.goto(`${ready.app_url}/connections`);
+  await desk.getByRole('link', { name: 'Переименовано' }).click();
+  await desk.getByRole('button', { name: 'Check', exact: true }).click();
+  const [run] = await Promise.all([
+    desk.context().waitForEvent('page'),
+    desk.getByRole('link', { name: 'What the check sent' }).click(),
+  ]);
+  await run.getByRole('table').getByRole('link').first().click();
+  await run.getByText('Bearer [redacted]').or(run.getByText('Tocsin/')).first().waitFor();
+  expect(await run.content()).not.toContain(bridge.token);
+  await run.close();
+  await desk.getByRole('link', { name: 'Request log' }).click();
+  await desk.getByText('getInfo').first().waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+});
+
 test('deleting asks for the name', async () => {
   await desk.goto(`${ready.app_url}/connections`);
   await desk.getByRole('link', { name: 'Pushing' }).click();

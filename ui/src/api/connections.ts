@@ -121,6 +121,7 @@ export interface ConnectionCheck {
   readonly warnings: readonly ConnectionWarning[];
   readonly bot_name: string | null;
   readonly info: BridgeInfo | null;
+  readonly request_log_run: string | null;
 }
 
 export type ConnectionsApi = ReturnType<typeof createConnectionsApi>;

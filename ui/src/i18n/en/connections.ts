@@ -54,7 +54,9 @@ export const connections = {
   'connectionWarning.bridge_info_invalid': 'What the bridge says of itself has a mistake:',
   'connectionWarning.bridge_without_token':
     'The bridge answers without a token: anybody who reaches it can post.',
+  'connections.tabs': 'Parts of the Connection',
   'connectionCheck.title': 'Check',
+  'connectionCheck.log': 'What the check sent',
   'connectionCheck.run': 'Check',
   'connectionCheck.running': 'Asking the bridge…',
   'connectionCheck.help':

@@ -53,7 +53,9 @@ export const connections = {
   'connectionWarning.bridge_info_invalid': 'В том, что мост сообщает о себе, есть ошибка:',
   'connectionWarning.bridge_without_token':
     'Мост отвечает без токена: писать сможет любой, кто до него дотянется.',
+  'connections.tabs': 'Части подключения',
   'connectionCheck.title': 'Проверка',
+  'connectionCheck.log': 'Что отправила проверка',
   'connectionCheck.run': 'Проверить',
   'connectionCheck.running': 'Спрашиваем мост…',
   'connectionCheck.help':
