@@ -10,8 +10,20 @@ import { messages } from './messages.ts';
 import { type Bench, keepReports, machine, printReport, type Report } from './report.ts';
 import { scale } from './scale.ts';
 import { slopes } from './slopes.ts';
+import { templates } from './templates.ts';
 
-const BENCHES: readonly Bench[] = [accept, latency, memory, scale, lists, cluster, growth, slopes, messages];
+const BENCHES: readonly Bench[] = [
+  accept,
+  latency,
+  memory,
+  scale,
+  lists,
+  cluster,
+  growth,
+  slopes,
+  messages,
+  templates,
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

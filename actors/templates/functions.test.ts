@@ -200,6 +200,18 @@ describe('times', () => {
     ['{{ date "2006" 5 }}', '✗ 1:4 template_syntax date: argument 2 must be time, not int'],
   ]);
 
+  test.each([
+    ['2026-03-29T00:59:59Z', '2026-03-29 01:59:59 UTC+01:00'],
+    ['2026-03-29T01:00:00Z', '2026-03-29 03:00:00 UTC+02:00'],
+    ['2026-03-28T12:00:00Z', '2026-03-28 13:00:00 UTC+01:00'],
+    ['2026-03-30T12:00:00Z', '2026-03-30 14:00:00 UTC+02:00'],
+    ['2026-10-25T00:30:00Z', '2026-10-25 02:30:00 UTC+02:00'],
+    ['2026-10-25T01:30:00Z', '2026-10-25 02:30:00 UTC+01:00'],
+  ])('at %s Berlin reads %s', (instant, shown) => {
+    const data = dataWith({ At: TemplateTime.of(Date.parse(instant) * 1000, 'Europe/Berlin') });
+    expect(rendered('{{ date "2006-01-02 15:04:05 MST" .At }}', { data })).toBe(shown);
+  });
+
   test('an end that has not come is the zero time', () => {
     const data = dataWith({ At: new TemplateTime(-62_135_596_800_000_000_000n, 'UTC') });
     expect(rendered('{{ .At }} {{ .At.IsZero }}', { data })).toBe('0001-01-01 00:00:00 +0000 UTC true');

@@ -150,6 +150,12 @@ export function weightOf(value: TemplateValue): Weight {
   return { bytes: 8, depth: 0, trusted: true };
 }
 
+/** Whether a value is printed as it is. */
+export function isTrusted(value: TemplateValue): boolean {
+  if (typeof value === 'string' || value instanceof TemplateObject) return false;
+  return value instanceof TemplateList || value instanceof TemplateMap ? value.weight.trusted : true;
+}
+
 function weigh(items: readonly TemplateValue[]): Weight {
   let [bytes, depth, trusted] = [2, 0, true];
   for (const item of items) {

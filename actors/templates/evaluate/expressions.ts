@@ -9,12 +9,12 @@ import type { Command, Field, Operand, Pipeline } from '../syntax/tree.ts';
 import type { MentionTarget, RenderContext, TemplateKind } from '../types.ts';
 import {
   isTrue,
+  isTrusted,
   TemplateList,
   TemplateMap,
   type TemplateValue,
   Trusted,
   textOf,
-  weightOf,
 } from '../values.ts';
 import type { Budget } from './budget.ts';
 import { memberOf } from './members.ts';
@@ -122,7 +122,7 @@ export class Expressions {
     this.#budget.spend(1);
     const member = memberOf(subject, name);
     if (member.kind === 'none') throw new TemplateFailure(member.detail, at);
-    const { trusted } = weightOf(subject);
+    const trusted = isTrusted(subject);
     if (member.kind === 'method') {
       return this.#call(
         name,
@@ -195,7 +195,7 @@ export class Expressions {
     trusted: boolean,
   ): TemplateValue {
     this.#budget.spend(2 + sizeOf(values) / 64);
-    const allTrusted = trusted && values.every((value) => weightOf(value).trusted);
+    const allTrusted = trusted && values.every((value) => isTrusted(value));
     try {
       const result = called.run(values, allTrusted ? this.#callOfTrusted : this.#callOfOthers);
       checkResult(result);

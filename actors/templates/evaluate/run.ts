@@ -7,7 +7,7 @@ import { TemplateFailure } from '../failure.ts';
 import { MOST_CHARACTERS, MOST_COUNTED, Refusal } from '../refusal.ts';
 import type { Body, Node, Nodes, Pipeline, RangeNode, Tree } from '../syntax/tree.ts';
 import { printed } from '../text/verbs.ts';
-import { isTrue, TemplateList, TemplateMap, type TemplateValue, typeName, weightOf } from '../values.ts';
+import { isTrue, isTrusted, TemplateList, TemplateMap, type TemplateValue, typeName } from '../values.ts';
 import type { Budget } from './budget.ts';
 import type { Expressions, Surroundings } from './expressions.ts';
 
@@ -95,7 +95,7 @@ export class Run {
     if (value === null) return this.#expressions.escape('<no value>');
     try {
       const text = printed(this.#expressions.shown(value));
-      return weightOf(value).trusted ? text : this.#expressions.escape(text);
+      return isTrusted(value) ? text : this.#expressions.escape(text);
     } catch (error) {
       // A list or map that is too long to be printed.
       throw error instanceof Refusal ? outputTooLong() : error;

@@ -6,13 +6,13 @@ import { printed } from '../text/verbs.ts';
 import {
   absent,
   isTrue,
+  isTrusted,
   TemplateList,
   TemplateMap,
   type TemplateValue,
   Trusted,
   textOf,
   typeName,
-  weightOf,
 } from '../values.ts';
 import {
   any,
@@ -43,7 +43,7 @@ function printedTogether(values: readonly TemplateValue[], call: Call, always: b
 /** A value as it is put into text of the template. */
 export function insertion(value: TemplateValue, call: Call): string {
   const shown = printed(call.shown(value));
-  return weightOf(value).trusted ? shown : call.escape(shown);
+  return isTrusted(value) ? shown : call.escape(shown);
 }
 
 /** The arguments of `html`, `js` and `urlquery`, printed; not escaped for a format. */

@@ -25,8 +25,8 @@ function expressionOf(source: string, call: Call): Expression {
   if (known) return known;
   call.spend(source.length * COMPILING);
   const compiled = compileSearch(source);
-  if (compiled.ok) call.spend(compiled.size * 3);
-  else throw new Refusal(compiled.message);
+  if (!compiled.ok) throw new Refusal(compiled.message);
+  call.spend(compiled.size * 3);
   const expression = { cost: (1 + compiled.size / 32) / 3, exec: compiled.exec };
   call.expressions.set(source, expression);
   return expression;

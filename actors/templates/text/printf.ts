@@ -1,6 +1,6 @@
 /** Go's printf: reads the format, never fails for a wrong use, but for what would be too large (templates §5). */
 import { Refusal } from '../refusal.ts';
-import { type TemplateValue, weightOf } from '../values.ts';
+import { isTrusted, type TemplateValue } from '../values.ts';
 import { TextBuilder } from './builder.ts';
 import { type Flags, formatted, goTypeName, NO_FLAGS } from './verbs.ts';
 
@@ -23,7 +23,7 @@ export function printf(
   const builder = new TextBuilder();
   const literal = (text: string) => builder.add(trusted ? text : escaped(text));
   const insert = (text: string, value: TemplateValue) =>
-    builder.add(trusted && weightOf(value).trusted ? text : escaped(text));
+    builder.add(trusted && isTrusted(value) ? text : escaped(text));
   let [at, used] = [0, 0];
   for (let percent = format.indexOf('%'); percent >= 0; percent = format.indexOf('%', at)) {
     literal(format.slice(at, percent));

@@ -23,6 +23,9 @@ export const MONTHS =
 export const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
 const MILLI = 1_000_000n;
+/** ms. */
+const DAY = 86_400_000;
+const MOST_DAYS = 100;
 /** Before, zones have no offsets that anyone could name. */
 const FIRST_OFFSET = Date.UTC(1900, 0, 1);
 const LAST_OFFSET = Date.UTC(9999, 0, 1);
@@ -171,13 +174,29 @@ function twoDigits(value: number): string {
 
 function offsetOf(zone: string): (millis: number) => number {
   if (zone === 'UTC') return () => 0;
-  let found = offsets.get(zone);
-  if (!found) {
-    const wall = wallClock(zone);
-    found = (millis) => Math.round((wall.at(millis) - Math.floor(millis / 1000) * 1000) / 1000);
-    offsets.set(zone, found);
-  }
+  const known = offsets.get(zone);
+  if (known) return known;
+  const found = byDays(zone);
+  offsets.set(zone, found);
   return found;
+}
+
+/** Asking for an offset is slow, so a day that begins and ends with the same one is asked for only once. */
+function byDays(zone: string): (millis: number) => number {
+  const wall = wallClock(zone);
+  const exact = (millis: number) => Math.round((wall.at(millis) - Math.floor(millis / 1000) * 1000) / 1000);
+  const days = new Map<number, number | null>();
+  return (millis) => {
+    const day = Math.floor(millis / DAY);
+    let offset = days.get(day);
+    if (offset === undefined) {
+      const first = exact(day * DAY);
+      offset = exact((day + 1) * DAY) === first ? first : null;
+      if (days.size >= MOST_DAYS) days.clear();
+      days.set(day, offset);
+    }
+    return offset ?? exact(millis);
+  };
 }
 
 function floorDivide(value: bigint, by: bigint): bigint {
