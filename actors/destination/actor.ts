@@ -6,7 +6,7 @@ import type { Actor, ActorDefinition, Turn, TurnEnv } from '../../runtime/actor/
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DirectorySource } from '../directory.ts';
-import { attemptFinished, notDelivered, tellWaiting } from './attempts.ts';
+import { attemptFinished, lostSecrets, notDelivered, tellWaiting } from './attempts.ts';
 import type { WebhookSend } from './effects.ts';
 import type { WaitingEvent } from './event-queue.ts';
 import { mostStarted, tokenDueAt, withoutToken } from './limiter.ts';
@@ -111,6 +111,9 @@ function handle(turn: DestinationTurn, message: DestinationMessage): void {
       break;
     case 'deleted':
       deleted(turn);
+      break;
+    case 'secrets_lost':
+      lostSecrets(turn);
       break;
     case 'resume':
       recallAll(turn);

@@ -145,6 +145,13 @@ function failedWhileBroken(turn: DestinationTurn, event: WaitingEvent, reason: s
   else apply(turn, { type: 'broke', reason, at: turn.now });
 }
 
+/** Nothing is sent any more: what it needs to be reached is gone. */
+export function lostSecrets(turn: DestinationTurn): void {
+  if (isDeleted(turn)) return;
+  if (isBroken(turn)) apply(turn, { type: 'broke', reason: 'secret_unreadable', at: turn.now });
+  else broke(turn, 'secret_unreadable');
+}
+
 function broke(turn: DestinationTurn, reason: string): void {
   apply(turn, { type: 'broke', reason, at: turn.now });
   announce(turn, { change: 'destination_broken', reason });

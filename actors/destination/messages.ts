@@ -15,8 +15,14 @@ export type DestinationMessage =
   | AttemptFinished
   | { readonly type: 'saved' }
   | { readonly type: 'deleted' }
+  | SecretsLost
   | { readonly type: 'resume' }
   | { readonly type: 'wake' };
+
+/** What it needs to be reached was wiped: nothing is sent until somebody enters it again (secrets §5.1). */
+export interface SecretsLost {
+  readonly type: 'secrets_lost';
+}
 
 /** An events-mode webhook has one more event to send. Sent by the Alert Group in the turn that recorded it. */
 export interface EventRecorded {

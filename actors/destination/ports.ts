@@ -44,6 +44,8 @@ export interface SigningSecretStatus {
 
 export interface SecretEntry {
   readonly name: string;
+  /** False after its value was lost with its master key. */
+  readonly isSet: boolean;
   readonly updatedAt: Micros;
 }
 

@@ -13,7 +13,9 @@ import { callableUrl, type EventsConfig } from './webhook-config.ts';
 export interface WebhookSettings {
   readonly id: PublicId;
   readonly events: EventsConfig;
-  readonly secrets: ReadonlyMap<string, Sealed>;
+  /** By name; null for one whose value was lost with its master key. */
+  readonly secrets: ReadonlyMap<string, Sealed | null>;
+  /** Null only after its master key was lost. */
   readonly signingSecret: Sealed | null;
   readonly previousSigningSecret: Sealed | null;
   readonly proxy: ProxyFields;
@@ -30,13 +32,16 @@ export type BuiltRequest =
       readonly proxy: ProxyRoute | null;
       /** Every secret of the Destination, and what its URL says of a user. */
       readonly secrets: readonly string[];
+      /** Names of headers made of Secrets, in small letters. */
+      readonly secretHeaders: ReadonlySet<string>;
     }
   | { readonly outcome: 'template_error'; readonly error: string; readonly secrets: readonly string[] }
   | {
       readonly outcome: 'secret_unreadable';
       readonly field: string;
       readonly owner: string;
-      readonly keyId: string;
+      /** The key it needs; null when nothing is left to open. */
+      readonly keyId: string | null;
     };
 
 export interface RequestParts {
@@ -47,6 +52,7 @@ export interface RequestParts {
   readonly now: Micros;
 }
 
+const NOTHING_LEFT = { ok: false, keyId: null } as const;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 /** Builds the request with the settings of this moment. */
@@ -67,7 +73,7 @@ function build(parts: RequestParts, opening: Opening): BuiltRequest {
   const { settings, eventId, body, now } = parts;
   const headers = settings.events.headers.map(({ name, value }, index) => {
     const place = `/events/headers/${index}/value`;
-    const rendered = opening.renderHeader(value, place);
+    const rendered = opening.renderHeader(name, value, place);
     if (!HEADER_VALUE.test(rendered))
       throw new Unrenderable(`${place}: a header value must be printable ASCII`);
     return [name, rendered] as const;
@@ -94,6 +100,7 @@ function build(parts: RequestParts, opening: Opening): BuiltRequest {
     ],
     proxy,
     secrets: opening.everything(),
+    secretHeaders: opening.secretHeaders,
   };
 }
 
@@ -120,7 +127,8 @@ interface Opening {
   readonly opened: string[];
   render(source: string, place: string): string;
   /** The same; a value made of Secrets is one itself, whatever its template made of them. */
-  renderHeader(source: string, place: string): string;
+  renderHeader(name: string, source: string, place: string): string;
+  readonly secretHeaders: ReadonlySet<string>;
   signingSecrets(): readonly string[];
   proxy(): ProxyRoute | null;
   /** What was opened, and what else can be: a receiver may know more than it was sent now. */
@@ -129,15 +137,16 @@ interface Opening {
 
 function createOpening({ keyring, settings, now }: RequestParts): Opening {
   const opened: string[] = [];
-  const open = (field: SealedFieldName, owner: string, sealed: Sealed): string => {
-    const result = keyring.open(field, owner, sealed);
+  const secretHeaders = new Set<string>();
+  const open = (field: SealedFieldName, owner: string, sealed: Sealed | null): string => {
+    const result = sealed === null ? NOTHING_LEFT : keyring.open(field, owner, sealed);
     if (!result.ok) throw new Unreadable({ outcome: 'secret_unreadable', field, owner, keyId: result.keyId });
     opened.push(result.value);
     return result.value;
   };
   const secretFor = (name: string, place: string): string => {
     const sealed = settings.secrets.get(name);
-    if (!sealed) throw new Unrenderable(`${place}: there is no Secret ${name}`);
+    if (sealed === undefined) throw new Unrenderable(`${place}: there is no Secret ${name}`);
     return open('destination.secret', `${settings.id}/${name}`, sealed);
   };
 
@@ -153,15 +162,18 @@ function createOpening({ keyring, settings, now }: RequestParts): Opening {
   return {
     opened,
     render: (source, place) => render(source, place).text,
-    renderHeader(source, place) {
+    secretHeaders,
+    renderHeader(name, source, place) {
       const { text, holdsSecret } = render(source, place);
-      if (holdsSecret) opened.push(text, text.replace(/^\S+ /, ''));
+      if (!holdsSecret) return text;
+      secretHeaders.add(name.toLowerCase());
+      opened.push(text, text.replace(/^\S+ /, ''));
       return text;
     },
     signingSecrets() {
       const { id, signingSecret, previousSigningSecret } = settings;
       const secrets = [
-        ...(signingSecret ? [open('destination.signing_secret', id, signingSecret)] : []),
+        open('destination.signing_secret', id, signingSecret),
         ...(previousSigningSecret
           ? [open('destination.signing_secret_previous', id, previousSigningSecret)]
           : []),
@@ -178,7 +190,7 @@ function createOpening({ keyring, settings, now }: RequestParts): Opening {
     everything() {
       const { id, secrets, proxyPassword } = settings;
       const results = [...secrets].map(([name, sealed]) =>
-        keyring.open('destination.secret', `${id}/${name}`, sealed),
+        sealed === null ? NOTHING_LEFT : keyring.open('destination.secret', `${id}/${name}`, sealed),
       );
       if (proxyPassword) results.push(keyring.open('destination.proxy_password', id, proxyPassword));
       return [...new Set([...opened, ...results.flatMap((result) => (result.ok ? [result.value] : []))])];

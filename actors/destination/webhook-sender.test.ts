@@ -63,8 +63,10 @@ function settings(
 ): WebhookSettings {
   return {
     id: ID,
-    secrets: new Map([['token', keyring.seal('destination.secret', `${ID}/token`, SECRET)]]),
-    signingSecret: keyring.seal('destination.signing_secret', ID, signing),
+    secrets: new Map([
+      ['token', keyring.sealer(keyring.activeKeyId).seal('destination.secret', `${ID}/token`, SECRET)],
+    ]),
+    signingSecret: keyring.sealer(keyring.activeKeyId).seal('destination.signing_secret', ID, signing),
     previousSigningSecret: null,
     proxy: NO_PROXY,
     proxyPassword: null,
@@ -138,7 +140,9 @@ describe('a request', () => {
 
   test('is signed with both secrets while a previous one is active', async () => {
     receiver.trust(previous);
-    const both = keyring.seal('destination.signing_secret_previous', ID, previous);
+    const both = keyring
+      .sealer(keyring.activeKeyId)
+      .seal('destination.signing_secret_previous', ID, previous);
     await send(settings({ previousSigningSecret: both }));
     expect(receiver.received[0]?.headers['webhook-signature']?.split(' ')).toHaveLength(2);
     expect(receiver.faults).toEqual([]);
@@ -185,7 +189,9 @@ describe('nothing is sent', () => {
   });
 
   test('with a Secret that cannot be opened: the Destination is Broken', async () => {
-    const stray = keyring.seal('destination.secret', 'DS0/token', SECRET) as Sealed;
+    const stray = keyring
+      .sealer(keyring.activeKeyId)
+      .seal('destination.secret', 'DS0/token', SECRET) as Sealed;
     const told = await send(settings({ secrets: new Map([['token', stray]]) }));
     expect(told).toMatchObject({ outcome: { class: 'fatal', error: 'secret_unreadable' } });
     expect(logged).toContainEqual([

@@ -198,6 +198,7 @@ async function attemptOnce(
       mayBegin,
     },
     secrets: built.secrets,
+    secretHeaders: built.secretHeaders,
     mapping: WEBHOOK_MAPPING,
     about: {
       operation: 'event',

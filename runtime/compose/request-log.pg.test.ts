@@ -90,7 +90,8 @@ async function receiver(answer: Answer): Promise<number> {
 }
 
 function settings(port: number, proxy: ProxyFake | null): WebhookSettings {
-  const seal = (name: string, value: string) => keyring.seal('destination.secret', `${ID}/${name}`, value);
+  const seal = (name: string, value: string) =>
+    keyring.sealer(keyring.activeKeyId).seal('destination.secret', `${ID}/${name}`, value);
   return {
     id: ID,
     events: {
@@ -108,12 +109,18 @@ function settings(port: number, proxy: ProxyFake | null): WebhookSettings {
       ['ascii', seal('ascii', 'hunter2-ascii')],
       ['short', seal('short', 'pin')],
     ]),
-    signingSecret: keyring.seal('destination.signing_secret', ID, SECRETS.signing),
-    previousSigningSecret: keyring.seal('destination.signing_secret_previous', ID, SECRETS.previous),
+    signingSecret: keyring
+      .sealer(keyring.activeKeyId)
+      .seal('destination.signing_secret', ID, SECRETS.signing),
+    previousSigningSecret: keyring
+      .sealer(keyring.activeKeyId)
+      .seal('destination.signing_secret_previous', ID, SECRETS.previous),
     proxy: proxy
       ? { enabled: true, type: 'http', address: `127.0.0.1:${proxy.port}`, username: 'svc' }
       : NO_PROXY,
-    proxyPassword: keyring.seal('destination.proxy_password', ID, SECRETS.password),
+    proxyPassword: keyring
+      .sealer(keyring.activeKeyId)
+      .seal('destination.proxy_password', ID, SECRETS.password),
     version: '1.1',
   };
 }
@@ -224,6 +231,7 @@ describe('no secret of a Destination is in any column', () => {
     const rows = await sql<{ text: string }[]>`select r::text as text from request_records r`;
     const shown = rows.map(({ text }) => text.replaceAll('""', '"').replaceAll('\\\\', '\\')).join('\n');
     for (const form of forms()) expect(shown).not.toContain(form);
+    expect(shown).not.toMatch(/X-Login.{1,8}pin/);
     for (const credential of ['literal-credential', 'api_key=literal', 'hunter2-ascii', '"member"']) {
       expect(shown).not.toContain(credential);
     }

@@ -18,6 +18,8 @@ export interface OutboundCall {
   readonly request: Omit<OutboundRequest, 'observe'>;
   /** Every secret of the owner, whether or not the request holds it; none of them is shown anywhere. */
   readonly secrets: readonly string[];
+  /** Headers of the request, in small letters, whose values are made of secrets, however short. */
+  readonly secretHeaders?: ReadonlySet<string>;
   readonly mapping: AnswerMapping;
   /** Null leaves it out of the Request log: identity providers and the outgoing heartbeat. */
   readonly about: RequestAbout | null;
@@ -102,7 +104,7 @@ function tellLog(log: Log, { request, result, trace, mask }: Finished): void {
 
 function recordOf(about: RequestAbout, finished: Finished): RequestRecord {
   const { call, request, result, verdict, trace, mask } = finished;
-  const masked = createRecordMask(call.secrets, mask);
+  const masked = createRecordMask(call.secrets, mask, call.secretHeaders);
   const answered = result.kind === 'answer';
   return {
     ...about,

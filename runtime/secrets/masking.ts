@@ -38,7 +38,8 @@ export function createMask(secrets: readonly string[]): Mask {
 
 /** The last net: things that look like secrets, and user information of URLs. */
 export function maskShapes(text: string): string {
-  let masked = text.replace(URL_USER, `$1${REDACTED}@`);
+  // Looking for the sign is far cheaper than for every scheme that a long text might begin.
+  let masked = text.includes('@') ? text.replace(URL_USER, `$1${REDACTED}@`) : text;
   for (const [shape, replacement] of SHAPES) masked = masked.replace(shape, replacement);
   return masked;
 }

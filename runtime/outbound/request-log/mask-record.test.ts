@@ -45,6 +45,18 @@ describe('headers', () => {
   });
 });
 
+test('a secret too short to be looked for is hidden where it is known to be', () => {
+  const made = createRecordMask(['pin'], createMask(['pin']), new Set(['x-pin']));
+  const headers = [
+    ['X-Pin', 'pin'],
+    ['X-Other', 'pin'],
+  ] as const;
+  expect(made.message(headers, null).headers).toEqual([
+    ['X-Pin', '[redacted]'],
+    ['X-Other', 'pin'],
+  ]);
+});
+
 describe('bodies', () => {
   test.each([
     ['a known secret anywhere', `{"a":"x ${SECRET} y"}`, '{"a":"x [redacted] y"}'],

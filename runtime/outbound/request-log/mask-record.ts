@@ -31,8 +31,13 @@ export interface RecordMask {
 /**
  * @param secrets every secret of the owner
  * @param mask made of the same secrets
+ * @param secretHeaders in small letters: a value that is too short to be looked for elsewhere is hidden there
  */
-export function createRecordMask(secrets: readonly string[], mask: Mask): RecordMask {
+export function createRecordMask(
+  secrets: readonly string[],
+  mask: Mask,
+  secretHeaders: ReadonlySet<string> = new Set(),
+): RecordMask {
   const longest = Math.max(0, ...secrets.map((secret) => secret.length));
   const overlap = Math.max(LONGEST_SHAPE, longest * LONGEST_FORM);
 
@@ -56,7 +61,10 @@ export function createRecordMask(secrets: readonly string[], mask: Mask): Record
       const bodyBytes = body?.length ?? 0;
       const text = body === null || bodyBytes === 0 || !isText ? NO_TEXT : bodyText(body, type);
       return {
-        headers: headers.map(([name, value]) => [name, headerValue(name, value, mask)]),
+        headers: headers.map(([name, value]) => {
+          const shown = headerValue(name, value, mask);
+          return [name, shown === value && secretHeaders.has(name.toLowerCase()) ? REDACTED : shown];
+        }),
         bodyBytes,
         ...text,
       };
