@@ -24,6 +24,12 @@ interface Shot {
   readonly act?: (page: Page, stage: Stage) => Promise<void>;
 }
 
+/** The editor is loaded and what the template gives is there. */
+async function previewShown(page: Page): Promise<void> {
+  await page.locator('.cm-content').first().waitFor();
+  await page.locator('pre').first().waitFor();
+}
+
 const AG = 'AG000000000000';
 const SHOTS: readonly Shot[] = [
   { name: 'sign-in', path: '/sign-in', before: ({ mock }) => mock.api.signOut() },
@@ -276,6 +282,28 @@ const SHOTS: readonly Shot[] = [
     path: '/destinations',
     before: ({ mock }) => {
       mock.api.data.destinations = [];
+    },
+  },
+  { name: 'link-rules', path: '/admin/link-rules' },
+  { name: 'link-rule', path: '/admin/link-rules/KR000000000002', act: previewShown },
+  {
+    name: 'link-rule-mistake',
+    path: '/admin/link-rules/new',
+    act: async (page) => {
+      await page.locator('.cm-content').click();
+      await page.keyboard.type('https://wiki.example/{{ nope');
+      await page.getByText('Line 1').waitFor();
+    },
+  },
+  { name: 'lookup-tables', path: '/admin/lookup-tables' },
+  { name: 'lookup-table', path: '/admin/lookup-tables/TB000000000001' },
+  { name: 'template-preview', path: '/template-preview', act: previewShown },
+  {
+    name: 'route-template',
+    path: '/routes/RT000000000001',
+    act: async (page) => {
+      await page.getByText('Write another one').first().click();
+      await previewShown(page);
     },
   },
   { name: 'system-status', path: '/admin/system-status' },

@@ -1,5 +1,6 @@
 /** Answers API requests from the mock data, as far as the UI asks today. */
 import type { ProxyConfig } from '../src/api/connections.ts';
+import type { TemplatePreviewInput } from '../src/api/links.ts';
 import type {
   AlertGroup,
   Destination,
@@ -22,6 +23,7 @@ import {
   ON_CALL,
   PEOPLE,
 } from './mock-data.ts';
+import { MOCK_LINK_RULES, MOCK_LOOKUP_TABLES, mockTemplatePreview } from './mock-links.ts';
 import { mockRequests } from './mock-requests.ts';
 import {
   mockActor,
@@ -62,6 +64,13 @@ const problem = (status: number, type: string, more: Record<string, unknown> = {
   body: { type: `https://tocsin.invalid/problems/${type}`, title: type, status, ...more },
 });
 const notFound = () => problem(404, 'not-found');
+const oneOf = <Item extends { readonly id: string; readonly etag: string }>(
+  items: readonly Item[],
+  id: string | undefined,
+) => {
+  const item = items.find((each) => each.id === id);
+  return item === undefined ? notFound() : ok(item, item.etag);
+};
 const invalid = (pointer: string, code: string) =>
   problem(422, 'validation-failed', { errors: [{ pointer, code, detail: `Refused: ${code}.` }] });
 
@@ -355,6 +364,11 @@ export function createMockApi(data: MockData = createMockData()) {
     },
     'GET /integrations/:id/alertmanager-routes': () => ok({ items: mockSenderRoutes() }),
     'GET /integrations/:id/alerts': ({ query }) => page(mockAlerts(data, query), query),
+    'GET /link-rules': ({ query }) => page(MOCK_LINK_RULES, query),
+    'GET /link-rules/:id': (_, [id]) => oneOf(MOCK_LINK_RULES, id),
+    'GET /lookup-tables': ({ query }) => page(MOCK_LOOKUP_TABLES, query),
+    'GET /lookup-tables/:id': (_, [id]) => oneOf(MOCK_LOOKUP_TABLES, id),
+    'POST /template-previews': ({ body }) => ok(mockTemplatePreview(body as TemplatePreviewInput)),
     'GET /request-records': ({ query }) => {
       const owner = data.destinations.find(({ id }) => id === query.get('destination'));
       if (owner === undefined) return notFound();
