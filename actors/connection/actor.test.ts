@@ -93,10 +93,10 @@ const press = (id: string): BridgeEvent => ({
 });
 
 describe('polling', () => {
-  test('begins with the configuration, and reads the Info first', () => {
+  test('begins with the configuration', () => {
     const actor = connection();
     actor.give(CONFIGURED);
-    expect(actor.lastPoll()).toMatchObject({ poll: 1, access: 1, cursor: null, readsInfo: true });
+    expect(actor.lastPoll()).toMatchObject({ poll: 1, access: 1, cursor: null });
     actor.finish({ is: 'passed', cursor: 'c-1', brought: true });
     expect(actor.lastPoll()).toMatchObject({ poll: 2, cursor: 'c-1' });
   });
@@ -251,18 +251,6 @@ describe('the copy of Info', () => {
     return actor;
   }
 
-  test.each<[string, Micros, boolean, readonly ((now: Micros) => ConnectionMessage)[]]>([
-    ['fresh', 5 * MINUTE - 1, false, [answered]],
-    ['5 minutes old', 5 * MINUTE, true, [answered]],
-    ['that could not be read', 30 * SECOND - 1, false, [failed]],
-    ['that could not be read half a minute ago', 30 * SECOND, true, [failed]],
-  ])('%s', (_name, after, isRead, messages) => {
-    const actor = polledAfter(...messages);
-    actor.finish({ is: 'failed', error: 'x', retryAt: actor.now() + after });
-    actor.pass(after);
-    expect(actor.lastPoll()?.readsInfo).toBe(isRead);
-  });
-
   test('is told to browsers when it says something else', () => {
     const actor = polledAfter(answered);
     expect(actor.hints()).toBe(1);
@@ -321,4 +309,7 @@ test('deleted, it does nothing any more and forgets its events', () => {
   expect(actor.records().map(({ type }) => type)).toContain('connection.events_forgotten');
   actor.give({ ...CONFIGURED, version: 3 });
   expect(actor.wakeAt()).toBeNull();
+  actor.records();
+  expect(actor.hear(link('evt-2'))).toEqual({ say: null });
+  expect(actor.records()).toEqual([]);
 });

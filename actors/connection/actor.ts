@@ -3,7 +3,6 @@ import type { Actor, ActorDefinition, TurnEnv } from '../../runtime/actor/index.
 import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { answerTo } from './bridge/effect.ts';
-import { isInfoDue } from './info-copy.ts';
 import { givenUp } from './machine.ts';
 import {
   CONNECTION,
@@ -134,6 +133,7 @@ function wish(turn: ConnectionTurn, destinationId: PublicId, urgent: boolean): v
 }
 
 function hearEvent(turn: ConnectionTurn, { event }: EventArrived): EventAnswer {
+  if (isDeleted(turn.state)) return { say: null };
   turn.change({ lastAt: turn.now });
   const before = handledBefore(turn.rows, event.id, turn.now);
   if (before) return { say: before.say };
@@ -212,10 +212,10 @@ function pump(turn: ConnectionTurn): void {
   if (!turn.state.snapshot.matches({ polling: 'waiting' }) || nextAt === null || nextAt > turn.now) return;
   turn.step({ type: 'poll_started', at: turn.now, lostAt: turn.now + POLL_LOST_AFTER });
   const { poll, cursor } = turn.state.snapshot.context;
-  const { access, info } = turn.state;
+  const { access } = turn.state;
   turn.perform({
     type: 'connection.poll',
     connectionId: turn.id,
-    ...{ poll, access, cursor, readsInfo: isInfoDue(info, turn.now) },
+    ...{ poll, access, cursor },
   });
 }

@@ -54,8 +54,6 @@ export interface PollBegun extends PerformedEffect {
   readonly poll: number;
   readonly access: number;
   readonly cursor: string | null;
-  /** The copy of Info is old: it is read first. */
-  readonly readsInfo: boolean;
 }
 
 /** For the log: at the first failure, and now and then while it lasts. */
