@@ -1,75 +1,34 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DirectorySource } from '../../actors/directory.ts';
-import type { IntegrationTokens } from '../../actors/integration/ports.ts';
 import { tokenHash } from '../../actors/integration/token.ts';
 import { SECOND } from '../../runtime/clock.ts';
-import { silentLog } from '../../runtime/log.ts';
-import type { PublicId } from '../../runtime/public-id.ts';
-import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
-import { createIntegrationStore } from '../../storage/integrations.ts';
-import { readAlertmanagerRoutes } from '../../storage/learned-routes.ts';
-import {
-  firstStart,
-  insertAlert,
-  insertGroup,
-  internalAlerts,
-  NOW,
-  readDirectory,
-  recordedAudit,
-  recordedHints,
-  stoppedClock,
-} from '../../test/configuration.ts';
-import { type Answered, type OperationClient, operationClient } from '../../test/operation-client.ts';
+import { insertAlert, insertGroup, NOW } from '../../test/configuration.ts';
+import type { Answered, OperationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
-import { integrationOperations } from './integrations.ts';
-import { alertmanagerRouteOperations } from './integrations-routes.ts';
+import {
+  createdIn,
+  errorsOf,
+  INPUT,
+  type IntegrationsStage,
+  startIntegrations,
+} from './integrations.fixture.ts';
 
 const database = useDatabase();
 let api: OperationClient;
-let audit: ReturnType<typeof recordedAudit>;
-let hints: ReturnType<typeof recordedHints>;
-let tokens: IntegrationTokens;
-let directory: DirectorySource;
-let pokes: number;
+let audit: IntegrationsStage['audit'];
+let hints: IntegrationsStage['hints'];
+let tokens: IntegrationsStage['tokens'];
+let directory: IntegrationsStage['directory'];
+let pokes: IntegrationsStage['pokes'];
 
 beforeEach(async () => {
-  const sql = database.sql();
-  await firstStart(sql);
-  audit = recordedAudit();
-  hints = recordedHints();
-  pokes = 0;
-  tokens = createIntegrationTokens({ sql, clock: stoppedClock, log: silentLog, isTrusted: () => true });
-  directory = await readDirectory(sql);
-  const store = createIntegrationStore({ sql, appendAudit: audit.appendAudit, internalAlerts });
-  const ingestUrl = 'https://ingest.example.org';
-  const deps = { store, tokens, directory, hints, ingestUrl, messageWaits: () => pokes++ };
-  const routes = (id: PublicId) => readAlertmanagerRoutes(sql, id);
-  const operations = [...integrationOperations(deps), ...alertmanagerRouteOperations({ routes })];
-  api = operationClient({ operations, directory, clock: stoppedClock });
+  ({ api, audit, hints, tokens, directory, pokes } = await startIntegrations(database.sql()));
 });
 
-const input = {
-  name: 'prod-eu',
-  connection_mode: 'webhook_only',
-  static_labels: { cluster: 'eu' },
-  duplicate_window_seconds: 45,
-  heartbeat: { enabled: false },
-};
-
-async function created(changes: object = {}) {
-  const answer = await api.post('/integrations', { ...input, ...changes });
-  expect(answer.status).toBe(201);
-  return answer.body;
-}
+const created = (changes: object = {}) => createdIn(api, changes);
 
 async function builtin() {
   const { body } = await api.get('/integrations');
   return body.items[0];
-}
-
-function errorsOf({ status, body }: Answered) {
-  const errors: readonly { pointer: string; code: string }[] = body.errors ?? [];
-  return [status, ...errors.map(({ pointer, code }) => `${code} ${pointer}`)];
 }
 
 function codeOf({ status, body }: Answered) {
@@ -78,10 +37,10 @@ function codeOf({ status, body }: Answered) {
 
 describe('a new Integration', () => {
   it('is answered whole and starts with nothing', async () => {
-    const answer = await api.post('/integrations', input);
+    const answer = await api.post('/integrations', INPUT);
     expect(answer.headers).toMatchObject({ etag: '"1"', location: `/api/v1/integrations/${answer.body.id}` });
     expect(answer.body).toEqual({
-      ...input,
+      ...INPUT,
       id: expect.stringMatching(/^NT[0-9A-Z]{12}$/),
       description: '',
       heartbeat: {
@@ -111,8 +70,8 @@ describe('a new Integration', () => {
 
   it('has a name of its own, the built-in one is taken', async () => {
     const { id } = await created();
-    expect(codeOf(await api.post('/integrations', input))).toEqual([409, 'name_taken']);
-    expect(codeOf(await api.post('/integrations', { ...input, name: 'Tocsin' }))).toEqual([
+    expect(codeOf(await api.post('/integrations', INPUT))).toEqual([409, 'name_taken']);
+    expect(codeOf(await api.post('/integrations', { ...INPUT, name: 'Tocsin' }))).toEqual([
       409,
       'name_taken',
     ]);
@@ -142,11 +101,11 @@ describe('a new Integration', () => {
       'out_of_range /heartbeat/timeout_seconds',
     ]);
     const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`l${index}`, 'x']));
-    expect(errorsOf(await api.post('/integrations', { ...input, static_labels: many }))).toEqual([
+    expect(errorsOf(await api.post('/integrations', { ...INPUT, static_labels: many }))).toEqual([
       400,
       'too_long /static_labels',
     ]);
-    expect(errorsOf(await api.post('/integrations', { ...input, static_labels: [] }))).toEqual([
+    expect(errorsOf(await api.post('/integrations', { ...INPUT, static_labels: [] }))).toEqual([
       400,
       'invalid_format /static_labels',
     ]);
@@ -162,7 +121,7 @@ describe('a new Integration', () => {
 
   it('refuses names of labels that Prometheus does not have', async () => {
     const static_labels = { ok: 'x', 'a-b': 'x', '1a': 'x', 'a/b': 'x' };
-    expect(errorsOf(await api.post('/integrations', { ...input, name: ' ', static_labels }))).toEqual([
+    expect(errorsOf(await api.post('/integrations', { ...INPUT, name: ' ', static_labels }))).toEqual([
       422,
       'required /name',
       'invalid_format /static_labels/a-b',
@@ -204,7 +163,7 @@ describe('the list', () => {
 describe('an update', () => {
   it('changes what was sent, keeps what was left out and records the difference', async () => {
     const { id } = await created({ description: 'kept', heartbeat: { enabled: true, timeout_seconds: 60 } });
-    const change = { ...input, static_labels: { cluster: 'us', env: 'x' }, heartbeat: { enabled: true } };
+    const change = { ...INPUT, static_labels: { cluster: 'us', env: 'x' }, heartbeat: { enabled: true } };
     expect((await api.put(`/integrations/${id}`, change)).status).toBe(428);
     expect((await api.put(`/integrations/${id}`, change, '"7"')).status).toBe(412);
     const { body } = await api.put(`/integrations/${id}`, change, '"1"');
@@ -240,9 +199,9 @@ describe('an update', () => {
       warnings: [],
       etag: '"1"',
     });
-    const off = await api.put(`/integrations/${id}`, input, '*');
+    const off = await api.put(`/integrations/${id}`, INPUT, '*');
     expect(off.body.heartbeat).toMatchObject({ state: 'not_configured', last_signal_at: null });
-    const on = await api.put(`/integrations/${id}`, { ...input, heartbeat: { enabled: true } }, '*');
+    const on = await api.put(`/integrations/${id}`, { ...INPUT, heartbeat: { enabled: true } }, '*');
     expect(on.body.heartbeat).toMatchObject({ state: 'waiting', timeout_seconds: 300 });
   });
 });
@@ -390,99 +349,11 @@ describe('the built-in Integration', () => {
 
   it('cannot be changed, deleted or given tokens', async () => {
     const { id } = await builtin();
-    expect(codeOf(await api.put(`/integrations/${id}`, input, '"1"'))).toEqual([409, 'builtin_immutable']);
-    expect((await api.put(`/integrations/${id}`, input, '"9"')).status).toBe(412);
+    expect(codeOf(await api.put(`/integrations/${id}`, INPUT, '"1"'))).toEqual([409, 'builtin_immutable']);
+    expect((await api.put(`/integrations/${id}`, INPUT, '"9"')).status).toBe(412);
     expect(codeOf(await api.delete(`/integrations/${id}`))).toEqual([409, 'builtin_immutable']);
     expect(codeOf(await api.post(`/integrations/${id}/tokens`))).toEqual([409, 'builtin_immutable']);
     expect((await api.get(`/integrations/${id}/tokens`)).body).toEqual({ items: [] });
-  });
-});
-
-describe('a token', () => {
-  it('shows its value and the snippets once, and only its hash is stored', async () => {
-    const { id } = await created();
-    const { status, body, headers } = await api.post(`/integrations/${id}/tokens`, { name: ' laptop ' });
-    expect(status).toBe(201);
-    expect([headers.etag, headers.location]).toEqual([undefined, undefined]);
-    expect(body.value).toMatch(/^svc_int_[A-Za-z0-9_-]{43}$/);
-    expect(body.token).toEqual({
-      id: expect.stringMatching(/^NK[0-9A-Z]{12}$/),
-      name: 'laptop',
-      created_at: '2026-09-21T14:13:20Z',
-      last_used_at: null,
-    });
-    expect(body.alertmanager_snippet).toContain(body.value);
-    expect(body.heartbeat_snippet).toBeNull();
-    expect((await api.get(`/integrations/${id}/tokens`)).body).toEqual({ items: [body.token] });
-    expect(JSON.stringify(audit.entries)).not.toContain(body.value);
-    expect(audit.actions()).toEqual(['integration.create', 'integration_token.create']);
-    expect(hints.sent).toHaveLength(2);
-    const [stored] = await database.sql()<{ hash: Buffer }[]>`select hash from integration_tokens`;
-    expect(stored?.hash).toEqual(tokenHash(body.value));
-  });
-
-  it('comes with a Heartbeat snippet while the Heartbeat is on, and needs no body', async () => {
-    const { id } = await created({ heartbeat: { enabled: true } });
-    const { body } = await api.post(`/integrations/${id}/tokens`);
-    expect(body.token.name).toBeNull();
-    expect(body.heartbeat_snippet).toContain(body.value);
-  });
-
-  it('has a name of at most 200 characters', async () => {
-    const { id } = await created();
-    const name = 'x'.repeat(201);
-    expect(errorsOf(await api.post(`/integrations/${id}/tokens`, { name }))).toEqual([422, 'too_long /name']);
-    expect((await api.post('/integrations/NT000000000000/tokens', { name })).status).toBe(404);
-  });
-
-  it('is found until it is revoked, several at a time', async () => {
-    const { id } = await created();
-    const first = (await api.post(`/integrations/${id}/tokens`)).body;
-    const second = (await api.post(`/integrations/${id}/tokens`)).body;
-    const found = { tokenId: first.token.id, integrationId: id };
-    for (let times = 0; times < 2; times++) {
-      expect(await tokens.find(tokenHash(first.value))).toEqual(found);
-      expect(await tokens.find(tokenHash('svc_int_unknown'))).toBeNull();
-    }
-    const path = `/integrations/${id}/tokens/${first.token.id}`;
-    expect((await api.delete(path)).status).toBe(204);
-    expect(await tokens.find(tokenHash(first.value))).toBeNull();
-    expect(await tokens.find(tokenHash(second.value))).not.toBeNull();
-    expect((await api.delete(path)).status).toBe(404);
-    expect((await api.delete(`/integrations/NT000000000000/tokens/${second.token.id}`)).status).toBe(404);
-    expect(audit.entries.at(-1)).toMatchObject({
-      action: 'integration_token.revoke',
-      resourceId: first.token.id,
-    });
-    expect((await api.get(`/integrations/${id}/tokens`)).body.items).toEqual([second.token]);
-  });
-
-  it('is not remembered by a look-up that was under way when it was revoked', async () => {
-    const { id } = await created();
-    const { value, token } = (await api.post(`/integrations/${id}/tokens`)).body;
-    const early = tokens.find(tokenHash(value));
-    tokens.invalidate();
-    await early;
-    await database.sql()`update integration_tokens set revoked_at = ${NOW} where id = ${token.id}`;
-    expect(await tokens.find(tokenHash(value))).toBeNull();
-  });
-
-  it('notes its use at most once a minute', async () => {
-    const sql = database.sql();
-    const { id } = await created();
-    const { token } = (await api.post(`/integrations/${id}/tokens`)).body;
-    const usedAt = async () => {
-      const [row] = await sql<{ last_used_at: number | null }[]>`select last_used_at from integration_tokens`;
-      return row?.last_used_at;
-    };
-    tokens.used(token.id, NOW);
-    await expect.poll(usedAt).toBe(NOW);
-    tokens.used(token.id, NOW + 59 * SECOND);
-    tokens.used(token.id, NOW + 60 * SECOND);
-    await expect.poll(usedAt).toBe(NOW + 60 * SECOND);
-    expect((await api.get(`/integrations/${id}/tokens`)).body.items[0].last_used_at).toBe(
-      '2026-09-21T14:14:20Z',
-    );
   });
 });
 
@@ -506,7 +377,7 @@ describe('a deletion', () => {
       { receiver_kind: 'integration', message: expect.objectContaining({ type: 'configured', version: 1 }) },
       { receiver_kind: 'integration', message: { type: 'deleted', version: 2, name: 'prod-eu', at: NOW } },
     ]);
-    expect(pokes).toBe(3);
+    expect(pokes()).toBe(3);
     expect(audit.entries.at(-1)).toMatchObject({
       action: 'integration.delete',
       resourceName: 'prod-eu',
@@ -523,7 +394,7 @@ describe('access', () => {
     const viewer = api.as('viewer');
     expect((await viewer.get('/integrations')).status).toBe(200);
     expect((await viewer.get(`/integrations/${id}/tokens`)).status).toBe(200);
-    expect((await viewer.post('/integrations', input)).status).toBe(403);
+    expect((await viewer.post('/integrations', INPUT)).status).toBe(403);
     expect((await viewer.post(`/integrations/${id}/tokens`)).status).toBe(403);
     expect((await viewer.delete(`/integrations/${id}`)).status).toBe(403);
   });
