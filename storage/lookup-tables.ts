@@ -32,16 +32,7 @@ export function createLookupTableStore(sql: Sql, appendAudit: AppendAudit): Look
     });
 
   return {
-    async page(after, limit) {
-      // index: lookup_tables_name
-      const rows = await sql<LookupTableRow[]>`
-        select * from lookup_tables
-        where ${after === null} or name collate "C" > ${after ?? ''}
-        order by name collate "C"
-        limit ${limit + 1}`;
-      return { items: rows.slice(0, limit).map(storedTable), more: rows.length > limit };
-    },
-
+    page: (after, limit) => readPage(sql, after, limit),
     read: (id) => readTable(sql, id),
 
     create: (fields, author) =>
@@ -69,6 +60,31 @@ export interface LookupTableRow {
 export function storedTable(row: LookupTableRow): StoredLookupTable {
   const { id, version, name, description, columns, entries: rows, created_at: createdAt } = row;
   return { id, version, fields: { name, description, columns, rows }, createdAt };
+}
+
+/** Bytes of rows, as they are stored, after which a page ends: 50 tables may be 50 MiB as JSON. */
+const PAGE_BYTES = 1024 * 1024;
+
+async function readPage(sql: Sql, after: string | null, limit: number) {
+  // index: lookup_tables_name. Sizes are known without reading the rows.
+  const rows = await sql<(LookupTableRow & { listed: number })[]>`
+    with listed as (
+      select id, name, pg_column_size(entries) as size from lookup_tables
+      where ${after === null} or name collate "C" > ${after ?? ''}
+      order by name collate "C"
+      limit ${limit + 1}
+    ), measured as (
+      select
+        id,
+        sum(size) over (order by name collate "C") - size as before,
+        count(*) over ()::integer as listed
+      from listed
+    )
+    select t.*, m.listed from measured m join lookup_tables t using (id)
+    where m.before < ${PAGE_BYTES}
+    order by t.name collate "C"`;
+  const items = rows.slice(0, limit).map(storedTable);
+  return { items, more: (rows[0]?.listed ?? 0) > items.length };
 }
 
 async function createTable(

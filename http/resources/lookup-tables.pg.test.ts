@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { cellOf } from '../../actors/links/configuration.ts';
 import { createLinkSource, type StoredLinks } from '../../storage/link-source.ts';
@@ -262,6 +263,16 @@ describe('listing', () => {
     const rest = await api.get(`/lookup-tables?limit=500&cursor=${first.body.next_cursor}`);
     const listed = [...first.body.items, ...rest.body.items].map(({ name }) => name);
     expect([first.body.items.length, rest.body.next_cursor, listed]).toEqual([50, null, names]);
+  });
+
+  test('ends a page that would be too large', async () => {
+    const values = () => ({ chat: randomBytes(3_000).toString('base64') });
+    const entries = () => Array.from({ length: 150 }, (_, n) => ({ key: `k${n}`, values: values() }));
+    for (const name of ['a', 'b', 'c', 'd']) await created({ name, columns: ['chat'], entries: entries() });
+    const first = await api.get('/lookup-tables');
+    const rest = await api.get(`/lookup-tables?cursor=${first.body.next_cursor}`);
+    const names = [first, rest].map(({ body }) => body.items.map(({ name }: { name: string }) => name));
+    expect([names, rest.body.next_cursor]).toEqual([[['a', 'b'], ['c', 'd']], null]);
   });
 
   test('refuses a cursor of something else', async () => {
