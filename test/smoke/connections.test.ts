@@ -90,7 +90,7 @@ test('after a crash it goes on behind what was handled', async () => {
 });
 
 test('a bridge that fails is told of while it does', async () => {
-  const fault = { operation: 'pollEvents', times: 2, status: 503, class: 'transient' } as const;
+  const fault = { operation: 'pollEvents', times: 3, status: 503, class: 'transient' } as const;
   bridge.setFaults([{ ...fault, delay_ms: 0, drop_answer: false }]);
   await sendDirectly(fakeToken());
   await until('the trouble is shown', async () => (await read()).inbound.error?.startsWith('answered 503'));
