@@ -9,13 +9,21 @@ import { keptSince } from './stored-snapshots.ts';
 
 /** Snapshots of each Integration that are looked at, and of all together. */
 const MOST = 200;
+/** Once bodies of so many bytes were looked at no further one is. */
+const MOST_BYTES = 32 * 1024 * 1024;
 
 export function createSampleSnapshots(sql: Sql): SampleSnapshots {
   return {
     async *newest(integrationIds, now) {
       const known = new Set<string>();
       const listed = await list(sql, integrationIds, await keptSince(sql, now));
-      for (const page of inPages(listed.filter((each) => isNew(known, each)))) yield* bodiesOf(sql, page);
+      let bytes = 0;
+      const looked = listed.filter((each) => {
+        if (bytes >= MOST_BYTES || !isNew(known, each)) return false;
+        bytes += each.size_bytes;
+        return true;
+      });
+      for (const page of inPages(looked)) yield* bodiesOf(sql, page);
     },
   };
 }

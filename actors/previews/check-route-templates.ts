@@ -12,7 +12,7 @@ import {
   type Template,
   type TemplateError,
 } from '../templates/index.ts';
-import type { RouteTemplateKind } from './ports.ts';
+import { MOST_LINES, type RouteTemplateKind } from './ports.ts';
 import type { SampleMoment, SampleReader } from './samples.ts';
 
 /** Sources of the templates that are to be saved, as far as they changed. */
@@ -82,7 +82,7 @@ async function failureOn(
     };
     const data =
       template.kind === 'line'
-        ? group.alerts.map((alert) => lineData(group, alert, zone))
+        ? group.alerts.slice(0, MOST_LINES).map((alert) => lineData(group, alert, zone))
         : [groupData(group, zone)];
     for (const each of data) {
       // Between renders everybody else gets a turn.

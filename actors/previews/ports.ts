@@ -6,6 +6,9 @@ import type { TemplateAlert } from '../templates/data.ts';
 /** Templates that a Route may have of its own. */
 export type RouteTemplateKind = 'root_message' | 'line' | 'ack_timeout_notice';
 
+/** Alerts that a message lists by a line each (`message.alerts_listed`). */
+export const MOST_LINES = 10;
+
 /** A body as an Integration sent it. */
 export interface SampleBody {
   readonly integrationId: PublicId;

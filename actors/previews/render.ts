@@ -16,7 +16,7 @@ import {
 } from '../templates/index.ts';
 import { codePoints } from '../text.ts';
 import { builtinSource } from './builtin-sources.ts';
-import type { RouteTemplateKind } from './ports.ts';
+import { MOST_LINES, type RouteTemplateKind } from './ports.ts';
 import type { AskedPreview, PreviewError } from './preview.ts';
 
 /** Characters of a source. */
@@ -27,9 +27,6 @@ const LIMITS = {
   link_rule: LINK_RULE_TEMPLATE_LIMIT,
   webhook_request: 32_768,
 } as const satisfies Record<AskedPreview['kind'], number>;
-
-/** Lines of Alerts that a preview shows. */
-const MOST_LINES = 10;
 
 export interface PreviewedSample {
   readonly group: TemplateGroup;
