@@ -58,7 +58,11 @@ describe('what ends with an error', () => {
     ],
     ['a step of nothing', '{{ untilStep 0 1 0 }}', '✗ 1:4 template_syntax untilStep: the step must not be 0'],
     ['a long sequence', '{{ seq 1001 }}', '✗ 1:1 template_syntax more than 1000 items'],
-    ['a wide indentation', '{{ indent 1001 "a" }}', '✗ 1:1 template_syntax more than 1000 items'],
+    [
+      'a wide indentation',
+      '{{ indent 1001 "a" }}',
+      '✗ 1:4 template_syntax indent: argument 1 must be at most 1000',
+    ],
     [
       'ranges in ranges',
       '{{ range until 1000 }}{{ range until 1000 }}{{ end }}{{ end }}',

@@ -187,7 +187,9 @@ export class Generator {
   #pipeline(depth: number): string {
     const value = this.#value('any', depth);
     if (!this.#dice.chance(0.25))
-      return value.startsWith('(') && this.#dice.chance(0.5) ? value.slice(1, -1) : value;
+      return value.startsWith('(') && value.endsWith(')') && this.#dice.chance(0.5)
+        ? value.slice(1, -1)
+        : value;
     const stage = this.#dice.one([
       'print',
       'printf "%v|%q"',
@@ -198,7 +200,6 @@ export class Generator {
       'println 1',
       'and 1',
       'or 0',
-      'eq 1',
     ]);
     return `${value} | ${stage}`;
   }
@@ -222,7 +223,7 @@ export class Generator {
           inner,
         ),
     };
-    if (type === 'any' && this.#dice.chance(0.05)) return this.#oddity();
+    if (type === 'any' && this.#dice.chance(0.03)) return this.#oddity();
     return makers[type](depth);
   }
 
@@ -281,7 +282,7 @@ export class Generator {
       case 4:
         return `(${this.#dice.one(['html', 'js', 'urlquery'])} ${inner()})`;
       case 5:
-        return `(slice "abcdef" ${this.#dice.number(4)} ${2 + this.#dice.number(5)})`;
+        return `(slice "abcdef" ${this.#dice.number(3)} ${2 + this.#dice.number(5)})`;
       case 6:
         return `($.AlertGroup.StartedAt.Format ${this.#dice.one(LAYOUTS)})`;
       case 7:
@@ -322,7 +323,7 @@ export class Generator {
       '$.CommonLabels.SortedPairs',
     ] as const;
     if (depth === 0 || this.#dice.chance(0.7)) return this.#dice.one(simple);
-    return `(slice $.Numbers ${this.#dice.number(3)} ${2 + this.#dice.number(5)})`;
+    return `(slice $.Numbers ${this.#dice.number(3)} ${2 + this.#dice.number(4)})`;
   }
 
   #labels(): string {

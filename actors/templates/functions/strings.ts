@@ -1,5 +1,5 @@
 /** Functions on strings; the string that they are about comes last (templates §6). */
-import { countedTooFar, MOST_BYTES, MOST_COUNTED, tooLong } from '../refusal.ts';
+import { countedTooFar, MOST_BYTES, MOST_COUNTED, Refusal, tooLong } from '../refusal.ts';
 import { TextBuilder } from '../text/builder.ts';
 import { offsetFromEnd, offsetOf } from '../text/code-points.ts';
 import { goQuoted } from '../text/quote.ts';
@@ -44,7 +44,7 @@ function ellipsis(count: bigint, subject: string): string {
 }
 
 function indented(count: bigint, subject: string): string {
-  if (count > BigInt(MOST_COUNTED)) throw countedTooFar();
+  if (count > BigInt(MOST_COUNTED)) throw new Refusal(`argument 1 must be at most ${MOST_COUNTED}`);
   const space = ' '.repeat(Math.max(Number(count), 0));
   const builder = new TextBuilder();
   for (const [index, line] of subject.split('\n').entries()) {
