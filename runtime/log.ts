@@ -39,6 +39,8 @@ export const LOG_EVENTS = {
   secret_unreadable: [E, 'field', 'owner', 'key_id'],
   key_canary_failed: [E],
   active_key_not_held: [E],
+  key_activated: [W, 'from', 'to', 'actor'],
+  key_switched: [I, 'active'],
   leadership_acquired: [I],
   leadership_lost: [W, 'error'],
   replica_id_taken: [E, 'id'],

@@ -6,6 +6,10 @@ import { bridgeReference } from './cli/bridge-reference.ts';
 import { runCommandLine } from './cli/command.ts';
 import { doctor } from './cli/doctor.ts';
 import { ingestReplay } from './cli/ingest-replay.ts';
+import { keysReset } from './cli/keys/reset.ts';
+import { keysRotate } from './cli/keys/rotate.ts';
+import { keysStatus } from './cli/keys/status.ts';
+import { keysVerify } from './cli/keys/verify.ts';
 import { machinesCommand } from './cli/machines.ts';
 import { migrate } from './cli/migrate.ts';
 import { quickstart } from './cli/quickstart.ts';
@@ -19,6 +23,10 @@ process.exitCode = await runCommandLine(
     serve,
     migrate,
     doctor,
+    keysStatus,
+    keysVerify,
+    keysRotate,
+    keysReset,
     ingestReplay,
     bridgeCheck,
     bridgeReference,

@@ -38,7 +38,8 @@ async function partsRaisedBy(change: Change): Promise<readonly string[]> {
 
 async function versions(sql: Sql): Promise<Record<ConfigurationPart, number>> {
   const [row] = await sql<Record<ConfigurationPart, number>[]>`
-    select directory, webhooks, integration_tokens, outbound_policy, links from configuration_versions`;
+    select directory, webhooks, integration_tokens, outbound_policy, links, keyring
+    from configuration_versions`;
   if (!row) throw new Error('no versions');
   return row;
 }
@@ -56,6 +57,11 @@ const CHANGES: readonly (readonly [what: string, parts: readonly ConfigurationPa
   ['a new Destination', ['directory'], (sql) => insertDestination(sql as Sql, 'Other')],
   ["a Destination's name", ['directory'], (sql) => sql`update destinations set name = 'Other'`],
   ["a Destination's request", ['webhooks'], (sql) => sql`update destinations set events = '{}'`],
+  [
+    'the first keyring',
+    ['keyring'],
+    (sql) => sql`insert into keyring (active_key_id, canary) values ('k-1', ${SEALED})`,
+  ],
   ['a signing secret', ['webhooks'], (sql) => sql`update destinations set signing_secret = ${SEALED}`],
   [
     'a Secret',

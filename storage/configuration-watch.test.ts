@@ -14,7 +14,7 @@ let clock: ManualClock;
 let logged: string[];
 
 beforeEach(() => {
-  stored = { directory: 7, webhooks: 1, integration_tokens: 3, outbound_policy: 1, links: 1 };
+  stored = { directory: 7, webhooks: 1, integration_tokens: 3, outbound_policy: 1, links: 1, keyring: 1 };
   isAway = false;
   isSilent = false;
   queries = 0;
@@ -46,6 +46,7 @@ function watched() {
       integration_tokens: follow('integration_tokens'),
       outbound_policy: follow('outbound_policy'),
       links: follow('links'),
+      keyring: follow('keyring'),
     },
   });
   onTestFinished(() => watch.stop());
@@ -68,11 +69,12 @@ describe('following the configuration', () => {
       'integration_tokens 3',
       'outbound_policy 1',
       'links 1',
+      'keyring 1',
     ]);
     stored.integration_tokens = 4;
     await watch.look();
     await watch.look();
-    expect(followed.slice(5)).toEqual(['integration_tokens 4']);
+    expect(followed.slice(6)).toEqual(['integration_tokens 4']);
   });
 
   test('many that look at once share two questions', async () => {
@@ -105,10 +107,10 @@ describe('following the configuration', () => {
     const watch = watched();
     broken = 'directory';
     await expect(watch.look()).rejects.toThrow('directory cannot be read');
-    expect(followed).toHaveLength(4);
+    expect(followed).toHaveLength(5);
     broken = null;
     await watch.look();
-    expect(followed.slice(4)).toEqual(['directory 7']);
+    expect(followed.slice(5)).toEqual(['directory 7']);
   });
 
   test('what is remembered is trusted for two seconds after the last look that succeeded', async () => {

@@ -9,7 +9,7 @@ import { shareNext } from '../runtime/share-next.ts';
 import type { Sql } from './records.ts';
 
 /** Columns of `configuration_versions`. */
-const PARTS = ['directory', 'webhooks', 'integration_tokens', 'outbound_policy', 'links'] as const;
+const PARTS = ['directory', 'webhooks', 'integration_tokens', 'outbound_policy', 'links', 'keyring'] as const;
 export type ConfigurationPart = (typeof PARTS)[number];
 
 /** What is remembered counts for this long after it was last found to be current. */
@@ -100,7 +100,8 @@ export const noConfigurationWatch: ConfigurationWatch = {
 
 async function readVersions(sql: Sql): Promise<Versions> {
   const [row] = await sql<Versions[]>`
-    select directory, webhooks, integration_tokens, outbound_policy, links from configuration_versions`;
+    select directory, webhooks, integration_tokens, outbound_policy, links, keyring
+    from configuration_versions`;
   if (!row) throw new Error('configuration_versions has no row: the schema is incomplete');
   return row;
 }

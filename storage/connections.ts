@@ -12,7 +12,7 @@ import type {
 } from '../actors/connection/ports.ts';
 import type { AuditChange } from '../actors/effects.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
-import type { Keyring } from '../runtime/secrets/keyring.ts';
+import type { Keyring, Sealer } from '../runtime/secrets/keyring.ts';
 import type { AppendAudit } from './access.ts';
 import {
   type ConnectionRow,
@@ -24,7 +24,8 @@ import {
 } from './connection-rows.ts';
 import { enqueueInbox } from './inbox.ts';
 import type { Sql, Transaction } from './records.ts';
-import { type Change, inTransaction, unlessViolated } from './transaction.ts';
+import { inSealingTransaction, type SealingChange } from './sealing.ts';
+import { unlessViolated } from './transaction.ts';
 
 export interface ConnectionStoreDeps {
   readonly sql: Sql;
@@ -37,8 +38,11 @@ const NONE_BEFORE = { proxyPasswordAt: null, pushSecretAt: null } as const;
 
 export function createConnectionStore(deps: ConnectionStoreDeps): ConnectionStore {
   const { sql, appendAudit, keyring } = deps;
-  const change = <Result>(author: Authorship, run: (made: Change) => Promise<Result>): Promise<Result> =>
-    inTransaction(sql, (tx) => run({ tx, appendAudit, author }));
+  const change = <Result>(
+    author: Authorship,
+    run: (made: SealingChange) => Promise<Result>,
+  ): Promise<Result> =>
+    inSealingTransaction(sql, keyring, (tx, sealer) => run({ tx, appendAudit, author, sealer }));
 
   return {
     page: (types, after, limit) => readPage(sql, types, after, limit),
@@ -49,13 +53,11 @@ export function createConnectionStore(deps: ConnectionStoreDeps): ConnectionStor
     },
 
     create: (fields, secrets, author) =>
-      unlessViolated(NAME_RULE, 'name_taken', () =>
-        change(author, (made) => insert(made, keyring, fields, secrets)),
-      ),
+      unlessViolated(NAME_RULE, 'name_taken', () => change(author, (made) => insert(made, fields, secrets))),
 
     update: (id, decide, author) =>
       unlessViolated(NAME_RULE, { outcome: 'name_taken' }, () =>
-        change(author, (made) => update(made, keyring, id, decide)),
+        change(author, (made) => update(made, id, decide)),
       ),
 
     remove: (id, isCurrent, author) => change(author, (made) => remove(made, id, isCurrent)),
@@ -83,8 +85,7 @@ async function readPage(
 }
 
 async function insert(
-  { tx, appendAudit, author }: Change,
-  keyring: Keyring,
+  { tx, appendAudit, author, sealer }: SealingChange,
   fields: ConnectionFields,
   secrets: ConnectionSecrets,
 ): Promise<StoredConnection> {
@@ -95,7 +96,7 @@ async function insert(
       ${id}, 1, ${fields.name}, 'bridge', ${fields.base_url}, 1, ${fields.event_mode},
       ${JSON.stringify(fields.limiter)}::text::jsonb, ${JSON.stringify(fields.proxy)}::text::jsonb, ${author.at}
     )`;
-  await writeSecrets(tx, keyring, id, secrets, author);
+  await writeSecrets(tx, sealer, id, secrets, author);
   await tellConfiguration(tx, id, author);
   const diff = [...auditDiff(null, { type: 'bridge', ...fields }), ...secretChanges(secrets, NONE_BEFORE)];
   const entry = { action: 'connection.created', resourceId: id, resourceName: fields.name, diff };
@@ -104,8 +105,7 @@ async function insert(
 }
 
 async function update<Refusal>(
-  { tx, appendAudit, author }: Change,
-  keyring: Keyring,
+  { tx, appendAudit, author, sealer }: SealingChange,
   id: PublicId,
   decide: (current: StoredConnection) => ConnectionDecision<Refusal>,
 ): Promise<ConnectionUpdate<Refusal>> {
@@ -128,14 +128,14 @@ async function update<Refusal>(
       proxy = ${JSON.stringify(fields.proxy)}::text::jsonb
     where id = ${id}`;
   if (isOtherAccess) await forgetAccess(tx, id);
-  await writeSecrets(tx, keyring, id, secrets, author);
+  await writeSecrets(tx, sealer, id, secrets, author);
   await tellConfiguration(tx, id, author);
   const entry = { action: 'connection.updated', resourceId: id, resourceName: fields.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
   return { outcome: 'saved', connection: await requireConnection(tx, id) };
 }
 
-async function remove({ tx, appendAudit, author }: Change, id: PublicId, isCurrent: IsCurrent) {
+async function remove({ tx, appendAudit, author }: SealingChange, id: PublicId, isCurrent: IsCurrent) {
   const row = await lockConnection(tx, id);
   if (!row) return 'unknown';
   if (isCurrent && !isCurrent(row.version)) return 'stale';
@@ -177,7 +177,7 @@ async function forgetAccess(tx: Transaction, id: PublicId): Promise<void> {
 
 async function writeSecrets(
   tx: Transaction,
-  keyring: Keyring,
+  sealer: Sealer,
   id: PublicId,
   { token, pushSecret, proxyPassword }: ConnectionSecrets,
   { at }: Authorship,
@@ -185,12 +185,12 @@ async function writeSecrets(
   if (token !== null) {
     await tx`
       update connections set
-        bridge_token = ${keyring.seal('connection.bridge_token', id, token)}, bridge_token_at = ${at}
+        bridge_token = ${sealer.seal('connection.bridge_token', id, token)}, bridge_token_at = ${at}
       where id = ${id}`;
   }
   if (pushSecret !== null) {
     const sealed =
-      pushSecret === 'clear' ? null : keyring.seal('connection.bridge_push_secret', id, pushSecret);
+      pushSecret === 'clear' ? null : sealer.seal('connection.bridge_push_secret', id, pushSecret);
     await tx`
       update connections set bridge_push_secret = ${sealed}, bridge_push_secret_at = ${sealed && at}
       where id = ${id}`;
@@ -199,7 +199,7 @@ async function writeSecrets(
   const password =
     proxyPassword.kind === 'clear'
       ? null
-      : keyring.seal('connection.proxy_password', id, proxyPassword.password);
+      : sealer.seal('connection.proxy_password', id, proxyPassword.password);
   await tx`
     update connections set proxy_password = ${password}, proxy_password_at = ${password && at}
     where id = ${id}`;

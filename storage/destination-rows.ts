@@ -102,7 +102,7 @@ export function createWebhookSettings(sql: Sql, clock: Clock): WebhookSettingsSo
 
 interface SettingsRow extends DestinationRow {
   /** Sealed values by name. */
-  readonly secrets: Readonly<Record<string, Sealed>>;
+  readonly secrets: Readonly<Record<string, Sealed | null>>;
 }
 
 /** What a request to a live Destination is made of, Secrets sealed. */

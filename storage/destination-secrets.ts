@@ -7,15 +7,15 @@ import { newSigningSecret } from '../actors/destination/signature.ts';
 import type { AuditChange } from '../actors/effects.ts';
 import type { Micros } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
-import type { Keyring, Sealed } from '../runtime/secrets/keyring.ts';
+import type { Keyring, Sealed, Sealer } from '../runtime/secrets/keyring.ts';
 import { type DestinationRow, lockDestination, readDestination } from './destination-rows.ts';
 import type { Sql } from './records.ts';
-import type { Change } from './transaction.ts';
+import type { SealingChange } from './sealing.ts';
 
 export interface DestinationSecretDeps {
   readonly sql: Sql;
   readonly keyring: Keyring;
-  change<Result>(author: Authorship, run: (made: Change) => Promise<Result>): Promise<Result>;
+  change<Result>(author: Authorship, run: (made: SealingChange) => Promise<Result>): Promise<Result>;
   random(size: number): Uint8Array;
 }
 
@@ -29,8 +29,8 @@ export function destinationSecrets({ sql, keyring, change, random }: Destination
     async secrets(id) {
       const row = await readDestination(sql, id);
       if (!row) return null;
-      const items = await sql<{ name: string; updated_at: Micros }[]>`
-        select name, updated_at from destination_secrets where destination_id = ${id} order by name`;
+      const items = await sql<SecretRow[]>`
+        select name, value is not null as is_set, updated_at from destination_secrets where destination_id = ${id} order by name`;
       return { version: row.secrets_version, items: items.map(secretEntry) };
     },
 
@@ -40,7 +40,7 @@ export function destinationSecrets({ sql, keyring, change, random }: Destination
         if (!row) return { outcome: 'unknown' };
         if (isCurrent && !isCurrent(row.secrets_version)) return { outcome: 'stale' };
         if (await isFull(made, id, name)) return { outcome: 'too_many' };
-        const sealed = keyring.seal('destination.secret', `${id}/${name}`, value);
+        const sealed = made.sealer.seal('destination.secret', `${id}/${name}`, value);
         await made.tx`
           insert into destination_secrets (destination_id, name, value, updated_at)
           values (${id}, ${name}, ${sealed}, ${author.at})
@@ -65,11 +65,11 @@ export function destinationSecrets({ sql, keyring, change, random }: Destination
         const row = await lockDestination(made.tx, id);
         if (!row) return null;
         const secret = newSigningSecret(random);
-        const previous = resealedAsPrevious(keyring, row);
+        const previous = resealedAsPrevious(keyring, made.sealer, row);
         const previousSince = previous === null ? null : author.at;
         await made.tx`
           update destinations set
-            signing_secret = ${keyring.seal('destination.signing_secret', id, secret)},
+            signing_secret = ${made.sealer.seal('destination.signing_secret', id, secret)},
             signing_secret_at = ${author.at},
             signing_secret_previous = ${previous},
             signing_secret_previous_at = ${previousSince}
@@ -95,14 +95,15 @@ export function destinationSecrets({ sql, keyring, change, random }: Destination
 /** A value that moves to another field is bound anew. One that no longer opens cannot sign and is dropped. */
 function resealedAsPrevious(
   keyring: Keyring,
+  sealer: Sealer,
   { id, signing_secret: current }: DestinationRow,
 ): Sealed | null {
   if (current === null) return null;
   const opened = keyring.open('destination.signing_secret', id, current);
-  return opened.ok ? keyring.seal('destination.signing_secret_previous', id, opened.value) : null;
+  return opened.ok ? sealer.seal('destination.signing_secret_previous', id, opened.value) : null;
 }
 
-async function isFull({ tx }: Change, id: PublicId, name: string): Promise<boolean> {
+async function isFull({ tx }: SealingChange, id: PublicId, name: string): Promise<boolean> {
   const [row] = await tx<{ others: number }[]>`
     select count(*)::integer as others from destination_secrets
     where destination_id = ${id} and name <> ${name}`;
@@ -110,7 +111,7 @@ async function isFull({ tx }: Change, id: PublicId, name: string): Promise<boole
 }
 
 /** @returns the new version of the Secrets */
-async function secretChanged(made: Change, row: DestinationRow, name: string): Promise<number> {
+async function secretChanged(made: SealingChange, row: DestinationRow, name: string): Promise<number> {
   const version = row.secrets_version + 1;
   await made.tx`update destinations set secrets_version = ${version} where id = ${row.id}`;
   await audit(made, row, 'destination.updated', [{ pointer: `/secrets/${name}`, secret_changed: true }]);
@@ -118,7 +119,7 @@ async function secretChanged(made: Change, row: DestinationRow, name: string): P
 }
 
 async function audit(
-  { tx, appendAudit, author }: Change,
+  { tx, appendAudit, author }: SealingChange,
   row: DestinationRow,
   action: string,
   diff: readonly AuditChange[] = [],
@@ -126,6 +127,12 @@ async function audit(
   await appendAudit(tx, auditEntry(author, { action, resourceId: row.id, resourceName: row.name, diff }));
 }
 
-function secretEntry(row: { name: string; updated_at: Micros }): SecretEntry {
-  return { name: row.name, updatedAt: row.updated_at };
+interface SecretRow {
+  readonly name: string;
+  readonly is_set: boolean;
+  readonly updated_at: Micros;
+}
+
+function secretEntry(row: SecretRow): SecretEntry {
+  return { name: row.name, isSet: row.is_set, updatedAt: row.updated_at };
 }

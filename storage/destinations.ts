@@ -25,7 +25,8 @@ import { destinationSecrets } from './destination-secrets.ts';
 import type { InternalAlerts } from './internal-alerts.ts';
 import { changedPassword, changesPassword } from './proxy-columns.ts';
 import type { Sql, Transaction } from './records.ts';
-import { type Change, inTransaction, unlessViolated } from './transaction.ts';
+import { inSealingTransaction, type SealingChange } from './sealing.ts';
+import { unlessViolated } from './transaction.ts';
 
 export interface DestinationStoreDeps {
   readonly sql: Sql;
@@ -41,8 +42,11 @@ const PASSWORD_CHANGED = { pointer: '/proxy/password', secret_changed: true } as
 
 export function createDestinationStore(deps: DestinationStoreDeps): DestinationStore {
   const { sql, appendAudit, keyring, internalAlerts, random = randomBytes } = deps;
-  const change = <Result>(author: Authorship, run: (made: Change) => Promise<Result>): Promise<Result> =>
-    inTransaction(sql, (tx) => run({ tx, appendAudit, author }));
+  const change = <Result>(
+    author: Authorship,
+    run: (made: SealingChange) => Promise<Result>,
+  ): Promise<Result> =>
+    inSealingTransaction(sql, keyring, (tx, sealer) => run({ tx, appendAudit, author, sealer }));
 
   return {
     page: (filter, after, limit) => readPage(sql, filter, after, limit),
@@ -56,14 +60,14 @@ export function createDestinationStore(deps: DestinationStoreDeps): DestinationS
       unlessViolated(NAME_RULE, 'name_taken', () =>
         change(author, async (made) => {
           const signingSecret = newSigningSecret(random);
-          const row = await insert(made, input, keyring, signingSecret);
+          const row = await insert(made, input, signingSecret);
           return { destination: storedDestination(row), signingSecret };
         }),
       ),
 
     update: (id, decide, author) =>
       unlessViolated(NAME_RULE, { outcome: 'name_taken' }, () =>
-        internalAlerts.announced(change(author, (made) => update(made, deps, id, decide))),
+        internalAlerts.announced(change(author, (made) => update(made, internalAlerts, id, decide))),
       ),
 
     remove: (id, isCurrent, author) =>
@@ -95,13 +99,12 @@ async function readPage(
 }
 
 async function insert(
-  { tx, appendAudit, author }: Change,
+  { tx, appendAudit, author, sealer }: SealingChange,
   { fields, proxyPassword }: DestinationChange,
-  keyring: Keyring,
   signingSecret: string,
 ): Promise<DestinationRow> {
   const id = newPublicId('DS');
-  const password = changedPassword(keyring, proxyPlace(id, author), proxyPassword, NO_PASSWORD);
+  const password = changedPassword(sealer, proxyPlace(id, author), proxyPassword, NO_PASSWORD);
   await tx`
     insert into destinations (
       id, version, name, type, mode, events, mentions, limiter, proxy, proxy_password, proxy_password_at,
@@ -111,7 +114,7 @@ async function insert(
       ${id}, 1, ${fields.name}, 'webhook', ${fields.mode}, ${json(fields.events)}::text::jsonb,
       ${json(fields.mentions)}::text::jsonb, ${json(fields.limiter)}::text::jsonb, ${json(fields.proxy)}::text::jsonb,
       ${password.proxy_password}, ${password.proxy_password_at}, 1, ${author.at},
-      ${keyring.seal('destination.signing_secret', id, signingSecret)}, ${author.at}
+      ${sealer.seal('destination.signing_secret', id, signingSecret)}, ${author.at}
     )`;
   const diff = [
     ...auditDiff(null, { type: 'webhook', ...fields }),
@@ -123,8 +126,8 @@ async function insert(
 }
 
 async function update<Refusal>(
-  { tx, appendAudit, author }: Change,
-  { internalAlerts, keyring }: DestinationStoreDeps,
+  { tx, appendAudit, author, sealer }: SealingChange,
+  internalAlerts: InternalAlerts,
   id: PublicId,
   decide: (current: ReturnType<typeof storedDestination>) => DestinationDecision<Refusal>,
 ): Promise<DestinationUpdate<Refusal>> {
@@ -139,7 +142,7 @@ async function update<Refusal>(
     ...(changesPassword(proxyPassword, row) ? [PASSWORD_CHANGED] : []),
   ];
   if (diff.length === 0) return { outcome: 'unchanged', destination: current };
-  const password = changedPassword(keyring, proxyPlace(id, author), proxyPassword, row);
+  const password = changedPassword(sealer, proxyPlace(id, author), proxyPassword, row);
   await tx`
     update destinations set
       version = version + 1,
@@ -160,7 +163,7 @@ async function update<Refusal>(
 }
 
 async function remove(
-  { tx, appendAudit, author }: Change,
+  { tx, appendAudit, author }: SealingChange,
   internalAlerts: InternalAlerts,
   id: PublicId,
   isCurrent: IsCurrent,

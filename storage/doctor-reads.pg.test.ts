@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 async function insertDestination(id: string, keyId: string, isDeleted = false): Promise<void> {
-  const sealed = createKeyring(keys, keyId).seal('destination.signing_secret', id, 'whsec_x');
+  const sealed = createKeyring(keys, keyId).sealer(keyId).seal('destination.signing_secret', id, 'whsec_x');
   await database.sql()`
     insert into destinations (
       id, version, name, type, mode, events, mentions, limiter, secrets_version, created_at, deleted_at, signing_secret
@@ -61,7 +61,7 @@ test('Destinations are read with their Secrets sealed, deleted ones are not', as
   await insertDestination('DS2', active.id, true);
   await database.sql()`
     insert into destination_secrets (destination_id, name, value, updated_at)
-    values ('DS1', 'token', ${createKeyring(keys, active.id).seal('destination.secret', 'DS1/token', 'x')}, ${NOW})`;
+    values ('DS1', 'token', ${createKeyring(keys, active.id).sealer(active.id).seal('destination.secret', 'DS1/token', 'x')}, ${NOW})`;
   const [found, ...others] = await inSnapshot(database.sql(), readWebhookDestinations);
   expect(others).toEqual([]);
   expect(found).toMatchObject({ id: 'DS1', health: { state: 'healthy' }, settings: { id: 'DS1' } });

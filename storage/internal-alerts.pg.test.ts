@@ -34,7 +34,7 @@ let integration: PublicId;
 
 beforeEach(async () => {
   const sql = database.sql();
-  await firstStart(sql);
+  await firstStart(sql, key);
   await sql`truncate internal_alerts, snapshot_queue`;
   destination = await insertDestination(sql, 'ops');
   integration = newPublicId('NT');

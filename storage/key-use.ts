@@ -1,5 +1,6 @@
 /** Which master keys the values of a database need (secrets §5). */
 import { SEALED_FIELDS } from '../runtime/secrets/sealed-fields.ts';
+import { readActiveKeyId } from './keyring.ts';
 import type { Transaction } from './records.ts';
 
 export interface KeyUse {
@@ -18,6 +19,5 @@ export async function readKeyUse(tx: Transaction): Promise<KeyUse> {
       from ${tx(table)} where ${tx(column)} is not null group by 1`;
     for (const { key_id: id, count } of rows) sealedWith.set(id, (sealedWith.get(id) ?? 0) + count);
   }
-  const [row] = await tx<{ active_key_id: string }[]>`select active_key_id from keyring`;
-  return { activeKeyId: row?.active_key_id ?? null, sealedWith };
+  return { activeKeyId: await readActiveKeyId(tx), sealedWith };
 }

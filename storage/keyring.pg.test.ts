@@ -28,7 +28,7 @@ describe('the keyring of a database', () => {
   test('refuses a database whose canary does not open', async () => {
     await ensure([first]);
     await database.sql()`update keyring set canary = active_key_id || ':AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'`;
-    await expect(ensure([first])).rejects.toThrow('do not fit this database');
+    await expect(ensure([first])).rejects.toThrow('does not match the database');
   });
 });
 

@@ -2,7 +2,7 @@
 import type { PasswordChange, ProxyFields } from '../actors/proxy/proxy-config.ts';
 import type { Micros } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
-import type { Keyring, Sealed } from '../runtime/secrets/keyring.ts';
+import type { Sealed, Sealer } from '../runtime/secrets/keyring.ts';
 import type { SealedFieldName } from '../runtime/secrets/sealed-fields.ts';
 
 export interface ProxyRow {
@@ -15,14 +15,14 @@ type ProxyPasswordField = Extract<SealedFieldName, `${string}.proxy_password`>;
 
 /** What the password's columns hold after a change; the value is sealed for its owner. */
 export function changedPassword(
-  keyring: Keyring,
+  sealer: Sealer,
   place: { readonly field: ProxyPasswordField; readonly owner: PublicId; readonly at: Micros },
   change: PasswordChange,
   current: Pick<ProxyRow, 'proxy_password' | 'proxy_password_at'>,
 ): Pick<ProxyRow, 'proxy_password' | 'proxy_password_at'> {
   if (change.kind === 'keep') return current;
   if (change.kind === 'clear') return { proxy_password: null, proxy_password_at: null };
-  const sealed = keyring.seal(place.field, place.owner, change.password);
+  const sealed = sealer.seal(place.field, place.owner, change.password);
   return { proxy_password: sealed, proxy_password_at: place.at };
 }
 

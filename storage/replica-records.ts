@@ -5,7 +5,7 @@ import { RECORD_LAPSES } from '../runtime/placement/lease-times.ts';
 import type { ReplicaRecord, ReplicaRecordStore } from '../runtime/placement/replica-record.ts';
 import type { LeaderRecord, ReplicaRecords } from '../runtime/placement/replica-records.ts';
 import { unlessUnavailable } from './connection.ts';
-import type { Sql } from './records.ts';
+import type { Sql, Transaction } from './records.ts';
 
 /** A replica counts as live for this long after it refreshed its record. */
 export const LIVE_FOR: Micros = 2 * MINUTE;
@@ -56,7 +56,10 @@ export function createReplicaRecords(sql: Sql): ReplicaRecords {
 }
 
 /** Replicas whose record was refreshed within {@link LIVE_FOR}, by id and start. */
-export async function liveReplicas(sql: Sql, now: Micros): Promise<readonly LiveReplicaRecord[]> {
+export async function liveReplicas(
+  sql: Sql | Transaction,
+  now: Micros,
+): Promise<readonly LiveReplicaRecord[]> {
   const rows = await sql<ReplicaRow[]>`
     select * from replicas where refreshed_at >= ${now - LIVE_FOR} order by id, started_at`;
   return rows.map((row) => ({

@@ -7,9 +7,11 @@ import type { GroupStatus } from '../actors/model.ts';
 import type { Clock, Micros } from '../runtime/clock.ts';
 import { silentLog } from '../runtime/log.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
+import type { MasterKey } from '../runtime/secrets/keyring.ts';
 import { createDirectory, type StoredDirectory } from '../storage/directory.ts';
 import { ensureDefaults } from '../storage/ensure.ts';
 import { createInternalAlerts } from '../storage/internal-alerts.ts';
+import { ensureKeyring } from '../storage/keyring.ts';
 import type { Sql } from '../storage/records.ts';
 
 export const NOW: Micros = 1_790_000_000_000_000;
@@ -20,16 +22,20 @@ export const stoppedClock: Clock = {
   after: () => ({ cancel: () => undefined }),
 };
 
-/** Empties the configuration and brings it to the state of a first start. */
-export async function firstStart(sql: Sql): Promise<void> {
+/**
+ * Empties the configuration and brings it to the state of a first start.
+ * @param key the active one; without it nothing can be sealed
+ */
+export async function firstStart(sql: Sql, key?: MasterKey): Promise<void> {
   await sql`
     truncate routes, route_order, integrations, integration_tokens, integration_counters, integration_counter_slots, organization, connections, connection_events, destinations,
-      destination_secrets, users, sessions, alert_groups, group_alerts, inbox, link_rules, lookup_tables`;
+      destination_secrets, users, sessions, alert_groups, group_alerts, inbox, link_rules, lookup_tables, keyring`;
   await sql`insert into route_order (version) values (1)`;
   await sql`
     insert into organization (id, version, settings)
     values (${newPublicId('RG')}, 1, ${JSON.stringify(ORGANIZATION_DEFAULTS)}::text::jsonb)`;
   await sql.begin((tx) => ensureDefaults(tx, NOW));
+  if (key) await sql.begin((tx) => ensureKeyring(tx, [key]));
 }
 
 /** The configuration as it is stored now. */

@@ -10,6 +10,7 @@ import {
   apply,
   type DestinationTurn,
   isBroken,
+  isDeleted,
   isProbe,
   note,
   recordProgress,

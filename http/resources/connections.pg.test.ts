@@ -40,7 +40,7 @@ let tokensLeft: number;
 
 beforeEach(async () => {
   const sql = database.sql();
-  await firstStart(sql);
+  await firstStart(sql, key);
   audit = recordedAudit();
   hints = recordedHints();
   told = [];

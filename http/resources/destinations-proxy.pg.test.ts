@@ -27,7 +27,7 @@ let audit: ReturnType<typeof recordedAudit>;
 
 beforeEach(async () => {
   const sql = database.sql();
-  await firstStart(sql);
+  await firstStart(sql, key);
   audit = recordedAudit();
   const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
   await directory.reload();

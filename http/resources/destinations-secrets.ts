@@ -1,6 +1,6 @@
 /** Secrets and signing secrets of a webhook (webhooks §2, api §15). Values go in and never come out. */
 import * as v from 'valibot';
-import { MOST_SECRETS, type SecretChange } from '../../actors/destination/ports.ts';
+import { MOST_SECRETS, type SecretChange, type SecretEntry } from '../../actors/destination/ports.ts';
 import { SECRET_NAME } from '../../actors/templates/index.ts';
 import { formatInstant } from '../../runtime/clock.ts';
 import { authorOf } from '../author.ts';
@@ -46,7 +46,7 @@ export function destinationSecretOperations(deps: DestinationOperationsDeps): re
       async handle(call) {
         const secrets = await store.secrets(destinationId(call));
         if (!secrets) return notFound();
-        const items = secrets.items.map((secret) => secretBody(secret.name, secret.updatedAt));
+        const items = secrets.items.map(secretBody);
         return { status: 200, body: { items }, etag: secrets.version };
       },
     }),
@@ -72,7 +72,11 @@ export function destinationSecretOperations(deps: DestinationOperationsDeps): re
         const change = await store.putSecret(id, { name, value }, isCurrent(call), authorOf(call));
         if (change.outcome !== 'saved') return refusalOf(change);
         announce(call);
-        return { status: 200, body: secretBody(name, change.updatedAt), etag: change.version };
+        return {
+          status: 200,
+          body: secretBody({ name, isSet: true, updatedAt: change.updatedAt }),
+          etag: change.version,
+        };
       },
     }),
 
@@ -194,8 +198,8 @@ function valueErrors(value: string): readonly FieldError[] {
   return [{ pointer: '/value', code: 'too_long', detail: `A value has at most ${VALUE_BYTES} bytes.` }];
 }
 
-function secretBody(name: string, updatedAt: number) {
-  return { name, set: true, updated_at: formatInstant(updatedAt) };
+function secretBody({ name, isSet, updatedAt }: SecretEntry) {
+  return { name, set: isSet, updated_at: formatInstant(updatedAt) };
 }
 
 const TOO_MANY = invalid([

@@ -38,7 +38,7 @@ let settings: ReturnType<typeof createWebhookSettings>;
 
 beforeEach(async () => {
   const sql = database.sql();
-  await firstStart(sql);
+  await firstStart(sql, key);
   await sql`truncate webhook_events`;
   await sql`update organization_outbound_policy set version = 1, policy = 'standard', allowed = '[]', denied = '[]'`;
   audit = recordedAudit();

@@ -7,7 +7,6 @@ export const LATER_SETTINGS: readonly LaterOperation[] = [
   ['checkOidcSettings', 'POST', '/oidc-settings/checks', 'oidc:write', 'Check the identity provider'],
   ['listAuditLog', 'GET', '/audit-log', 'audit-log:read', 'List Audit log entries'],
   ['updateOrganization', 'PUT', '/organization', 'organization:write', 'Change the settings', CHANGES],
-  ['getKeyring', 'GET', '/organization/keyring', 'organization:read', 'Read which master keys are held'],
   [
     'listSeverityValues',
     'GET',

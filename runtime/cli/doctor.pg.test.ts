@@ -88,17 +88,20 @@ async function insertDestination(url: string, secret: string | null, broken: str
   const keyring = createKeyring([masterKey(key)], masterKey(key).id);
   const now = systemClock.now();
   const events = JSON.stringify({ url, headers: [] });
+  const sealer = keyring.sealer(keyring.activeKeyId);
   await sql`
     insert into destinations (
-      id, version, name, type, mode, events, mentions, limiter, secrets_version, created_at, broken_since, broken_reason
+      id, version, name, type, mode, events, mentions, limiter, secrets_version, created_at, broken_since, broken_reason,
+      signing_secret
     ) values (
       'DS1', 1, 'Pager', 'webhook', 'events', ${events}::text::jsonb, '[]', '{}', 1, ${now},
-      ${broken === null ? null : now - 5 * MINUTE}, ${broken}
+      ${broken === null ? null : now - 5 * MINUTE}, ${broken},
+      ${sealer.seal('destination.signing_secret', 'DS1', 'whsec_c2VjcmV0')}
     )`;
   if (secret === null) return;
   await sql`
     insert into destination_secrets (destination_id, name, value, updated_at)
-    values ('DS1', 'token', ${keyring.seal('destination.secret', 'DS1/token', secret)}, ${now})`;
+    values ('DS1', 'token', ${sealer.seal('destination.secret', 'DS1/token', secret)}, ${now})`;
 }
 
 test('everything is OK in a database that was started on', async () => {

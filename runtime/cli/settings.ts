@@ -74,11 +74,20 @@ export function readSettings(env: CommandIo['env'], log: Log, options: SettingsO
   return { settings: settingsOf(read.config, read.masterKeys), migrateOnStart: read.config.migrateOnStart };
 }
 
-/** The log of a command, before its configuration is read: only the level matters, and a wrong one is told later. */
-export function logFor(env: CommandIo['env'], fallback: LogLevel, machine: Machine): Log {
+/**
+ * The log of a command, before its configuration is read: only the level matters, and a wrong one is told later.
+ * @param write where a command whose output is its result logs instead of stdout
+ */
+export function logFor(
+  env: CommandIo['env'],
+  fallback: LogLevel,
+  machine: Machine,
+  write?: (line: string) => void,
+): Log {
   const given = env.SVC_LOG_LEVEL;
   const level = given === 'info' || given === 'warn' || given === 'error' ? given : fallback;
-  return createLog({ level, replica: replicaIdOf(env, machine) });
+  const destination = write && { write: (text: string) => write(text.trimEnd()) };
+  return createLog({ level, replica: replicaIdOf(env, machine), ...(destination ? { destination } : {}) });
 }
 
 function settingsOf(config: Config, masterKeys: ServiceSettings['masterKeys']): ServiceSettings {

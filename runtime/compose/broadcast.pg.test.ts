@@ -50,7 +50,9 @@ async function remembering(id: string, signals: HubMember | null) {
   > as OutboundClient;
   const links = createLinkSource(sql, clock);
   await links.reload();
-  const memory = { directory, tokens, client, links, webhookSettings };
+  const activeKeys: string[] = [];
+  const activeKey = (keyId: string) => activeKeys.push(keyId);
+  const memory = { directory, tokens, client, links, webhookSettings, activeKey };
   const { watch, saving } = followConfiguration({ ...sharing, broadcast, memory });
   broadcast.start();
   watch.start();

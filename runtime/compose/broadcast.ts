@@ -16,6 +16,7 @@ import {
 } from '../../storage/configuration-watch.ts';
 import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
 import type { StoredDirectory } from '../../storage/directory.ts';
+import { readActiveKeyId } from '../../storage/keyring.ts';
 import type { StoredLinks } from '../../storage/link-source.ts';
 import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
 import type { Sql } from '../../storage/records.ts';
@@ -99,6 +100,8 @@ export interface Memory {
   readonly webhookSettings: WebhookSettingsSource;
   readonly client: OutboundClient;
   readonly links: StoredLinks;
+  /** Told which master key is active. */
+  readonly activeKey: (keyId: string) => void;
 }
 
 export interface FollowDeps extends SharedDeps {
@@ -181,6 +184,10 @@ function watchOver({ main, clock, log, memory }: FollowDeps): ConfigurationWatch
       integration_tokens: () => tokens.invalidate(),
       webhooks: () => webhookSettings.forgetAll(),
       links: (version) => links.reach(version),
+      async keyring() {
+        const active = await readActiveKeyId(main);
+        if (active !== null) memory.activeKey(active);
+      },
       async outbound_policy() {
         const { policy } = await policies.read();
         client.setPolicy(policy);

@@ -5,7 +5,7 @@ import { appendAudit } from '../../storage/audit.ts';
 import { connect, openSession } from '../../storage/connection.ts';
 import { inspectDatabase, keepsSession, OLDEST_POSTGRES } from '../../storage/database-check.ts';
 import { ensureDefaults } from '../../storage/ensure.ts';
-import { ensureKeyring } from '../../storage/keyring.ts';
+import { ensureKeyring, KeyringError } from '../../storage/keyring.ts';
 import { migrate, requireSchema, withMigrationLock } from '../../storage/migrate.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
@@ -13,7 +13,7 @@ import { reachDatabase } from '../../storage/reach-database.ts';
 import type { Sql, Transaction } from '../../storage/records.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Keyring } from '../secrets/keyring.ts';
+import type { SwitchableKeyring } from '../secrets/keyring.ts';
 import { applicationName, type ConnectionPurpose } from './application-name.ts';
 import type { ServiceSettings } from './settings.ts';
 
@@ -41,7 +41,7 @@ export interface Database {
   /** One connection for the engine's commits, one for the accept path: neither waits for a reader. */
   readonly commits: Sql;
   readonly accepts: Sql;
-  readonly keyring: Keyring;
+  readonly keyring: SwitchableKeyring;
   /** Whether this start made the first Admin. */
   readonly adminCreated: boolean;
   close(): Promise<void>;
@@ -62,7 +62,7 @@ export interface OpenOptions {
  * @throws {Error} the keys do not fit the database, or the bootstrap Admin cannot be made
  */
 export async function openDatabase(options: OpenOptions): Promise<Database> {
-  const { settings, clock, log } = options;
+  const { settings, log } = options;
   await reachDatabase(settings.sessionDatabase, {
     applicationName: applicationName('start', settings.replicaId),
     monotonic: systemMonotonic,
@@ -84,12 +84,12 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
     await Promise.all([main, commits, accepts].map((sql) => sql.end({ timeout: GOODBYE_S })));
   };
   try {
-    await ensurePartitions(main, clock.now(), PARTITIONED_TABLES);
     const { keyring, adminCreated } = await ensureFirstRows(options, main);
     log('keyring_loaded', { key_ids: keyring.heldKeyIds, active_key_id: keyring.activeKeyId });
     return { main, commits, accepts, keyring, adminCreated, close };
   } catch (error) {
     await close();
+    if (error instanceof KeyringError) log(error.problem);
     throw error;
   }
 }
@@ -126,21 +126,25 @@ async function checkDatabase(settings: ServiceSettings, session: Sql, clock: Clo
   );
 }
 
-/** Everything that exists from the first start on (operations §2.2). */
+/**
+ * Everything that exists from the first start on (operations §2.2). The keys come first and on their own: nothing is
+ * written into a database of another installation.
+ */
 async function ensureFirstRows(
   options: OpenOptions,
   main: Sql,
-): Promise<{ keyring: Keyring; adminCreated: boolean }> {
+): Promise<{ keyring: SwitchableKeyring; adminCreated: boolean }> {
   const { settings, clock, log } = options;
   const passwords = createPasswords(clock);
   const session = openSession(settings.sessionDatabase, {
     applicationName: applicationName('start', settings.replicaId),
   });
   try {
-    return await withMigrationLock(session, () =>
-      main.begin(async (tx) => {
-        const now = clock.now();
-        const keyring = await ensureKeyring(tx, settings.masterKeys);
+    return await withMigrationLock(session, async () => {
+      const now = clock.now();
+      const keyring = await main.begin((tx) => ensureKeyring(tx, settings.masterKeys));
+      await ensurePartitions(main, now, PARTITIONED_TABLES);
+      return main.begin(async (tx) => {
         const { adminCreated } = await ensureAccess(tx, {
           bootstrap: settings.bootstrap,
           hash: (password) => passwords.hash(password),
@@ -151,8 +155,8 @@ async function ensureFirstRows(
         await ensureDefaults(tx, now);
         await options.alsoEnsure?.(tx);
         return { keyring, adminCreated };
-      }),
-    );
+      });
+    });
   } finally {
     await session.end({ timeout: 5 });
   }

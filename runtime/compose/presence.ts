@@ -31,8 +31,8 @@ export interface PresenceDeps {
   readonly metrics: ClockSkewMetrics;
   readonly clock: Clock;
   readonly log: Log;
-  /** This process cannot seal what the others seal, and must end. */
-  readonly onKeyNotHeld: () => void;
+  /** Told which master key is active, with every record. */
+  readonly activeKey: (keyId: string) => void;
 }
 
 export interface Presence {

@@ -16,6 +16,7 @@ import { destinationSecretOperations } from '../../http/resources/destinations-s
 import { integrationOperations } from '../../http/resources/integrations.ts';
 import { integrationAlertOperations } from '../../http/resources/integrations-alerts.ts';
 import { alertmanagerRouteOperations } from '../../http/resources/integrations-routes.ts';
+import { keyringOperations } from '../../http/resources/keyring.ts';
 import { linkRuleOperations } from '../../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../../http/resources/lookup-tables.ts';
 import { outboundPolicyOperations } from '../../http/resources/outbound-policy.ts';
@@ -35,6 +36,7 @@ import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
 import { createDestinationStore } from '../../storage/destinations.ts';
 import { createIntegrationStore } from '../../storage/integrations.ts';
 import type { InternalAlerts } from '../../storage/internal-alerts.ts';
+import { readKeys } from '../../storage/key-view.ts';
 import { readAlertmanagerRoutes } from '../../storage/learned-routes.ts';
 import { createLinkRuleStore } from '../../storage/link-rules.ts';
 import { createLookupTableStore } from '../../storage/lookup-tables.ts';
@@ -125,6 +127,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     destinationOperations(forDestinations),
     destinationSecretOperations(forDestinations),
     deliveryOperations({ deliveries: (id) => readWebhookDeliveries(sql, id) }),
+    keyringOperations({ keys: (now) => readKeys(sql, now) }),
     outboundPolicyOperations({ store: createOutboundPolicyStore(sql, appendAudit), client, hints }),
     linkRuleOperations({
       store: createLinkRuleStore(sql, appendAudit),

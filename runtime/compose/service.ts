@@ -37,6 +37,7 @@ import { createCalls } from '../placement/calls.ts';
 import type { Member } from '../placement/coordination.ts';
 import { createTenancy } from '../placement/tenancy.ts';
 import { csrfToken, verifyCsrfToken } from '../secrets/csrf.ts';
+import { createKeySwitch } from '../secrets/key-switch.ts';
 import type { Version } from '../version.ts';
 import { createShared, followConfiguration } from './broadcast.ts';
 import { createConnections } from './connections.ts';
@@ -128,10 +129,16 @@ export async function startService(
   );
   const sharing = { me, main, clock, log, others };
   const { broadcast, hints, hintHere } = createShared(sharing);
+  const activeKey = createKeySwitch({
+    keyring: database.keyring,
+    log,
+    onSwitched: () => hintHere({ type: 'organization', id: null }),
+    onNotHeld: () => process.exit(1),
+  });
   const { watch, saving } = followConfiguration({
     ...sharing,
     broadcast,
-    memory: { directory, tokens, client, links, webhookSettings: delivery.settings },
+    memory: { directory, tokens, client, links, webhookSettings: delivery.settings, activeKey },
   });
   const performer = createPerformer({
     hints,
@@ -275,7 +282,7 @@ export async function startService(
     metrics: createClockSkewMetrics(registry),
     clock,
     log,
-    onKeyNotHeld: () => process.exit(1),
+    activeKey,
   });
 
   const resumption = createTenancy({

@@ -35,8 +35,8 @@ export interface OwnRecordDeps {
   readonly store: ReplicaRecordStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called once: another key became active that this process does not hold, so it cannot go on. */
-  readonly onKeyNotHeld: () => void;
+  /** Told with every write which key is active in the database. */
+  readonly activeKey: (keyId: string) => void;
 }
 
 export interface OwnRecord {
@@ -60,7 +60,6 @@ class Own implements OwnRecord {
   /** Something changed since it began. */
   #isOld = false;
   #isStopped = false;
-  #isKeyMissing = false;
 
   constructor(deps: OwnRecordDeps) {
     this.#deps = deps;
@@ -114,14 +113,7 @@ class Own implements OwnRecord {
       },
       clock.now(),
     );
-    if (!keyIds.includes(activeKey)) this.#keyNotHeld();
-  }
-
-  #keyNotHeld(): void {
-    if (this.#isKeyMissing) return;
-    this.#isKeyMissing = true;
-    this.#deps.log('active_key_not_held');
-    this.#deps.onKeyNotHeld();
+    this.#deps.activeKey(activeKey);
   }
 
   async #orLog(work: () => Promise<void>): Promise<void> {

@@ -27,7 +27,7 @@ describe('published vectors', () => {
 
   test('a sealed bot token', () => {
     const fixed = createKeyring([KEY], KEY.id, () => bytes(0, 12));
-    const sealed = fixed.seal('connection.bot_token', 'CN5Q8V2K7WXM3D', 'hunter2');
+    const sealed = fixed.sealer(fixed.activeKeyId).seal('connection.bot_token', 'CN5Q8V2K7WXM3D', 'hunter2');
     const envelope = Buffer.from(sealed.slice(sealed.indexOf(':') + 1), 'base64').toString('hex');
     expect(envelope).toBe('000102030405060708090a0b28b30af6fe991c93cbf62ba813194192401d4103bc32de');
     expect(sealedKeyId(sealed)).toBe(KEY.id);
@@ -54,14 +54,16 @@ describe('published vectors', () => {
 });
 
 describe('sealing', () => {
-  const sealed = keyring.seal('destination.secret', 'DS1/token', 'Тайна 🔑');
+  const sealed = keyring.sealer(keyring.activeKeyId).seal('destination.secret', 'DS1/token', 'Тайна 🔑');
 
   test('opens in its own place', () => {
     expect(keyring.open('destination.secret', 'DS1/token', sealed)).toEqual({ ok: true, value: 'Тайна 🔑' });
   });
 
   test('gives another text each time', () => {
-    expect(keyring.seal('destination.secret', 'DS1/token', 'Тайна 🔑')).not.toBe(sealed);
+    expect(keyring.sealer(keyring.activeKeyId).seal('destination.secret', 'DS1/token', 'Тайна 🔑')).not.toBe(
+      sealed,
+    );
   });
 
   test.each([

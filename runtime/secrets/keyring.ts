@@ -24,15 +24,29 @@ export type Opened =
   /** Damaged, of another field or owner, or its key is not held. */
   | { readonly ok: false; readonly keyId: string };
 
+/** Encrypts with one key. */
+export interface Sealer {
+  readonly keyId: string;
+  /** For one field of one owner. Every call gives another text. */
+  seal(field: string, owner: string, plaintext: string): Sealed;
+}
+
 export interface Keyring {
+  /** The key that signs, as far as this process knows; what a save seals with, it asks the database (storage/sealing.ts). */
   readonly activeKeyId: string;
   /** In the order of the key list. */
   readonly heldKeyIds: readonly string[];
-  /** Encrypts for one field of one owner with the active key. Every call gives another text. */
-  seal(field: string, owner: string, plaintext: string): Sealed;
+  /** @throws when the key is not held */
+  sealer(keyId: string): Sealer;
   open(field: string, owner: string, sealed: Sealed): Opened;
   /** A 32-byte sub-key, or null when the key is not held. */
   subKey(keyId: string, purpose: KeyPurpose): Buffer | null;
+}
+
+/** The keyring of a process, which follows the key that is active in the database. */
+export interface SwitchableKeyring extends Keyring {
+  /** From now on this key signs. @returns false when it is not held; then nothing changes */
+  activate(keyId: string): boolean;
 }
 
 /**
@@ -44,21 +58,29 @@ export function createKeyring(
   keys: readonly MasterKey[],
   activeKeyId: string,
   random: (size: number) => Uint8Array = randomBytes,
-): Keyring {
+): SwitchableKeyring {
   const subKeys = new Map(keys.map((key) => [key.id, subKeysOf(key)]));
-  const active = subKeys.get(activeKeyId);
-  if (!active) throw new Error(`The active key ${activeKeyId} is not held.`);
+  if (!subKeys.has(activeKeyId)) throw new Error(`The active key ${activeKeyId} is not held.`);
+  let active = activeKeyId;
 
   return {
-    activeKeyId,
+    get activeKeyId() {
+      return active;
+    },
     heldKeyIds: keys.map((key) => key.id),
-    seal(field, owner, plaintext) {
-      const nonce = random(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', active.encryption, nonce);
-      cipher.setAAD(associatedData(field, owner));
-      const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
-      const envelope = Buffer.concat([nonce, ciphertext, cipher.getAuthTag()]);
-      return `${activeKeyId}:${envelope.toString('base64')}` as Sealed;
+    activate(keyId) {
+      if (!subKeys.has(keyId)) return false;
+      active = keyId;
+      return true;
+    },
+    sealer(keyId) {
+      const key = subKeys.get(keyId);
+      if (!key) throw new Error(`The key ${keyId} is not held.`);
+      return {
+        keyId,
+        seal: (field, owner, plaintext) =>
+          encrypt(keyId, key.encryption, associatedData(field, owner), plaintext, random(NONCE_BYTES)),
+      };
     },
     open(field, owner, sealed) {
       const [keyId = '', text = ''] = sealed.split(':', 2);
@@ -95,6 +117,14 @@ function subKeysOf(key: MasterKey): Readonly<Record<KeyPurpose, Buffer>> {
 /** Binds a value to its place: copied to another field or owner it does not open. */
 function associatedData(field: string, owner: string): Buffer {
   return Buffer.from(`${field}\0${owner}`, 'utf8');
+}
+
+function encrypt(keyId: string, key: Buffer, aad: Buffer, plaintext: string, nonce: Uint8Array): Sealed {
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  cipher.setAAD(aad);
+  const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
+  const envelope = Buffer.concat([nonce, ciphertext, cipher.getAuthTag()]);
+  return `${keyId}:${envelope.toString('base64')}` as Sealed;
 }
 
 function decrypt(key: Buffer, aad: Buffer, envelope: Buffer): string | null {

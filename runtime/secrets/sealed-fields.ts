@@ -1,6 +1,6 @@
 /**
- * Every encrypted value of the database (secrets §3.2). The one list: rotation and the test that looks for columns of
- * the type `sealed` read it.
+ * Every encrypted value of the database (secrets §3.2). The one list: rotation, reset and the test that looks for columns
+ * of the type `sealed` read it.
  */
 export interface SealedField {
   /** Part of what a value is bound to. */
@@ -9,27 +9,61 @@ export interface SealedField {
   readonly column: string;
   /** SQL for the other part: the id of the row that owns the value. */
   readonly owner: string;
+  /** When the value was set; emptied with it. Null where the time belongs to more than the value. */
+  readonly setAt: string | null;
 }
 
 export const SEALED_FIELDS = [
-  { field: 'keyring.canary', table: 'keyring', column: 'canary', owner: `'keyring'` },
+  { field: 'keyring.canary', table: 'keyring', column: 'canary', owner: `'keyring'`, setAt: null },
   {
     field: 'destination.secret',
     table: 'destination_secrets',
     column: 'value',
     owner: `destination_id || '/' || name`,
+    setAt: null,
   },
-  { field: 'destination.signing_secret', table: 'destinations', column: 'signing_secret', owner: 'id' },
+  {
+    field: 'destination.signing_secret',
+    table: 'destinations',
+    column: 'signing_secret',
+    owner: 'id',
+    setAt: 'signing_secret_at',
+  },
   {
     field: 'destination.signing_secret_previous',
     table: 'destinations',
     column: 'signing_secret_previous',
     owner: 'id',
+    setAt: 'signing_secret_previous_at',
   },
-  { field: 'destination.proxy_password', table: 'destinations', column: 'proxy_password', owner: 'id' },
-  { field: 'connection.bridge_token', table: 'connections', column: 'bridge_token', owner: 'id' },
-  { field: 'connection.bridge_push_secret', table: 'connections', column: 'bridge_push_secret', owner: 'id' },
-  { field: 'connection.proxy_password', table: 'connections', column: 'proxy_password', owner: 'id' },
+  {
+    field: 'destination.proxy_password',
+    table: 'destinations',
+    column: 'proxy_password',
+    owner: 'id',
+    setAt: 'proxy_password_at',
+  },
+  {
+    field: 'connection.bridge_token',
+    table: 'connections',
+    column: 'bridge_token',
+    owner: 'id',
+    setAt: 'bridge_token_at',
+  },
+  {
+    field: 'connection.bridge_push_secret',
+    table: 'connections',
+    column: 'bridge_push_secret',
+    owner: 'id',
+    setAt: 'bridge_push_secret_at',
+  },
+  {
+    field: 'connection.proxy_password',
+    table: 'connections',
+    column: 'proxy_password',
+    owner: 'id',
+    setAt: 'proxy_password_at',
+  },
 ] as const satisfies readonly SealedField[];
 
 export type SealedFieldName = (typeof SEALED_FIELDS)[number]['field'];

@@ -119,7 +119,9 @@ async function whereTo({ settings }: WebhookDestination, look: Looking): Promise
   });
   if (built.outcome === 'secret_unreadable')
     return impossible(
-      `Its ${built.field} was sealed with the key ${built.keyId} and cannot be opened: enter it again.`,
+      built.keyId === null
+        ? `Its ${built.field} was lost with its master key: enter it again.`
+        : `Its ${built.field} was sealed with the key ${built.keyId} and cannot be opened: enter it again.`,
     );
   // The host of a URL is in small letters, whatever the Secret is that it came from.
   const mask = createMask(built.secrets.flatMap((secret) => [secret, secret.toLowerCase()]));
