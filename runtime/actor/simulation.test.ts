@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { simulate } from '../../test/simulation/simulate.ts';
 
-const SEEDS = 150;
+const SEEDS = 200;
 
 test(`every invariant holds under ${SEEDS} seeds of crashes, lost answers, conflicts and takeovers`, async () => {
   const broken: Record<number, readonly string[]> = {};

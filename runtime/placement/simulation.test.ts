@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { simulateReplicas } from '../../test/simulation/simulate-replicas.ts';
 
-const SEEDS = 20;
+const SEEDS = 30;
 
 test(`what the engine promises holds for replicas that place themselves, in ${SEEDS} seeds of trouble`, async () => {
   const broken: Record<number, readonly string[]> = {};
