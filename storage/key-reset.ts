@@ -7,7 +7,7 @@ import type { SealedFieldName } from '../runtime/secrets/sealed-fields.ts';
 import type { AppendAudit } from './access.ts';
 import { enqueueInbox } from './inbox.ts';
 import { keyHolders } from './key-view.ts';
-import { readActiveKeyId, writeActiveKey } from './keyring.ts';
+import { lockSealing, readActiveKeyId, writeActiveKey } from './keyring.ts';
 import type { Transaction } from './records.ts';
 import { SECRET_FIELDS, wipeSealed } from './sealed-values.ts';
 
@@ -37,7 +37,7 @@ export async function resetKeyring(
   first: MasterKey,
   author: Authorship,
 ): Promise<ResetOutcome> {
-  await tx`select 1 from keyring for update`;
+  await lockSealing(tx);
   const before = await readActiveKeyId(tx);
   if (before === null) return { outcome: 'no_keyring' };
   await writeActiveKey(tx, createKeyring([first], first.id).sealer(first.id));

@@ -3,7 +3,7 @@ import { type Authorship, auditEntry } from '../actors/audit.ts';
 import type { MasterKey } from '../runtime/secrets/keyring.ts';
 import type { AppendAudit } from './access.ts';
 import { keyHolders } from './key-view.ts';
-import { lockKeyring, writeActiveKey } from './keyring.ts';
+import { lockSealing, readKeyring, writeActiveKey } from './keyring.ts';
 import type { Transaction } from './records.ts';
 import {
   type Resealed,
@@ -49,7 +49,8 @@ export async function rotateKeys(
   { keys, to, author }: Rotation,
 ): Promise<RotationOutcome> {
   await tx`select set_config('idle_in_transaction_session_timeout', ${STALLED_AFTER}, true)`;
-  const keyring = await lockKeyring(tx, keys);
+  await lockSealing(tx);
+  const keyring = await readKeyring(tx, keys);
   if (!keyring) return { outcome: 'no_keyring' };
   const from = keyring.activeKeyId;
   if (from === to) return { outcome: 'already_active' };

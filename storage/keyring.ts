@@ -6,6 +6,7 @@ import {
   type Sealer,
   type SwitchableKeyring,
 } from '../runtime/secrets/keyring.ts';
+import { LOCKS } from './locks.ts';
 import type { Sql, Transaction } from './records.ts';
 
 const CANARY_TEXT = 'tocsin: these keys fit this database';
@@ -59,19 +60,12 @@ export async function readKeyring(
   return row ? openKeyring(row, keys) : null;
 }
 
-/**
- * The same, against every save of a sealed value and every other change of the keyring, until the transaction ends.
- * @throws {KeyringError} the active key is not held, or the canary does not open
- */
-export async function lockKeyring(
-  tx: Transaction,
-  keys: readonly MasterKey[],
-): Promise<SwitchableKeyring | null> {
-  const [row] = await tx<KeyringRow[]>`select active_key_id, canary from keyring for update`;
-  return row ? openKeyring(row, keys) : null;
+/** Until the transaction ends nothing is sealed and no other key becomes active. */
+export async function lockSealing(tx: Transaction): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${LOCKS.sealing})`;
 }
 
-/** Makes another key active, with a canary of its own. The keyring is locked. */
+/** Makes another key active, with a canary of its own, after {@link lockSealing}. */
 export async function writeActiveKey(tx: Transaction, sealer: Sealer): Promise<void> {
   await tx`update keyring set active_key_id = ${sealer.keyId}, canary = ${canaryOf(sealer)}`;
 }

@@ -1,4 +1,4 @@
-/** Keys of the session advisory locks that Tocsin takes in its database. */
+/** Keys of the advisory locks that Tocsin takes in its database. */
 export const LOCKS = {
   /** Held while the schema changes and while first rows are ensured (operations §2.2, §3). */
   migration: 7_463_001,
@@ -8,6 +8,8 @@ export const LOCKS = {
   partitions: 7_463_003,
   /** First half of the keys of {@link fencesOf}. */
   fence: 7_463_004,
+  /** Held shared by a save of sealed values, alone by a change of the active master key, until they commit. */
+  sealing: 7_463_005,
 } as const;
 
 /** How many fences guard the shards. Few, so that a commit that touches every shard takes few locks. */

@@ -10,6 +10,18 @@ const A = 'AGA' as PublicId;
 const B = 'AGB' as PublicId;
 const C = 'AGC' as PublicId;
 
+test('a Destination whose secrets were lost is Broken at once; what waits is kept', () => {
+  const destination = createDestinationHarness();
+  destination.record(A, 'created');
+  destination.answer('AGA#1', { class: 'transient', error: 'answered 503' });
+  destination.send({ type: 'secrets_lost' });
+  expect(destination.health()).toMatchObject({ state: 'broken', reason: 'secret_unreadable' });
+  expect(destination.announced()).toEqual(['destination_broken']);
+  expect(destination.stored('AGA#1')).toMatchObject({ state: 'waiting' });
+  destination.send({ type: 'secrets_lost' });
+  expect(destination.announced()).toEqual([]);
+});
+
 describe('sending', () => {
   test('an event is sent in the turn that records it', () => {
     const destination = createDestinationHarness();
