@@ -7,13 +7,13 @@ import type { GroupReader, StoredGroup } from '../alert-group/reading.ts';
 import type { RouteConfig } from '../directory.ts';
 import type { LinkSource } from '../links/configuration.ts';
 import { evaluateLinks } from '../links/evaluate.ts';
-import type { GroupMessage, Language, MessageSettings } from '../messages/index.ts';
+import type { GroupMessage, Language } from '../messages/index.ts';
 import type { SeverityLevel } from '../model.ts';
 import type { TemplateGroup } from '../templates/data.ts';
 import type { TemplateKind } from '../templates/index.ts';
 import { sampleMessage } from './messages.ts';
 import type { TemplateAlerts } from './ports.ts';
-import { type PreviewedSample, previewSource, type Rendered } from './render.ts';
+import { type PreviewedSample, type PreviewSettings, previewSource, type Rendered } from './render.ts';
 import { defaultRoute, type SampleMoment, type SampleReader } from './samples.ts';
 import { templateGroup } from './stored-group.ts';
 
@@ -124,11 +124,11 @@ async function chooseSamples(
 }
 
 async function settingsOf(
-  { links, severityEmoji, publicUrl, version }: PreviewDeps,
+  { links, severityEmoji, publicUrl, version, monotonic }: PreviewDeps,
   asked: AskedPreview,
   { policy }: RouteConfig,
   { directory: { organization }, now }: SampleMoment,
-): Promise<MessageSettings> {
+): Promise<PreviewSettings> {
   const { tables } = links.current();
   return {
     publicUrl,
@@ -140,6 +140,7 @@ async function settingsOf(
     snoozeDurationsSeconds: policy.snooze_durations_seconds,
     templates: { rootMessage: null, line: null, ackTimeoutNotice: null },
     now,
+    monotonic,
     lookup: (table, key, column) => tables.get(table)?.(key, column) ?? '',
   };
 }

@@ -1,4 +1,5 @@
 /** One template on one sample, as previews show it (templates §10). */
+import type { Monotonic } from '../../runtime/clock.ts';
 import { LINK_RULE_TEMPLATE_LIMIT } from '../links/check-template.ts';
 import { renderLink } from '../links/evaluate.ts';
 import { FORMATS, type GroupMessage, type MessageSettings, previewRoot } from '../messages/index.ts';
@@ -34,6 +35,9 @@ export interface PreviewedSample {
   readonly message: () => GroupMessage;
 }
 
+/** A preview answers while others wait for the same process: none goes without a clock. */
+export type PreviewSettings = MessageSettings & { readonly monotonic: Monotonic };
+
 export interface Rendered {
   readonly output: string | null;
   readonly truncated: boolean;
@@ -45,7 +49,7 @@ export interface Rendered {
 export function previewSource(
   asked: AskedPreview,
   sample: PreviewedSample,
-  settings: MessageSettings,
+  settings: PreviewSettings,
 ): Rendered {
   const error = sourceError(asked);
   if (error) return failed(error);
@@ -79,7 +83,7 @@ function sourceError({ kind, template }: AskedPreview): PreviewError | null {
 function previewMessage(
   asked: AskedPreview,
   { message }: PreviewedSample,
-  settings: MessageSettings,
+  settings: PreviewSettings,
 ): Rendered {
   const { template, format, lengthLimit } = asked;
   const source = template === '' ? builtinSource('root_message', settings.language) : null;
@@ -99,7 +103,7 @@ function previewText(
   asked: AskedPreview,
   kind: 'line' | 'ack_timeout_notice',
   group: TemplateGroup,
-  settings: MessageSettings,
+  settings: PreviewSettings,
 ): Rendered {
   const builtin = asked.template === '' ? builtinSource(kind, settings.language) : null;
   const parsed = parseTemplate(kind, builtin ?? asked.template);
@@ -129,7 +133,7 @@ function shortened(lines: readonly string[], limit: number | null, length: (text
   return { output: output(), truncated: shown < split.length };
 }
 
-function previewLink(asked: AskedPreview, group: TemplateGroup, settings: MessageSettings): Rendered {
+function previewLink(asked: AskedPreview, group: TemplateGroup, settings: PreviewSettings): Rendered {
   const parsed = parseTemplate('link_rule', asked.template);
   if (!parsed.ok) return failed(parsed.error);
   const subject = { labels: group.commonLabels, value: '' };
@@ -138,7 +142,7 @@ function previewLink(asked: AskedPreview, group: TemplateGroup, settings: Messag
 }
 
 /** Rendered as one template, also where it is a whole request; no Secret and no answer is shown (webhooks §6). */
-function previewRequest(asked: AskedPreview, group: TemplateGroup, settings: MessageSettings): Rendered {
+function previewRequest(asked: AskedPreview, group: TemplateGroup, settings: PreviewSettings): Rendered {
   const parsed = parseTemplate('webhook_request', asked.template);
   if (!parsed.ok) return failed(parsed.error);
   const secrets = namedReferences(parsed.template, 'Secrets');
@@ -170,8 +174,8 @@ function whole(output: string): Rendered {
   return { output, truncated: false, source: null, error: null };
 }
 
-function contextOf({ now, zone, lookup }: MessageSettings, format: OutputFormat): RenderContext {
-  return { format, now, zone, lookup, mention: (target) => mentionText(target, format) };
+function contextOf({ now, zone, lookup, monotonic }: PreviewSettings, format: OutputFormat): RenderContext {
+  return { format, now, zone, lookup, monotonic, mention: (target) => mentionText(target, format) };
 }
 
 /** Finishing takes every `@` its meaning; these are put in their place afterwards. No value can hold such marks. */

@@ -199,6 +199,21 @@ describe('what ends with an error', () => {
     expect(performance.now() - begun).toBeLessThan(20_000);
   });
 
+  test.each([
+    ['a text that is gone through', '{{ $x := replace "" "" $s }}'],
+    ['a text that is made', '{{ $x := repeat 1000 (repeat 50 "a") }}'],
+    ['a large value that is written', '{{ $x := toJson (list $s) }}'],
+  ])('%s costs what it takes', (_, work) => {
+    let passes = 0;
+    const lookup = () => {
+      passes++;
+      return '';
+    };
+    const source = `{{ $s := repeat 900 (repeat 50 "a") }}{{ range until 1000 }}{{ range until 90 }}${work}{{ $y := lookup "t" "k" "c" }}{{ end }}{{ end }}`;
+    expect(rendered(source, { context: { lookup } })).toContain('the render took too long');
+    expect(passes).toBeLessThan(500);
+  });
+
   test('a clock that ran away ends a render', () => {
     let now = 0;
     const monotonic = () => {

@@ -28,6 +28,9 @@ export interface Surroundings {
 
 type Operands = readonly Operand[];
 
+/** Characters that a function reads or makes in one step; those that look at each by itself need about so long. */
+const SIZE_OF_STEP = 8;
+
 export class Expressions {
   readonly mentions = new Map<string, MentionTarget>();
   readonly #context: RenderContext;
@@ -194,10 +197,11 @@ export class Expressions {
     values: readonly TemplateValue[],
     trusted: boolean,
   ): TemplateValue {
-    this.#budget.spend(2 + sizeOf(values) / 64);
+    this.#budget.spend(2 + sizeOf(values) / SIZE_OF_STEP);
     const allTrusted = trusted && values.every((value) => isTrusted(value));
     try {
       const result = called.run(values, allTrusted ? this.#callOfTrusted : this.#callOfOthers);
+      this.#budget.spend(sizeOf([result]) / SIZE_OF_STEP);
       checkResult(result);
       return markTrust(called, values, allTrusted, result);
     } catch (error) {
