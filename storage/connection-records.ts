@@ -9,6 +9,7 @@ import { CONNECTION } from '../actors/connection/messages.ts';
 import { type ConnectionRows, emptyConnectionRows, REMEMBERED_FOR } from '../actors/connection/rows.ts';
 import type { Clock, Micros } from '../runtime/clock.ts';
 import { numberArray, textArray, wordArray } from './array-literals.ts';
+import { jsonText } from './json-text.ts';
 import type { RecordWriter, RowLoader, Transaction } from './records.ts';
 
 /** In the order in which a turn means them: what is forgotten comes before what arrives with the next access. */
@@ -89,7 +90,7 @@ async function writeInfo(tx: Transaction, effect: InfoRecorded): Promise<void> {
   const { connectionId, access, info, readAt, failedAt, wrong, tokenless } = effect;
   await tx`
     update connections set
-      info = ${info && JSON.stringify(info)}::text::jsonb,
+      info = ${info && jsonText(info)}::text::jsonb,
       info_at = ${readAt},
       info_failed_at = ${failedAt},
       info_wrong = ${wrong},
