@@ -29,10 +29,15 @@ export function createRequestLogStore(sql: Sql): RequestLogStore {
 
 /** A record of an owner that was deleted meanwhile is left out: its records went with it. */
 async function insert(sql: Sql, records: readonly RequestRecord[]): Promise<void> {
+  const rows = records.map(rowOf);
+  const [first] = rows;
+  if (first === undefined) return;
+  // A newer schema may have more columns: these keep their defaults.
+  const columns = sql(Object.keys(first));
   await sql`
-    insert into request_records
-    select record.*
-    from jsonb_populate_recordset(null::request_records, ${jsonText(records.map(rowOf))}::text::jsonb) record
+    insert into request_records (${columns})
+    select ${columns}
+    from jsonb_populate_recordset(null::request_records, ${jsonText(rows)}::text::jsonb) record
     where not exists (
       select 1 from destinations d where d.id = record.owner_id and d.deleted_at is not null
       union all

@@ -173,6 +173,18 @@ test('a batch that is written again adds nothing, and a superseded record goes',
   expect(await ids(`destination=${webhook}`)).toEqual([second.id]);
 });
 
+test('is written by a replica of the release before, whose schema had fewer columns', async () => {
+  const sql = database.sql();
+  await sql`alter table request_records add column from_later text not null default 'later'`;
+  try {
+    const record = recordOf();
+    await createRequestLogStore(sql).write([record], []);
+    expect(await ids(`destination=${webhook}`)).toEqual([record.id]);
+  } finally {
+    await sql`alter table request_records drop column from_later`;
+  }
+});
+
 describe('the list', () => {
   test('is newest first, then by id, in pages that belong to their filters', async () => {
     const records = await write(
