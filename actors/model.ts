@@ -75,7 +75,9 @@ export interface UserActor {
   readonly id: PublicId;
   readonly name: string;
   readonly login: string;
-  /** Name of the Personal access token that acted, or null for a web session. */
+  /** The Personal access token that acted; absent for a web session. */
+  readonly tokenId?: PublicId;
+  /** Its name, or null for a web session. */
   readonly tokenName: string | null;
   readonly transport: Transport;
 }
@@ -84,6 +86,8 @@ export interface ServiceAccountActor {
   readonly kind: 'service_account';
   readonly id: PublicId;
   readonly name: string;
+  /** The token that acted. */
+  readonly tokenId?: PublicId;
   readonly tokenName: string;
   readonly transport: Transport;
 }

@@ -1,7 +1,9 @@
 /** Opens PostgreSQL clients, always with the same conventions, and says what their errors mean. */
 import postgres from 'postgres';
+import type { AuditLogEntry } from '../actors/access/audit-log.ts';
 import { StoreUnavailableError } from '../runtime/actor/index.ts';
 import type { DatabaseSettings } from '../runtime/config.ts';
+import { tellingCommitted } from './audit-commits.ts';
 import { openSocket } from './driver-socket.ts';
 import type { Sql } from './records.ts';
 
@@ -26,6 +28,8 @@ export interface ConnectOptions {
   readonly answerWithin?: number;
   /** Server settings of every session, such as `{ lock_timeout: '5s' }`. */
   readonly session?: Readonly<Record<string, string>>;
+  /** Told every Audit entry that a transaction of this client has committed. */
+  readonly onAudited?: (entry: AuditLogEntry) => void;
 }
 
 /**
@@ -41,6 +45,11 @@ const DIRECT_SESSION = { synchronous_commit: 'on', default_transaction_isolation
  * that already is JSON is written as `${text}::text::jsonb`: as `::jsonb` the driver would encode it once more.
  */
 export function connect(settings: DatabaseSettings, options: ConnectOptions): Sql {
+  const sql = open(settings, options);
+  return options.onAudited ? tellingCommitted(sql, options.onAudited) : sql;
+}
+
+function open(settings: DatabaseSettings, options: ConnectOptions): Sql {
   const { prepare = true } = options;
   // Known to the driver, absent from its types. It opens every connection, TLS included.
   const sockets = {

@@ -12,6 +12,8 @@ export interface PartitionedTable {
   readonly unit: 'micros' | 'day_number';
   /** Storage parameters of every partition, such as `fillfactor = 90`; null for none. */
   readonly storage: string | null;
+  /** Function that refuses to empty a partition, as a trigger of the table does for the table. */
+  readonly neverTruncated?: string;
 }
 
 /** How many periods after the present one are made in advance. */
@@ -146,7 +148,7 @@ async function lockPartitions(tx: Transaction): Promise<void> {
  */
 async function createPartition(
   tx: Transaction,
-  { table, unit, storage }: PartitionedTable,
+  { table, unit, storage, neverTruncated }: PartitionedTable,
   { name, from, until }: Period,
 ): Promise<boolean> {
   await lockPartitions(tx);
@@ -155,5 +157,10 @@ async function createPartition(
   await tx.unsafe(`
     create table "${name}" (like "${table}" including all) ${storage === null ? '' : `with (${storage})`};
     alter table "${table}" attach partition "${name}" for values from (${bound(from)}) to (${bound(until)})`);
+  if (neverTruncated !== undefined) {
+    await tx.unsafe(`
+      create trigger not_truncated before truncate on "${name}"
+        for each statement execute function ${neverTruncated}()`);
+  }
   return true;
 }

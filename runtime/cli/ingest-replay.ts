@@ -2,6 +2,7 @@
 
 import { codePoints } from '../../actors/text.ts';
 import { appendAudit } from '../../storage/audit.ts';
+import { logAudited } from '../../storage/audit-commits.ts';
 import { connect } from '../../storage/connection.ts';
 import { requireSchema } from '../../storage/migrate.ts';
 import { reachDatabase } from '../../storage/reach-database.ts';
@@ -92,7 +93,7 @@ async function onDatabase(io: CommandIo, asked: Asked): Promise<ReplayOutcome | 
     return 'failed';
   }
   const { database, prepareStatements: prepare } = read.settings;
-  const sql = connect(database, { max: 1, applicationName: NAME, prepare });
+  const sql = connect(database, { max: 1, applicationName: NAME, prepare, onAudited: logAudited(log) });
   try {
     const reach = { applicationName: NAME, monotonic: systemMonotonic, patience: PATIENCE };
     await reachDatabase(database, reach);

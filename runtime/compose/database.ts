@@ -2,6 +2,7 @@
 import { createPasswords } from '../../actors/access/passwords.ts';
 import { ensureAccess } from '../../storage/access-ensure.ts';
 import { appendAudit } from '../../storage/audit.ts';
+import { logAudited } from '../../storage/audit-commits.ts';
 import { connect, openSession } from '../../storage/connection.ts';
 import { inspectDatabase, keepsSession, OLDEST_POSTGRES } from '../../storage/database-check.ts';
 import { ensureDefaults } from '../../storage/ensure.ts';
@@ -74,6 +75,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
       applicationName: applicationName(purpose, settings.replicaId),
       answerWithin,
       prepare: settings.prepareStatements,
+      onAudited: logAudited(log),
       // A transaction pooler takes no settings of a session.
       ...(settings.prepareStatements ? { session: stalledAfter } : {}),
     });

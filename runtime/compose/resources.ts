@@ -8,6 +8,7 @@ import type { Operation } from '../../http/operation.ts';
 import { actorOperations } from '../../http/resources/actors.ts';
 import { statisticsOperations } from '../../http/resources/alert-group-statistics.ts';
 import { alertGroupOperations } from '../../http/resources/alert-groups.ts';
+import { auditLogOperations } from '../../http/resources/audit-log.ts';
 import { connectionOperations } from '../../http/resources/connections.ts';
 import { connectionCheckOperations } from '../../http/resources/connections-checks.ts';
 import { destinationOperations } from '../../http/resources/destinations.ts';
@@ -31,6 +32,7 @@ import { templatePreviewOperations } from '../../http/resources/template-preview
 import { createActorStateReader } from '../../storage/actor-state.ts';
 import { createAlertsView, createGroupReader, createStatisticsReader } from '../../storage/alert-groups.ts';
 import { appendAudit } from '../../storage/audit.ts';
+import { createAuditLogReader } from '../../storage/audit-log-reader.ts';
 import { createConnectionStore } from '../../storage/connections.ts';
 import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
 import { createDestinationStore } from '../../storage/destinations.ts';
@@ -127,6 +129,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     destinationOperations(forDestinations),
     destinationSecretOperations(forDestinations),
     deliveryOperations({ deliveries: (id) => readWebhookDeliveries(sql, id) }),
+    auditLogOperations({ reader: createAuditLogReader(sql) }),
     keyringOperations({ keys: (now) => readKeys(sql, now) }),
     outboundPolicyOperations({ store: createOutboundPolicyStore(sql, appendAudit), client, hints }),
     linkRuleOperations({
