@@ -34,6 +34,7 @@ import {
   mockSuggestions,
 } from './mock-sources.ts';
 import { mockStatistics } from './mock-statistics.ts';
+import { rotatingKeyring } from './mock-status.ts';
 
 export interface MockRequest {
   readonly method: string;
@@ -305,6 +306,7 @@ export function createMockApi(data: MockData = createMockData()) {
     'GET /organization': () => ok(data.organization, '"1"'),
     'GET /system-notices': () => ok({ items: data.notices }),
     'GET /system-status': () => ok(data.status),
+    'GET /organization/keyring': () => ok(rotatingKeyring()),
     'GET /actors/:kind/:key': (_, [kind, key]) => ok(mockActor(kind!, key!)),
   };
 

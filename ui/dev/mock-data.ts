@@ -58,6 +58,7 @@ const ALL_PERMISSIONS = [
   'destinations:read',
   'destinations:write',
   'system-status:read',
+  'organization:read',
 ];
 
 export const ADA = { id: 'SRADA000000000', name: 'Ada Lovelace', login: 'ada', deactivated: false } as const;

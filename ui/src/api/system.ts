@@ -78,6 +78,22 @@ export interface SystemStatus {
   };
 }
 
+/** A master key of the installation; the key itself is never sent. */
+export interface MasterKeyUse {
+  readonly id: string;
+  readonly active: boolean;
+  /** Ids of live replicas. */
+  readonly held_by: readonly string[];
+  readonly missing_on: readonly string[];
+  readonly needed: boolean;
+  readonly removable: boolean;
+}
+
+/** The active key first. */
+export interface Keyring {
+  readonly keys: readonly MasterKeyUse[];
+}
+
 /** One actor as it is now, and what it was given since it was loaded, the newest first. */
 export interface ActorState {
   readonly kind: string;
@@ -102,6 +118,7 @@ export function createSystemApi(client: ApiClient) {
   return {
     notices: (): Promise<Answer<Items<SystemNotice>>> => client.get('/system-notices'),
     status: (): Promise<Answer<SystemStatus>> => client.get('/system-status'),
+    keyring: (): Promise<Answer<Keyring>> => client.get('/organization/keyring'),
     actor: (kind: string, key: string): Promise<Answer<ActorState>> =>
       client.get(`/actors/${encodeURIComponent(kind)}/${encodeURIComponent(key)}`),
   };

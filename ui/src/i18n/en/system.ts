@@ -73,6 +73,18 @@ export const system = {
   'systemStatus.redisUp': 'Redis is reached',
   'systemStatus.redisAway': 'Redis is away',
 
+  'keyring.title': 'Master keys',
+  'keyring.key': 'Key',
+  'keyring.use': 'Use',
+  'keyring.active': 'Active',
+  'keyring.needed': 'Needed: keep it in every list',
+  'keyring.removable': 'Removable',
+  'keyring.heldBy': 'Held by',
+  'keyring.missingOn': 'Missing on',
+  'keyring.nobody': 'no running replica',
+  'keyring.none': 'none',
+  'keyring.commands': 'Another key is made active, and the keys are checked, on the command line:',
+
   'systemStatus.queues': 'Queues',
   'systemStatus.snapshots': 'Snapshots to process',
   'systemStatus.inbox': 'Messages between replicas',

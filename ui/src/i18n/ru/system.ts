@@ -98,6 +98,18 @@ export const system = {
   'systemStatus.redisUp': 'Redis доступен',
   'systemStatus.redisAway': 'Redis недоступен',
 
+  'keyring.title': 'Главные ключи',
+  'keyring.key': 'Ключ',
+  'keyring.use': 'Назначение',
+  'keyring.active': 'Действующий',
+  'keyring.needed': 'Нужен: оставьте его во всех списках',
+  'keyring.removable': 'Можно убрать',
+  'keyring.heldBy': 'Есть у',
+  'keyring.missingOn': 'Нет у',
+  'keyring.nobody': 'ни у одной работающей реплики',
+  'keyring.none': 'таких нет',
+  'keyring.commands': 'Сменить действующий ключ и проверить ключи можно в командной строке:',
+
   'systemStatus.queues': 'Очереди',
   'systemStatus.snapshots': 'Снимки к обработке',
   'systemStatus.inbox': 'Сообщения между репликами',
