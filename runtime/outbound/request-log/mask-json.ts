@@ -1,24 +1,34 @@
 /**
  * Replaces the values of JSON members with sensitive names, at any depth, and leaves every other character as it was
- * sent. Reads text that breaks off as well: what is shown of a large body is only its beginning.
+ * sent. Reads text that breaks off as well: what is shown of a large body is only its beginning. No text, whatever it
+ * holds, is gone through more than a few times.
  */
 import { isSensitiveName, REDACTED } from '../../secrets/masking.ts';
 
-const MEMBER = /"((?:[^"\\]|\\.)*)"(\s*:\s*)/g;
-const STRING = /"(?:[^"\\]|\\.)*(?:"|$)/y;
+/** To its end, or to the end of the text: it matches at every quotation mark. */
+const STRING = /"(?:[^"\\]|\\.)*(?:"|\\?$)/sy;
+const COLON = /\s*:\s*/y;
 const SCALAR = /[^,\]}\s]*/y;
 
 export function maskJsonMembers(text: string): string {
   let masked = '';
   let done = 0;
-  MEMBER.lastIndex = 0;
-  for (let member = MEMBER.exec(text); member; member = MEMBER.exec(text)) {
-    if (!isSensitiveName(unescaped(member[1] ?? ''))) continue;
-    const from = MEMBER.lastIndex;
-    const to = endOfValue(text, from);
-    masked += `${text.slice(done, from)}"${REDACTED}"`;
-    done = to;
-    MEMBER.lastIndex = to;
+  let at = text.indexOf('"');
+  while (at >= 0) {
+    const end = endOf(STRING, text, at);
+    const value = endOf(COLON, text, end);
+    if (value === end) {
+      // No name. Where it ends another string may begin: the text need not be JSON.
+      at = text.indexOf('"', Math.max(at + 1, end - 1));
+      continue;
+    }
+    const isSensitive = isSensitiveName(unescaped(text.slice(at + 1, end - 1)));
+    const next = isSensitive ? endOfValue(text, value) : value;
+    if (isSensitive) {
+      masked += `${text.slice(done, value)}"${REDACTED}"`;
+      done = next;
+    }
+    at = text.indexOf('"', next);
   }
   return masked + text.slice(done);
 }
@@ -50,6 +60,7 @@ function endOfValue(text: string, from: number): number {
   return text.length;
 }
 
+/** `from` when it does not match there. */
 function endOf(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from;
   pattern.exec(text);
