@@ -292,7 +292,23 @@ describe('saving what an alert is about', () => {
     [
       'SvcDestinationBroken',
       async () => destination,
-      () => createDestinationStore({ ...deps(), keyring }) as never,
+      () => {
+        const store = createDestinationStore({ ...deps(), keyring });
+        return {
+          update: (id, decide, by) =>
+            store.update(
+              id,
+              (current) => ({
+                save: {
+                  fields: { ...current.fields, name: decide(current).save.name },
+                  proxyPassword: { kind: 'keep' },
+                },
+              }),
+              by,
+            ),
+          remove: store.remove,
+        };
+      },
     ],
     ['SvcSnapshotTruncated', async () => integration, () => createIntegrationStore(deps()) as never],
     [
