@@ -11,6 +11,7 @@ import { destinationSecretOperations } from '../http/resources/destinations-secr
 import { integrationOperations } from '../http/resources/integrations.ts';
 import { integrationAlertOperations } from '../http/resources/integrations-alerts.ts';
 import { alertmanagerRouteOperations } from '../http/resources/integrations-routes.ts';
+import { keyringOperations } from '../http/resources/keyring.ts';
 import { linkRuleOperations } from '../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../http/resources/lookup-tables.ts';
 import { outboundPolicyOperations } from '../http/resources/outbound-policy.ts';
@@ -39,6 +40,7 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     integrationOperations(UNUSED),
     alertmanagerRouteOperations(UNUSED),
     integrationAlertOperations(UNUSED),
+    keyringOperations(UNUSED),
     linkRuleOperations(UNUSED),
     lookupTableOperations(UNUSED),
     outboundPolicyOperations(UNUSED),
