@@ -1,7 +1,6 @@
 /** How the commands of `tocsin keys` reach the database, and what they share in words. */
 import { codePoints } from '../../../actors/text.ts';
 import { logAudited } from '../../../storage/audit-commits.ts';
-import { logAudited } from '../../../storage/audit-commits.ts';
 import { connect, openSession } from '../../../storage/connection.ts';
 import { requireSchema, withMigrationLock } from '../../../storage/migrate.ts';
 import { reachDatabase } from '../../../storage/reach-database.ts';
