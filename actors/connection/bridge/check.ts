@@ -44,7 +44,7 @@ export async function checkBridge(
 ): Promise<BridgeCheck | Exclude<TokenGrant, 'granted'>> {
   const grant = await deps.take();
   if (grant !== 'granted') return grant;
-  const dry = await ask(deps, { ...access, token: null });
+  const dry = await ask(deps, access, true);
   const tokenless = dry.outcome.class === 'ok';
   const refused = 'status' in dry.outcome && dry.outcome.status === 401;
   const probe = stepOf('dry_probe', dry, tokenless || refused, access);
@@ -56,7 +56,7 @@ export async function checkBridge(
     const step = { name: 'get_info', ok: false, skipped: false, latencyMs: null, message } as const;
     return { ok: false, steps: [probe, step], info: null, tokenless };
   }
-  const real = await ask(deps, access);
+  const real = await ask(deps, access, false);
   const step = stepOf('get_info', real, real.outcome.class === 'ok', access);
   const info = real.outcome.class === 'not_sent' ? null : real.outcome;
   return { ok: step.ok, steps: [probe, step], info, tokenless };
@@ -67,11 +67,16 @@ interface Asked {
   readonly latencyMs: number;
 }
 
-async function ask({ bridge, clock, run }: CheckDeps, access: BridgeAccess): Promise<Asked> {
+async function ask(
+  { bridge, clock, run }: CheckDeps,
+  access: BridgeAccess,
+  isTokenless: boolean,
+): Promise<Asked> {
   const begun = clock.now();
   const outcome = await bridge.call(access, bridgeCalls.getInfo(), {
     class: 'interactive',
     checkRun: run,
+    isTokenless,
   });
   return { outcome, latencyMs: Math.round((clock.now() - begun) / 1000) };
 }

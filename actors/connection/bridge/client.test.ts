@@ -247,6 +247,21 @@ describe('an answer is classified', () => {
     expect(bridge.requests).toHaveLength(1);
   });
 
+  test('a call without the token carries none; what the bridge tells of it and of other secrets is hidden', async () => {
+    const pushSecret = `whsec_${'k'.repeat(32)}`;
+    const secrets = `${bridge.token} ${pushSecret}`;
+    bridge.on('GET /v1/info', problem(500, { class: 'transient', detail: secrets }));
+    const reached = access({ otherSecrets: [pushSecret] });
+    const outcome = await speaking().call(reached, bridgeCalls.getInfo(), {
+      class: 'interactive',
+      isTokenless: true,
+    });
+    expect(bridge.requests[0]?.headers).not.toHaveProperty('authorization');
+    expect(outcome).toMatchObject({ detail: '[redacted] [redacted]' });
+    expect(JSON.stringify(records)).not.toContain(pushSecret);
+    expect(JSON.stringify(records)).not.toContain(bridge.token);
+  });
+
   test('what the bridge says about it is shown, cut and without secrets', async () => {
     const detail = `The bot ${bridge.token} is not a member.\n${'x'.repeat(2000)}`;
     bridge.on('GET /v1/channels/c', problem(403, { class: 'forbidden', detail }));

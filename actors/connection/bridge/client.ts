@@ -20,6 +20,8 @@ export interface BridgeAccess {
   /** Sent to this base URL and nowhere else; null: a request without a token. */
   readonly token: string | null;
   readonly proxy: ProxyRoute | null;
+  /** Secrets of its owner that no call needs; a bridge may tell them all the same, and no record shows them. */
+  readonly otherSecrets?: readonly string[];
   /** Changes with the address and the token. */
   readonly credentials: string;
 }
@@ -30,6 +32,8 @@ export interface CallOptions {
   readonly attempt?: number;
   /** The run of a Connection check that it belongs to. */
   readonly checkRun?: PublicId;
+  /** Sent without the token, which is hidden in the answer all the same. */
+  readonly isTokenless?: boolean;
   /** Asked right before the first byte is sent. */
   readonly mayBegin?: () => boolean;
 }
@@ -62,13 +66,13 @@ export function createBridgeClient(caller: OutboundCaller): BridgeClient {
         request: {
           ...{ owner, credentials, proxy, class: options.class, method: request.method },
           url: new URL(access.baseUrl + request.path),
-          headers: headersOf(access, request),
+          headers: headersOf(options.isTokenless ? null : access.token, request),
           body: request.body === null ? null : Buffer.from(JSON.stringify(request.body), 'utf8'),
           timeout: request.timeout,
           answerLimit: ANSWER_LIMIT,
           ...(options.mayBegin ? { mayBegin: options.mayBegin } : {}),
         },
-        secrets: [access.token, proxy?.password].filter((secret) => typeof secret === 'string'),
+        secrets: secretsOf(access),
         mapping,
         about: {
           operation: request.operation,
@@ -94,8 +98,13 @@ const UNSENDABLE = {
   detail: null,
 } as const;
 
+/** Of the owner, whether or not the request holds them. */
+function secretsOf({ token, proxy, otherSecrets = [] }: BridgeAccess): readonly string[] {
+  return [token, proxy?.password, ...otherSecrets].filter((secret) => typeof secret === 'string');
+}
+
 function headersOf(
-  { token }: BridgeAccess,
+  token: string | null,
   { body, idempotencyKey }: BridgeRequest<unknown>,
 ): readonly (readonly [string, string])[] {
   return [

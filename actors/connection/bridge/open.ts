@@ -17,8 +17,12 @@ export function openBridge(opener: Opener, settings: BridgeSettings): BridgeAcce
   const token = openSecret(opener, 'connection.bridge_token', id, settings.token);
   const password = openProxyPassword(opener, settings);
   if (token === null || password === 'unreadable') return null;
-  const proxy = proxyRoute(settings.proxy, password);
-  return { connectionId: id, owner: connectionOwner(id), baseUrl, token, proxy, credentials: String(access) };
+  const pushSecret = openPushSecret(opener, settings);
+  return {
+    ...{ connectionId: id, owner: connectionOwner(id), baseUrl, token, credentials: String(access) },
+    proxy: proxyRoute(settings.proxy, password),
+    otherSecrets: pushSecret === null ? [] : [pushSecret],
+  };
 }
 
 /** The secret that signs pushed events; null when there is none, or it cannot be opened. */
