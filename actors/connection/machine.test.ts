@@ -78,6 +78,11 @@ describe('every transition', () => {
       { nextAt: T + 7 * SECOND },
     ],
     [
+      'but never at once, however soon it asks for it',
+      [...CALLING, failed(T + SECOND, T + SECOND)],
+      { nextAt: T + 2 * SECOND },
+    ],
+    [
       'a page ends the trouble',
       [...TROUBLED, page(T + 3 * SECOND, true)],
       { told: ['trouble_ended'], trouble: null, failures: 0 },

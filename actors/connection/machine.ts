@@ -116,7 +116,7 @@ export const connectionMachine = setup({
         : {},
     ),
     retryLater: assign(({ context, event }) =>
-      event.type === 'poll_failed' ? { nextAt: event.retryAt ?? event.at + backoff(context.failures) } : {},
+      event.type === 'poll_failed' ? { nextAt: retryAt(event, context.failures) } : {},
     ),
     dropCursor: assign(({ event }) =>
       event.type === 'cursor_refused' ? { cursor: null, cursorRefusedAt: event.at } : {},
@@ -208,6 +208,11 @@ export function givenUp({ failing }: ConnectionContext, now: Micros): readonly s
   return failing
     .filter(({ times, since }) => times >= MOST_FAILURES && now - since >= FAILS_FOR_LONG)
     .map(({ id }) => id);
+}
+
+/** A bridge that asks to be called again at once is not: each poll costs two commits. */
+function retryAt({ at, retryAt: asked }: { at: Micros; retryAt: Micros | null }, failures: number): Micros {
+  return asked === null ? at + backoff(failures) : Math.max(asked, at + FIRST_STEP);
 }
 
 /** 1 s, doubling to a minute. */
