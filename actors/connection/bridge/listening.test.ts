@@ -7,6 +7,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Sealed } from '../../../runtime/secrets/keyring.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import { PLAIN_INFO } from '../../../test/fakes/scripted-bridge.ts';
+import { until } from '../../../test/harness/until.ts';
 import { NO_PROXY } from '../../proxy/proxy-config.ts';
 import { createConnectionActor } from '../actor.ts';
 import type { ConnectionPerformed } from '../effects.ts';
@@ -187,6 +188,15 @@ test('what is no event is dropped, and a type of a later version is passed over'
   );
   expect(it.logged()).toEqual(['update_dropped']);
   expect(it.calls().at(-1)).toBe('/v1/events?cursor=c-1&wait=25');
+});
+
+test('a page of thousands that are no events is one line in the log, and those behind them are handled', async () => {
+  const it = listening();
+  const heard = page([...Array.from({ length: 1_000 }, () => ({ id: 'e 1' })), link('e1')], 'c-1');
+  await it.poll(heard);
+  await until('the next poll', async () => it.isPolling());
+  expect(it.answered()).toBe(1);
+  expect(it.logged().filter((event) => event === 'update_dropped')).toHaveLength(1);
 });
 
 test('a cursor that the bridge does not know is dropped, and nothing is handled twice', async () => {

@@ -1,4 +1,5 @@
 /** Performs one poll of a bridge and tells the Connection what came of it (bridge §7.2). */
+import { setImmediate } from 'node:timers/promises';
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
@@ -14,6 +15,9 @@ import type { InfoReader } from './info-reader.ts';
 import type { EventIntake } from './intake.ts';
 import { type Opener, openBridge } from './open.ts';
 import { bridgeCalls, type EventPage } from './operations.ts';
+
+/** Events of a page that are handled side by side. */
+const PORTION = 200;
 
 export interface PollerDeps {
   readonly bridge: BridgeClient;
@@ -55,15 +59,22 @@ export function createPoller(deps: PollerDeps): Poller {
     return handled(effect.connectionId, outcome.value);
   };
 
-  const handled = async (id: PublicId, page: EventPage): Promise<PollOutcome> => {
-    const events = page.events.flatMap((value) => {
-      const event = readEvent(value, clock.now());
-      if (!event) log('update_dropped', { connection: id, reason: 'not an event' });
-      return event ?? [];
-    });
-    const ids = await deps.intake.handleAll(id, events);
-    if (ids.length > 0) return { is: 'events_failed', ids };
-    return { is: 'passed', cursor: page.next_cursor, brought: page.events.length > 0 };
+  const handled = async (
+    id: PublicId,
+    { events: sent, next_cursor: cursor }: EventPage,
+  ): Promise<PollOutcome> => {
+    const ids: string[] = [];
+    let dropped = 0;
+    for (let begin = 0; begin < sent.length; begin += PORTION) {
+      // A page can hold many thousands: between portions everybody else gets a turn.
+      if (begin > 0) await setImmediate();
+      const values = sent.slice(begin, begin + PORTION);
+      const events = values.flatMap((value) => readEvent(value, clock.now()) ?? []);
+      dropped += values.length - events.length;
+      ids.push(...(await deps.intake.handleAll(id, events)));
+    }
+    if (dropped > 0) log('update_dropped', { connection: id, reason: `${dropped} of a page are no events` });
+    return ids.length > 0 ? { is: 'events_failed', ids } : { is: 'passed', cursor, brought: sent.length > 0 };
   };
 
   return {
