@@ -53,6 +53,11 @@ describe('every transition', () => {
       { state: waiting, cursor: 'c-2', nextAt: T + SECOND },
     ],
     [
+      'so is one that leaves the cursor where it was',
+      [...CALLING, page(T, true), started(), page(T + SECOND / 10, true)],
+      { state: waiting, cursor: 'c-2', nextAt: T + SECOND },
+    ],
+    [
       'the first failure is told, and tried again after a second',
       [...CALLING, failed()],
       {

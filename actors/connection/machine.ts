@@ -100,7 +100,11 @@ export const connectionMachine = setup({
       event.type === 'page_passed'
         ? {
             cursor: event.cursor,
-            nextAt: event.brought ? event.at : Math.max(event.at, context.startedAt + QUIET_PAUSE),
+            // The same cursor brings the same page: a bridge that does not move on is not asked in a circle.
+            nextAt:
+              event.brought && event.cursor !== context.cursor
+                ? event.at
+                : Math.max(event.at, context.startedAt + QUIET_PAUSE),
             failing: [],
           }
         : {},
