@@ -64,7 +64,7 @@ async function remembering(id: string, signals: HubMember | null) {
   const lose = () => {
     for (const listener of gone) listener();
   };
-  return { clock, logged, policies, hints, watch, saving, lose, ...memory };
+  return { clock, logged, policies, hints, watch, saving, lose, activeKeys, ...memory };
 }
 
 async function two() {
@@ -112,6 +112,14 @@ describe('what one replica saves, another', () => {
     await here.saving.directory.reload();
     there.clock.advance(SECOND);
     await expect.poll(() => routeName(there)).toBe('Renamed');
+  });
+
+  test('follows as the active master key, which a command changed and told nobody of', async () => {
+    const { there } = await two();
+    await database.sql()`
+      insert into keyring (active_key_id, canary) values ('k-1', 'k-0123456789abcdef:AAAA')`;
+    there.clock.advance(SECOND);
+    await expect.poll(() => there.activeKeys).toEqual(['k-1']);
   });
 
   test('refuses a token for, once it was told or a second later', async () => {
