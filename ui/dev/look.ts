@@ -251,6 +251,28 @@ const SHOTS: readonly Shot[] = [
       await page.getByText('Copy it now').waitFor();
     },
   },
+  {
+    name: 'audit',
+    path: '/admin/audit-log',
+    act: async (page) => {
+      await page.getByText(/3 (changes|изменения)/).click();
+      await page.getByText('/template').waitFor();
+    },
+  },
+  {
+    name: 'audit-filtered',
+    path: '/admin/audit-log?period=all&actor=SR000000000001&action=route.updated&to=x',
+  },
+  { name: 'audit-nothing', path: '/admin/audit-log?action=user.deleted' },
+  {
+    name: 'audit-error',
+    path: '/admin/audit-log',
+    before: ({ mock }) =>
+      mock.api.failWith(
+        'GET /audit-log',
+        mock.api.problem(503, 'coordination-unavailable', { retry_after_seconds: 9 }),
+      ),
+  },
   { name: 'requests', path: '/destinations/DS000000000001/request-log' },
   { name: 'requests-of-group', path: '/destinations/DS000000000001/request-log?alert_group=AG0000000012HH' },
   {

@@ -11,6 +11,7 @@ import type {
   RouteInput,
   WebhookInput,
 } from '../src/api/shapes.ts';
+import { mockAuditLog } from './mock-audit.ts';
 import {
   ADA,
   allowedCommands,
@@ -371,6 +372,7 @@ export function createMockApi(data: MockData = createMockData()) {
     'GET /lookup-tables': ({ query }) => page(MOCK_LOOKUP_TABLES, query),
     'GET /lookup-tables/:id': (_, [id]) => oneOf(MOCK_LOOKUP_TABLES, id),
     'POST /template-previews': ({ body }) => ok(mockTemplatePreview(body as TemplatePreviewInput)),
+    'GET /audit-log': ({ query }) => page(mockAuditLog(query), query),
     'GET /request-records': ({ query }) => {
       const owner = data.destinations.find(({ id }) => id === query.get('destination'));
       if (owner === undefined) return notFound();

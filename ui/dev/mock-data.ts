@@ -57,6 +57,7 @@ const ALL_PERMISSIONS = [
   'link-rules:read',
   'destinations:read',
   'destinations:write',
+  'audit-log:read',
   'system-status:read',
   'organization:read',
 ];

@@ -1,5 +1,6 @@
 import { createContext } from 'svelte';
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
+import type { AuditLogApi } from '../api/audit-log.ts';
 import type { ConfigurationApi } from '../api/configuration.ts';
 import type { LinksApi } from '../api/links.ts';
 import type { RequestLogApi } from '../api/request-log.ts';
@@ -33,6 +34,7 @@ export interface App {
   readonly configuration: ConfigurationApi;
   readonly links: LinksApi;
   readonly requestLog: RequestLogApi;
+  readonly auditLog: AuditLogApi;
   readonly system: SystemApi;
   readonly statistics: StatisticsApi;
   readonly organization: Resource<Organization>;

@@ -1,5 +1,6 @@
 /** The composition root: the one place that knows how the parts of the client belong together. */
 import { createAlertGroupsApi } from '../api/alert-groups.ts';
+import { createAuditLogApi } from '../api/audit-log.ts';
 import { createApiClient } from '../api/client.ts';
 import { createConfigurationApi } from '../api/configuration.ts';
 import { createLinksApi } from '../api/links.ts';
@@ -97,6 +98,7 @@ export async function createApp(view: Window): Promise<App> {
     configuration,
     links: createLinksApi(client),
     requestLog,
+    auditLog: createAuditLogApi(client),
     system,
     statistics,
     organization,

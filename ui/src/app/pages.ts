@@ -38,6 +38,7 @@ export type Section =
   | 'link-rules'
   | 'lookup-tables'
   | 'template-preview'
+  | 'audit-log'
   | 'system-status'
   | 'machines';
 
@@ -267,6 +268,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('../pages/destinations/DestinationRequestPage.svelte'),
   },
   {
+    pattern: '/admin/audit-log',
+    of: 'collection',
+    permission: 'audit-log:read',
+    section: 'audit-log',
+    load: () => import('../pages/audit-log/AuditLogPage.svelte'),
+  },
+  {
     pattern: '/admin/system-status',
     of: 'collection',
     permission: 'system-status:read',
@@ -324,6 +332,7 @@ export interface NavEntry {
     | 'link'
     | 'table'
     | 'search'
+    | 'list'
     | 'pulse';
   readonly text:
     | 'nav.alertGroups'
@@ -335,6 +344,7 @@ export interface NavEntry {
     | 'nav.linkRules'
     | 'nav.lookupTables'
     | 'nav.templatePreview'
+    | 'nav.auditLog'
     | 'nav.systemStatus';
   /** Shown below the heading Admin. */
   readonly isAdmin?: true;
@@ -417,6 +427,15 @@ export const NAVIGATION: readonly NavEntry[] = [
     text: 'nav.templatePreview',
     isAdmin: true,
     key: 'p',
+  },
+  {
+    section: 'audit-log',
+    href: '/admin/audit-log',
+    permission: 'audit-log:read',
+    icon: 'list',
+    text: 'nav.auditLog',
+    isAdmin: true,
+    key: 'u',
   },
   {
     section: 'system-status',

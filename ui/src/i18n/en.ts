@@ -1,5 +1,6 @@
 /** Every text of the UI in English. The Russian catalogue must have the same keys, or it does not compile. */
 import { alertGroups } from './en/alert-groups.ts';
+import { auditLog } from './en/audit-log.ts';
 import { configuration } from './en/configuration.ts';
 import { connections } from './en/connections.ts';
 import { integrations } from './en/integrations.ts';
@@ -26,6 +27,7 @@ export const en = {
   ...requestLog,
   ...links,
   ...connections,
+  ...auditLog,
 };
 
 export type Catalogue = {

@@ -52,7 +52,10 @@ export type Family =
   | 'actorKind'
   | 'suggestion'
   | 'requestError'
-  | 'requestCheck';
+  | 'requestCheck'
+  | 'auditArea'
+  | 'auditVerb'
+  | 'auditActor';
 
 const LOADERS = {
   en: async (): Promise<Catalogue> => (await import('./en.ts')).en,

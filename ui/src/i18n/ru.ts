@@ -1,6 +1,7 @@
 /** Every text of the UI in Russian. */
 import type { Catalogue } from './en.ts';
 import { alertGroups } from './ru/alert-groups.ts';
+import { auditLog } from './ru/audit-log.ts';
 import { configuration } from './ru/configuration.ts';
 import { connections } from './ru/connections.ts';
 import { integrations } from './ru/integrations.ts';
@@ -26,4 +27,5 @@ export const ru: Catalogue = {
   ...requestLog,
   ...links,
   ...connections,
+  ...auditLog,
 };
