@@ -16,8 +16,8 @@ import type { EventIntake } from './intake.ts';
 import { type Opener, openBridge } from './open.ts';
 import { bridgeCalls, type EventPage } from './operations.ts';
 
-/** Events of a page that are handled side by side. */
-const PORTION = 200;
+/** Events of a page that are handled side by side: fewer than may wait for one actor, since pushed ones come, too. */
+const PORTION = 50;
 
 export interface PollerDeps {
   readonly bridge: BridgeClient;
