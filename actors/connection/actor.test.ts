@@ -67,6 +67,7 @@ function connection() {
       state = definition.restore(JSON.parse(JSON.stringify(definition.persist(state))));
       rows = new Map(rows);
     },
+    persisted: () => JSON.stringify(definition.persist(state)),
     polls,
     lastPoll: () => polls().at(-1),
     performed: () => performed.splice(0).map(({ type }) => type),
@@ -298,6 +299,23 @@ describe('tokens', () => {
     expect(actor.pass(7 * SECOND - 1).sends).toEqual([]);
     expect(actor.pass(SECOND).sends).toHaveLength(1);
   });
+});
+
+test('deleted, it keeps nothing of what the bridge said', () => {
+  const actor = connection();
+  const read = readInfo(PLAIN_INFO);
+  if (!read.ok) throw new Error('the Info of this test is invalid');
+  const told = { ok: true, info: read.info, wrong: null, tokenless: null } as const;
+  const info: ConnectionMessage = { type: 'info_read', access: 1, read: told, at: actor.now() };
+  actor.give(CONFIGURED);
+  actor.give(info);
+  actor.finish({ is: 'passed', cursor: 'a-cursor', brought: true });
+  expect(actor.persisted()).toContain('a-cursor');
+  expect(actor.persisted()).toContain(read.info.bridge.name);
+  actor.give({ type: 'deleted', version: 2 });
+  actor.give(info);
+  expect(actor.persisted()).not.toContain('a-cursor');
+  expect(actor.persisted()).not.toContain(read.info.bridge.name);
 });
 
 test('deleted, it does nothing any more and forgets its events', () => {

@@ -114,7 +114,7 @@ function configure(turn: ConnectionTurn, { version, access, limiter, polls }: Co
 }
 
 function remove(turn: ConnectionTurn, version: number): void {
-  turn.change({ version, desk: FRESH_DESK });
+  turn.change({ version, desk: FRESH_DESK, info: NO_INFO });
   turn.step({ type: 'deleted' });
   turn.forgetEvents();
 }
@@ -187,7 +187,7 @@ function giveUp(turn: ConnectionTurn): void {
 }
 
 function infoRead(turn: ConnectionTurn, { access, read, at }: InfoRead): void {
-  if (access !== turn.state.access) return;
+  if (access !== turn.state.access || isDeleted(turn.state)) return;
   const copy = turn.state.info;
   if (!read.ok) {
     turn.change({ info: { ...copy, failedAt: at, wrong: read.pointer ?? copy.wrong } });

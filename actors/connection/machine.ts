@@ -154,7 +154,7 @@ export const connectionMachine = setup({
       on: {
         polling_wanted: { target: 'polling', actions: 'pollAtOnce' },
         access_changed: { actions: 'forgetEverything' },
-        deleted: 'deleted',
+        deleted: { target: 'deleted', actions: 'forgetEverything' },
       },
     },
     polling: {
@@ -162,7 +162,7 @@ export const connectionMachine = setup({
       on: {
         polling_ended: { target: 'not_polling', actions: 'stopPolling' },
         access_changed: { target: 'polling', actions: ['forgetEverything', 'pollAtOnce'] },
-        deleted: 'deleted',
+        deleted: { target: 'deleted', actions: 'forgetEverything' },
       },
       states: {
         waiting: {
