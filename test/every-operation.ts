@@ -3,6 +3,7 @@ import type { Operation } from '../http/operation.ts';
 import { actorOperations } from '../http/resources/actors.ts';
 import { statisticsOperations } from '../http/resources/alert-group-statistics.ts';
 import { alertGroupOperations } from '../http/resources/alert-groups.ts';
+import { auditLogOperations } from '../http/resources/audit-log.ts';
 import { connectionOperations } from '../http/resources/connections.ts';
 import { connectionCheckOperations } from '../http/resources/connections-checks.ts';
 import { destinationOperations } from '../http/resources/destinations.ts';
@@ -32,6 +33,7 @@ export function otherOperations(): readonly (readonly Operation[])[] {
   return [
     actorOperations(UNUSED),
     alertGroupOperations(UNUSED),
+    auditLogOperations(UNUSED),
     connectionOperations(UNUSED),
     connectionCheckOperations(UNUSED),
     deliveryOperations(UNUSED),
