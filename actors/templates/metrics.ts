@@ -12,6 +12,8 @@ export function createTemplateMetrics(registry: Registry) {
     labelNames: ['route', 'destination', 'template'],
     registers: [registry],
   });
+  // What has no owner is known from the start: an alert rule would miss the first failure of a series that begins with it.
+  errors.inc({ route: '', destination: '', template: 'link_rule' }, 0);
   return {
     /** A template belongs to a Route, to a Destination, or (a Link rule) to neither. */
     failed(
