@@ -272,7 +272,13 @@ describe('listing', () => {
     const first = await api.get('/lookup-tables');
     const rest = await api.get(`/lookup-tables?cursor=${first.body.next_cursor}`);
     const names = [first, rest].map(({ body }) => body.items.map(({ name }: { name: string }) => name));
-    expect([names, rest.body.next_cursor]).toEqual([[['a', 'b'], ['c', 'd']], null]);
+    expect([names, rest.body.next_cursor]).toEqual([
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+      null,
+    ]);
   });
 
   test('refuses a cursor of something else', async () => {
