@@ -1,8 +1,8 @@
 /**
  * `npm test`: everything, in the order in which a failure is cheapest to find. Stops at the first step that fails.
  *
- * Steps on real sockets, processes and time get a second attempt with the files that failed, when these are few. Whatever passes
- * only then is named at the end, as a defect to be looked for; nothing that is deterministic gets one.
+ * Every step of Vitest, the unit tests with their sockets and random properties included, gets a second attempt with the
+ * files that failed, when these are few. Whatever passes only then is named at the end, as a defect to be looked for.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ interface Step {
   readonly title: string;
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Runs on real sockets, processes or time. */
+  /** Its result may depend on time, load or chance. */
   readonly secondAttempt?: true;
 }
 
