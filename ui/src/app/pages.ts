@@ -40,7 +40,8 @@ export type Section =
   | 'template-preview'
   | 'audit-log'
   | 'system-status'
-  | 'machines';
+  | 'machines'
+  | 'profile';
 
 export const PAGES: readonly PageEntry[] = [
   {
@@ -280,6 +281,13 @@ export const PAGES: readonly PageEntry[] = [
     permission: 'system-status:read',
     section: 'system-status',
     load: () => import('../pages/system-status/SystemStatusPage.svelte'),
+  },
+  {
+    pattern: '/profile',
+    of: 'collection',
+    permission: null,
+    section: 'profile',
+    load: () => import('../pages/profile/ProfilePage.svelte'),
   },
   {
     pattern: '/machines',

@@ -6,6 +6,7 @@ import { connections } from './en/connections.ts';
 import { integrations } from './en/integrations.ts';
 import { links } from './en/links.ts';
 import { machines } from './en/machines.ts';
+import { people } from './en/people.ts';
 import { requestLog } from './en/request-log.ts';
 import { routes } from './en/routes.ts';
 import { shell } from './en/shell.ts';
@@ -28,6 +29,7 @@ export const en = {
   ...links,
   ...connections,
   ...auditLog,
+  ...people,
 };
 
 export type Catalogue = {

@@ -7,6 +7,7 @@ import { connections } from './ru/connections.ts';
 import { integrations } from './ru/integrations.ts';
 import { links } from './ru/links.ts';
 import { machines } from './ru/machines.ts';
+import { people } from './ru/people.ts';
 import { requestLog } from './ru/request-log.ts';
 import { routes } from './ru/routes.ts';
 import { shell } from './ru/shell.ts';
@@ -28,4 +29,5 @@ export const ru: Catalogue = {
   ...links,
   ...connections,
   ...auditLog,
+  ...people,
 };
