@@ -33,6 +33,7 @@ export interface OrganizationSettings {
   readonly weekStart: Weekday;
   readonly severityLabel: string;
   readonly severityMapping: readonly { readonly value: string; readonly level: SeverityLevel }[];
+  readonly severityEmoji: Readonly<Record<SeverityLevel, string>>;
   readonly criticalIsUrgent: boolean;
   readonly instanceLabels: readonly string[];
 }
@@ -101,6 +102,10 @@ export interface DestinationConfig {
   readonly name: string;
   readonly type: 'webhook' | 'chat_server' | 'channel_bot' | 'bridge';
   readonly mode: 'events' | 'template' | null;
+  /** Null for a webhook. */
+  readonly connectionId: PublicId | null;
+  /** Raised with every other Connection or channel: what was posted before lies elsewhere. */
+  readonly target: number;
   readonly limiter: { readonly limit: number; readonly per_seconds: number };
   readonly mentions: MentionSettings;
 }

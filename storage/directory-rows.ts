@@ -92,7 +92,8 @@ export async function readDirectory(sql: Sql | Transaction): Promise<StoredPictu
       (
         select coalesce(jsonb_agg(d), '[]')
         from (
-          select id, name, type, mode, limiter, mentions from destinations where deleted_at is null
+          select id, name, type, mode, connection_id as "connectionId", target, limiter, mentions
+          from destinations where deleted_at is null
         ) d
       ) as destinations,
       (

@@ -129,6 +129,7 @@ const EMPTY_DIRECTORY: Directory = {
     weekStart: 'monday',
     severityLabel: 'severity',
     severityMapping: [],
+    severityEmoji: { critical: '🟥', warning: '🟧', info: '🟦' },
     criticalIsUrgent: true,
     instanceLabels: [],
   },

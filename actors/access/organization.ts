@@ -99,7 +99,14 @@ export function organizationSettings({ id, settings }: OrganizationRecord): Orga
     weekStart: settings.week_start,
     severityLabel: settings.severity_label,
     severityMapping: settings.severity_mapping,
+    severityEmoji: emojiOf(settings),
     criticalIsUrgent: settings.critical_is_urgent,
     instanceLabels: settings.instance_labels,
   };
+}
+
+function emojiOf({ severity_styles: styles }: StoredOrganization): OrganizationSettings['severityEmoji'] {
+  const emoji = { critical: '', warning: '', info: '' };
+  for (const style of styles) emoji[style.level] = style.emoji;
+  return emoji;
 }

@@ -46,6 +46,8 @@ export const HOOK: DestinationConfig = {
   name: 'hook',
   type: 'webhook',
   mode: 'events',
+  connectionId: null,
+  target: 1,
   limiter: { limit: 5, per_seconds: 1 },
   mentions: {
     new_alert_group: NOBODY,
@@ -111,6 +113,7 @@ function directoryOf(routes: readonly RouteConfig[], disabled: ReadonlySet<strin
         { value: 'warning', level: 'warning' },
         { value: 'info', level: 'info' },
       ],
+      severityEmoji: { critical: '🟥', warning: '🟧', info: '🟦' },
       criticalIsUrgent: true,
       instanceLabels: ['pod', 'instance', 'container', 'endpoint'],
     },

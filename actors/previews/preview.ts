@@ -8,7 +8,6 @@ import type { RouteConfig } from '../directory.ts';
 import type { LinkSource } from '../links/configuration.ts';
 import { evaluateLinks } from '../links/evaluate.ts';
 import type { GroupMessage, Language } from '../messages/index.ts';
-import type { SeverityLevel } from '../model.ts';
 import type { TemplateGroup } from '../templates/data.ts';
 import type { TemplateKind } from '../templates/index.ts';
 import { sampleMessage } from './messages.ts';
@@ -58,8 +57,6 @@ export interface PreviewDeps {
   readonly groups: Pick<GroupReader, 'read'>;
   readonly alerts: TemplateAlerts;
   readonly links: Pick<LinkSource, 'current'>;
-  /** The Organization's. */
-  readonly severityEmoji: () => Promise<Readonly<Record<SeverityLevel, string>>>;
   readonly publicUrl: string;
   readonly version: string;
   readonly monotonic: Monotonic;
@@ -78,7 +75,7 @@ export function createTemplatePreviewer(deps: PreviewDeps): TemplatePreviewer {
   return async (asked, at) => {
     const chosen = await chooseSamples(deps, asked, at);
     if (chosen === 'unknown' || chosen === 'unknown_snapshot') return chosen;
-    const settings = await settingsOf(deps, asked, chosen.route, at);
+    const settings = settingsOf(deps, asked, chosen.route, at);
     let first: Rendered | null = null;
     for (const group of chosen.groups) {
       // Between samples everybody else gets a turn.
@@ -123,12 +120,12 @@ async function chooseSamples(
   return { of: 'example', route, groups: [samples.example(route, at)], stored: null };
 }
 
-async function settingsOf(
-  { links, severityEmoji, publicUrl, version, monotonic }: PreviewDeps,
+function settingsOf(
+  { links, publicUrl, version, monotonic }: PreviewDeps,
   asked: AskedPreview,
   { policy }: RouteConfig,
   { directory: { organization }, now }: SampleMoment,
-): Promise<PreviewSettings> {
+): PreviewSettings {
   const { tables } = links.current();
   return {
     publicUrl,
@@ -136,7 +133,7 @@ async function settingsOf(
     language: asked.language ?? policy.language,
     zone: organization.timeZone,
     severityLabel: organization.severityLabel,
-    severityEmoji: await severityEmoji(),
+    severityEmoji: organization.severityEmoji,
     snoozeDurationsSeconds: policy.snooze_durations_seconds,
     templates: { rootMessage: null, line: null, ackTimeoutNotice: null },
     now,

@@ -11,7 +11,6 @@ import {
 import { createTemplatePreviewer, type TemplatePreviewer } from '../../actors/previews/preview.ts';
 import { createSampleReader } from '../../actors/previews/samples.ts';
 import { createTemplateMetrics, type TemplateMetrics } from '../../actors/templates/metrics.ts';
-import { readOrganization } from '../../storage/access-ensure.ts';
 import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups.ts';
 import type { Sql } from '../../storage/records.ts';
 import { createSampleSnapshots } from '../../storage/sample-snapshots.ts';
@@ -61,12 +60,6 @@ export function createTemplateWork({ sql, links, registry, log, ...rest }: Templ
       samples,
       alerts,
       groups: createGroupReader(sql),
-      async severityEmoji() {
-        const { settings } = await readOrganization(sql);
-        const emoji = { critical: '', warning: '', info: '' };
-        for (const style of settings.severity_styles) emoji[style.level] = style.emoji;
-        return emoji;
-      },
     }),
   };
 }
