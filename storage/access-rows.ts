@@ -15,6 +15,11 @@ export interface UserRow {
   language: User['language'];
   last_sign_in_at: Micros | null;
   created_at: Micros;
+  /** Set exactly while the user has an identity at the provider. */
+  oidc_signed_in_at: Micros | null;
+  oidc_refused_at: Micros | null;
+  offline_token_at: Micros | null;
+  role_locked: boolean;
 }
 
 export function userOf(row: UserRow): User {
@@ -31,6 +36,18 @@ export function userOf(row: UserRow): User {
     language: row.language,
     lastSignInAt: row.last_sign_in_at,
     createdAt: row.created_at,
+    oidc: providerStanding(row),
+    roleLocked: row.role_locked,
+  };
+}
+
+function providerStanding(row: UserRow): User['oidc'] {
+  const { oidc_signed_in_at: signedInAt } = row;
+  if (signedInAt === null) return null;
+  return {
+    signedInAt,
+    isRefused: row.oidc_refused_at !== null,
+    hasOfflineToken: row.offline_token_at !== null,
   };
 }
 

@@ -26,7 +26,7 @@ const log: Log = (event) => void logged.push(event);
 beforeEach(async () => {
   audit = [];
   logged = [];
-  await database.sql()`truncate organization, users, sessions, login_throttles`;
+  await database.sql()`truncate organization, users, sessions, login_throttles cascade`;
 });
 
 function ensure(bootstrap: BootstrapAdmin | null = ADMIN) {

@@ -10,6 +10,10 @@ export const LOCKS = {
   fence: 7_463_004,
   /** Held shared by a save of sealed values, alone by a change of the active master key, until they commit. */
   sealing: 7_463_005,
+  /** Held by whoever takes the Role, or the account, of an Admin, until it is committed. */
+  admins: 7_463_006,
+  /** First half of the keys of messenger accounts: held while one is linked to a User. */
+  messengerAccount: 7_463_010,
 } as const;
 
 /** How many fences guard the shards. Few, so that a commit that touches every shard takes few locks. */

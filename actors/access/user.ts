@@ -19,6 +19,20 @@ export interface User {
   readonly language: 'en' | 'ru' | null;
   readonly lastSignInAt: Micros | null;
   readonly createdAt: Micros;
+  /** Null for an account that signs in with a password. */
+  readonly oidc: ProviderStanding | null;
+  /** Whether the identity provider alone decides the Role. */
+  readonly roleLocked: boolean;
+}
+
+/** How somebody stands with the identity provider through which they sign in. */
+export interface ProviderStanding {
+  /** When the user last signed in through it. */
+  readonly signedInAt: Micros;
+  /** It refused the user, who has not signed in through it since (access §6.6). */
+  readonly isRefused: boolean;
+  /** Whether it can be asked about the user without them. */
+  readonly hasOfflineToken: boolean;
 }
 
 /** The form in which logins are compared: unique whatever the case (access §4.1). */
@@ -26,9 +40,7 @@ export function foldLogin(login: string): string {
   return login.toLowerCase();
 }
 
-/**
- * The API's User. Every account is local in this build: none signs in through a provider, none has a second factor.
- */
+/** The API's User. No account has a second factor in this build. */
 export function userShape(user: User) {
   return {
     id: user.id,
@@ -36,10 +48,10 @@ export function userShape(user: User) {
     login: user.login,
     email: user.email,
     role: user.role,
-    role_locked: false,
+    role_locked: user.roleLocked,
     source: user.source,
-    oidc_offline_access: false,
-    sign_in_method: 'local' as const,
+    oidc_offline_access: user.oidc?.hasOfflineToken ?? false,
+    sign_in_method: user.oidc ? ('oidc' as const) : ('local' as const),
     status: user.status,
     totp_enabled: false,
     time_zone: user.timeZone,

@@ -64,6 +64,34 @@ export const SEALED_FIELDS = [
     owner: 'id',
     setAt: 'proxy_password_at',
   },
+  {
+    field: 'oidc.client_secret',
+    table: 'oidc_settings',
+    column: 'client_secret',
+    owner: `'oidc'`,
+    setAt: 'client_secret_at',
+  },
+  {
+    field: 'oidc.proxy_password',
+    table: 'oidc_settings',
+    column: 'proxy_password',
+    owner: `'oidc'`,
+    setAt: 'proxy_password_at',
+  },
+  {
+    field: 'oidc.pkce_verifier',
+    table: 'oidc_requests',
+    column: 'verifier',
+    owner: `encode(state_hash, 'hex')`,
+    setAt: null,
+  },
+  {
+    field: 'user.offline_token',
+    table: 'users',
+    column: 'offline_token',
+    owner: 'id',
+    setAt: 'offline_token_at',
+  },
 ] as const satisfies readonly SealedField[];
 
 export type SealedFieldName = (typeof SEALED_FIELDS)[number]['field'];

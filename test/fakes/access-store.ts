@@ -16,6 +16,7 @@ export interface MemoryAccess extends AccessStore {
   changeUser(id: PublicId, change: Partial<User>): void;
   changeSession(id: PublicId, change: Partial<Session>): void;
   sessionsOf(id: PublicId): readonly Session[];
+  userOf(id: PublicId): User | null;
 }
 
 interface StoredSession {
@@ -43,6 +44,7 @@ export function createMemoryAccess(): MemoryAccess {
 
   return {
     audit,
+    userOf,
     addUser(login, role) {
       const user: User = { ...NEW_USER, id: newPublicId('SR'), login, name: login, role };
       accounts.set(user.id, { user, passwordHash: `password of ${login}` });
@@ -111,6 +113,8 @@ const NEW_USER = {
   language: null,
   lastSignInAt: null,
   createdAt: 0,
+  oidc: null,
+  roleLocked: false,
 } as const;
 
 interface Failures {
