@@ -23,6 +23,8 @@ export interface OutboundCall {
   readonly mapping: AnswerMapping;
   /** Null leaves it out of the Request log: identity providers and the outgoing heartbeat. */
   readonly about: RequestAbout | null;
+  /** Shown the record as the Request log keeps it, by whoever answers a person with it. */
+  readonly observe?: (record: RequestRecord) => void;
 }
 
 export interface Called {
@@ -70,8 +72,7 @@ export function createOutboundCaller(deps: CallerDeps): OutboundCaller {
       const finished = { call, request, result, verdict, trace, mask };
       deps.metrics.request(request.class, clientOutcome(verdict), trace.ended - trace.began);
       tellLog(deps.log, finished);
-      const { about } = call;
-      if (about !== null) deps.recorder.record(() => recordOf(about, finished));
+      if (call.about !== null) keepRecord(deps, call.about, finished);
       return { result, verdict };
     },
   };
@@ -100,6 +101,15 @@ function tellLog(log: Log, { request, result, trace, mask }: Finished): void {
   const where = { client: request.class, scheme: protocol.slice(0, -1), host: mask(hostname) };
   if (result.kind === 'blocked') log('outbound_blocked', { ...where, rule: result.refusal.rule });
   else if (trace.isUnverified) log('outbound_unverified_address', where);
+}
+
+/** Made when the log has time for it, unless somebody waits for it. */
+function keepRecord({ recorder }: CallerDeps, about: RequestAbout, finished: Finished): void {
+  const { observe } = finished.call;
+  if (!observe) return recorder.record(() => recordOf(about, finished));
+  const record = recordOf(about, finished);
+  recorder.record(() => record);
+  observe(record);
 }
 
 function recordOf(about: RequestAbout, finished: Finished): RequestRecord {

@@ -75,7 +75,7 @@ async function ask(
   const begun = clock.now();
   const outcome = await bridge.call(access, bridgeCalls.getInfo(), {
     class: 'interactive',
-    checkRun: run,
+    check: { as: 'connection_check', run },
     isTokenless,
   });
   return { outcome, latencyMs: Math.round((clock.now() - begun) / 1000) };

@@ -2,6 +2,7 @@
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import type { RequestClass } from '../../../runtime/outbound/client.ts';
 import type { ProxyRoute } from '../../../runtime/outbound/proxy.ts';
+import type { RequestCheck, RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { AnswerMapping } from '../../../runtime/outbound/verdict.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { answerOutcome, type BridgeOutcome, unansweredOutcome, verdictOf } from './answer.ts';
@@ -30,8 +31,13 @@ export interface CallOptions {
   readonly class: Exclude<RequestClass, 'heartbeat'>;
   /** 1 for the first request of this event, poll or step. */
   readonly attempt?: number;
-  /** The run of a Connection check that it belongs to. */
-  readonly checkRun?: PublicId;
+  /** The check, test or probe that it is part of; only a probe has no run. */
+  readonly check?: { readonly as: RequestCheck; readonly run: PublicId | null };
+  /** The Destination that it is made for, and the Alert Group. */
+  readonly destinationId?: PublicId | null;
+  readonly alertGroupId?: PublicId | null;
+  /** Shown what was sent and answered, masked, when there was anything. */
+  readonly observe?: (record: RequestRecord) => void;
   /** Sent without the token, which is hidden in the answer all the same. */
   readonly isTokenless?: boolean;
   /** Asked right before the first byte is sent. */
@@ -78,11 +84,12 @@ export function createBridgeClient(caller: OutboundCaller): BridgeClient {
           operation: request.operation,
           attempt: options.attempt ?? 1,
           connectionId: access.connectionId,
-          destinationId: null,
-          alertGroupId: null,
-          check: options.checkRun ? 'connection_check' : null,
-          checkRun: options.checkRun ?? null,
+          destinationId: options.destinationId ?? null,
+          alertGroupId: options.alertGroupId ?? null,
+          check: options.check?.as ?? null,
+          checkRun: options.check?.run ?? null,
         },
+        ...(options.observe ? { observe: options.observe } : {}),
       });
       return answered ?? unansweredOutcome(verdict, result.kind === 'answer' ? result.status : null);
     },
