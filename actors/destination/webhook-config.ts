@@ -1,6 +1,6 @@
 /** What an Admin writes for an events-mode webhook: its checks, its warnings, its templates (webhooks §1.1, §1.2). */
 import type { Micros } from '../../runtime/clock.ts';
-import { literalParts } from '../templates/index.ts';
+import { literalParts, type Template } from '../templates/index.ts';
 import { parseSecretTemplate, renderSecretTemplate } from './secret-template.ts';
 
 export interface WebhookHeader {
@@ -35,13 +35,15 @@ export interface ConfigWarning {
   readonly field: string;
 }
 
-const TEMPLATE_BYTES = 4096;
+/** Of a URL, and of the value of a header. */
+export const TEMPLATE_BYTES = 4096;
 /** What `now` says while a configuration is checked, so that a check depends on nothing else. */
-const DRY_RUN_AT: Micros = 0;
-const MOST_HEADERS = 50;
+export const DRY_RUN_AT: Micros = 0;
+export const MOST_HEADERS = 50;
+/** What a header may hold when it is sent. */
+export const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const RESERVED = new Set([
-  'content-type',
   'webhook-id',
   'webhook-timestamp',
   'webhook-signature',
@@ -57,6 +59,16 @@ const RESERVED = new Set([
   'upgrade',
   'expect',
 ]);
+
+/** Whether a text can be the name of a header. */
+export function isHeaderName(name: string): boolean {
+  return TOKEN.test(name);
+}
+
+/** Headers that the service sets itself, however they are written; in events mode also `Content-Type`. */
+export function isReservedHeader(name: string): boolean {
+  return RESERVED.has(name.toLowerCase());
+}
 
 /** As it is stored: URL and header names without surrounding blanks. */
 export function normalisedEvents(events: EventsConfig): EventsConfig {
@@ -84,7 +96,9 @@ export function eventsErrors(events: EventsConfig): readonly ConfigError[] {
 /** Credentials that are written out instead of being read from a Secret. Never blocks a save. */
 export function eventsWarnings(events: EventsConfig): readonly ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
-  if (urlHoldsLiteral(events.url)) warnings.push({ kind: 'literal_credential', field: '/events/url' });
+  const url = parseSecretTemplate(events.url);
+  if (url.ok && urlHoldsLiteral(url.template))
+    warnings.push({ kind: 'literal_credential', field: '/events/url' });
   for (const [index, { name, value }] of events.headers.entries()) {
     const literal = name.toLowerCase() === 'authorization' && value !== '' && !readsSecret(value);
     if (literal) warnings.push({ kind: 'literal_credential', field: `/events/headers/${index}/value` });
@@ -111,8 +125,10 @@ function urlError(url: string): ConfigError | null {
 function nameError(name: string, pointer: string, seen: ReadonlySet<string>): ConfigError | null {
   const folded = name.toLowerCase();
   if (name === '') return problem(pointer, 'required', 'Give the name of the header.');
-  if (!TOKEN.test(name)) return problem(pointer, 'invalid_format', 'This is not the name of an HTTP header.');
-  if (RESERVED.has(folded)) return problem(pointer, 'reserved', 'The service sets this header itself.');
+  if (!isHeaderName(name))
+    return problem(pointer, 'invalid_format', 'This is not the name of an HTTP header.');
+  if (folded === 'content-type' || isReservedHeader(name))
+    return problem(pointer, 'reserved', 'The service sets this header itself.');
   if (seen.has(folded)) return problem(pointer, 'duplicate', 'This header is in the list already.');
   return null;
 }
@@ -149,10 +165,9 @@ function readsSecret(source: string): boolean {
 /** Stands for an action in a URL while its literal parts are judged. */
 const MARKER = 'q7Action7q';
 
-function urlHoldsLiteral(source: string): boolean {
-  const parsed = parseSecretTemplate(source);
-  if (!parsed.ok) return false;
-  const marked = literalParts(parsed.template).map((part) => part ?? MARKER);
+/** Whether the user information or a query parameter of a URL is written out, even in part. */
+export function urlHoldsLiteral(template: Template): boolean {
+  const marked = literalParts(template).map((part) => part ?? MARKER);
   const url = callableUrl(marked.join(''));
   if (!url) return false;
   const values = url.search

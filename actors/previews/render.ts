@@ -158,6 +158,7 @@ function previewRequest(asked: AskedPreview, group: TemplateGroup, settings: Pre
     text: '',
     notify: true,
     mentions: EXAMPLE_MENTIONS,
+    final: '',
   };
   const data = webhookData(group, telling, settings.zone);
   const rendered = renderTemplate(parsed.template, data, contextOf(settings, plainFormat));

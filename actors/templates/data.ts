@@ -89,25 +89,70 @@ export interface WebhookTelling {
   readonly event: string;
   readonly text: string;
   readonly notify: boolean;
-  readonly mentions: readonly Exclude<MentionTarget, { readonly type: 'owner' }>[];
+  readonly mentions: readonly WebhookMention[];
+  /** In the last update of a message: that it is not updated any more. Otherwise empty. */
+  readonly final: string;
+}
+
+export type WebhookMention = Exclude<MentionTarget, { readonly type: 'owner' }>;
+
+/** What a request tells of a Storm (webhooks §4.6). */
+export interface TemplateStorm {
+  /** Name of the Route. */
+  readonly route: string;
+  readonly alertGroupCount: number;
+  readonly urgentCount: number;
+  /** It is over. */
+  readonly final: boolean;
+  /** The Route's list of Alert Groups. */
+  readonly url: string;
 }
 
 /** Data of a template-mode webhook about an Alert Group. */
 export function webhookData(group: TemplateGroup, telling: WebhookTelling, zone: string): TemplateValue {
+  const fields = { ...groupFields(group, zone), ...tellingFields(telling), Storm: null };
+  return new TemplateObject('Data', { ...fields, Final: telling.final });
+}
+
+/** The same about a Storm: it has no Alert Group and no Alerts. */
+export function webhookStormData(
+  storm: TemplateStorm,
+  telling: WebhookTelling,
+  externalUrl: string,
+): TemplateValue {
   return new TemplateObject('Data', {
-    ...groupFields(group, zone),
+    AlertGroup: null,
+    Status: storm.final ? 'resolved' : 'firing',
+    Alerts: new TemplateList([], 'alerts'),
+    GroupLabels: labelMap({}),
+    CommonLabels: labelMap({}),
+    CommonAnnotations: labelMap({}),
+    ExternalURL: new Trusted(externalUrl),
+    Receiver: '',
+    ...tellingFields(telling),
+    Storm: new TemplateObject('Storm', {
+      Route: storm.route,
+      AlertGroupCount: BigInt(storm.alertGroupCount),
+      UrgentCount: BigInt(storm.urgentCount),
+      Final: storm.final,
+      URL: new Trusted(storm.url),
+    }),
+    Final: telling.final,
+  });
+}
+
+function tellingFields(telling: WebhookTelling): Record<string, TemplateValue> {
+  return {
     Response: new TemplateMap(telling.response, 'extracted'),
     Secrets: new TemplateMap(telling.secrets, 'secrets'),
     Event: telling.event,
     Text: telling.text,
     Notify: telling.notify,
     Mentions: new TemplateList(telling.mentions.map(mentionObject)),
-    Storm: null,
-    Final: '',
-  });
+  };
 }
 
-function mentionObject(target: WebhookTelling['mentions'][number]): TemplateObject {
+function mentionObject(target: WebhookMention): TemplateObject {
   const { type } = target;
   return new TemplateObject('Mention', {
     Type: type,

@@ -13,8 +13,12 @@ export class TemplateFailure extends Error {
   }
 
   at(source: string): TemplateError {
-    const lines = source.slice(0, this.offset).split('\n');
-    const column = [...(lines.at(-1) ?? '')].length + 1;
-    return { code: this.code, message: this.message, line: lines.length, column };
+    return { code: this.code, message: this.message, ...positionIn(source, this.offset) };
   }
+}
+
+/** 1-based; the column in code points. */
+export function positionIn(source: string, offset: number): Pick<TemplateError, 'line' | 'column'> {
+  const lines = source.slice(0, offset).split('\n');
+  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
 }

@@ -1,6 +1,6 @@
 /** What a template refers to, found without rendering it. */
 
-import { TemplateFailure } from './failure.ts';
+import { positionIn, TemplateFailure } from './failure.ts';
 import { SECRET_NAME } from './secret-name.ts';
 import type { Command, Node, Nodes, Operand, Pipeline } from './syntax/tree.ts';
 import type { Template } from './template.ts';
@@ -16,8 +16,15 @@ export function lookupTablesOf(template: Template): readonly string[] {
   return [...new Set(names.filter((name) => name !== null))];
 }
 
+type Place = Pick<TemplateError, 'line' | 'column'>;
+
 export type NamedReferences =
-  | { readonly ok: true; readonly names: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly names: readonly string[];
+      /** Where it reads each name first. */
+      readonly places: ReadonlyMap<string, Place>;
+    }
   /** The first use that is not allowed. */
   | { readonly ok: false; readonly error: Omit<TemplateError, 'code'> };
 
@@ -28,13 +35,13 @@ export type NamedReferences =
  */
 export function namedReferences(template: Template, field: string): NamedReferences {
   const allowed = new Set<Operand>();
-  const names: string[] = [];
+  const read: { readonly name: string; readonly at: number }[] = [];
   const commands = commandsOf(template);
   for (const command of commands) {
     const name = indexedName(command, field);
     if (name === null || !command[1]) continue;
     allowed.add(command[1]);
-    names.push(name);
+    read.push({ name, at: placeOf(command[1]) });
   }
   const touching = commands
     .flatMap((command) => [...command])
@@ -43,9 +50,13 @@ export function namedReferences(template: Template, field: string): NamedReferen
     if (allowed.has(operand)) continue;
     const name = chainedName(operand);
     if (name === null) return { ok: false, error: notAllowed(template, field, placeOf(operand)) };
-    names.push(name);
+    read.push({ name, at: placeOf(operand) });
   }
-  return { ok: true, names: [...new Set(names)] };
+  const places = new Map<string, Place>();
+  for (const { name, at } of read.sort((left, right) => left.at - right.at)) {
+    if (!places.has(name)) places.set(name, positionIn(template.source, at));
+  }
+  return { ok: true, names: [...places.keys()], places };
 }
 
 function notAllowed({ source }: Template, field: string, at: number): Omit<TemplateError, 'code'> {
