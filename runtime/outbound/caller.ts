@@ -106,10 +106,9 @@ function tellLog(log: Log, { request, result, trace, mask }: Finished): void {
 /** Made when the log has time for it, unless somebody waits for it. */
 function keepRecord({ recorder }: CallerDeps, about: RequestAbout, finished: Finished): void {
   const { observe } = finished.call;
-  if (!observe) return recorder.record(() => recordOf(about, finished));
-  const record = recordOf(about, finished);
-  recorder.record(() => record);
-  observe(record);
+  const record = observe && recordOf(about, finished);
+  recorder.record(() => record ?? recordOf(about, finished));
+  if (record) observe(record);
 }
 
 function recordOf(about: RequestAbout, finished: Finished): RequestRecord {
