@@ -64,7 +64,11 @@ function nameOf(principal: Principal, directory: Directory): string {
   return directory.usersById.get(principal.id)?.name ?? principal.name;
 }
 
-function messageAlert(alert: TemplateGroup['alerts'][number], { organization }: Directory): MessageAlert {
+/** An Alert as templates read it, as messages show it. */
+export function messageAlert(
+  alert: TemplateGroup['alerts'][number],
+  { organization }: Directory,
+): MessageAlert {
   const { fingerprint, status: state, labels, annotations, startsAt, endsAt, generatorUrl } = alert;
   const severityLevel = severityOf(labels, organization).level;
   return {

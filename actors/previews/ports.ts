@@ -25,4 +25,6 @@ export interface SampleSnapshots {
 export interface TemplateAlerts {
   /** Firing first, newest start first, then by fingerprint; at most 1,000. */
   of(groupId: PublicId): Promise<readonly TemplateAlert[]>;
+  /** Those of these fingerprints, in any order. */
+  named(groupId: PublicId, fingerprints: readonly string[]): Promise<readonly TemplateAlert[]>;
 }

@@ -1,5 +1,4 @@
--- Messages of Destinations: how each Alert Group and Storm stands there, what is still to be said under its message, and
--- which messages in a messenger are ours.
+-- Messages of Destinations: how each Alert Group and Storm stands there, and which messages in a messenger are ours.
 
 alter table destinations
   -- Raised with every other Connection or channel: a message stays where it was posted.
@@ -33,7 +32,7 @@ create table destination_targets (
 -- One row a message Destination, Alert Group or Storm, and target. Written by the actor of the Destination only.
 create table deliveries (
   destination_id      text    not null,
-  -- The id of the Alert Group, or `<route>-<start of the Storm, Unix s>`.
+  -- The id of the Alert Group, or `<route>@<start of the Storm, µs>`.
   subject             text    not null,
   target              integer not null,
   -- Null for a Storm.
@@ -55,7 +54,8 @@ create table deliveries (
   updated_at          bigint  not null,
   -- There is something to do: it is in memory while its Destination is.
   wanted              boolean not null,
-  -- What only the actor reads: the Publication, ids of the message, the hash that the messenger has, attempts, notes.
+  -- What only the actor reads: the Publication, ids of the message, the hash that the messenger has, attempts, notes,
+  -- and what is still to be said under it.
   kept                jsonb   not null,
   primary key (destination_id, subject, target)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
@@ -66,18 +66,6 @@ create index deliveries_wanted on deliveries (destination_id, urgent desc, numbe
 create index deliveries_of_group on deliveries (group_id) where group_id is not null;
 -- What is rendered anew after a change of a Route.
 create index deliveries_of_route on deliveries (destination_id, route_id, subject) where is_open;
-
--- What is to be said under a message, in order; gone once it was said or dropped.
-create table delivery_replies (
-  destination_id text    not null,
-  subject        text    not null,
-  -- Of the event, of the first one of a batch.
-  sequence       integer not null,
-  due_at         bigint  not null,
-  -- Event, Loudness, Mentions, fingerprints, attempts.
-  reply          jsonb   not null,
-  primary key (destination_id, subject, sequence)
-);
 
 -- Whose message it is that somebody presses a button of, answers to or deletes.
 create table delivered_messages (

@@ -1,0 +1,160 @@
+/** What a message about an Alert Group is laid out from, read at the moment of its call (delivery §3, messages §1). */
+import { setImmediate } from 'node:timers/promises';
+import type { Clock, Monotonic } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { GroupReader, StoredGroup } from '../../alert-group/reading.ts';
+import type { Directory, DirectorySource } from '../../directory.ts';
+import { cellOf, type LinkSource } from '../../links/configuration.ts';
+import { evaluating, type GroupLink } from '../../links/evaluate.ts';
+import type { LinkFailures } from '../../links/failures.ts';
+import type { GroupMessage, MessageAlert, MessageSettings } from '../../messages/index.ts';
+import { messageAlert, sampleMessage } from '../../previews/messages.ts';
+import type { TemplateAlerts } from '../../previews/ports.ts';
+import { defaultRoute } from '../../previews/samples.ts';
+import { templateGroup } from '../../previews/stored-group.ts';
+import type { TemplateGroup } from '../../templates/data.ts';
+import { type People, peopleOf } from './people.ts';
+import type { AccountsOf } from './ports.ts';
+import type { RouteTemplates } from './route-templates.ts';
+
+export interface GroupScene {
+  readonly group: GroupMessage;
+  /** The same as templates read it. */
+  readonly data: TemplateGroup;
+  readonly settings: MessageSettings;
+  /** The Alert Group's; what a failing template of it is told to. */
+  readonly routeId: PublicId;
+  readonly resolvedAt: StoredGroup['resolvedAt'];
+  readonly people: People;
+}
+
+export interface SceneReader {
+  /**
+   * An Alert Group as it is now.
+   * @param connectionId whose accounts name people; null: the names that they have in Tocsin
+   * @param others people besides those whom its Root message names
+   * @returns null when there is no such Alert Group
+   */
+  read(
+    groupId: PublicId,
+    connectionId: PublicId | null,
+    others: readonly PublicId[],
+  ): Promise<GroupScene | null>;
+  /** Some Alerts of it, in the order given; those that are not there any more are left out. */
+  alerts(groupId: PublicId, fingerprints: readonly string[]): Promise<readonly MessageAlert[]>;
+  /** What messages of a Route are laid out with; those of the Default route for one that is gone. */
+  settings(routeId: PublicId): MessageSettings;
+}
+
+export interface SceneDeps {
+  readonly groups: Pick<GroupReader, 'read'>;
+  readonly alerts: TemplateAlerts;
+  readonly accountsOf: AccountsOf;
+  readonly directory: Pick<DirectorySource, 'current'>;
+  readonly links: Pick<LinkSource, 'current'>;
+  readonly failures: LinkFailures;
+  readonly templates: RouteTemplates;
+  readonly publicUrl: string;
+  readonly version: string;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly monotonic: Monotonic;
+}
+
+export function createSceneReader(deps: SceneDeps): SceneReader {
+  const { groups, alerts, accountsOf, directory, publicUrl } = deps;
+  const settings: SceneReader['settings'] = (routeId) => settingsOf(deps, routeId);
+
+  return {
+    settings,
+
+    async alerts(groupId, fingerprints) {
+      const present = directory.current();
+      const found = await alerts.named(groupId, fingerprints);
+      const byFingerprint = new Map(found.map((alert) => [alert.fingerprint, alert]));
+      return fingerprints.flatMap((fingerprint) => {
+        const alert = byFingerprint.get(fingerprint);
+        return alert ? [messageAlert(alert, present)] : [];
+      });
+    },
+
+    async read(groupId, connectionId, others) {
+      const stored = await groups.read(groupId);
+      if (!stored) return null;
+      const present = directory.current();
+      const named = [...new Set([...shownPeople(stored), ...others])];
+      const [seen, accounts] = await Promise.all([
+        alerts.of(groupId),
+        connectionId === null || named.length === 0 ? new Map() : accountsOf(connectionId, named),
+      ]);
+      const people = peopleOf(accounts, present.usersById);
+      const shown = asNamed(present, shownPeople(stored), people);
+      const data = templateGroup(stored, seen, { directory: shown, publicUrl });
+      return {
+        group: sampleMessage(data, stored, await linksOf(deps, stored, data), shown),
+        data,
+        settings: settings(stored.routeId),
+        routeId: stored.routeId,
+        resolvedAt: stored.resolvedAt,
+        people,
+      };
+    },
+  };
+}
+
+/** Whom a Root message names. */
+function shownPeople({ ownerId, snoozedBy, resolver }: StoredGroup): PublicId[] {
+  return [ownerId, snoozedBy?.id, resolver?.id].filter((id) => typeof id === 'string');
+}
+
+/** The Directory with these people under the names that a messenger has for them. */
+function asNamed(directory: Directory, ids: readonly PublicId[], people: People): Directory {
+  const usersById = new Map(
+    ids.flatMap((id) => {
+      const user = directory.usersById.get(id);
+      return user ? [[id, { ...user, name: people.nameOf(user) }] as const] : [];
+    }),
+  );
+  return { ...directory, usersById };
+}
+
+/** Between rules everybody else gets a turn. */
+async function linksOf(
+  { links, failures, directory, clock, monotonic }: SceneDeps,
+  stored: StoredGroup,
+  data: TemplateGroup,
+): Promise<readonly GroupLink[]> {
+  const zone = directory.current().organization.timeZone;
+  const settings = { configuration: links.current(), now: clock.now(), zone, monotonic };
+  const steps = evaluating(data, stored, settings);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) {
+      failures.report(stored.id, step.value.failed);
+      return step.value.links;
+    }
+    await setImmediate();
+  }
+}
+
+function settingsOf(
+  { directory, links, templates, publicUrl, version, clock, monotonic }: SceneDeps,
+  routeId: PublicId,
+): MessageSettings {
+  const present = directory.current();
+  const { organization } = present;
+  const { policy } = present.routesById.get(routeId) ?? defaultRoute({ directory: present });
+  const configuration = links.current();
+  return {
+    publicUrl,
+    version,
+    language: policy.language,
+    zone: organization.timeZone,
+    severityLabel: organization.severityLabel,
+    severityEmoji: organization.severityEmoji,
+    snoozeDurationsSeconds: policy.snooze_durations_seconds,
+    templates: templates(policy.templates),
+    now: clock.now(),
+    monotonic,
+    lookup: (table, key, column) => cellOf(configuration, table, key, column),
+  };
+}
