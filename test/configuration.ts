@@ -29,7 +29,8 @@ export const stoppedClock: Clock = {
 export async function firstStart(sql: Sql, key?: MasterKey): Promise<void> {
   await sql`
     truncate routes, route_order, integrations, integration_tokens, integration_counters, integration_counter_slots, organization, connections, connection_events, destinations,
-      destination_secrets, users, sessions, alert_groups, group_alerts, inbox, link_rules, lookup_tables, keyring`;
+      destination_secrets, users, sessions, alert_groups, group_alerts, inbox, account_link_bad_tokens, link_rules, lookup_tables, keyring
+    cascade`;
   await sql`insert into route_order (version) values (1)`;
   await sql`
     insert into organization (id, version, settings)
