@@ -7,7 +7,7 @@ import type { Micros } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import type { MentionTargets } from './directory.ts';
 import type { GroupView, LifecycleEvent } from './lifecycle.ts';
-import type { Principal } from './model.ts';
+import type { Principal, Transport } from './model.ts';
 
 /** Recorded by an Alert Group for each events-mode webhook of its Route: the event, its body made in the commit. */
 export interface WebhookEventRecorded extends RecordedEffect {
@@ -38,7 +38,13 @@ export interface AuditEntry {
   readonly at: Micros;
   readonly actor:
     | Principal
-    | { readonly kind: 'system' | 'bootstrap' | 'cli'; readonly id: null; readonly name: string };
+    | {
+        readonly kind: 'system' | 'bootstrap' | 'cli';
+        readonly id: null;
+        readonly name: string;
+        /** The way in, where something came from outside and nobody is known behind it. */
+        readonly transport?: Transport;
+      };
   readonly action: string;
   readonly resourceType: string | null;
   readonly resourceId: string | null;

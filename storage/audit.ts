@@ -70,6 +70,6 @@ function storedOf(entry: AuditEntry): AuditLogEntry {
 
 /** What acts on its own has no way in: the command line is one, everything else is the system itself. */
 function transportOf({ actor }: AuditEntry): AuditLogEntry['transport'] {
-  if ('transport' in actor) return actor.transport;
+  if (actor.transport !== undefined) return actor.transport;
   return actor.kind === 'cli' ? 'cli' : 'system';
 }
