@@ -1,0 +1,150 @@
+/** A request as templates that can be rendered, and their texts (webhooks §4.2, §4.3). */
+import {
+  namedReferences,
+  parseTemplate,
+  type RenderContext,
+  renderTemplate,
+  type Template,
+  type TemplateValue,
+} from '../../templates/index.ts';
+import type { RequestRole } from './configuration.ts';
+import { type RequestTextError, splitRequest, type TextPart } from './request-text.ts';
+
+export interface TemplatePart {
+  readonly template: Template;
+  readonly readsSecret: boolean;
+  /** Where it begins in the text of the request. */
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface RequestTemplates {
+  readonly method: string;
+  readonly url: TemplatePart;
+  readonly headers: readonly { readonly name: string; readonly value: TemplatePart }[];
+  readonly body: TemplatePart | null;
+  /** Names of the Secrets and of the extracted values that it reads. */
+  readonly secrets: readonly string[];
+  readonly values: readonly string[];
+}
+
+export type ParsedRequest =
+  | { readonly ok: true; readonly request: RequestTemplates }
+  | { readonly ok: false; readonly error: RequestTextError };
+
+export interface RenderedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Empty: none. */
+  readonly body: string;
+}
+
+export type RequestRendering =
+  | { readonly ok: true; readonly rendered: RenderedRequest }
+  | { readonly ok: false; readonly error: RequestTextError };
+
+/** @param readable names of extracted values that may be read; null: any */
+export function parseRequest(text: string, readable: ReadonlySet<string> | null): ParsedRequest {
+  const split = splitRequest(text);
+  if (!split.ok) return split;
+  const { method, url, headers, body } = split.parts;
+  const secrets = new Set<string>();
+  const values = new Set<string>();
+  const parse = (part: TextPart): TemplatePart => {
+    const { template, ...reads } = parsePart(part, readable);
+    for (const name of reads.secrets) secrets.add(name);
+    for (const name of reads.values) values.add(name);
+    const { line, column } = part;
+    return { template, readsSecret: reads.secrets.length > 0, line, column };
+  };
+  try {
+    const parts = {
+      method,
+      url: parse(url),
+      headers: headers.map(({ name, value }) => ({ name, value: parse(value) })),
+      body: body && parse(body),
+    };
+    return { ok: true, request: { ...parts, secrets: [...secrets], values: [...values] } };
+  } catch (error) {
+    if (error instanceof Unparsable) return { ok: false, error: error.error };
+    throw error;
+  }
+}
+
+/** Every part with the same data; the first mistake is the answer. */
+export function renderRequest(
+  request: RequestTemplates,
+  data: TemplateValue,
+  context: RenderContext,
+): RequestRendering {
+  const { method, url, headers, body } = request;
+  try {
+    const text = (part: TemplatePart) => renderPart(part, data, context);
+    const rendered = {
+      method,
+      url: text(url),
+      headers: headers.map(({ name, value }) => [name, text(value)] as const),
+      body: body ? text(body) : '',
+    };
+    return { ok: true, rendered };
+  } catch (error) {
+    if (error instanceof Unparsable) return { ok: false, error: error.error };
+    throw error;
+  }
+}
+
+/** In the layout in which requests are written. */
+export function requestText({ method, url, headers, body }: RenderedRequest): string {
+  const head = [`${method} ${url}`, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\n');
+  return body === '' ? head : `${head}\n\n${body}`;
+}
+
+export function placedText({ line, column, message }: RequestTextError, role: RequestRole): string {
+  return `${role}, line ${line}, column ${column}: ${message}`;
+}
+
+function parsePart(
+  part: TextPart,
+  readable: ReadonlySet<string> | null,
+): { readonly template: Template; readonly secrets: readonly string[]; readonly values: readonly string[] } {
+  const parsed = parseTemplate('webhook_request', part.source);
+  if (!parsed.ok) throw new Unparsable(inText(part, parsed.error));
+  const { template } = parsed;
+  const [secrets, values] = [namedReferences(template, 'Secrets'), namedReferences(template, 'Response')];
+  for (const reads of [secrets, values]) {
+    if (!reads.ok) throw new Unparsable(inText(part, { ...reads.error, code: 'invalid_format' }));
+  }
+  if (!secrets.ok || !values.ok) throw new Error('unreachable');
+  const unknown = values.names.find((name) => readable !== null && !readable.has(name));
+  if (unknown === undefined) return { template, secrets: secrets.names, values: values.names };
+  const message = `no extraction rule gives ${unknown} before this request is sent`;
+  const place = values.places.get(unknown) ?? { line: 1, column: 1 };
+  throw new Unparsable(inText(part, { code: 'invalid_format', message, ...place }));
+}
+
+function renderPart(part: TemplatePart, data: TemplateValue, context: RenderContext): string {
+  const rendered = renderTemplate(part.template, data, context);
+  if (rendered.ok) return rendered.text;
+  throw new Unparsable(inText(part, rendered.error));
+}
+
+/** A place within a part, as a place in the whole text. */
+function inText(part: Pick<TextPart, 'line' | 'column'>, error: RequestTextError): RequestTextError {
+  const { line, column } = error;
+  return {
+    ...error,
+    line: part.line + line - 1,
+    column: line === 1 ? part.column + column - 1 : column,
+  };
+}
+
+class Unparsable extends Error {
+  override readonly name = 'Unparsable';
+  readonly error: RequestTextError;
+
+  constructor(error: RequestTextError) {
+    super(error.message);
+    this.error = error;
+  }
+}
