@@ -3,7 +3,7 @@
  * committed {@link MessageSend}; it carries no text: the sender lays the newest state out when it calls.
  */
 import type { PerformedEffect } from '../../../runtime/actor/index.ts';
-import type { Micros } from '../../../runtime/clock.ts';
+import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Loudness, ResolveReason, SeverityLevel, SymbolicMention, UserRef } from '../../model.ts';
 
@@ -14,7 +14,8 @@ export type Subject =
 
 /** A subject as text, unique among subjects; the form in which it is stored. */
 export function subjectText(subject: Subject): string {
-  return subject.kind === 'group' ? subject.groupId : `${subject.routeId}@${subject.since}`;
+  if (subject.kind === 'group') return subject.groupId;
+  return `${subject.routeId}-${Math.floor(subject.since / SECOND)}`;
 }
 
 /** One call to a messenger about a message, made once the state that says so is committed. */
@@ -171,4 +172,6 @@ export interface SendAccepted {
   readonly values: Readonly<Record<string, string>>;
   /** From when on the message can be edited no more, µs; null without such a limit. */
   readonly editableUntil: Micros | null;
+  /** The master key that signed its buttons; null without buttons, and for what has none. */
+  readonly signedWith: string | null;
 }

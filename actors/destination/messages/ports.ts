@@ -1,0 +1,48 @@
+/** What the deliveries of a Destination ask of storage. Committed data only, each answer a moment old at most. */
+import type { Micros } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { GroupStatus } from '../../model.ts';
+import type { Delivery } from './delivery.ts';
+
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  /** Further ones are in storage alone. */
+  readonly more: boolean;
+}
+
+/** An open Alert Group, as far as a Destination that joins its Route has to know it. */
+export interface OpenGroup {
+  readonly groupId: PublicId;
+  /** #N */
+  readonly number: number;
+  readonly urgent: boolean;
+  readonly status: GroupStatus;
+  /** A Storm holds it back. */
+  readonly held: boolean;
+  /** Time of its newest lifecycle event, µs. */
+  readonly changedAt: Micros;
+}
+
+export interface DeliveryReads {
+  /** Those with something to do (`wanted`), Urgent first, then by #N; not the ones named by `deliveryKey`. */
+  page(destinationId: PublicId, except: readonly string[], limit: number): Promise<DeliveryPage>;
+  /** Every delivery of these subjects (`subjectText`), whatever target. */
+  read(destinationId: PublicId, subjects: readonly string[]): Promise<readonly Delivery[]>;
+  /** Those that are not over, of one Route or of all, in the order of (subject text, target), after the one named. */
+  open(query: {
+    readonly destinationId: PublicId;
+    readonly routeId: PublicId | null;
+    readonly after: { readonly subject: string; readonly target: number } | null;
+    readonly limit: number;
+  }): Promise<readonly Delivery[]>;
+  /** Open Alert Groups of a Route, Urgent first, then by #N, after the one named; and its Storm. */
+  openGroups(query: {
+    readonly routeId: PublicId;
+    readonly after: { readonly urgent: boolean; readonly number: number } | null;
+    readonly limit: number;
+  }): Promise<{
+    readonly groups: readonly OpenGroup[];
+    /** The Storm of the Route that lasts, and when it began. */
+    readonly stormSince: Micros | null;
+  }>;
+}
