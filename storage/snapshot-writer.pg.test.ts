@@ -53,18 +53,35 @@ describe('the snapshot writer', () => {
     });
   });
 
+  it('gives each Snapshot of a batch the number it is stored under', async () => {
+    const snapshots = Array.from({ length: 1_000 }, () => newSnapshot());
+    const seqs = await createSnapshotWriter(database.sql()).write(snapshots);
+    const stored = await database.sql()`select id from snapshot_queue order by seq`;
+    expect(stored.map(({ id }) => id)).toEqual(snapshots.map(({ id }) => id));
+    expect(seqs).toEqual([...seqs].sort((left, right) => left - right));
+    const page = await createSnapshotQueue(database.sql()).page(0, 2);
+    expect(page.map(({ seq }) => seq)).toEqual(seqs.slice(0, 2));
+  });
+});
+
+describe.each([
+  ['a few bytes, which go in one statement with their Snapshots', ''],
+  ['many bytes, which go by COPY', 'x'.repeat(140_000)],
+])('bodies of %s', (_, filling) => {
+  const bodyOf = (text: string) => Buffer.from(text + filling);
+
   it('stores a body once a day however often it is sent', async () => {
     const writer = createSnapshotWriter(database.sql());
-    const same = () => newSnapshot({ body: Buffer.from('same') });
+    const same = () => newSnapshot({ body: bodyOf('same') });
     await writer.write([same(), same()]);
-    await writer.write([same(), newSnapshot({ body: Buffer.from('other') })]);
+    await writer.write([same(), newSnapshot({ body: bodyOf('other') })]);
     expect(await bodyCount()).toBe(2);
     expect(await countWaitingSnapshots(database.sql())).toBe(4);
   });
 
   it('stores a body again on the next day', async () => {
     const writer = createSnapshotWriter(database.sql());
-    const body = Buffer.from('same');
+    const body = bodyOf('same');
     await writer.write([newSnapshot({ body, receivedAt: (FIRST_DAY + 1) * DAY - 1 })]);
     await writer.write([newSnapshot({ body, receivedAt: (FIRST_DAY + 1) * DAY })]);
     const days = await database.sql()`select day from snapshot_bodies order by day`;
@@ -72,23 +89,23 @@ describe('the snapshot writer', () => {
   });
 
   it('takes a body that another process stored before', async () => {
-    const old = newSnapshot({ body: Buffer.from('known') });
+    const old = newSnapshot({ body: bodyOf('known') });
     await createSnapshotWriter(database.sql()).write([old]);
     const seqs = await createSnapshotWriter(database.sql()).write([
-      newSnapshot({ body: Buffer.from('new') }),
-      newSnapshot({ body: Buffer.from('known') }),
+      newSnapshot({ body: bodyOf('new') }),
+      newSnapshot({ body: bodyOf('known') }),
     ]);
     expect(seqs).toHaveLength(2);
     expect(await bodyCount()).toBe(2);
     expect(await countWaitingSnapshots(database.sql())).toBe(3);
   });
 
-  it('asks first which bodies are there once it met another process', async () => {
+  it('undoes no second batch once it met another process', async () => {
     const sql = connect(database.settings(), { max: 1, applicationName: 'test' });
     const [here, elsewhere] = [createSnapshotWriter(sql), createSnapshotWriter(database.sql())];
     const both = async (text: string) => {
-      await elsewhere.write([newSnapshot({ body: Buffer.from(text) })]);
-      await here.write([newSnapshot({ body: Buffer.from(text) }), newSnapshot()]);
+      await elsewhere.write([newSnapshot({ body: bodyOf(text) })]);
+      await here.write([newSnapshot({ body: bodyOf(text) }), newSnapshot({ body: bodyOf(`own ${text}`) })]);
       return rollbacks(sql);
     };
     const first = await both('first');
@@ -106,7 +123,7 @@ describe('the snapshot writer', () => {
 
   it('stores nothing of a batch that fails, and takes its bodies for new afterwards', async () => {
     const writer = createSnapshotWriter(database.sql());
-    const good = newSnapshot({ body: Buffer.from('good') });
+    const good = newSnapshot({ body: bodyOf('good') });
     const withoutPartition = newSnapshot({ receivedAt: (FIRST_DAY + 300) * DAY });
     await expect(writer.write([good, withoutPartition])).rejects.toThrow(/no partition/);
     expect(await bodyCount()).toBe(0);
@@ -120,28 +137,16 @@ describe('the snapshot writer', () => {
     const batches: (readonly number[])[] = [];
     for (let turn = 0; turn < 20; turn++) {
       const writer = writers[turn % writers.length];
-      const bodies = Array.from({ length: 1 + (turn % 4) }, (_, place) =>
-        Buffer.from(`${(turn + place) % 7}`),
-      );
+      const bodies = Array.from({ length: 1 + (turn % 4) }, (_, place) => bodyOf(`${(turn + place) % 7}`));
       batches.push((await writer?.write(bodies.map((body) => newSnapshot({ body })))) ?? []);
     }
     const all = batches.flat();
     expect(all).toEqual([...new Set(all)].sort((left, right) => left - right));
   });
 
-  it('gives each Snapshot of a batch the number it is stored under', async () => {
-    const snapshots = Array.from({ length: 1_000 }, () => newSnapshot());
-    const seqs = await createSnapshotWriter(database.sql()).write(snapshots);
-    const stored = await database.sql()`select id from snapshot_queue order by seq`;
-    expect(stored.map(({ id }) => id)).toEqual(snapshots.map(({ id }) => id));
-    expect(seqs).toEqual([...seqs].sort((left, right) => left - right));
-    const page = await createSnapshotQueue(database.sql()).page(0, 2);
-    expect(page.map(({ seq }) => seq)).toEqual(seqs.slice(0, 2));
-  });
-
   it('lets processes that write at the same time have the same bodies', async () => {
     const writers = [0, 1, 2].map(() => createSnapshotWriter(database.sql()));
-    const bodies = Array.from({ length: 50 }, (_, number) => Buffer.from(`shared ${number}`));
+    const bodies = Array.from({ length: 50 }, (_, number) => bodyOf(`shared ${number}`));
     const orders = [bodies, bodies.toReversed(), [...bodies.slice(25), ...bodies.slice(0, 25)]];
     await Promise.all(
       writers.map((writer, index) =>

@@ -1,5 +1,6 @@
 /** Stores what was accepted: many Snapshots in one transaction (ingestion §3). */
 import type { NewSnapshot, SnapshotWriter } from '../actors/feed/ports.ts';
+import type { Fragment } from './alert-groups/filters.ts';
 import { byteaArray, numberArray, textArray, wordArray } from './array-literals.ts';
 import { encodeBodies } from './body-copy.ts';
 import { limitStalls } from './commit-patience.ts';
@@ -25,9 +26,15 @@ const STATEMENT_WITHIN = 5_000;
 const WARY_BATCHES = 1_000;
 
 /**
- * A body goes to the database once a day: by COPY, for it is the cheapest way in, and without looking whether it is
- * there already unless others were met. When one turns out to be there, the batch is written again in the way that
- * merges.
+ * Bytes of new bodies up to which a batch is one statement, which waits for the database once: a COPY within a
+ * transaction costs less work for many bodies, and two more waits.
+ */
+const FEW_BYTES = 128 * 1024;
+
+/**
+ * A body goes to the database once a day. A few go in with their Snapshots, in the same statement. Many go in by COPY,
+ * for it is the cheapest way, and without looking whether they are there already unless others were met. When one
+ * turns out to be there, the batch is written again in the way that merges.
  */
 export function createSnapshotWriter(sql: Sql): SnapshotWriter {
   const known = createKnownBodies(KNOWN_BODIES);
@@ -36,12 +43,21 @@ export function createSnapshotWriter(sql: Sql): SnapshotWriter {
   return {
     async write(snapshots) {
       const unknown = known.without(snapshots);
-      const fresh = wary > 0 && unknown.length > 0 ? await withoutStored(unknown) : unknown;
-      const seqs = fresh.length > 0 ? await writeAll(snapshots, fresh) : await enqueue(sql, snapshots);
+      const seqs = await writeUnknown(snapshots, unknown);
       known.add(unknown);
       return seqs;
     },
   };
+
+  async function writeUnknown(
+    snapshots: readonly NewSnapshot[],
+    unknown: readonly NewSnapshot[],
+  ): Promise<readonly number[]> {
+    if (unknown.length === 0) return enqueue(sql, snapshots);
+    if (bytesOf(unknown) <= FEW_BYTES) return enqueueWithBodies(sql, snapshots, unknown);
+    const fresh = wary > 0 ? await withoutStored(unknown) : unknown;
+    return fresh.length > 0 ? writeAll(snapshots, fresh) : enqueue(sql, snapshots);
+  }
 
   async function withoutStored(snapshots: readonly NewSnapshot[]): Promise<readonly NewSnapshot[]> {
     const stored = await storedAmong(sql, snapshots);
@@ -102,7 +118,29 @@ async function copyBodies(tx: Transaction, snapshots: readonly NewSnapshot[]): P
 }
 
 async function mergeBodies(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
-  await tx`
+  await tx`${bodiesMerged(tx, snapshots)}`;
+}
+
+/** Both in one statement. */
+function enqueueWithBodies(
+  sql: Sql,
+  snapshots: readonly NewSnapshot[],
+  withBody: readonly NewSnapshot[],
+): Promise<readonly number[]> {
+  return numbersOf(sql`with bodies as (${bodiesMerged(sql, withBody)}) ${enqueued(sql, snapshots)}`);
+}
+
+function enqueue(sql: Sql | Transaction, snapshots: readonly NewSnapshot[]): Promise<readonly number[]> {
+  return numbersOf(sql`${enqueued(sql, snapshots)}`);
+}
+
+async function numbersOf(statement: Fragment): Promise<readonly number[]> {
+  const rows = await statement;
+  return rows.map((row) => row.seq as number);
+}
+
+function bodiesMerged(sql: Sql | Transaction, snapshots: readonly NewSnapshot[]): Fragment {
+  return sql`
     insert into snapshot_bodies (day, hash, body)
     select * from unnest(
       ${numberArray(snapshots.map(({ receivedAt }) => dayOf(receivedAt)))}::integer[],
@@ -116,11 +154,8 @@ async function mergeBodies(tx: Transaction, snapshots: readonly NewSnapshot[]): 
  * Draws the numbers from the sequence snapshot_number row by row, in the order of the batch: what comes after an answer,
  * to whichever process, is numbered after it.
  */
-async function enqueue(
-  sql: Sql | Transaction,
-  snapshots: readonly NewSnapshot[],
-): Promise<readonly number[]> {
-  const rows = await sql<{ seq: number }[]>`
+function enqueued(sql: Sql | Transaction, snapshots: readonly NewSnapshot[]): Fragment {
+  return sql`
     insert into snapshot_queue (id, integration_id, received_at, body_hash, size_bytes, content_type, shard)
     select * from unnest(
       ${wordArray(snapshots.map(({ id }) => id))}::text[],
@@ -132,7 +167,10 @@ async function enqueue(
       ${numberArray(snapshots.map(({ shard }) => shard))}::smallint[]
     )
     returning seq`;
-  return rows.map(({ seq }) => seq);
+}
+
+function bytesOf(snapshots: readonly NewSnapshot[]): number {
+  return snapshots.reduce((sum, { body }) => sum + body.length, 0);
 }
 
 /** SQLSTATE of a statement in a transaction that an earlier one broke. */

@@ -54,6 +54,21 @@ describe('batches', () => {
     expect(stored(keeper)?.notes).toEqual(Array.from({ length: 50 }, (_, index) => String(index + 1)));
   });
 
+  test('after a commit of many turns the next ones keep a distance; after one of few they do not', async () => {
+    const { deliver, pass, commits } = await setStage({ definitions: keepers });
+    const arrive = async (together: number) => {
+      for (let index = 0; index < together; index++) deliver(keeper, note(String(index)));
+      await pass(0.001);
+    };
+    for (let millisecond = 0; millisecond < 40; millisecond++) await arrive(1);
+    await pass(1);
+    const quiet = commits.length;
+    for (let millisecond = 0; millisecond < 40; millisecond++) await arrive(10);
+    await pass(1);
+    expect(quiet).toBeGreaterThanOrEqual(20);
+    expect(commits.length - quiet).toBeLessThanOrEqual(11);
+  });
+
   test('a turn that changes nothing needs no commit', async () => {
     const reader = scripted('reader', (state) => ({ reply: state.notes.length }));
     const { system, pass, commits } = await setStage({ definitions: [reader] });

@@ -8,6 +8,9 @@ export interface EngineLimits {
   readonly cascade: number;
   /** How long a batch that could commit waits for receivers that are being loaded, µs. */
   readonly closeWait: Micros;
+  /** After a commit of so many turns the next one begins no sooner than `commitDistance` after it began, µs. */
+  readonly busyTurns: number;
+  readonly commitDistance: Micros;
   /** Requests that wait for an answer: altogether, and at one actor. */
   readonly asks: number;
   readonly asksPerActor: number;
@@ -37,6 +40,8 @@ export const DEFAULT_LIMITS: EngineLimits = {
   turns: 512,
   cascade: 2048,
   closeWait: 0.05 * SECOND,
+  busyTurns: 8,
+  commitDistance: 0.004 * SECOND,
   asks: 1000,
   asksPerActor: 100,
   askTimeout: 5 * SECOND,

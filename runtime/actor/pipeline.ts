@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock, Timer } from '../clock.ts';
 import type { Batch } from './batch.ts';
 import type { Committer, Outcome } from './committer.ts';
 import type { Gatherer } from './gatherer.ts';
@@ -14,13 +14,17 @@ export interface PipelineDeps {
 }
 
 /**
- * One commit at a time, and one batch gathering on top of it. A batch commits as soon as the one before is stored:
- * alone and at once when little happens, in company when much does.
+ * One commit at a time, and one batch gathering on top of it. A batch commits as soon as the one before is stored when
+ * little happens. When much does, commits keep a distance: a small one costs almost as much as a large one, and takes
+ * its share of what those who store Snapshots wait for.
  */
 export class Pipeline {
   readonly #deps: PipelineDeps;
   #committing: Batch | null = null;
   #isScheduled = false;
+  /** Not before this a batch commits that may still grow, in the clock's time. */
+  #notBefore = 0;
+  #distance: Timer | null = null;
   #onIdle: (() => void) | null = null;
 
   constructor(deps: PipelineDeps) {
@@ -63,7 +67,7 @@ export class Pipeline {
   #mayClose(): boolean {
     const { gatherer, clock, limits } = this.#deps;
     const { batch } = gatherer;
-    if (batch.turns === 0) return false;
+    if (batch.turns === 0 || this.#keepsDistance(batch)) return false;
     if (gatherer.isWaitingForReceivers() && !batch.overdue) {
       batch.closing = true;
       batch.timer ??= clock.after(limits.closeWait, () => {
@@ -77,8 +81,21 @@ export class Pipeline {
     return true;
   }
 
+  #keepsDistance(batch: Batch): boolean {
+    const { clock, limits } = this.#deps;
+    const wait = this.#notBefore - clock.now();
+    if (wait <= 0 || wait > limits.commitDistance || batch.turns >= limits.turns) return false;
+    this.#distance ??= clock.after(wait, () => {
+      this.#distance = null;
+      this.schedule();
+    });
+    return true;
+  }
+
   async #commit(batch: Batch): Promise<void> {
     this.#committing = batch;
+    const { clock, limits } = this.#deps;
+    if (batch.turns >= limits.busyTurns) this.#notBefore = clock.now() + limits.commitDistance;
     const outcome = await this.#deps.committer.commit(batch);
     this.#committing = null;
     this.#deps.finished(batch, outcome);

@@ -7,6 +7,8 @@ export function drawLimits(random: Random): Partial<EngineLimits> {
     turns: random.pick([1, 4, 512]),
     cascade: random.pick([5, 2048]),
     closeWait: random.pick([0, 1000, 50_000]),
+    busyTurns: random.pick([1, 8]),
+    commitDistance: random.pick([0, 4000]),
     asksPerActor: random.pick([2, 100]),
     memory: random.pick([
       { actors: 2, weight: 10 },
