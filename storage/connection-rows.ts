@@ -33,16 +33,18 @@ export interface ConnectionRow {
   readonly inbound_error: string | null;
   readonly inbound_since: Micros | null;
   readonly destination_count: number;
+  readonly account_link_count: number;
 }
 
-/** Live Connections with the number of Destinations that use each. */
+/** Live Connections with the number of Destinations that use each, and of people who linked accounts through it. */
 export function selectConnections(sql: Sql | Transaction) {
-  // index: destinations_of_connection
+  // index: destinations_of_connection, account_links_of_connection
   return sql`
     select
       c.*,
       (select count(*)::int from destinations d where d.connection_id = c.id and d.deleted_at is null)
-        as destination_count
+        as destination_count,
+      (select count(*)::int from account_links l where l.connection_id = c.id) as account_link_count
     from connections c`;
 }
 
@@ -79,6 +81,7 @@ export function storedConnection(row: ConnectionRow): StoredConnection {
     tokenless: row.tokenless,
     inbound: { lastAt: row.inbound_last_at, error: row.inbound_error, since: row.inbound_since },
     destinationCount: row.destination_count,
+    accountLinkCount: row.account_link_count,
     createdAt: row.created_at,
   };
 }

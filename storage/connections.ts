@@ -4,6 +4,7 @@ import { type Configured, connectionAddress, type Deleted } from '../actors/conn
 import type {
   ConnectionDecision,
   ConnectionFields,
+  ConnectionRemoval,
   ConnectionSecrets,
   ConnectionStore,
   ConnectionUpdate,
@@ -14,6 +15,7 @@ import type { AuditChange } from '../actors/effects.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import type { Keyring, Sealer } from '../runtime/secrets/keyring.ts';
 import type { AppendAudit } from './access.ts';
+import { unlinkConnection } from './account-links.ts';
 import {
   type ConnectionRow,
   lockConnection,
@@ -105,10 +107,11 @@ async function insert(
 }
 
 async function update<Refusal>(
-  { tx, appendAudit, author, sealer }: SealingChange,
+  change: SealingChange,
   id: PublicId,
   decide: (current: StoredConnection) => ConnectionDecision<Refusal>,
 ): Promise<ConnectionUpdate<Refusal>> {
+  const { tx, appendAudit, author, sealer } = change;
   const row = await lockConnection(tx, id);
   if (!row) return { outcome: 'unknown' };
   const current = storedConnection(row);
@@ -117,7 +120,8 @@ async function update<Refusal>(
   const { save: fields, secrets } = decision;
   const diff = [...auditDiff(current.fields, fields), ...secretChanges(secrets, current)];
   if (diff.length === 0) return { outcome: 'unchanged', connection: current };
-  const isOtherAccess = fields.base_url !== current.fields.base_url || secrets.token !== null;
+  const isElsewhere = fields.base_url !== current.fields.base_url;
+  const isOtherAccess = isElsewhere || secrets.token !== null;
   await tx`
     update connections set
       version = version + 1,
@@ -132,14 +136,17 @@ async function update<Refusal>(
   await tellConfiguration(tx, id, author);
   const entry = { action: 'connection.updated', resourceId: id, resourceName: fields.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
-  return { outcome: 'saved', connection: await requireConnection(tx, id) };
+  // Ids of another messenger's accounts could be equal by chance.
+  const unlinked = isElsewhere ? await unlinkConnection(change, id, 'connection_changed') : [];
+  return { outcome: 'saved', connection: await requireConnection(tx, id), unlinked };
 }
 
-async function remove({ tx, appendAudit, author }: SealingChange, id: PublicId, isCurrent: IsCurrent) {
+async function remove(change: SealingChange, id: PublicId, isCurrent: IsCurrent): Promise<ConnectionRemoval> {
+  const { tx, appendAudit, author } = change;
   const row = await lockConnection(tx, id);
-  if (!row) return 'unknown';
-  if (isCurrent && !isCurrent(row.version)) return 'stale';
-  if (row.destination_count > 0) return 'in_use';
+  if (!row) return { outcome: 'unknown' };
+  if (isCurrent && !isCurrent(row.version)) return { outcome: 'stale' };
+  if (row.destination_count > 0) return { outcome: 'in_use' };
   await tx`
     update connections set
       version = version + 1,
@@ -157,7 +164,7 @@ async function remove({ tx, appendAudit, author }: SealingChange, id: PublicId, 
   await enqueueInbox(tx, [{ to: connectionAddress(id), message }], author.at);
   const entry = { action: 'connection.deleted', resourceId: id, resourceName: row.name };
   await appendAudit(tx, auditEntry(author, entry));
-  return 'removed';
+  return { outcome: 'removed', unlinked: await unlinkConnection(change, id, 'connection_deleted') };
 }
 
 /** What was known of the address or the token before does not count for the next. */

@@ -43,6 +43,7 @@ export interface StoredConnection {
     readonly since: Micros | null;
   };
   readonly destinationCount: number;
+  readonly accountLinkCount: number;
   readonly createdAt: Micros;
 }
 
@@ -70,9 +71,19 @@ export type ConnectionDecision<Refusal> =
   | { readonly refuse: Refusal };
 
 export type ConnectionUpdate<Refusal> =
-  | { readonly outcome: 'saved' | 'unchanged'; readonly connection: StoredConnection }
+  | { readonly outcome: 'unchanged'; readonly connection: StoredConnection }
+  /** `unlinked`: Users whose accounts are theirs no longer, because it leads to another messenger. */
+  | {
+      readonly outcome: 'saved';
+      readonly connection: StoredConnection;
+      readonly unlinked: readonly PublicId[];
+    }
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
   | { readonly outcome: 'unknown' | 'name_taken' };
+
+export type ConnectionRemoval =
+  | { readonly outcome: 'removed'; readonly unlinked: readonly PublicId[] }
+  | { readonly outcome: 'unknown' | 'stale' | 'in_use' };
 
 export interface ConnectionStore {
   /** Oldest first, after the one with this time of creation and id. */
@@ -92,12 +103,8 @@ export interface ConnectionStore {
     decide: (current: StoredConnection) => ConnectionDecision<Refusal>,
     author: Authorship,
   ): Promise<ConnectionUpdate<Refusal>>;
-  /** Wipes its secrets and keeps the row for history. Refused while a Destination uses it. */
-  remove(
-    id: PublicId,
-    isCurrent: IsCurrent,
-    author: Authorship,
-  ): Promise<'removed' | 'unknown' | 'stale' | 'in_use'>;
+  /** Wipes its secrets, ends Account links and keeps the row for history. Refused while a Destination uses it. */
+  remove(id: PublicId, isCurrent: IsCurrent, author: Authorship): Promise<ConnectionRemoval>;
   /** A live bridge Connection; null for any other. */
   settings(id: PublicId): Promise<BridgeSettings | null>;
 }

@@ -190,7 +190,7 @@ export function connectionBody(connection: StoredConnection, ingestUrl: string):
     push_secret_status: secretStatus(connection.pushSecretAt),
     bot_username: botName(info),
     destination_count: connection.destinationCount,
-    account_link_count: 0,
+    account_link_count: connection.accountLinkCount,
     callback_url: `${ingestUrl}/api/v1/callbacks/bridge/${id}`,
     inbound: {
       last_at: formatInstantOrNull(inbound.lastAt),

@@ -266,6 +266,48 @@ describe('changing', () => {
   });
 });
 
+describe('Account links through it', () => {
+  const USER = 'SR0000000000AA';
+  let id: string;
+
+  beforeEach(async () => {
+    ({ id } = await created());
+    const sql = database.sql();
+    await sql`
+      insert into users (id, version, login, login_folded, name, role, source, status, created_at)
+      values (${USER}, 1, 'alice', 'alice', 'Alice', 'responder', 'local', 'active', 1)`;
+    await sql`
+      insert into account_links (id, messenger, space, external_id, user_id, connection_id, created_at)
+      values ('AK0000000000AA', 'bridge', ${id}, '18', ${USER}, ${id}, 1)`;
+    hints.sent.length = 0;
+  });
+
+  const left = async () => (await database.sql()`select id from account_links`).length;
+  const ended = () => [
+    audit.entries
+      .filter(({ action }) => action === 'account_link.unlinked')
+      .map(({ details }) => details.reason),
+    hints.sent.filter(({ type }) => type === 'account-links').map((hint) => hint.id),
+  ];
+
+  test('are counted, and live on with another token', async () => {
+    expect((await api.get(`/connections/${id}`)).body.account_link_count).toBe(1);
+    expect((await put(id, input({ bot_token: 'another' }))).status).toBe(200);
+    expect(await left()).toBe(1);
+  });
+
+  test('end with another address: ids of another messenger could be equal by chance', async () => {
+    const saved = await put(id, input({ base_url: 'https://other.example' }));
+    expect(saved.body.account_link_count).toBe(0);
+    expect([await left(), ...ended()]).toEqual([0, ['connection_changed'], [USER]]);
+  });
+
+  test('end with the Connection', async () => {
+    expect((await api.delete(`/connections/${id}`)).status).toBe(204);
+    expect([await left(), ...ended()]).toEqual([0, ['connection_deleted'], [USER]]);
+  });
+});
+
 describe('deleting', () => {
   test('wipes every secret and tells the actor', async () => {
     const { id } = await created({ push_secret: SECRET, proxy: PROXY });

@@ -127,7 +127,7 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
           case 'unchanged':
             return answer(200, update.connection);
           case 'saved':
-            await changed(deps, id);
+            await changed(deps, id, update.unlinked);
             return answer(200, update.connection);
         }
       },
@@ -149,11 +149,17 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
         const { ifMatch } = call;
         const isCurrent = ifMatch && ((version: number) => ifMatch.matches(version));
         const removal = await store.remove(id, isCurrent, authorOf(call));
-        if (removal === 'unknown') return notFound();
-        if (removal === 'stale') return preconditionFailed();
-        if (removal === 'in_use') return IN_USE;
-        await changed(deps, id);
-        return { status: 204 };
+        switch (removal.outcome) {
+          case 'unknown':
+            return notFound();
+          case 'stale':
+            return preconditionFailed();
+          case 'in_use':
+            return IN_USE;
+          case 'removed':
+            await changed(deps, id, removal.unlinked);
+            return { status: 204 };
+        }
       },
     }),
 
@@ -186,11 +192,16 @@ export function connectionId(call: Pick<Call, 'params'>): PublicId {
 }
 
 /** A change is stored: everything remembered follows, and so does whoever listens through the Connection. */
-async function changed(deps: ConnectionOperationsDeps, id: PublicId): Promise<void> {
+async function changed(
+  deps: ConnectionOperationsDeps,
+  id: PublicId,
+  unlinked: readonly PublicId[] = [],
+): Promise<void> {
   await deps.directory.reload();
   deps.client.release(connectionOwner(id));
   deps.messageWaits(connectionAddress(id));
   deps.hints.send({ type: 'connection', id });
+  for (const user of unlinked) deps.hints.send({ type: 'account-links', id: user });
 }
 
 async function list(
