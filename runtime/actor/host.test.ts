@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { keepNote, note, type Scripted, scripted, setStage, watch } from '../../test/simulation/stage.ts';
+import { SECOND } from '../clock.ts';
 import type { ActorMessage, Address } from './index.ts';
 import { BusyError, SHARDS, shardOf, UnavailableError } from './index.ts';
 import { StoreUnavailableError } from './store.ts';
@@ -55,7 +56,8 @@ describe('batches', () => {
   });
 
   test('after a commit of many turns the next ones keep a distance; after one of few they do not', async () => {
-    const { deliver, pass, commits } = await setStage({ definitions: keepers });
+    const limits = { busyTurns: 8, commitDistance: 0.02 * SECOND };
+    const { deliver, pass, commits } = await setStage({ definitions: keepers, limits });
     const arrive = async (together: number) => {
       for (let index = 0; index < together; index++) deliver(keeper, note(String(index)));
       await pass(0.001);
@@ -65,8 +67,8 @@ describe('batches', () => {
     const quiet = commits.length;
     for (let millisecond = 0; millisecond < 40; millisecond++) await arrive(10);
     await pass(1);
-    expect(quiet).toBeGreaterThanOrEqual(20);
-    expect(commits.length - quiet).toBeLessThanOrEqual(11);
+    expect(quiet).toBeGreaterThanOrEqual(8);
+    expect(commits.length - quiet).toBeLessThanOrEqual(4);
   });
 
   test('a turn that changes nothing needs no commit', async () => {
