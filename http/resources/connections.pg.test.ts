@@ -282,6 +282,7 @@ describe('Account links through it', () => {
     hints.sent.length = 0;
   });
 
+  const save = (body: object) => api.put(`/connections/${id}`, body, '"1"');
   const left = async () => (await database.sql()`select id from account_links`).length;
   const ended = () => [
     audit.entries
@@ -292,12 +293,12 @@ describe('Account links through it', () => {
 
   test('are counted, and live on with another token', async () => {
     expect((await api.get(`/connections/${id}`)).body.account_link_count).toBe(1);
-    expect((await put(id, input({ bot_token: 'another' }))).status).toBe(200);
+    expect((await save(input({ bot_token: 'another' }))).status).toBe(200);
     expect(await left()).toBe(1);
   });
 
   test('end with another address: ids of another messenger could be equal by chance', async () => {
-    const saved = await put(id, input({ base_url: 'https://other.example' }));
+    const saved = await save(input({ base_url: 'https://other.example' }));
     expect(saved.body.account_link_count).toBe(0);
     expect([await left(), ...ended()]).toEqual([0, ['connection_changed'], [USER]]);
   });
