@@ -5,7 +5,12 @@ import type { Permission } from './permissions.ts';
 
 const identity = (kind: Identity['kind'], permissions: readonly Permission[]): Identity => ({
   ...{ kind, id: 'SA000000000001' as Identity['id'], user: null, permissions: new Set(permissions) },
-  ...{ transport: 'api', session: null, tokenName: 'ci' },
+  ...{
+    name: 'ci',
+    transport: 'api',
+    session: null,
+    token: { id: 'ST000000000001' as Identity['id'], name: 'ci' },
+  },
 });
 
 const operation = (shape: Partial<OperationShape<undefined, undefined>>) =>

@@ -100,10 +100,10 @@ export function isPermission(needs: Needs): needs is Permission {
 
 /** The caller as actors and the Audit log record it. */
 export function principalOf(identity: Identity): Principal {
-  const { id, transport } = identity;
-  if (identity.user) {
-    const { name, login } = identity.user;
-    return { kind: 'user', id, name, login, tokenName: identity.tokenName, transport };
-  }
-  throw new Error('Service accounts cannot call yet');
+  const { id, name, token, transport } = identity;
+  const tokenName = token?.name ?? null;
+  const by = { id, name, transport, ...(token ? { tokenId: token.id } : {}) };
+  if (identity.user) return { ...by, kind: 'user', login: identity.user.login, tokenName };
+  if (tokenName === null) throw new Error('a Service account calls with a token');
+  return { ...by, kind: 'service_account', tokenName };
 }

@@ -1,5 +1,6 @@
-/** Who is calling: the session behind the cookie. API tokens are not issued yet, so none is valid (api §1.9). */
-import type { Sessions } from '../actors/access/ports.ts';
+/** Who is calling: the owner of the API token, or the session behind the cookie (api §1.9). */
+import type { AccessStore } from '../actors/access/ports.ts';
+import { policyCovers } from '../actors/access/second-factor.ts';
 import { needsTouch, type SessionWithUser, sessionHash, sessionStanding } from '../actors/access/session.ts';
 import type { Micros } from '../runtime/clock.ts';
 import { clearedSessionCookie, readSessionCookie, sessionBytes } from './cookies.ts';
@@ -7,6 +8,7 @@ import type { Request } from './exchange.ts';
 import type { Identity } from './operation.ts';
 import { type Permission, ROLE_PERMISSIONS } from './permissions.ts';
 import type { Problem } from './problem.ts';
+import { type TokenCredentialsDeps, tokenCredentials } from './token-credentials.ts';
 
 /** Makes and checks the token that proves that a mutation comes from our own pages. */
 export interface CsrfTokens {
@@ -28,9 +30,11 @@ export type Credentials =
 export type Authenticate = (request: Request, now: Micros) => Promise<Credentials>;
 
 /** A Bearer header decides alone; otherwise the cookie does. A use of a session is written at most once a minute. */
-export function createAuthenticate(sessions: Sessions): Authenticate {
+export function createAuthenticate(store: SessionStore, forTokens: TokenCredentialsDeps): Authenticate {
+  const { sessions } = store;
   return async (request, now) => {
-    if (bearerToken(request.header('authorization')) !== null) return { kind: 'refused', problem: BAD_TOKEN };
+    const token = bearerToken(request.header('authorization'));
+    if (token !== null) return tokenCredentials(forTokens, token, request, now);
     const cookie = readSessionCookie(request.header('cookie'));
     if (cookie === null) return { kind: 'none' };
     const bytes = sessionBytes(cookie);
@@ -41,8 +45,23 @@ export function createAuthenticate(sessions: Sessions): Authenticate {
       return { kind: 'refused', problem: cookieProblem(CODE_OF_STANDING[standing]) };
     }
     if (needsTouch(found.session, now)) await sessions.touch(found.session.id, now);
-    return { kind: 'identity', identity: identityOf(found), session: bytes };
+    return { kind: 'identity', identity: identityOf(await underPolicy(store, found)), session: bytes };
   };
+}
+
+type SessionStore = Pick<AccessStore, 'sessions' | 'organization'>;
+
+/** A session that had to enrol becomes active once the policy does not ask it to any more (organization §6). */
+async function underPolicy(
+  { sessions, organization }: SessionStore,
+  found: SessionWithUser,
+): Promise<SessionWithUser> {
+  const { session, user } = found;
+  if (session.state !== 'totp_enrolment_required') return found;
+  const { settings } = await organization.read();
+  if (policyCovers(settings.totp_required, user)) return found;
+  await sessions.activate(session.id);
+  return { user, session: { ...session, state: 'active' } };
 }
 
 /** The token of an Authorization header with the scheme Bearer; other schemes are ignored. */
@@ -50,14 +69,6 @@ export function bearerToken(header: string | null): string | null {
   const match = header === null ? null : /^bearer(?: +(.*))?$/i.exec(header.trim());
   return match ? (match[1] ?? '') : null;
 }
-
-const BAD_TOKEN: Problem = {
-  status: 401,
-  type: 'unauthenticated',
-  code: 'invalid_credentials',
-  detail: 'The token is not valid.',
-  headers: { 'WWW-Authenticate': 'Bearer' },
-};
 
 const CODE_OF_STANDING = {
   expired: 'session_expired',
@@ -82,10 +93,11 @@ function identityOf({ session, user }: SessionWithUser): Identity {
   return {
     kind: 'user',
     id: user.id,
+    name: user.name,
     user: { id: user.id, name: user.name, login: user.login, status: user.status, timeZone: user.timeZone },
     permissions: session.state === 'active' ? ROLE_PERMISSIONS[user.role] : NOTHING,
     transport: 'ui',
     session: { id: session.id, state: session.state },
-    tokenName: null,
+    token: null,
   };
 }

@@ -2,6 +2,7 @@
 
 import type { TemplatedApp } from 'uWebSockets.js';
 import type { Registry } from 'prom-client';
+import type { ApiTokens } from '../actors/access/api-tokens.ts';
 import type { Passwords } from '../actors/access/passwords.ts';
 import type { AccessStore } from '../actors/access/ports.ts';
 import type { PushReceiver } from '../actors/connection/bridge/push-receiver.ts';
@@ -25,12 +26,14 @@ import { assembleOperations } from './operations.ts';
 import { laterOperations } from './resources/later.ts';
 import { meOperations } from './resources/me.ts';
 import { organizationOperations } from './resources/organization.ts';
-import { sessionOperations } from './resources/sessions.ts';
+import { type SessionDeps, sessionOperations } from './resources/sessions.ts';
+import { secondFactorOperations } from './resources/sessions-totp.ts';
 import { type ApiDescription, systemOperations } from './resources/system.ts';
 import { userOperations } from './resources/users.ts';
 import { createRouter } from './router.ts';
 import { createServer } from './server.ts';
 import { loadStaticFiles } from './static.ts';
+import { createTokenPace } from './token-pace.ts';
 
 export interface HttpDeps {
   readonly listen: Readonly<Record<Listener, ListenAddress>>;
@@ -47,6 +50,7 @@ export interface HttpDeps {
   readonly registry: Registry;
   readonly random: (size: number) => Uint8Array;
   readonly access: AccessStore;
+  readonly tokens: ApiTokens;
   readonly passwords: Passwords;
   readonly csrf: CsrfTokens;
   readonly directory: DirectorySource;
@@ -96,20 +100,25 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
     ownOperations(deps, {
       live,
       description: () => description,
-      onFailure: () => metrics.loginFailed('local'),
+      onFailure: metrics.loginFailed,
     }),
     laterOperations(),
   );
   const description = describeApi(operations, deps.version);
   const headers = securityHeaders(deps.publicUrl);
+  const clientAddress = clientAddresses(deps.trustedProxies);
   const dispatch = createDispatch({
-    authenticate: createAuthenticate(access.sessions),
+    authenticate: createAuthenticate(access, {
+      tokens: deps.tokens,
+      pace: createTokenPace(),
+      clientAddress,
+    }),
     csrf: deps.csrf,
     directory: deps.directory,
     upToDate: deps.upToDate,
     clock,
     log,
-    clientAddress: clientAddresses(deps.trustedProxies),
+    clientAddress,
     isUnavailable: deps.isUnavailable,
     headers: headers.api,
   });
@@ -152,21 +161,15 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
 interface OwnParts {
   readonly live: ReturnType<typeof createLiveUpdates>;
   readonly description: () => ApiDescription;
-  readonly onFailure: () => void;
+  readonly onFailure: SessionDeps['onFailure'];
 }
 
 function ownOperations(deps: HttpDeps, { live, description, onFailure }: OwnParts): readonly Operation[] {
   const { access, passwords, csrf, clock, random } = deps;
+  const forSessions = { store: access, sessions: access.sessions, passwords, csrf, clock, random, onFailure };
   return [
-    ...sessionOperations({
-      store: access,
-      sessions: access.sessions,
-      passwords,
-      csrf,
-      clock,
-      random,
-      onFailure,
-    }),
+    ...sessionOperations(forSessions),
+    ...secondFactorOperations(forSessions),
     ...meOperations(access.accounts),
     ...userOperations(access.users),
     ...organizationOperations(access.organization),

@@ -119,11 +119,13 @@ export interface IfMatch {
 export interface Identity {
   readonly kind: 'user' | 'service_account';
   readonly id: PublicId;
+  readonly name: string;
   readonly user: UserConfig | null;
   readonly permissions: ReadonlySet<Permission>;
   readonly transport: Transport;
   readonly session: { readonly id: PublicId; readonly state: SessionState } | null;
-  readonly tokenName: string | null;
+  /** What it called with, unless that was a web session. */
+  readonly token: { readonly id: PublicId; readonly name: string } | null;
 }
 
 export type Answer =

@@ -9,7 +9,7 @@ import { createKeyring } from '../runtime/secrets/keyring.ts';
 import { createAccessStore } from '../storage/access.ts';
 import { ensureAccess } from '../storage/access-ensure.ts';
 import { connect, isUnavailable } from '../storage/connection.ts';
-import { recordedAudit } from '../test/configuration.ts';
+import { noSeeds, recordedAudit } from '../test/configuration.ts';
 import { signedIn, startHttp } from '../test/http-server.ts';
 import { useDatabase } from '../test/postgres.ts';
 
@@ -19,7 +19,7 @@ const ADA = { login: 'ada@example.org', password: 'correct horse battery' };
 const NOW = 1_791_020_467_000_000;
 
 beforeEach(async () => {
-  await database.sql()`truncate organization, users, sessions, login_throttles`;
+  await database.sql()`truncate organization, users, sessions, login_throttles cascade`;
 });
 
 /** The server on the real store, hashes and keys, with the bootstrap Admin in place. */
@@ -33,7 +33,7 @@ async function start() {
     'k-0000000000000001',
   );
   const server = await startHttp({
-    access: createAccessStore({ sql: database.sql(), appendAudit }),
+    access: createAccessStore({ sql: database.sql(), appendAudit, keyring, log: silentLog }),
     passwords,
     csrf: {
       issue: (session) => csrfToken(keyring, session),
@@ -94,7 +94,7 @@ test('an unreachable database is 503 with Retry-After', async () => {
     { ...database.settings(), host: '127.0.0.1', port: 1 },
     { max: 1, applicationName: 'test' },
   );
-  const access = createAccessStore({ sql: nowhere, appendAudit: async () => undefined });
+  const access = createAccessStore({ sql: nowhere, appendAudit: async () => undefined, ...noSeeds });
   const { send, logged } = await startHttp({ access, isUnavailable });
   const answer = await send('POST', '/api/v1/sessions', { body: ADA });
   expect([answer.status, answer.headers['retry-after'], logged]).toEqual([503, '5', []]);

@@ -33,9 +33,11 @@ export function auditLogStatement(sql: Sql | Transaction, query: AuditLogQuery, 
       select * from audit_log where ${allOf(sql, conditionsOf(sql, query, oldest))}
       order by at desc, id desc limit ${query.limit + 1}
     )
-    select page.*, actor.name as actor_name_now, subject.name as subject_name_now, subject.status as subject_status
+    select
+      page.*, coalesce(actor.name, account.name) as actor_name_now, subject.name as subject_name_now, subject.status as subject_status
     from page
     left join users actor on actor.id = page.actor_id
+    left join service_accounts account on account.id = page.actor_id
     left join users subject on subject.id = page.resource_id
     order by page.at desc, page.id desc`;
 }

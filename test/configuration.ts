@@ -7,12 +7,13 @@ import type { GroupStatus } from '../actors/model.ts';
 import type { Clock, Micros } from '../runtime/clock.ts';
 import { silentLog } from '../runtime/log.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
-import type { MasterKey } from '../runtime/secrets/keyring.ts';
+import { type MasterKey, sealedKeyId } from '../runtime/secrets/keyring.ts';
 import { createDirectory, type StoredDirectory } from '../storage/directory.ts';
 import { ensureDefaults } from '../storage/ensure.ts';
 import { createInternalAlerts } from '../storage/internal-alerts.ts';
 import { ensureKeyring } from '../storage/keyring.ts';
 import type { Sql } from '../storage/records.ts';
+import type { Seeds } from '../storage/second-factors.ts';
 
 export const NOW: Micros = 1_790_000_000_000_000;
 
@@ -29,7 +30,7 @@ export const stoppedClock: Clock = {
 export async function firstStart(sql: Sql, key?: MasterKey): Promise<void> {
   await sql`
     truncate routes, route_order, integrations, integration_tokens, integration_counters, integration_counter_slots, organization, connections, connection_events, destinations,
-      destination_secrets, users, sessions, alert_groups, group_alerts, inbox, account_link_bad_tokens, link_rules, lookup_tables, keyring
+      destination_secrets, users, service_accounts, sessions, alert_groups, group_alerts, inbox, account_link_bad_tokens, link_rules, lookup_tables, keyring
     cascade`;
   await sql`insert into route_order (version) values (1)`;
   await sql`
@@ -70,6 +71,12 @@ export function recordedAudit() {
   };
   return { entries, appendAudit, actions: () => entries.map((entry) => entry.action) };
 }
+
+/** Second factors of installations where nobody has one. */
+export const noSeeds: Seeds = {
+  keyring: { open: (_field, _owner, sealed) => ({ ok: false, keyId: sealedKeyId(sealed) }) },
+  log: silentLog,
+};
 
 let nextNumber = 1;
 

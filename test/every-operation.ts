@@ -16,11 +16,13 @@ import { keyringOperations } from '../http/resources/keyring.ts';
 import { linkRuleOperations } from '../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../http/resources/lookup-tables.ts';
 import { outboundPolicyOperations } from '../http/resources/outbound-policy.ts';
+import { personalTokenOperations } from '../http/resources/personal-tokens.ts';
 import { requestRecordOperations } from '../http/resources/request-records.ts';
 import { routeOperations } from '../http/resources/routes.ts';
 import { routeMoveOperations } from '../http/resources/routes-move.ts';
 import { previewOperations } from '../http/resources/routes-preview.ts';
 import { routeSuggestionOperations } from '../http/resources/routes-suggestions.ts';
+import { serviceAccountOperations } from '../http/resources/service-accounts.ts';
 import { storedSnapshotOperations } from '../http/resources/stored-snapshots.ts';
 import { systemStatusOperations } from '../http/resources/system-status.ts';
 import { templatePreviewOperations } from '../http/resources/template-previews.ts';
@@ -46,11 +48,13 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     linkRuleOperations(UNUSED),
     lookupTableOperations(UNUSED),
     outboundPolicyOperations(UNUSED),
+    personalTokenOperations(UNUSED),
     requestRecordOperations(UNUSED),
     routeOperations(UNUSED),
     routeMoveOperations(UNUSED),
     previewOperations(UNUSED),
     routeSuggestionOperations(UNUSED),
+    serviceAccountOperations(UNUSED),
     statisticsOperations(UNUSED),
     storedSnapshotOperations(UNUSED),
     systemStatusOperations(UNUSED),

@@ -13,6 +13,7 @@ import type { ListenAddress, Listener } from '../http/listeners.ts';
 import type { Log } from '../runtime/log.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import { createMemoryAccess, type MemoryAccess, plainPasswords } from './fakes/access-store.ts';
+import { createMemoryTokens, type MemoryTokens } from './fakes/api-tokens.ts';
 import { createManualClock, type ManualClock } from './fakes/manual-clock.ts';
 
 export interface TestHttp {
@@ -21,6 +22,7 @@ export interface TestHttp {
   readonly clock: ManualClock;
   /** What the server works on, unless a test gave it another store. */
   readonly access: MemoryAccess;
+  readonly tokens: MemoryTokens;
   readonly hints: HintBus;
   readonly registry: Registry;
   /** Events logged so far. */
@@ -58,6 +60,7 @@ export interface SignedIn {
 export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHttp> {
   const clock = createManualClock();
   const memory = createMemoryAccess();
+  const tokens = createMemoryTokens(memory.userOf);
   const hints = createHintBus();
   const registry = new Registry();
   const logged: string[] = [];
@@ -73,6 +76,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     registry,
     random: randomBytes,
     access: memory,
+    tokens,
     passwords: plainPasswords,
     csrf: testCsrf,
     directory: { current: () => EMPTY_DIRECTORY, reload: async () => undefined },
@@ -99,6 +103,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     addresses,
     clock,
     access: memory,
+    tokens,
     hints,
     registry: changes.registry ?? registry,
     logged,

@@ -80,11 +80,12 @@ function person(role: Role): Identity {
   return {
     kind: 'user',
     id,
+    name: role,
     user,
     permissions: ROLE_PERMISSIONS[role],
     transport: 'ui',
     session: { id: 'SN000000000000' as PublicId, state: 'active' },
-    tokenName: null,
+    token: null,
   };
 }
 

@@ -1,15 +1,12 @@
-/** Later: second factors, identity providers, profiles, users and Service accounts (api §3–8). */
-import { CHANGES, DELETES, type LaterOperation, WITH_SESSION } from './later-table.ts';
+/** Later: second factors, identity providers, profiles and users (api §3–8). */
+import { CHANGES, DELETES, type LaterOperation } from './later-table.ts';
 
 const ENROLLING = { alsoIn: ['totp_enrolment_required'] } as const;
 
 const USER = '/users/{user_id}';
-const ACCOUNT = '/service-accounts/{service_account_id}';
-const TOKENS = '/me/personal-access-tokens';
 const LINKS = '/me/account-links';
 
 export const LATER_PEOPLE: readonly LaterOperation[] = [
-  ['submitSessionTotp', 'POST', '/sessions/current/totp', 'cookie', 'Enter the second factor'],
   ['startOidcSignIn', 'GET', '/sessions/oidc/start', 'none', 'Sign in through the identity provider'],
   ['completeOidcSignIn', 'GET', '/sessions/oidc/callback', 'none', 'Return from the identity provider'],
   ['completePasswordSetup', 'POST', '/password-setups', 'none', 'Set a password from a link'],
@@ -31,15 +28,6 @@ export const LATER_PEOPLE: readonly LaterOperation[] = [
   ],
   ['removeTotp', 'POST', '/me/totp/removal', 'session', 'Remove your second factor'],
   ['regenerateTotpRecoveryCodes', 'POST', '/me/totp/recovery-codes', 'session', 'Make new recovery codes'],
-  ['listPersonalAccessTokens', 'GET', TOKENS, 'user', 'List your Personal access tokens'],
-  ['createPersonalAccessToken', 'POST', TOKENS, 'session', 'Create a Personal access token'],
-  [
-    'revokePersonalAccessToken',
-    'DELETE',
-    `${TOKENS}/{token_id}`,
-    'session',
-    'Revoke a Personal access token',
-  ],
 
   ['listMyAccountLinks', 'GET', LINKS, 'user', 'List your Account links'],
   ['listLinkableConnections', 'GET', `${LINKS}/connections`, 'user', 'List Connections you can link'],
@@ -79,36 +67,5 @@ export const LATER_PEOPLE: readonly LaterOperation[] = [
     `${USER}/account-links/{account_link_id}`,
     'users:write',
     "Remove a user's Account link",
-  ],
-
-  ['listServiceAccounts', 'GET', '/service-accounts', 'service-accounts:read', 'List Service accounts'],
-  ['createServiceAccount', 'POST', '/service-accounts', 'service-accounts:write', 'Create a Service account'],
-  ['getServiceAccount', 'GET', ACCOUNT, 'service-accounts:read', 'Read a Service account'],
-  ['updateServiceAccount', 'PUT', ACCOUNT, 'service-accounts:write', 'Change a Service account', CHANGES],
-  ['deleteServiceAccount', 'DELETE', ACCOUNT, 'service-accounts:write', 'Delete a Service account', DELETES],
-  [
-    'disableServiceAccount',
-    'POST',
-    `${ACCOUNT}/disable`,
-    'service-accounts:write',
-    'Disable a Service account',
-  ],
-  ['enableServiceAccount', 'POST', `${ACCOUNT}/enable`, 'service-accounts:write', 'Enable a Service account'],
-  ['listServiceAccountTokens', 'GET', `${ACCOUNT}/tokens`, 'service-accounts:read', 'List its tokens'],
-  [
-    'createServiceAccountToken',
-    'POST',
-    `${ACCOUNT}/tokens`,
-    'service-accounts:write',
-    'Create a token',
-    WITH_SESSION,
-  ],
-  [
-    'revokeServiceAccountToken',
-    'DELETE',
-    `${ACCOUNT}/tokens/{token_id}`,
-    'service-accounts:write',
-    'Revoke a token',
-    WITH_SESSION,
   ],
 ];

@@ -17,4 +17,3 @@ export type LaterOperation = readonly [
 
 export const CHANGES = { ifMatch: 'required' } as const;
 export const DELETES = { ifMatch: 'optional' } as const;
-export const WITH_SESSION = { credential: 'session' } as const;

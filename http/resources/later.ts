@@ -24,7 +24,6 @@ const TAGS: Readonly<Record<string, string>> = {
   users: 'Users',
   'oidc-settings': 'OIDC',
   'audit-log': 'Audit log',
-  'service-accounts': 'Service accounts',
   organization: 'Organization',
   integrations: 'Integrations',
   'stored-snapshots': 'Integrations',

@@ -1,5 +1,7 @@
 /** The operations of the resources that other folders' stores stand behind. */
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import { createBridgeCheck } from '../../actors/destination/bridge-check.ts';
+import { createInteractiveTokens } from '../../actors/destination/interactive-tokens.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
 import { integrationAddress } from '../../actors/integration/messages.ts';
@@ -12,6 +14,7 @@ import { auditLogOperations } from '../../http/resources/audit-log.ts';
 import { connectionOperations } from '../../http/resources/connections.ts';
 import { connectionCheckOperations } from '../../http/resources/connections-checks.ts';
 import { destinationOperations } from '../../http/resources/destinations.ts';
+import { destinationCheckOperations } from '../../http/resources/destinations-checks.ts';
 import { deliveryOperations } from '../../http/resources/destinations-deliveries.ts';
 import { destinationSecretOperations } from '../../http/resources/destinations-secrets.ts';
 import { integrationOperations } from '../../http/resources/integrations.ts';
@@ -21,16 +24,19 @@ import { keyringOperations } from '../../http/resources/keyring.ts';
 import { linkRuleOperations } from '../../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../../http/resources/lookup-tables.ts';
 import { outboundPolicyOperations } from '../../http/resources/outbound-policy.ts';
+import { personalTokenOperations } from '../../http/resources/personal-tokens.ts';
 import { requestRecordOperations } from '../../http/resources/request-records.ts';
 import { routeOperations } from '../../http/resources/routes.ts';
 import { routeMoveOperations } from '../../http/resources/routes-move.ts';
 import { previewOperations } from '../../http/resources/routes-preview.ts';
 import { routeSuggestionOperations } from '../../http/resources/routes-suggestions.ts';
+import { serviceAccountOperations } from '../../http/resources/service-accounts.ts';
 import { storedSnapshotOperations } from '../../http/resources/stored-snapshots.ts';
 import { type SystemStatusDeps, systemStatusOperations } from '../../http/resources/system-status.ts';
 import { templatePreviewOperations } from '../../http/resources/template-previews.ts';
 import { createActorStateReader } from '../../storage/actor-state.ts';
 import { createAlertsView, createGroupReader, createStatisticsReader } from '../../storage/alert-groups.ts';
+import { createPersonalTokens } from '../../storage/api-tokens.ts';
 import { appendAudit } from '../../storage/audit.ts';
 import { createAuditLogReader } from '../../storage/audit-log-reader.ts';
 import { createConnectionStore } from '../../storage/connections.ts';
@@ -48,6 +54,7 @@ import { createRequestLogReader } from '../../storage/request-log-reader.ts';
 import { createRouteMoves } from '../../storage/route-moves.ts';
 import { createSuggestionStore } from '../../storage/route-suggestions.ts';
 import { createRouteStore } from '../../storage/routes.ts';
+import { createServiceAccountStore } from '../../storage/service-accounts.ts';
 import { createStoredSnapshotReader } from '../../storage/stored-snapshots.ts';
 import { readWebhookDeliveries } from '../../storage/webhook-deliveries.ts';
 import type { ActorSystem, Address } from '../actor/index.ts';
@@ -88,9 +95,15 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
   const destinations = createDestinationStore({ sql, appendAudit, keyring, internalAlerts });
   const forDestinations = {
     store: destinations,
+    connections,
     directory,
     hints,
     system,
+    checkBridge: createBridgeCheck({
+      ...deps.connections,
+      tokens: createInteractiveTokens({ system, clock: deps.clock }),
+      ...{ system, clock: deps.clock },
+    }),
     settings: deps.webhookSettings,
     client,
   };
@@ -127,9 +140,12 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     connectionOperations({ ...deps, store: connections, ingestUrl: deps.settings.ingestUrl }),
     connectionCheckOperations({ ...deps, ...deps.connections, store: connections }),
     destinationOperations(forDestinations),
+    destinationCheckOperations(forDestinations),
     destinationSecretOperations(forDestinations),
     deliveryOperations({ deliveries: (id) => readWebhookDeliveries(sql, id) }),
     auditLogOperations({ reader: createAuditLogReader(sql) }),
+    personalTokenOperations(createPersonalTokens(sql, appendAudit)),
+    serviceAccountOperations(createServiceAccountStore(sql, appendAudit)),
     keyringOperations({ keys: (now) => readKeys(sql, now) }),
     outboundPolicyOperations({ store: createOutboundPolicyStore(sql, appendAudit), client, hints }),
     linkRuleOperations({

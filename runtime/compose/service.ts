@@ -13,6 +13,7 @@ import { createHttp, type Http } from '../../http/index.ts';
 import { createIngest, createIngestMetrics } from '../../http/ingest/index.ts';
 import type { ListenAddress, Listener } from '../../http/listeners.ts';
 import { createAccessStore } from '../../storage/access.ts';
+import { createApiTokens } from '../../storage/api-tokens.ts';
 import { appendAudit } from '../../storage/audit.ts';
 import { isUnavailable } from '../../storage/connection.ts';
 import { polledConnections } from '../../storage/connection-rows.ts';
@@ -225,7 +226,8 @@ export async function startService(
     log,
     registry,
     random: (size) => randomBytes(size),
-    access: createAccessStore({ sql: main, appendAudit }),
+    access: createAccessStore({ sql: main, appendAudit, keyring: database.keyring, log }),
+    tokens: createApiTokens({ sql: main, log }),
     passwords: createPasswords(clock),
     csrf: {
       issue: (session) => csrfToken(database.keyring, session),

@@ -92,6 +92,34 @@ export const SEALED_FIELDS = [
     owner: 'id',
     setAt: 'offline_token_at',
   },
+  {
+    field: 'user.totp_seed',
+    table: 'users',
+    column: 'totp_seed',
+    owner: 'id',
+    setAt: 'totp_enrolled_at',
+  },
+  {
+    field: 'user.totp_pending_seed',
+    table: 'users',
+    column: 'totp_pending_seed',
+    owner: 'id',
+    setAt: null,
+  },
+  {
+    field: 'organization.heartbeat_url',
+    table: 'organization',
+    column: 'heartbeat_url',
+    owner: 'id',
+    setAt: 'heartbeat_url_at',
+  },
+  {
+    field: 'organization.heartbeat_proxy_password',
+    table: 'organization',
+    column: 'heartbeat_proxy_password',
+    owner: 'id',
+    setAt: 'heartbeat_proxy_password_at',
+  },
 ] as const satisfies readonly SealedField[];
 
 export type SealedFieldName = (typeof SEALED_FIELDS)[number]['field'];

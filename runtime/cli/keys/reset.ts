@@ -18,6 +18,14 @@ const NOUNS: Readonly<Record<SealedFieldName, string>> = {
   'connection.bridge_token': 'token',
   'connection.bridge_push_secret': 'push secret',
   'connection.proxy_password': 'proxy password',
+  'organization.heartbeat_url': 'URL of the outgoing heartbeat',
+  'organization.heartbeat_proxy_password': 'proxy password of the outgoing heartbeat',
+  'oidc.client_secret': 'client secret of the identity provider',
+  'oidc.proxy_password': 'proxy password of the identity provider',
+  'oidc.pkce_verifier': 'sign-in under way (begin it again)',
+  'user.offline_token': 'offline token (sign in again)',
+  'user.totp_seed': 'second factor (enrol again)',
+  'user.totp_pending_seed': 'second factor being set up (begin it again)',
 };
 
 export const keysReset: Command = {
