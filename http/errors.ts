@@ -79,6 +79,16 @@ export const NOT_IMPLEMENTED: Problem = {
   detail: 'This version of Tocsin does not do this yet.',
 };
 
+/** No token of a limiter within the time that a person waits (delivery §6). */
+export function messengerBusy(retryAfterSeconds: number): Problem {
+  return {
+    status: 503,
+    type: 'interactive-budget-exhausted',
+    detail: 'The limit of calls to this messenger is used up for the moment. Try again.',
+    retryAfterSeconds,
+  };
+}
+
 /** Says whether a thrown error of the database driver means that the database is away. */
 export type IsUnavailable = (error: unknown) => boolean;
 

@@ -12,7 +12,13 @@ export interface DestinationRow extends ProxyRow {
   readonly id: PublicId;
   readonly version: number;
   readonly name: string;
-  readonly events: EventsConfig;
+  readonly type: 'webhook' | 'bridge';
+  /** Of a webhook. */
+  readonly events: EventsConfig | null;
+  /** Of a bridge, as is what follows. */
+  readonly connection_id: PublicId | null;
+  readonly channel_id: string | null;
+  readonly channel_name: string | null;
   readonly mentions: DestinationFields['mentions'];
   readonly limiter: DestinationFields['limiter'];
   readonly secrets_version: number;
@@ -46,14 +52,8 @@ export function storedDestination(row: DestinationRow): StoredDestination {
   return {
     id: row.id,
     version: row.version,
-    fields: {
-      name: row.name,
-      mode: 'events',
-      events: row.events,
-      mentions: row.mentions,
-      limiter: row.limiter,
-      proxy: row.proxy,
-    },
+    fields: fieldsOf(row),
+    channelName: row.channel_name,
     proxyPasswordAt: row.proxy_password_at,
     signingSecret: {
       updatedAt: row.signing_secret_at,
@@ -65,6 +65,19 @@ export function storedDestination(row: DestinationRow): StoredDestination {
     createdAt: row.created_at,
   };
 }
+
+function fieldsOf(row: DestinationRow): DestinationFields {
+  const { name, mentions, limiter } = row;
+  if (row.type === 'webhook') {
+    const { events, proxy } = row;
+    return { type: 'webhook', name, mode: 'events', events: events ?? NO_EVENTS, mentions, limiter, proxy };
+  }
+  const { connection_id: connectionId, channel_id: channelId } = row;
+  if (connectionId === null || channelId === null) throw new Error(`Destination ${row.id} has no channel`);
+  return { type: 'bridge', name, connection_id: connectionId, channel_id: channelId, mentions, limiter };
+}
+
+const NO_EVENTS: EventsConfig = { url: '', headers: [] };
 
 export interface WebhookSettingsSource {
   /** The settings of this moment with sealed Secrets; null for a Destination that is gone. */
@@ -146,7 +159,7 @@ function withSecrets(sql: Sql | Transaction) {
 function webhookSettings(row: SettingsRow): WebhookSettings {
   return {
     id: row.id,
-    events: row.events,
+    events: row.events ?? NO_EVENTS,
     secrets: new Map(Object.entries(row.secrets)),
     signingSecret: row.signing_secret,
     previousSigningSecret: row.signing_secret_previous,

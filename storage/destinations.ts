@@ -3,12 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { type Authorship, auditDiff, auditEntry } from '../actors/audit.ts';
 import { DELETED_ERROR } from '../actors/destination/actor.ts';
 import type {
+  BridgeFields,
+  CreatedDestination,
   DestinationChange,
   DestinationDecision,
   DestinationFilter,
   DestinationStore,
   DestinationUpdate,
   IsCurrent,
+  StoredDestination,
+  WebhookFields,
 } from '../actors/destination/ports.ts';
 import { newSigningSecret } from '../actors/destination/signature.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
@@ -56,14 +60,15 @@ export function createDestinationStore(deps: DestinationStoreDeps): DestinationS
       return row && storedDestination(row);
     },
 
+    async isTaken(name, except) {
+      // index: destinations_live_name
+      const rows = await sql`
+        select 1 from destinations where name = ${name} and deleted_at is null and id is distinct from ${except}`;
+      return rows.length > 0;
+    },
+
     create: (input, author) =>
-      unlessViolated(NAME_RULE, 'name_taken', () =>
-        change(author, async (made) => {
-          const signingSecret = newSigningSecret(random);
-          const row = await insert(made, input, signingSecret);
-          return { destination: storedDestination(row), signingSecret };
-        }),
-      ),
+      unlessViolated(NAME_RULE, 'name_taken', () => change(author, (made) => insert(made, input, random))),
 
     update: (id, decide, author) =>
       unlessViolated(NAME_RULE, { outcome: 'name_taken' }, () =>
@@ -99,11 +104,36 @@ async function readPage(
 }
 
 async function insert(
-  { tx, appendAudit, author, sealer }: SealingChange,
-  { fields, proxyPassword }: DestinationChange,
-  signingSecret: string,
-): Promise<DestinationRow> {
+  made: SealingChange,
+  input: DestinationChange,
+  random: (size: number) => Uint8Array,
+): Promise<CreatedDestination | 'no_connection'> {
+  const { fields, proxyPassword } = input;
   const id = newPublicId('DS');
+  let signingSecret: string | null = null;
+  if (fields.type === 'webhook') {
+    signingSecret = newSigningSecret(random);
+    await insertWebhook(made, id, fields, proxyPassword, signingSecret);
+  } else {
+    if (!(await holdConnection(made.tx, fields))) return 'no_connection';
+    await insertBridge(made, id, fields, input.channelName);
+  }
+  const diff = [
+    ...auditDiff(null, fields),
+    ...(changesPassword(proxyPassword, NO_PASSWORD) ? [PASSWORD_CHANGED] : []),
+  ];
+  const entry = { action: 'destination.created', resourceId: id, resourceName: fields.name, diff };
+  await made.appendAudit(made.tx, auditEntry(made.author, entry));
+  return { destination: storedDestination(await requireDestination(made.tx, id)), signingSecret };
+}
+
+async function insertWebhook(
+  { tx, author, sealer }: SealingChange,
+  id: PublicId,
+  fields: WebhookFields,
+  proxyPassword: DestinationChange['proxyPassword'],
+  signingSecret: string,
+): Promise<void> {
   const password = changedPassword(sealer, proxyPlace(id, author), proxyPassword, NO_PASSWORD);
   await tx`
     insert into destinations (
@@ -116,50 +146,99 @@ async function insert(
       ${password.proxy_password}, ${password.proxy_password_at}, 1, ${author.at},
       ${sealer.seal('destination.signing_secret', id, signingSecret)}, ${author.at}
     )`;
-  const diff = [
-    ...auditDiff(null, { type: 'webhook', ...fields }),
-    ...(changesPassword(proxyPassword, NO_PASSWORD) ? [PASSWORD_CHANGED] : []),
-  ];
-  const entry = { action: 'destination.created', resourceId: id, resourceName: fields.name, diff };
-  await appendAudit(tx, auditEntry(author, entry));
-  return requireDestination(tx, id);
+}
+
+async function insertBridge(
+  { tx, author }: SealingChange,
+  id: PublicId,
+  fields: BridgeFields,
+  channelName: string | null,
+): Promise<void> {
+  await tx`
+    insert into destinations (
+      id, version, name, type, connection_id, channel_id, channel_name, mentions, limiter, secrets_version, created_at
+    )
+    values (
+      ${id}, 1, ${fields.name}, 'bridge', ${fields.connection_id}, ${fields.channel_id}, ${channelName},
+      ${json(fields.mentions)}::text::jsonb, ${json(fields.limiter)}::text::jsonb, 1, ${author.at}
+    )`;
+}
+
+/** Keeps the Connection from being deleted until the transaction ends; false when it is gone. */
+async function holdConnection(tx: Transaction, { type, connection_id: id }: BridgeFields): Promise<boolean> {
+  const rows = await tx`
+    select 1 from connections where id = ${id} and type = ${type} and deleted_at is null for share`;
+  return rows.length > 0;
 }
 
 async function update<Refusal>(
-  { tx, appendAudit, author, sealer }: SealingChange,
+  made: SealingChange,
   internalAlerts: InternalAlerts,
   id: PublicId,
-  decide: (current: ReturnType<typeof storedDestination>) => DestinationDecision<Refusal>,
+  decide: (current: StoredDestination) => DestinationDecision<Refusal>,
 ): Promise<DestinationUpdate<Refusal>> {
+  const { tx, appendAudit, author } = made;
   const row = await lockDestination(tx, id);
   if (!row) return { outcome: 'unknown' };
   const current = storedDestination(row);
   const decision = decide(current);
   if ('refuse' in decision) return { outcome: 'refused', refusal: decision.refuse };
-  const { fields, proxyPassword } = decision.save;
+  const { fields, proxyPassword, channelName } = decision.save;
+  if (fields.type === 'bridge' && !(await holdConnection(tx, fields))) return { outcome: 'no_connection' };
+  await tx`update destinations set channel_name = ${channelName} where id = ${id}`;
   const diff = [
     ...auditDiff(current.fields, fields),
     ...(changesPassword(proxyPassword, row) ? [PASSWORD_CHANGED] : []),
   ];
-  if (diff.length === 0) return { outcome: 'unchanged', destination: current };
-  const password = changedPassword(sealer, proxyPlace(id, author), proxyPassword, row);
+  if (diff.length === 0) return { outcome: 'unchanged', destination: { ...current, channelName } };
   await tx`
     update destinations set
       version = version + 1,
       name = ${fields.name},
-      events = ${json(fields.events)}::text::jsonb,
       mentions = ${json(fields.mentions)}::text::jsonb,
-      limiter = ${json(fields.limiter)}::text::jsonb,
-      proxy = ${json(fields.proxy)}::text::jsonb,
-      proxy_password = ${password.proxy_password},
-      proxy_password_at = ${password.proxy_password_at}
+      limiter = ${json(fields.limiter)}::text::jsonb
     where id = ${id}`;
+  if (fields.type === 'webhook') await updateWebhook(made, row, fields, proxyPassword);
+  else await updateTarget(tx, row, fields, author);
   await internalAlerts.entityChanged(tx, { id, name: fields.name, staticLabels: {} }, author.at);
   const entry = { action: 'destination.updated', resourceId: id, resourceName: fields.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
-  const proxyPasswordAt = password.proxy_password_at;
-  const destination = { ...current, version: current.version + 1, fields, proxyPasswordAt };
-  return { outcome: 'saved', destination };
+  return { outcome: 'saved', destination: storedDestination(await requireDestination(tx, id)) };
+}
+
+async function updateWebhook(
+  { tx, author, sealer }: SealingChange,
+  row: DestinationRow,
+  fields: WebhookFields,
+  proxyPassword: DestinationChange['proxyPassword'],
+): Promise<void> {
+  const password = changedPassword(sealer, proxyPlace(row.id, author), proxyPassword, row);
+  await tx`
+    update destinations set
+      events = ${json(fields.events)}::text::jsonb,
+      proxy = ${json(fields.proxy)}::text::jsonb,
+      proxy_password = ${password.proxy_password},
+      proxy_password_at = ${password.proxy_password_at}
+    where id = ${row.id}`;
+}
+
+/** Messages stay where they were posted: the place that is left is kept for their last edit (delivery §10). */
+async function updateTarget(
+  tx: Transaction,
+  row: DestinationRow,
+  fields: BridgeFields,
+  { at }: Authorship,
+): Promise<void> {
+  if (row.connection_id === fields.connection_id && row.channel_id === fields.channel_id) return;
+  await tx`
+    insert into destination_targets (destination_id, target, connection_id, channel_id, left_at)
+    select id, target, connection_id, channel_id, ${at} from destinations where id = ${row.id}`;
+  await tx`
+    update destinations set
+      target = target + 1,
+      connection_id = ${fields.connection_id},
+      channel_id = ${fields.channel_id}
+    where id = ${row.id}`;
 }
 
 async function remove(

@@ -302,6 +302,7 @@ describe('saving what an alert is about', () => {
                 save: {
                   fields: { ...current.fields, name: decide(current).save.name },
                   proxyPassword: { kind: 'keep' },
+                  channelName: null,
                 },
               }),
               by,

@@ -31,20 +31,6 @@ export interface WaitingTokensDeps {
 export function createWaitingTokens({ system, clock }: WaitingTokensDeps): WaitingTokens {
   const drafts = new Map<string, ReturnType<typeof fullBucket>>();
 
-  /** Asks again whenever a token is due: others who wait may have been quicker. */
-  const within = async (ask: () => Promise<TokenAnswer>): Promise<TokenGrant> => {
-    const end = clock.now() + INTERACTIVE_BUDGET;
-    for (;;) {
-      const answer = await ask();
-      if (answer.granted) return 'granted';
-      const now = clock.now();
-      if (answer.dueAt > end || now >= end) {
-        return { retryAfterSeconds: Math.max(1, Math.ceil((answer.dueAt - now) / SECOND)) };
-      }
-      await new Promise<void>((resolve) => void clock.after(Math.max(1000, answer.dueAt - now), resolve));
-    }
-  };
-
   const draftToken = async (host: string): Promise<TokenAnswer> => {
     const now = clock.now();
     const bucket = refilled(drafts.get(host) ?? fullBucket(DRAFT_LIMITER, now), DRAFT_LIMITER, now);
@@ -59,7 +45,24 @@ export function createWaitingTokens({ system, clock }: WaitingTokensDeps): Waiti
 
   return {
     take: (id) =>
-      within(async () => (await system.ask(connectionAddress(id), { type: 'take_token' })) as TokenAnswer),
-    takeForHost: (host) => within(() => draftToken(host)),
+      withinBudget(
+        clock,
+        async () => (await system.ask(connectionAddress(id), { type: 'take_token' })) as TokenAnswer,
+      ),
+    takeForHost: (host) => withinBudget(clock, () => draftToken(host)),
   };
+}
+
+/** Asks again whenever a token is due: others who wait may have been quicker. */
+export async function withinBudget(clock: Clock, ask: () => Promise<TokenAnswer>): Promise<TokenGrant> {
+  const end = clock.now() + INTERACTIVE_BUDGET;
+  for (;;) {
+    const answer = await ask();
+    if (answer.granted) return 'granted';
+    const now = clock.now();
+    if (answer.dueAt > end || now >= end) {
+      return { retryAfterSeconds: Math.max(1, Math.ceil((answer.dueAt - now) / SECOND)) };
+    }
+    await new Promise<void>((resolve) => void clock.after(Math.max(1000, answer.dueAt - now), resolve));
+  }
 }

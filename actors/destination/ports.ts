@@ -8,26 +8,45 @@ import type { DestinationHealth, DestinationTemplateError } from './effects.ts';
 import type { Limiter } from './limiter.ts';
 import type { EventsConfig } from './webhook-config.ts';
 
-/** The writable fields of an events-mode webhook. */
-export interface DestinationFields {
+interface CommonFields {
   readonly name: string;
-  readonly mode: 'events';
-  readonly events: EventsConfig;
   readonly mentions: MentionSettings;
   readonly limiter: Limiter;
+}
+
+/** The writable fields of an outgoing webhook, in the API's own keys. */
+export interface WebhookFields extends CommonFields {
+  readonly type: 'webhook';
+  readonly mode: 'events';
+  readonly events: EventsConfig;
   readonly proxy: ProxyFields;
 }
 
-/** What a save asks for: fields that can be read again, and a password that cannot. */
+/** The writable fields of a channel behind a bridge, in the API's own keys. */
+export interface BridgeFields extends CommonFields {
+  readonly type: 'bridge';
+  readonly connection_id: PublicId;
+  /** As the bridge writes it. */
+  readonly channel_id: string;
+}
+
+export type DestinationFields = WebhookFields | BridgeFields;
+
+/** What a save asks for: fields that can be read again, and what is no field. */
 export interface DestinationChange {
   readonly fields: DestinationFields;
+  /** Of a webhook's proxy. */
   readonly proxyPassword: PasswordChange;
+  /** What the check of a messenger Destination found; null for a webhook. */
+  readonly channelName: string | null;
 }
 
 export interface StoredDestination {
   readonly id: PublicId;
   readonly version: number;
   readonly fields: DestinationFields;
+  /** What the messenger calls the channel; null for a webhook. */
+  readonly channelName: string | null;
   /** When the password of its proxy was set; null without one. */
   readonly proxyPasswordAt: Micros | null;
   readonly signingSecret: SigningSecretStatus;
@@ -67,7 +86,14 @@ export type DestinationDecision<Refusal> =
 export type DestinationUpdate<Refusal> =
   | { readonly outcome: 'saved' | 'unchanged'; readonly destination: StoredDestination }
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
-  | { readonly outcome: 'unknown' | 'name_taken' };
+  /** `no_connection`: the Connection it names was deleted meanwhile. */
+  | { readonly outcome: 'unknown' | 'name_taken' | 'no_connection' };
+
+export interface CreatedDestination {
+  readonly destination: StoredDestination;
+  /** Told here and nowhere else; null for what signs nothing. */
+  readonly signingSecret: string | null;
+}
 
 export type SecretChange =
   | { readonly outcome: 'saved'; readonly version: number; readonly updatedAt: Micros }
@@ -81,11 +107,12 @@ export interface DestinationStore {
     limit: number,
   ): Promise<{ readonly items: readonly StoredDestination[]; readonly more: boolean }>;
   read(id: PublicId): Promise<StoredDestination | null>;
-  /** The signing secret is told here and nowhere else. */
+  /** Whether another live Destination has the name. */
+  isTaken(name: string, except: PublicId | null): Promise<boolean>;
   create(
     change: DestinationChange,
     author: Authorship,
-  ): Promise<{ readonly destination: StoredDestination; readonly signingSecret: string } | 'name_taken'>;
+  ): Promise<CreatedDestination | 'name_taken' | 'no_connection'>;
   update<Refusal>(
     id: PublicId,
     decide: (current: StoredDestination) => DestinationDecision<Refusal>,

@@ -14,7 +14,7 @@ import type { ActorSystem } from '../../runtime/actor/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ProxyRoute } from '../../runtime/outbound/proxy.ts';
 import { newPublicId } from '../../runtime/public-id.ts';
-import { NOT_IMPLEMENTED } from '../errors.ts';
+import { messengerBusy, NOT_IMPLEMENTED } from '../errors.ts';
 import { publicId } from '../fields.ts';
 import { type Answer, type Call, type Operation, operation } from '../operation.ts';
 import { type FieldError, invalid, refuse } from '../problem.ts';
@@ -112,7 +112,7 @@ async function check(deps: ConnectionCheckDeps, { body }: Call<unknown, CheckInp
     target.access,
   );
   if (!target.isSaved) deps.client.release(target.access.owner);
-  if ('retryAfterSeconds' in outcome) return busy(outcome.retryAfterSeconds);
+  if ('retryAfterSeconds' in outcome) return refuse(messengerBusy(outcome.retryAfterSeconds));
   if (saved && target.isSaved && outcome.ok && outcome.info) {
     const message = infoRead(saved.access, outcome.info, outcome.tokenless, deps.clock.now());
     await deps.system.ask(connectionAddress(saved.id), message);
@@ -195,15 +195,6 @@ function checkBody(check: BridgeCheck, { access }: Target, saved: BridgeSettings
 
 function stepBody({ name, ok, skipped, latencyMs, message }: CheckStep, via: 'direct' | 'proxy') {
   return { name, ok, skipped, latency_ms: latencyMs, via, message };
-}
-
-function busy(retryAfterSeconds: number): Answer {
-  return refuse({
-    status: 503,
-    type: 'interactive-budget-exhausted',
-    detail: 'The limit of calls to this messenger is used up for the moment. Try again.',
-    retryAfterSeconds,
-  });
 }
 
 const UNKNOWN_CONNECTION: FieldError = {

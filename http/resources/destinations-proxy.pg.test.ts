@@ -36,7 +36,9 @@ beforeEach(async () => {
     directory,
     hints: recordedHints(),
     settings: { forget: () => undefined },
-    system: { tell: () => undefined },
+    connections: { settings: async () => null },
+    checkBridge: () => Promise.reject(new Error('a webhook has no check')),
+    system: { tell: () => undefined, ask: () => Promise.reject(new Error('a webhook is never asked')) },
     client: { release: () => undefined },
   });
   api = operationClient({ operations, directory, clock: stoppedClock });

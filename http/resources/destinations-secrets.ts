@@ -5,10 +5,10 @@ import { SECRET_NAME } from '../../actors/templates/index.ts';
 import { formatInstant } from '../../runtime/clock.ts';
 import { authorOf } from '../author.ts';
 import { type Answer, type Call, type Operation, operation } from '../operation.ts';
-import { type FieldError, invalid, notFound, preconditionFailed } from '../problem.ts';
+import { conflict, type FieldError, invalid, notFound, preconditionFailed } from '../problem.ts';
 import { itemsOf } from '../shapes.ts';
 import { DESTINATION_ID, type DestinationOperationsDeps, destinationId, tellSaved } from './destinations.ts';
-import { SigningSecretStatusShape, signingSecretBody } from './destinations-shapes.ts';
+import { SigningSecretStatusShape, signingSecretBody } from './destinations-webhook.ts';
 
 const SECRETS_PATH = '/destinations/{destination_id}/secrets';
 const SECRET_PATH = `${SECRETS_PATH}/{name}`;
@@ -20,7 +20,6 @@ const VALUE_BYTES = 8192;
 const SecretShape = v.object({ name: v.string(), set: v.boolean(), updated_at: v.string() });
 const SecretInput = v.object({ value: v.string() });
 
-/** Every other type is refused here; this version makes webhooks only. */
 const NOT_WEBHOOK = [409, 'conflict', 'not_webhook_destination'] as const;
 
 export function destinationSecretOperations(deps: DestinationOperationsDeps): readonly Operation[] {
@@ -44,6 +43,8 @@ export function destinationSecretOperations(deps: DestinationOperationsDeps): re
       answers: { 200: { description: 'By name', schema: itemsOf(SecretShape), etag: true } },
       refusals: [NOT_WEBHOOK],
       async handle(call) {
+        const refused = await refusedType(deps, call);
+        if (refused) return refused;
         const secrets = await store.secrets(destinationId(call));
         if (!secrets) return notFound();
         const items = secrets.items.map(secretBody);
@@ -64,6 +65,8 @@ export function destinationSecretOperations(deps: DestinationOperationsDeps): re
       answers: { 200: { description: 'The Secret without its value', schema: SecretShape, etag: true } },
       refusals: [NOT_WEBHOOK],
       async handle(call) {
+        const refused = await refusedType(deps, call);
+        if (refused) return refused;
         const id = destinationId(call);
         const name = secretName(call);
         const { value } = call.body;
@@ -92,6 +95,8 @@ export function destinationSecretOperations(deps: DestinationOperationsDeps): re
       answers: { 204: { description: 'Deleted' } },
       refusals: [NOT_WEBHOOK],
       async handle(call) {
+        const refused = await refusedType(deps, call);
+        if (refused) return refused;
         const change = await store.deleteSecret(
           destinationId(call),
           secretName(call),
@@ -115,6 +120,8 @@ export function destinationSecretOperations(deps: DestinationOperationsDeps): re
       answers: { 200: { description: 'Its status', schema: SigningSecretStatusShape } },
       refusals: [NOT_WEBHOOK],
       async handle(call) {
+        const refused = await refusedType(deps, call);
+        if (refused) return refused;
         const destination = await store.read(destinationId(call));
         if (!destination) return notFound();
         return { status: 200, body: signingSecretBody(destination.signingSecret) };
@@ -137,6 +144,8 @@ export function destinationSecretOperations(deps: DestinationOperationsDeps): re
       },
       refusals: [NOT_WEBHOOK],
       async handle(call) {
+        const refused = await refusedType(deps, call);
+        if (refused) return refused;
         const generated = await store.generateSigningSecret(destinationId(call), authorOf(call));
         if (!generated) return notFound();
         announce(call);
@@ -156,6 +165,8 @@ export function destinationSecretOperations(deps: DestinationOperationsDeps): re
       answers: { 204: { description: 'Retired, or there was none' } },
       refusals: [NOT_WEBHOOK],
       async handle(call) {
+        const refused = await refusedType(deps, call);
+        if (refused) return refused;
         const retired = await store.retirePreviousSigningSecret(destinationId(call), authorOf(call));
         if (retired === 'unknown') return notFound();
         if (retired === 'retired') announce(call);
@@ -163,6 +174,13 @@ export function destinationSecretOperations(deps: DestinationOperationsDeps): re
       },
     }),
   ];
+}
+
+/** Secrets and signatures belong to webhooks alone. */
+async function refusedType({ store }: DestinationOperationsDeps, call: Call): Promise<Answer | null> {
+  const destination = await store.read(destinationId(call));
+  if (!destination) return notFound();
+  return destination.fields.type === 'webhook' ? null : NOT_A_WEBHOOK;
 }
 
 function secretName(call: Pick<Call, 'params'>): string {
@@ -201,6 +219,11 @@ function valueErrors(value: string): readonly FieldError[] {
 function secretBody({ name, isSet, updatedAt }: SecretEntry) {
   return { name, set: isSet, updated_at: formatInstant(updatedAt) };
 }
+
+const NOT_A_WEBHOOK = conflict(
+  'not_webhook_destination',
+  'Only an outgoing webhook has Secrets and signs its requests.',
+);
 
 const TOO_MANY = invalid([
   {

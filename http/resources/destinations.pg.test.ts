@@ -22,6 +22,7 @@ import {
 import { type Answered, type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { destinationOperations } from './destinations.ts';
+import { destinationCheckOperations } from './destinations-checks.ts';
 import { deliveryOperations } from './destinations-deliveries.ts';
 import { destinationSecretOperations } from './destinations-secrets.ts';
 import { outboundPolicyOperations } from './outbound-policy.ts';
@@ -54,17 +55,24 @@ beforeEach(async () => {
     directory,
     hints,
     settings,
-    system: { tell: (_to: unknown, message: ActorMessage) => void told.push(message) },
+    connections: { settings: async () => null },
+    checkBridge: () => Promise.reject(new Error('a webhook has no check')),
+    system: { tell: (_to: unknown, message: ActorMessage) => void told.push(message), ask: neverAsked },
     client: { release: () => undefined, setPolicy: (policy: OutboundPolicy) => void policies.push(policy) },
   };
   const operations = [
     ...destinationOperations(deps),
+    ...destinationCheckOperations(deps),
     ...destinationSecretOperations(deps),
     ...deliveryOperations({ deliveries: (groupId) => readWebhookDeliveries(sql, groupId) }),
     ...outboundPolicyOperations({ ...deps, store: createOutboundPolicyStore(sql, appendAudit) }),
   ];
   api = operationClient({ operations, directory, clock: stoppedClock });
 });
+
+function neverAsked(): never {
+  throw new Error('a webhook is told, never asked');
+}
 
 const input = {
   type: 'webhook',
@@ -228,7 +236,12 @@ describe('updating', () => {
   test.each<[string, string | undefined, object, (string | number)[]]>([
     ['without If-Match', undefined, {}, [428]],
     ['with a stale If-Match', '"7"', { events: { url: '', headers: [] } }, [412]],
-    ['of the type', '"1"', { type: 'bridge' }, [422, 'invalid_format /type']],
+    [
+      'of the type',
+      '"1"',
+      { type: 'bridge', connection_id: newPublicId('CN'), channel_id: 'alerts' },
+      [422, 'invalid_format /type'],
+    ],
     ['to an empty URL', '"1"', { events: { url: ' ', headers: [] } }, [422, 'required /events/url']],
   ])('%s', async (_name, ifMatch, changes, expected) => {
     const { id } = await created();

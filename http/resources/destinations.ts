@@ -1,5 +1,7 @@
-/** Destinations: list, create, read, update, delete, check (webhooks §1, §8, api §15). */
+/** Destinations: list, create, read, update, delete (delivery §13, webhooks §1, §8, api §15). */
 import * as v from 'valibot';
+import type { ConnectionStore } from '../../actors/connection/ports.ts';
+import type { BridgeChannelCheck } from '../../actors/destination/bridge-check.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import type {
   DestinationFilter,
@@ -9,26 +11,29 @@ import type {
 import type { Directory, DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
 import type { ActorSystem } from '../../runtime/actor/index.ts';
+import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { authorOf } from '../author.ts';
 import { publicId } from '../fields.ts';
 import { type Answer, type Call, type Operation, operation } from '../operation.ts';
 import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../page.ts';
-import { conflict, invalid, notFound, preconditionFailed } from '../problem.ts';
+import { notFound, preconditionFailed } from '../problem.ts';
 import { pageOf } from '../shapes.ts';
+import { judgedSave, NAME_TAKEN, NO_CONNECTION } from './destinations-save.ts';
 import {
+  DESTINATION_TYPES,
   DestinationInput,
   DestinationShape,
   destinationBody,
-  destinationChange,
-  destinationErrors,
 } from './destinations-shapes.ts';
 
 export interface DestinationOperationsDeps {
   readonly store: DestinationStore;
+  readonly connections: Pick<ConnectionStore, 'settings'>;
   readonly directory: DirectorySource;
   readonly hints: HintBus;
-  readonly system: Pick<ActorSystem, 'tell'>;
+  readonly system: Pick<ActorSystem, 'tell' | 'ask'>;
+  readonly checkBridge: BridgeChannelCheck;
   /** Requests made from now on use what was saved. */
   readonly settings: { forget(id: PublicId): void };
   /** Closes connections that were opened with the settings before. */
@@ -37,12 +42,15 @@ export interface DestinationOperationsDeps {
 
 export const DESTINATION_ID = { destination_id: 'DS' } as const;
 const OF_DESTINATION = { description: 'The Destination', schema: DestinationShape, etag: true } as const;
-const NAME_REFUSAL = [409, 'conflict', 'name_taken'] as const;
+const SAVE_REFUSALS = [
+  [409, 'conflict', 'name_taken'],
+  [503, 'interactive-budget-exhausted', ''],
+] as const;
 const LIST = 'destinations';
 
 const ListQuery = v.object({
   ...pageQuery,
-  type: v.optional(v.array(v.picklist(['webhook', 'chat_server', 'channel_bot', 'bridge']))),
+  type: v.optional(v.array(v.picklist(DESTINATION_TYPES))),
   health: v.optional(v.array(v.picklist(['healthy', 'broken']))),
   route: v.optional(v.array(publicId)),
 });
@@ -74,22 +82,26 @@ export function destinationOperations(deps: DestinationOperationsDeps): readonly
       method: 'POST',
       path: '/destinations',
       tag: 'Destinations',
-      summary: 'Create a Destination; its signing secret is in this answer only',
+      summary:
+        'Create a Destination: a messenger is checked first; the signing secret of a webhook is in this answer only',
       needs: 'destinations:write',
       body: DestinationInput,
       answers: {
         201: {
-          description: 'The Destination and the secret that signs its requests',
+          description: 'The Destination, and the secret that signs the requests of a webhook',
           schema: v.object({ destination: DestinationShape, signing_secret: v.nullable(v.string()) }),
           etag: true,
         },
       },
-      refusals: [NAME_REFUSAL],
+      refusals: SAVE_REFUSALS,
       async handle(call) {
-        const errors = destinationErrors(call.body, null, call.directory);
-        if (errors.length > 0) return invalid(errors);
-        const created = await store.create(destinationChange(call.body, null), authorOf(call));
+        const judged = await judgedSave(deps, call, null);
+        if ('refuse' in judged) return judged.refuse;
+        const decision = judged.decide(null);
+        if ('refuse' in decision) return decision.refuse;
+        const created = await store.create(decision.save, authorOf(call));
         if (created === 'name_taken') return NAME_TAKEN;
+        if (created === 'no_connection') return NO_CONNECTION;
         const { destination, signingSecret } = created;
         await directory.reload();
         deps.hints.send({ type: 'destination', id: destination.id });
@@ -123,31 +135,44 @@ export function destinationOperations(deps: DestinationOperationsDeps): readonly
       method: 'PUT',
       path: '/destinations/{destination_id}',
       tag: 'Destinations',
-      summary: 'Update a Destination; a Broken one is tried again at once',
+      summary: 'Update a Destination: a messenger is checked first, a Broken webhook is tried again at once',
       needs: 'destinations:write',
       ids: DESTINATION_ID,
       ifMatch: 'required',
       body: DestinationInput,
       answers: { 200: OF_DESTINATION },
-      refusals: [NAME_REFUSAL],
+      refusals: SAVE_REFUSALS,
       async handle(call) {
         const id = destinationId(call);
-        const update = await store.update(id, (current) => decide(call, current), authorOf(call));
+        const before = await store.read(id);
+        if (!before) return notFound();
+        if (!call.ifMatch?.matches(before.version)) return preconditionFailed();
+        const judged = await judgedSave(deps, call, before);
+        if ('refuse' in judged) return judged.refuse;
+        const update = await store.update(
+          id,
+          // Somebody else may have been quicker while it was checked.
+          (current) =>
+            call.ifMatch?.matches(current.version)
+              ? judged.decide(current)
+              : { refuse: preconditionFailed() },
+          authorOf(call),
+        );
         switch (update.outcome) {
           case 'unknown':
             return notFound();
           case 'name_taken':
             return NAME_TAKEN;
+          case 'no_connection':
+            return NO_CONNECTION;
           case 'refused':
             return update.refusal;
           case 'unchanged':
-            tellSaved(deps, id);
-            return answer(200, update.destination);
+            return answer(200, await afterSave(deps, update.destination, call.now));
           case 'saved':
             await directory.reload();
-            tellSaved(deps, id);
             deps.hints.send({ type: 'destination', id });
-            return answer(200, update.destination);
+            return answer(200, await afterSave(deps, update.destination, call.now));
         }
       },
     }),
@@ -179,21 +204,6 @@ export function destinationOperations(deps: DestinationOperationsDeps): readonly
         return { status: 204 };
       },
     }),
-
-    operation({
-      id: 'checkDestination',
-      method: 'POST',
-      path: '/destinations/{destination_id}/checks',
-      tag: 'Destinations',
-      summary: 'Check a Destination; a webhook has no check',
-      needs: 'destinations:test',
-      ids: DESTINATION_ID,
-      answers: {},
-      async handle(call) {
-        const destination = await store.read(destinationId(call));
-        return destination ? CHECK_NOT_SUPPORTED : notFound();
-      },
-    }),
   ];
 }
 
@@ -211,11 +221,26 @@ export function tellSaved(
   system.tell(destinationAddress(id), { type: 'saved' });
 }
 
-/** Stale before meaning (api §1.3). */
-function decide(call: Call<unknown, DestinationInput>, current: StoredDestination) {
-  if (!call.ifMatch?.matches(current.version)) return { refuse: preconditionFailed() };
-  const errors = destinationErrors(call.body, current, call.directory);
-  return errors.length > 0 ? { refuse: invalid(errors) } : { save: destinationChange(call.body, current) };
+/** A messenger was checked before it was saved: that ends Broken (delivery §13). */
+async function afterSave(
+  deps: DestinationOperationsDeps,
+  saved: StoredDestination,
+  at: Micros,
+): Promise<StoredDestination> {
+  tellSaved(deps, saved.id);
+  return saved.fields.type === 'webhook' ? saved : provedToWork(deps, saved, at);
+}
+
+/** A check passed or a test succeeded: a Broken Destination is healthy again. @returns it as it stands then */
+export async function provedToWork(
+  { store, system }: Pick<DestinationOperationsDeps, 'store' | 'system'>,
+  destination: StoredDestination,
+  at: Micros,
+): Promise<StoredDestination> {
+  const { id } = destination;
+  const worked = { type: 'worked', at } as const;
+  await system.ask(destinationAddress(id), worked);
+  return (await store.read(id)) ?? destination;
 }
 
 async function list(
@@ -252,13 +277,3 @@ function idsOn(directory: Directory, routeIds: readonly PublicId[]): readonly Pu
 function routesOf(directory: Directory, id: PublicId): readonly PublicId[] {
   return directory.routes.filter((route) => route.destinationIds.includes(id)).map((route) => route.id);
 }
-
-const NAME_TAKEN = conflict('name_taken', 'Another Destination has this name. Choose a different one.');
-
-const CHECK_NOT_SUPPORTED = invalid([
-  {
-    pointer: '/path/destination_id',
-    code: 'check_not_supported',
-    detail: 'An outgoing webhook has no check. Send a test message instead.',
-  },
-]);

@@ -91,10 +91,17 @@ function stepOf(
   ok: boolean,
   { baseUrl }: BridgeAccess,
 ): CheckStep {
-  const message = ok
-    ? null
-    : cutToBytes(messageOf(name, outcome, new URL(baseUrl).hostname), LONGEST_MESSAGE);
+  const message = ok ? null : checkFailure(name, outcome, baseUrl);
   return { name, ok, skipped: false, latencyMs, message };
+}
+
+/** What is wrong, for people who check a bridge; masked. */
+export function checkFailure(
+  name: CheckStep['name'],
+  outcome: BridgeOutcome<InfoAnswer>,
+  baseUrl: string,
+): string {
+  return cutToBytes(messageOf(name, outcome, new URL(baseUrl).hostname), LONGEST_MESSAGE);
 }
 
 function messageOf(name: CheckStep['name'], outcome: BridgeOutcome<InfoAnswer>, host: string): string {
