@@ -104,6 +104,7 @@ describe('a session that waits for its second factor', () => {
     async (state) => {
       const { http, access, send, signIn } = await startHttp({ operations: otherOperations() });
       const admin = await signIn('admin');
+      access.requireTotp('everyone');
       for (const live of access.sessionsOf(admin.userId)) access.changeSession(live.id, { state });
       for (const operation of http.operations.filter(
         (candidate) => candidate.id !== 'deleteCurrentSession',

@@ -1,19 +1,25 @@
-/** Sign-in with login and password: throttled, evenly slow, and written down (access §4). */
+/** Sign-in with login, password and second factor: throttled, evenly slow, and written down (access §4, §5). */
 import type { Passwords } from '../actors/access/passwords.ts';
-import type { AccessStore, Account } from '../actors/access/ports.ts';
-import { SESSION_LIFETIME, type Session, sessionHash } from '../actors/access/session.ts';
-import { accountKey, sourceKey } from '../actors/access/throttle.ts';
+import type { AccessStore, Account, ThrottleKeys } from '../actors/access/ports.ts';
+import {
+  type GivenCodes,
+  type Proof,
+  policyCovers,
+  proofOf,
+  type SecondFactor,
+} from '../actors/access/second-factor.ts';
+import { SESSION_LIFETIME, type Session, type SessionState, sessionHash } from '../actors/access/session.ts';
 import { foldLogin, type User } from '../actors/access/user.ts';
 import type { AuditEntry } from '../actors/effects.ts';
 import type { Clock, Micros } from '../runtime/clock.ts';
 import { newPublicId } from '../runtime/public-id.ts';
-import { within } from './within.ts';
+import { type Judged, type ProofMethod, type Throttled, throttled, throttleKeys } from './throttled.ts';
 
 const COOKIE_BYTES = 32;
 /** The login of a failed attempt is recorded up to this length. */
 const RECORDED_LOGIN = 200;
 
-export interface Attempt {
+export interface Attempt extends GivenCodes {
   readonly login: string;
   readonly password: string;
   readonly address: string;
@@ -23,84 +29,104 @@ export interface Attempt {
   readonly now: Micros;
 }
 
-export type SignInOutcome =
-  | { readonly outcome: 'signed_in'; readonly user: User; readonly session: Session; readonly bytes: Buffer }
-  | { readonly outcome: 'refused' }
-  /** Not evaluated: µs to wait. */
-  | { readonly outcome: 'throttled'; readonly wait: Micros };
+export interface Begun {
+  readonly user: User;
+  readonly session: Session;
+  readonly bytes: Buffer;
+}
 
 export interface SignInDeps {
-  readonly store: Pick<AccessStore, 'accounts' | 'throttle'>;
+  readonly store: Pick<AccessStore, 'accounts' | 'throttle' | 'organization'>;
   readonly passwords: Passwords;
   readonly clock: Clock;
   readonly random: (size: number) => Uint8Array;
   /** An evaluated attempt failed. */
-  readonly onFailure: () => void;
+  readonly onFailure: (method: ProofMethod) => void;
 }
 
-type Verdict =
-  | { readonly account: Account; readonly rehashed: string | null }
-  | { readonly failure: 'unknown_login' | 'wrong_password' | 'inactive' };
+type Failure = 'unknown_login' | 'wrong_password' | 'wrong_code' | 'inactive';
+
+interface Right {
+  readonly account: Account;
+  readonly rehashed: string | null;
+  readonly proof: Proof | null;
+  readonly state: SessionState;
+}
+
+type Verdict = Right | { readonly failure: Failure };
 
 /** @throws {HashQueueFullError} too many hashes wait; the attempt does not count */
-export async function signIn(deps: SignInDeps, attempt: Attempt): Promise<SignInOutcome> {
-  const account = accountKey(attempt.login);
-  const source = sourceKey(attempt.address);
+export function signIn(deps: SignInDeps, attempt: Attempt): Promise<Throttled<Begun>> {
+  const keys = throttleKeys(attempt.login, attempt.address);
   const { throttle } = deps.store;
-  const admission = await within(deps.clock, throttle.admit(account, source, attempt.now));
-  if (!admission.admitted) return { outcome: 'throttled', wait: admission.wait };
-
-  try {
-    const verdict = await evaluate(deps, attempt);
-    const begun = 'account' in verdict ? await begin(deps, attempt, verdict, [account, source]) : null;
-    if (begun) return begun;
-    deps.onFailure();
-    const reason = 'failure' in verdict ? verdict.failure : 'inactive';
-    await throttle.failed(account, source, attempt.now, failureEntry(attempt, reason));
-    return { outcome: 'refused' };
-  } catch (error) {
-    await throttle.release(account);
-    throw error;
-  }
+  return throttled({ ...deps, throttle }, keys, attempt.now, () => judge(deps, attempt, keys));
 }
 
+async function judge(deps: SignInDeps, attempt: Attempt, keys: ThrottleKeys): Promise<Judged<Begun>> {
+  const verdict = await evaluate(deps, attempt);
+  if ('failure' in verdict) return failed(attempt, verdict.failure);
+  const begun = await begin(deps, attempt, verdict, keys);
+  return 'refused' in begun ? failed(attempt, begun.refused) : { passed: begun };
+}
+
+function failed(attempt: Attempt, reason: Failure): Judged<never> {
+  return { failed: reason === 'wrong_code' ? 'totp' : 'local', entry: failureEntry(attempt, reason) };
+}
+
+/** Every refusal costs the same: the comparisons are made before anything is decided by what was found. */
 async function evaluate({ store, passwords }: SignInDeps, attempt: Attempt): Promise<Verdict> {
   const account = await store.accounts.findByLogin(foldLogin(attempt.login));
   const answer = await passwords.check(account?.passwordHash ?? null, attempt.password);
+  const isRight = account?.user.status === 'active' && answer !== 'wrong';
+  const factor = isRight ? account.secondFactor() : null;
+  const proof = await proofOf(passwords, factor, attempt, attempt.now);
   if (!account) return { failure: 'unknown_login' };
   if (account.user.status !== 'active') return { failure: 'inactive' };
   if (answer === 'wrong') return { failure: 'wrong_password' };
+  const isGiven = attempt.totpCode !== null || attempt.recoveryCode !== null;
+  if (factor && isGiven && !proof) return { failure: 'wrong_code' };
   const rehashed = answer === 'right_but_rehash' ? await passwords.hash(attempt.password) : null;
-  return { account, rehashed };
+  return { account, rehashed, proof, state: await stateOf(store, account.user, factor, proof) };
 }
 
-/** Null when the account stopped being active meanwhile. */
+async function stateOf(
+  store: SignInDeps['store'],
+  user: User,
+  factor: SecondFactor | null,
+  proof: Proof | null,
+): Promise<SessionState> {
+  if (factor) return proof ? 'active' : 'totp_required';
+  const { settings } = await store.organization.read();
+  return policyCovers(settings.totp_required, user) ? 'totp_enrolment_required' : 'active';
+}
+
 async function begin(
   deps: SignInDeps,
   attempt: Attempt,
-  { account, rehashed }: Extract<Verdict, { account: Account }>,
-  clears: readonly string[],
-): Promise<SignInOutcome | null> {
+  { account, rehashed, proof, state }: Right,
+  keys: ThrottleKeys,
+): Promise<Begun | { readonly refused: 'inactive' | 'wrong_code' }> {
   const bytes = Buffer.from(deps.random(COOKIE_BYTES));
-  const session = newSession(account.user, attempt.now);
-  const user = await deps.store.accounts.signIn({
+  const session = newSession(account.user, state, attempt.now);
+  const signedIn = await deps.store.accounts.signIn({
     session,
     hash: sessionHash(bytes),
     address: attempt.address,
     userAgent: attempt.userAgent,
     rehashed,
-    clears,
+    attempt: keys,
+    proof,
     replaces: attempt.cookie && sessionHash(attempt.cookie),
-    entry: successEntry(account.user, session, attempt),
+    entry: signedInEntry(account.user, session, attempt),
   });
-  return user && { outcome: 'signed_in', user, session, bytes };
+  return 'refused' in signedIn ? signedIn : { user: signedIn.user, session, bytes };
 }
 
-function newSession(user: User, now: Micros): Session {
+function newSession(user: User, state: SessionState, now: Micros): Session {
   return {
     id: newPublicId('SN'),
     userId: user.id,
-    state: 'active',
+    state,
     method: 'local',
     createdAt: now,
     lastUsedAt: now,
@@ -110,22 +136,27 @@ function newSession(user: User, now: Micros): Session {
   };
 }
 
-function successEntry(user: User, session: Session, attempt: Attempt): AuditEntry {
+/** A session that came to be, or became active: `state` says which. */
+export function signedInEntry(
+  user: Pick<User, 'id' | 'name' | 'login'>,
+  session: Pick<Session, 'id' | 'method' | 'state'>,
+  { now, address }: { readonly now: Micros; readonly address: string },
+): AuditEntry {
   const { id, name, login } = user;
   return {
-    at: attempt.now,
+    at: now,
     actor: { kind: 'user', id, name, login, tokenName: null, transport: 'ui' },
     action: 'session.signed_in',
     resourceType: 'session',
     resourceId: session.id,
     resourceName: null,
-    address: attempt.address,
+    address,
     diff: [],
-    details: { method: session.method },
+    details: { method: session.method, state: session.state },
   };
 }
 
-function failureEntry(attempt: Attempt, reason: string): AuditEntry {
+function failureEntry(attempt: Attempt, reason: Failure): AuditEntry {
   const login = [...attempt.login].slice(0, RECORDED_LOGIN).join('');
   return {
     at: attempt.now,

@@ -15,6 +15,8 @@ export interface UserRow {
   language: User['language'];
   last_sign_in_at: Micros | null;
   created_at: Micros;
+  password_hash: string | null;
+  totp_enrolled_at: Micros | null;
   /** Set exactly while the user has an identity at the provider. */
   oidc_signed_in_at: Micros | null;
   oidc_refused_at: Micros | null;
@@ -36,6 +38,8 @@ export function userOf(row: UserRow): User {
     language: row.language,
     lastSignInAt: row.last_sign_in_at,
     createdAt: row.created_at,
+    hasPassword: row.password_hash !== null,
+    totpEnabled: row.totp_enrolled_at !== null,
     oidc: providerStanding(row),
     roleLocked: row.role_locked,
   };

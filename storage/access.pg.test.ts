@@ -7,6 +7,7 @@ import type { AuditEntry } from '../actors/effects.ts';
 import { HOUR, type Micros, SECOND } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
+import { noSeeds } from '../test/configuration.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { createAccessStore } from './access.ts';
 import { type BootstrapAdmin, BootstrapError, ensureAccess } from './access-ensure.ts';
@@ -15,6 +16,7 @@ import { pruneAccess } from './access-prune.ts';
 const database = useDatabase();
 
 const NOW: Micros = 1_791_020_467_000_000;
+const KEYS = { account: 'account/a', source: 'source/b' };
 const ADMIN: BootstrapAdmin = { login: 'Ada@example.org', password: 'correct horse battery' };
 
 let audit: AuditEntry[];
@@ -41,7 +43,7 @@ function ensure(bootstrap: BootstrapAdmin | null = ADMIN) {
   );
 }
 
-const store = () => createAccessStore({ sql: database.sql(), appendAudit });
+const store = () => createAccessStore({ sql: database.sql(), appendAudit, ...noSeeds });
 
 async function adminId(): Promise<PublicId> {
   const account = await store().accounts.findByLogin('ada@example.org');
@@ -66,7 +68,8 @@ async function signIn(userId: PublicId, changes: Partial<SignIn> = {}): Promise<
     address: '192.0.2.1',
     userAgent: null,
     rehashed: null,
-    clears: [],
+    attempt: null,
+    proof: null,
     replaces: null,
     entry: entry('session.signed_in'),
     ...changes,
@@ -137,10 +140,10 @@ describe('sessions', () => {
     await ensure();
     const id = await adminId();
     const first = await signIn(id);
-    await store().throttle.failed('account/a', 'source/b', NOW, entry('session.sign_in_failed'));
+    await store().throttle.failed(KEYS, NOW, entry('session.sign_in_failed'));
     const second = await signIn(id, {
       replaces: sessionHash(Buffer.from(first.id)),
-      clears: ['account/a', 'source/b'],
+      attempt: KEYS,
       rehashed: 'new hash',
     });
 
@@ -185,9 +188,10 @@ describe('sessions', () => {
 describe('failed sign-ins', () => {
   const ACCOUNT = 'account/a';
   const SOURCE = 'source/s';
-  const fail = (at: Micros) => store().throttle.failed(ACCOUNT, SOURCE, at, entry('session.sign_in_failed'));
+  const fail = (at: Micros) =>
+    store().throttle.failed({ account: ACCOUNT, source: SOURCE }, at, entry('session.sign_in_failed'));
   const admit = (at: Micros, account = ACCOUNT, source = SOURCE) =>
-    store().throttle.admit(account, source, at);
+    store().throttle.admit({ account, source }, at);
 
   test('waits grow with consecutive failures up to a minute', async () => {
     const waits: number[] = [];
@@ -259,7 +263,7 @@ test('sessions go 7 days after their end, whatever ended them; failures after a 
   const { sessions, throttle } = store();
   await sessions.end(ended.id, 'sign_out', NOW + HOUR, null);
   await sessions.touch(used.id, NOW + 13 * HOUR);
-  await throttle.failed('account/a', 'source/b', NOW, entry('session.sign_in_failed'));
+  await throttle.failed(KEYS, NOW, entry('session.sign_in_failed'));
 
   const week = 7 * 24 * HOUR;
   expect(await pruneAccess(database.sql(), NOW + 24 * HOUR - 1)).toEqual({ sessions: 0, login_throttles: 0 });

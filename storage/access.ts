@@ -1,29 +1,28 @@
-/** Users, sessions and failed sign-ins in Postgres: the stores behind actors/access/ports.ts. */
+/** Who signs in, in Postgres: the stores behind actors/access/ports.ts. */
 import type {
   AccessStore,
   Account,
   Accounts,
-  Admission,
   Organizations,
-  Sessions,
+  SecondStep,
+  SignedIn,
   SignIn,
-  Throttle,
   UserDirectory,
   UserPage,
 } from '../actors/access/ports.ts';
-import { SESSION_IDLE_TIMEOUT, type Session, type SessionWithUser } from '../actors/access/session.ts';
-import { EVALUATION_LIMIT, FORGOTTEN_AFTER, PARALLEL_WAIT, WAITS } from '../actors/access/throttle.ts';
 import type { User } from '../actors/access/user.ts';
 import type { AuditEntry } from '../actors/effects.ts';
-import type { Micros } from '../runtime/clock.ts';
 import { readOrganization } from './access-ensure.ts';
 import { likePattern, type UserRow, userOf } from './access-rows.ts';
+import { createSessions } from './access-sessions.ts';
+import { createThrottle, endEvaluation, forgetFailures } from './access-throttle.ts';
 import type { Sql, Transaction } from './records.ts';
+import { consumeProof, type SecondFactorRow, type Seeds, secondFactorOf } from './second-factors.ts';
 import { inTransaction } from './transaction.ts';
 
 export type AppendAudit = (tx: Transaction, entry: AuditEntry) => Promise<void>;
 
-export interface AccessStoreDeps {
+export interface AccessStoreDeps extends Seeds {
   readonly sql: Sql;
   readonly appendAudit: AppendAudit;
 }
@@ -38,91 +37,23 @@ export function createAccessStore(deps: AccessStoreDeps): AccessStore {
   };
 }
 
-function createSessions({ sql, appendAudit }: AccessStoreDeps): Sessions {
-  return {
-    async find(hash) {
-      // index: sessions_hash_key
-      const [row] = await sql<(UserRow & SessionRow)[]>`
-        select
-          u.*,
-          s.id as session_id, s.state, s.method, s.created_at as session_created_at, s.last_used_at,
-          s.expires_at, s.ended_at, s.end_reason
-        from sessions s
-        join users u on u.id = s.user_id
-        where s.hash = ${Buffer.from(hash)}`;
-      return row ? sessionOf(row) : null;
-    },
-
-    async touch(id, at) {
-      await sql`
-        update sessions set last_used_at = ${at}
-        where id = ${id} and ended_at is null and last_used_at < ${at}`;
-    },
-
-    async end(id, reason, at, entry) {
-      return inTransaction(sql, async (tx) => {
-        const ended = await tx`
-          update sessions set ended_at = ${at}, end_reason = ${reason}
-          where id = ${id} and ended_at is null
-          returning id`;
-        if (ended.length === 0) return false;
-        if (entry) await appendAudit(tx, entry);
-        return true;
-      });
-    },
-
-    async live(ids, now) {
-      const rows = await sql<{ id: Session['id'] }[]>`
-        select s.id
-        from sessions s
-        join users u on u.id = s.user_id
-        where s.id = any(${ids.map(String)})
-          and s.ended_at is null
-          and s.state = 'active'
-          and s.expires_at > ${now}
-          and s.last_used_at > ${now - SESSION_IDLE_TIMEOUT}
-          and u.status = 'active'`;
-      return new Set(rows.map((row) => row.id));
-    },
-  };
-}
-
-interface SessionRow {
-  session_id: Session['id'];
-  state: Session['state'];
-  method: Session['method'];
-  session_created_at: Micros;
-  last_used_at: Micros;
-  expires_at: Micros;
-  ended_at: Micros | null;
-  end_reason: Session['endReason'];
-}
-
-function sessionOf(row: UserRow & SessionRow): SessionWithUser {
-  const user = userOf(row);
-  return {
-    user,
-    session: {
-      id: row.session_id,
-      userId: user.id,
-      state: row.state,
-      method: row.method,
-      createdAt: row.session_created_at,
-      lastUsedAt: row.last_used_at,
-      expiresAt: row.expires_at,
-      endedAt: row.ended_at,
-      endReason: row.end_reason,
-    },
-  };
-}
-
-function createAccounts({ sql, appendAudit }: AccessStoreDeps): Accounts {
+function createAccounts(deps: AccessStoreDeps): Accounts {
+  const { sql, appendAudit } = deps;
   return {
     async findByLogin(folded): Promise<Account | null> {
       // index: users_login
-      const [row] = await sql<(UserRow & { password_hash: string | null })[]>`
+      const [row] = await sql<(UserRow & SecondFactorRow)[]>`
         select * from users where login_folded = ${folded} and status <> 'deleted'`;
-      return row ? { user: userOf(row), passwordHash: row.password_hash } : null;
+      if (!row) return null;
+      const secondFactor = () => secondFactorOf(deps, row.id, row);
+      return { user: userOf(row), passwordHash: row.password_hash, secondFactor };
+    },
+
+    async secondFactor(id) {
+      const [row] = await sql<SecondFactorRow[]>`
+        select totp_seed, totp_pending_seed, totp_enrolled_at, totp_last_step, totp_recovery_codes
+        from users where id = ${id}`;
+      return row ? secondFactorOf(deps, id, row) : null;
     },
 
     async read(id): Promise<User | null> {
@@ -130,17 +61,43 @@ function createAccounts({ sql, appendAudit }: AccessStoreDeps): Accounts {
       return row ? userOf(row) : null;
     },
 
-    async signIn(signIn): Promise<User | null> {
+    async signIn(signIn): Promise<SignedIn> {
+      const { attempt, proof, session, entry } = signIn;
       return inTransaction(sql, async (tx) => {
+        if (proof && !(await consumeProof(tx, session.userId, proof))) return { refused: 'wrong_code' };
         const user = await recordSignIn(tx, signIn);
-        if (!user) return null;
+        if (!user) return { refused: 'inactive' };
         await replaceSession(tx, signIn);
-        await tx`delete from login_throttles where key = any(${signIn.clears as string[]})`;
-        await appendAudit(tx, signIn.entry);
-        return user;
+        if (attempt && session.state === 'active') await forgetFailures(tx, attempt);
+        else if (attempt) await endEvaluation(tx, attempt.account);
+        await appendAudit(tx, entry);
+        return { user };
       });
     },
+
+    completeSignIn: (step) =>
+      inTransaction(sql, async (tx) => {
+        const outcome = await activateBy(tx, step);
+        if (outcome === 'not_pending') await endEvaluation(tx, step.attempt.account);
+        if (outcome !== 'active') return outcome;
+        await forgetFailures(tx, step.attempt);
+        await appendAudit(tx, step.entry);
+        return outcome;
+      }),
   };
+}
+
+async function activateBy(
+  tx: Transaction,
+  { sessionId, userId, proof }: SecondStep,
+): Promise<'active' | 'wrong_code' | 'not_pending'> {
+  const waiting = await tx`
+    select 1 from sessions
+    where id = ${sessionId} and state = 'totp_required' and ended_at is null for update`;
+  if (waiting.length === 0) return 'not_pending';
+  if (!(await consumeProof(tx, userId, proof))) return 'wrong_code';
+  await tx`update sessions set state = 'active' where id = ${sessionId}`;
+  return 'active';
 }
 
 async function recordSignIn(tx: Transaction, { session, rehashed }: SignIn): Promise<User | null> {
@@ -167,60 +124,6 @@ async function replaceSession(tx: Transaction, signIn: SignIn): Promise<void> {
       ${session.id}, ${Buffer.from(signIn.hash)}, ${session.userId}, ${session.state}, ${session.method},
       ${session.createdAt}, ${session.lastUsedAt}, ${session.expiresAt}, ${signIn.address}, ${signIn.userAgent}
     )`;
-}
-
-function createThrottle({ sql, appendAudit }: AccessStoreDeps): Throttle {
-  return {
-    async admit(account, source, now): Promise<Admission> {
-      const wait = await waitOf(sql, [account, source], now);
-      if (wait > 0) return { admitted: false, wait };
-      // One statement decides between attempts that arrive together, at whatever replica.
-      const claimed = await sql`
-        insert into login_throttles as known (key, failures, last_failure_at, allowed_at, evaluating_until)
-        values (${account}, 0, ${now}, ${now}, ${now + EVALUATION_LIMIT})
-        on conflict (key) do update set evaluating_until = excluded.evaluating_until
-        where known.evaluating_until <= ${now} and known.allowed_at <= ${now}
-        returning key`;
-      if (claimed.length > 0) return { admitted: true };
-      return { admitted: false, wait: Math.max(await waitOf(sql, [account], now), PARALLEL_WAIT) };
-    },
-
-    async failed(account, source, now, entry) {
-      await inTransaction(sql, async (tx) => {
-        await countFailure(tx, [account, source], now);
-        await appendAudit(tx, entry);
-      });
-    },
-
-    async release(account) {
-      await sql`update login_throttles set evaluating_until = 0 where key = ${account}`;
-    },
-  };
-}
-
-async function waitOf(sql: Sql, keys: readonly string[], now: Micros): Promise<Micros> {
-  const rows = await sql<{ allowed_at: Micros }[]>`
-    select allowed_at from login_throttles where key = any(${keys as string[]})`;
-  return Math.max(0, ...rows.map((row) => row.allowed_at - now));
-}
-
-/** Counts one more failure of each key, from none when the last one is forgotten; in key order, against deadlocks. */
-async function countFailure(tx: Transaction, keys: readonly string[], now: Micros): Promise<void> {
-  const forgotten = now - FORGOTTEN_AFTER;
-  await tx`
-    insert into login_throttles as known (key, failures, last_failure_at, allowed_at, evaluating_until)
-    select key, 1, ${now}, ${now}::bigint + (${WAITS as number[]}::bigint[])[1], 0
-    from unnest(${[...keys].sort()}::text[]) key
-    on conflict (key) do update set
-      failures = case when known.last_failure_at <= ${forgotten} then 1 else known.failures + 1 end,
-      last_failure_at = ${now},
-      allowed_at = ${now}::bigint + (${WAITS as number[]}::bigint[])[
-        least(
-          case when known.last_failure_at <= ${forgotten} then 1 else known.failures + 1 end,
-          ${WAITS.length}
-        )::integer
-      ],
-      evaluating_until = 0`;
 }
 
 function createUserDirectory(sql: Sql): UserDirectory {

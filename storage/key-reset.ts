@@ -71,7 +71,9 @@ export async function resetKeyring(
 
 async function ownerNames(tx: Transaction): Promise<ReadonlyMap<string, string>> {
   const rows = await tx<{ id: string; name: string }[]>`
-    select id, name from destinations union all select id, name from connections`;
+    select id, name from destinations
+    union all select id, name from connections
+    union all select id, name from users`;
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 

@@ -38,11 +38,14 @@ describe('recovery codes', () => {
     for (const code of codes) expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{5}-[0-9a-hjkmnp-tv-z]{5}$/);
   });
 
-  test.each(['abcde-12345', 'ABCDE-12345', ' abcde 12345 ', 'abcde12345'])('are read as %s', async (typed) => {
-    const [hash = ''] = await hashRecoveryCodes(plainPasswords, ['abcde-12345']);
-    const proof = await proofByRecoveryCode(plainPasswords, factor([hash]), typed);
-    expect(proof).toEqual({ kind: 'recovery_code', hash });
-  });
+  test.each(['abcde-12345', 'ABCDE-12345', ' abcde 12345 ', 'abcde12345'])(
+    'are read as %s',
+    async (typed) => {
+      const [hash = ''] = await hashRecoveryCodes(plainPasswords, ['abcde-12345']);
+      const proof = await proofByRecoveryCode(plainPasswords, factor([hash]), typed);
+      expect(proof).toEqual({ kind: 'recovery_code', hash });
+    },
+  );
 
   test.each([
     ['nobody who has any', null, 'abcde-12345'],

@@ -49,6 +49,17 @@ export function proofByTotp(factor: SecondFactor, code: string, now: Micros): Pr
   return step === null ? null : { kind: 'totp', enrolledAt: factor.enrolledAt, step };
 }
 
+/** What the given code proves, the one of the app first; null for a wrong one or none. @throws {HashQueueFullError} */
+export async function proofOf(
+  passwords: Passwords,
+  factor: SecondFactor | null,
+  { totpCode, recoveryCode }: GivenCodes,
+  now: Micros,
+): Promise<Proof | null> {
+  if (totpCode !== null) return factor && proofByTotp(factor, totpCode, now);
+  return recoveryCode === null ? null : proofByRecoveryCode(passwords, factor, recoveryCode);
+}
+
 /**
  * Compares a code with every unused one, and with nothing as often as codes are missing: neither how many are left nor
  * which one was right shows in the time it takes.

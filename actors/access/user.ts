@@ -19,6 +19,8 @@ export interface User {
   readonly language: 'en' | 'ru' | null;
   readonly lastSignInAt: Micros | null;
   readonly createdAt: Micros;
+  readonly hasPassword: boolean;
+  readonly totpEnabled: boolean;
   /** Null for an account that signs in with a password. */
   readonly oidc: ProviderStanding | null;
   /** Whether the identity provider alone decides the Role. */
@@ -40,7 +42,7 @@ export function foldLogin(login: string): string {
   return login.toLowerCase();
 }
 
-/** The API's User. No account has a second factor in this build. */
+/** The API's User. */
 export function userShape(user: User) {
   return {
     id: user.id,
@@ -53,7 +55,7 @@ export function userShape(user: User) {
     oidc_offline_access: user.oidc?.hasOfflineToken ?? false,
     sign_in_method: user.oidc ? ('oidc' as const) : ('local' as const),
     status: user.status,
-    totp_enabled: false,
+    totp_enabled: user.totpEnabled,
     time_zone: user.timeZone,
     language: user.language,
     last_sign_in_at: formatInstantOrNull(user.lastSignInAt),

@@ -1,16 +1,16 @@
 /** Signing in and out (api §3, access §3–4). */
 import * as v from 'valibot';
-import { HashQueueFullError } from '../../actors/access/passwords.ts';
 import type { Sessions } from '../../actors/access/ports.ts';
 import { idleExpiresAt, type SessionWithUser, sessionHash } from '../../actors/access/session.ts';
 import { userShape } from '../../actors/access/user.ts';
-import { formatInstant, type Micros, SECOND } from '../../runtime/clock.ts';
+import { formatInstant } from '../../runtime/clock.ts';
 import { clearedSessionCookie, sessionBytes, sessionCookie } from '../cookies.ts';
 import type { CsrfTokens } from '../credentials.ts';
 import { type Answer, type Call, type Operation, operation } from '../operation.ts';
 import { inCatalogueOrder, ROLE_PERMISSIONS } from '../permissions.ts';
 import { refuse } from '../problem.ts';
 import { type SignInDeps, signIn } from '../sign-in.ts';
+import { answerThrottled, PROOF_REFUSALS } from '../throttled.ts';
 import { SessionShape } from './user-shapes.ts';
 
 export interface SessionDeps extends SignInDeps {
@@ -44,18 +44,9 @@ export function sessionOperations(deps: SessionDeps): readonly Operation[] {
       tag: 'Sessions',
       summary: 'Sign in with login and password',
       needs: 'none',
-      body: v.object({
-        login: v.pipe(v.string(), v.minLength(1)),
-        password: v.pipe(v.string(), v.minLength(1)),
-        totp_code: v.optional(v.string()),
-        recovery_code: v.optional(v.string()),
-      }),
+      body: SignInBody,
       answers: { 201: { description: 'The session; its cookie is set', schema: SessionShape } },
-      refusals: [
-        [401, 'unauthenticated', 'invalid_credentials'],
-        [429, 'rate-limited', ''],
-        [503, 'coordination-unavailable', ''],
-      ],
+      refusals: PROOF_REFUSALS,
       handle: (call) => createSession(deps, call),
     }),
     operation({
@@ -81,59 +72,32 @@ export function sessionOperations(deps: SessionDeps): readonly Operation[] {
   ];
 }
 
-async function createSession(
+const SignInBody = v.object({
+  login: v.pipe(v.string(), v.minLength(1)),
+  password: v.pipe(v.string(), v.minLength(1)),
+  totp_code: v.optional(v.string()),
+  recovery_code: v.optional(v.string()),
+});
+
+function createSession(
   deps: SessionDeps,
-  call: Call<undefined, { login: string; password: string }>,
+  call: Call<undefined, v.InferOutput<typeof SignInBody>>,
 ): Promise<Answer> {
-  const { login, password } = call.body;
-  const { address, userAgent, now } = call;
+  const { address, userAgent, now, body } = call;
+  const { login, password, totp_code: totpCode = null, recovery_code: recoveryCode = null } = body;
   const cookie = call.cookie === null ? null : sessionBytes(call.cookie);
-  try {
-    const outcome = await signIn(deps, { login, password, address, userAgent, cookie, now });
-    switch (outcome.outcome) {
-      case 'signed_in':
-        return {
-          status: 201,
-          body: sessionBody(deps.csrf, outcome, outcome.bytes),
-          headers: { 'Set-Cookie': sessionCookie(outcome.bytes.toString('base64url')) },
-        };
-      case 'refused':
-        return WRONG;
-      case 'throttled':
-        return throttled(outcome.wait);
-      default:
-        return outcome satisfies never;
-    }
-  } catch (error) {
-    if (error instanceof HashQueueFullError) return BUSY;
-    throw error;
-  }
+  return answerThrottled(
+    () => signIn(deps, { login, password, totpCode, recoveryCode, address, userAgent, cookie, now }),
+    (begun) => ({
+      status: 201,
+      body: sessionBody(deps.csrf, begun, begun.bytes),
+      headers: { 'Set-Cookie': sessionCookie(begun.bytes.toString('base64url')) },
+    }),
+  );
 }
 
-const WRONG = refuse({
-  status: 401,
-  type: 'unauthenticated',
-  code: 'invalid_credentials',
-  detail: 'Login or password is wrong.',
-});
-
-const BUSY = refuse({
-  status: 503,
-  type: 'coordination-unavailable',
-  detail: 'Many people are signing in right now. Try again in a moment.',
-  retryAfterSeconds: 1,
-});
-
-function throttled(wait: Micros): Answer {
-  return refuse({
-    status: 429,
-    type: 'rate-limited',
-    detail: 'Too many failed attempts. Wait and try again.',
-    retryAfterSeconds: Math.max(1, Math.ceil(wait / SECOND)),
-  });
-}
-
-const SIGNED_OUT = refuse({
+/** There is no such session any more. */
+export const SIGNED_OUT = refuse({
   status: 401,
   type: 'unauthenticated',
   detail: 'Your session has ended. Sign in again.',
@@ -164,7 +128,8 @@ async function signOut(deps: SessionDeps, call: Call): Promise<Answer> {
   return ended ? { status: 204, headers: { 'Set-Cookie': clearedSessionCookie() } } : SIGNED_OUT;
 }
 
-function sessionBody(csrf: CsrfTokens, { user, session }: SessionWithUser, bytes: Buffer) {
+/** A session as its own person reads it. */
+export function sessionBody(csrf: CsrfTokens, { user, session }: SessionWithUser, bytes: Buffer) {
   const active = session.state === 'active';
   return {
     user: userShape(user),

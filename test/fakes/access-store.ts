@@ -1,7 +1,8 @@
 /** An access store in memory, for tests of the HTTP layer. */
-import { ORGANIZATION_DEFAULTS } from '../../actors/access/organization.ts';
+import { ORGANIZATION_DEFAULTS, type StoredOrganization } from '../../actors/access/organization.ts';
 import type { Passwords } from '../../actors/access/passwords.ts';
 import type { AccessStore, Account, Throttle } from '../../actors/access/ports.ts';
+import type { Proof, SecondFactor } from '../../actors/access/second-factor.ts';
 import { type Session, sessionStanding } from '../../actors/access/session.ts';
 import { EVALUATION_LIMIT, FORGOTTEN_AFTER, PARALLEL_WAIT, waitAfter } from '../../actors/access/throttle.ts';
 import { foldLogin, type RoleName, type User } from '../../actors/access/user.ts';
@@ -17,6 +18,10 @@ export interface MemoryAccess extends AccessStore {
   changeSession(id: PublicId, change: Partial<Session>): void;
   sessionsOf(id: PublicId): readonly Session[];
   userOf(id: PublicId): User | null;
+  /** Gives a user a second factor. */
+  enrol(id: PublicId, factor: SecondFactor): void;
+  /** What the Organization asks of people. */
+  requireTotp(policy: StoredOrganization['totp_required']): void;
 }
 
 interface StoredSession {
@@ -42,17 +47,43 @@ export function createMemoryAccess(): MemoryAccess {
     return Boolean(session && user && sessionStanding({ session, user }, now) === 'live');
   };
 
+  let totpRequired: StoredOrganization['totp_required'] = 'nobody';
+  const enrol = (id: PublicId, factor: SecondFactor) => {
+    const account = accounts.get(id);
+    if (!account) return;
+    accounts.set(id, {
+      ...account,
+      user: { ...account.user, totpEnabled: true },
+      secondFactor: () => factor,
+    });
+  };
+  const consume = ({ user, secondFactor }: Account, proof: Proof) => {
+    const factor = secondFactor();
+    if (!factor) return false;
+    if (proof.kind === 'recovery_code') {
+      const left = factor.recoveryCodes.filter((hash) => hash !== proof.hash);
+      enrol(user.id, { ...factor, recoveryCodes: left });
+      return left.length < factor.recoveryCodes.length;
+    }
+    enrol(user.id, { ...factor, lastStep: proof.step });
+    return factor.lastStep === null || factor.lastStep < proof.step;
+  };
+
   return {
     audit,
     userOf,
     addUser(login, role) {
       const user: User = { ...NEW_USER, id: newPublicId('SR'), login, name: login, role };
-      accounts.set(user.id, { user, passwordHash: `password of ${login}` });
+      accounts.set(user.id, { user, passwordHash: `password of ${login}`, secondFactor: () => null });
       return user;
     },
     changeUser(id, change) {
       const account = accounts.get(id);
       if (account) accounts.set(id, { ...account, user: { ...account.user, ...change } });
+    },
+    enrol,
+    requireTotp: (policy) => {
+      totpRequired = policy;
     },
     changeSession: patch,
     sessionsOf: (id) =>
@@ -70,23 +101,46 @@ export function createMemoryAccess(): MemoryAccess {
         if (entry) audit.push(entry);
         return true;
       },
+      listOf: async (userId, now) =>
+        [...sessions.values()]
+          .map(({ session }) => ({ ...session, address: null, userAgent: null }))
+          .filter((session) => session.userId === userId && isLive(session.id, now)),
+      activate: async (id) => patch(id, { state: 'active' }),
+      async endAll(userId, reason, at, entry) {
+        for (const { session } of sessions.values()) {
+          if (session.userId === userId) patch(session.id, { endedAt: at, endReason: reason });
+        }
+        audit.push(entry);
+      },
       live: async (ids, now) => new Set(ids.filter((id) => isLive(id, now))),
     },
     accounts: {
       findByLogin: async (folded) =>
         [...accounts.values()].find(({ user }) => foldLogin(user.login) === folded) ?? null,
       read: async (id) => userOf(id),
-      async signIn({ session, hash, clears, replaces, entry }) {
+      secondFactor: async (id) => accounts.get(id)?.secondFactor() ?? null,
+      async signIn({ session, hash, attempt, proof, replaces, entry }) {
         const account = accounts.get(session.userId);
-        if (account?.user.status !== 'active') return null;
+        if (account?.user.status !== 'active') return { refused: 'inactive' };
+        if (proof && !consume(account, proof)) return { refused: 'wrong_code' };
         const replaced = replaces && byHash(replaces);
         if (replaced) patch(replaced.session.id, { endedAt: session.createdAt, endReason: 'sign_out' });
         const user = { ...account.user, lastSignInAt: session.createdAt };
         accounts.set(user.id, { ...account, user });
         sessions.set(session.id, { session, hash: keyOf(hash) });
-        throttle.clear(clears);
+        if (attempt && session.state === 'active') throttle.clear([attempt.account, attempt.source]);
+        else if (attempt) await throttle.release(attempt.account);
         audit.push(entry);
-        return user;
+        return { user };
+      },
+      async completeSignIn({ sessionId, userId, proof, attempt, entry }) {
+        const account = accounts.get(userId);
+        if (sessions.get(sessionId)?.session.state !== 'totp_required') return 'not_pending';
+        if (!account || !consume(account, proof)) return 'wrong_code';
+        patch(sessionId, { state: 'active' });
+        throttle.clear([attempt.account, attempt.source]);
+        audit.push(entry);
+        return 'active';
       },
     },
     throttle,
@@ -97,7 +151,11 @@ export function createMemoryAccess(): MemoryAccess {
       },
     },
     organization: {
-      read: async () => ({ id: ORGANIZATION_ID, version: 3, settings: ORGANIZATION_DEFAULTS }),
+      read: async () => ({
+        id: ORGANIZATION_ID,
+        version: 3,
+        settings: { ...ORGANIZATION_DEFAULTS, totp_required: totpRequired },
+      }),
     },
   };
 }
@@ -113,6 +171,8 @@ const NEW_USER = {
   language: null,
   lastSignInAt: null,
   createdAt: 0,
+  hasPassword: true,
+  totpEnabled: false,
   oidc: null,
   roleLocked: false,
 } as const;
@@ -138,21 +198,21 @@ function createMemoryThrottle(audit: AuditEntry[]): Throttle & { clear(keys: rea
 
   return {
     clear,
-    async admit(account, source, now) {
+    async admit({ account, source }, now) {
       const wait = Math.max(waitOf(account, now), waitOf(source, now));
       if (wait > 0) return { admitted: false, wait };
       if ((evaluating.get(account) ?? 0) > now) return { admitted: false, wait: PARALLEL_WAIT };
       evaluating.set(account, now + EVALUATION_LIMIT);
       return { admitted: true };
     },
-    async failed(account, source, now, entry) {
+    async failed({ account, source }, now, entry) {
       for (const key of [account, source]) {
         const before = known.get(key);
         const counts = before && now - before.lastAt < FORGOTTEN_AFTER ? before.failures : 0;
         known.set(key, { failures: counts + 1, lastAt: now });
       }
       evaluating.delete(account);
-      audit.push(entry);
+      if (entry) audit.push(entry);
     },
     release: async (account) => void evaluating.delete(account),
   };
