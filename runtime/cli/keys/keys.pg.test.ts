@@ -54,16 +54,24 @@ const destinations = (keyring = both) =>
 
 function destinationFields(name: string): DestinationFields {
   const events = { url: 'https://receiver.example', headers: [] };
-  return { name, mode: 'events', events, mentions: {} as never, limiter: LIMITER, proxy: PROXY };
+  return {
+    type: 'webhook',
+    name,
+    mode: 'events',
+    events,
+    mentions: {} as never,
+    limiter: LIMITER,
+    proxy: PROXY,
+  };
 }
 
 async function fillEveryField(): Promise<void> {
   const store = destinations();
   const made = await store.create(
-    { fields: destinationFields('receiver'), proxyPassword: PASSWORD },
+    { fields: destinationFields('receiver'), proxyPassword: PASSWORD, channelName: null },
     author(),
   );
-  if (made === 'name_taken') throw new Error('the database is not empty');
+  if (typeof made === 'string') throw new Error(`the database is not empty: ${made}`);
   destination = made.destination.id;
   await store.putSecret(destination, { name: 'token', value: 'the-token' }, null, author());
   await store.generateSigningSecret(destination, author());
