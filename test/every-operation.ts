@@ -7,6 +7,7 @@ import { auditLogOperations } from '../http/resources/audit-log.ts';
 import { connectionOperations } from '../http/resources/connections.ts';
 import { connectionCheckOperations } from '../http/resources/connections-checks.ts';
 import { destinationOperations } from '../http/resources/destinations.ts';
+import { destinationCheckOperations } from '../http/resources/destinations-checks.ts';
 import { deliveryOperations } from '../http/resources/destinations-deliveries.ts';
 import { destinationSecretOperations } from '../http/resources/destinations-secrets.ts';
 import { integrationOperations } from '../http/resources/integrations.ts';
@@ -40,6 +41,7 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     connectionCheckOperations(UNUSED),
     deliveryOperations(UNUSED),
     destinationOperations(UNUSED),
+    destinationCheckOperations(UNUSED),
     destinationSecretOperations(UNUSED),
     integrationOperations(UNUSED),
     alertmanagerRouteOperations(UNUSED),
