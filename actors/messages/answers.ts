@@ -18,6 +18,11 @@ export const REFUSALS = [
 ] as const;
 export type PressRefusal = (typeof REFUSALS)[number];
 
+/** Whether there is a sentence for a refusal: the others meet no button. */
+export function isPressRefusal(code: string): code is PressRefusal {
+  return (REFUSALS as readonly string[]).includes(code);
+}
+
 export type PrivateAnswer =
   | { readonly say: 'not_linked' | 'link.help' }
   | {

@@ -6,11 +6,12 @@
  *   out notes and Mentions, so a Loud post and a Quiet edit to the same state have the same one.
  * - Thread replies: {@link chatServerReply}, {@link channelBotReply}, {@link bridgeReply}.
  * - Storm summaries: {@link chatServerStorm}, {@link channelBotStorm}, {@link bridgeStorm}.
+ * - What requests of webhooks say in plain text: {@link plainReply}, {@link plainFinalNotice}.
  * - Answers to presses, texts of Account links: {@link privateAnswer}.
  *
  * A template that fails never throws: the result says so in `failure` and shows the Fallback.
  */
-export { type PressRefusal, type PrivateAnswer, privateAnswer, type Way } from './answers.ts';
+export { isPressRefusal, type PressRefusal, type PrivateAnswer, privateAnswer, type Way } from './answers.ts';
 export {
   type BridgeButton,
   type BridgeEnvelope,
@@ -41,15 +42,18 @@ export {
 export {
   type DeliveryNotes,
   type GroupMessage,
+  groupPage,
   type MessageAlert,
   type MessageLink,
   type MessageMention,
   type MessageSettings,
   type MessengerAccount,
   NO_NOTES,
+  routePage,
   type TemplateFailure,
 } from './input.ts';
 export type { BridgeMention } from './mentions.ts';
+export { plainFinalNotice, plainReply } from './plain.ts';
 export { FORMATS, type FormatName, previewRoot, type RootPreview } from './preview.ts';
 export type { ReplyCall, ReplyEvent } from './replies.ts';
 export type { RootCall } from './root.ts';

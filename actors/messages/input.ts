@@ -136,3 +136,8 @@ export function byPlace(left: MessageAlert, right: MessageAlert): number {
 export function groupPage({ publicUrl }: Pick<MessageSettings, 'publicUrl'>, id: PublicId): string {
   return `${publicUrl}/alert-groups/${id}`;
 }
+
+/** The list of the Alert Groups of a Route. */
+export function routePage({ publicUrl }: Pick<MessageSettings, 'publicUrl'>, id: PublicId): string {
+  return `${publicUrl}/alert-groups?route=${id}`;
+}

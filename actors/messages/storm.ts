@@ -1,7 +1,7 @@
 /** A Storm summary (messages §7.2). */
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { MessageFormat } from './formats/format.ts';
-import type { MessageSettings } from './input.ts';
+import { type MessageSettings, routePage } from './input.ts';
 import { cutPoints, oneLine } from './neutral.ts';
 import { STATUS_STYLES, STORM_OVER_COLOR } from './status.ts';
 import { text } from './texts/texts.ts';
@@ -31,8 +31,8 @@ export function stormParts(
   storm: StormSummary,
   settings: MessageSettings,
 ): StormParts {
-  const { language, publicUrl } = settings;
-  const link = `${publicUrl}/alert-groups?route=${storm.routeId}`;
+  const { language } = settings;
+  const link = routePage(settings, storm.routeId);
   const { newGroups, urgentGroups, stillOpen } = storm;
   return {
     emoji: STATUS_STYLES.storm.emoji,
