@@ -1,10 +1,10 @@
 /** Web sessions in Postgres (access §3). */
-import type { ListedSession, Sessions } from '../actors/access/ports.ts';
+import type { ListedSession, Sessions, SignIn } from '../actors/access/ports.ts';
 import { SESSION_IDLE_TIMEOUT, type Session, type SessionWithUser } from '../actors/access/session.ts';
 import type { Micros } from '../runtime/clock.ts';
 import type { AppendAudit } from './access.ts';
 import { type UserRow, userOf } from './access-rows.ts';
-import type { Sql } from './records.ts';
+import type { Sql, Transaction } from './records.ts';
 import { endSessionsOf } from './session-ends.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -129,4 +129,24 @@ function plainSession(row: SessionRow, userId: Session['userId']): Session {
     endedAt: row.ended_at,
     endReason: row.end_reason,
   };
+}
+
+/** A session begins; the one of a cookie that was sent along ends. */
+export async function replaceSession(
+  tx: Transaction,
+  signIn: Pick<SignIn, 'session' | 'hash' | 'address' | 'userAgent' | 'replaces'>,
+): Promise<void> {
+  const { session } = signIn;
+  if (signIn.replaces) {
+    await tx`
+      update sessions set ended_at = ${session.createdAt}, end_reason = 'sign_out'
+      where hash = ${Buffer.from(signIn.replaces)} and ended_at is null`;
+  }
+  await tx`
+    insert into sessions
+      (id, hash, user_id, state, method, created_at, last_used_at, expires_at, address, user_agent)
+    values (
+      ${session.id}, ${Buffer.from(signIn.hash)}, ${session.userId}, ${session.state}, ${session.method},
+      ${session.createdAt}, ${session.lastUsedAt}, ${session.expiresAt}, ${signIn.address}, ${signIn.userAgent}
+    )`;
 }

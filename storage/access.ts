@@ -14,7 +14,7 @@ import type { User } from '../actors/access/user.ts';
 import type { AuditEntry } from '../actors/effects.ts';
 import { readOrganization } from './access-ensure.ts';
 import { likePattern, type UserRow, userOf } from './access-rows.ts';
-import { createSessions } from './access-sessions.ts';
+import { createSessions, replaceSession } from './access-sessions.ts';
 import { createThrottle, endEvaluation, forgetFailures } from './access-throttle.ts';
 import type { Sql, Transaction } from './records.ts';
 import { consumeProof, type SecondFactorRow, type Seeds, secondFactorOf } from './second-factors.ts';
@@ -108,22 +108,6 @@ async function recordSignIn(tx: Transaction, { session, rehashed }: SignIn): Pro
     where id = ${session.userId} and status = 'active'
     returning *`;
   return row ? userOf(row) : null;
-}
-
-async function replaceSession(tx: Transaction, signIn: SignIn): Promise<void> {
-  const { session } = signIn;
-  if (signIn.replaces) {
-    await tx`
-      update sessions set ended_at = ${session.createdAt}, end_reason = 'sign_out'
-      where hash = ${Buffer.from(signIn.replaces)} and ended_at is null`;
-  }
-  await tx`
-    insert into sessions
-      (id, hash, user_id, state, method, created_at, last_used_at, expires_at, address, user_agent)
-    values (
-      ${session.id}, ${Buffer.from(signIn.hash)}, ${session.userId}, ${session.state}, ${session.method},
-      ${session.createdAt}, ${session.lastUsedAt}, ${session.expiresAt}, ${signIn.address}, ${signIn.userAgent}
-    )`;
 }
 
 function createUserDirectory(sql: Sql): UserDirectory {
