@@ -112,6 +112,8 @@ export const LOG_EVENTS = {
     'duration_ms',
     'retry_after_ms',
   ],
+  delivery_work_failed: [W, 'destination', 'group', 'error'],
+  fallback_template_used: [W, 'destination', 'group', 'route', 'template', 'error'],
   destination_broken: [W, 'destination', 'reason'],
   destination_recovered: [I, 'destination', 'reason'],
   webhook_event_not_delivered: [W, 'destination', 'group', 'event', 'status'],

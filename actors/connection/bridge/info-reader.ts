@@ -24,7 +24,7 @@ export interface InfoReader {
   upToDate(
     settings: BridgeSettings,
     access: BridgeAccess,
-    by: 'interactive' | 'background',
+    by: 'interactive' | 'delivery' | 'background',
   ): Promise<KnownInfo>;
 }
 
@@ -40,7 +40,7 @@ export function createInfoReader({ bridge, tokens, system, clock }: InfoReaderDe
   const underWay = new Map<PublicId, Promise<KnownInfo>>();
 
   const read: InfoReader['upToDate'] = async (settings, access, by) => {
-    if (by === 'interactive' && (await tokens.take(settings.id)) !== 'granted') {
+    if (by !== 'background' && (await tokens.take(settings.id)) !== 'granted') {
       return settings.info ? { class: 'ok', info: settings.info } : { class: 'no_token' };
     }
     const outcome = await bridge.call(access, bridgeCalls.getInfo(), { class: by });

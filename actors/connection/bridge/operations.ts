@@ -31,7 +31,7 @@ export interface MessageButton {
 export interface BodyMention {
   readonly ref: string;
   readonly type: 'user';
-  readonly user: Person;
+  readonly user: Omit<Person, 'bot'>;
 }
 
 /** What a message shows; an edit replaces all of it. */

@@ -1,0 +1,139 @@
+/** What a committed call is to say, from the newest state (delivery §3 rule 3). */
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { DestinationConfig, DirectorySource } from '../../directory.ts';
+import { type DeliveryNotes, NO_NOTES } from '../../messages/index.ts';
+import type { Loudness, SymbolicMention } from '../../model.ts';
+import type { MessageSend, ReplyCall, SendNotes, Subject } from '../messages/calls.ts';
+import type { MessageContent, Shown } from './adapter.ts';
+import { type NamedPerson, peopleOf, type Target, targetsOf } from './people.ts';
+import type { AccountsOf, StormReader } from './ports.ts';
+import { peopleIn, replyEvent } from './reply-event.ts';
+import type { GroupScene, SceneReader } from './scene.ts';
+
+export type ReadContent =
+  | { readonly is: 'content'; readonly content: MessageContent }
+  /** A reply of which nothing is left to say. */
+  | { readonly is: 'dropped' }
+  /** What it is about is not there any more. */
+  | { readonly is: 'missing' };
+
+export interface ContentReader {
+  read(send: MessageSend, destination: DestinationConfig | null): Promise<ReadContent>;
+}
+
+export interface ContentDeps {
+  readonly scenes: SceneReader;
+  readonly storms: StormReader;
+  readonly accountsOf: AccountsOf;
+  readonly directory: Pick<DirectorySource, 'current'>;
+}
+
+export function createContentReader(deps: ContentDeps): ContentReader {
+  const { scenes, directory } = deps;
+
+  /** Nobody is called by a Quiet message, nor for a Destination that is deleted. */
+  const called = (
+    loudness: Loudness,
+    mentions: readonly SymbolicMention[],
+    owner: NamedPerson | null,
+    destination: DestinationConfig | null,
+  ): readonly Target[] =>
+    loudness === 'loud' && destination
+      ? targetsOf(mentions, owner, destination, directory.current().usersById)
+      : [];
+
+  const publish = async (
+    send: MessageSend,
+    operation: Extract<MessageSend['operation'], { kind: 'publish' }>,
+    destination: DestinationConfig | null,
+  ): Promise<ReadContent> => {
+    const targets = called(operation.loudness, operation.mentions, null, destination);
+    const shown = await readShown(deps, send, userIds(targets));
+    if (!shown) return { is: 'missing' };
+    const notes = notesOf(send.notes, shown, false);
+    const isLoud = operation.loudness === 'loud';
+    return { is: 'content', content: { kind: 'publish', shown, notes, isLoud, targets } };
+  };
+
+  const edit = async (send: MessageSend, isFinal: boolean): Promise<ReadContent> => {
+    const shown = await readShown(deps, send, []);
+    if (!shown) return { is: 'missing' };
+    return { is: 'content', content: { kind: 'edit', shown, notes: notesOf(send.notes, shown, isFinal) } };
+  };
+
+  const reply = async (
+    send: MessageSend,
+    call: ReplyCall,
+    destination: DestinationConfig | null,
+  ): Promise<ReadContent> => {
+    if (send.subject.kind === 'storm') return { is: 'missing' };
+    const { groupId } = send.subject;
+    const targets = called(call.loudness, call.mentions, call.owner, destination);
+    const others = [...userIds(targets), ...peopleIn(call.facts)];
+    const scene = await scenes.read(groupId, send.connectionId, others);
+    if (!scene) return { is: 'missing' };
+    const event = await replyEvent(call, groupId, scene.people, scenes);
+    if (!event) return { is: 'dropped' };
+    const isLoud = call.loudness === 'loud';
+    return { is: 'content', content: { kind: 'reply', scene, event, isLoud, targets } };
+  };
+
+  return {
+    async read(send, destination) {
+      const { operation } = send;
+      switch (operation.kind) {
+        case 'publish':
+          return publish(send, operation, destination);
+        case 'edit':
+          return edit(send, operation.isFinal);
+        case 'reply':
+          return reply(send, operation.reply, destination);
+      }
+    },
+  };
+}
+
+async function readShown(
+  deps: ContentDeps,
+  { subject, connectionId }: MessageSend,
+  others: readonly PublicId[],
+): Promise<Shown | null> {
+  if (subject.kind === 'storm') return readStorm(deps, subject, connectionId, others);
+  const scene = await deps.scenes.read(subject.groupId, connectionId, others);
+  return scene && { kind: 'group', scene };
+}
+
+async function readStorm(
+  { storms, scenes, directory, accountsOf }: ContentDeps,
+  { routeId, since }: Extract<Subject, { kind: 'storm' }>,
+  connectionId: PublicId | null,
+  others: readonly PublicId[],
+): Promise<Shown | null> {
+  const state = await storms.read(routeId, since);
+  if (!state) return null;
+  const { routesById, usersById } = directory.current();
+  const isAsked = connectionId !== null && others.length > 0;
+  const accounts = isAsked ? await accountsOf(connectionId, others) : new Map();
+  return {
+    kind: 'storm',
+    storm: { routeId, routeName: routesById.get(routeId)?.name ?? '', ...state },
+    settings: scenes.settings(routeId),
+    people: peopleOf(accounts, usersById),
+  };
+}
+
+/** A group that fires again has no end that a note about being late could name. */
+function notesOf({ late, deletedAt, continued }: SendNotes, shown: Shown, final: boolean): DeliveryNotes {
+  if (shown.kind === 'storm') return NO_NOTES;
+  const { group, resolvedAt } = shown.scene;
+  const isLate = late && resolvedAt !== null;
+  return { late: isLate ? lateNote(group, resolvedAt) : null, deletedAt, continued, final };
+}
+
+function lateNote({ startedAt }: GroupScene['group'], resolvedAt: number) {
+  return { began: startedAt, ended: resolvedAt };
+}
+
+function userIds(targets: readonly Target[]): PublicId[] {
+  return targets.flatMap((target) => (target.type === 'user' ? [target.id] : []));
+}

@@ -1,0 +1,149 @@
+/** Makes the calls that committed turns of message Destinations asked for, and tells them what came of it (delivery §3, §5). */
+import type { ActorSystem } from '../../../runtime/actor/index.ts';
+import type { Clock, Micros } from '../../../runtime/clock.ts';
+import type { Log } from '../../../runtime/log.ts';
+import type { Watch } from '../../../runtime/pause-watch.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { DestinationConfig, DirectorySource } from '../../directory.ts';
+import type { DestinationProbe, MessageSend, SendFinished, SendOutcome } from '../messages/calls.ts';
+import { destinationAddress } from '../messages.ts';
+import type { DeliveryMetrics, MessageKind } from '../metrics.ts';
+import { groupOf, type MessageAdapter } from './adapter.ts';
+import type { ContentReader } from './content.ts';
+import type { RenderReports } from './reports.ts';
+
+export interface MessageSenderDeps {
+  readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
+  /** By type of Destination. */
+  readonly adapters: Readonly<Partial<Record<DestinationConfig['type'], MessageAdapter>>>;
+  readonly contents: ContentReader;
+  readonly directory: Pick<DirectorySource, 'current'>;
+  /** Of a Destination, deleted ones included: what is left of its messages gets a last edit. */
+  typeOf(destinationId: PublicId): Promise<DestinationConfig['type'] | null>;
+  /** Told how templates of Routes fared. */
+  readonly reports: RenderReports;
+  /** Notices that the process stood still between the look at its ownership and the call. */
+  readonly pauses: { begin(): Watch };
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly deliveryMetrics: DeliveryMetrics;
+}
+
+type Asked = MessageSend | DestinationProbe;
+
+export interface MessageSender {
+  /** Performs `message.send` and `message.probe`. Never throws. */
+  send(effect: Asked): void;
+  /** Destinations with a call under way. */
+  calling(): Iterable<PublicId>;
+  /** Begins no further call; resolves when those under way have been told. */
+  finish(): Promise<void>;
+}
+
+/**
+ * The performer of messages. When something cannot be read, nothing is sent and the Destination is told so. A replica that
+ * has lost the Destination sends and tells nothing: its new owner goes on from the committed intent.
+ */
+export function createMessageSender(deps: MessageSenderDeps): MessageSender {
+  const { system, clock, log } = deps;
+  const underWay = new Map<Promise<void>, PublicId>();
+  let isFinishing = false;
+
+  const tell = ({ destinationId, call }: Asked, outcome: SendOutcome): void => {
+    const message: SendFinished = { type: 'send_finished', call, outcome, at: clock.now() };
+    system.tell(destinationAddress(destinationId), message);
+  };
+
+  const run = async (asked: Asked): Promise<void> => {
+    const watch = deps.pauses.begin();
+    try {
+      if (!(await system.stillOwns(destinationAddress(asked.destinationId)))) return;
+      const began = clock.now();
+      const outcome = await outcomeOf(deps, asked, () => !isFinishing && !watch.hasPaused());
+      if (isFinishing && outcome.class === 'not_sent') return;
+      tell(asked, outcome);
+      report(deps, asked, outcome, began, clock.now());
+    } finally {
+      watch.end();
+    }
+  };
+
+  const failed = (asked: Asked, error: unknown): void => {
+    log('delivery_work_failed', {
+      destination: asked.destinationId,
+      group: asked.type === 'message.send' ? groupOf(asked) : null,
+      error: error instanceof Error ? error.message : String(error),
+    });
+    tell(asked, { class: 'not_sent', because: 'unreadable' });
+  };
+
+  return {
+    send(asked) {
+      if (isFinishing) return;
+      const call = run(asked)
+        .catch((error: unknown) => failed(asked, error))
+        .finally(() => underWay.delete(call));
+      underWay.set(call, asked.destinationId);
+    },
+    calling: () => underWay.values(),
+    async finish() {
+      isFinishing = true;
+      await Promise.all(underWay.keys());
+    },
+  };
+}
+
+async function outcomeOf(
+  deps: MessageSenderDeps,
+  asked: Asked,
+  mayBegin: () => boolean,
+): Promise<SendOutcome> {
+  const { destinationId } = asked;
+  const destination = deps.directory.current().destinationsById.get(destinationId) ?? null;
+  const type = destination?.type ?? (await deps.typeOf(destinationId));
+  const adapter = type && deps.adapters[type];
+  if (!adapter) throw new Error(`no messages are sent to a Destination of type ${type}`);
+  if (asked.type === 'message.probe') return adapter.check({ asked, destination, mayBegin });
+  const read = await deps.contents.read(asked, destination);
+  if (read.is === 'dropped') return { class: 'dropped' };
+  if (read.is === 'missing')
+    return { class: 'unknown', error: 'what the message is about is not kept any more' };
+  const result = await adapter.send({ asked, destination, mayBegin }, read.content);
+  deps.reports.rendered(asked, read.content, result);
+  return result.outcome;
+}
+
+/** As lists of attempts name it. */
+function kindOf(asked: MessageSend): MessageKind {
+  const { operation, subject } = asked;
+  if (subject.kind === 'storm') return 'storm_summary';
+  if (operation.kind === 'edit') return operation.isFinal ? 'final_edit' : 'update';
+  return operation.kind === 'publish' ? 'publication' : 'thread_reply';
+}
+
+/** What made no call leaves no trace; a probe is in the Request log. */
+function report(
+  { log, deliveryMetrics }: MessageSenderDeps,
+  asked: Asked,
+  outcome: SendOutcome,
+  began: Micros,
+  ended: Micros,
+): void {
+  if (asked.type === 'message.probe') return;
+  if (outcome.class === 'unchanged' || outcome.class === 'dropped' || outcome.class === 'not_sent') return;
+  const { destinationId: destination, attempt } = asked;
+  const kind = kindOf(asked);
+  deliveryMetrics.messageAttempt(destination, kind, outcome.class);
+  if (attempt === 1) deliveryMetrics.latency(destination, began - asked.dueAt);
+  log('delivery_attempt', {
+    destination,
+    group: groupOf(asked),
+    kind,
+    outcome: outcome.class === 'ok' ? 'delivered' : outcome.class,
+    attempt,
+    duration_ms: Math.round((ended - began) / 1000),
+    ...(outcome.class === 'retry_after'
+      ? { retry_after_ms: Math.max(0, Math.round((outcome.until - ended) / 1000)) }
+      : {}),
+  });
+}
