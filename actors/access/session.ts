@@ -8,6 +8,8 @@ import type { User } from './user.ts';
 export const SESSION_IDLE_TIMEOUT: Micros = 12 * HOUR;
 /** `auth.session_lifetime`. */
 export const SESSION_LIFETIME: Micros = 7 * DAY;
+/** `auth.oidc_fallback_session_lifetime`: for whom the provider cannot be asked about. */
+export const OIDC_FALLBACK_LIFETIME: Micros = 12 * HOUR;
 /** Use is written down at most this often. */
 export const TOUCH_INTERVAL: Micros = MINUTE;
 /** An ended session is kept this long, so that a late request learns why. */
@@ -60,6 +62,11 @@ export function sessionStanding(found: SessionWithUser, now: Micros): SessionSta
 
 export function idleExpiresAt(session: Pick<Session, 'lastUsedAt'>): Micros {
   return session.lastUsedAt + SESSION_IDLE_TIMEOUT;
+}
+
+/** How long a session lives at most that a provider opened. */
+export function providerSessionLifetime(hasOfflineToken: boolean): Micros {
+  return hasOfflineToken ? SESSION_LIFETIME : OIDC_FALLBACK_LIFETIME;
 }
 
 /** Whether this use is worth a write. */
