@@ -1,5 +1,6 @@
 /** Writes what Connections record, and loads the events they have handled. */
 import type {
+  EventClaimed,
   EventHandled,
   EventsForgotten,
   InboundRecorded,
@@ -7,10 +8,29 @@ import type {
 } from '../actors/connection/effects.ts';
 import { CONNECTION } from '../actors/connection/messages.ts';
 import { type ConnectionRows, emptyConnectionRows, REMEMBERED_FOR } from '../actors/connection/rows.ts';
+import { ConflictError } from '../runtime/actor/index.ts';
 import type { Clock, Micros } from '../runtime/clock.ts';
 import { numberArray, textArray, wordArray } from './array-literals.ts';
 import { jsonText } from './json-text.ts';
 import type { RecordWriter, RowLoader, Transaction } from './records.ts';
+
+/** Events that Alert Groups handled with their Commands. */
+export const eventClaims: RecordWriter = {
+  types: ['connection.event_claimed'],
+  async write(tx, effects) {
+    const claims = effects as readonly EventClaimed[];
+    const written = await tx`
+      insert into connection_events (connection_id, event_id, handled_at, say)
+      select * from unnest(
+        ${wordArray(claims.map(({ connectionId }) => connectionId))}::text[],
+        ${textArray(claims.map(({ eventId }) => eventId))}::text[],
+        ${numberArray(claims.map(({ at }) => at))}::bigint[],
+        ${textArray(claims.map(({ say }) => say))}::text[]
+      )
+      on conflict do nothing`;
+    if (written.count < claims.length) throw new ConflictError('an event was handled by another commit');
+  },
+};
 
 /** In the order in which a turn means them: what is forgotten comes before what arrives with the next access. */
 export const connectionWriter: RecordWriter = {

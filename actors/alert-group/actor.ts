@@ -2,6 +2,7 @@
 import type { Actor, ActorDefinition } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DirectorySource } from '../directory.ts';
+import { lookUpForCarried, runCarried } from './carried.ts';
 import { asksForNewer, runCommand } from './commands.ts';
 import {
   endIntegration,
@@ -11,7 +12,7 @@ import {
   noteNoticeDelivered,
   releaseOwner,
 } from './configuration.ts';
-import { ALERT_GROUP, type AlertGroupMessage, type GroupCommand } from './messages.ts';
+import { ALERT_GROUP, type AlertGroupMessage, type CommandOutcome, type GroupCommand } from './messages.ts';
 import { migrateState } from './migrate.ts';
 import {
   alertsToFind,
@@ -89,6 +90,7 @@ function prepare(
       return lookUp(related, { slots: [...tailSlots(state, rows, directory).values()] });
     }
     case 'command': {
+      if (message.carrier) return lookUpForCarried(related, message.carrier);
       if (state.stage === 'unstarted' || !asksForNewer(state, message.command.name)) return null;
       return lookUpForUnresolve(related, state.slot, self.key as PublicId);
     }
@@ -115,7 +117,9 @@ function receive(turn: GroupTurn, message: AlertGroupMessage, outside: Outside):
 }
 
 function receiveCommand(turn: GroupTurn, command: GroupCommand, outside: Outside): void {
-  turn.reply = turn.state.stage === 'unstarted' ? { outcome: 'unknown' } : runCommand(turn, command, outside);
+  const run = (): CommandOutcome =>
+    turn.state.stage === 'unstarted' ? { outcome: 'unknown' } : runCommand(turn, command, outside);
+  turn.reply = command.carrier ? runCarried(turn, command.carrier, outside, run) : run();
 }
 
 function receiveByStarted(

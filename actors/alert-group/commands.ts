@@ -1,10 +1,17 @@
 /** What people do to an Alert Group (seed 2 §3.1, Alert Group chapter §3.2 and §6). */
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { auditEntry } from '../audit.ts';
+import { type Authorship, auditEntry } from '../audit.ts';
 import type { Principal } from '../model.ts';
 import { releaseOwner } from './configuration.ts';
-import type { Command, CommandName, CommandOutcome, CommandRefusal, GroupCommand } from './messages.ts';
+import type {
+  Command,
+  CommandCarrier,
+  CommandName,
+  CommandOutcome,
+  CommandRefusal,
+  GroupCommand,
+} from './messages.ts';
 import type { Outside } from './outside.ts';
 import { isLive, reclaimSlot } from './placing.ts';
 import type { GroupRef } from './ports.ts';
@@ -26,7 +33,7 @@ const UNCHANGED: CommandOutcome = { outcome: 'unchanged' };
 /** Runs one Command and answers its outcome. `outside` is what was looked up for Unresolve. */
 export function runCommand(
   turn: GroupTurn,
-  { command, by, address }: GroupCommand,
+  { command, by, address, carrier }: GroupCommand,
   outside: Outside,
 ): CommandOutcome {
   const refused = refusal(turn, command, by, outside.newer);
@@ -36,7 +43,8 @@ export function runCommand(
     reclaimSlot(turn, outside.slots);
     turn.portray();
   }
-  if (taken.action !== null) audit(turn, taken.action, by, address ?? null);
+  if (taken.action !== null)
+    audit(turn, taken.action, { by, at: turn.now, address: address ?? null }, carrier);
   return taken.outcome;
 }
 
@@ -168,15 +176,18 @@ function addNote(turn: GroupTurn, body: string, by: Principal): CommandOutcome {
   return { outcome: 'done', noteId: id };
 }
 
-function audit(turn: GroupTurn, action: string, by: Principal, address: string | null): void {
+function audit(
+  turn: GroupTurn,
+  action: string,
+  author: Authorship,
+  carrier: CommandCarrier | undefined,
+): void {
   const { number, portrait } = turn.group;
-  const entry = auditEntry(
-    { by, at: turn.now, address },
-    {
-      action: `alert_group.${action}`,
-      resourceId: turn.groupId,
-      resourceName: number === null ? portrait.title : `#${number} ${portrait.title}`,
-    },
-  );
+  const entry = auditEntry(author, {
+    action: `alert_group.${action}`,
+    resourceId: turn.groupId,
+    resourceName: number === null ? portrait.title : `#${number} ${portrait.title}`,
+    ...(carrier ? { details: { external_id: carrier.externalId, connection: carrier.connection } } : {}),
+  });
   turn.record({ type: 'audit.recorded', entry });
 }

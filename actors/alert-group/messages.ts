@@ -2,7 +2,18 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { AlertHistory, AlertReport, Principal, ResolveReason, Slot, UserRef } from '../model.ts';
+import type { ButtonCommand } from '../../runtime/secrets/button-data.ts';
+import type { Language, Way } from '../messages/index.ts';
+import type {
+  AlertHistory,
+  AlertReport,
+  Loudness,
+  Principal,
+  ResolveReason,
+  Slot,
+  SymbolicMention,
+  UserRef,
+} from '../model.ts';
 
 export const ALERT_GROUP = 'alert_group';
 
@@ -118,13 +129,39 @@ export interface FeedPresence {
   readonly groupKey: string;
 }
 
-/** A person's action. Always asked, never stored in the inbox. The reply is a {@link CommandOutcome}. */
+/**
+ * A person's action. Always asked, never stored in the inbox. The reply is a {@link CommandOutcome}, or for one that an
+ * event of a messenger carries a {@link CarriedReply}.
+ */
 export interface GroupCommand {
   readonly type: 'command';
   readonly command: Command;
   readonly by: Principal;
   /** Client address for the Audit log, where there is one. */
   readonly address?: string;
+  readonly carrier?: CommandCarrier;
+}
+
+/** The event of a messenger that a Command came with: it counts as handled with the Command, once. */
+export interface CommandCarrier {
+  readonly connection: { readonly id: PublicId; readonly name: string };
+  readonly eventId: string;
+  /** The account that acted. */
+  readonly externalId: string;
+  /** How the person is told what came of it; null: not at all. */
+  readonly answer: {
+    readonly way: Way;
+    readonly language: Language;
+    readonly button: ButtonCommand;
+    readonly seconds: number;
+  } | null;
+}
+
+export interface CarriedReply {
+  /** Null: the event was handled before, and nothing happened now. */
+  readonly outcome: CommandOutcome | null;
+  /** What is to be said to the person; null: nothing, or it was said before. */
+  readonly say: string | null;
 }
 
 export type Command =
@@ -239,8 +276,11 @@ export interface DeliveryNoted {
   readonly event: DeliveryEventName | null;
   /** Masked. */
   readonly error: string | null;
-  /** Whether this Destination has a problem with this group now. */
-  readonly problem: boolean;
+  /** Whether this Destination has a problem with this group now; null: as it was. */
+  readonly problem: boolean | null;
+  /** Of the message that it is about. Absent where an older version told. */
+  readonly loudness?: Loudness;
+  readonly mentions?: readonly SymbolicMention[];
   readonly at: Micros;
 }
 

@@ -18,6 +18,8 @@ export interface Outside {
   readonly heardAt: ReadonlyMap<string, Micros>;
   /** For Unresolve. */
   readonly newer: GroupRef | null;
+  /** The event that carries the Command, when it was handled before. */
+  readonly handled: { readonly say: string | null } | null;
 }
 
 export const NOTHING_ASKED: Outside = {
@@ -25,6 +27,7 @@ export const NOTHING_ASKED: Outside = {
   homes: new Map(),
   heardAt: new Map(),
   newer: null,
+  handled: null,
 };
 
 export interface Question {
@@ -50,6 +53,7 @@ export function lookUp(
     homes,
     heardAt,
     newer: null,
+    handled: null,
   }));
 }
 

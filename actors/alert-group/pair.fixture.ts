@@ -102,6 +102,7 @@ export function createPair() {
           ),
         );
       },
+      eventHandled: async () => null,
       feedsHeardAt: async (keys) =>
         new Map(keys.flatMap((key) => (heardAt.has(key) ? [[key, heardAt.get(key) ?? 0] as const] : []))),
     },

@@ -18,6 +18,11 @@ export interface RelatedGroups {
   homesOf(alertKeys: readonly string[]): Promise<ReadonlyMap<string, PublicId>>;
   /** Receipt of the newest Snapshot of some feeds, µs, by feed key; a feed never heard is absent. */
   feedsHeardAt(feeds: readonly string[]): Promise<ReadonlyMap<string, Micros>>;
+  /** An event of a messenger that was handled; `say` is what is still to be said about it. Null: it is new. */
+  eventHandled(event: {
+    readonly connectionId: PublicId;
+    readonly eventId: string;
+  }): Promise<{ readonly say: string | null } | null>;
 }
 
 export interface GroupRef {

@@ -15,6 +15,7 @@ import {
 } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
+import type { EventClaimed } from '../connection/effects.ts';
 import type { Directory, RouteConfig } from '../directory.ts';
 import type { AuditRecorded, HintSent, WebhookEventRecorded } from '../effects.ts';
 import { type AlertsEnded, feedAddress } from '../feed/messages.ts';
@@ -200,7 +201,7 @@ export class GroupTurn {
     this.#sends.push(send);
   }
 
-  record(record: GroupRecord | WebhookEventRecorded | AuditRecorded): void {
+  record(record: GroupRecord | WebhookEventRecorded | AuditRecorded | EventClaimed): void {
     this.#records.push(record);
   }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { PerformedEffect, Turn } from '../../runtime/actor/index.ts';
 import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
+import type { EventClaimed } from '../connection/effects.ts';
 import type { DestinationConfig, Directory, RouteConfig } from '../directory.ts';
 import type { AuditEntry, HintSent, WebhookEventRecorded } from '../effects.ts';
 import { type AlertsEnded, FEED } from '../feed/messages.ts';
@@ -19,7 +20,16 @@ import { ON_CALL_POLICY } from '../route/profiles.ts';
 import { severityOf } from '../route/severity.ts';
 import { createAlertGroup } from './actor.ts';
 import type { GroupRecord, GroupRow } from './effects.ts';
-import type { AlertGroupMessage, Command, CommandOutcome, PresenceChange, SnapshotPart } from './messages.ts';
+import type {
+  AlertGroupMessage,
+  CarriedReply,
+  Command,
+  CommandCarrier,
+  CommandOutcome,
+  GroupCommand,
+  PresenceChange,
+  SnapshotPart,
+} from './messages.ts';
 import { createContestedAlerts, slotKey } from './ports.ts';
 import type { GroupRows } from './rows.ts';
 import { contextOf, type GroupState, isMoved, isOpen, UNSTARTED } from './state.ts';
@@ -159,6 +169,7 @@ export interface WorldOptions {
 
 export function createWorld(options: WorldOptions = {}) {
   let destination = options.destination ?? 'none';
+  const handledEvents = new Map<string, { readonly say: string | null }>();
   const undelivered: { readonly groupId: PublicId; readonly entry: LifecycleEntry }[] = [];
   let now: Micros = 0;
   let seed = 0;
@@ -212,6 +223,7 @@ export function createWorld(options: WorldOptions = {}) {
             return found ? [[key, found[0]] as const] : [];
           }),
         ),
+      eventHandled: async ({ eventId }) => handledEvents.get(eventId) ?? null,
       feedsHeardAt: async (feeds) => {
         asked.push(...feeds);
         return new Map(
@@ -267,6 +279,7 @@ export function createWorld(options: WorldOptions = {}) {
       | GroupRecord
       | WebhookEventRecorded
       | { type: 'audit.recorded'; entry: AuditEntry }
+      | EventClaimed
     )[]) {
       if (record.type === 'timeline.added' || record.type === 'note.added') {
         timeline.push({ number, entry: record.entry });
@@ -275,6 +288,7 @@ export function createWorld(options: WorldOptions = {}) {
       } else if (record.type === 'webhook.recorded') webhooks.push(record);
       else if (record.type === 'group.saved') rowsOf.set(record.row.id, { ...record.row, number });
       else if (record.type === 'audit.recorded') audit.push(record.entry);
+      else if (record.type === 'connection.event_claimed') handledEvents.set(record.eventId, record);
       else if (record.type === 'slot.moved') {
         const key = slotKey(record);
         if ((slots.get(key) ?? null) !== record.fromGroupId)
@@ -419,6 +433,18 @@ export function createWorld(options: WorldOptions = {}) {
       }
     },
 
+    /** A Command that an event of a messenger carries. */
+    async carried(
+      number: number,
+      command: Command,
+      by: Principal,
+      carrier: CommandCarrier,
+    ): Promise<CarriedReply> {
+      const message: GroupCommand = { type: 'command', command, by, carrier };
+      return (await deliver(byNumber(number).groupId, message)) as CarriedReply;
+    },
+    /** The newest entry of the Audit log. */
+    lastAudit: () => audit.at(-1),
     async command(number: number, command: Command, by: Principal): Promise<CommandOutcome> {
       return (await deliver(byNumber(number).groupId, { type: 'command', command, by })) as CommandOutcome;
     },

@@ -14,6 +14,14 @@ export interface EventHandled extends RecordedEffect {
   readonly at: Micros;
 }
 
+/**
+ * Recorded by an Alert Group whose Command came with an event: handled, unless another commit was quicker, which refuses
+ * the whole commit.
+ */
+export interface EventClaimed extends RecordedEffect, Omit<EventHandled, 'type'> {
+  readonly type: 'connection.event_claimed';
+}
+
 /** The bridge's Info as reads show it. */
 export interface InfoRecorded extends RecordedEffect {
   readonly type: 'connection.info';

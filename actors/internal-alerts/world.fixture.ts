@@ -144,6 +144,7 @@ export function createInternalWorld() {
           }),
         ),
       feedsHeardAt: async () => new Map(),
+      eventHandled: async () => null,
     },
   });
   const feedActor = createFeedActor({

@@ -14,7 +14,11 @@ import { createActorStore } from '../../storage/actor-store.ts';
 import { alertGroupWriters, alertRows, createRelatedGroups } from '../../storage/alert-groups.ts';
 import { auditRecords } from '../../storage/audit.ts';
 import { unlessUnavailable } from '../../storage/connection.ts';
-import { connectionWriter, createConnectionRowLoader } from '../../storage/connection-records.ts';
+import {
+  connectionWriter,
+  createConnectionRowLoader,
+  eventClaims,
+} from '../../storage/connection-records.ts';
 import { createDecisions } from '../../storage/decisions.ts';
 import type { StoredDirectory } from '../../storage/directory.ts';
 import { createHomes, createSlots, feedPresences, feedRows, heardFeeds } from '../../storage/feeds.ts';
@@ -82,6 +86,7 @@ export function createEngine(deps: EngineDeps): ActorSystem {
       // After Destinations, whose rows it locks, too.
       internalAlerts.writer,
       ...integrationWriters,
+      eventClaims,
       connectionWriter,
       heardFeeds,
       feedPresences,

@@ -44,6 +44,12 @@ export function createRelatedGroups(sql: Sql): RelatedGroups {
         where a.state = 'firing'`;
       return new Map(rows.map((row) => [alertKey(row.integration_id, row.fingerprint), row.group_id]));
     },
+    // Index: connection_events_pkey.
+    async eventHandled({ connectionId, eventId }) {
+      const [row] = await sql<{ say: string | null }[]>`
+        select say from connection_events where connection_id = ${connectionId} and event_id = ${eventId}`;
+      return row ?? null;
+    },
     // Index: feeds_pkey.
     async feedsHeardAt(feeds) {
       const rows = await sql<{ key: string; last_received_at: Micros }[]>`
