@@ -51,10 +51,11 @@ function exampleAlert(pod: string): TemplateAlert {
 export function standIns(
   { secrets, values }: Pick<RequestTemplates, 'secrets' | 'values'>,
   secret: (name: string) => string,
+  value: (name: string) => string,
 ): Pick<WebhookTelling, 'secrets' | 'response'> {
   return {
     secrets: Object.fromEntries(secrets.map((name) => [name, secret(name)])),
-    response: Object.fromEntries(values.map((name) => [name, exampleValue(name)])),
+    response: Object.fromEntries(values.map((name) => [name, value(name)])),
   };
 }
 
