@@ -112,6 +112,7 @@ export const LOG_EVENTS = {
     'duration_ms',
     'retry_after_ms',
   ],
+  delivery_possible_duplicate: [W, 'destination', 'group'],
   delivery_work_failed: [W, 'destination', 'group', 'error'],
   fallback_template_used: [W, 'destination', 'group', 'route', 'template', 'error'],
   destination_broken: [W, 'destination', 'reason'],
@@ -127,6 +128,8 @@ export const LOG_EVENTS = {
   outbound_blocked: [W, 'client', 'rule', 'scheme', 'host'],
   outbound_unverified_address: [I, 'client', 'scheme', 'host'],
   request_records_lost: [W, 'count', 'error'],
+  outgoing_heartbeat_failed: [W, 'error'],
+  outgoing_heartbeat_recovered: [I],
   live_updates_failed: [W, 'error'],
   live_updates_restored: [I],
 } as const satisfies Record<string, readonly ['info' | 'warn' | 'error', ...string[]]>;

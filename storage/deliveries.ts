@@ -104,12 +104,3 @@ async function readStormSince(sql: Sql, routeId: PublicId): Promise<Micros | nul
     select since from route_storms where route_id = ${routeId} and ended_at is null`;
   return storm?.since ?? null;
 }
-
-/** Message Destinations that have something to do. */
-export async function destinationsWithMessages(sql: Sql): Promise<readonly PublicId[]> {
-  // index: deliveries_wanted
-  const rows = await sql<{ id: PublicId }[]>`
-    select d.id from destinations d
-    where exists (select 1 from deliveries e where e.destination_id = d.id and e.wanted)`;
-  return rows.map((row) => row.id);
-}

@@ -56,10 +56,11 @@ export function createWaitingEvents(sql: Sql): WaitingEvents {
 
 /** Destinations that have something to send: each is told to resume at start. */
 export async function destinationsWithWork(sql: Sql): Promise<readonly PublicId[]> {
-  // index: webhook_events_waiting
+  // indexes: webhook_events_waiting, deliveries_wanted
   const rows = await sql<{ id: PublicId }[]>`
     select d.id from destinations d
-    where exists (select 1 from webhook_events e where e.destination_id = d.id and e.finished_at is null)`;
+    where exists (select 1 from webhook_events e where e.destination_id = d.id and e.finished_at is null)
+      or exists (select 1 from deliveries m where m.destination_id = d.id and m.wanted)`;
   return rows.map((row) => row.id);
 }
 

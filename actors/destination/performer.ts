@@ -3,26 +3,58 @@ import type { Log } from '../../runtime/log.ts';
 import type { Directory } from '../directory.ts';
 import type { HintBus } from '../effects.ts';
 import type { DestinationHealthChanged, WebhookSend } from './effects.ts';
+import type { DestinationProbe, MessageSend } from './messages/calls.ts';
+import type { DeliveryHappened } from './messages/effects.ts';
 
 export interface DestinationPerformerDeps {
   readonly send: (effect: WebhookSend) => void;
+  readonly sendMessage: (effect: MessageSend | DestinationProbe) => void;
   readonly log: Log;
   readonly hints: HintBus;
   readonly directory: { current(): Pick<Directory, 'routes'> };
 }
 
-export type DestinationPerformed = WebhookSend | DestinationHealthChanged;
+export type DestinationPerformed =
+  | WebhookSend
+  | MessageSend
+  | DestinationProbe
+  | DeliveryHappened
+  | DestinationHealthChanged;
 
 /** The effect types it takes. */
-export const DESTINATION_PERFORMS = ['webhook.send', 'destination.health_changed'] as const;
+export const DESTINATION_PERFORMS = [
+  'webhook.send',
+  'message.send',
+  'message.probe',
+  'delivery.happened',
+  'destination.health_changed',
+] as const satisfies readonly DestinationPerformed['type'][];
 
 export function createDestinationPerformer(
   deps: DestinationPerformerDeps,
 ): (effect: DestinationPerformed) => void {
   return (effect) => {
-    if (effect.type === 'webhook.send') deps.send(effect);
-    else healthChanged(deps, effect);
+    switch (effect.type) {
+      case 'webhook.send':
+        return deps.send(effect);
+      case 'message.send':
+      case 'message.probe':
+        return deps.sendMessage(effect);
+      case 'delivery.happened':
+        return happened(deps, effect);
+      case 'destination.health_changed':
+        return healthChanged(deps, effect);
+    }
   };
+}
+
+/** What a message came to changes nothing that its Alert Group shows but the state of its deliveries. */
+function happened(
+  { log, hints }: DestinationPerformerDeps,
+  { destinationId: destination, groupId, event }: DeliveryHappened,
+): void {
+  if (event === 'possible_duplicate') log('delivery_possible_duplicate', { destination, group: groupId });
+  if (groupId !== null) hints.send({ type: 'alert-group', id: groupId });
 }
 
 function healthChanged(

@@ -1,7 +1,7 @@
 /** Connections: from a committed turn to a call of a bridge and back, and from a pushed event to its effect. */
 import { createAnswers } from '../../actors/connection/bridge/answers.ts';
 import { type BridgeClient, createBridgeClient } from '../../actors/connection/bridge/client.ts';
-import { createInfoReader } from '../../actors/connection/bridge/info-reader.ts';
+import { createInfoReader, type InfoReader } from '../../actors/connection/bridge/info-reader.ts';
 import { createEventIntake } from '../../actors/connection/bridge/intake.ts';
 import type { Opener } from '../../actors/connection/bridge/open.ts';
 import { createPoller } from '../../actors/connection/bridge/poller.ts';
@@ -31,6 +31,7 @@ export interface ConnectionsDeps {
 
 export interface Connections {
   readonly bridge: BridgeClient;
+  readonly infos: InfoReader;
   readonly tokens: WaitingTokens;
   readonly opener: Opener;
   readonly pushes: PushReceiver;
@@ -52,6 +53,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const poller = createPoller({ bridge, infos, intake, opener, system, clock, log, settings });
   return {
     bridge,
+    infos,
     tokens,
     opener,
     pushes: createPushReceiver({ ...deps, intake, opener, settings }),

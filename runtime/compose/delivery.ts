@@ -1,8 +1,7 @@
 /** Outgoing webhooks: from a committed turn of a Destination to a request and back. */
-import type { Registry } from 'prom-client';
 import type { WebhookSend } from '../../actors/destination/effects.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
-import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
+import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { createWebhookBodies, type WebhookBodies } from '../../actors/destination/webhook-bodies.ts';
 import { createWebhookSender } from '../../actors/destination/webhook-sender.ts';
 import { createWebhookSettings, type WebhookSettingsSource } from '../../storage/destination-rows.ts';
@@ -17,7 +16,7 @@ import type { Database } from './database.ts';
 export interface DeliveryDeps {
   readonly database: Database;
   readonly caller: OutboundCaller;
-  readonly registry: Registry;
+  readonly deliveryMetrics: DeliveryMetrics;
   readonly clock: Clock;
   readonly log: Log;
   readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
@@ -44,7 +43,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     keyring,
     clock: deps.clock,
     log: deps.log,
-    deliveryMetrics: createDeliveryMetrics(deps.registry),
+    deliveryMetrics: deps.deliveryMetrics,
     settings: (id) => settings.read(id),
     body: async (eventId) => bodies.get(eventId) ?? readWebhookBody(main, eventId),
   });

@@ -20,6 +20,7 @@ import {
   eventClaims,
 } from '../../storage/connection-records.ts';
 import { createDecisions } from '../../storage/decisions.ts';
+import { deliveryRecords } from '../../storage/delivery-records.ts';
 import type { StoredDirectory } from '../../storage/directory.ts';
 import { createHomes, createSlots, feedPresences, feedRows, heardFeeds } from '../../storage/feeds.ts';
 import { integrationRows, integrationWriters } from '../../storage/integration-states.ts';
@@ -83,6 +84,7 @@ export function createEngine(deps: EngineDeps): ActorSystem {
     writers: [
       ...alertGroupWriters(contested),
       createWebhookRecordWriter({ publicUrl: deps.settings.publicUrl, bodies: deps.bodies }),
+      deliveryRecords,
       // After Destinations, whose rows it locks, too.
       internalAlerts.writer,
       ...integrationWriters,

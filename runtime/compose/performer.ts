@@ -3,6 +3,7 @@ import type { GroupPerformed, StatusChanged } from '../../actors/alert-group/eff
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
 import type { WebhookSend } from '../../actors/destination/effects.ts';
+import type { DestinationProbe, MessageSend } from '../../actors/destination/messages/calls.ts';
 import { createDestinationPerformer, type DestinationPerformed } from '../../actors/destination/performer.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus, HintSent } from '../../actors/effects.ts';
@@ -27,6 +28,7 @@ type Performed =
 export interface PerformerDeps {
   readonly hints: HintBus;
   readonly send: (effect: WebhookSend) => void;
+  readonly sendMessage: (effect: MessageSend | DestinationProbe) => void;
   readonly performForConnection: (effect: ConnectionPerformed) => void;
   readonly reported: (effect: SnapshotReported) => void;
   readonly ingestMetrics: IngestMetrics;
@@ -51,6 +53,9 @@ export function createPerformer(deps: PerformerDeps): Performer {
       case 'hint':
         return hints.send(performed.hint);
       case 'webhook.send':
+      case 'message.send':
+      case 'message.probe':
+      case 'delivery.happened':
       case 'destination.health_changed':
         return performForDestination(performed);
       case 'connection.poll':

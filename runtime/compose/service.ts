@@ -6,6 +6,7 @@ import { ALERT_GROUP } from '../../actors/alert-group/messages.ts';
 import { createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { connectionAddress } from '../../actors/connection/messages.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
+import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { integrationAddress } from '../../actors/integration/messages.ts';
 import { ROUTE } from '../../actors/route/messages.ts';
 import { createSystemMetrics } from '../../actors/system/metrics.ts';
@@ -47,6 +48,7 @@ import { createDelivery } from './delivery.ts';
 import { createEngine } from './engine.ts';
 import { createHousekeepingMetrics } from './housekeeping.ts';
 import { createLeader } from './leader.ts';
+import { createMessages } from './messages.ts';
 import { openOutbound } from './outbound.ts';
 import { createPerformer } from './performer.ts';
 import { openPlacement } from './placement.ts';
@@ -114,17 +116,32 @@ export async function startService(
       stillOwns: (actor: Address) => system.stillOwns(actor),
     },
   };
-  const delivery = createDelivery(calling);
+  const deliveryMetrics = createDeliveryMetrics(registry);
+  const delivery = createDelivery({ ...calling, deliveryMetrics });
   const connections = createConnections({
     ...calling,
     recorder: outbound.recorder,
     ingestUrl: settings.ingestUrl,
   });
+  const templates = createTemplateWork({
+    sql: main,
+    links,
+    registry,
+    publicUrl: settings.publicUrl,
+    version: deps.version.version,
+    log,
+  });
+  const messages = createMessages({
+    ...calling,
+    ...{ connections, directory, links, templates, deliveryMetrics },
+    publicUrl: settings.publicUrl,
+    version: deps.version.version,
+  });
   const { placement, leadership, others } = await openPlacement(
     {
       ...{ settings, me, database, clock, log, registry },
       version: deps.version.version,
-      isCalling: delivery.isCalling,
+      isCalling: (shard) => delivery.isCalling(shard) || messages.isCalling(shard),
     },
     onStop,
   );
@@ -144,6 +161,7 @@ export async function startService(
   const performer = createPerformer({
     hints,
     send: delivery.send,
+    sendMessage: messages.send,
     performForConnection: connections.perform,
     reported: (reported) => ingest.report(reported),
     ingestMetrics,
@@ -208,14 +226,6 @@ export async function startService(
     logsInfo: settings.logLevel === 'info',
     isUnavailable,
   });
-  const templates = createTemplateWork({
-    sql: main,
-    links,
-    registry,
-    publicUrl: settings.publicUrl,
-    version: deps.version.version,
-    log,
-  });
   const http = await createHttp({
     listen: settings.listen,
     publicUrl: settings.publicUrl,
@@ -263,6 +273,8 @@ export async function startService(
     leadership,
     me,
     sql: main,
+    caller,
+    keyring: database.keyring,
     metrics: systemMetrics,
     housekeepingMetrics: createHousekeepingMetrics(registry),
     poke: () => {
@@ -302,8 +314,9 @@ export async function startService(
     state.shuttingDown();
     leader.stop();
     connections.stop();
+    const callsEnd = Promise.all([delivery.finish(), messages.finish()]);
     // At once, so that both end in time; an event that is due now is sent by the next start.
-    await Promise.all([http.drain(), placement.drain(), atMost(clock, CALLS_WITHIN, delivery.finish())]);
+    await Promise.all([http.drain(), placement.drain(), atMost(clock, CALLS_WITHIN, callsEnd)]);
     await engineTookAll(system, clock);
     resumption.stop();
     overdue.stop();

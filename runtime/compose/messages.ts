@@ -1,0 +1,98 @@
+/** Messages: from a committed turn of a Destination to a messenger and back. */
+import type { DestinationProbe, MessageSend } from '../../actors/destination/messages/calls.ts';
+import { destinationAddress } from '../../actors/destination/messages.ts';
+import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
+import { createBridgeAdapter } from '../../actors/destination/sending/bridge-adapter.ts';
+import { createContentReader } from '../../actors/destination/sending/content.ts';
+import { createRenderReports } from '../../actors/destination/sending/reports.ts';
+import { createRouteTemplates } from '../../actors/destination/sending/route-templates.ts';
+import { createSceneReader, type SceneReader } from '../../actors/destination/sending/scene.ts';
+import { createMessageSender } from '../../actors/destination/sending/sender.ts';
+import type { DirectorySource } from '../../actors/directory.ts';
+import type { LinkSource } from '../../actors/links/configuration.ts';
+import { accountsOf } from '../../storage/account-links.ts';
+import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups.ts';
+import {
+  createBridgeTargets,
+  createStormReader,
+  readDestinationType,
+} from '../../storage/message-settings.ts';
+import { type ActorSystem, shardOf } from '../actor/index.ts';
+import { type Clock, systemMonotonic } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { createPauseWatch } from '../pause-watch.ts';
+import type { Connections } from './connections.ts';
+import type { Database } from './database.ts';
+import type { TemplateWork } from './templates.ts';
+
+export interface MessagesDeps {
+  readonly database: Pick<Database, 'main' | 'keyring'>;
+  readonly connections: Pick<Connections, 'bridge' | 'infos' | 'opener'>;
+  readonly directory: DirectorySource;
+  readonly links: LinkSource;
+  readonly templates: Pick<TemplateWork, 'failures' | 'metrics'>;
+  readonly deliveryMetrics: DeliveryMetrics;
+  readonly publicUrl: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
+}
+
+export interface Messages {
+  /** What messages are laid out from; tests and previews read it, too. */
+  readonly scenes: SceneReader;
+  send(effect: MessageSend | DestinationProbe): void;
+  /** Whether a call of a Destination of the shard is under way. */
+  isCalling(shard: number): boolean;
+  /** Begins no further call and waits for those under way. */
+  finish(): Promise<void>;
+}
+
+export function createMessages(deps: MessagesDeps): Messages {
+  const { connections, directory, templates, clock, log } = deps;
+  const { main, keyring } = deps.database;
+  const accounts = (connectionId: Parameters<typeof accountsOf>[1], ids: Parameters<typeof accountsOf>[2]) =>
+    accountsOf(main, connectionId, ids);
+  const scenes = createSceneReader({
+    groups: createGroupReader(main),
+    alerts: createTemplateAlerts(main),
+    accountsOf: accounts,
+    directory,
+    links: deps.links,
+    failures: templates.failures,
+    templates: createRouteTemplates(),
+    publicUrl: deps.publicUrl,
+    version: deps.version,
+    clock,
+    monotonic: systemMonotonic,
+  });
+  const bridge = createBridgeAdapter({
+    ...connections,
+    keyring,
+    clock,
+    target: createBridgeTargets(main, clock),
+  });
+  const sender = createMessageSender({
+    system: deps.system,
+    adapters: { bridge },
+    contents: createContentReader({
+      scenes,
+      storms: createStormReader(main),
+      accountsOf: accounts,
+      directory,
+    }),
+    directory,
+    typeOf: (id) => readDestinationType(main, id),
+    reports: createRenderReports({ metrics: templates.metrics, log }),
+    pauses: createPauseWatch(clock, systemMonotonic),
+    clock,
+    log,
+    deliveryMetrics: deps.deliveryMetrics,
+  });
+  const isCalling = (shard: number): boolean => {
+    for (const id of sender.calling()) if (shardOf(destinationAddress(id)) === shard) return true;
+    return false;
+  };
+  return { scenes, send: sender.send, isCalling, finish: sender.finish };
+}
