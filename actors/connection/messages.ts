@@ -18,6 +18,8 @@ export type ConnectionMessage =
   | TokenTaken
   | TokenWanted
   | { readonly type: 'token_unwanted' }
+  /** A Destination made no call with a token that it was given. */
+  | { readonly type: 'token_returned' }
   | Held
   | EventArrived
   | EventSettled

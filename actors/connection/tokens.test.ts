@@ -10,6 +10,7 @@ import {
   type TokenDesk,
   takenToken,
   wished,
+  withReturnedToken,
 } from './tokens.ts';
 
 const T = 1_791_020_467_000_000;
@@ -58,6 +59,18 @@ describe('deliveries', () => {
     desk = wish(desk, late, false, T + 5);
     const { to } = granted({ ...desk, bucket: { tokens: 2, at: T + SECOND } }, LIMITER, T + SECOND);
     expect(to).toEqual([urgent, early]);
+  });
+});
+
+describe('a token that was not used', () => {
+  test('is there again', () => {
+    expect(takenToken(withReturnedToken(emptied(), LIMITER, T), LIMITER, T)).not.toBeNull();
+  });
+
+  test('is lost where the bucket is full, and while the messenger asked to wait', () => {
+    expect(withReturnedToken(FRESH_DESK, LIMITER, T).bucket?.tokens).toBe(2);
+    const waiting = held(emptied(), T + SECOND);
+    expect(withReturnedToken(waiting, LIMITER, T)).toBe(waiting);
   });
 });
 

@@ -47,6 +47,13 @@ export function nextTokenAt(desk: TokenDesk, limiter: Limiter, now: Micros): Mic
   return tokenDueAt(bucketAt(desk, limiter, now), limiter);
 }
 
+/** A token that was not used is there again, unless the bucket is full. */
+export function withReturnedToken(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
+  if (isHeld(desk, now)) return desk;
+  const { tokens, at } = bucketAt(desk, limiter, now);
+  return { ...desk, bucket: { tokens: Math.min(limiter.limit, tokens + 1), at } };
+}
+
 /** No call before `until`, and one token exactly then. */
 export function held(desk: TokenDesk, until: Micros): TokenDesk {
   const heldUntil = Math.max(until, desk.heldUntil ?? 0);
