@@ -1,4 +1,5 @@
 /** Removes what sign-in leaves behind (access §3.8). Called hourly by whoever leads; two runs at once do no harm. */
+import { ENDED_LINK_KEPT } from '../actors/access/password-policy.ts';
 import { ENDED_SESSION_KEPT, SESSION_IDLE_TIMEOUT } from '../actors/access/session.ts';
 import { FORGOTTEN_AFTER } from '../actors/access/throttle.ts';
 import type { Micros } from '../runtime/clock.ts';
@@ -9,6 +10,7 @@ const BATCH = 1_000;
 export interface Pruned {
   readonly sessions: number;
   readonly login_throttles: number;
+  readonly password_setup_links: number;
 }
 
 /** @returns how many rows of each table went */
@@ -16,6 +18,7 @@ export async function pruneAccess(sql: Sql, now: Micros): Promise<Pruned> {
   return {
     sessions: await inBatches(() => pruneSessions(sql, now)),
     login_throttles: await inBatches(() => pruneThrottles(sql, now)),
+    password_setup_links: await inBatches(() => pruneSetupLinks(sql, now)),
   };
 }
 
@@ -46,6 +49,15 @@ async function pruneThrottles(sql: Sql, now: Micros): Promise<number> {
   const removed = await sql`
     delete from login_throttles where key in (
       select key from login_throttles where last_failure_at <= ${now - FORGOTTEN_AFTER} limit ${BATCH}
+    )`;
+  return removed.count;
+}
+
+async function pruneSetupLinks(sql: Sql, now: Micros): Promise<number> {
+  // index: password_setup_links_old
+  const removed = await sql`
+    delete from password_setup_links where hash in (
+      select hash from password_setup_links where expires_at <= ${now - ENDED_LINK_KEPT} limit ${BATCH}
     )`;
   return removed.count;
 }
