@@ -12,6 +12,7 @@ import type {
   DestinationUpdate,
   IsCurrent,
   StoredDestination,
+  TestedDestination,
   WebhookFields,
 } from '../actors/destination/ports.ts';
 import { newSigningSecret } from '../actors/destination/signature.ts';
@@ -77,6 +78,8 @@ export function createDestinationStore(deps: DestinationStoreDeps): DestinationS
 
     remove: (id, isCurrent, author) =>
       internalAlerts.announced(change(author, (made) => remove(made, internalAlerts, id, isCurrent))),
+
+    tested: (destination, test, author) => change(author, (made) => recordTest(made, destination, test)),
 
     ...destinationSecrets({ sql, change, keyring, random }),
   };
@@ -273,6 +276,26 @@ async function remove(
   const entry = { action: 'destination.deleted', resourceId: id, resourceName: row.name };
   await appendAudit(tx, auditEntry(author, entry));
   return 'removed';
+}
+
+async function recordTest(
+  { tx, appendAudit, author }: SealingChange,
+  { id, fields }: StoredDestination,
+  { source, steps, message }: TestedDestination,
+): Promise<void> {
+  const groupId = source.kind === 'alert_group' ? source.groupId : null;
+  if (message) {
+    await tx`
+      insert into delivered_messages (connection_id, message_id, destination_id, kind, group_id, is_present, posted_at)
+      values (${message.connectionId}, ${message.messageId}, ${id}, 'test', ${groupId}, false, ${author.at})
+      on conflict do nothing`;
+  }
+  const told = {
+    source: { kind: source.kind, alert_group_id: groupId },
+    steps: steps.map(({ name, errorClass }) => ({ name, error_class: errorClass })),
+  };
+  const entry = { action: 'destination.tested', resourceId: id, resourceName: fields.name, details: told };
+  await appendAudit(tx, auditEntry(author, entry));
 }
 
 function proxyPlace(owner: PublicId, { at }: Authorship) {

@@ -10,6 +10,7 @@ import { bridgeCalls } from '../connection/bridge/operations.ts';
 import { connectionAddress } from '../connection/messages.ts';
 import type { BridgeSettings } from '../connection/ports.ts';
 import type { TokenGrant } from '../connection/waiting-token.ts';
+import { cutPoints, oneLine } from '../messages/neutral.ts';
 import type { InteractiveTokens } from './interactive-tokens.ts';
 
 export interface CheckedStep {
@@ -48,6 +49,7 @@ export type BridgeChannelCheck = (
   run: PublicId,
 ) => Promise<CheckedChannel | Exclude<TokenGrant, 'granted'>>;
 
+const LONGEST_NAME = 200;
 const UNREADABLE = 'a secret of this Connection cannot be opened any more; enter it again';
 
 export function createBridgeCheck(deps: BridgeCheckDeps): BridgeChannelCheck {
@@ -73,8 +75,13 @@ export function createBridgeCheck(deps: BridgeCheckDeps): BridgeChannelCheck {
     if (channel.class === 'not_sent') return failed('channel_exists', 'the service is stopping');
     if (channel.class !== 'ok') return failed('channel_exists', channel.detail ?? channel.error);
     const checks = [passed('token'), passed('channel_exists')];
-    return { ok: true, checks, channelName: channel.value.name };
+    return { ok: true, checks, channelName: shownName(channel.value.name) };
   };
+}
+
+/** What the bridge says is not to be trusted: one line that can be stored and fits into a list. */
+function shownName(name: string): string {
+  return cutPoints(oneLine(name), LONGEST_NAME);
 }
 
 function failed(name: CheckedStep['name'], message: string): CheckedChannel {

@@ -32,6 +32,17 @@ export interface BridgeFields extends CommonFields {
 
 export type DestinationFields = WebhookFields | BridgeFields;
 
+/** A test that was made, whatever came of it. */
+export interface TestedDestination {
+  readonly source:
+    | { readonly kind: 'example' }
+    | { readonly kind: 'alert_group'; readonly groupId: PublicId };
+  /** Of each step that was begun. */
+  readonly steps: readonly { readonly name: string; readonly errorClass: string }[];
+  /** What people may press buttons of from now on. */
+  readonly message: { readonly connectionId: PublicId; readonly messageId: string } | null;
+}
+
 /** What a save asks for: fields that can be read again, and what is no field. */
 export interface DestinationChange {
   readonly fields: DestinationFields;
@@ -120,6 +131,9 @@ export interface DestinationStore {
   ): Promise<DestinationUpdate<Refusal>>;
   /** Ends what waits, wipes every secret and keeps the row for history. */
   remove(id: PublicId, isCurrent: IsCurrent, author: Authorship): Promise<'removed' | 'unknown' | 'stale'>;
+
+  /** Enters it into the Audit log, and keeps whose message it is. */
+  tested(destination: StoredDestination, test: TestedDestination, author: Authorship): Promise<void>;
 
   /** By name; null for an unknown Destination. */
   secrets(id: PublicId): Promise<{ readonly version: number; readonly items: readonly SecretEntry[] } | null>;
