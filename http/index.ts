@@ -25,7 +25,6 @@ import type { Operation } from './operation.ts';
 import { assembleOperations } from './operations.ts';
 import { laterOperations } from './resources/later.ts';
 import { meOperations } from './resources/me.ts';
-import { organizationOperations } from './resources/organization.ts';
 import { type SessionDeps, sessionOperations } from './resources/sessions.ts';
 import { secondFactorOperations } from './resources/sessions-totp.ts';
 import { type ApiDescription, systemOperations } from './resources/system.ts';
@@ -172,7 +171,6 @@ function ownOperations(deps: HttpDeps, { live, description, onFailure }: OwnPart
     ...secondFactorOperations(forSessions),
     ...meOperations(access.accounts),
     ...userOperations(access.users),
-    ...organizationOperations(access.organization),
     ...systemOperations({ live, description }),
   ];
 }

@@ -1,7 +1,6 @@
 /** The columns in which an owner keeps its proxy: `proxy`, and the sealed `proxy_password` with its time. */
 import type { PasswordChange, ProxyFields } from '../actors/proxy/proxy-config.ts';
 import type { Micros } from '../runtime/clock.ts';
-import type { PublicId } from '../runtime/public-id.ts';
 import type { Sealed, Sealer } from '../runtime/secrets/keyring.ts';
 import type { SealedFieldName } from '../runtime/secrets/sealed-fields.ts';
 
@@ -11,12 +10,12 @@ export interface ProxyRow {
   readonly proxy_password_at: Micros | null;
 }
 
-type ProxyPasswordField = Extract<SealedFieldName, `${string}.proxy_password`>;
+type ProxyPasswordField = Extract<SealedFieldName, `${string}proxy_password`>;
 
 /** What the password's columns hold after a change; the value is sealed for its owner. */
 export function changedPassword(
   sealer: Sealer,
-  place: { readonly field: ProxyPasswordField; readonly owner: PublicId; readonly at: Micros },
+  place: { readonly field: ProxyPasswordField; readonly owner: string; readonly at: Micros },
   change: PasswordChange,
   current: Pick<ProxyRow, 'proxy_password' | 'proxy_password_at'>,
 ): Pick<ProxyRow, 'proxy_password' | 'proxy_password_at'> {

@@ -11,6 +11,7 @@ import { HOUR, type Micros } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import { readPulse } from './downtimes.ts';
 import { readIntegrationAttention, readLostHeartbeats } from './integration-health.ts';
+import { readHeartbeatStatus } from './outgoing-heartbeat.ts';
 import type { Sql, Transaction } from './records.ts';
 import { LIVE_FOR } from './replica-records.ts';
 import { readActiveStorms } from './storms.ts';
@@ -68,6 +69,7 @@ async function readStatus(tx: Transaction, now: Micros): Promise<SystemStatus> {
     ...destinationsOf(await readDestinations(tx)),
     integrationsAttention: await readIntegrationAttention(tx),
     activeStorms: await readActiveStorms(tx),
+    outgoingHeartbeat: await readHeartbeatStatus(tx),
   };
 }
 

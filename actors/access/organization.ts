@@ -1,12 +1,28 @@
 /** The Organization's settings: stored and answered in one shape (seed 2 §2.6, organization §2). */
+import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { OrganizationSettings, Weekday } from '../directory.ts';
 import type { SeverityLevel } from '../model.ts';
+import type { ProxyFields } from '../proxy/proxy-config.ts';
 
 export interface OrganizationRecord {
   readonly id: PublicId;
   readonly version: number;
   readonly settings: StoredOrganization;
+}
+
+/** The outgoing heartbeat as people configure it; both secrets are stored sealed, and read by nobody. */
+export interface HeartbeatSettings {
+  readonly isUrlSet: boolean;
+  /** When the URL was set or cleared last; null before. */
+  readonly urlAt: Micros | null;
+  readonly proxy: ProxyFields;
+  /** When the stored password was set; null without one. */
+  readonly proxyPasswordAt: Micros | null;
+}
+
+export interface OrganizationView extends OrganizationRecord {
+  readonly heartbeat: HeartbeatSettings;
 }
 
 /** What the `settings` column holds. Keys are the API's. */
@@ -33,22 +49,7 @@ export interface StoredOrganization {
   };
   readonly totp_required: 'nobody' | 'local_users' | 'everyone';
   readonly oidc_token_grace_seconds: number;
-  readonly outgoing_heartbeat: {
-    readonly url_status: SecretStatus;
-    readonly proxy: {
-      readonly enabled: boolean;
-      readonly username: string | null;
-      readonly password_status: SecretStatus;
-    };
-  };
 }
-
-interface SecretStatus {
-  readonly set: boolean;
-  readonly updated_at: string | null;
-}
-
-const NOT_SET: SecretStatus = { set: false, updated_at: null };
 
 /** What a new installation starts with (organization §2.1). */
 export const ORGANIZATION_DEFAULTS: StoredOrganization = {
@@ -78,16 +79,7 @@ export const ORGANIZATION_DEFAULTS: StoredOrganization = {
   },
   totp_required: 'nobody',
   oidc_token_grace_seconds: 604_800,
-  outgoing_heartbeat: {
-    url_status: NOT_SET,
-    proxy: { enabled: false, username: null, password_status: NOT_SET },
-  },
 };
-
-/** The body of getOrganization. */
-export function organizationShape({ id, version, settings }: OrganizationRecord) {
-  return { id, ...settings, etag: `"${version}"` };
-}
 
 /** What turns are decided with. */
 export function organizationSettings({ id, settings }: OrganizationRecord): OrganizationSettings {

@@ -63,6 +63,15 @@ export interface SystemStatus {
     readonly since: Micros;
     readonly alertGroupCount: number;
   }[];
+  readonly outgoingHeartbeat: OutgoingHeartbeatStatus;
+}
+
+/** The last attempt with the present URL; all null before the first. */
+export interface OutgoingHeartbeatStatus {
+  readonly isConfigured: boolean;
+  readonly lastAttemptAt: Micros | null;
+  readonly lastOk: boolean | null;
+  readonly lastError: string | null;
 }
 
 export interface ReplicaStatus {

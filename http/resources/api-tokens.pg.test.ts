@@ -191,7 +191,7 @@ describe('a Service account', () => {
       ...{ name: 'deploy-bot', role: 'responder', status: 'active', token_count: 1, etag },
     });
     expect(value).toMatch(/^svc_sat_[a-z2-7]{52}$/);
-    expect((await bearer(value, 'GET', '/api/v1/organization')).status).toBe(200);
+    expect((await bearer(value, 'GET', '/api/v1/user-directory')).status).toBe(200);
     expect(await bearer(value)).toMatchObject({
       status: 403,
       json: { code: 'service_account_not_allowed' },
@@ -209,14 +209,14 @@ describe('a Service account', () => {
 
     expect((await send('POST', `${path}/disable`, { as })).json.status).toBe('disabled');
     expect((await send('POST', `${path}/disable`, { as })).status).toBe(200);
-    expect((await bearer(value, 'GET', '/api/v1/organization')).status).toBe(401);
+    expect((await bearer(value, 'GET', '/api/v1/user-directory')).status).toBe(401);
     const waiting = await send('POST', `${path}/tokens`, { as, body: { name: 'for later' } });
     expect((await send('POST', `${path}/enable`, { as })).json.status).toBe('active');
-    expect((await bearer(waiting.json.value, 'GET', '/api/v1/organization')).status).toBe(200);
+    expect((await bearer(waiting.json.value, 'GET', '/api/v1/user-directory')).status).toBe(200);
 
     expect((await send('DELETE', path, { as, headers: { 'if-match': '"99"' } })).status).toBe(412);
     expect((await send('DELETE', path, { as })).status).toBe(204);
-    expect((await bearer(value, 'GET', '/api/v1/organization')).status).toBe(401);
+    expect((await bearer(value, 'GET', '/api/v1/user-directory')).status).toBe(401);
     for (const [method, suffix] of [
       ['GET', ''],
       ['GET', '/tokens'],

@@ -5,12 +5,4 @@ export const LATER_SETTINGS: readonly LaterOperation[] = [
   ['getOidcSettings', 'GET', '/oidc-settings', 'oidc:read', 'Read the settings of the identity provider'],
   ['updateOidcSettings', 'PUT', '/oidc-settings', 'oidc:write', 'Change them', CHANGES],
   ['checkOidcSettings', 'POST', '/oidc-settings/checks', 'oidc:write', 'Check the identity provider'],
-  ['updateOrganization', 'PUT', '/organization', 'organization:write', 'Change the settings', CHANGES],
-  [
-    'listSeverityValues',
-    'GET',
-    '/organization/severity-values',
-    'organization:read',
-    'List severity values seen',
-  ],
 ];

@@ -125,7 +125,7 @@ function statusBody(
   { version, coordination }: SystemStatusDeps,
   now: Micros,
 ): v.InferOutput<typeof StatusShape> {
-  const { replicas, downtime } = status;
+  const { replicas, downtime, outgoingHeartbeat: heartbeat } = status;
   return {
     version: version.version,
     commit: version.commit,
@@ -179,8 +179,12 @@ function statusBody(
       since: formatInstant(since),
       alert_group_count: alertGroupCount,
     })),
-    // This build knows no outgoing heartbeat.
-    outgoing_heartbeat: { configured: false, last_attempt_at: null, last_ok: null, last_error: null },
+    outgoing_heartbeat: {
+      configured: heartbeat.isConfigured,
+      last_attempt_at: formatInstantOrNull(heartbeat.lastAttemptAt),
+      last_ok: heartbeat.lastOk,
+      last_error: heartbeat.lastError,
+    },
   };
 }
 

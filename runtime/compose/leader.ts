@@ -1,25 +1,33 @@
 /** What this process does while it leads (operations §5.3). */
 import type { HintBus } from '../../actors/effects.ts';
 import type { SystemMetrics } from '../../actors/system/metrics.ts';
+import { beat } from '../../actors/system/outgoing-heartbeat.ts';
 import { markAlive, tellDowntime } from '../../storage/downtimes.ts';
 import { tellUntold } from '../../storage/integration-news.ts';
+import { createHeartbeatStore } from '../../storage/outgoing-heartbeat.ts';
 import type { Sql } from '../../storage/records.ts';
 import { readGauges } from '../../storage/system-status.ts';
 import { type Clock, formatInstant, SECOND } from '../clock.ts';
 import { createLeaderTasks, type LeaderTask, type LeaderTasks } from '../leader-tasks.ts';
 import type { Log } from '../log.ts';
+import type { OutboundCaller } from '../outbound/caller.ts';
 import type { Member } from '../placement/coordination.ts';
 import type { Leadership } from '../placement/leadership.ts';
+import type { Keyring } from '../secrets/keyring.ts';
 import { type HousekeepingMetrics, housekeepingTasks } from './housekeeping.ts';
 
 const MARK_EVERY = 30 * SECOND;
 const READ_GAUGES_EVERY = 15 * SECOND;
 const TELL_INTEGRATIONS_EVERY = 60 * SECOND;
+/** A URL that was just set is tried at once; whether a minute has passed, the database knows. */
+const LOOK_FOR_BEAT_EVERY = SECOND;
 
 export interface LeaderDeps {
   readonly leadership: Leadership;
   readonly me: Member;
   readonly sql: Sql;
+  readonly caller: OutboundCaller;
+  readonly keyring: Pick<Keyring, 'open'>;
   readonly metrics: SystemMetrics;
   readonly housekeepingMetrics: HousekeepingMetrics;
   /** Makes the engine look into the inbox. */
@@ -35,6 +43,7 @@ export function createLeader(deps: LeaderDeps): LeaderTasks {
     aliveMark(deps),
     gauges(deps),
     untoldIntegrations(deps),
+    outgoingHeartbeat(deps),
     ...housekeepingTasks({ ...deps, metrics: deps.housekeepingMetrics }),
   ];
   return createLeaderTasks({ leadership, clock, log, tasks });
@@ -69,6 +78,15 @@ function gauges({ metrics, sql }: LeaderDeps): LeaderTask {
     name: 'gauges',
     every: READ_GAUGES_EVERY,
     run: async () => metrics.show(await readGauges(sql)),
+  };
+}
+
+function outgoingHeartbeat({ sql, ...deps }: LeaderDeps): LeaderTask {
+  const store = createHeartbeatStore(sql);
+  return {
+    name: 'outgoing_heartbeat',
+    every: LOOK_FOR_BEAT_EVERY,
+    run: () => beat({ ...deps, store }),
   };
 }
 

@@ -23,6 +23,7 @@ import { alertmanagerRouteOperations } from '../../http/resources/integrations-r
 import { keyringOperations } from '../../http/resources/keyring.ts';
 import { linkRuleOperations } from '../../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../../http/resources/lookup-tables.ts';
+import { organizationOperations } from '../../http/resources/organization.ts';
 import { outboundPolicyOperations } from '../../http/resources/outbound-policy.ts';
 import { personalTokenOperations } from '../../http/resources/personal-tokens.ts';
 import { requestRecordOperations } from '../../http/resources/request-records.ts';
@@ -48,6 +49,7 @@ import { readKeys } from '../../storage/key-view.ts';
 import { readAlertmanagerRoutes } from '../../storage/learned-routes.ts';
 import { createLinkRuleStore } from '../../storage/link-rules.ts';
 import { createLookupTableStore } from '../../storage/lookup-tables.ts';
+import { createOrganizationStore } from '../../storage/organization.ts';
 import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
 import { createPreviewBodies } from '../../storage/preview-bodies.ts';
 import { createRequestLogReader } from '../../storage/request-log-reader.ts';
@@ -56,7 +58,7 @@ import { createSuggestionStore } from '../../storage/route-suggestions.ts';
 import { createRouteStore } from '../../storage/routes.ts';
 import { createServiceAccountStore } from '../../storage/service-accounts.ts';
 import { createStoredSnapshotReader } from '../../storage/stored-snapshots.ts';
-import { readWebhookDeliveries } from '../../storage/webhook-deliveries.ts';
+import { readGroupDeliveries } from '../../storage/group-deliveries.ts';
 import type { ActorSystem, Address } from '../actor/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -142,8 +144,12 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     destinationOperations(forDestinations),
     destinationCheckOperations(forDestinations),
     destinationSecretOperations(forDestinations),
-    deliveryOperations({ deliveries: (id) => readWebhookDeliveries(sql, id) }),
+    deliveryOperations({ deliveries: (id) => readGroupDeliveries(sql, id) }),
     auditLogOperations({ reader: createAuditLogReader(sql) }),
+    organizationOperations({
+      ...{ store: createOrganizationStore({ sql, appendAudit, keyring }), directory, hints },
+      poke: () => system.poke(),
+    }),
     personalTokenOperations(createPersonalTokens(sql, appendAudit)),
     serviceAccountOperations(createServiceAccountStore(sql, appendAudit)),
     keyringOperations({ keys: (now) => readKeys(sql, now) }),

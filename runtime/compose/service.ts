@@ -122,6 +122,10 @@ export async function startService(
     ...calling,
     recorder: outbound.recorder,
     ingestUrl: settings.ingestUrl,
+    publicUrl: settings.publicUrl,
+    directory,
+    groupMetrics,
+    hints: { send: (hint) => hints.send(hint) },
   });
   const templates = createTemplateWork({
     sql: main,
