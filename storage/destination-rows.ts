@@ -1,6 +1,9 @@
 /** Reads Destinations as configuration shows them, and as their requests need them. */
 import type { DestinationFields, StoredDestination } from '../actors/destination/ports.ts';
+import type { TemplateSettings } from '../actors/destination/template-mode/build-request.ts';
+import type { TemplateConfig } from '../actors/destination/template-mode/configuration.ts';
 import type { EventsConfig } from '../actors/destination/webhook-config.ts';
+import type { SealedSettings } from '../actors/destination/webhook-opening.ts';
 import type { WebhookSettings } from '../actors/destination/webhook-request.ts';
 import { type Clock, type Micros, SECOND } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
@@ -13,8 +16,10 @@ export interface DestinationRow extends ProxyRow {
   readonly version: number;
   readonly name: string;
   readonly type: 'webhook' | 'bridge';
-  /** Of a webhook. */
+  /** Of a webhook, as is what follows. */
+  readonly mode: 'events' | 'template' | null;
   readonly events: EventsConfig | null;
+  readonly template: TemplateConfig | null;
   /** Of a bridge, as is what follows. */
   readonly connection_id: PublicId | null;
   readonly channel_id: string | null;
@@ -31,6 +36,7 @@ export interface DestinationRow extends ProxyRow {
   readonly broken_reason: string | null;
   readonly template_error: string | null;
   readonly template_error_since: Micros | null;
+  readonly template_error_request: string | null;
 }
 
 /** A live Destination. */
@@ -48,7 +54,7 @@ export async function lockDestination(tx: Transaction, id: PublicId): Promise<De
 }
 
 export function storedDestination(row: DestinationRow): StoredDestination {
-  const { broken_since: since, template_error: error, template_error_since: errorSince } = row;
+  const { broken_since: since } = row;
   return {
     id: row.id,
     version: row.version,
@@ -61,27 +67,33 @@ export function storedDestination(row: DestinationRow): StoredDestination {
     },
     health:
       since === null ? { state: 'healthy' } : { state: 'broken', since, reason: row.broken_reason ?? '' },
-    templateError: error === null || errorSince === null ? null : { since: errorSince, error },
+    templateError: templateErrorOf(row),
     createdAt: row.created_at,
   };
+}
+
+/** Errors of before there was another mode name no request. */
+function templateErrorOf(row: DestinationRow): StoredDestination['templateError'] {
+  const { template_error: error, template_error_since: since, template_error_request: request } = row;
+  return error === null || since === null ? null : { request: request ?? 'events', since, error };
 }
 
 function fieldsOf(row: DestinationRow): DestinationFields {
   const { name, mentions, limiter } = row;
   if (row.type === 'webhook') {
-    const { events, proxy } = row;
-    return { type: 'webhook', name, mode: 'events', events: events ?? NO_EVENTS, mentions, limiter, proxy };
+    const { mode, events, template, proxy } = row;
+    if (mode === null) throw new Error(`webhook ${row.id} has no mode`);
+    return { type: 'webhook', name, mode, events, template, mentions, limiter, proxy };
   }
   const { connection_id: connectionId, channel_id: channelId } = row;
   if (connectionId === null || channelId === null) throw new Error(`Destination ${row.id} has no channel`);
   return { type: 'bridge', name, connection_id: connectionId, channel_id: channelId, mentions, limiter };
 }
 
-const NO_EVENTS: EventsConfig = { url: '', headers: [] };
-
 export interface WebhookSettingsSource {
-  /** The settings of this moment with sealed Secrets; null for a Destination that is gone. */
-  read(id: PublicId): Promise<WebhookSettings | null>;
+  /** The settings of this moment with sealed Secrets; null for a Destination that is gone, or has no such block. */
+  events(id: PublicId): Promise<WebhookSettings | null>;
+  template(id: PublicId): Promise<TemplateSettings | null>;
   /** Something of this Destination was saved: the next read asks the database. */
   forget(id: PublicId): void;
   /** Something of some Destination was saved by another process. */
@@ -93,20 +105,24 @@ const KEPT_FOR: Micros = 10 * SECOND;
 
 /** Keeps settings, sealed, between requests. */
 export function createWebhookSettings(sql: Sql, clock: Clock): WebhookSettingsSource {
-  const held = new Map<
-    string,
-    { readonly settings: Promise<WebhookSettings | null>; readonly until: Micros }
-  >();
+  const held = new Map<string, { readonly settings: Promise<AnySettings | null>; readonly until: Micros }>();
+
+  const read = (id: PublicId): Promise<AnySettings | null> => {
+    const known = held.get(id);
+    if (known && clock.now() < known.until) return known.settings;
+    const settings = readSettings(sql, id);
+    held.set(id, { settings, until: clock.now() + KEPT_FOR });
+    settings.catch(() => {
+      if (held.get(id)?.settings === settings) held.delete(id);
+    });
+    return settings;
+  };
+
   return {
-    read(id) {
-      const known = held.get(id);
-      if (known && clock.now() < known.until) return known.settings;
-      const settings = readWebhookSettings(sql, id);
-      held.set(id, { settings, until: clock.now() + KEPT_FOR });
-      settings.catch(() => {
-        if (held.get(id)?.settings === settings) held.delete(id);
-      });
-      return settings;
+    events: async (id) => eventsSettings(await read(id)),
+    async template(id) {
+      const settings = await read(id);
+      return settings?.template ? { ...settings, template: settings.template } : null;
     },
     forget: (id) => void held.delete(id),
     forgetAll: () => held.clear(),
@@ -118,15 +134,28 @@ interface SettingsRow extends DestinationRow {
   readonly secrets: Readonly<Record<string, Sealed | null>>;
 }
 
-/** What a request to a live Destination is made of, Secrets sealed. */
+interface AnySettings extends SealedSettings {
+  readonly events: EventsConfig | null;
+  readonly template: TemplateConfig | null;
+}
+
+/** What an events-mode request to a live Destination is made of, Secrets sealed. */
 export async function readWebhookSettings(
   sql: Sql | Transaction,
   id: PublicId,
 ): Promise<WebhookSettings | null> {
+  return eventsSettings(await readSettings(sql, id));
+}
+
+async function readSettings(sql: Sql | Transaction, id: PublicId): Promise<AnySettings | null> {
   const [row] = await sql<SettingsRow[]>`
     ${withSecrets(sql)}
     where d.id = ${id} and d.deleted_at is null`;
   return row ? webhookSettings(row) : null;
+}
+
+function eventsSettings(settings: AnySettings | null): WebhookSettings | null {
+  return settings?.events ? { ...settings, events: settings.events } : null;
 }
 
 /** A Destination with what its requests are made of. */
@@ -134,7 +163,7 @@ export interface WebhookDestination extends StoredDestination {
   readonly settings: WebhookSettings;
 }
 
-/** Every live Destination, by name. */
+/** Every live webhook in events mode, by name. */
 export async function readWebhookDestinations(
   sql: Sql | Transaction,
 ): Promise<readonly WebhookDestination[]> {
@@ -142,7 +171,10 @@ export async function readWebhookDestinations(
     ${withSecrets(sql)}
     where d.type = 'webhook' and d.mode = 'events' and d.deleted_at is null
     order by d.name`;
-  return rows.map((row) => ({ ...storedDestination(row), settings: webhookSettings(row) }));
+  return rows.flatMap((row) => {
+    const settings = eventsSettings(webhookSettings(row));
+    return settings ? [{ ...storedDestination(row), settings }] : [];
+  });
 }
 
 function withSecrets(sql: Sql | Transaction) {
@@ -156,10 +188,11 @@ function withSecrets(sql: Sql | Transaction) {
     from destinations d`;
 }
 
-function webhookSettings(row: SettingsRow): WebhookSettings {
+function webhookSettings(row: SettingsRow): AnySettings {
   return {
     id: row.id,
-    events: row.events ?? NO_EVENTS,
+    events: row.events,
+    template: row.template,
     secrets: new Map(Object.entries(row.secrets)),
     signingSecret: row.signing_secret,
     previousSigningSecret: row.signing_secret_previous,

@@ -140,11 +140,11 @@ async function insertWebhook(
   const password = changedPassword(sealer, proxyPlace(id, author), proxyPassword, NO_PASSWORD);
   await tx`
     insert into destinations (
-      id, version, name, type, mode, events, mentions, limiter, proxy, proxy_password, proxy_password_at,
+      id, version, name, type, mode, events, template, mentions, limiter, proxy, proxy_password, proxy_password_at,
       secrets_version, created_at, signing_secret, signing_secret_at
     )
     values (
-      ${id}, 1, ${fields.name}, 'webhook', ${fields.mode}, ${json(fields.events)}::text::jsonb,
+      ${id}, 1, ${fields.name}, 'webhook', ${fields.mode}, ${jsonOrNull(fields.events)}::text::jsonb, ${jsonOrNull(fields.template)}::text::jsonb,
       ${json(fields.mentions)}::text::jsonb, ${json(fields.limiter)}::text::jsonb, ${json(fields.proxy)}::text::jsonb,
       ${password.proxy_password}, ${password.proxy_password_at}, 1, ${author.at},
       ${sealer.seal('destination.signing_secret', id, signingSecret)}, ${author.at}
@@ -218,7 +218,9 @@ async function updateWebhook(
   const password = changedPassword(sealer, proxyPlace(row.id, author), proxyPassword, row);
   await tx`
     update destinations set
-      events = ${json(fields.events)}::text::jsonb,
+      mode = ${fields.mode},
+      events = ${jsonOrNull(fields.events)}::text::jsonb,
+      template = ${jsonOrNull(fields.template)}::text::jsonb,
       proxy = ${json(fields.proxy)}::text::jsonb,
       proxy_password = ${password.proxy_password},
       proxy_password_at = ${password.proxy_password_at}
@@ -306,6 +308,11 @@ async function requireDestination(tx: Transaction, id: PublicId): Promise<Destin
   const row = await readDestination(tx, id);
   if (!row) throw new Error(`Destination ${id} was just stored and yet is not there`);
   return row;
+}
+
+/** SQL null for what is not there. */
+function jsonOrNull(value: unknown): string | null {
+  return value === null ? null : json(value);
 }
 
 function json(value: unknown): string {

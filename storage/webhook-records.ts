@@ -165,7 +165,8 @@ async function writeHealth(tx: Transaction, recorded: DestinationHealthRecorded)
       broken_since = ${broken?.since ?? null},
       broken_reason = ${broken?.reason ?? null},
       template_error = ${templateError?.error ?? null},
-      template_error_since = ${templateError?.since ?? null}
+      template_error_since = ${templateError?.since ?? null},
+      template_error_request = ${templateError?.request ?? null}
     where id = ${recorded.destinationId}`;
 }
 

@@ -53,7 +53,11 @@ function settle(turn: DestinationTurn, event: WaitingEvent, outcome: AttemptOutc
       notDelivered(turn, event, outcome.error);
       break;
     case 'template_error':
-      setTemplateError(turn, { since: turn.state.templateError?.since ?? turn.now, error: outcome.error });
+      setTemplateError(turn, {
+        request: 'events',
+        since: turn.state.templateError?.since ?? turn.now,
+        error: outcome.error,
+      });
       notDelivered(turn, event, outcome.error);
       break;
     case 'not_sent':

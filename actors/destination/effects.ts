@@ -45,6 +45,8 @@ export type DestinationHealth =
   | { readonly state: 'broken'; readonly since: Micros; readonly reason: string };
 
 export interface DestinationTemplateError {
+  /** `events`, or the role of a request in template mode. */
+  readonly request: string;
   readonly since: Micros;
   readonly error: string;
 }

@@ -6,6 +6,7 @@ import type { MentionSettings } from '../directory.ts';
 import type { PasswordChange, ProxyFields } from '../proxy/proxy-config.ts';
 import type { DestinationHealth, DestinationTemplateError } from './effects.ts';
 import type { Limiter } from './limiter.ts';
+import type { TemplateConfig } from './template-mode/configuration.ts';
 import type { EventsConfig } from './webhook-config.ts';
 
 interface CommonFields {
@@ -17,8 +18,10 @@ interface CommonFields {
 /** The writable fields of an outgoing webhook, in the API's own keys. */
 export interface WebhookFields extends CommonFields {
   readonly type: 'webhook';
-  readonly mode: 'events';
-  readonly events: EventsConfig;
+  /** The block of the other mode may be there, and does nothing. */
+  readonly mode: 'events' | 'template';
+  readonly events: EventsConfig | null;
+  readonly template: TemplateConfig | null;
   readonly proxy: ProxyFields;
 }
 

@@ -1,6 +1,15 @@
 /** An outgoing webhook as it arrives and as it is answered (webhooks §1). */
 import * as v from 'valibot';
 import type { DestinationChange, StoredDestination, WebhookFields } from '../../actors/destination/ports.ts';
+import {
+  checkConfiguration,
+  templateWarnings,
+} from '../../actors/destination/template-mode/check-configuration.ts';
+import type {
+  RequestTemplate,
+  TemplateConfig,
+  TemplateDraft,
+} from '../../actors/destination/template-mode/configuration.ts';
 import { eventsErrors, eventsWarnings, normalisedEvents } from '../../actors/destination/webhook-config.ts';
 import type { Directory } from '../../actors/directory.ts';
 import { changedProxy, NO_PROXY, proxyErrors } from '../../actors/proxy/proxy-config.ts';
@@ -14,11 +23,36 @@ const EventsInput = v.object({
   headers: v.array(v.object({ name: v.string(), value: v.string() })),
 });
 
+const RulesInput = v.array(v.object({ name: v.string(), path: v.string() }));
+
+const RequestInput = v.object({ request: v.string(), extract: v.optional(v.nullable(RulesInput)) });
+type RequestInput = v.InferOutput<typeof RequestInput>;
+
+const TemplateInput = v.object({
+  create: v.optional(v.nullable(RequestInput)),
+  update: v.optional(v.nullable(RequestInput)),
+  open_thread: v.optional(v.nullable(RequestInput)),
+  reply_in_thread: v.optional(v.nullable(RequestInput)),
+});
+type TemplateInput = v.InferOutput<typeof TemplateInput>;
+
+const RequestShape = v.object({ request: v.string() });
+const ExtractingShape = v.object({ request: v.string(), extract: RulesInput });
+
+const TemplateShape = v.object({
+  create: ExtractingShape,
+  update: RequestShape,
+  open_thread: v.nullable(ExtractingShape),
+  reply_in_thread: v.nullable(RequestShape),
+});
+type TemplateShape = v.InferOutput<typeof TemplateShape>;
+
 export const WebhookInput = v.object({
   type: v.literal('webhook'),
   ...commonInput,
   mode: v.picklist(['events', 'template']),
   events: v.optional(v.nullable(EventsInput)),
+  template: v.optional(v.nullable(TemplateInput)),
   proxy: v.optional(v.nullable(ProxyConfigInput)),
 });
 export type WebhookInput = v.InferOutput<typeof WebhookInput>;
@@ -34,13 +68,13 @@ export const WebhookShape = v.object({
   ...commonShape,
   mode: v.picklist(['events', 'template']),
   events: v.nullable(EventsInput),
-  template: v.null(),
+  template: v.nullable(TemplateShape),
   proxy: ProxyConfigShape,
   signing_secret_status: SigningSecretStatusShape,
   template_error: v.nullable(
     v.object({
       template: v.literal('webhook_request'),
-      request: v.literal('events'),
+      request: v.string(),
       since: v.string(),
       error: v.string(),
       fallback: v.literal('not_sent'),
@@ -67,20 +101,21 @@ export function webhookErrors(
   return [
     ...commonErrors(input, 'webhook', directory),
     ...eventsFieldErrors(input, current),
+    ...templateFieldErrors(input, current),
     ...(input.proxy ? proxyErrors(input.proxy, current?.proxy ?? NO_PROXY) : []),
   ];
 }
 
 export function webhookChange(input: WebhookInput, current: StoredDestination | null): DestinationChange {
   const fields = webhookFields(current);
-  const { events } = input;
   const proxy = changedProxy(input.proxy, fields?.proxy ?? NO_PROXY);
   return {
     fields: {
       type: 'webhook',
       ...commonFields(input, current),
-      mode: 'events',
-      events: events ? normalisedEvents(events) : (fields?.events ?? { url: '', headers: [] }),
+      mode: input.mode,
+      events: changedEvents(input, fields),
+      template: changedTemplate(input, fields),
       proxy: proxy.fields,
     },
     proxyPassword: proxy.password,
@@ -97,8 +132,8 @@ export function webhookBody(
     type: 'webhook',
     ...commonBody(destination, directory),
     mode: fields.mode,
-    events: { url: fields.events.url, headers: [...fields.events.headers] },
-    template: null,
+    events: fields.events && { url: fields.events.url, headers: [...fields.events.headers] },
+    template: fields.template && templateBody(fields.template),
     proxy: proxyBody(fields.proxy, destination.proxyPasswordAt),
     signing_secret_status: signingSecretBody(destination.signingSecret),
     template_error: templateErrorBody(destination),
@@ -119,17 +154,72 @@ export function webhookFields(destination: StoredDestination | null): WebhookFie
   return destination?.fields.type === 'webhook' ? destination.fields : null;
 }
 
-function eventsFieldErrors({ events }: WebhookInput, current: WebhookFields | null): readonly FieldError[] {
+/** The block of the mode that is not in use may be missing; what is sent is judged all the same. */
+function eventsFieldErrors(input: WebhookInput, current: WebhookFields | null): readonly FieldError[] {
+  const { mode, events } = input;
   if (events) return eventsErrors(normalisedEvents(events));
-  if (events === undefined && current) return [];
+  if (mode !== 'events' || changedEvents(input, current)) return [];
   return [{ pointer: '/events', code: 'required', detail: 'Give the URL and headers of the requests.' }];
+}
+
+function templateFieldErrors(input: WebhookInput, current: WebhookFields | null): readonly FieldError[] {
+  const { mode, template } = input;
+  if (template) {
+    const checked = checkConfiguration(templateDraft(template));
+    return checked.ok ? [] : checked.errors;
+  }
+  if (mode !== 'template' || changedTemplate(input, current)) return [];
+  return [{ pointer: '/template', code: 'required', detail: 'Give the requests of template mode.' }];
+}
+
+function changedEvents({ events }: WebhookInput, current: WebhookFields | null): WebhookFields['events'] {
+  if (events === undefined) return current?.events ?? null;
+  return events && normalisedEvents(events);
+}
+
+/** Null for what may not be saved. */
+function changedTemplate(
+  { template }: WebhookInput,
+  current: WebhookFields | null,
+): WebhookFields['template'] {
+  if (template === undefined) return current?.template ?? null;
+  const checked = template && checkConfiguration(templateDraft(template));
+  return checked?.ok ? checked.config : null;
+}
+
+function templateDraft({ create, update, open_thread, reply_in_thread }: TemplateInput): TemplateDraft {
+  return {
+    create: requestTemplate(create),
+    update: requestTemplate(update),
+    open_thread: requestTemplate(open_thread),
+    reply_in_thread: requestTemplate(reply_in_thread),
+  };
+}
+
+function requestTemplate(input: RequestInput | null | undefined): RequestTemplate | null {
+  if (!input) return null;
+  const extract = (input.extract ?? []).map(({ name, path }) => ({ name, path: path.trim() }));
+  return { request: input.request, extract };
+}
+
+function templateBody({ create, update, open_thread, reply_in_thread }: TemplateConfig): TemplateShape {
+  return {
+    create: extractingBody(create),
+    update: { request: update.request },
+    open_thread: open_thread && extractingBody(open_thread),
+    reply_in_thread: reply_in_thread && { request: reply_in_thread.request },
+  };
+}
+
+function extractingBody({ request, extract }: RequestTemplate) {
+  return { request, extract: extract.map(({ name, path }) => ({ name, path })) };
 }
 
 function templateErrorBody({ templateError }: StoredDestination): WebhookShape['template_error'] {
   if (!templateError) return null;
-  const { since, error } = templateError;
-  const fixed = { template: 'webhook_request', request: 'events', fallback: 'not_sent' } as const;
-  return { ...fixed, since: formatInstant(since), error };
+  const { request, since, error } = templateError;
+  const fixed = { template: 'webhook_request', fallback: 'not_sent' } as const;
+  return { ...fixed, request, since: formatInstant(since), error };
 }
 
 function warningBodies(
@@ -137,10 +227,16 @@ function warningBodies(
   fields: WebhookFields,
 ): WebhookShape['warnings'] {
   const { previousSince } = signingSecret;
-  const literal = eventsWarnings(fields.events).map((warning) => ({ ...warning, line: null, since: null }));
+  const literal = literalCredentials(fields).map((warning) => ({ ...warning, since: null }));
   if (previousSince === null) return literal;
   const since = formatInstant(previousSince);
   return [{ kind: 'previous_signing_secret_active', field: null, line: null, since }, ...literal];
+}
+
+/** Of the mode in use. */
+function literalCredentials({ mode, events, template }: WebhookFields) {
+  if (mode === 'template') return template ? templateWarnings(template) : [];
+  return events ? eventsWarnings(events).map((warning) => ({ ...warning, line: null })) : [];
 }
 
 const NO_TEMPLATE_MODE: FieldError = {

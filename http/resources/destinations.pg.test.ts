@@ -8,8 +8,8 @@ import { createKeyring, masterKey } from '../../runtime/secrets/keyring.ts';
 import { createWebhookSettings } from '../../storage/destination-rows.ts';
 import { createDestinationStore } from '../../storage/destinations.ts';
 import { createDirectory } from '../../storage/directory.ts';
+import { readGroupDeliveries } from '../../storage/group-deliveries.ts';
 import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
-import { readWebhookDeliveries } from '../../storage/webhook-deliveries.ts';
 import {
   firstStart,
   insertGroup,
@@ -64,7 +64,7 @@ beforeEach(async () => {
     ...destinationOperations(deps),
     ...destinationCheckOperations(deps),
     ...destinationSecretOperations(deps),
-    ...deliveryOperations({ deliveries: (groupId) => readWebhookDeliveries(sql, groupId) }),
+    ...deliveryOperations({ deliveries: (groupId) => readGroupDeliveries(sql, groupId) }),
     ...outboundPolicyOperations({ ...deps, store: createOutboundPolicyStore(sql, appendAudit) }),
   ];
   api = operationClient({ operations, directory, clock: stoppedClock });
@@ -328,7 +328,7 @@ describe('deleting', () => {
       { type: 'destination', id },
       { type: 'route', id: route?.id },
     ]);
-    expect(await settings.read(id)).toBeNull();
+    expect(await settings.events(id)).toBeNull();
   });
 
   test('deliveries of an unknown Alert Group are 404', async () => {
@@ -363,9 +363,9 @@ describe('Secrets', () => {
 
   test('a Secret opens in its own place, for the next request', async () => {
     const { id } = await created();
-    expect((await settings.read(id))?.secrets.size).toBe(0);
+    expect((await settings.events(id))?.secrets.size).toBe(0);
     await api.put(`/destinations/${id}/secrets/token`, { value: 'hunter2-secret' });
-    const sealed = (await settings.read(id))?.secrets.get('token');
+    const sealed = (await settings.events(id))?.secrets.get('token');
     expect(sealed && keyring.open('destination.secret', `${id}/token`, sealed)).toEqual({
       ok: true,
       value: 'hunter2-secret',
@@ -404,7 +404,7 @@ describe('the signing secret', () => {
     const generated = await api.post(path);
     expect(generated.status).toBe(201);
     expect(generated.body.status.previous_active_since).not.toBeNull();
-    const stored = await settings.read(id);
+    const stored = await settings.events(id);
     const previous = stored?.previousSigningSecret;
     expect(previous && keyring.open('destination.signing_secret_previous', id, previous)).toEqual({
       ok: true,

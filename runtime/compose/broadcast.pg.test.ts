@@ -156,10 +156,10 @@ describe('what one replica saves, another', () => {
     const { here, there } = await two();
     const id = await insertDestination(database.sql(), 'Pager');
     await there.watch.look();
-    expect((await there.webhookSettings.read(id))?.events).toBeNull();
+    expect(await there.webhookSettings.events(id)).toBeNull();
     await database.sql()`update destinations set events = '{"url": "https://x.test", "headers": []}'`;
     here.saving.webhookSettings.forget(id);
-    await expect.poll(async () => (await there.webhookSettings.read(id))?.events).not.toBeNull();
+    await expect.poll(() => there.webhookSettings.events(id)).not.toBeNull();
   });
 
   test('connects by the new outbound policy', async () => {

@@ -44,7 +44,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     clock: deps.clock,
     log: deps.log,
     deliveryMetrics: deps.deliveryMetrics,
-    settings: (id) => settings.read(id),
+    settings: settings.events,
     body: async (eventId) => bodies.get(eventId) ?? readWebhookBody(main, eventId),
   });
   const isCalling = (shard: number): boolean => {

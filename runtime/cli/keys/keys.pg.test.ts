@@ -59,6 +59,7 @@ function destinationFields(name: string): DestinationFields {
     name,
     mode: 'events',
     events,
+    template: null,
     mentions: {} as never,
     limiter: LIMITER,
     proxy: PROXY,
