@@ -1,5 +1,6 @@
 /** Who calls with an API token: its owner, with no more than both of them may now (access §9, seed 2 §5). */
 import { type ApiTokens, apiTokenHash, type FoundToken } from '../actors/access/api-tokens.ts';
+import { recheckRequired } from '../actors/access/oidc/token-grace.ts';
 import { type Micros, SECOND } from '../runtime/clock.ts';
 import type { ClientAddress } from './address.ts';
 import type { Credentials } from './credentials.ts';
@@ -28,6 +29,7 @@ export async function tokenCredentials(
   const hash = apiTokenHash(value);
   const found = hash && (await tokens.find(hash));
   if (!found || !isUsable(found, now)) return { kind: 'refused', problem: BAD_TOKEN };
+  if (needsProvider(found, now)) return { kind: 'refused', problem: RECHECK_REQUIRED };
   const wait = pace.take(found.token.id, now);
   if (wait > 0) return { kind: 'refused', problem: tooFast(wait) };
   const address = clientAddress(request.socketAddress, request.header('x-forwarded-for'));
@@ -41,8 +43,15 @@ function isUsable({ token, owner }: FoundToken, now: Micros): boolean {
   return owner.kind === 'user' ? owner.user.status === 'active' : owner.isActive;
 }
 
+function needsProvider({ owner, graceSeconds }: FoundToken, now: Micros): boolean {
+  return owner.kind === 'user' && recheckRequired(owner.user, graceSeconds, now);
+}
+
 /** The Permissions of a token: its own, as far as its owner's Role holds them now; a Service account's are its Role's. */
-export function tokenPermissions({ token, owner }: FoundToken): ReadonlySet<Permission> {
+export function tokenPermissions({
+  token,
+  owner,
+}: Pick<FoundToken, 'token' | 'owner'>): ReadonlySet<Permission> {
   const role = owner.kind === 'user' ? owner.user.role : owner.role;
   const held = ROLE_PERMISSIONS[role];
   if (token.permissions === null) return held;
@@ -70,6 +79,14 @@ export const BAD_TOKEN: Problem = {
   type: 'unauthenticated',
   code: 'invalid_credentials',
   detail: 'The token is not valid.',
+  headers: { 'WWW-Authenticate': 'Bearer' },
+};
+
+const RECHECK_REQUIRED: Problem = {
+  status: 401,
+  type: 'unauthenticated',
+  code: 'oidc_recheck_required',
+  detail: 'The owner of the token has to sign in through the identity provider again.',
   headers: { 'WWW-Authenticate': 'Bearer' },
 };
 

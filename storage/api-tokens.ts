@@ -56,6 +56,7 @@ type FoundRow = {
   readonly token_name: string;
   readonly permissions: readonly string[] | null;
   readonly token_expires_at: Micros | null;
+  readonly grace_seconds: number;
 } & (
   | ({ readonly account_id: null } & UserRow)
   | {
@@ -72,12 +73,13 @@ async function findToken(sql: Sql, hash: Uint8Array): Promise<FoundToken | null>
     select
       u.*,
       t.id as token_id, t.name as token_name, t.permissions, t.expires_at as token_expires_at,
-      a.id as account_id, a.name as account_name, a.role as account_role, a.status as account_status
+      a.id as account_id, a.name as account_name, a.role as account_role, a.status as account_status,
+      (select (settings -> 'oidc_token_grace_seconds')::bigint from organization) as grace_seconds
     from api_tokens t
     left join users u on u.id = t.user_id
     left join service_accounts a on a.id = t.service_account_id
     where t.hash = ${Buffer.from(hash)} and t.revoked_at is null`;
-  return row ? { token: tokenOf(row), owner: ownerOf(row) } : null;
+  return row ? { token: tokenOf(row), owner: ownerOf(row), graceSeconds: row.grace_seconds } : null;
 }
 
 function tokenOf(row: FoundRow): FoundToken['token'] {

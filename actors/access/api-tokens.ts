@@ -79,6 +79,8 @@ export interface FoundToken {
         readonly role: RoleName;
         readonly isActive: boolean;
       };
+  /** How long tokens outlive the last sign-in of an owner about whom no provider can be asked. */
+  readonly graceSeconds: number;
 }
 
 /** What every request with a token asks. */

@@ -38,14 +38,14 @@ export function createMemoryTokens(userOf: (id: PublicId) => User | null): Memor
       const token = { id: newPublicId('PT'), name: 'ci', permissions, expiresAt: expiresAt ?? null };
       return issue('personal', () => {
         const user = userOf(userId);
-        return user && { token, owner: { kind: 'user', user } };
+        return user && { token, owner: { kind: 'user', user }, graceSeconds: 604_800 };
       });
     },
     issueServiceAccount(role, { isActive = true } = {}) {
       const token = { id: newPublicId('ST'), name: 'ci', permissions: null, expiresAt: null };
       const id = newPublicId('SA');
       const owner = { kind: 'service_account', id, name: 'deploy-bot', role, isActive } as const;
-      return issue('service_account', () => ({ token, owner }));
+      return issue('service_account', () => ({ token, owner, graceSeconds: 604_800 }));
     },
   };
 }
