@@ -61,9 +61,12 @@ create index users_oidc_checks on users (oidc_check_at) where offline_token is n
 
 create function oidc_locks_role() returns trigger language plpgsql as $$
 begin
-  new.role_locked := new.oidc_subject is not null and coalesce((
-    select (settings ->> 'enabled')::boolean and (settings ->> 'sync_role')::boolean from oidc_settings for share
-  ), false);
+  new.role_locked := false;
+  -- Settings are locked for whoever gets an identity only: a save of them waits for those who have one.
+  if new.oidc_subject is not null then
+    select (settings ->> 'enabled')::boolean and (settings ->> 'sync_role')::boolean
+    into new.role_locked from oidc_settings for share;
+  end if;
   return new;
 end
 $$;
