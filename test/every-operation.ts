@@ -10,6 +10,7 @@ import { destinationOperations } from '../http/resources/destinations.ts';
 import { destinationCheckOperations } from '../http/resources/destinations-checks.ts';
 import { deliveryOperations } from '../http/resources/destinations-deliveries.ts';
 import { destinationSecretOperations } from '../http/resources/destinations-secrets.ts';
+import { destinationTrialOperations } from '../http/resources/destinations-trials.ts';
 import { integrationOperations } from '../http/resources/integrations.ts';
 import { integrationAlertOperations } from '../http/resources/integrations-alerts.ts';
 import { alertmanagerRouteOperations } from '../http/resources/integrations-routes.ts';
@@ -28,6 +29,8 @@ import { serviceAccountOperations } from '../http/resources/service-accounts.ts'
 import { storedSnapshotOperations } from '../http/resources/stored-snapshots.ts';
 import { systemStatusOperations } from '../http/resources/system-status.ts';
 import { templatePreviewOperations } from '../http/resources/template-previews.ts';
+import { userAccountOperations } from '../http/resources/user-accounts.ts';
+import { userWayInOperations } from '../http/resources/user-ways-in.ts';
 
 /** Making a table only keeps what it is given; nothing is called. */
 const UNUSED = {} as never;
@@ -43,6 +46,7 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     deliveryOperations(UNUSED),
     destinationOperations(UNUSED),
     destinationCheckOperations(UNUSED),
+    destinationTrialOperations(UNUSED),
     destinationSecretOperations(UNUSED),
     integrationOperations(UNUSED),
     alertmanagerRouteOperations(UNUSED),
@@ -63,6 +67,8 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     storedSnapshotOperations(UNUSED),
     systemStatusOperations(UNUSED),
     templatePreviewOperations(UNUSED),
+    userAccountOperations(UNUSED),
+    userWayInOperations(UNUSED),
   ].map((part) => part.map(opened));
 }
 

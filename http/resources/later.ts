@@ -4,13 +4,12 @@
  */
 
 import type { Operation } from '../operation.ts';
-import { LATER_DELIVERY } from './later-delivery.ts';
 import { LATER_PEOPLE } from './later-people.ts';
 import { LATER_SETTINGS } from './later-settings.ts';
 import type { LaterOperation } from './later-table.ts';
 
 export function laterOperations(): readonly Operation[] {
-  return [...LATER_PEOPLE, ...LATER_SETTINGS, ...LATER_DELIVERY].map(declare);
+  return [...LATER_PEOPLE, ...LATER_SETTINGS].map(declare);
 }
 
 function declare([id, method, path, needs, summary, more]: LaterOperation): Operation {

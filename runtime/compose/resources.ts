@@ -1,7 +1,10 @@
 /** The operations of the resources that other folders' stores stand behind. */
+import { randomBytes } from 'node:crypto';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createBridgeCheck } from '../../actors/destination/bridge-check.ts';
 import { createInteractiveTokens } from '../../actors/destination/interactive-tokens.ts';
+import { createBridgeTrial } from '../../actors/destination/trials/bridge-trial.ts';
+import { createTrialScenes } from '../../actors/destination/trials/trial-scenes.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
 import { integrationAddress } from '../../actors/integration/messages.ts';
@@ -17,6 +20,7 @@ import { destinationOperations } from '../../http/resources/destinations.ts';
 import { destinationCheckOperations } from '../../http/resources/destinations-checks.ts';
 import { deliveryOperations } from '../../http/resources/destinations-deliveries.ts';
 import { destinationSecretOperations } from '../../http/resources/destinations-secrets.ts';
+import { destinationTrialOperations } from '../../http/resources/destinations-trials.ts';
 import { integrationOperations } from '../../http/resources/integrations.ts';
 import { integrationAlertOperations } from '../../http/resources/integrations-alerts.ts';
 import { alertmanagerRouteOperations } from '../../http/resources/integrations-routes.ts';
@@ -35,6 +39,8 @@ import { serviceAccountOperations } from '../../http/resources/service-accounts.
 import { storedSnapshotOperations } from '../../http/resources/stored-snapshots.ts';
 import { type SystemStatusDeps, systemStatusOperations } from '../../http/resources/system-status.ts';
 import { templatePreviewOperations } from '../../http/resources/template-previews.ts';
+import { userAccountOperations } from '../../http/resources/user-accounts.ts';
+import { userWayInOperations } from '../../http/resources/user-ways-in.ts';
 import { createActorStateReader } from '../../storage/actor-state.ts';
 import { createAlertsView, createGroupReader, createStatisticsReader } from '../../storage/alert-groups.ts';
 import { createPersonalTokens } from '../../storage/api-tokens.ts';
@@ -43,6 +49,7 @@ import { createAuditLogReader } from '../../storage/audit-log-reader.ts';
 import { createConnectionStore } from '../../storage/connections.ts';
 import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
 import { createDestinationStore } from '../../storage/destinations.ts';
+import { readGroupDeliveries } from '../../storage/group-deliveries.ts';
 import { createIntegrationStore } from '../../storage/integrations.ts';
 import type { InternalAlerts } from '../../storage/internal-alerts.ts';
 import { readKeys } from '../../storage/key-view.ts';
@@ -58,13 +65,14 @@ import { createSuggestionStore } from '../../storage/route-suggestions.ts';
 import { createRouteStore } from '../../storage/routes.ts';
 import { createServiceAccountStore } from '../../storage/service-accounts.ts';
 import { createStoredSnapshotReader } from '../../storage/stored-snapshots.ts';
-import { readGroupDeliveries } from '../../storage/group-deliveries.ts';
+import { createUserStore } from '../../storage/users.ts';
 import type { ActorSystem, Address } from '../actor/index.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OutboundClient } from '../outbound/client.ts';
 import type { Connections } from './connections.ts';
 import type { Database } from './database.ts';
+import type { Messages } from './messages.ts';
 import type { ServiceSettings } from './settings.ts';
 import type { TemplateWork } from './templates.ts';
 
@@ -75,6 +83,7 @@ export interface ResourceDeps {
   readonly hints: HintBus;
   readonly system: ActorSystem;
   readonly connections: Connections;
+  readonly messages: Pick<Messages, 'scenes'>;
   readonly internalAlerts: InternalAlerts;
   /** Makes whoever acts for the actor look for a message that is stored. */
   readonly messageWaits: (to: Address) => void;
@@ -95,6 +104,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
   const { internalAlerts } = deps;
   const connections = createConnectionStore({ sql, appendAudit, keyring });
   const destinations = createDestinationStore({ sql, appendAudit, keyring, internalAlerts });
+  const interactiveTokens = createInteractiveTokens({ system, clock: deps.clock });
   const forDestinations = {
     store: destinations,
     connections,
@@ -103,11 +113,15 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     system,
     checkBridge: createBridgeCheck({
       ...deps.connections,
-      tokens: createInteractiveTokens({ system, clock: deps.clock }),
-      ...{ system, clock: deps.clock },
+      ...{ tokens: interactiveTokens, system, clock: deps.clock },
     }),
     settings: deps.webhookSettings,
     client,
+  };
+  const forUsers = {
+    store: createUserStore(sql, appendAudit),
+    ...{ directory, hints, random: randomBytes, publicUrl: deps.settings.publicUrl },
+    poke: () => system.poke(),
   };
   return [
     alertGroupOperations({
@@ -143,6 +157,21 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     connectionCheckOperations({ ...deps, ...deps.connections, store: connections }),
     destinationOperations(forDestinations),
     destinationCheckOperations(forDestinations),
+    destinationTrialOperations({
+      ...forDestinations,
+      scenes: createTrialScenes({
+        ...{ scenes: deps.messages.scenes, samples: deps.templates.samples },
+        ...{ links: deps.links, monotonic: systemMonotonic },
+      }),
+      trials: {
+        bridge: createBridgeTrial({
+          ...deps.connections,
+          ...{ keyring, tokens: interactiveTokens, clock: deps.clock },
+          settings: (id) => connections.settings(id),
+        }),
+        webhook: null,
+      },
+    }),
     destinationSecretOperations(forDestinations),
     deliveryOperations({ deliveries: (id) => readGroupDeliveries(sql, id) }),
     auditLogOperations({ reader: createAuditLogReader(sql) }),
@@ -150,6 +179,8 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       ...{ store: createOrganizationStore({ sql, appendAudit, keyring }), directory, hints },
       poke: () => system.poke(),
     }),
+    userAccountOperations(forUsers),
+    userWayInOperations(forUsers),
     personalTokenOperations(createPersonalTokens(sql, appendAudit)),
     serviceAccountOperations(createServiceAccountStore(sql, appendAudit)),
     keyringOperations({ keys: (now) => readKeys(sql, now) }),

@@ -23,6 +23,7 @@ import { createHeartbeatSignals } from '../../storage/heartbeat-signals.ts';
 import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
 import { builtinIntegration, createInternalAlerts } from '../../storage/internal-alerts.ts';
 import { createLinkSource } from '../../storage/link-source.ts';
+import { createPeople } from '../../storage/people.ts';
 import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
 import { createSnapshotQueue } from '../../storage/snapshots.ts';
 import { createSystemStatusReader } from '../../storage/system-status.ts';
@@ -241,6 +242,7 @@ export async function startService(
     registry,
     random: (size) => randomBytes(size),
     access: createAccessStore({ sql: main, appendAudit, keyring: database.keyring, log }),
+    people: createPeople({ sql: main, appendAudit, keyring: database.keyring, log }),
     tokens: createApiTokens({ sql: main, log }),
     passwords: createPasswords(clock),
     csrf: {
@@ -256,6 +258,7 @@ export async function startService(
       hints,
       system,
       connections,
+      messages,
       internalAlerts,
       messageWaits,
       templates,

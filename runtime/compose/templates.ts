@@ -9,7 +9,7 @@ import {
   type RouteTemplateCheck,
 } from '../../actors/previews/check-route-templates.ts';
 import { createTemplatePreviewer, type TemplatePreviewer } from '../../actors/previews/preview.ts';
-import { createSampleReader } from '../../actors/previews/samples.ts';
+import { createSampleReader, type SampleReader } from '../../actors/previews/samples.ts';
 import { createTemplateMetrics, type TemplateMetrics } from '../../actors/templates/metrics.ts';
 import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups.ts';
 import type { Sql } from '../../storage/records.ts';
@@ -19,6 +19,7 @@ import { systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
 
 export interface TemplateWork {
+  readonly samples: SampleReader;
   readonly metrics: TemplateMetrics;
   readonly failures: LinkFailures;
   readonly groupLinks: GroupLinks;
@@ -49,6 +50,7 @@ export function createTemplateWork({ sql, links, registry, log, ...rest }: Templ
   });
   const lookingUp = { links, monotonic };
   return {
+    samples,
     metrics,
     failures,
     groupLinks: createGroupLinks({ ...lookingUp, alerts, failures, publicUrl }),
