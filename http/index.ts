@@ -4,6 +4,7 @@ import type { TemplatedApp } from 'uWebSockets.js';
 import type { Registry } from 'prom-client';
 import type { ApiTokens } from '../actors/access/api-tokens.ts';
 import type { Passwords } from '../actors/access/passwords.ts';
+import type { People } from '../actors/access/people.ts';
 import type { AccessStore } from '../actors/access/ports.ts';
 import type { PushReceiver } from '../actors/connection/bridge/push-receiver.ts';
 import type { DirectorySource } from '../actors/directory.ts';
@@ -25,6 +26,9 @@ import type { Operation } from './operation.ts';
 import { assembleOperations } from './operations.ts';
 import { laterOperations } from './resources/later.ts';
 import { meOperations } from './resources/me.ts';
+import { ownSessionOperations } from './resources/me-sessions.ts';
+import { ownTotpOperations } from './resources/me-totp.ts';
+import { passwordOperations } from './resources/passwords.ts';
 import { type SessionDeps, sessionOperations } from './resources/sessions.ts';
 import { secondFactorOperations } from './resources/sessions-totp.ts';
 import { type ApiDescription, systemOperations } from './resources/system.ts';
@@ -49,6 +53,7 @@ export interface HttpDeps {
   readonly registry: Registry;
   readonly random: (size: number) => Uint8Array;
   readonly access: AccessStore;
+  readonly people: People;
   readonly tokens: ApiTokens;
   readonly passwords: Passwords;
   readonly csrf: CsrfTokens;
@@ -164,12 +169,22 @@ interface OwnParts {
 }
 
 function ownOperations(deps: HttpDeps, { live, description, onFailure }: OwnParts): readonly Operation[] {
-  const { access, passwords, csrf, clock, random } = deps;
+  const { access, people, passwords, csrf, clock, random } = deps;
+  const forProofs = { throttle: access.throttle, passwords, clock, onFailure };
   const forSessions = { store: access, sessions: access.sessions, passwords, csrf, clock, random, onFailure };
   return [
     ...sessionOperations(forSessions),
     ...secondFactorOperations(forSessions),
-    ...meOperations(access.accounts),
+    ...meOperations({ accounts: access.accounts, profiles: people.profiles, directory: deps.directory }),
+    ...ownSessionOperations(access.sessions),
+    ...passwordOperations({ ...forProofs, own: people.ownPasswords, links: people.passwordLinks }),
+    ...ownTotpOperations({
+      ...forProofs,
+      accounts: access.accounts,
+      own: people.ownPasswords,
+      enrolments: people.enrolments,
+      random,
+    }),
     ...userOperations(access.users),
     ...systemOperations({ live, description }),
   ];

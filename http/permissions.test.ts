@@ -6,16 +6,16 @@ import type { Operation } from './operation.ts';
 import { inCatalogueOrder, PERMISSIONS, ROLE_PERMISSIONS, ROLES } from './permissions.ts';
 
 /** What a request without a body or If-Match gets once it was let in. */
-const LET_IN = [200, 204, 400, 404, 409, 412, 422, 428, 501];
+const LET_IN = [200, 201, 204, 400, 404, 409, 412, 422, 428, 501];
 
 function pathOf({ path, ids, words }: Operation): string {
   const sampleOf = (name: string) => words?.[name]?.[0] ?? `${ids?.[name] ?? 'SR'}0000000000AA`;
   return `/api/v1${path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => sampleOf(name))}`;
 }
 
-/** Sign-out ends the session that the next request needs; the stream never ends. */
+/** Signing out ends the session that the next request needs; the stream never ends. */
 function endsTheTest({ id }: Operation): boolean {
-  return id === 'deleteCurrentSession' || id === 'streamLiveUpdates';
+  return ['deleteCurrentSession', 'deleteMySessions', 'streamLiveUpdates'].includes(id);
 }
 
 describe('what each Role may do', () => {

@@ -15,6 +15,7 @@ import type { PublicId } from '../runtime/public-id.ts';
 import { createMemoryAccess, type MemoryAccess, plainPasswords } from './fakes/access-store.ts';
 import { createMemoryTokens, type MemoryTokens } from './fakes/api-tokens.ts';
 import { createManualClock, type ManualClock } from './fakes/manual-clock.ts';
+import { nobodysPeople } from './fakes/people.ts';
 
 export interface TestHttp {
   readonly http: Http;
@@ -77,6 +78,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     random: randomBytes,
     access: memory,
     tokens,
+    people: nobodysPeople,
     passwords: plainPasswords,
     csrf: testCsrf,
     directory: { current: () => EMPTY_DIRECTORY, reload: async () => undefined },

@@ -16,4 +16,3 @@ export type LaterOperation = readonly [
 ];
 
 export const CHANGES = { ifMatch: 'required' } as const;
-export const DELETES = { ifMatch: 'optional' } as const;
