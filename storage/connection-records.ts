@@ -5,6 +5,7 @@ import type {
   EventsForgotten,
   InboundRecorded,
   InfoRecorded,
+  MessageForgotten,
 } from '../actors/connection/effects.ts';
 import { CONNECTION } from '../actors/connection/messages.ts';
 import { type ConnectionRows, emptyConnectionRows, REMEMBERED_FOR } from '../actors/connection/rows.ts';
@@ -34,12 +35,19 @@ export const eventClaims: RecordWriter = {
 
 /** In the order in which a turn means them: what is forgotten comes before what arrives with the next access. */
 export const connectionWriter: RecordWriter = {
-  types: ['connection.event_handled', 'connection.events_forgotten', 'connection.info', 'connection.inbound'],
+  types: [
+    'connection.event_handled',
+    'connection.events_forgotten',
+    'connection.message_forgotten',
+    'connection.info',
+    'connection.inbound',
+  ],
   async write(tx, effects) {
     let events: EventHandled[] = [];
     for (const effect of effects as readonly (
       | EventHandled
       | EventsForgotten
+      | MessageForgotten
       | InfoRecorded
       | InboundRecorded
     )[]) {
@@ -50,6 +58,12 @@ export const connectionWriter: RecordWriter = {
         case 'connection.events_forgotten':
           events = events.filter(({ connectionId }) => connectionId !== effect.connectionId);
           await tx`delete from connection_events where connection_id = ${effect.connectionId}`;
+          break;
+        case 'connection.message_forgotten':
+          // index: delivered_messages_pkey
+          await tx`
+            delete from delivered_messages
+            where connection_id = ${effect.connectionId} and message_id = ${effect.messageId}`;
           break;
         case 'connection.info':
           await writeInfo(tx, effect);

@@ -4,10 +4,9 @@ import { DAY, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { PLAIN_INFO } from '../../test/fakes/scripted-bridge.ts';
 import { createConnectionActor } from './actor.ts';
-import type { BridgeEvent } from './bridge/events.ts';
 import { readInfo } from './bridge/info.ts';
 import type { ConnectionPerformed, ConnectionRecord, PollBegun } from './effects.ts';
-import type { ConnectionMessage, PollOutcome } from './messages.ts';
+import type { ConnectionMessage, EventArrived, PollOutcome } from './messages.ts';
 import type { ConnectionRows } from './rows.ts';
 import type { ConnectionState } from './state.ts';
 
@@ -62,7 +61,7 @@ function connection() {
     finish(outcome: PollOutcome) {
       return give({ type: 'poll_finished', poll, outcome, at: now });
     },
-    hear: (event: BridgeEvent) => give({ type: 'event', event }).reply,
+    hear: (event: Omit<EventArrived, 'type'>) => give({ type: 'event', ...event }).reply,
     restart() {
       state = definition.restore(JSON.parse(JSON.stringify(definition.persist(state))));
       rows = new Map(rows);
@@ -77,21 +76,8 @@ function connection() {
   };
 }
 
-const link = (id: string): BridgeEvent => ({
-  id,
-  type: 'account_link',
-  occurredAt: 0,
-  user: { external_id: '18', username: 'bob', display_name: null, bot: false },
-  token: 'unknown',
-});
-const press = (id: string): BridgeEvent => ({
-  id,
-  type: 'press',
-  occurredAt: 0,
-  user: { external_id: '18', username: 'bob', display_name: null, bot: false },
-  message_id: '9001',
-  data: 'AQFB',
-});
+const link = (eventId: string) => ({ eventId, say: 'Nothing waits for this token.' });
+const ignored = (eventId: string) => ({ eventId, say: null });
 
 describe('polling', () => {
   test('begins with the configuration', () => {
@@ -190,13 +176,61 @@ describe('an event', () => {
     expect(actor.hear(link('evt-1'))).toEqual({ say });
     actor.give({ type: 'event_settled', eventId: 'evt-1' });
     expect(actor.hear(link('evt-1'))).toEqual({ say: null });
-    expect(actor.performed().filter((type) => type === 'connection.link_rejected')).toHaveLength(1);
   });
 
-  test('about a message that was not posted through this Connection is ignored without an answer', () => {
+  test('of which nothing is said is noted all the same', () => {
     const actor = connection();
     actor.give(CONFIGURED);
-    expect(actor.hear(press('evt-1'))).toEqual({ say: null });
+    actor.records();
+    expect(actor.hear(ignored('evt-1'))).toEqual({ say: null });
+    expect(actor.records()[0]).toMatchObject({
+      type: 'connection.event_handled',
+      eventId: 'evt-1',
+      say: null,
+    });
+  });
+
+  test('that was handled elsewhere is noted once its answer was given', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.give({ type: 'event_settled', eventId: 'evt-1' });
+    expect(actor.hear(link('evt-1'))).toEqual({ say: null });
+  });
+
+  describe('of a message that was deleted', () => {
+    const deleted = {
+      messageId: '9001',
+      destinationId: DESTINATION as PublicId,
+      groupId: 'AGK7M3QX9P2RTA' as PublicId,
+      kind: 'root',
+    } as const;
+
+    test('tells its Destination when it is the present one, once', () => {
+      const actor = connection();
+      actor.give(CONFIGURED);
+      const hear = () =>
+        actor.give({ type: 'event', ...ignored('evt-1'), deleted: { ...deleted, isPresent: true } });
+      const [send] = hear().sends;
+      const { messageId, groupId } = deleted;
+      expect(send).toEqual({
+        to: { kind: 'destination', key: DESTINATION },
+        message: { type: 'message_gone', messageId, groupId, at: actor.now() },
+      });
+      expect(hear().sends).toEqual([]);
+    });
+
+    test('forgets any other one', () => {
+      const actor = connection();
+      actor.give(CONFIGURED);
+      actor.records();
+      const event = { ...ignored('evt-1'), deleted: { ...deleted, isPresent: false } };
+      expect(actor.give({ type: 'event', ...event }).sends).toEqual([]);
+      expect(actor.records()).toContainEqual({
+        type: 'connection.message_forgotten',
+        connectionId: ID,
+        messageId: '9001',
+      });
+    });
   });
 
   test('is stored with its id in the same turn, and remembered for a day', () => {

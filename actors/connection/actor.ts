@@ -2,12 +2,13 @@
 import type { Actor, ActorDefinition, TurnEnv } from '../../runtime/actor/index.ts';
 import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { answerTo } from './bridge/effect.ts';
+import { destinationAddress, type MessageGone } from '../destination/messages.ts';
 import { givenUp } from './machine.ts';
 import {
   CONNECTION,
   type Configured,
   type ConnectionMessage,
+  type DeletedMessage,
   type EventAnswer,
   type EventArrived,
   type InfoRead,
@@ -144,22 +145,34 @@ function wish(turn: ConnectionTurn, destinationId: PublicId, urgent: boolean): v
   turn.change({ desk: wished(turn.state.desk, { destinationId, urgent, since: turn.now }) });
 }
 
-function hearEvent(turn: ConnectionTurn, { event }: EventArrived): EventAnswer {
+function hearEvent(turn: ConnectionTurn, { eventId, say, deleted }: EventArrived): EventAnswer {
   if (isDeleted(turn.state)) return { say: null };
   turn.change({ lastAt: turn.now });
-  const before = handledBefore(turn.rows, event.id, turn.now);
+  const before = handledBefore(turn.rows, eventId, turn.now);
   if (before) return { say: before.say };
-  const say = answerTo(event);
-  turn.handled(event.id, say);
-  if (event.type === 'account_link') {
-    turn.perform({ type: 'connection.link_rejected', connectionId: turn.id });
-  }
+  if (deleted) forget(turn, deleted);
+  turn.handled(eventId, say);
   return { say };
 }
 
+/** Whose message it is that is kept up to date posts another one; any other message is nothing to us any more. */
+function forget(
+  turn: ConnectionTurn,
+  { messageId, destinationId, groupId, ...message }: DeletedMessage,
+): void {
+  if (!message.isPresent) {
+    turn.record({ type: 'connection.message_forgotten', connectionId: turn.id, messageId });
+    return;
+  }
+  const gone: MessageGone = { type: 'message_gone', messageId, groupId, at: turn.now };
+  turn.send({ to: destinationAddress(destinationId), message: gone });
+}
+
 function settle(turn: ConnectionTurn, eventId: string): void {
+  if (isDeleted(turn.state)) return;
+  turn.change({ lastAt: turn.now });
   const before = turn.rows.get(eventId);
-  if (before?.say != null) turn.handled(eventId, null, before.at);
+  if (before?.say !== null) turn.handled(eventId, null, before?.at);
 }
 
 function pollFinished(turn: ConnectionTurn, { poll, outcome, at }: PollFinished): void {

@@ -53,7 +53,19 @@ export interface EventsForgotten extends RecordedEffect {
   readonly connectionId: PublicId;
 }
 
-export type ConnectionRecord = EventHandled | InfoRecorded | InboundRecorded | EventsForgotten;
+/** A message of ours is deleted: nothing that happens to it means anything any more. */
+export interface MessageForgotten extends RecordedEffect {
+  readonly type: 'connection.message_forgotten';
+  readonly connectionId: PublicId;
+  readonly messageId: string;
+}
+
+export type ConnectionRecord =
+  | EventHandled
+  | InfoRecorded
+  | InboundRecorded
+  | EventsForgotten
+  | MessageForgotten;
 
 /** One poll, begun once the state that says `calling` is committed. */
 export interface PollBegun extends PerformedEffect {
@@ -78,10 +90,4 @@ export interface EventGivenUp extends PerformedEffect {
   readonly eventId: string;
 }
 
-/** For the log: somebody sent a token that nobody waits for. */
-export interface LinkRejected extends PerformedEffect {
-  readonly type: 'connection.link_rejected';
-  readonly connectionId: PublicId;
-}
-
-export type ConnectionPerformed = PollBegun | PollTrouble | EventGivenUp | LinkRejected;
+export type ConnectionPerformed = PollBegun | PollTrouble | EventGivenUp;

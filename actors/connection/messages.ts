@@ -3,8 +3,8 @@ import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Limiter } from '../destination/limiter.ts';
-import type { BridgeEvent } from './bridge/events.ts';
 import type { BridgeInfo } from './bridge/info.ts';
+import type { PostedMessage } from './event-ports.ts';
 
 export const CONNECTION = 'connection';
 
@@ -68,10 +68,24 @@ export interface Held {
   readonly until: Micros;
 }
 
-/** Something happened in the messenger. Answered with an {@link EventAnswer} once its effect is stored. */
+/**
+ * Something happened in the messenger that leads to nothing elsewhere: the Connection notes it as handled. Answered with
+ * an {@link EventAnswer} once it has.
+ */
 export interface EventArrived {
   readonly type: 'event';
-  readonly event: BridgeEvent;
+  readonly eventId: string;
+  readonly say: string | null;
+  readonly deleted?: DeletedMessage;
+}
+
+/** A message of ours that somebody deleted in the messenger. */
+export interface DeletedMessage {
+  readonly messageId: string;
+  readonly destinationId: PublicId;
+  readonly groupId: PublicId | null;
+  readonly kind: PostedMessage['kind'];
+  readonly isPresent: boolean;
 }
 
 /** What is to be said to the person behind an event; null: nothing, or it was said before. */
@@ -79,7 +93,7 @@ export interface EventAnswer {
   readonly say: string | null;
 }
 
-/** The answer to an event was given, or given up. */
+/** The event is handled, here or elsewhere, and the answer to it was given, or given up. */
 export interface EventSettled {
   readonly type: 'event_settled';
   readonly eventId: string;

@@ -23,14 +23,6 @@ export function createConnectionPerformer({
       case 'connection.event_given_up':
         log('update_failed', { connection, event: effect.eventId });
         break;
-      case 'connection.link_rejected':
-        log('account_link_rejected', {
-          messenger: 'bridge',
-          connection,
-          user: null,
-          reason: 'token_unknown',
-        });
-        break;
       default:
         effect satisfies never;
     }

@@ -51,6 +51,10 @@ export class ConnectionTurn {
     this.#performs.push(effect);
   }
 
+  record(record: ConnectionRecord): void {
+    this.#records.push(record);
+  }
+
   /** Notes an event as handled, with what is still to be said about it. */
   handled(eventId: string, say: string | null, at = this.now): void {
     remember(this.rows, { id: eventId, at, say }, this.now);

@@ -1,5 +1,6 @@
 /** One Command on many Alert Groups (seed 2 §4.8, Alert Group chapter §6.6, api §12). */
 import * as v from 'valibot';
+import { tellFailed } from '../../actors/alert-group/command-log.ts';
 import type { Command, CommandOutcome } from '../../actors/alert-group/messages.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { duplicates, publicId } from '../fields.ts';
@@ -136,15 +137,7 @@ async function runOne(
     number = group.number;
     return resultOf(id, number, told(call, await askGroup(deps, call, id, wanted)));
   } catch (error) {
-    const by = call.principal();
-    deps.metrics?.command(wanted.name, by.transport, 'failed');
-    deps.log('command_failed', {
-      command: wanted.name,
-      group: id,
-      actor: by.id,
-      transport: by.transport,
-      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    });
+    tellFailed(deps, { command: wanted.name, group: id, by: call.principal() }, error);
     return resultOf(id, number, INTERNAL);
   }
 }

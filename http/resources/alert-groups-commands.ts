@@ -1,5 +1,6 @@
 /** Commands of people on one Alert Group (seed 2 §3.1, Alert Group chapter §6, api §12). */
 import * as v from 'valibot';
+import { tellOutcome } from '../../actors/alert-group/command-log.ts';
 import {
   alertGroupAddress,
   type Command,
@@ -156,7 +157,7 @@ async function command(
 
 /** Asks the group's actor and logs what came of it. */
 export async function askGroup(
-  { system, log, metrics }: AlertGroupOperationsDeps,
+  deps: AlertGroupOperationsDeps,
   call: Pick<Call, 'principal' | 'address'>,
   group: PublicId,
   wanted: Command,
@@ -164,11 +165,8 @@ export async function askGroup(
   const by = call.principal();
   const message: GroupCommand = { type: 'command', command: wanted, by, address: call.address };
   // The reply of an Alert Group to a Command is a CommandOutcome (messages.ts).
-  const outcome = (await system.ask(alertGroupAddress(group), message)) as CommandOutcome;
-  if (outcome.outcome !== 'unknown') metrics?.command(wanted.name, by.transport, outcome.outcome);
-  const told = { command: wanted.name, group, actor: by.id, transport: by.transport };
-  if (outcome.outcome === 'refused') log('command_refused', { ...told, code: outcome.code });
-  else if (outcome.outcome !== 'unknown') log('command_executed', { ...told, outcome: outcome.outcome });
+  const outcome = (await deps.system.ask(alertGroupAddress(group), message)) as CommandOutcome;
+  tellOutcome(deps, { command: wanted.name, group, by }, outcome);
   return outcome;
 }
 

@@ -1,4 +1,6 @@
 /** Connections: from a committed turn to a call of a bridge and back, and from a pushed event to its effect. */
+
+import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createAnswers } from '../../actors/connection/bridge/answers.ts';
 import { type BridgeClient, createBridgeClient } from '../../actors/connection/bridge/client.ts';
 import { createInfoReader, type InfoReader } from '../../actors/connection/bridge/info-reader.ts';
@@ -6,9 +8,17 @@ import { createEventIntake } from '../../actors/connection/bridge/intake.ts';
 import type { Opener } from '../../actors/connection/bridge/open.ts';
 import { createPoller } from '../../actors/connection/bridge/poller.ts';
 import { createPushReceiver, type PushReceiver } from '../../actors/connection/bridge/push-receiver.ts';
+import { createReactions } from '../../actors/connection/bridge/reactions/index.ts';
 import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
 import { createConnectionPerformer } from '../../actors/connection/performer.ts';
 import { createWaitingTokens, type WaitingTokens } from '../../actors/connection/waiting-token.ts';
+import type { DirectorySource } from '../../actors/directory.ts';
+import type { HintBus } from '../../actors/effects.ts';
+import { ROLE_PERMISSIONS } from '../../http/permissions.ts';
+import { COMMAND_PERMISSIONS } from '../../http/resources/alert-groups-body.ts';
+import { createLinkRequestStore } from '../../storage/account-link-requests.ts';
+import { appendAudit } from '../../storage/audit.ts';
+import { createEventFacts } from '../../storage/connection-events.ts';
 import { readBridgeSettings } from '../../storage/connection-rows.ts';
 import type { ActorSystem } from '../actor/index.ts';
 import type { Clock } from '../clock.ts';
@@ -24,6 +34,11 @@ export interface ConnectionsDeps {
   readonly recorder: Pick<RequestRecorder, 'record'>;
   /** Where bridges push. */
   readonly ingestUrl: string;
+  /** Where people open the service. */
+  readonly publicUrl: string;
+  readonly directory: DirectorySource;
+  readonly hints: Pick<HintBus, 'send'>;
+  readonly groupMetrics: Pick<AlertGroupMetrics, 'command'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly system: Pick<ActorSystem, 'ask' | 'tell' | 'stillOwns'>;
@@ -49,7 +64,15 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const tokens = createWaitingTokens({ system, clock });
   const infos = createInfoReader({ bridge, tokens, system, clock });
   const answers = createAnswers({ bridge, infos, tokens, opener, clock, log, settings });
-  const intake = createEventIntake({ system, answers, clock, log });
+  const react = createReactions({
+    ...deps,
+    facts: createEventFacts(main),
+    links: createLinkRequestStore({ sql: main, appendAudit }),
+    keyring,
+    may: (role, command) => ROLE_PERMISSIONS[role].has(COMMAND_PERMISSIONS[command]),
+    metrics: deps.groupMetrics,
+  });
+  const intake = createEventIntake({ react, system, answers, clock, log });
   const poller = createPoller({ bridge, infos, intake, opener, system, clock, log, settings });
   return {
     bridge,

@@ -61,7 +61,6 @@ export function createPerformer(deps: PerformerDeps): Performer {
       case 'connection.poll':
       case 'connection.poll_failed':
       case 'connection.event_given_up':
-      case 'connection.link_rejected':
         return deps.performForConnection(performed);
       case 'snapshot.reported':
         tellFirst(performed.integrationId);

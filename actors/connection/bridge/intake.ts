@@ -6,6 +6,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { connectionAddress, type EventAnswer, type EventArrived, type EventSettled } from '../messages.ts';
 import type { Answers } from './answers.ts';
 import { type BridgeEvent, lanesOf } from './events.ts';
+import type { React, Reaction } from './reactions/index.ts';
 
 /** For all of one event. */
 const HANDLED_WITHIN: Micros = 10 * SECOND;
@@ -21,13 +22,14 @@ export interface EventIntake {
 }
 
 export interface EventIntakeDeps {
+  readonly react: React;
   readonly system: Pick<ActorSystem, 'ask' | 'tell'>;
   readonly answers: Answers;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createEventIntake({ system, answers, clock, log }: EventIntakeDeps): EventIntake {
+export function createEventIntake({ react, system, answers, clock, log }: EventIntakeDeps): EventIntake {
   /** By Connection and event: one that comes by poll and push together is answered once. */
   const answering = new Map<string, Promise<boolean>>();
 
@@ -39,18 +41,33 @@ export function createEventIntake({ system, answers, clock, log }: EventIntakeDe
     return saying;
   };
 
+  /** @returns what is to be said: of an event that was noted before, what is left of that */
+  const note = async (
+    id: PublicId,
+    eventId: string,
+    { say, deleted }: Extract<Reaction, { is: 'noted' }>,
+  ): Promise<string | null> => {
+    const arrived: EventArrived = { type: 'event', eventId, say, ...(deleted ? { deleted } : {}) };
+    return ((await system.ask(connectionAddress(id), arrived)) as EventAnswer).say;
+  };
+
+  /** An event whose Command may still be carried out is handled with that, and not before. */
+  const settle = (id: PublicId, eventId: string, { is }: Reaction): void => {
+    if (is === 'unsure') return;
+    const settled: EventSettled = { type: 'event_settled', eventId };
+    system.tell(connectionAddress(id), settled);
+  };
+
   const handle = async (id: PublicId, event: BridgeEvent): Promise<boolean> => {
     if (event.type === 'other') return true;
     const deadline = clock.now() + HANDLED_WITHIN;
-    const actor = connectionAddress(id);
-    const arrived: EventArrived = { type: 'event', event };
-    const settled: EventSettled = { type: 'event_settled', eventId: event.id };
     try {
-      const { say } = (await system.ask(actor, arrived)) as EventAnswer;
-      if (say === null) return true;
-      if (!(await answer(id, event.id, say, deadline))) return false;
-      system.tell(actor, settled);
-      return true;
+      const reaction = await react(id, event);
+      const say = reaction.is === 'noted' ? await note(id, event.id, reaction) : reaction.say;
+      const isSaid = say === null || (await answer(id, event.id, say, deadline));
+      if (reaction.is === 'stored') reaction.answered?.();
+      if (isSaid && (say !== null || reaction.is === 'stored')) settle(id, event.id, reaction);
+      return isSaid;
     } catch (error) {
       log('update_deferred', { connection: id, event: event.id, error: String(error) });
       return false;
