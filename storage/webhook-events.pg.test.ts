@@ -9,7 +9,7 @@ import type { GroupView } from '../actors/lifecycle.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { firstStart, insertDestination, insertGroup, NOW } from '../test/configuration.ts';
 import { useDatabase } from '../test/postgres.ts';
-import { readWebhookDeliveries } from './webhook-deliveries.ts';
+import { readGroupDeliveries } from './group-deliveries.ts';
 import {
   createWaitingEvents,
   destinationRowLoader,
@@ -254,7 +254,7 @@ describe('what an activation loads', () => {
 
 describe('delivery state of an Alert Group', () => {
   const states = async () =>
-    (await readWebhookDeliveries(database.sql(), group))?.map(({ state, error }) => [state, error]);
+    (await readGroupDeliveries(database.sql(), group))?.map(({ state, error }) => [state, error]);
 
   test('follows the events', async () => {
     expect(await states()).toEqual([]);
@@ -272,7 +272,7 @@ describe('delivery state of an Alert Group', () => {
   });
 
   test('of an unknown group there is none', async () => {
-    expect(await readWebhookDeliveries(database.sql(), newPublicId('AG'))).toBeNull();
+    expect(await readGroupDeliveries(database.sql(), newPublicId('AG'))).toBeNull();
   });
 });
 

@@ -160,18 +160,3 @@ export interface DestinationStore {
 
 /** Secrets of one Destination at most. */
 export const MOST_SECRETS = 100;
-
-/** How an Alert Group stands at one webhook (delivery §11). */
-export interface WebhookDelivery {
-  readonly destination: {
-    readonly id: PublicId;
-    readonly name: string;
-    readonly type: 'webhook';
-    readonly brokenSince: Micros | null;
-    readonly brokenReason: string | null;
-  };
-  readonly state: 'pending' | 'delivered' | 'waiting_for_broken_destination' | 'not_delivered';
-  /** Masked: of the last failed attempt while pending, of the newest event when it was not delivered. */
-  readonly error: string | null;
-  readonly updatedAt: Micros;
-}

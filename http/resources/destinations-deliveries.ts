@@ -1,6 +1,6 @@
 /** Where an Alert Group was delivered (delivery §11, api §12). */
 import * as v from 'valibot';
-import type { WebhookDelivery } from '../../actors/destination/ports.ts';
+import type { GroupDelivery } from '../../actors/destination/group-delivery.ts';
 import { formatInstant, formatInstantOrNull } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -9,7 +9,7 @@ import { DestinationRef, itemsOf } from '../shapes.ts';
 
 export interface DeliveryOperationsDeps {
   /** One item a Destination, by name; null when there is no such Alert Group. */
-  deliveries(groupId: PublicId): Promise<readonly WebhookDelivery[] | null>;
+  deliveries(groupId: PublicId): Promise<readonly GroupDelivery[] | null>;
 }
 
 const DeliveryShape = v.object({
@@ -49,7 +49,8 @@ export function deliveryOperations({ deliveries }: DeliveryOperationsDeps): read
   ];
 }
 
-function deliveryBody({ destination, state, error, updatedAt }: WebhookDelivery) {
+function deliveryBody(item: GroupDelivery) {
+  const { destination, state, error, updatedAt } = item;
   const { id, name, type, brokenSince, brokenReason } = destination;
   return {
     destination: {
@@ -63,9 +64,9 @@ function deliveryBody({ destination, state, error, updatedAt }: WebhookDelivery)
       },
     },
     state,
-    thread_not_attached: false,
-    possible_duplicate: false,
-    message_url: null,
+    thread_not_attached: item.threadNotAttached,
+    possible_duplicate: item.possibleDuplicate,
+    message_url: item.messageUrl,
     error,
     updated_at: formatInstant(updatedAt),
   };
