@@ -3,12 +3,12 @@ import type { Micros } from '../runtime/clock.ts';
 import type { Sql } from './records.ts';
 
 /**
- * Alerts of up to `limit` groups that are resolved since before an instant, the oldest first. Their Timelines show Notes
+ * Alerts and deliveries of up to `limit` groups that are resolved since before an instant, the oldest first. Their Timelines show Notes
  * only from then on; entries go by whole months (retention.ts).
  * @returns how many groups; fewer than `limit`: no more are left
  */
 export async function removeGroupDetails(sql: Sql, before: Micros, limit: number): Promise<number> {
-  // index: alert_groups_detailed
+  // indexes: alert_groups_detailed, deliveries_of_group, delivered_messages_of_group
   const emptied = await sql`
     with emptied as materialized (
       select id from alert_groups
@@ -16,6 +16,10 @@ export async function removeGroupDetails(sql: Sql, before: Micros, limit: number
       order by resolved_at limit ${limit} for update skip locked
     ), alerts as (
       delete from group_alerts where group_id in (select id from emptied)
+    ), deliveries as (
+      delete from deliveries where group_id in (select id from emptied) and not wanted
+    ), messages as (
+      delete from delivered_messages where group_id in (select id from emptied)
     )
     update alert_groups set details_removed = true where id in (select id from emptied)`;
   return emptied.count;
@@ -27,7 +31,7 @@ export async function removeGroupDetails(sql: Sql, before: Micros, limit: number
  * @returns how many groups; fewer than `limit`: no more are left
  */
 export async function removeGroups(sql: Sql, before: Micros, limit: number): Promise<number> {
-  // indexes: alert_groups_resolved from its old end, notes_group, slots_group
+  // indexes: alert_groups_resolved from its old end, notes_group, slots_group, deliveries_of_group
   const removed = await sql`
     with removed as materialized (
       select id from alert_groups
@@ -37,6 +41,8 @@ export async function removeGroups(sql: Sql, before: Micros, limit: number): Pro
       delete from notes where group_id in (select id from removed)
     ), slots as (
       delete from slots where group_id in (select id from removed)
+    ), deliveries as (
+      delete from deliveries where group_id in (select id from removed)
     ), state as (
       delete from actors where kind = 'alert_group' and key in (select id from removed)
     )

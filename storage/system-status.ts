@@ -150,12 +150,18 @@ interface DestinationRow {
   readonly template_error_since: Micros | null;
 }
 
-/** Every live Destination with how many of its events wait. */
+/** Every live Destination with how many of its events and messages wait. */
 function readDestinations(sql: Sql | Transaction): Promise<readonly DestinationRow[]> {
-  // index: webhook_events_waiting
+  // indexes: webhook_events_waiting, deliveries_wanted
   return sql<DestinationRow[]>`
     with waiting as (
-      select destination_id, count(*)::int as queued from webhook_events where finished_at is null group by 1
+      select destination_id, count(*)::int as queued
+      from (
+        select destination_id from webhook_events where finished_at is null
+        union all
+        select destination_id from deliveries where wanted
+      ) each
+      group by 1
     )
     select
       d.id, d.name, coalesce(w.queued, 0) as queued, d.broken_since, d.broken_reason, d.template_error,

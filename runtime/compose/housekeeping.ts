@@ -5,6 +5,7 @@
 import { Counter, type Registry } from 'prom-client';
 import { readOrganization } from '../../storage/access-ensure.ts';
 import { pruneAccess } from '../../storage/access-prune.ts';
+import { pruneLooseMessages, pruneStormDeliveries } from '../../storage/delivery-pruning.ts';
 import { pruneExchange } from '../../storage/exchange-prune.ts';
 import { removeGroupDetails, removeGroups } from '../../storage/group-retention.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
@@ -61,7 +62,7 @@ async function inTurn(deps: HousekeepingDeps, goesOn: () => boolean): Promise<vo
   const parts: Readonly<Record<string, () => Promise<void>>> = {
     partitions: () => keepPartitions(deps, goesOn),
     access_pruning: async () => countPruned(deps, { ...(await pruneAccess(sql, clock.now())) }),
-    event_pruning: async () => countPruned(deps, { webhook_events: await pruneFinishedEvents(deps, goesOn) }),
+    event_pruning: async () => countPruned(deps, await pruneDeliveries(deps, goesOn)),
     request_log_pruning: async () => {
       const prune = (limit: number) => pruneRequestRecords(sql, clock.now(), limit);
       countPruned(deps, { request_records: await inBatches(prune, goesOn) });
@@ -116,11 +117,18 @@ async function keepPartitions({ sql, clock, log }: HousekeepingDeps, goesOn: () 
   if (created.length + dropped.length > 0) log('partitions_maintained', { created, dropped });
 }
 
-/** Delivered and Not delivered events live as long as the details of Alert Groups; waiting ones for ever. */
-async function pruneFinishedEvents({ sql, clock }: HousekeepingDeps, goesOn: () => boolean): Promise<number> {
+/** What was sent or given up is known as long as the details of Alert Groups; what waits for ever. */
+async function pruneDeliveries(
+  { sql, clock }: HousekeepingDeps,
+  goesOn: () => boolean,
+): Promise<Readonly<Record<string, number>>> {
   const { settings } = await readOrganization(sql);
   const before = clock.now() - settings.retention.alert_details_days * DAY;
-  return inBatches((limit) => pruneWebhookEvents(sql, before, limit), goesOn);
+  return {
+    webhook_events: await inBatches((limit) => pruneWebhookEvents(sql, before, limit), goesOn),
+    deliveries: await inBatches((limit) => pruneStormDeliveries(sql, before, limit), goesOn),
+    delivered_messages: await inBatches((limit) => pruneLooseMessages(sql, before, limit), goesOn),
+  };
 }
 
 /** Resolved Alert Groups lose their details after some months and are forgotten after years. */

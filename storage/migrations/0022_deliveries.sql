@@ -64,6 +64,8 @@ create table deliveries (
 create index deliveries_wanted on deliveries (destination_id, urgent desc, number, subject, target) where wanted;
 -- Delivery state of an Alert Group, and its end.
 create index deliveries_of_group on deliveries (group_id) where group_id is not null;
+-- Retention of those about Storms.
+create index deliveries_of_storms on deliveries (updated_at) where group_id is null;
 -- What is rendered anew after a change of a Route.
 create index deliveries_of_route on deliveries (destination_id, route_id, subject) where is_open;
 
