@@ -1,7 +1,7 @@
 /** Destinations in Postgres: the store behind actors/destination/ports.ts. */
 import { randomBytes } from 'node:crypto';
 import { type Authorship, auditDiff, auditEntry } from '../actors/audit.ts';
-import { DELETED_ERROR } from '../actors/destination/actor.ts';
+import { DELETED_ERROR } from '../actors/destination/turn.ts';
 import type {
   BridgeFields,
   CreatedDestination,

@@ -1,6 +1,7 @@
 /** Waiting webhook events as Destinations load them, their bodies, and what became of them. */
 import type { WaitingEvents } from '../actors/destination/actor.ts';
 import type { WaitingEvent } from '../actors/destination/event-queue.ts';
+import { PAGE_DELIVERIES } from '../actors/destination/messages/rows.ts';
 import { DESTINATION } from '../actors/destination/messages.ts';
 import {
   type DestinationRows,
@@ -14,6 +15,7 @@ import type { LifecycleEventName } from '../actors/model.ts';
 import type { Micros } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import { unlessUnavailable } from './connection.ts';
+import { readWanted } from './deliveries.ts';
 import type { RowLoader, Sql } from './records.ts';
 
 /** Groups whose last event here may have ended badly, newest first; more are not remembered. */
@@ -95,6 +97,7 @@ async function readRows(sql: Sql, destinationId: PublicId): Promise<StoredDestin
     ...page,
     troubled: troubled.map((row) => row.group_id),
     sending: sending.map((row) => ({ id: row.id, lostAt: row.next_attempt_at ?? 0 })),
+    deliveries: await readWanted(sql, destinationId, [], PAGE_DELIVERIES),
   };
 }
 

@@ -81,7 +81,7 @@ export function noteDelivery(turn: GroupTurn, noted: DeliveryNoted): void {
   const { destinationId, destinationName, event, error, problem, at } = noted;
   const others = turn.group.troubledDestinations.filter((id) => id !== destinationId);
   const hadProblem = others.length < turn.group.troubledDestinations.length;
-  if (hadProblem !== problem) {
+  if (problem !== null && hadProblem !== problem) {
     turn.amend({ troubledDestinations: problem ? [...others, destinationId] : others });
   }
   if (event === null) return;
@@ -96,6 +96,8 @@ export function noteDelivery(turn: GroupTurn, noted: DeliveryNoted): void {
       kind: 'delivery',
       deliveryEvent: event,
       destination: { id: destinationId, name: destinationName },
+      loudness: noted.loudness ?? 'quiet',
+      mentions: noted.mentions ?? [],
       error,
     },
   });

@@ -90,6 +90,9 @@ export interface DeliveryEntry extends Common {
   readonly kind: 'delivery';
   readonly deliveryEvent: DeliveryEventName;
   readonly destination: { readonly id: PublicId; readonly name: string };
+  /** Of the message that it is about; Quiet and nobody for what is none. Absent where an older version noted it. */
+  readonly loudness?: Loudness;
+  readonly mentions?: readonly SymbolicMention[];
   /** Masked. */
   readonly error: string | null;
 }

@@ -6,15 +6,27 @@ import type { Actor, ActorDefinition, Turn, TurnEnv } from '../../runtime/actor/
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DirectorySource } from '../directory.ts';
-import { attemptFinished, lostSecrets, notDelivered, tellWaiting } from './attempts.ts';
+import { attemptFinished, lostSecrets, notDelivered } from './attempts.ts';
 import type { WebhookSend } from './effects.ts';
 import type { WaitingEvent } from './event-queue.ts';
+import { tellWaiting } from './health.ts';
 import { mostStarted, tokenDueAt, withoutToken } from './limiter.ts';
+import type { DeliveryReads } from './messages/ports.ts';
+import {
+  deleteMessages,
+  finishTurn,
+  isProbeUnderWay,
+  messagesWakeAt,
+  recallMessages,
+  receiveMessage,
+  seePlace,
+  takePrepared,
+} from './messages/receive.ts';
 import { DESTINATION, type DestinationMessage, type EventRecorded } from './messages.ts';
+import { type Prepared, prepare } from './prepare.ts';
 import {
   type DestinationRows,
   emptyDestinationRows,
-  PAGE_EVENTS,
   takePage,
   takeRecorded,
   type WaitingPage,
@@ -23,17 +35,20 @@ import {
 import {
   apply,
   bucketOf,
+  DELETED_ERROR,
   type DestinationState,
   type DestinationTurn,
   flushNotes,
   isBroken,
   isDeleted,
   isHealthy,
+  migrateDestination,
   note,
   openTurn,
   persistDestination,
   recordProgress,
   restoreDestination,
+  SCHEMA,
   startDestination,
 } from './turn.ts';
 
@@ -42,11 +57,11 @@ import {
  * calls that may be started take one after the other, ten at a time and ten seconds each.
  */
 export const CALL_LOST_AFTER: Micros = 60 * SECOND;
-export const DELETED_ERROR = 'the Destination was deleted';
 
 export interface DestinationDependencies {
   readonly directory: DirectorySource;
   readonly waiting: WaitingEvents;
+  readonly deliveries: DeliveryReads;
 }
 
 /** Storage of waiting events, as the actor needs it. */
@@ -60,22 +75,18 @@ export interface WaitingEvents {
 
 export type DestinationDefinition = ActorDefinition<DestinationState, DestinationRows, DestinationMessage>;
 
-export function createDestination({ directory, waiting }: DestinationDependencies): DestinationDefinition {
+export function createDestination(deps: DestinationDependencies): DestinationDefinition {
+  const { directory } = deps;
   return {
     kind: DESTINATION,
-    schema: 1,
-    migrate: (_persisted, from) => {
-      throw new Error(`a Destination of schema ${from} is unknown`);
-    },
+    schema: SCHEMA,
+    migrate: migrateDestination,
     start: startDestination,
     restore: restoreDestination,
     persist: persistDestination,
     emptyRows: emptyDestinationRows,
-    weight: (_state, rows) => 1 + rows.queue.size,
-    prepare({ self, rows }) {
-      if (!wantsPage(rows)) return null;
-      return waiting.page(self.key as PublicId, [...rows.queue.groupIds()], PAGE_EVENTS);
-    },
+    weight: (_state, { queue, messages }) => 1 + queue.size + messages.byKey.size,
+    prepare: (actor, message) => prepare(actor, message, deps),
     receive: (actor, message, env) => receive(actor, message, env, directory),
   };
 }
@@ -86,19 +97,22 @@ function receive(
   env: TurnEnv,
   directory: DirectorySource,
 ): Turn<DestinationState> {
-  const id = self.key as PublicId;
-  const turn = openTurn(id, state, rows, directory.current().destinationsById.get(id), env);
-  if (env.prepared !== undefined) takePage(rows, env.prepared as WaitingPage);
+  const turn = openTurn(self.key as PublicId, state, rows, directory.current(), env);
+  seePlace(turn, message.type === 'saved');
+  const prepared = (env.prepared as Prepared | undefined) ?? {};
+  if (prepared.events) takePage(rows, prepared.events);
+  takePrepared(turn, prepared);
   if (rows.fresh) resumeTelling(turn);
-  handle(turn, message);
+  handle(turn, message, env);
   recallLost(turn);
   pump(turn);
+  finishTurn(turn);
   flushNotes(turn);
-  const { records, performs, sends } = turn;
-  return { state: turn.state, wakeAt: wakeAt(turn), records, performs, sends };
+  const { records, performs, sends, reply } = turn;
+  return { state: turn.state, wakeAt: wakeAt(turn), records, performs, sends, reply };
 }
 
-function handle(turn: DestinationTurn, message: DestinationMessage): void {
+function handle(turn: DestinationTurn, message: DestinationMessage, env: TurnEnv): void {
   switch (message.type) {
     case 'event_recorded':
       eventRecorded(turn, message);
@@ -117,11 +131,12 @@ function handle(turn: DestinationTurn, message: DestinationMessage): void {
       break;
     case 'resume':
       recallAll(turn);
+      recallMessages(turn, Number.POSITIVE_INFINITY);
       break;
     case 'wake':
       break;
     default:
-      message satisfies never;
+      receiveMessage(turn, message, env);
   }
 }
 
@@ -160,6 +175,7 @@ function deleted(turn: DestinationTurn): void {
   turn.rows.queue.clear();
   turn.rows.tails.clear();
   turn.rows.overflow = false;
+  deleteMessages(turn);
 }
 
 /** After a restart nobody waits for the calls that were under way: they are due again. */
@@ -184,7 +200,9 @@ function recall(turn: DestinationTurn, events: readonly WaitingEvent[]): void {
 function resumeTelling(turn: DestinationTurn): void {
   turn.rows.fresh = false;
   const { telling, snapshot } = turn.state;
-  if (snapshot.context.probe !== null && !turn.rows.queue.head(snapshot.context.probe)?.inFlight) {
+  const { probe: running } = snapshot.context;
+  const isLost = running !== null && !turn.rows.queue.head(running)?.inFlight && !isProbeUnderWay(turn);
+  if (isLost) {
     apply(turn, { type: 'probe_lost', at: turn.now });
   }
   if (telling) tellWaiting(turn, telling);
@@ -239,9 +257,9 @@ function send(turn: DestinationTurn, event: WaitingEvent): void {
 function wakeAt(turn: DestinationTurn): Micros | null {
   // A wake-up that leaves the same instant behind would count as ignored, so "at once" is the next one.
   const atOnce = turn.now + 1;
-  if (isDeleted(turn)) return turn.rows.notes.length > 0 ? atOnce : null;
   if (turn.rows.notes.length > 0 || wantsPage(turn.rows)) return atOnce;
-  const wishes = [turn.rows.queue.lostAt(), nextCallAt(turn)].filter((wish) => wish !== null);
+  const events = isDeleted(turn) ? [] : [turn.rows.queue.lostAt(), nextCallAt(turn)];
+  const wishes = [...events, messagesWakeAt(turn, atOnce)].filter((wish) => wish !== null);
   return wishes.length === 0 ? null : Math.min(...wishes);
 }
 

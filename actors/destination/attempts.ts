@@ -2,11 +2,11 @@
 import type { LifecycleEventName } from '../model.ts';
 import { backoff, budgetSpent, unreadPause } from './backoff.ts';
 import type { WaitingEvent } from './event-queue.ts';
+import { broke, recovered, unavailable } from './health.ts';
 import type { AttemptFinished, AttemptOutcome } from './messages.ts';
 import { noticeDeliveredSend, publishedSend } from './notes.ts';
 import { endEvent } from './rows.ts';
 import {
-  announce,
   apply,
   type DestinationTurn,
   isBroken,
@@ -147,47 +147,15 @@ export function notDelivered(turn: DestinationTurn, event: WaitingEvent, error: 
 
 function failedWhileBroken(turn: DestinationTurn, event: WaitingEvent, reason: string): void {
   if (isProbe(turn, event.id)) apply(turn, { type: 'probe_failed', reason, at: turn.now, notBefore: 0 });
-  else apply(turn, { type: 'broke', reason, at: turn.now });
+  else broke(turn, reason);
 }
 
 /** Nothing is sent any more: what it needs to be reached is gone. */
 export function lostSecrets(turn: DestinationTurn): void {
-  if (isDeleted(turn)) return;
-  if (isBroken(turn)) apply(turn, { type: 'broke', reason: 'secret_unreadable', at: turn.now });
-  else broke(turn, 'secret_unreadable');
-}
-
-function broke(turn: DestinationTurn, reason: string): void {
-  apply(turn, { type: 'broke', reason, at: turn.now });
-  announce(turn, { change: 'destination_broken', reason });
-  tellWaiting(turn, 'destination_broken');
-}
-
-function recovered(turn: DestinationTurn): void {
-  const { reason } = turn.state.snapshot.context;
-  apply(turn, { type: 'probe_succeeded', at: turn.now });
-  announce(turn, { change: 'destination_recovered', reason });
-  turn.rows.queue.renew();
-  turn.records.push({ type: 'webhook.budgets_renewed', destinationId: turn.id, at: turn.now });
-  tellWaiting(turn, 'destination_recovered');
-}
-
-/** Tells every group that waits here, in pages that survive a restart. */
-export function tellWaiting(
-  turn: DestinationTurn,
-  event: 'destination_broken' | 'destination_recovered',
-): void {
-  const problem = event === 'destination_broken';
-  const error = problem ? turn.state.snapshot.context.reason : null;
-  for (const groupId of turn.rows.queue.groupIds()) note(turn, { groupId, event, error, problem });
-  turn.state = { ...turn.state, telling: event };
+  if (!isDeleted(turn)) broke(turn, 'secret_unreadable');
 }
 
 function waitAgain(turn: DestinationTurn, event: WaitingEvent, error: string | null): void {
   turn.rows.queue.putBack(event);
   recordProgress(turn, event, { state: 'waiting', nextAttemptAt: event.notBefore || null, error });
-}
-
-function unavailable(error: string): string {
-  return `unavailable: ${error}`;
 }

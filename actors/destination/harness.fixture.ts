@@ -13,6 +13,7 @@ import { destinationRows, MOST_OF_GROUP, type WaitingPage } from './rows.ts';
 import { type DestinationState, healthOf } from './turn.ts';
 
 const ID = 'DSK7M3QX9P2RTA' as PublicId;
+const WEBHOOK = { type: 'webhook', mode: 'events', connectionId: null, target: 1 } as const;
 
 interface StoredEvent extends WaitingEvent {
   state: WebhookProgress['state'];
@@ -28,7 +29,8 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     directory: {
       current: () =>
         ({
-          destinationsById: new Map([[ID, { id: ID, name: 'relay', ...settings }]]),
+          destinationsById: new Map([[ID, { id: ID, name: 'relay', ...WEBHOOK, ...settings }]]),
+          connectionsById: new Map(),
         }) as unknown as Directory,
       reload: async () => undefined,
     },
@@ -37,6 +39,12 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
         const left = open().filter((event) => !except.includes(event.groupId));
         return pageOf(left, limit);
       },
+    },
+    deliveries: {
+      page: async () => ({ deliveries: [], more: false }),
+      read: async () => [],
+      open: async () => [],
+      openGroups: async () => ({ groups: [], stormSince: null }),
     },
   });
 
@@ -149,7 +157,8 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     restart() {
       state = definition.restore(JSON.parse(JSON.stringify(definition.persist(state))));
       const page = pageOf(open(), Number.POSITIVE_INFINITY);
-      rows = destinationRows({ ...page, troubled: [], sending: sending(open()) });
+      const deliveries = { deliveries: [], more: false };
+      rows = destinationRows({ ...page, troubled: [], sending: sending(open()), deliveries });
     },
     /** Ids of the requests made since the last look, in order. */
     calls: () => calls.splice(0),

@@ -31,6 +31,16 @@ describe('every transition', () => {
   const probing = { broken: 'probing' };
   test.each<[string, readonly DestinationEvent[], object]>([
     ['starts healthy', [], { state: 'healthy', since: null }],
+    [
+      'what a person started and saw succeed ends it',
+      [BROKE, { type: 'worked', at: T + SECOND }],
+      { state: 'healthy', told: ['destination_recovered'], since: null },
+    ],
+    [
+      'also while a probe is under way',
+      [...PROBING, { type: 'worked', at: T + SECOND }],
+      { state: 'healthy', told: ['destination_recovered'], probe: null },
+    ],
     ['a save changes nothing while healthy', [SAVED], { state: 'healthy', told: [] }],
     [
       'breaks, and is probed 5 minutes later',

@@ -34,6 +34,8 @@ export type DestinationEvent =
   /** Nobody knows how the call ended, or it never began. `at`: when the next one may follow. */
   | { readonly type: 'probe_lost'; readonly at: Micros }
   | { readonly type: 'saved'; readonly at: Micros }
+  /** A check or test that a person started succeeded. */
+  | { readonly type: 'worked'; readonly at: Micros }
   /** With nothing else waiting, an event was recorded: it is the probe. */
   | { readonly type: 'first_event'; readonly at: Micros }
   | { readonly type: 'deleted' };
@@ -99,6 +101,7 @@ export const destinationMachine = setup({
       on: {
         // A call that was in flight when the Destination broke.
         broke: { actions: ['replaceReason', 'tellReason'] },
+        worked: { target: 'healthy', actions: ['recover', 'tellRecovered'] },
         deleted: 'deleted',
       },
       states: {

@@ -2,7 +2,8 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { LifecycleEventName } from '../model.ts';
+import type { GroupStatus, LifecycleEventName, Loudness, SymbolicMention, UserRef } from '../model.ts';
+import type { ReplyFacts, SendFinished } from './messages/calls.ts';
 
 export const DESTINATION = 'destination';
 
@@ -16,8 +17,109 @@ export type DestinationMessage =
   | { readonly type: 'saved' }
   | { readonly type: 'deleted' }
   | SecretsLost
+  | GroupEvent
+  | GroupReleased
+  | StormTold
+  | RoutesChanged
+  | Rerender
+  | MessageGone
+  | PressBegan
+  | { readonly type: 'press_ended'; readonly groupId: PublicId }
+  | SendFinished
+  /** A Connection gives one token; the sender is its address. */
+  | { readonly type: 'token_granted' }
+  /** Somebody waits for a call: asked, answered like a Connection's `take_token`. */
+  | { readonly type: 'take_token' }
+  /** The token just taken was not used. */
+  | { readonly type: 'token_returned' }
+  | Worked
   | { readonly type: 'resume' }
   | { readonly type: 'wake' };
+
+/**
+ * A lifecycle event for the messages of a Destination (delivery §2). Sent by the Alert Group in the turn that recorded
+ * it; `created` comes by way of the Route, which says whether a Storm holds it.
+ */
+export interface GroupEvent {
+  readonly type: 'group_event';
+  readonly groupId: PublicId;
+  /** #N; null in the step that creates the group. */
+  readonly number: number | null;
+  /** The present Route, after the event. */
+  readonly routeId: PublicId;
+  readonly event: LifecycleEventName;
+  readonly sequence: number;
+  readonly at: Micros;
+  readonly loudness: Loudness;
+  readonly mentions: readonly SymbolicMention[];
+  /** Whom the Mentions `owner` and `previous_owner` name. */
+  readonly owner: UserRef | null;
+  readonly by: 'system' | 'person';
+  /** After the event. */
+  readonly status: GroupStatus;
+  readonly urgent: boolean;
+  /** What a reply about it tells; null when none is written about such an event. */
+  readonly facts: ReplyFacts | null;
+  /** With `created`: what the Route decided. Absent until it has. */
+  readonly judged?: 'held' | 'free';
+}
+
+/** An Alert Group is held back no more. Loud when it became Urgent. */
+export interface GroupReleased {
+  readonly type: 'group_released';
+  readonly groupId: PublicId;
+  readonly number: number | null;
+  readonly routeId: PublicId;
+  readonly status: GroupStatus;
+  readonly urgent: boolean;
+  readonly loudness: Loudness;
+  readonly at: Micros;
+}
+
+/** A Storm of a Route began, has other numbers, or is over (delivery §12). */
+export interface StormTold {
+  readonly type: 'storm';
+  readonly routeId: PublicId;
+  /** When it began; what names it. */
+  readonly since: Micros;
+  readonly change: 'started' | 'changed' | 'ended';
+  readonly at: Micros;
+}
+
+/** Routes got or lost this Destination. Stored with their saves. */
+export interface RoutesChanged {
+  readonly type: 'routes_changed';
+  readonly joined: readonly PublicId[];
+  readonly left: readonly PublicId[];
+}
+
+/** What messages show may be something else now, though no Alert Group changed. `routeId` null: those of all Routes. */
+export interface Rerender {
+  readonly type: 'rerender';
+  readonly routeId: PublicId | null;
+}
+
+/** Somebody deleted a message in the messenger. */
+export interface MessageGone {
+  readonly type: 'message_gone';
+  readonly messageId: string;
+  /** Null for a Storm summary. */
+  readonly groupId: PublicId | null;
+  readonly at: Micros;
+}
+
+/** A button is being pressed: the person is answered before the message changes, at most until `until`. */
+export interface PressBegan {
+  readonly type: 'press_began';
+  readonly groupId: PublicId;
+  readonly until: Micros;
+}
+
+/** A check or test that a person started succeeded: whatever made the Destination Broken is over. */
+export interface Worked {
+  readonly type: 'worked';
+  readonly at: Micros;
+}
 
 /** What it needs to be reached was wiped: nothing is sent until somebody enters it again (secrets §5.1). */
 export interface SecretsLost {

@@ -4,17 +4,24 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import {
   alertGroupAddress,
+  type DeliveryEventName,
   type DeliveryNoted,
   type NoticeDelivered,
   type Published,
 } from '../alert-group/messages.ts';
+import type { Loudness, SymbolicMention } from '../model.ts';
 
 export interface DeliveryNote {
   readonly groupId: PublicId;
-  readonly event: 'not_delivered' | 'destination_broken' | 'destination_recovered' | null;
+  /** Null when only the problem changes. */
+  readonly event: DeliveryEventName | null;
   /** Masked. */
   readonly error: string | null;
-  readonly problem: boolean;
+  /** Null: as it was. */
+  readonly problem: boolean | null;
+  /** Of the message that the event is about. */
+  readonly loudness: Loudness;
+  readonly mentions: readonly SymbolicMention[];
   readonly at: Micros;
 }
 
@@ -26,6 +33,8 @@ export function noteSend(note: DeliveryNote, destination: { id: PublicId; name: 
     event: note.event,
     error: note.error,
     problem: note.problem,
+    loudness: note.loudness,
+    mentions: note.mentions,
     at: note.at,
   };
   return { to: alertGroupAddress(note.groupId), message };

@@ -6,6 +6,8 @@
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { createEventQueue, type EventQueue, type WaitingEvent } from './event-queue.ts';
+import type { DeliveryPage } from './messages/ports.ts';
+import { type MessageRows, messageRows } from './messages/rows.ts';
 import type { DeliveryNote } from './notes.ts';
 import { type BoundedSet, createBoundedSet, createRecent, type Recent } from './recent.ts';
 
@@ -34,6 +36,8 @@ export interface StoredDestinationRows extends WaitingPage {
   readonly troubled: readonly PublicId[];
   /** Events whose call was under way when the rows were last written, and when it counts as lost. */
   readonly sending: readonly { readonly id: string; readonly lostAt: Micros }[];
+  /** Deliveries of messages with something to do. */
+  readonly deliveries: DeliveryPage;
 }
 
 export interface DestinationRows {
@@ -56,12 +60,16 @@ export interface DestinationRows {
   readonly published: BoundedSet;
   /** What groups are still to be told, oldest first. */
   readonly notes: DeliveryNote[];
+  readonly messages: MessageRows;
   /** No turn since the rows were loaded. */
   fresh: boolean;
 }
 
 export function emptyDestinationRows(): DestinationRows {
-  return destinationRows({ events: [], more: false, cut: [], troubled: [], sending: [] });
+  return destinationRows({
+    ...{ events: [], more: false, cut: [], troubled: [], sending: [] },
+    deliveries: { deliveries: [], more: false },
+  });
 }
 
 /** The rows of an activation. */
@@ -86,6 +94,7 @@ export function destinationRows(stored: StoredDestinationRows): DestinationRows 
     troubled: createBoundedSet(MOST_GROUPS, stored.troubled),
     published: createBoundedSet(MOST_GROUPS),
     notes: [],
+    messages: messageRows(stored.deliveries),
     fresh: true,
   };
 }

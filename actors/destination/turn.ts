@@ -10,7 +10,7 @@ import {
 } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { DestinationConfig } from '../directory.ts';
+import type { DestinationConfig, Directory } from '../directory.ts';
 import type { InternalAlertRecorded } from '../internal-alerts/effects.ts';
 import type { Labels } from '../model.ts';
 import type {
@@ -23,6 +23,9 @@ import type {
 import type { WaitingEvent } from './event-queue.ts';
 import { type Bucket, fullBucket, type Limiter, refilled } from './limiter.ts';
 import { type DestinationEmitted, type DestinationEvent, destinationMachine } from './machine.ts';
+import type { DeliveryRecord } from './messages/effects.ts';
+import { type MessageState, NO_MESSAGE_STATE } from './messages/state.ts';
+import { type MessageChanges, noMessageChanges } from './messages/turn.ts';
 import { type DeliveryNote, noteSend } from './notes.ts';
 import type { DestinationRows } from './rows.ts';
 
@@ -37,10 +40,15 @@ export interface DestinationState {
   readonly telling: 'destination_broken' | 'destination_recovered' | null;
   /** As last seen in the configuration; a deleted Destination keeps it. */
   readonly name: string;
+  readonly messages: MessageState;
 }
+
+/** Raised with {@link DestinationState.messages}. */
+export const SCHEMA = 2;
 
 /** What a new Destination has until its configuration is known. */
 const DEFAULT_LIMITER: Limiter = { limit: 5, per_seconds: 1 };
+export const DELETED_ERROR = 'the Destination was deleted';
 /** Alert Groups told something in one turn. */
 const NOTES_PAGE = 500;
 
@@ -51,7 +59,14 @@ export function startDestination(): DestinationState {
     templateError: null,
     telling: null,
     name: '',
+    messages: NO_MESSAGE_STATE,
   };
+}
+
+/** Before messages, a Destination had events only. */
+export function migrateDestination(persisted: unknown, from: number): unknown {
+  if (from !== 1) throw new Error(`a Destination of schema ${from} is unknown`);
+  return { ...(persisted as Omit<DestinationState, 'messages'>), messages: NO_MESSAGE_STATE };
 }
 
 export function persistDestination(state: DestinationState): unknown {
@@ -69,10 +84,15 @@ export interface DestinationTurn {
   readonly now: Micros;
   readonly rows: DestinationRows;
   readonly limiter: Limiter;
-  readonly records: (DestinationRecord | InternalAlertRecorded)[];
+  /** Undefined once it is deleted, and while this replica does not know it yet. */
+  readonly config: DestinationConfig | undefined;
+  readonly directory: Directory;
+  readonly records: (DestinationRecord | DeliveryRecord | InternalAlertRecorded)[];
   readonly performs: PerformedEffect[];
   readonly sends: Send[];
+  readonly messages: MessageChanges;
   state: DestinationState;
+  reply: unknown;
   /** A fraction between 0 and 1. */
   random(): number;
 }
@@ -81,20 +101,25 @@ export function openTurn(
   id: PublicId,
   state: DestinationState,
   rows: DestinationRows,
-  config: DestinationConfig | undefined,
+  directory: Directory,
   env: TurnEnv,
 ): DestinationTurn {
-  const limiter = config?.limiter ?? DEFAULT_LIMITER;
+  const config = directory.destinationsById.get(id);
+  const limiter = config?.limiter ?? state.messages.limiter ?? DEFAULT_LIMITER;
   const name = config?.name ?? state.name;
   return {
     id,
     now: env.now,
     rows,
     limiter,
+    config,
+    directory,
     records: [],
     performs: [],
     sends: [],
+    messages: noMessageChanges(),
     state: name === state.name ? state : { ...state, name },
+    reply: undefined,
     random: () => Buffer.from(env.random(4)).readUInt32BE() / 2 ** 32,
   };
 }
@@ -179,12 +204,15 @@ export function recordProgress(
 }
 
 /** Tells an Alert Group something about its delivery here. */
-export function note(turn: DestinationTurn, told: Omit<DeliveryNote, 'at'>): void {
+export function note(
+  turn: DestinationTurn,
+  told: Pick<DeliveryNote, 'groupId' | 'event' | 'error'> & { readonly problem: boolean },
+): void {
   const { troubled } = turn.rows;
   if (told.event === null && troubled.has(told.groupId) === told.problem) return;
   if (told.problem) troubled.add(told.groupId);
   else troubled.delete(told.groupId);
-  turn.rows.notes.push({ ...told, at: turn.now });
+  turn.rows.notes.push({ ...told, loudness: 'quiet', mentions: [], at: turn.now });
 }
 
 /** Sends a page of what groups are to be told; the rest follows with the next turn, which comes at once. */

@@ -54,13 +54,13 @@ export function entryBody(entry: TimelineEntry, directory: Directory): Record<st
     actor: eventActor(directory, entry.actor),
   };
   if (entry.kind === 'delivery') {
-    const { deliveryEvent, destination, error } = entry;
+    const { deliveryEvent, destination, loudness = 'quiet', mentions = [], error } = entry;
     return {
       ...common,
       delivery_event: deliveryEvent,
       destination,
-      loudness: 'quiet',
-      mentions: [],
+      loudness,
+      mentions,
       error,
     };
   }

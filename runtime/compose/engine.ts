@@ -20,6 +20,7 @@ import {
   eventClaims,
 } from '../../storage/connection-records.ts';
 import { createDecisions } from '../../storage/decisions.ts';
+import { createDeliveryReads } from '../../storage/deliveries.ts';
 import { deliveryRecords } from '../../storage/delivery-records.ts';
 import type { StoredDirectory } from '../../storage/directory.ts';
 import { createHomes, createSlots, feedPresences, feedRows, heardFeeds } from '../../storage/feeds.ts';
@@ -115,7 +116,11 @@ export function createEngine(deps: EngineDeps): ActorSystem {
         slots: createSlots(main),
       }),
       createIntegrationActor({ watch: createIntegrationWatch(main), clock }),
-      createDestination({ directory, waiting: createWaitingEvents(main) }),
+      createDestination({
+        directory,
+        waiting: createWaitingEvents(main),
+        deliveries: createDeliveryReads(main),
+      }),
       createConnectionActor(),
       createRouteActor({ directory, held: createHeldGroups(main) }),
     ].map(withPatientLookUps),

@@ -133,13 +133,24 @@ export interface SendFinished {
   readonly at: Micros;
 }
 
+/** What a template webhook learned before its call failed; it is kept as if it had succeeded. */
+interface Learned {
+  readonly values?: Readonly<Record<string, string>>;
+  readonly threadRef?: string;
+}
+
 /** Errors are masked. */
 export type SendOutcome =
   | SendAccepted
+  | (SendFailed & Learned)
   /** The hash is the actual one: no call was made, and its token is given back. */
   | { readonly class: 'unchanged' }
   /** A reply of which nothing is left to say: Quiet, and none of its Alerts fires any more. No call was made. */
   | { readonly class: 'dropped' }
+  /** No request was made: what it needs could not be read, or this replica has the Destination no longer. */
+  | { readonly class: 'not_sent'; readonly because: 'unreadable' | 'moved_away' };
+
+export type SendFailed =
   | {
       readonly class: 'retry_after';
       readonly until: Micros;
@@ -152,9 +163,8 @@ export type SendOutcome =
   | { readonly class: 'unknown'; readonly error: string }
   | { readonly class: 'gone'; readonly error: string }
   | { readonly class: 'edit_window_closed'; readonly error: string }
-  | { readonly class: 'template_error'; readonly error: string }
-  /** No request was made: what it needs could not be read, or this replica has the Destination no longer. */
-  | { readonly class: 'not_sent'; readonly because: 'unreadable' | 'moved_away' };
+  /** `request`: which of a webhook's requests does not render: create, update, open_thread or reply_in_thread. */
+  | { readonly class: 'template_error'; readonly error: string; readonly request: string };
 
 /** A probe that passed has neither message nor hash. */
 export interface SendAccepted {
@@ -174,4 +184,6 @@ export interface SendAccepted {
   readonly editableUntil: Micros | null;
   /** The master key that signed its buttons; null without buttons, and for what has none. */
   readonly signedWith: string | null;
+  /** Extraction rules of a template webhook that found nothing. */
+  readonly missing?: readonly string[];
 }

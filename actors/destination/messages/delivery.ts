@@ -24,6 +24,8 @@ export interface Delivery {
   readonly status: SubjectStatus;
   /** Time of the newest event heard, µs. */
   readonly changedAt: Micros;
+  /** Budgets count from this recovery of the Destination on, or from the beginning of the delivery. */
+  readonly renewedAt: Micros;
   /** The Route has not judged the group yet, or a Storm of it holds the group back. */
   readonly hold: 'unjudged' | 'storm' | null;
   /** A Publication that is wanted. */
@@ -75,6 +77,10 @@ export interface PostedMessage {
   /** Of the state that the messenger accepted last; null when that is not known. */
   readonly hash: string | null;
   readonly postedAt: Micros;
+  /** Which Publication it is. */
+  readonly publication: number;
+  /** What it shows. */
+  readonly status: SubjectStatus;
   /** From when on it is not edited any more, µs. */
   readonly editableUntil: Micros | null;
   /** The master key that signed its buttons; null without buttons. */
@@ -112,6 +118,18 @@ export const NO_TRIES: Tries = {
 export interface Flight {
   readonly call: number;
   readonly kind: 'publish' | 'edit' | 'reply';
+  /** The message that is edited or answered to. */
+  readonly messageId: string | null;
+  /** Which reply. */
+  readonly sequence: number | null;
+  /** What the message will show. */
+  readonly status: SubjectStatus;
+  readonly isFinal: boolean;
+  readonly isProbe: boolean;
+  /** Took a token of the delivery's Connection. */
+  readonly tookToken: boolean;
+  /** Of a Publication or reply, as it goes out. */
+  readonly loudness: Loudness;
   readonly startedAt: Micros;
   /** Without an outcome until then it is lost. */
   readonly lostAt: Micros;
@@ -128,7 +146,16 @@ export const NO_SEND_NOTES: SendNotes = { late: false, deletedAt: null, continue
 export function newDelivery(
   first: Pick<
     Delivery,
-    'subject' | 'target' | 'connectionId' | 'routeId' | 'number' | 'urgent' | 'status' | 'changedAt' | 'hold'
+    | 'subject'
+    | 'target'
+    | 'connectionId'
+    | 'routeId'
+    | 'number'
+    | 'urgent'
+    | 'status'
+    | 'changedAt'
+    | 'renewedAt'
+    | 'hold'
   >,
 ): Delivery {
   return {
@@ -197,8 +224,8 @@ export function isWanted(delivery: Delivery): boolean {
   if (delivery.call) return true;
   if (delivery.ended || delivery.hold) return false;
   if (delivery.failed !== null && !delivery.message) return false;
-  const waits = (delivery.post !== null && delivery.failed === null) || delivery.editSince !== null;
-  return waits || delivery.leaving || delivery.replies.length > 0;
+  const posts = delivery.post !== null && delivery.failed === null;
+  return posts || delivery.editSince !== null || delivery.replies.length > 0;
 }
 
 /** What names a delivery among those of its Destination. */

@@ -1,0 +1,128 @@
+/**
+ * The deliveries that a Destination holds in memory: those with something to do, bounded, and those that were needed
+ * lately. All others are in storage and read when a message concerns them.
+ */
+import { type Micros, SECOND } from '../../../runtime/clock.ts';
+import { type Agenda, createAgenda } from './agenda.ts';
+import { type Subject, subjectText } from './calls.ts';
+import { type Delivery, deliveryKey, isWanted } from './delivery.ts';
+import type { DeliveryPage } from './ports.ts';
+import { nextWork } from './work.ts';
+
+/** Deliveries with work in memory beyond which further ones are left to storage. */
+export const MOST_WANTED = 10_000;
+/** With fewer, those are loaded; and how many at once. */
+export const PAGE_DELIVERIES = 5_000;
+/** Deliveries kept though nothing is to be done about them. */
+const MOST_IDLE = 2_000;
+/** Longer than any commit takes: a read of storage may not show later changes yet. */
+const COMMIT_HORIZON: Micros = 30 * SECOND;
+
+export interface MessageRows {
+  readonly byKey: Map<string, Delivery>;
+  /** By Connection: one that makes everything wait holds up no other. */
+  readonly agendas: Map<string, Agenda>;
+  /** Keys by the number of the call under way. */
+  readonly flights: Map<number, string>;
+  /** Deliveries without work, by when they were used last. */
+  readonly idle: Map<string, Micros>;
+  /** Until when edits of a group wait for the answer to a press; by subject. */
+  readonly pressed: Map<string, Micros>;
+  /** Deliveries with work are in storage alone. */
+  overflow: boolean;
+}
+
+export function messageRows({ deliveries, more }: DeliveryPage): MessageRows {
+  const rows: MessageRows = {
+    byKey: new Map(),
+    agendas: new Map(),
+    flights: new Map(),
+    idle: new Map(),
+    pressed: new Map(),
+    overflow: more,
+  };
+  for (const delivery of deliveries) hold(rows, delivery, 0);
+  return rows;
+}
+
+/** Takes in what was read; what is in memory is newer. */
+export function takeRead(rows: MessageRows, deliveries: readonly Delivery[], now: Micros): void {
+  for (const delivery of deliveries) {
+    const known = rows.byKey.get(deliveryKey(delivery));
+    hold(rows, known ?? delivery, now);
+  }
+}
+
+export function takeDeliveries(rows: MessageRows, page: DeliveryPage, now: Micros): void {
+  takeRead(rows, page.deliveries, now);
+  rows.overflow = page.more;
+}
+
+/** Puts a delivery where it belongs. */
+export function hold(rows: MessageRows, delivery: Delivery, now: Micros): void {
+  const key = deliveryKey(delivery);
+  const before = rows.byKey.get(key);
+  if (before?.call && before.call.call !== delivery.call?.call) rows.flights.delete(before.call.call);
+  rows.byKey.set(key, delivery);
+  if (delivery.call) rows.flights.set(delivery.call.call, key);
+  const agenda = agendaOf(rows, delivery.connectionId);
+  const isKnown = before !== undefined && isWanted(before) && !rows.idle.has(key);
+  const isParked = isWanted(delivery) && !delivery.call && !isKnown && waiting(rows) >= MOST_WANTED;
+  rows.overflow ||= isParked;
+  agenda.put(
+    key,
+    delivery,
+    isParked ? null : nextWork(delivery, rows.pressed.get(subjectText(delivery.subject))),
+  );
+  rows.idle.delete(key);
+  if (isParked || !isWanted(delivery)) rows.idle.set(key, now);
+}
+
+/** Forgets what is not needed any more. */
+export function forgetIdle(rows: MessageRows, now: Micros): void {
+  for (const [key, usedAt] of rows.idle) {
+    if (rows.idle.size <= MOST_IDLE || usedAt > now - COMMIT_HORIZON) return;
+    rows.idle.delete(key);
+    rows.byKey.delete(key);
+  }
+}
+
+export function wantsDeliveries(rows: MessageRows): boolean {
+  return rows.overflow && waiting(rows) < PAGE_DELIVERIES;
+}
+
+/** Keys of the deliveries that wait or are being sent. */
+export function wantedKeys(rows: MessageRows): string[] {
+  return [...rows.byKey.keys()].filter((key) => !rows.idle.has(key));
+}
+
+export function find(rows: MessageRows, subject: Subject, target: number): Delivery | undefined {
+  return rows.byKey.get(deliveryKey({ subject, target }));
+}
+
+export function holdsSubject(rows: MessageRows, subject: Subject, target: number): boolean {
+  return find(rows, subject, target) !== undefined;
+}
+
+/** Publications of a subject at targets before this one. */
+export function publicationsBefore(rows: MessageRows, subject: Subject, target: number): number {
+  let most = 0;
+  for (let earlier = 1; earlier < target; earlier++) {
+    most = Math.max(most, find(rows, subject, earlier)?.publication ?? 0);
+  }
+  return most;
+}
+
+function agendaOf(rows: MessageRows, connectionId: string | null): Agenda {
+  const known = rows.agendas.get(connectionId ?? '');
+  if (known) return known;
+  const agenda = createAgenda();
+  rows.agendas.set(connectionId ?? '', agenda);
+  return agenda;
+}
+
+function waiting({ agendas }: MessageRows): number {
+  let size = 0;
+  for (const agenda of agendas.values()) size += agenda.size;
+  return size;
+}

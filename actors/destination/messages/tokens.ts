@@ -1,0 +1,92 @@
+/** Tokens of calls about messages: one of the Destination and one of its Connection, or neither (delivery §6). */
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { connectionAddress, type TokenAnswer, type TokenWanted } from '../../connection/messages.ts';
+import { BEHIND_PEOPLE } from '../../connection/tokens.ts';
+import { tokenDueAt, withoutToken } from '../limiter.ts';
+import { bucketOf, type DestinationTurn } from '../turn.ts';
+import { changeState } from './turn.ts';
+
+/** When the Destination may make its next call about a message: behind people. Now or earlier when it may. */
+export function ownTokenAt(turn: DestinationTurn): number {
+  return Math.max(tokenAt(turn), turn.state.messages.behindUntil ?? 0);
+}
+
+/** Whether a delivery may take a token of the Destination now. One that may not comes a little after the next. */
+export function hasOwnToken(turn: DestinationTurn): boolean {
+  if (ownTokenAt(turn) <= turn.now) return true;
+  const { behindUntil } = turn.state.messages;
+  if (behindUntil === null || behindUntil <= turn.now) {
+    changeState(turn, { behindUntil: tokenAt(turn) + BEHIND_PEOPLE });
+  }
+  return false;
+}
+
+function tokenAt(turn: DestinationTurn): number {
+  return Math.max(tokenDueAt(bucketOf(turn), turn.limiter), turn.state.messages.heldUntil ?? 0);
+}
+
+export function takeOwnToken(turn: DestinationTurn): void {
+  const bucket = withoutToken(bucketOf(turn));
+  if (bucket) turn.state = { ...turn.state, bucket };
+  changeState(turn, { behindUntil: null });
+}
+
+export function returnOwnToken(turn: DestinationTurn): void {
+  const { tokens, at } = bucketOf(turn);
+  turn.state = { ...turn.state, bucket: { tokens: Math.min(turn.limiter.limit, tokens + 1), at } };
+}
+
+/** Somebody waits for a call. */
+export function takeForPerson(turn: DestinationTurn): TokenAnswer {
+  const dueAt = tokenAt(turn);
+  if (dueAt > turn.now) return { granted: false, dueAt };
+  const bucket = withoutToken(bucketOf(turn));
+  if (bucket) turn.state = { ...turn.state, bucket };
+  return { granted: true };
+}
+
+/** The messenger wants no call before `until`, and one exactly then. */
+export function holdOwn(turn: DestinationTurn, until: number): void {
+  const heldUntil = Math.max(until, turn.state.messages.heldUntil ?? 0);
+  turn.state = { ...turn.state, bucket: { tokens: 1, at: heldUntil } };
+  changeState(turn, { heldUntil, behindUntil: null });
+}
+
+/** Whether a Connection has to be asked: a deleted one gives no tokens, and what goes through it cannot be sent. */
+export function needsGrant({ directory }: DestinationTurn, connectionId: PublicId | null): boolean {
+  return connectionId !== null && directory.connectionsById.has(connectionId);
+}
+
+/** Uses a token that the Connection gave, or asks it for one. */
+export function useGrant(turn: DestinationTurn, connectionId: PublicId, urgent: boolean): boolean {
+  const given = turn.messages.grants.get(connectionId) ?? 0;
+  if (given > 0) {
+    turn.messages.grants.set(connectionId, given - 1);
+    return true;
+  }
+  const { wishes } = turn.state.messages;
+  const wish = wishes[connectionId];
+  if (wish && (wish.urgent || !urgent)) return false;
+  changeState(turn, { wishes: { ...wishes, [connectionId]: { urgent } } });
+  const message: TokenWanted = { type: 'token_wanted', urgent };
+  turn.sends.push({ to: connectionAddress(connectionId), message });
+  return false;
+}
+
+export function tokenGranted(turn: DestinationTurn, connectionId: string): void {
+  const { [connectionId]: _, ...wishes } = turn.state.messages.wishes;
+  changeState(turn, { wishes });
+  turn.messages.grants.set(connectionId, (turn.messages.grants.get(connectionId) ?? 0) + 1);
+}
+
+/** Gives back what was not used. */
+export function returnGrants(turn: DestinationTurn): void {
+  for (const [connectionId, count] of turn.messages.grants) {
+    for (let left = count; left > 0; left--) returnGrant(turn, connectionId as PublicId);
+  }
+  turn.messages.grants.clear();
+}
+
+export function returnGrant(turn: DestinationTurn, connectionId: PublicId): void {
+  turn.sends.push({ to: connectionAddress(connectionId), message: { type: 'token_returned' } });
+}

@@ -1,0 +1,50 @@
+/** What a Destination has to read before a turn: its configuration, parked events, deliveries that are not in memory. */
+import type { Actor } from '../../runtime/actor/index.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { DestinationDependencies } from './actor.ts';
+import { subjectText } from './messages/calls.ts';
+import { type PreparedMessages, subjectOf } from './messages/receive.ts';
+import { holdsSubject, PAGE_DELIVERIES, wantedKeys, wantsDeliveries } from './messages/rows.ts';
+import { readSweep, readySweep } from './messages/sweeps.ts';
+import type { DestinationMessage } from './messages.ts';
+import { type DestinationRows, PAGE_EVENTS, type WaitingPage, wantsPage } from './rows.ts';
+import type { DestinationState } from './turn.ts';
+
+export interface Prepared extends PreparedMessages {
+  readonly events?: WaitingPage;
+}
+
+export function prepare(
+  { self, state, rows }: Actor<DestinationState, DestinationRows>,
+  message: DestinationMessage,
+  { directory, waiting, deliveries }: DestinationDependencies,
+): Promise<Prepared> | null {
+  const id = self.key as PublicId;
+  const reads: Promise<Prepared>[] = [];
+  if (needsConfiguration(message, state, directory.current().destinationsById.has(id))) {
+    reads.push(directory.reload().then(() => ({})));
+  }
+  if (wantsPage(rows)) {
+    const page = waiting.page(id, [...rows.queue.groupIds()], PAGE_EVENTS);
+    reads.push(page.then((events) => ({ events })));
+  }
+  if (wantsDeliveries(rows.messages)) {
+    const page = deliveries.page(id, wantedKeys(rows.messages), PAGE_DELIVERIES);
+    reads.push(page.then((read) => ({ page: read })));
+  }
+  const subject = subjectOf(message);
+  if (subject && !holdsSubject(rows.messages, subject, state.messages.place?.target ?? 1)) {
+    reads.push(deliveries.read(id, [subjectText(subject)]).then((known) => ({ known })));
+  }
+  const sweep = message.type === 'wake' ? readySweep(state.messages.sweeps) : undefined;
+  if (sweep) reads.push(readSweep(deliveries, id, sweep).then((page) => ({ sweep: page })));
+  if (reads.length === 0) return null;
+  return Promise.all(reads).then((parts) => Object.assign({}, ...parts));
+}
+
+/** A save that this replica has not heard of yet, or the first word of a Destination that it does not know. */
+function needsConfiguration(message: DestinationMessage, state: DestinationState, isKnown: boolean): boolean {
+  if (message.type === 'saved' || message.type === 'routes_changed') return true;
+  const isAboutMessages = message.type === 'group_event' || message.type === 'storm';
+  return isAboutMessages && !isKnown && state.messages.place === null;
+}
