@@ -1,0 +1,112 @@
+/** The server with everything about people on a real database; passwords are their own hashes, and time is the test's. */
+import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import { totpCode, totpStep } from '../../actors/access/totp.ts';
+import type { RoleName } from '../../actors/access/user.ts';
+import { silentLog } from '../../runtime/log.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { createKeyring, masterKey } from '../../runtime/secrets/keyring.ts';
+import { createAccessStore } from '../../storage/access.ts';
+import { createApiTokens, createPersonalTokens } from '../../storage/api-tokens.ts';
+import { createPeople } from '../../storage/people.ts';
+import type { Sql } from '../../storage/records.ts';
+import { createUserStore } from '../../storage/users.ts';
+import { firstStart, recordedAudit, recordedHints } from '../../test/configuration.ts';
+import { type Received, type SignedIn, signedIn, startHttp } from '../../test/http-server.ts';
+import { storedUser } from '../../test/signed-in.ts';
+import { personalTokenOperations } from './personal-tokens.ts';
+import { userAccountOperations } from './user-accounts.ts';
+import { userWayInOperations } from './user-ways-in.ts';
+
+export const PASSWORD = 'correct horse battery';
+
+export async function startWithPeople(sql: Sql) {
+  const key = masterKey(randomBytes(32));
+  await firstStart(sql, key);
+  const { appendAudit, entries, actions } = recordedAudit();
+  const stored = { sql, appendAudit, keyring: createKeyring([key], key.id), log: silentLog };
+  const hints = recordedHints();
+  const users = createUserStore(sql, appendAudit);
+  const forUsers = {
+    store: users,
+    directory: {
+      current: () => expect.fail('nothing here reads the Directory'),
+      reload: async () => undefined,
+    },
+    hints,
+    poke: () => undefined,
+    publicUrl: 'https://tocsin.test',
+    random: randomBytes,
+  };
+  const server = await startHttp({
+    access: createAccessStore(stored),
+    people: createPeople(stored),
+    tokens: createApiTokens({ sql, log: silentLog }),
+    operations: [
+      userAccountOperations(forUsers),
+      userWayInOperations(forUsers),
+      personalTokenOperations(createPersonalTokens(sql, appendAudit)),
+    ],
+  });
+  const { send, clock } = server;
+
+  /** A stored user of the Role with the password, whose login is `login`. */
+  const addUser = async (role: RoleName, login: string = role): Promise<PublicId> => {
+    const id = await storedUser(sql, role, clock.now());
+    await sql`
+      update users set login = ${login}, login_folded = ${login}, name = ${login}, password_hash = ${PASSWORD}
+      where id = ${id}`;
+    return id;
+  };
+  const attempt = (login: string, more: object = {}): Promise<Received> =>
+    send('POST', '/api/v1/sessions', { body: { login, password: PASSWORD, ...more } });
+  const signIn = async (login: string, more: object = {}): Promise<SignedIn> => {
+    const answer = await attempt(login, more);
+    return signedIn(answer, (answer.json.user as { id: PublicId }).id);
+  };
+  const person = async (role: RoleName, login: string = role): Promise<SignedIn> => {
+    await addUser(role, login);
+    return signIn(login);
+  };
+  /** Sets a second factor up. @returns its seed and recovery codes; the code of this step is used up */
+  const enrol = async (as: SignedIn) => {
+    const begun = await send('POST', '/api/v1/me/totp', { as });
+    const seed = fromBase32(String(begun.json.secret));
+    const confirmed = await send('POST', '/api/v1/me/totp/confirmation', {
+      as,
+      body: { code: codeOf(seed) },
+    });
+    return { seed, codes: confirmed.json.codes as string[], answer: confirmed };
+  };
+  const codeOf = (seed: Uint8Array, steps = 0) => totpCode(seed, totpStep(clock.now()) + steps);
+  const endings = async (userId: PublicId) => {
+    const rows = await sql<{ end_reason: string | null }[]>`
+      select end_reason from sessions where user_id = ${userId} order by created_at, id`;
+    return rows.map((row) => row.end_reason);
+  };
+
+  return {
+    ...server,
+    sql,
+    users,
+    hints,
+    entries,
+    actions,
+    addUser,
+    attempt,
+    signIn,
+    person,
+    enrol,
+    codeOf,
+    endings,
+  };
+}
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+export function fromBase32(text: string): Uint8Array {
+  const bits = [...text].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  return Uint8Array.from({ length: Math.floor(bits.length / 8) }, (_, index) =>
+    Number.parseInt(bits.slice(index * 8, index * 8 + 8), 2),
+  );
+}
