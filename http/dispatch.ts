@@ -221,7 +221,8 @@ function replyOf(answer: Exclude<Answer, { problem: Problem }>, base: HeaderList
 function answerHeaders(answer: Exclude<Answer, { problem: Problem }>): (readonly [string, string])[] {
   const own = Object.entries(answer.headers ?? {});
   const set = new Set(own.map(([name]) => name.toLowerCase()));
-  const headers: (readonly [string, string])[] = [...own];
+  const cookies = (answer.cookies ?? []).map((cookie) => ['Set-Cookie', cookie] as const);
+  const headers: (readonly [string, string])[] = [...own, ...cookies];
   if (answer.text) headers.push(['Content-Type', answer.text.contentType]);
   else if (answer.body !== undefined) headers.push(['Content-Type', 'application/json; charset=utf-8']);
   if (answer.etag !== undefined) headers.push(['ETag', etagOf(answer.etag)]);

@@ -3,6 +3,7 @@
 import type { TemplatedApp } from 'uWebSockets.js';
 import type { Registry } from 'prom-client';
 import type { ApiTokens } from '../actors/access/api-tokens.ts';
+import type { SingleSignOn } from '../actors/access/oidc/single-sign-on.ts';
 import type { Passwords } from '../actors/access/passwords.ts';
 import type { People } from '../actors/access/people.ts';
 import type { AccessStore } from '../actors/access/ports.ts';
@@ -28,6 +29,7 @@ import { laterOperations } from './resources/later.ts';
 import { meOperations } from './resources/me.ts';
 import { ownSessionOperations } from './resources/me-sessions.ts';
 import { ownTotpOperations } from './resources/me-totp.ts';
+import { oidcSignInOperations } from './resources/oidc-sign-in.ts';
 import { passwordOperations } from './resources/passwords.ts';
 import { type SessionDeps, sessionOperations } from './resources/sessions.ts';
 import { secondFactorOperations } from './resources/sessions-totp.ts';
@@ -53,6 +55,8 @@ export interface HttpDeps {
   readonly registry: Registry;
   readonly random: (size: number) => Uint8Array;
   readonly access: AccessStore;
+  /** Ways through the identity provider. */
+  readonly singleSignOn: SingleSignOn;
   readonly people: People;
   readonly tokens: ApiTokens;
   readonly passwords: Passwords;
@@ -105,6 +109,7 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
       live,
       description: () => description,
       onFailure: metrics.loginFailed,
+      oidcFailed: () => metrics.loginFailed('oidc'),
     }),
     laterOperations(),
   );
@@ -166,15 +171,24 @@ interface OwnParts {
   readonly live: ReturnType<typeof createLiveUpdates>;
   readonly description: () => ApiDescription;
   readonly onFailure: SessionDeps['onFailure'];
+  readonly oidcFailed: () => void;
 }
 
-function ownOperations(deps: HttpDeps, { live, description, onFailure }: OwnParts): readonly Operation[] {
+function ownOperations(
+  deps: HttpDeps,
+  { live, description, onFailure, oidcFailed }: OwnParts,
+): readonly Operation[] {
   const { access, people, passwords, csrf, clock, random } = deps;
   const forProofs = { throttle: access.throttle, passwords, clock, onFailure };
-  const forSessions = { store: access, sessions: access.sessions, passwords, csrf, clock, random, onFailure };
+  const { singleSignOn } = deps;
+  const forSessions = {
+    ...{ store: access, sessions: access.sessions, singleSignOn },
+    ...{ passwords, csrf, clock, random, onFailure },
+  };
   return [
     ...sessionOperations(forSessions),
     ...secondFactorOperations(forSessions),
+    ...oidcSignInOperations({ singleSignOn, accounts: access.accounts, onFailure: oidcFailed }),
     ...meOperations({ accounts: access.accounts, profiles: people.profiles, directory: deps.directory }),
     ...ownSessionOperations(access.sessions),
     ...passwordOperations({ ...forProofs, own: people.ownPasswords, links: people.passwordLinks }),

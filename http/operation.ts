@@ -136,6 +136,8 @@ export type Answer =
       readonly etag?: number;
       readonly location?: string;
       readonly headers?: Readonly<Record<string, string>>;
+      /** Each sent as a Set-Cookie of its own. */
+      readonly cookies?: readonly string[];
       /** Sent as it is in place of `body`. */
       readonly text?: { readonly contentType: string; readonly content: string };
       /** Keeps the answer open and hands over its writing end; nothing else is sent. */

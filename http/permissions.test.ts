@@ -6,7 +6,7 @@ import type { Operation } from './operation.ts';
 import { inCatalogueOrder, PERMISSIONS, ROLE_PERMISSIONS, ROLES } from './permissions.ts';
 
 /** What a request without a body or If-Match gets once it was let in. */
-const LET_IN = [200, 201, 204, 400, 404, 409, 412, 422, 428, 501];
+const LET_IN = [200, 201, 204, 302, 400, 404, 409, 412, 422, 428, 501];
 
 function pathOf({ path, ids, words }: Operation): string {
   const sampleOf = (name: string) => words?.[name]?.[0] ?? `${ids?.[name] ?? 'SR'}0000000000AA`;

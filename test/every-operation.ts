@@ -1,5 +1,6 @@
 /** The operations of every resource, for tests of the table as a whole. */
 import type { Operation } from '../http/operation.ts';
+import { accountLinkOperations } from '../http/resources/account-links.ts';
 import { actorOperations } from '../http/resources/actors.ts';
 import { statisticsOperations } from '../http/resources/alert-group-statistics.ts';
 import { alertGroupOperations } from '../http/resources/alert-groups.ts';
@@ -18,6 +19,7 @@ import { keyringOperations } from '../http/resources/keyring.ts';
 import { linkRuleOperations } from '../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../http/resources/lookup-tables.ts';
 import { organizationOperations } from '../http/resources/organization.ts';
+import { oidcSettingsOperations } from '../http/resources/oidc-settings.ts';
 import { outboundPolicyOperations } from '../http/resources/outbound-policy.ts';
 import { personalTokenOperations } from '../http/resources/personal-tokens.ts';
 import { requestRecordOperations } from '../http/resources/request-records.ts';
@@ -38,6 +40,7 @@ const UNUSED = {} as never;
 /** What the composition root adds to the server's own operations; each answers 204 to whoever is let in. */
 export function otherOperations(): readonly (readonly Operation[])[] {
   return [
+    accountLinkOperations(UNUSED),
     actorOperations(UNUSED),
     alertGroupOperations(UNUSED),
     auditLogOperations(UNUSED),
@@ -55,6 +58,7 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     linkRuleOperations(UNUSED),
     lookupTableOperations(UNUSED),
     organizationOperations(UNUSED),
+    oidcSettingsOperations(UNUSED),
     outboundPolicyOperations(UNUSED),
     personalTokenOperations(UNUSED),
     requestRecordOperations(UNUSED),

@@ -3,6 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
+import type { SingleSignOn } from '../actors/access/oidc/single-sign-on.ts';
 import type { RoleName } from '../actors/access/user.ts';
 import type { Directory } from '../actors/directory.ts';
 import type { HintBus } from '../actors/effects.ts';
@@ -78,6 +79,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     random: randomBytes,
     access: memory,
     tokens,
+    singleSignOn: noSingleSignOn,
     people: nobodysPeople,
     passwords: plainPasswords,
     csrf: testCsrf,
@@ -193,3 +195,9 @@ function received(status: number, headers: IncomingHttpHeaders, chunks: readonly
     },
   };
 }
+
+const noSingleSignOn: SingleSignOn = {
+  buttonName: async () => null,
+  depart: async () => ({ outcome: 'not_enabled' }),
+  arrive: async () => ({ outcome: 'failed', of: 'sign_in', error: 'oidc_disabled' }),
+};

@@ -5,11 +5,10 @@
 
 import type { Operation } from '../operation.ts';
 import { LATER_PEOPLE } from './later-people.ts';
-import { LATER_SETTINGS } from './later-settings.ts';
 import type { LaterOperation } from './later-table.ts';
 
 export function laterOperations(): readonly Operation[] {
-  return [...LATER_PEOPLE, ...LATER_SETTINGS].map(declare);
+  return LATER_PEOPLE.map(declare);
 }
 
 function declare([id, method, path, needs, summary, more]: LaterOperation): Operation {
@@ -21,7 +20,6 @@ const TAGS: Readonly<Record<string, string>> = {
   'password-setups': 'Sessions',
   me: 'Profile',
   users: 'Users',
-  'oidc-settings': 'OIDC',
   'audit-log': 'Audit log',
   organization: 'Organization',
   integrations: 'Integrations',

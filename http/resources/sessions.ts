@@ -1,5 +1,6 @@
 /** Signing in and out (api §3, access §3–4). */
 import * as v from 'valibot';
+import type { SingleSignOn } from '../../actors/access/oidc/single-sign-on.ts';
 import type { Sessions } from '../../actors/access/ports.ts';
 import { idleExpiresAt, type SessionWithUser, sessionHash } from '../../actors/access/session.ts';
 import { userShape } from '../../actors/access/user.ts';
@@ -15,6 +16,7 @@ import { SessionShape } from './user-shapes.ts';
 
 export interface SessionDeps extends SignInDeps {
   readonly sessions: Sessions;
+  readonly singleSignOn: Pick<SingleSignOn, 'buttonName'>;
   readonly csrf: CsrfTokens;
 }
 
@@ -35,7 +37,11 @@ export function sessionOperations(deps: SessionDeps): readonly Operation[] {
           }),
         },
       },
-      handle: async () => ({ status: 200, body: { oidc: { enabled: false } } }),
+      async handle() {
+        const name = await deps.singleSignOn.buttonName();
+        const oidc = name === null ? { enabled: false } : { enabled: true, display_name: name };
+        return { status: 200, body: { oidc } };
+      },
     }),
     operation({
       id: 'createSession',

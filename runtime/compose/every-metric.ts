@@ -1,6 +1,7 @@
 /** Every metric of the service in one registry, without starting it: for the reference page and for checks of rules. */
 import type { Registry } from 'prom-client';
 import { array, number, object, optional, parse, picklist, string } from 'valibot';
+import { createOidcMetrics } from '../../actors/access/oidc/metrics.ts';
 import { createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { createSystemMetrics } from '../../actors/system/metrics.ts';
@@ -58,5 +59,6 @@ function registryOfAll(): Registry {
   createClockSkewMetrics(registry);
   createSystemMetrics(registry);
   createHousekeepingMetrics(registry);
+  createOidcMetrics(registry);
   return registry;
 }

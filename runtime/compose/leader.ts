@@ -30,6 +30,8 @@ export interface LeaderDeps {
   readonly keyring: Pick<Keyring, 'open'>;
   readonly metrics: SystemMetrics;
   readonly housekeepingMetrics: HousekeepingMetrics;
+  /** Looks whether the client secret of single sign-on ends soon. */
+  readonly secretExpiry: LeaderTask;
   /** Makes the engine look into the inbox. */
   readonly poke: () => void;
   readonly hints: Pick<HintBus, 'send'>;
@@ -44,6 +46,7 @@ export function createLeader(deps: LeaderDeps): LeaderTasks {
     gauges(deps),
     untoldIntegrations(deps),
     outgoingHeartbeat(deps),
+    deps.secretExpiry,
     ...housekeepingTasks({ ...deps, metrics: deps.housekeepingMetrics }),
   ];
   return createLeaderTasks({ leadership, clock, log, tasks });

@@ -28,6 +28,7 @@ import { keyringOperations } from '../../http/resources/keyring.ts';
 import { linkRuleOperations } from '../../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../../http/resources/lookup-tables.ts';
 import { organizationOperations } from '../../http/resources/organization.ts';
+import { type OidcSettingsDeps, oidcSettingsOperations } from '../../http/resources/oidc-settings.ts';
 import { outboundPolicyOperations } from '../../http/resources/outbound-policy.ts';
 import { personalTokenOperations } from '../../http/resources/personal-tokens.ts';
 import { requestRecordOperations } from '../../http/resources/request-records.ts';
@@ -93,6 +94,7 @@ export interface ResourceDeps {
   readonly links: LinkSource;
   readonly templates: TemplateWork;
   readonly groupMetrics: AlertGroupMetrics;
+  readonly oidc: Omit<OidcSettingsDeps, 'client'>;
   readonly systemStatus: SystemStatusDeps;
   readonly clock: Clock;
   readonly log: Log;
@@ -184,6 +186,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     personalTokenOperations(createPersonalTokens(sql, appendAudit)),
     serviceAccountOperations(createServiceAccountStore(sql, appendAudit)),
     keyringOperations({ keys: (now) => readKeys(sql, now) }),
+    oidcSettingsOperations({ ...deps.oidc, client }),
     outboundPolicyOperations({ store: createOutboundPolicyStore(sql, appendAudit), client, hints }),
     linkRuleOperations({
       store: createLinkRuleStore(sql, appendAudit),

@@ -50,6 +50,7 @@ import { createEngine } from './engine.ts';
 import { createHousekeepingMetrics } from './housekeeping.ts';
 import { createLeader } from './leader.ts';
 import { createMessages } from './messages.ts';
+import { createOidc } from './oidc.ts';
 import { openOutbound } from './outbound.ts';
 import { createPerformer } from './performer.ts';
 import { openPlacement } from './placement.ts';
@@ -231,6 +232,11 @@ export async function startService(
     logsInfo: settings.logLevel === 'info',
     isUnavailable,
   });
+  const access = createAccessStore({ sql: main, appendAudit, keyring: database.keyring, log });
+  const oidc = createOidc({
+    ...{ database, access, internalAlerts, caller, registry, clock, log },
+    publicUrl: settings.publicUrl,
+  });
   const http = await createHttp({
     listen: settings.listen,
     publicUrl: settings.publicUrl,
@@ -241,7 +247,8 @@ export async function startService(
     log,
     registry,
     random: (size) => randomBytes(size),
-    access: createAccessStore({ sql: main, appendAudit, keyring: database.keyring, log }),
+    access,
+    singleSignOn: oidc.singleSignOn,
     people: createPeople({ sql: main, appendAudit, keyring: database.keyring, log }),
     tokens: createApiTokens({ sql: main, log }),
     passwords: createPasswords(clock),
@@ -263,6 +270,7 @@ export async function startService(
       messageWaits,
       templates,
       groupMetrics,
+      oidc: oidc.forSettings,
       systemStatus: {
         reader: systemStatus,
         version: deps.version,
@@ -284,6 +292,7 @@ export async function startService(
     keyring: database.keyring,
     metrics: systemMetrics,
     housekeepingMetrics: createHousekeepingMetrics(registry),
+    secretExpiry: oidc.secretExpiry,
     poke: () => {
       system.poke();
       calls?.call(EVERY_SHARD);
@@ -321,6 +330,7 @@ export async function startService(
     state.shuttingDown();
     leader.stop();
     connections.stop();
+    oidc.rechecks.stop();
     const callsEnd = Promise.all([delivery.finish(), messages.finish()]);
     // At once, so that both end in time; an event that is due now is sent by the next start.
     await Promise.all([http.drain(), placement.drain(), atMost(clock, CALLS_WITHIN, callsEnd)]);
@@ -350,6 +360,7 @@ export async function startService(
   overdue.start();
   if (settings.processing === 'on') ingest.start();
   leader.start();
+  oidc.rechecks.start();
   state.ready();
   return { bound, system };
 }

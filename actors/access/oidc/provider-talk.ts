@@ -26,14 +26,14 @@ const ACCEPT_JSON = { accept: 'application/json' };
 export class Unusable extends Error {}
 
 export function talkOf(caller: OutboundCaller, access: ProviderAccess, trip: Trip, metadata: Metadata): Talk {
-  const fetch = providerFetch(caller, access, trip);
+  const send = providerFetch(caller, access, trip);
   return {
     metadata,
     server: serverOf(metadata),
     client: { client_id: access.clientId, [oauth.clockTolerance]: LEEWAY_SECONDS },
     auth: clientAuth(access, metadata),
-    options: { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: isInsecure(access) },
-    fetchKeys: async () => fetch(metadata.jwks_uri, { method: 'GET', headers: ACCEPT_JSON, body: undefined }),
+    options: { [oauth.customFetch]: send, [oauth.allowInsecureRequests]: isInsecure(access) },
+    fetchKeys: async () => send(metadata.jwks_uri, { method: 'GET', headers: ACCEPT_JSON, body: undefined }),
   };
 }
 

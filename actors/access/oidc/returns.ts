@@ -41,8 +41,6 @@ export interface ReturnDeps {
   readonly random: (size: number) => Uint8Array;
   readonly log: Log;
   readonly redirectUri: string;
-  /** A sign-in through the provider failed. */
-  readonly onFailure: () => void;
 }
 
 /** What the browser brings back. */
@@ -66,11 +64,9 @@ export type Arrival =
   | { readonly outcome: 'failed'; readonly of: 'sign_in' | 'link'; readonly error: ReturnError };
 
 export async function arrive(deps: ReturnDeps, returned: Returned): Promise<Arrival> {
-  const { log, onFailure } = deps;
   const request = await takeRequest(deps, returned);
   const failed = (error: ReturnError, why: string): Arrival => {
-    log('oidc_sign_in_failed', { reason: error, error: why });
-    onFailure();
+    deps.log('oidc_sign_in_failed', { reason: error, error: why });
     return { outcome: 'failed', of: request?.link ? 'link' : 'sign_in', error };
   };
   if (request === null) return failed('invalid_request', 'the state is not of a sign-in under way');

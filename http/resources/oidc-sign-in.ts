@@ -1,0 +1,169 @@
+/** To the identity provider and back: to sign in, or to link an account (seed 2 §4.1, access §6.3–6.5). */
+import * as v from 'valibot';
+import { returnPath } from '../../actors/access/oidc/return-to.ts';
+import type { Arrival } from '../../actors/access/oidc/returns.ts';
+import type { SingleSignOn } from '../../actors/access/oidc/single-sign-on.ts';
+import type { Accounts } from '../../actors/access/ports.ts';
+import { formatInstant } from '../../runtime/clock.ts';
+import { clearedStateCookie, readStateCookie, sessionBytes, sessionCookie, stateCookie } from '../cookies.ts';
+import { UNAVAILABLE } from '../errors.ts';
+import { type Answer, type Call, type Operation, operation } from '../operation.ts';
+import { conflict, refuse } from '../problem.ts';
+
+export interface OidcSignInDeps {
+  readonly singleSignOn: SingleSignOn;
+  readonly accounts: Pick<Accounts, 'read'>;
+  /** A sign-in through the provider failed. */
+  readonly onFailure: () => void;
+}
+
+const TOO_MANY_RETRY = 60;
+/** Repeated ones count as none: whatever comes back, the answer is a redirect. */
+const returned = v.optional(v.array(v.string()));
+const ReturnQuery = v.object({ code: returned, state: returned, error: returned, iss: returned });
+type ReturnQuery = v.InferOutput<typeof ReturnQuery>;
+
+const NOT_ENABLED_REFUSAL = [409, 'conflict', 'oidc_not_enabled'] as const;
+
+export function oidcSignInOperations(deps: OidcSignInDeps): readonly Operation[] {
+  return [
+    operation({
+      id: 'startOidcSignIn',
+      method: 'GET',
+      path: '/sessions/oidc/start',
+      tag: 'Sessions',
+      summary: 'Sign in through the identity provider',
+      needs: 'none',
+      query: v.object({ return_to: v.optional(v.string()) }),
+      answers: { 302: { description: 'To the provider, or back to the sign-in page when it is away' } },
+      refusals: [NOT_ENABLED_REFUSAL, [429, 'rate-limited', '']],
+      handle: (call) => start(deps, call.query.return_to ?? null),
+    }),
+    operation({
+      id: 'completeOidcSignIn',
+      method: 'GET',
+      path: '/sessions/oidc/callback',
+      tag: 'Sessions',
+      summary: 'Return from the identity provider',
+      needs: 'none',
+      query: ReturnQuery,
+      answers: {
+        302: { description: 'Into the service with a session, or to a page that says what went wrong' },
+      },
+      handle: (call) => complete(deps, call),
+    }),
+    operation({
+      id: 'startOidcLink',
+      method: 'POST',
+      path: '/me/oidc-identity',
+      tag: 'Profile',
+      summary: 'Link your account to the identity provider; its password goes',
+      needs: 'session',
+      answers: {
+        201: {
+          description: 'Where to go on',
+          schema: v.object({ authorization_url: v.string(), expires_at: v.string() }),
+        },
+      },
+      refusals: [
+        NOT_ENABLED_REFUSAL,
+        [409, 'conflict', 'oidc_already_linked'],
+        [429, 'rate-limited', ''],
+        [503, 'coordination-unavailable', ''],
+      ],
+      handle: (call) => startLink(deps, call),
+    }),
+  ];
+}
+
+async function start({ singleSignOn, onFailure }: OidcSignInDeps, wanted: string | null): Promise<Answer> {
+  const departure = await singleSignOn.depart({ link: null, returnTo: returnPath(wanted) });
+  switch (departure.outcome) {
+    case 'sent':
+      return redirect(departure.url.href, [stateCookie(departure.state)]);
+    case 'not_enabled':
+      return NOT_ENABLED;
+    case 'too_many':
+      return TOO_MANY;
+    case 'unreachable':
+      onFailure();
+      return redirect('/sign-in?error=idp_error', []);
+  }
+}
+
+async function complete(
+  { singleSignOn, onFailure }: OidcSignInDeps,
+  { query, header, cookie, address, userAgent, now }: Call<ReturnQuery>,
+): Promise<Answer> {
+  const arrival = await singleSignOn.arrive({
+    code: once(query.code),
+    state: once(query.state),
+    error: once(query.error),
+    iss: once(query.iss),
+    stateCookie: readStateCookie(header('cookie')),
+    session: cookie === null ? null : sessionBytes(cookie),
+    address,
+    userAgent,
+    now,
+  });
+  if (arrival.outcome === 'failed') onFailure();
+  const session =
+    arrival.outcome === 'signed_in' ? [sessionCookie(arrival.session.toString('base64url'))] : [];
+  return redirect(placeOf(arrival), [clearedStateCookie(), ...session]);
+}
+
+function once(values: readonly string[] | undefined): string | null {
+  return values?.length === 1 ? (values[0] ?? null) : null;
+}
+
+function placeOf(arrival: Arrival): string {
+  switch (arrival.outcome) {
+    case 'signed_in':
+      return arrival.returnTo;
+    case 'linked':
+      return '/profile';
+    case 'failed':
+      return `/${arrival.of === 'link' ? 'profile' : 'sign-in'}?error=${arrival.error}`;
+  }
+}
+
+async function startLink({ singleSignOn, accounts }: OidcSignInDeps, { identity }: Call): Promise<Answer> {
+  const user = identity && (await accounts.read(identity.id));
+  if (!user || !identity?.session) throw new Error('a session operation runs with a session');
+  if ((await singleSignOn.buttonName()) === null) return NOT_ENABLED;
+  if (user.oidc !== null) return ALREADY_LINKED;
+  const link = { userId: user.id, sessionId: identity.session.id };
+  const departure = await singleSignOn.depart({ link, returnTo: '/profile' });
+  switch (departure.outcome) {
+    case 'sent':
+      return {
+        status: 201,
+        body: { authorization_url: departure.url.href, expires_at: formatInstant(departure.expiresAt) },
+        cookies: [stateCookie(departure.state)],
+      };
+    case 'not_enabled':
+      return NOT_ENABLED;
+    case 'too_many':
+      return TOO_MANY;
+    case 'unreachable':
+      return refuse(UNAVAILABLE);
+  }
+}
+
+function redirect(location: string, cookies: readonly string[]): Answer {
+  return { status: 302, location, cookies };
+}
+
+const NOT_ENABLED = conflict('oidc_not_enabled', 'Signing in through an identity provider is off.');
+
+const ALREADY_LINKED = conflict(
+  'oidc_already_linked',
+  'This account signs in through the identity provider.',
+);
+
+const TOO_MANY = refuse({
+  status: 429,
+  type: 'rate-limited',
+  detail: 'Too many people are signing in right now. Try again in a minute.',
+  retryAfterSeconds: TOO_MANY_RETRY,
+});
