@@ -23,6 +23,7 @@ export const PASSWORD = 'correct horse battery';
 export async function startWithPeople(sql: Sql) {
   const key = masterKey(randomBytes(32));
   await firstStart(sql, key);
+  await sql`truncate login_throttles, inbox`;
   const { appendAudit, entries, actions } = recordedAudit();
   const stored = { sql, appendAudit, keyring: createKeyring([key], key.id), log: silentLog };
   const hints = recordedHints();
@@ -71,7 +72,7 @@ export async function startWithPeople(sql: Sql) {
   /** Sets a second factor up. @returns its seed and recovery codes; the code of this step is used up */
   const enrol = async (as: SignedIn) => {
     const begun = await send('POST', '/api/v1/me/totp', { as });
-    const seed = fromBase32(String(begun.json.secret));
+    const seed = fromBase32(String(begun.json.secret ?? ''));
     const confirmed = await send('POST', '/api/v1/me/totp/confirmation', {
       as,
       body: { code: codeOf(seed) },
