@@ -31,8 +31,13 @@ export function groupView(
     resolvedAt,
     snoozeUntil: snooze?.until ?? null,
     reopenCount,
-    alerts: [...rows.values()].map(alertView).sort(firingFirst),
+    alerts: alertViews(rows.values()),
   };
+}
+
+/** Firing first, then by start and fingerprint. */
+export function alertViews(alerts: Iterable<GroupAlert>): readonly AlertView[] {
+  return [...alerts].map(alertView).sort(firingFirst);
 }
 
 function alertView({ report, state, startsAt, resolvedAt, resolvedBy }: GroupAlert): AlertView {

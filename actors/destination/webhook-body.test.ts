@@ -4,7 +4,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { ResolvedMention } from '../effects.ts';
 import type { AlertView, GroupView, LifecycleEvent } from '../lifecycle.ts';
 import type { EventActor, UserRef } from '../model.ts';
-import { renderWebhookBody } from './webhook-body.ts';
+import { renderTestBody, renderWebhookBody } from './webhook-body.ts';
 import { BODY_EXAMPLES } from './webhook-examples.fixture.ts';
 
 const at = (time: string) => parseInstant(`2026-10-03T${time}Z`) ?? Number.NaN;
@@ -159,4 +159,10 @@ test('a token that acted is named before the transport', () => {
   expect(body).toContain(
     '"actor":{"kind":"user","id":"SR7P3X4NB8QZGH","name":"Bob Jones","login":"bob","token_name":"laptop","transport":"api"}',
   );
+});
+
+test('a test event is rendered byte for byte', () => {
+  const actor: EventActor = { kind: 'user', ...BOB, tokenName: null, transport: 'ui' };
+  const body = renderTestBody({ actor, at: at('09:42:00'), group: GROUP }, 412, 'https://oncall.example.org');
+  expect(body).toBe(BODY_EXAMPLES.test);
 });

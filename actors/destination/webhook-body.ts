@@ -1,5 +1,5 @@
 /** The body of an events-mode webhook, version 1 (seed 3 §2.3, webhooks §3.3). The order of keys is part of it. */
-import { formatInstant, formatInstantOrNull } from '../../runtime/clock.ts';
+import { formatInstant, formatInstantOrNull, type Micros } from '../../runtime/clock.ts';
 import type { WebhookEventRecorded } from '../effects.ts';
 import type { AlertView, GroupView } from '../lifecycle.ts';
 import type { EventActor } from '../model.ts';
@@ -24,6 +24,26 @@ export function renderWebhookBody(input: WebhookBodyInput, number: number, publi
     actor: actorShape(event.actor),
     alert_group: groupShape(group, number, publicUrl),
     alerts: group.alerts.map(alertShape),
+  });
+}
+
+/** The body of a test: Quiet, outside every sequence, by whoever asked for it (webhooks §6). */
+export function renderTestBody(
+  { actor, at, group }: { readonly actor: EventActor; readonly at: Micros; readonly group: GroupView },
+  number: number,
+  publicUrl: string,
+): string {
+  return JSON.stringify({
+    version: 1,
+    event: 'test',
+    notify: false,
+    mentions: [],
+    sequence: 0,
+    occurred_at: formatInstant(at),
+    actor: actorShape(actor),
+    alert_group: groupShape(group, number, publicUrl),
+    alerts: group.alerts.map(alertShape),
+    test: true,
   });
 }
 

@@ -1,4 +1,5 @@
 /** Messages: from a committed turn of a Destination to a messenger and back. */
+import { randomBytes } from 'node:crypto';
 import type { DestinationProbe, MessageSend } from '../../actors/destination/messages/calls.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
@@ -8,10 +9,12 @@ import { createRenderReports } from '../../actors/destination/sending/reports.ts
 import { createRouteTemplates } from '../../actors/destination/sending/route-templates.ts';
 import { createSceneReader, type SceneReader } from '../../actors/destination/sending/scene.ts';
 import { createMessageSender } from '../../actors/destination/sending/sender.ts';
+import { createTemplateAdapter } from '../../actors/destination/template-mode/adapter.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
 import { accountsOf } from '../../storage/account-links.ts';
 import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups.ts';
+import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
 import {
   createBridgeTargets,
   createStormReader,
@@ -20,6 +23,7 @@ import {
 import { type ActorSystem, shardOf } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { OutboundCaller } from '../outbound/caller.ts';
 import { createPauseWatch } from '../pause-watch.ts';
 import type { Connections } from './connections.ts';
 import type { Database } from './database.ts';
@@ -28,6 +32,8 @@ import type { TemplateWork } from './templates.ts';
 export interface MessagesDeps {
   readonly database: Pick<Database, 'main' | 'keyring'>;
   readonly connections: Pick<Connections, 'bridge' | 'infos' | 'opener'>;
+  readonly webhooks: Pick<WebhookSettingsSource, 'template'>;
+  readonly caller: OutboundCaller;
   readonly directory: DirectorySource;
   readonly links: LinkSource;
   readonly templates: Pick<TemplateWork, 'failures' | 'metrics'>;
@@ -73,9 +79,15 @@ export function createMessages(deps: MessagesDeps): Messages {
     clock,
     target: createBridgeTargets(main, clock),
   });
+  const webhook = createTemplateAdapter({
+    caller: deps.caller,
+    settings: deps.webhooks.template,
+    random: randomBytes,
+    ...{ keyring, directory, clock, log },
+  });
   const sender = createMessageSender({
     system: deps.system,
-    adapters: { bridge },
+    adapters: { bridge, webhook },
     contents: createContentReader({
       scenes,
       storms: createStormReader(main),

@@ -5,6 +5,8 @@ import { createBridgeCheck } from '../../actors/destination/bridge-check.ts';
 import { createInteractiveTokens } from '../../actors/destination/interactive-tokens.ts';
 import { createBridgeTrial } from '../../actors/destination/trials/bridge-trial.ts';
 import { createTrialScenes } from '../../actors/destination/trials/trial-scenes.ts';
+import { createTrialViews } from '../../actors/destination/trials/trial-view.ts';
+import { createWebhookTrial } from '../../actors/destination/trials/webhook-trial.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
 import { integrationAddress } from '../../actors/integration/messages.ts';
@@ -70,6 +72,7 @@ import { createUserStore } from '../../storage/users.ts';
 import type { ActorSystem, Address } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { OutboundCaller } from '../outbound/caller.ts';
 import type { OutboundClient } from '../outbound/client.ts';
 import type { Connections } from './connections.ts';
 import type { Database } from './database.ts';
@@ -91,6 +94,8 @@ export interface ResourceDeps {
   readonly tokens: { invalidate(): void | Promise<void> };
   readonly client: Pick<OutboundClient, 'setPolicy' | 'release'>;
   readonly webhookSettings: Pick<WebhookSettingsSource, 'forget'>;
+  readonly webhooks: Pick<WebhookSettingsSource, 'events' | 'template'>;
+  readonly caller: OutboundCaller;
   readonly links: LinkSource;
   readonly templates: TemplateWork;
   readonly groupMetrics: AlertGroupMetrics;
@@ -171,7 +176,12 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
           ...{ keyring, tokens: interactiveTokens, clock: deps.clock },
           settings: (id) => connections.settings(id),
         }),
-        webhook: null,
+        webhook: createWebhookTrial({
+          ...{ keyring, directory, tokens: interactiveTokens, settings: deps.webhooks },
+          ...{ caller: deps.caller, clock: deps.clock, log: deps.log, random: randomBytes },
+          views: createTrialViews({ groups: createGroupReader(sql), directory }),
+          publicUrl: deps.settings.publicUrl,
+        }),
       },
     }),
     destinationSecretOperations(forDestinations),

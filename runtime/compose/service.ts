@@ -139,7 +139,7 @@ export async function startService(
   });
   const messages = createMessages({
     ...calling,
-    ...{ connections, directory, links, templates, deliveryMetrics },
+    ...{ connections, directory, links, templates, deliveryMetrics, webhooks: delivery.settings },
     publicUrl: settings.publicUrl,
     version: deps.version.version,
   });
@@ -266,6 +266,7 @@ export async function startService(
       system,
       connections,
       messages,
+      ...{ caller, webhooks: delivery.settings },
       internalAlerts,
       messageWaits,
       templates,

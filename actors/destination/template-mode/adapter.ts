@@ -1,6 +1,6 @@
 /** Messages of template-mode webhooks: publishing is create, editing is update, answering is reply_in_thread (webhooks §4.5). */
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Directory, DirectorySource } from '../../directory.ts';
+import type { Directory } from '../../directory.ts';
 import {
   groupPage,
   type MessageSettings,
@@ -31,7 +31,7 @@ import {
 import { type Telling, type ToldSubject, UPDATE, updateHash } from './told.ts';
 
 export interface TemplateAdapterDeps extends RequestDeps {
-  readonly directory: Pick<DirectorySource, 'current'>;
+  readonly directory: { current(): Pick<Directory, 'usersById'> };
   /** The settings of this moment; null for a Destination that is gone, or never had a template. */
   settings(id: PublicId): Promise<TemplateSettings | null>;
 }
