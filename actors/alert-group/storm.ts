@@ -21,7 +21,9 @@ export function hold(turn: GroupTurn): void {
 
 /** What was resolved meanwhile is withheld for good; its own state says so to whatever posts. */
 export function release(turn: GroupTurn): void {
-  if (contextOf(turn.group).held) turn.step({ type: 'release', at: turn.now }, BY_DELIVERY);
+  if (!contextOf(turn.group).held) return;
+  turn.step({ type: 'release', at: turn.now }, BY_DELIVERY);
+  turn.announceRelease('quiet');
 }
 
 /**
@@ -33,6 +35,7 @@ export function endHoldThatMayNotBe(turn: GroupTurn): void {
   const becameUrgent = isOpen(turn.group) && isUrgentNow(turn);
   if (!becameUrgent && !isMoved(turn.group)) return;
   release(turn);
+  if (becameUrgent) turn.announceRelease('loud');
   const message: GroupUnheld = { type: 'group_unheld', groupId: turn.groupId, becameUrgent };
   turn.send({ to: routeAddress(contextOf(turn.group).originalRouteId), message });
 }

@@ -16,15 +16,17 @@ import {
 import type { Micros } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import type { EventClaimed } from '../connection/effects.ts';
+import { destinationAddress } from '../destination/messages.ts';
 import type { Directory, RouteConfig } from '../directory.ts';
 import type { AuditRecorded, HintSent, WebhookEventRecorded } from '../effects.ts';
 import { type AlertsEnded, feedAddress } from '../feed/messages.ts';
 import type { LifecycleEvent } from '../lifecycle.ts';
-import type { EventActor, Labels, Slot } from '../model.ts';
+import type { EventActor, Labels, Loudness, Slot } from '../model.ts';
 import type { GroupPerformed, GroupRecord } from './effects.ts';
 import { entryOf } from './entry.ts';
 import { alertGroupMachine } from './machine.ts';
 import type { Happening } from './machine-types.ts';
+import { groupEvent, messageDestinations, type News, releaseSends } from './message-news.ts';
 import { portrayed } from './portrait.ts';
 import { type GroupAlert, type GroupRows, keyOf } from './rows.ts';
 import { alertsSeen } from './seen.ts';
@@ -65,7 +67,9 @@ export class GroupTurn {
     string,
     { readonly feed: string; readonly message: AlertsEnded & { readonly fingerprints: string[] } }
   >();
-  readonly #announcements: Announcement[] = [];
+  readonly #announcements: (Announcement & Pick<News, 'entry'>)[] = [];
+  /** The hold of a Storm ends with this turn; Loud when the group became Urgent. */
+  #release: Loudness | null = null;
   readonly #sends: Send[] = [];
   readonly #records: RecordedEffect[] = [];
   readonly #performs: PerformedEffect[] = [];
@@ -201,6 +205,11 @@ export class GroupTurn {
     this.#sends.push(send);
   }
 
+  /** Tells the Destinations of messages, after all events of this turn, that the group is held no more. */
+  announceRelease(loudness: Loudness): void {
+    this.#release = loudness;
+  }
+
   record(record: GroupRecord | WebhookEventRecorded | AuditRecorded | EventClaimed): void {
     this.#records.push(record);
   }
@@ -251,7 +260,7 @@ export class GroupTurn {
     if (entry.kind === 'notes') this.record({ type: 'note.added', groupId, entry });
     else this.record({ type: 'timeline.added', groupId, entry });
     if (event.name === 'created' || event.name === 'reopened') this.#hint('alert-groups', null);
-    this.#announcements.push({ event, routeIds: this.#routesOf(before, after) });
+    this.#announcements.push({ event, routeIds: this.#routesOf(before, after), entry });
     const change = statusChange({ groupId, before, after, actor, details, at: this.now });
     if (change) this.perform(change);
   }
@@ -275,6 +284,7 @@ export class GroupTurn {
     const created = this.#before.stage === 'unstarted';
     this.record({ type: 'group.saved', row: groupRow(this.groupId, group), created });
     this.#announceAll(group);
+    this.#tellMessages(group);
     this.#hint('alert-group', this.groupId);
   }
 
@@ -296,6 +306,20 @@ export class GroupTurn {
         this.send(send);
       }
     }
+  }
+
+  /** Every event tells the status that the whole step left. */
+  #tellMessages(after: StartedGroup): void {
+    const { groupId, directory, now: at } = this;
+    for (const { event, routeIds, entry } of this.#announcements) {
+      const message = groupEvent({ groupId, event, entry, after }, directory);
+      if (!message) continue;
+      for (const id of messageDestinations(routeIds, directory))
+        this.send({ to: destinationAddress(id), message });
+    }
+    if (this.#release === null) return;
+    for (const send of releaseSends(groupId, after, { loudness: this.#release, at }, directory))
+      this.send(send);
   }
 
   #hint(type: 'alert-group' | 'alert-groups', id: PublicId | null): void {

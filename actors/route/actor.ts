@@ -1,7 +1,7 @@
 /**
  * The actor of a Route: judges each new Alert Group of it, one after the other, and says which ones a Storm holds
- * (Alert Group chapter §9). Whatever posts messages waits for its word: the hold of a group travels in the same commit
- * as the group's beginning, or through the inbox when the Route lives on another replica.
+ * (Alert Group chapter §9). Destinations of messages hear of a new group from here, with the word that it is held or
+ * free, and of the Storm itself.
  */
 import {
   type Actor,
@@ -70,7 +70,7 @@ function receive(
   env: TurnEnv,
   directory: DirectorySource,
 ): Turn<RouteState> {
-  const turn = new RouteTurn(self.key as PublicId, state, env);
+  const turn = new RouteTurn(self.key as PublicId, state, env, directory.current());
   switch (message.type) {
     case 'group_created':
       groupCreated(turn, message, directory);
@@ -106,6 +106,7 @@ function groupCreated(
   const { starts, exceedsUntil } = counted(turn.state.starts, at, threshold);
   turn.remember(starts);
   turn.apply({ type: 'group_created', at, urgent, exceedsUntil }, groupId);
+  turn.passOn({ groupId, urgent, at });
 }
 
 function groupUnheld(turn: RouteTurn, { groupId, becameUrgent }: GroupUnheld): void {

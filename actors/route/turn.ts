@@ -3,10 +3,14 @@ import type { SnapshotFrom } from 'xstate';
 import { type PerformedEffect, type Send, step, type Turn, type TurnEnv } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import { messageDestinations } from '../alert-group/message-news.ts';
 import { alertGroupAddress, type HeldByStorm } from '../alert-group/messages.ts';
+import { destinationAddress, type GroupEvent, type StormTold } from '../destination/messages.ts';
+import type { Directory } from '../directory.ts';
 import type { HintSent } from '../effects.ts';
 import type { RouteRecord, StormChanged } from './effects.ts';
 import { type RouteEmitted, type RouteEvent, routeMachine, stormEndsAt } from './machine.ts';
+import type { GroupCreated } from './messages.ts';
 import type { Starts } from './storm-window.ts';
 import { beginSweep, type Sweep } from './sweeps.ts';
 
@@ -24,8 +28,12 @@ export class RouteTurn {
   readonly #sends: Send[] = [];
   readonly #records: RouteRecord[] = [];
   readonly #performs: PerformedEffect[] = [];
+  readonly #directory: Directory;
+  /** The new Alert Group of this turn is held. */
+  #isHeld = false;
 
-  constructor(routeId: PublicId, state: RouteState, env: TurnEnv) {
+  constructor(routeId: PublicId, state: RouteState, env: TurnEnv, directory: Directory) {
+    this.#directory = directory;
     this.routeId = routeId;
     this.now = env.now;
     this.#state = state;
@@ -51,8 +59,31 @@ export class RouteTurn {
     const { since, groupCount, urgentCount } = snapshot.context;
     if (since !== null && snapshot.context !== before.context) {
       this.#records.push(this.#saved({ since, groupCount, urgentCount }, null));
+      this.#tellStorm(since, before.context.since === null ? 'started' : 'changed');
     }
     for (const each of emitted) this.#follow(each, groupId);
+  }
+
+  /** Tells the Destinations of messages of a new group, now that it is judged. */
+  passOn({ groupId, urgent, at }: Pick<GroupCreated, 'groupId' | 'urgent' | 'at'>): void {
+    const message: GroupEvent = {
+      type: 'group_event',
+      groupId,
+      number: null,
+      routeId: this.routeId,
+      event: 'created',
+      sequence: 1,
+      at,
+      loudness: 'loud',
+      mentions: ['new_alert_group'],
+      owner: null,
+      by: 'system',
+      status: 'firing',
+      urgent,
+      facts: null,
+      judged: this.#isHeld ? 'held' : 'free',
+    };
+    for (const id of this.#messageDestinations()) this.send({ to: destinationAddress(id), message });
   }
 
   send(send: Send): void {
@@ -90,11 +121,13 @@ export class RouteTurn {
         break;
       case 'group_held':
         if (!groupId) throw new Error('no Alert Group to hold');
+        this.#isHeld = true;
         this.#hold(groupId);
         break;
       case 'storm_ended':
         this.#records.push(this.#saved(emitted.storm, emitted.at));
         this.#tell('storm_ended', emitted.storm.groupCount);
+        this.#tellStorm(emitted.storm.since, 'ended');
         beginSweep(this, 'release', emitted.storm.since);
         break;
     }
@@ -106,6 +139,15 @@ export class RouteTurn {
     const message: HeldByStorm = { type: 'held', at: this.now };
     this.#records.push({ type: 'storm.held', routeId: this.routeId, since, groupId });
     this.send({ to: alertGroupAddress(groupId), message });
+  }
+
+  #messageDestinations(): PublicId[] {
+    return messageDestinations([this.routeId], this.#directory);
+  }
+
+  #tellStorm(since: Micros, change: StormTold['change']): void {
+    const message: StormTold = { type: 'storm', routeId: this.routeId, since, change, at: this.now };
+    for (const id of this.#messageDestinations()) this.send({ to: destinationAddress(id), message });
   }
 
   #saved(

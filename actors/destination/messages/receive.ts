@@ -22,7 +22,7 @@ import type { DeliveryPage } from './ports.ts';
 import { nextCallAt, probeName, pumpMessages } from './pump.ts';
 import { renewIfOld } from './recovery.ts';
 import { hold, takeDeliveries, takeRead, wantsDeliveries } from './rows.ts';
-import { placeOfConfig, postsMessages } from './state.ts';
+import { placeOfConfig, takesMessages } from './state.ts';
 import {
   addJoin,
   addPass,
@@ -93,7 +93,7 @@ function moveTo(turn: DestinationTurn, next: ReturnType<typeof placeOfConfig>): 
   const isOtherMode = place?.mode !== next.mode;
   changeState(turn, { place: next });
   addPass(turn, isOtherMode ? 'leave_all' : 'leave_targets', null);
-  if (!postsMessages(next)) return;
+  if (!takesMessages(next)) return;
   for (const route of turn.directory.routes) {
     if (route.destinationIds.includes(turn.id)) addJoin(turn, route.id);
   }
@@ -229,7 +229,7 @@ export function deleteMessages(turn: DestinationTurn): void {
 }
 
 function groupEvent(turn: DestinationTurn, event: GroupEvent): void {
-  if (!takesMessages(turn)) return;
+  if (!listens(turn)) return;
   const subject: Subject = { kind: 'group', groupId: event.groupId };
   if (formOf(event).form === 'membership') {
     groupMoved(turn, event, subject);
@@ -258,14 +258,14 @@ function groupMoved(turn: DestinationTurn, event: GroupEvent, subject: Subject):
 }
 
 function groupReleased(turn: DestinationTurn, message: GroupReleased): void {
-  if (!takesMessages(turn)) return;
+  if (!listens(turn)) return;
   const subject: Subject = { kind: 'group', groupId: message.groupId };
   save(turn, released(deliveryOf(turn, subject), message, hearingOf(turn, subject, 0)));
 }
 
 /** The summary of a Storm: a Loud message, Quiet edits, and a last state that stays (§12). */
 function storm(turn: DestinationTurn, { routeId, since, change, at }: StormTold): void {
-  if (!takesMessages(turn)) return;
+  if (!listens(turn)) return;
   const subject: Subject = { kind: 'storm', routeId, since };
   const hearing = hearingOf(turn, subject, 0);
   const known = deliveryOf(turn, subject);
@@ -293,7 +293,7 @@ function storm(turn: DestinationTurn, { routeId, since, change, at }: StormTold)
 function routesChanged(turn: DestinationTurn, { joined, left: lost }: RoutesChanged): void {
   if (isDeleted(turn)) return;
   for (const routeId of lost) addPass(turn, 'leave', routeId);
-  if (takesMessages(turn)) for (const routeId of joined) addJoin(turn, routeId);
+  if (listens(turn)) for (const routeId of joined) addJoin(turn, routeId);
 }
 
 function messageGone(turn: DestinationTurn, { messageId, groupId }: MessageGone): void {
@@ -319,9 +319,9 @@ function holdEdits(turn: DestinationTurn, groupId: PublicId, until: Micros | nul
   if (delivery) hold(turn.rows.messages, delivery, turn.now);
 }
 
-function takesMessages(turn: DestinationTurn): boolean {
+function listens(turn: DestinationTurn): boolean {
   const { place } = turn.state.messages;
-  return place !== null && postsMessages(place) && !isDeleted(turn);
+  return place !== null && takesMessages(place) && !isDeleted(turn);
 }
 
 function windowOf({ directory }: DestinationTurn, routeId: PublicId): Micros {

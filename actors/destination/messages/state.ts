@@ -50,6 +50,7 @@ export function placeOfConfig({ type, mode, connectionId, target }: DestinationC
   return { type, mode, connectionId, target };
 }
 
-export function postsMessages(place: Pick<Place, 'type' | 'mode'>): boolean {
-  return place.type !== 'webhook' || place.mode === 'template';
+/** Everything but a webhook that is sent events. */
+export function takesMessages({ type, mode }: Pick<Place, 'type' | 'mode'>): boolean {
+  return type !== 'webhook' || mode === 'template';
 }
