@@ -1,5 +1,6 @@
 /** Answers API requests from the mock data, as far as the UI asks today. */
 import type { ProxyConfig } from '../src/api/connections.ts';
+import type { BridgeInput, DestinationInput } from '../src/api/destinations.ts';
 import type { TemplatePreviewInput } from '../src/api/links.ts';
 import type {
   AlertGroup,
@@ -11,6 +12,7 @@ import type {
   RouteInput,
   WebhookInput,
 } from '../src/api/shapes.ts';
+import { mockAccess } from './mock-access.ts';
 import { mockAuditLog } from './mock-audit.ts';
 import {
   ADA,
@@ -25,6 +27,7 @@ import {
   PEOPLE,
 } from './mock-data.ts';
 import { MOCK_LINK_RULES, MOCK_LOOKUP_TABLES, mockTemplatePreview } from './mock-links.ts';
+import { MOCK_CHANNEL, MOCK_CHECK, MOCK_CONNECTION, MOCK_PREVIEW, MOCK_TEST } from './mock-messengers.ts';
 import { mockRequests } from './mock-requests.ts';
 import {
   mockActor,
@@ -304,7 +307,7 @@ export function createMockApi(data: MockData = createMockData()) {
       signedIn = false;
       return { status: 204 };
     },
-    'GET /organization': () => ok(data.organization, '"1"'),
+    ...mockAccess(),
     'GET /system-notices': () => ok({ items: data.notices }),
     'GET /system-status': () => ok(data.status),
     'GET /organization/keyring': () => ok(rotatingKeyring()),
@@ -511,13 +514,20 @@ export function createMockApi(data: MockData = createMockData()) {
       hint('route', null);
       return ok({ items: data.routes }, `"${data.orderVersion}"`);
     },
+    'GET /connections': () => ok({ items: [MOCK_CONNECTION], next_cursor: null }),
+    'GET /connections/:id': (_, [id]) =>
+      id === MOCK_CONNECTION.id ? ok(MOCK_CONNECTION, MOCK_CONNECTION.etag) : notFound(),
+    'POST /destinations/:id/checks': () => ok(MOCK_CHECK),
+    'POST /destinations/:id/tests': () => ok(MOCK_TEST),
+    'POST /destinations/:id/previews': () => ok({ items: MOCK_PREVIEW }),
     'GET /destinations': ({ query }) => page(data.destinations, query),
     'GET /destinations/:id': (_, [id]) => {
       const found = data.destinations.find((each) => each.id === id);
       return found === undefined ? notFound() : ok(found, found.etag);
     },
     'POST /destinations': ({ body }) => {
-      const input = body as WebhookInput;
+      const input = body as DestinationInput;
+      if (input.type === 'bridge') return createChannel(input);
       const wrong = checkWebhook(input);
       if (wrong !== null) return wrong;
       const destination: Destination = {
@@ -536,7 +546,8 @@ export function createMockApi(data: MockData = createMockData()) {
     },
     'PUT /destinations/:id': ({ body, ifMatch }, [id]) =>
       update<Destination>(data.destinations, id, ifMatch, (old) => {
-        const input = body as WebhookInput;
+        const input = body as DestinationInput;
+        if (input.type === 'bridge') return { ...old, ...input };
         return checkWebhook(input) ?? { ...old, ...input, proxy: storedProxy(input) };
       }),
     'DELETE /destinations/:id': (_, [id]) => {
@@ -574,6 +585,16 @@ export function createMockApi(data: MockData = createMockData()) {
       return { status: 204 };
     },
   };
+
+  /** The bridge knows one channel only. */
+  function createChannel(input: BridgeInput): MockAnswer {
+    if (input.channel_id !== MOCK_CHANNEL.channel_id) {
+      return invalid('/channel_id', 'destination_check_failed', 'The bot is not subscribed to this stream.');
+    }
+    const destination = { ...MOCK_CHANNEL, ...input, id: mockId('DS', next()), routes: [] };
+    data.destinations.push(destination);
+    return { status: 201, body: { destination, signing_secret: null }, etag: destination.etag };
+  }
 
   function withHeartbeat(old: Integration, input: IntegrationInput): Integration {
     return { ...old, ...input, heartbeat: { ...old.heartbeat, ...input.heartbeat } };

@@ -9,7 +9,6 @@ import type {
   IntegrationToken,
   NamedSecret,
   Note,
-  Organization,
   Route,
   RoutePolicy,
   Session,
@@ -21,7 +20,6 @@ import { calmStatus } from './mock-status.ts';
 
 export interface MockData {
   readonly session: Session;
-  readonly organization: Organization;
   groups: AlertGroup[];
   alerts: Map<string, AlertItem[]>;
   notes: Map<string, Note[]>;
@@ -60,6 +58,10 @@ const ALL_PERMISSIONS = [
   'audit-log:read',
   'system-status:read',
   'organization:read',
+  'users:read',
+  'service-accounts:read',
+  'service-accounts:write',
+  'organization:write',
 ];
 
 export const ADA = { id: 'SRADA000000000', name: 'Ada Lovelace', login: 'ada', deactivated: false } as const;
@@ -522,15 +524,6 @@ export function createMockData(): MockData {
       csrf_token: 'csrf-1',
       permissions: ALL_PERMISSIONS,
     },
-    organization: {
-      name: 'Example',
-      time_zone: 'Europe/Berlin',
-      severity_styles: [
-        { level: 'critical', emoji: '🟥', color: '#d32f2f' },
-        { level: 'warning', emoji: '🟧', color: '#f57c00' },
-        { level: 'info', emoji: '🟦', color: '#1976d2' },
-      ],
-    },
     groups,
     alerts: new Map(groups.map((group) => [group.id, makeAlerts(group)])),
     notes: new Map(),
@@ -606,7 +599,7 @@ export function createMockData(): MockData {
       makeRoute(4, 'Default', { is_default: true, matchers: [] }),
     ],
     orderVersion: 1,
-    destinations: [relay, tickets],
+    destinations: [relay, tickets, MOCK_CHANNEL],
     secrets: new Map([[relay.id, [{ name: 'token', set: true, updated_at: minutesAgo(9_000) }]]]),
     sequence: 100,
     status: calmStatus(),

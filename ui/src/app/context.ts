@@ -1,8 +1,10 @@
 import { createContext } from 'svelte';
+import type { AccessApi } from '../api/access.ts';
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
 import type { AuditLogApi } from '../api/audit-log.ts';
 import type { ConfigurationApi } from '../api/configuration.ts';
 import type { LinksApi } from '../api/links.ts';
+import type { OrganizationApi } from '../api/organization.ts';
 import type { RequestLogApi } from '../api/request-log.ts';
 import type { SessionsApi } from '../api/sessions.ts';
 import type { Items, Organization } from '../api/shapes.ts';
@@ -32,6 +34,10 @@ export interface App {
   readonly sessions: SessionsApi;
   readonly alertGroups: AlertGroupsApi;
   readonly configuration: ConfigurationApi;
+  /** Tokens, Service accounts and Roles. */
+  readonly access: AccessApi;
+  /** The Organization's settings, as an Admin edits them. */
+  readonly settings: OrganizationApi;
   readonly links: LinksApi;
   readonly requestLog: RequestLogApi;
   readonly auditLog: AuditLogApi;

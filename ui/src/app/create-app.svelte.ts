@@ -1,9 +1,11 @@
 /** The composition root: the one place that knows how the parts of the client belong together. */
+import { createAccessApi } from '../api/access.ts';
 import { createAlertGroupsApi } from '../api/alert-groups.ts';
 import { createAuditLogApi } from '../api/audit-log.ts';
 import { createApiClient } from '../api/client.ts';
 import { createConfigurationApi } from '../api/configuration.ts';
 import { createLinksApi } from '../api/links.ts';
+import { createOrganizationApi } from '../api/organization.ts';
 import { createRequestLogApi } from '../api/request-log.ts';
 import { createSessionsApi } from '../api/sessions.ts';
 import { createStatisticsApi } from '../api/statistics.ts';
@@ -96,6 +98,8 @@ export async function createApp(view: Window): Promise<App> {
     sessions,
     alertGroups,
     configuration,
+    access: createAccessApi(client),
+    settings: createOrganizationApi(client),
     links: createLinksApi(client),
     requestLog,
     auditLog: createAuditLogApi(client),

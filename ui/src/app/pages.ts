@@ -38,6 +38,9 @@ export type Section =
   | 'link-rules'
   | 'lookup-tables'
   | 'template-preview'
+  | 'service-accounts'
+  | 'organization'
+  | 'roles'
   | 'audit-log'
   | 'system-status'
   | 'machines'
@@ -283,6 +286,41 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('../pages/system-status/SystemStatusPage.svelte'),
   },
   {
+    pattern: '/admin/service-accounts',
+    of: 'collection',
+    permission: 'service-accounts:read',
+    section: 'service-accounts',
+    load: () => import('../pages/service-accounts/ServiceAccountListPage.svelte'),
+  },
+  {
+    pattern: '/admin/service-accounts/new',
+    of: 'collection',
+    permission: 'service-accounts:write',
+    section: 'service-accounts',
+    load: () => import('../pages/service-accounts/ServiceAccountCreatePage.svelte'),
+  },
+  {
+    pattern: '/admin/service-accounts/:id',
+    of: 'object',
+    permission: 'service-accounts:read',
+    section: 'service-accounts',
+    load: () => import('../pages/service-accounts/ServiceAccountPage.svelte'),
+  },
+  {
+    pattern: '/admin/organization/:id',
+    of: 'object',
+    permission: 'organization:read',
+    section: 'organization',
+    load: () => import('../pages/organization/OrganizationPage.svelte'),
+  },
+  {
+    pattern: '/admin/roles',
+    of: 'collection',
+    permission: 'users:read',
+    section: 'roles',
+    load: () => import('../pages/roles/RolesPage.svelte'),
+  },
+  {
     pattern: '/profile',
     of: 'collection',
     permission: null,
@@ -341,6 +379,9 @@ export interface NavEntry {
     | 'table'
     | 'search'
     | 'list'
+    | 'robot'
+    | 'settings'
+    | 'check'
     | 'pulse';
   readonly text:
     | 'nav.alertGroups'
@@ -352,6 +393,9 @@ export interface NavEntry {
     | 'nav.linkRules'
     | 'nav.lookupTables'
     | 'nav.templatePreview'
+    | 'nav.serviceAccounts'
+    | 'nav.organization'
+    | 'nav.roles'
     | 'nav.auditLog'
     | 'nav.systemStatus';
   /** Shown below the heading Admin. */
@@ -408,6 +452,33 @@ export const NAVIGATION: readonly NavEntry[] = [
     icon: 'destination',
     text: 'nav.destinations',
     key: 'd',
+  },
+  {
+    section: 'service-accounts',
+    href: '/admin/service-accounts',
+    permission: 'service-accounts:read',
+    icon: 'robot',
+    text: 'nav.serviceAccounts',
+    isAdmin: true,
+    key: 'b',
+  },
+  {
+    section: 'roles',
+    href: '/admin/roles',
+    permission: 'users:read',
+    icon: 'check',
+    text: 'nav.roles',
+    isAdmin: true,
+    key: 'h',
+  },
+  {
+    section: 'organization',
+    href: '/admin/organization/general',
+    permission: 'organization:read',
+    icon: 'settings',
+    text: 'nav.organization',
+    isAdmin: true,
+    key: 'o',
   },
   {
     section: 'link-rules',

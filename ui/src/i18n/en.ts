@@ -3,12 +3,14 @@ import { alertGroups } from './en/alert-groups.ts';
 import { auditLog } from './en/audit-log.ts';
 import { configuration } from './en/configuration.ts';
 import { connections } from './en/connections.ts';
+import { destinations } from './en/destinations.ts';
 import { integrations } from './en/integrations.ts';
 import { links } from './en/links.ts';
 import { machines } from './en/machines.ts';
 import { people } from './en/people.ts';
 import { requestLog } from './en/request-log.ts';
 import { routes } from './en/routes.ts';
+import { settings } from './en/settings.ts';
 import { shell } from './en/shell.ts';
 import { statistics } from './en/statistics.ts';
 import { system } from './en/system.ts';
@@ -28,8 +30,10 @@ export const en = {
   ...requestLog,
   ...links,
   ...connections,
+  ...destinations,
   ...auditLog,
   ...people,
+  ...settings,
 };
 
 export type Catalogue = {

@@ -4,12 +4,14 @@ import { alertGroups } from './ru/alert-groups.ts';
 import { auditLog } from './ru/audit-log.ts';
 import { configuration } from './ru/configuration.ts';
 import { connections } from './ru/connections.ts';
+import { destinations } from './ru/destinations.ts';
 import { integrations } from './ru/integrations.ts';
 import { links } from './ru/links.ts';
 import { machines } from './ru/machines.ts';
 import { people } from './ru/people.ts';
 import { requestLog } from './ru/request-log.ts';
 import { routes } from './ru/routes.ts';
+import { settings } from './ru/settings.ts';
 import { shell } from './ru/shell.ts';
 import { statistics } from './ru/statistics.ts';
 import { system } from './ru/system.ts';
@@ -28,6 +30,8 @@ export const ru: Catalogue = {
   ...requestLog,
   ...links,
   ...connections,
+  ...destinations,
   ...auditLog,
   ...people,
+  ...settings,
 };

@@ -1,0 +1,17 @@
+/** The pages of the Organization's settings, in order. */
+export const TABS = [
+  'general',
+  'severity-levels',
+  'alert-handling',
+  'retention',
+  'network',
+  'security',
+  'outgoing-heartbeat',
+] as const;
+export type Tab = (typeof TABS)[number];
+
+export const pathOf = (tab: Tab) => `/admin/organization/${tab}`;
+
+export function tabOf(id: string): Tab | null {
+  return TABS.find((tab) => tab === id) ?? null;
+}
