@@ -14,6 +14,7 @@ import type { Clock, Micros } from '../runtime/clock.ts';
 import { numberArray, textArray, wordArray } from './array-literals.ts';
 import { jsonText } from './json-text.ts';
 import type { RecordWriter, RowLoader, Transaction } from './records.ts';
+import { rerenderThrough } from './rerender.ts';
 
 /** Events that Alert Groups handled with their Commands. */
 export const eventClaims: RecordWriter = {
@@ -122,14 +123,22 @@ async function writeEvents(tx: Transaction, effects: readonly EventHandled[]): P
 
 async function writeInfo(tx: Transaction, effect: InfoRecorded): Promise<void> {
   const { connectionId, access, info, readAt, failedAt, wrong, tokenless } = effect;
-  await tx`
-    update connections set
+  const [told] = await tx<{ shows_otherwise: boolean }[]>`
+    with before as materialized (select id, info from connections where id = ${connectionId} for update)
+    update connections c set
       info = ${info && jsonText(info)}::text::jsonb,
       info_at = ${readAt},
       info_failed_at = ${failedAt},
       info_wrong = ${wrong},
       tokenless = ${tokenless}
-    where id = ${connectionId} and access = ${access} and deleted_at is null`;
+    from before
+    where c.id = before.id and c.access = ${access} and c.deleted_at is null
+    returning
+      before.info is not null and c.info is not null
+        and (before.info -> 'capabilities', before.info -> 'limits') <> (c.info -> 'capabilities', c.info -> 'limits')
+        as shows_otherwise`;
+  // Open messages may need other buttons, or another length.
+  if (told?.shows_otherwise && readAt !== null) await rerenderThrough(tx, [connectionId], readAt);
 }
 
 async function writeInbound(tx: Transaction, effect: InboundRecorded): Promise<void> {

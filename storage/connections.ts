@@ -26,6 +26,7 @@ import {
 } from './connection-rows.ts';
 import { enqueueInbox } from './inbox.ts';
 import type { Sql, Transaction } from './records.ts';
+import { savedThrough } from './rerender.ts';
 import { inSealingTransaction, type SealingChange } from './sealing.ts';
 import { unlessViolated } from './transaction.ts';
 
@@ -134,6 +135,7 @@ async function update<Refusal>(
   if (isOtherAccess) await forgetAccess(tx, id);
   await writeSecrets(tx, sealer, id, secrets, author);
   await tellConfiguration(tx, id, author);
+  await savedThrough(tx, id, author.at);
   const entry = { action: 'connection.updated', resourceId: id, resourceName: fields.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
   // Ids of another messenger's accounts could be equal by chance.

@@ -1,5 +1,5 @@
-/** Tells Destinations that open messages of theirs may have to show something else (delivery §2). */
-import { destinationAddress } from '../actors/destination/messages.ts';
+/** Tells Destinations, with what was saved, that it concerns their messages (delivery §2, §7.4). */
+import { type DestinationMessage, destinationAddress } from '../actors/destination/messages.ts';
 import type { Micros } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import { enqueueInbox } from './inbox.ts';
@@ -8,10 +8,31 @@ import type { Transaction } from './records.ts';
 /** What is equal to what a messenger has is not sent: telling too many costs a look, and no call. */
 const RERENDER = { type: 'rerender', routeId: null } as const;
 
-/** Those that post through some Connections: people are called otherwise there. */
-export async function rerenderThrough(
+/** Those that post through some Connections: people are called otherwise there, or the bridge shows other things. */
+export function rerenderThrough(
   tx: Transaction,
   connectionIds: readonly string[],
+  at: Micros,
+): Promise<void> {
+  return tellThrough(tx, connectionIds, RERENDER, at);
+}
+
+/** Those that post through any Connection. */
+export async function rerenderButtons(tx: Transaction, at: Micros): Promise<void> {
+  const rows = await tx<{ id: PublicId }[]>`
+    select id from destinations where connection_id is not null and deleted_at is null order by id`;
+  await tell(tx, rows, RERENDER, at);
+}
+
+/** Those that post through a Connection that was saved: a Broken one is tried at once. */
+export function savedThrough(tx: Transaction, connectionId: PublicId, at: Micros): Promise<void> {
+  return tellThrough(tx, [connectionId], { type: 'saved' }, at);
+}
+
+async function tellThrough(
+  tx: Transaction,
+  connectionIds: readonly string[],
+  message: DestinationMessage,
   at: Micros,
 ): Promise<void> {
   if (connectionIds.length === 0) return;
@@ -20,17 +41,15 @@ export async function rerenderThrough(
     select id from destinations
     where connection_id = any(${[...connectionIds]}::text[]) and deleted_at is null
     order by id`;
-  await tell(tx, rows, at);
+  await tell(tx, rows, message, at);
 }
 
-/** Those that post through any Connection. */
-export async function rerenderButtons(tx: Transaction, at: Micros): Promise<void> {
-  const rows = await tx<{ id: PublicId }[]>`
-    select id from destinations where connection_id is not null and deleted_at is null order by id`;
-  await tell(tx, rows, at);
-}
-
-function tell(tx: Transaction, rows: readonly { readonly id: PublicId }[], at: Micros): Promise<void> {
-  const entries = rows.map(({ id }) => ({ to: destinationAddress(id), message: RERENDER }));
+function tell(
+  tx: Transaction,
+  rows: readonly { readonly id: PublicId }[],
+  message: DestinationMessage,
+  at: Micros,
+): Promise<void> {
+  const entries = rows.map(({ id }) => ({ to: destinationAddress(id), message }));
   return enqueueInbox(tx, entries, at);
 }
