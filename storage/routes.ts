@@ -15,6 +15,7 @@ import type { AppendAudit } from './access.ts';
 import { enqueueInbox } from './inbox.ts';
 import type { InternalAlerts } from './internal-alerts.ts';
 import type { Sql, Transaction } from './records.ts';
+import { tellDestinations } from './route-destinations.ts';
 import { arrange, insertRoute, lockOrder, lockRoutes, NAME_RULE, raiseOrder } from './route-order.ts';
 import { readRouteList, readRoutes } from './route-rows.ts';
 import { type Change, inSnapshot, inTransaction, unlessViolated } from './transaction.ts';
@@ -87,6 +88,7 @@ async function updateRoute<Refusal>(
     where id = ${id}`;
   await internalAlerts.entityChanged(tx, { id, name: fields.name, staticLabels: {} }, author.at);
   if (fields.urgent && !current.fields.urgent) await tellRoute(change, id, { type: 'urgency_edited' });
+  await tellDestinations(tx, id, { before: current.fields, after: fields }, author.at);
   const entry = { action: 'route.updated', resourceId: id, resourceName: fields.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
   return { outcome: 'saved', route: await requireRoute(tx, id) };
