@@ -40,7 +40,14 @@ export interface TemplatePreview {
 }
 
 export interface PreviewError {
-  readonly code: 'template_syntax' | 'unknown_function' | 'required' | 'too_long';
+  readonly code:
+    | 'template_syntax'
+    | 'unknown_function'
+    | 'required'
+    | 'too_long'
+    | 'invalid_format'
+    | 'duplicate'
+    | 'reserved';
   readonly message: string;
   readonly line: number | null;
   readonly column: number | null;

@@ -1,14 +1,16 @@
 /** One template on one sample, as previews show it (templates §10). */
 import type { Monotonic } from '../../runtime/clock.ts';
+import { exampleTelling } from '../destination/template-mode/example.ts';
+import { requestText } from '../destination/template-mode/request-template.ts';
+import { looksLikeRequest } from '../destination/template-mode/request-text.ts';
+import { shownPart, shownRequest } from '../destination/template-mode/told.ts';
 import { LINK_RULE_TEMPLATE_LIMIT } from '../links/check-template.ts';
 import { renderLink } from '../links/evaluate.ts';
 import { FORMATS, type GroupMessage, type MessageSettings, previewRoot } from '../messages/index.ts';
 import { TEMPLATE_LIMIT } from '../route/policy.ts';
-import { groupData, lineData, type TemplateGroup, webhookData } from '../templates/data.ts';
+import { groupData, lineData, type TemplateGroup } from '../templates/data.ts';
 import {
   type MentionTarget,
-  type NamedReferences,
-  namedReferences,
   type OutputFormat,
   parseTemplate,
   plainFormat,
@@ -141,35 +143,18 @@ function previewLink(asked: AskedPreview, group: TemplateGroup, settings: Previe
   return rendered.ok ? whole(rendered.url ?? '') : failed(rendered.error);
 }
 
-/** Rendered as one template, also where it is a whole request; no Secret and no answer is shown (webhooks §6). */
+/** A whole request, or a part of one by itself; no Secret and no answer is shown (webhooks §6). */
 function previewRequest(asked: AskedPreview, group: TemplateGroup, settings: PreviewSettings): Rendered {
-  const parsed = parseTemplate('webhook_request', asked.template);
-  if (!parsed.ok) return failed(parsed.error);
-  const secrets = namedReferences(parsed.template, 'Secrets');
-  const extracted = namedReferences(parsed.template, 'Response');
-  for (const read of [secrets, extracted]) {
-    if (!read.ok) return failed({ code: 'template_syntax', ...read.error });
+  const request = { request: asked.template, extract: [] };
+  const subject = { kind: 'group', group } as const;
+  const telling = exampleTelling('create');
+  if (looksLikeRequest(asked.template)) {
+    const shown = shownRequest(request, subject, telling, settings);
+    return shown.ok ? whole(requestText(shown.rendered)) : failed(shown.error);
   }
-  const names = (read: NamedReferences) => (read.ok ? read.names : []);
-  const telling = {
-    secrets: Object.fromEntries(names(secrets).map((name) => [name, '[redacted]'])),
-    response: Object.fromEntries(names(extracted).map((name) => [name, `example-${name}`])),
-    event: '',
-    text: '',
-    notify: true,
-    mentions: EXAMPLE_MENTIONS,
-    final: '',
-  };
-  const data = webhookData(group, telling, settings.zone);
-  const rendered = renderTemplate(parsed.template, data, contextOf(settings, plainFormat));
-  return rendered.ok ? whole(withMentions(rendered.text)) : failed(rendered.error);
+  const shown = shownPart(asked.template, subject, telling, settings);
+  return shown.ok ? whole(shown.text) : failed(shown.error);
 }
-
-const EXAMPLE_MENTIONS = [
-  { type: 'everyone', everyone: 'channel' },
-  { type: 'group', name: 'sre' },
-  { type: 'user', name: 'Ann', id: 'SR000000000000', login: 'ann' },
-] as const;
 
 function whole(output: string): Rendered {
   return { output, truncated: false, source: null, error: null };

@@ -214,12 +214,24 @@ describe('what comes out', () => {
       '{"text":{{ .AlertGroup.Title | toJson }},"to":"{{ range .Mentions }}{{ mention . }} {{ end }}"}';
     expect(await previewed({ kind: 'webhook_request', template })).toMatchObject({
       output:
-        'POST https://x.example/example-id\nAuthorization: [redacted]\n\n{"text":"ApiErrors","to":"@channel @sre @ann "}',
+        'POST https://x.example/example-id\nAuthorization: [redacted]\n\n{"text":"ApiErrors","to":"@channel sre @ann "}',
       format: null,
     });
     expect(await previewed({ kind: 'webhook_request', template: '{{ .Secrets }}' })).toMatchObject({
       valid: false,
-      errors: [{ code: 'template_syntax', line: 1, column: 4 }],
+      errors: [{ code: 'invalid_format', line: 1, column: 4 }],
+    });
+  });
+
+  test('of a whole request names the line of what is wrong with it', async () => {
+    const template = 'post https://x.example\nHost: me\n\nbody';
+    expect(await previewed({ kind: 'webhook_request', template })).toMatchObject({
+      valid: false,
+      errors: [{ code: 'reserved', line: 2, column: 1 }],
+    });
+    const inTwoParts = 'POST https://x.example/{{ $x := 1 }}\n\n{{ $x }}';
+    expect(await previewed({ kind: 'webhook_request', template: inTwoParts })).toMatchObject({
+      errors: [{ code: 'template_syntax', line: 3, column: 4 }],
     });
   });
 

@@ -52,7 +52,9 @@ export function parseRequest(text: string, readable: ReadonlySet<string> | null)
   const secrets = new Set<string>();
   const values = new Set<string>();
   const parse = (part: TextPart): TemplatePart => {
-    const { template, ...reads } = parsePart(part, readable);
+    const reads = parsePart(part, readable);
+    if (!reads.ok) throw new Unparsable(reads.error);
+    const { template } = reads;
     for (const name of reads.secrets) secrets.add(name);
     for (const name of reads.values) values.add(name);
     const { line, column } = part;
@@ -80,7 +82,11 @@ export function renderRequest(
 ): RequestRendering {
   const { method, url, headers, body } = request;
   try {
-    const text = (part: TemplatePart) => renderPart(part, data, context);
+    const text = (part: TemplatePart) => {
+      const result = renderPart(part, data, context);
+      if (!result.ok) throw new Unparsable(result.error);
+      return result.text;
+    };
     const rendered = {
       method,
       url: text(url),
@@ -104,29 +110,42 @@ export function placedText({ line, column, message }: RequestTextError, role: Re
   return `${role}, line ${line}, column ${column}: ${message}`;
 }
 
-function parsePart(
-  part: TextPart,
-  readable: ReadonlySet<string> | null,
-): { readonly template: Template; readonly secrets: readonly string[]; readonly values: readonly string[] } {
+export type ParsedPart =
+  | {
+      readonly ok: true;
+      readonly template: Template;
+      readonly secrets: readonly string[];
+      readonly values: readonly string[];
+    }
+  | { readonly ok: false; readonly error: RequestTextError };
+
+export function parsePart(part: TextPart, readable: ReadonlySet<string> | null): ParsedPart {
+  const refused = (error: RequestTextError) => ({ ok: false, error: inText(part, error) }) as const;
   const parsed = parseTemplate('webhook_request', part.source);
-  if (!parsed.ok) throw new Unparsable(inText(part, parsed.error));
+  if (!parsed.ok) return refused(parsed.error);
   const { template } = parsed;
-  const [secrets, values] = [namedReferences(template, 'Secrets'), namedReferences(template, 'Response')];
-  for (const reads of [secrets, values]) {
-    if (!reads.ok) throw new Unparsable(inText(part, { ...reads.error, code: 'invalid_format' }));
-  }
-  if (!secrets.ok || !values.ok) throw new Error('unreachable');
+  const secrets = namedReferences(template, 'Secrets');
+  if (!secrets.ok) return refused({ ...secrets.error, code: 'invalid_format' });
+  const values = namedReferences(template, 'Response');
+  if (!values.ok) return refused({ ...values.error, code: 'invalid_format' });
   const unknown = values.names.find((name) => readable !== null && !readable.has(name));
-  if (unknown === undefined) return { template, secrets: secrets.names, values: values.names };
+  if (unknown === undefined) return { ok: true, template, secrets: secrets.names, values: values.names };
   const message = `no extraction rule gives ${unknown} before this request is sent`;
   const place = values.places.get(unknown) ?? { line: 1, column: 1 };
-  throw new Unparsable(inText(part, { code: 'invalid_format', message, ...place }));
+  return refused({ code: 'invalid_format', message, ...place });
 }
 
-function renderPart(part: TemplatePart, data: TemplateValue, context: RenderContext): string {
+export type PartRendering =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly error: RequestTextError };
+
+export function renderPart(
+  part: Pick<TemplatePart, 'template' | 'line' | 'column'>,
+  data: TemplateValue,
+  context: RenderContext,
+): PartRendering {
   const rendered = renderTemplate(part.template, data, context);
-  if (rendered.ok) return rendered.text;
-  throw new Unparsable(inText(part, rendered.error));
+  return rendered.ok ? rendered : { ok: false, error: inText(part, rendered.error) };
 }
 
 /** A place within a part, as a place in the whole text. */

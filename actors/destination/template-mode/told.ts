@@ -12,7 +12,15 @@ import { plainFormat, type RenderContext, type TemplateValue } from '../../templ
 import type { RequestTemplate } from './configuration.ts';
 import { exampleValue, standIns } from './example.ts';
 import { mentionText } from './mention-text.ts';
-import { parseRequest, type RequestRendering, renderRequest, requestText } from './request-template.ts';
+import {
+  type PartRendering,
+  parsePart,
+  parseRequest,
+  type RequestRendering,
+  renderPart,
+  renderRequest,
+  requestText,
+} from './request-template.ts';
 
 export type ToldSubject =
   | { readonly kind: 'group'; readonly group: TemplateGroup }
@@ -56,6 +64,20 @@ export function shownRequest(
     dataOf(subject, { ...telling, ...shown }, settings),
     contextOf(settings),
   );
+}
+
+/** One part of a request by itself, in the same way. */
+export function shownPart(
+  source: string,
+  subject: ToldSubject,
+  telling: Telling,
+  settings: TellingSettings,
+): PartRendering {
+  const parsed = parsePart({ source, line: 1, column: 1 }, null);
+  if (!parsed.ok) return parsed;
+  const shown = standIns(parsed, () => '[redacted]', exampleValue);
+  const data = dataOf(subject, { ...telling, ...shown }, settings);
+  return renderPart({ ...parsed, line: 1, column: 1 }, data, contextOf(settings));
 }
 
 /**
