@@ -5,6 +5,7 @@
 import { Counter, type Registry } from 'prom-client';
 import { readOrganization } from '../../storage/access-ensure.ts';
 import { pruneAccess } from '../../storage/access-prune.ts';
+import { pruneLinkRequests } from '../../storage/account-link-tokens.ts';
 import { pruneLooseMessages, pruneStormDeliveries } from '../../storage/delivery-pruning.ts';
 import { pruneExchange } from '../../storage/exchange-prune.ts';
 import { removeGroupDetails, removeGroups } from '../../storage/group-retention.ts';
@@ -47,6 +48,7 @@ export function housekeepingTasks(deps: HousekeepingDeps): readonly LeaderTask[]
   const { sql, clock } = deps;
   return [
     { name: 'housekeeping', every: HOUR, run: (goesOn) => inTurn(deps, goesOn) },
+    retentionChanges(deps),
     {
       // Every minute: at the rate of requests between replicas an hour of them would be worth reading around.
       name: 'exchange_pruning',
@@ -56,12 +58,28 @@ export function housekeepingTasks(deps: HousekeepingDeps): readonly LeaderTask[]
   ];
 }
 
+/** What a shorter period concerns is hidden at its next round: that is soon, not in an hour (organization §8). */
+function retentionChanges(deps: HousekeepingDeps): LeaderTask {
+  let known: string | null = null;
+  return {
+    name: 'retention_changes',
+    every: MINUTE,
+    async run(goesOn) {
+      const { settings } = await readOrganization(deps.sql);
+      const before = known;
+      known = JSON.stringify(settings.retention);
+      if (before !== null && before !== known) await inTurn(deps, goesOn);
+    },
+  };
+}
+
 /** Its parts one after the other: whoever has just taken the lead needs the connections for its actors. */
 async function inTurn(deps: HousekeepingDeps, goesOn: () => boolean): Promise<void> {
   const { sql, clock, log } = deps;
   const parts: Readonly<Record<string, () => Promise<void>>> = {
     partitions: () => keepPartitions(deps, goesOn),
     access_pruning: async () => countPruned(deps, { ...(await pruneAccess(sql, clock.now())) }),
+    link_pruning: async () => countPruned(deps, { ...(await pruneLinkRequests(sql, clock.now())) }),
     event_pruning: async () => countPruned(deps, await pruneDeliveries(deps, goesOn)),
     request_log_pruning: async () => {
       const prune = (limit: number) => pruneRequestRecords(sql, clock.now(), limit);
@@ -138,7 +156,7 @@ async function keepGroups({ sql, clock, log }: HousekeepingDeps, goesOn: () => b
   const ago = (days: number) => clock.now() - days * DAY;
   const emptied = await inBatches((limit) => removeGroupDetails(sql, ago(detailed), limit), goesOn);
   const removed = await inBatches((limit) => removeGroups(sql, ago(known), limit), goesOn);
-  if (emptied + removed > 0) log('alert_groups_pruned', { emptied, removed });
+  if (emptied + removed > 0) log('alert_groups_purged', { details: emptied, summaries: removed });
 }
 
 /** @returns rows in all, once a batch was not full */

@@ -1,5 +1,6 @@
 /** The operations of the resources that other folders' stores stand behind. */
 import { randomBytes } from 'node:crypto';
+import { createBridgeLinks } from '../../actors/account-links/bridge-links.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createBridgeCheck } from '../../actors/destination/bridge-check.ts';
 import { createInteractiveTokens } from '../../actors/destination/interactive-tokens.ts';
@@ -12,6 +13,7 @@ import type { HintBus } from '../../actors/effects.ts';
 import { integrationAddress } from '../../actors/integration/messages.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
 import type { Operation } from '../../http/operation.ts';
+import { accountLinkOperations } from '../../http/resources/account-links.ts';
 import { actorOperations } from '../../http/resources/actors.ts';
 import { statisticsOperations } from '../../http/resources/alert-group-statistics.ts';
 import { alertGroupOperations } from '../../http/resources/alert-groups.ts';
@@ -29,8 +31,8 @@ import { alertmanagerRouteOperations } from '../../http/resources/integrations-r
 import { keyringOperations } from '../../http/resources/keyring.ts';
 import { linkRuleOperations } from '../../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../../http/resources/lookup-tables.ts';
-import { organizationOperations } from '../../http/resources/organization.ts';
 import { type OidcSettingsDeps, oidcSettingsOperations } from '../../http/resources/oidc-settings.ts';
+import { organizationOperations } from '../../http/resources/organization.ts';
 import { outboundPolicyOperations } from '../../http/resources/outbound-policy.ts';
 import { personalTokenOperations } from '../../http/resources/personal-tokens.ts';
 import { requestRecordOperations } from '../../http/resources/request-records.ts';
@@ -44,6 +46,8 @@ import { type SystemStatusDeps, systemStatusOperations } from '../../http/resour
 import { templatePreviewOperations } from '../../http/resources/template-previews.ts';
 import { userAccountOperations } from '../../http/resources/user-accounts.ts';
 import { userWayInOperations } from '../../http/resources/user-ways-in.ts';
+import { createLinkRequestStore } from '../../storage/account-link-requests.ts';
+import { createAccountLinkStore } from '../../storage/account-links.ts';
 import { createActorStateReader } from '../../storage/actor-state.ts';
 import { createAlertsView, createGroupReader, createStatisticsReader } from '../../storage/alert-groups.ts';
 import { createPersonalTokens } from '../../storage/api-tokens.ts';
@@ -131,6 +135,18 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     poke: () => system.poke(),
   };
   return [
+    accountLinkOperations({
+      ...{ hints, log: deps.log, poke: () => system.poke() },
+      links: createAccountLinkStore({ sql, appendAudit }),
+      bridges: createBridgeLinks({
+        ...deps.connections,
+        ...{ directory, log: deps.log, random: randomBytes, publicUrl: deps.settings.publicUrl },
+        requests: createLinkRequestStore({ sql, appendAudit }),
+        settings: connections.settings,
+        languageOf: async (id) => (await forUsers.store.read(id))?.language ?? null,
+      }),
+      isUser: async (id) => (await forUsers.store.read(id)) !== null,
+    }),
     alertGroupOperations({
       reader: createGroupReader(sql),
       links: deps.templates.groupLinks,
