@@ -86,7 +86,7 @@ export const settings = {
   'organization.value': 'Значение',
   'organization.level': 'Уровень',
   'organization.addValue': 'Добавить значение',
-  'organization.unmapped': 'Значение не из списка считается предупреждением, отсутствующее — информацией.',
+  'organization.unmapped': 'Значение не из списка означает уровень «Важно», отсутствующее — «Для сведения».',
   'organization.seen': 'Недавние значения',
   'organization.seenHelp': 'За последние 14 дней, по сохранённой метке.',
   'organization.seenNothing': 'Ни у одного алерта не было этой метки.',
@@ -145,7 +145,7 @@ export const settings = {
   'totpPolicy.everyone': 'Всех',
   'organization.totpStricter':
     'Всем, кого это касается, и вам тоже, придётся настроить её при следующем входе прежде всего остального.',
-  'organization.grace': 'Токены тех, кто входит через провайдера',
+  'organization.grace': 'Токены аккаунтов провайдера',
   'organization.graceHelp': 'Для аккаунтов провайдера, которого нельзя спросить снова.',
   'organization.graceFor': 'После последнего входа действуют',
   'organization.heartbeatHelp':
