@@ -218,20 +218,20 @@ describe('Alert Groups', () => {
     await ensurePartitions(database.sql(), NOW, PARTITIONED_TABLES);
     const [open, kept, past] = [await group(null), await group(ago(90)), await group(ago(90, 1))];
     const logged = await housekeep();
-    expect(logged).toContainEqual(['alert_groups_pruned', { emptied: 1, removed: 0 }]);
+    expect(logged).toContainEqual(['alert_groups_purged', { details: 1, summaries: 0 }]);
     const whole = { removed: false, alerts: 1, entries: 2, notes: 1 };
     expect(await readable(open)).toEqual(whole);
     expect(await readable(kept)).toEqual(whole);
     expect(await readable(past)).toEqual({ removed: true, alerts: 0, entries: 1, notes: 1 });
     const rows = await database.sql()`select from group_alerts where group_id = ${past}`;
     expect(rows.count).toBe(0);
-    expect((await housekeep()).map(([event]) => event)).not.toContain('alert_groups_pruned');
+    expect((await housekeep()).map(([event]) => event)).not.toContain('alert_groups_purged');
   });
 
   test('are forgotten with their Notes, Slots and states once their summaries are not kept', async () => {
     await ensurePartitions(database.sql(), NOW, PARTITIONED_TABLES);
     const [kept, past] = [await group(ago(730)), await group(ago(730, 1))];
-    expect(await housekeep()).toContainEqual(['alert_groups_pruned', { emptied: 2, removed: 1 }]);
+    expect(await housekeep()).toContainEqual(['alert_groups_purged', { details: 2, summaries: 1 }]);
     expect(await readable(kept)).toMatchObject({ removed: true, notes: 1 });
     expect(await readable(past)).toEqual({ removed: null, alerts: 0, entries: 0, notes: 0 });
     for (const left of [
@@ -241,6 +241,25 @@ describe('Alert Groups', () => {
     ]) {
       expect(left.map(({ id }) => id)).toEqual([kept]);
     }
+  });
+
+  test('are looked at again within a minute when a period is changed', async () => {
+    const sql = database.sql();
+    await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
+    const id = await group(ago(30));
+    const task = housekeepingTasks({
+      sql,
+      clock: { now: () => NOW, after: () => ({ cancel: () => undefined }) },
+      log: () => undefined,
+      metrics: { pruned: () => undefined },
+    }).find(({ name }) => name === 'retention_changes');
+    await task?.run(() => true);
+    await task?.run(() => true);
+    expect(await readable(id)).toMatchObject({ removed: false, alerts: 1 });
+    await sql`update organization set settings = jsonb_set(settings, '{retention,alert_details_days}', '29')`;
+    await task?.run(() => true);
+    expect(await readable(id)).toMatchObject({ removed: true, alerts: 0 });
+    expect(task?.every).toBe(60 * SECOND);
   });
 
   test('whose Alerts still fire keep them, however long ago a person resolved them', async () => {
@@ -263,6 +282,6 @@ describe('Alert Groups', () => {
         'AG' || n, 1000000 + n, 'Group', 'resolved', 'RT', 'RT', n::text, '{}', '{}', '{}', '{}', 'info', 1, 2, 2,
         'system', 0, 0, 1, false, false, false
       from generate_series(1, 2500) as n`;
-    expect(await housekeep()).toContainEqual(['alert_groups_pruned', { emptied: 2500, removed: 2500 }]);
+    expect(await housekeep()).toContainEqual(['alert_groups_purged', { details: 2500, summaries: 2500 }]);
   });
 });
