@@ -29,7 +29,9 @@ test('a Personal access token never gives more than its owner holds now, whateve
 
 test('Permissions that this build does not know give nothing', () => {
   const owner = { kind: 'user', user: { role: 'admin' } as User } as const;
-  expect([...tokenPermissions({ token: token(['alerts:eat', 'alerts:read']), owner })]).toEqual(['alerts:read']);
+  expect([...tokenPermissions({ token: token(['alerts:eat', 'alerts:read']), owner })]).toEqual([
+    'alerts:read',
+  ]);
 });
 
 test.each(ROLES)('a token of a Service account gives what the Role %s holds', (role) => {
