@@ -210,7 +210,7 @@ const JOURNEYS: Record<string, (stage: Stage) => Promise<void>> = {
   },
 
   'a double press sends once': async (stage) => {
-    const page = await stage.open(DESK, '/destinations/new');
+    const page = await stage.open(DESK, '/destinations/new?type=webhook');
     await page.getByLabel('Name', { exact: true }).fill('Twice');
     await page.getByLabel('URL').fill('https://x.example.org');
     await page.getByRole('button', { name: 'Create', exact: true }).dblclick();

@@ -247,7 +247,7 @@ const SHOTS: readonly Shot[] = [
   { name: 'destination-broken', path: '/destinations/DS000000000002' },
   {
     name: 'destination-new',
-    path: '/destinations/new',
+    path: '/destinations/new?type=webhook',
     act: async (page) => {
       await page.getByLabel('Name', { exact: true }).fill('Relay');
       await page.getByLabel('URL').fill('ftp://x');
@@ -357,6 +357,48 @@ const SHOTS: readonly Shot[] = [
     },
   },
   {
+  { name: 'destination-type', path: '/destinations/new' },
+  {
+    name: 'destination-channel-new',
+    path: '/destinations/new?type=bridge',
+    act: async (page) => {
+      await page.getByLabel(/^(Name|Название)$/).fill('On-call');
+      await page.getByLabel(/^(Channel|Канал)$/).fill('nowhere');
+      await page.locator('details summary').nth(3).click();
+      await page.getByRole('button', { name: /Check and create|Проверить и создать/ }).click();
+      await page.getByText('not subscribed').waitFor();
+    },
+  },
+  {
+    name: 'destination-channel-edit',
+    path: '/destinations/DS000000000003/edit',
+    act: (page) => page.locator('details summary').nth(3).click(),
+  },
+  {
+    name: 'destination-channel-check',
+    path: '/destinations/DS000000000003',
+    act: async (page) => {
+      await page.getByRole('button', { name: /Check now|Проверить/ }).click();
+      await page.getByText('not subscribed').waitFor();
+    },
+  },
+  {
+    name: 'destination-channel-test',
+    path: '/destinations/DS000000000003',
+    act: async (page) => {
+      await page.getByRole('button', { name: /Send test|Отправить/ }).click();
+      await page.getByText(/84 (ms|мс)/).waitFor();
+      await page.locator('#test details summary').first().click();
+    },
+  },
+  {
+    name: 'destination-channel-preview',
+    path: '/destinations/DS000000000003',
+    act: async (page) => {
+      await page.getByRole('button', { name: /Preview|Показать/ }).click();
+      await page.locator('#test pre').waitFor();
+    },
+  },
     name: 'system-status-error',
     path: '/admin/system-status',
     before: ({ mock }) =>

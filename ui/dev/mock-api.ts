@@ -76,8 +76,8 @@ const oneOf = <Item extends { readonly id: string; readonly etag: string }>(
   const item = items.find((each) => each.id === id);
   return item === undefined ? notFound() : ok(item, item.etag);
 };
-const invalid = (pointer: string, code: string) =>
-  problem(422, 'validation-failed', { errors: [{ pointer, code, detail: `Refused: ${code}.` }] });
+const invalid = (pointer: string, code: string, detail = `Refused: ${code}.`) =>
+  problem(422, 'validation-failed', { errors: [{ pointer, code, detail }] });
 
 export type MockApi = ReturnType<typeof createMockApi>;
 

@@ -16,6 +16,8 @@ import type {
   UserRef,
 } from '../src/api/shapes.ts';
 import type { SystemNotice, SystemStatus } from '../src/api/system.ts';
+import { MOCK_CHANNEL, MOCK_MENTIONS } from './mock-messengers.ts';
+import { mockUser } from './mock-people.ts';
 import { calmStatus } from './mock-status.ts';
 
 export interface MockData {
@@ -55,6 +57,7 @@ const ALL_PERMISSIONS = [
   'link-rules:read',
   'destinations:read',
   'destinations:write',
+  'destinations:test',
   'audit-log:read',
   'system-status:read',
   'organization:read',
@@ -430,6 +433,7 @@ function makeDestination(n: number, name: string, broken: boolean): Destination 
       headers: [{ name: 'Authorization', value: 'Bearer {{ .Secrets.token }}' }],
     },
     limiter: { limit: 5, per_seconds: 1 },
+    mentions: MOCK_MENTIONS,
     signing_secret_status: {
       set: true,
       updated_at: minutesAgo(9_000),

@@ -11,22 +11,18 @@ import type {
   StoredSnapshotBody,
 } from './configuration-shapes.ts';
 import { createConnectionsApi } from './connections.ts';
+import { createDestinationsApi } from './destinations.ts';
 import type {
-  CreatedDestination,
   CreatedIntegrationToken,
-  Destination,
   Integration,
   IntegrationInput,
   IntegrationToken,
   Items,
-  NamedSecret,
   Organization,
   Page,
   Route,
   RouteInput,
   RouteProfile,
-  SigningSecretStatus,
-  WebhookInput,
 } from './shapes.ts';
 
 export type ConfigurationApi = ReturnType<typeof createConfigurationApi>;
@@ -36,7 +32,7 @@ export function createConfigurationApi(client: ApiClient) {
     organization: (): Promise<Answer<Organization>> => client.get('/organization'),
     integrations: integrations(client),
     routes: routes(client),
-    destinations: destinations(client),
+    destinations: createDestinationsApi(client),
     connections: createConnectionsApi(client),
   };
 }
@@ -87,30 +83,5 @@ function routes(client: ApiClient) {
     acceptSuggestion: (id: string, destinationIds: readonly string[]): Promise<Answer<Route>> =>
       client.post(`/route-suggestions/${id}/accept`, { body: { destination_ids: destinationIds } }),
     dismissSuggestion: (id: string): Promise<Answer<null>> => client.post(`/route-suggestions/${id}/dismiss`),
-  };
-}
-
-function destinations(client: ApiClient) {
-  const of = (id: string) => `/destinations/${id}`;
-  return {
-    list: (page: PageRequest): Promise<Answer<Page<Destination>>> =>
-      client.get('/destinations', { query: { ...page } }),
-    create: (body: WebhookInput): Promise<Answer<CreatedDestination>> =>
-      client.post('/destinations', { body }),
-    read: (id: string): Promise<Answer<Destination>> => client.get(of(id)),
-    update: (id: string, body: WebhookInput, ifMatch: string): Promise<Answer<Destination>> =>
-      client.put(of(id), { body, ifMatch }),
-    delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
-    secrets: (id: string): Promise<Answer<Items<NamedSecret>>> => client.get(`${of(id)}/secrets`),
-    putSecret: (id: string, name: string, value: string): Promise<Answer<NamedSecret>> =>
-      client.put(`${of(id)}/secrets/${encodeURIComponent(name)}`, { body: { value } }),
-    deleteSecret: (id: string, name: string): Promise<Answer<null>> =>
-      client.delete(`${of(id)}/secrets/${encodeURIComponent(name)}`),
-    generateSigningSecret: (
-      id: string,
-    ): Promise<Answer<{ readonly secret: string; readonly status: SigningSecretStatus }>> =>
-      client.post(`${of(id)}/signing-secret`),
-    retireSigningSecret: (id: string): Promise<Answer<null>> =>
-      client.delete(`${of(id)}/signing-secret/previous`),
   };
 }

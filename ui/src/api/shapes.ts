@@ -406,9 +406,26 @@ export interface WebhookInput {
 
 export interface SigningSecretStatus extends SecretStatus {
   readonly previous_active_since: Instant | null;
+export type MentionSetting =
+  | 'new_alert_group'
+  | 'new_alerts'
+  | 'reopen'
+  | 'ack_timeout'
+  | 'snooze_ended'
+  | 'rise_to_urgent';
+
+export interface MentionTargets {
+  readonly everyone: 'none' | 'channel' | 'all' | 'here';
+  readonly user_ids: readonly string[];
+  readonly groups: readonly string[];
+}
+
+export type Mentions = Readonly<Record<MentionSetting, MentionTargets>>;
+
 }
 
 export interface DestinationWarning {
+  readonly mentions: Mentions;
   readonly kind: string;
   readonly field?: string | null;
   readonly line?: number | null;
@@ -429,7 +446,12 @@ export interface Destination extends DestinationRef {
 }
 
 export interface CreatedDestination {
+  readonly mentions: Mentions;
   readonly destination: Destination;
+  /** Of a messenger. */
+  readonly connection_id?: string;
+  readonly channel_id?: string;
+  readonly channel_name?: string | null;
   readonly signing_secret: string | null;
 }
 

@@ -173,7 +173,8 @@ export const configuration = {
   'policy.stormThresholdHelp': 'New Alert Groups in a minute above which they are told as one Storm.',
   'policy.language': 'Language of messages',
 
-  'destinations.create': 'Create a webhook',
+  'destinations.create': 'Create a Destination',
+  'destinations.createWebhook': 'Create a webhook',
   'destinations.createSubmit': 'Create',
   'destinations.edit': 'Edit the Destination',
   'destinations.notEditable': 'This kind of Destination cannot be edited here yet.',
@@ -181,7 +182,6 @@ export const configuration = {
   'destinations.firstText':
     'A Destination is where Alert Groups are told. Create one, then choose it in a Route.',
   'destinations.type': 'Type',
-  'destinations.host': 'Host',
   'destinations.health': 'Health',
   'destinations.noRoute': 'No Route uses it',
   'destinations.url': 'URL',

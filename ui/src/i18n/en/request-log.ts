@@ -20,6 +20,8 @@ export const requestLog = {
   'requestVia.proxy': 'proxy',
   'requests.attempt': 'Attempt',
   'requests.ofGroup': 'Alert Group',
+  'requests.ofRun': 'Of one check',
+  'requests.everyRun': 'Show every check',
   'requests.everyGroup': 'Show every Alert Group',
   'requests.none': 'Nothing was sent yet',
   'requests.noneText':

@@ -198,7 +198,8 @@ export const configuration = {
   'policy.stormThresholdHelp': 'Сколько новых групп в минуту считать штормом.',
   'policy.language': 'Язык сообщений',
 
-  'destinations.create': 'Создать вебхук',
+  'destinations.create': 'Создать получателя',
+  'destinations.createWebhook': 'Создать вебхук',
   'destinations.createSubmit': 'Создать',
   'destinations.edit': 'Изменить получателя',
   'destinations.notEditable': 'Получателя этого вида здесь пока нельзя изменить.',
@@ -206,7 +207,6 @@ export const configuration = {
   'destinations.firstText':
     'Получатель — это место, куда сообщают о группах. Создайте его и выберите в маршруте.',
   'destinations.type': 'Вид',
-  'destinations.host': 'Узел',
   'destinations.health': 'Состояние',
   'destinations.noRoute': 'Ни один маршрут его не использует',
   'destinations.url': 'URL',

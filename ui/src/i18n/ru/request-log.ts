@@ -25,6 +25,8 @@ export const requestLog = {
   'requestVia.proxy': 'через прокси',
   'requests.attempt': 'Попытка',
   'requests.ofGroup': 'Группа алертов',
+  'requests.ofRun': 'Одной проверки',
+  'requests.everyRun': 'Показать все проверки',
   'requests.everyGroup': 'Показать все группы алертов',
   'requests.none': 'Запросов ещё не было',
   'requests.noneText':

@@ -1,12 +1,14 @@
-/** The form of an events-mode webhook and what is sent; Mentions keep what is stored. */
+/** The form of an events-mode webhook and what is sent. */
 import type { ProxyConfig } from '../../api/connections.ts';
 import type { Destination, HeaderTemplate, WebhookInput } from '../../api/shapes.ts';
 import { fromProxyDraft, NO_PROXY, type ProxyDraft, toProxyDraft } from '../../forms/proxy-draft.ts';
+import { fromMentionsDraft, type MentionsDraft, NOBODY_EVER, toMentionsDraft } from './mentions-draft.ts';
 
 export interface WebhookDraft {
   name: string;
   url: string;
   headers: HeaderTemplate[];
+  mentions: MentionsDraft;
   limit: number;
   perSeconds: number;
   proxy: ProxyDraft;
@@ -17,19 +19,21 @@ export const NEW_WEBHOOK: WebhookInput = {
   name: '',
   mode: 'events',
   events: { url: '', headers: [] },
+  mentions: NOBODY_EVER,
   limiter: { limit: 5, per_seconds: 1 },
   proxy: fromProxyDraft(NO_PROXY),
 };
 
 /** Null for a Destination that this form cannot edit: a messenger, or a webhook in template mode. */
 export function toInput(destination: Destination): WebhookInput | null {
-  const { type, mode, events, name, limiter, proxy } = destination;
+  const { type, mode, events, name, mentions, limiter, proxy } = destination;
   if (type !== 'webhook' || mode !== 'events' || !events) return null;
   return {
     type,
     name,
     mode,
     events: { url: events.url, headers: events.headers },
+    mentions,
     limiter,
     proxy: fromProxyDraft(proxyDraft(proxy)),
   };
@@ -41,6 +45,7 @@ export function toDraft(input: WebhookInput, proxy?: ProxyConfig): WebhookDraft 
     name: input.name,
     url: input.events.url,
     headers: [...input.events.headers],
+    mentions: toMentionsDraft(input.mentions),
     limit: input.limiter.limit,
     perSeconds: input.limiter.per_seconds,
     proxy: proxyDraft(proxy),
@@ -57,6 +62,7 @@ export function fromDraft(draft: WebhookDraft): WebhookInput {
       url: draft.url,
       headers: draft.headers.filter(({ name, value }) => name !== '' || value !== ''),
     },
+    mentions: fromMentionsDraft(draft.mentions),
     limiter: { limit: draft.limit, per_seconds: draft.perSeconds },
     proxy: fromProxyDraft(draft.proxy),
   };

@@ -10,26 +10,31 @@ export interface RequestFilters {
   readonly statusClass: (typeof STATUS_CLASSES)[number] | '';
   readonly operation: string;
   readonly alertGroup: string;
+  /** Of one check or test. */
+  readonly run: string;
 }
 
 const OPERATION_LENGTH = 64;
 const ALERT_GROUP = /^AG[0-9A-Z]{12}$/;
+const RUN = /^RN[0-9A-Z]{12}$/;
 
 /** What the address does not say in a way that can be asked is left out. */
 export function parseRequestFilters(search: string): RequestFilters {
   const query = new URLSearchParams(search);
   const group = (query.get('alert_group') ?? '').toUpperCase();
+  const run = (query.get('run') ?? '').toUpperCase();
   return {
     direction: DIRECTIONS.find((each) => each === query.get('direction')) ?? '',
     statusClass: STATUS_CLASSES.find((each) => each === query.get('status_class')) ?? '',
     operation: (query.get('operation') ?? '').trim().slice(0, OPERATION_LENGTH),
     alertGroup: ALERT_GROUP.test(group) ? group : '',
+    run: RUN.test(run) ? run : '',
   };
 }
 
 /** As the API is asked, and as the address says it. */
-export function requestQuery({ direction, statusClass, operation, alertGroup }: RequestFilters): Query {
-  return { direction, status_class: statusClass, operation: operation.trim(), alert_group: alertGroup };
+export function requestQuery({ direction, statusClass, operation, alertGroup, run }: RequestFilters): Query {
+  return { direction, status_class: statusClass, operation: operation.trim(), alert_group: alertGroup, run };
 }
 
 export function narrows(filters: RequestFilters): boolean {
