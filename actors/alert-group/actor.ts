@@ -10,6 +10,7 @@ import {
   noteDelivery,
   noteDowntime,
   noteNoticeDelivered,
+  noteValueMissing,
   releaseOwner,
 } from './configuration.ts';
 import { ALERT_GROUP, type AlertGroupMessage, type CommandOutcome, type GroupCommand } from './messages.ts';
@@ -145,6 +146,9 @@ function receiveByStarted(
       break;
     case 'delivery_noted':
       noteDelivery(turn, message);
+      break;
+    case 'value_missing':
+      noteValueMissing(turn, message);
       break;
     case 'downtime':
       noteDowntime(turn, message);

@@ -9,6 +9,7 @@ import type {
   NoticeDelivered,
   OwnerReleased,
   RouteMoved,
+  ValueMissing,
 } from './messages.ts';
 import { OWNER_RELEASE_TEXT } from './reasons.ts';
 import { endFirings } from './resolve-alerts.ts';
@@ -72,6 +73,23 @@ export function noteDowntime(turn: GroupTurn, { from, to }: Downtime): void {
       systemEvent: 'service_unavailable',
       periodFrom: from,
       periodTo: to,
+    },
+  });
+}
+
+/** No lifecycle event: the create itself succeeded. */
+export function noteValueMissing(turn: GroupTurn, { name, at }: ValueMissing): void {
+  turn.show();
+  turn.record({
+    type: 'timeline.added',
+    groupId: turn.groupId,
+    entry: {
+      id: turn.randomId('TE'),
+      at,
+      actor: { kind: 'system', reason: 'delivery' },
+      kind: 'system',
+      systemEvent: 'template_value_missing',
+      detail: name,
     },
   });
 }

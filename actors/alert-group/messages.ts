@@ -31,6 +31,7 @@ export type AlertGroupMessage =
   | Published
   | NoticeDelivered
   | DeliveryNoted
+  | ValueMissing
   | Downtime
   | HeldByStorm
   | HoldReleased
@@ -281,6 +282,14 @@ export interface DeliveryNoted {
   /** Of the message that it is about. Absent where an older version told. */
   readonly loudness?: Loudness;
   readonly mentions?: readonly SymbolicMention[];
+  readonly at: Micros;
+}
+
+/** The answer of a webhook lacked a value that a rule was to take from it. */
+export interface ValueMissing {
+  readonly type: 'value_missing';
+  /** The rule's name. */
+  readonly name: string;
   readonly at: Micros;
 }
 

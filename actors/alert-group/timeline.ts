@@ -25,7 +25,7 @@ export const TIMELINE_KINDS = [
 export type LifecycleEntry = StatusEntry | AlertsEntry | NoteEntry | TimerEntry | MoveEntry;
 
 /** Everything else on a Timeline has no lifecycle event. */
-export type TimelineEntry = LifecycleEntry | OutageEntry | DeliveryEntry;
+export type TimelineEntry = LifecycleEntry | OutageEntry | ValueEntry | DeliveryEntry;
 
 export function isLifecycle(entry: TimelineEntry): entry is LifecycleEntry {
   return 'sequence' in entry;
@@ -83,6 +83,14 @@ export interface OutageEntry extends Common {
   readonly systemEvent: 'service_unavailable';
   readonly periodFrom: Micros;
   readonly periodTo: Micros;
+}
+
+/** The answer of a webhook lacked a value. */
+export interface ValueEntry extends Common {
+  readonly kind: 'system';
+  readonly systemEvent: 'template_value_missing';
+  /** The name of the rule that was to take it. */
+  readonly detail: string;
 }
 
 /** What delivery did; no lifecycle event. */

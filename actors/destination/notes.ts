@@ -8,6 +8,7 @@ import {
   type DeliveryNoted,
   type NoticeDelivered,
   type Published,
+  type ValueMissing,
 } from '../alert-group/messages.ts';
 import type { Loudness, SymbolicMention } from '../model.ts';
 
@@ -38,6 +39,11 @@ export function noteSend(note: DeliveryNote, destination: { id: PublicId; name: 
     at: note.at,
   };
   return { to: alertGroupAddress(note.groupId), message };
+}
+
+export function valueMissingSend(groupId: PublicId, name: string, at: Micros): Send {
+  const message: ValueMissing = { type: 'value_missing', name, at };
+  return { to: alertGroupAddress(groupId), message };
 }
 
 export function publishedSend(groupId: PublicId, at: Micros): Send {

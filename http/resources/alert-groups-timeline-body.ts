@@ -6,6 +6,7 @@ import type {
   NoteEntry,
   OutageEntry,
   TimelineEntry,
+  ValueEntry,
 } from '../../actors/alert-group/timeline.ts';
 import type { Directory } from '../../actors/directory.ts';
 import { formatInstant, formatInstantOrNull } from '../../runtime/clock.ts';
@@ -64,7 +65,7 @@ export function entryBody(entry: TimelineEntry, directory: Directory): Record<st
       error,
     };
   }
-  if (!('event' in entry)) return { ...common, ...outageFields(entry) };
+  if (!('event' in entry)) return { ...common, ...systemFields(entry) };
   const { event, loudness, mentions, sequence } = entry;
   return { ...common, event, loudness, mentions, sequence, ...ownFields(entry, directory) };
 }
@@ -93,7 +94,12 @@ function ownFields(entry: LifecycleEntry, directory: Directory) {
   }
 }
 
-function outageFields({ systemEvent, periodFrom, periodTo }: OutageEntry) {
+function systemFields(entry: OutageEntry | ValueEntry) {
+  const { systemEvent } = entry;
+  if (systemEvent === 'template_value_missing') {
+    return { system_event: systemEvent, period_from: null, period_to: null, detail: entry.detail };
+  }
+  const { periodFrom, periodTo } = entry;
   return {
     system_event: systemEvent,
     period_from: formatInstant(periodFrom),

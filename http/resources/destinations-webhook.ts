@@ -97,7 +97,6 @@ export function webhookErrors(
   current: WebhookFields | null,
   directory: Pick<Directory, 'usersById'>,
 ): readonly FieldError[] {
-  if (input.mode === 'template') return [NO_TEMPLATE_MODE];
   return [
     ...commonErrors(input, 'webhook', directory),
     ...eventsFieldErrors(input, current),
@@ -238,9 +237,3 @@ function literalCredentials({ mode, events, template }: WebhookFields) {
   if (mode === 'template') return template ? templateWarnings(template) : [];
   return events ? eventsWarnings(events).map((warning) => ({ ...warning, line: null })) : [];
 }
-
-const NO_TEMPLATE_MODE: FieldError = {
-  pointer: '/mode',
-  code: 'unsupported',
-  detail: 'Template mode comes with a later version. Choose the mode events.',
-};

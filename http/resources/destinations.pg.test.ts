@@ -144,7 +144,8 @@ describe('creating', () => {
     [{ name: '  ' }, [422, 'required /name']],
     [{ name: 'x'.repeat(201) }, [422, 'too_long /name']],
     [{ type: 'chat_server' }, [422, 'unsupported /type']],
-    [{ mode: 'template', template: {} }, [422, 'unsupported /mode']],
+    [{ mode: 'template', template: {} }, [422, 'required /template/create', 'required /template/update']],
+    [{ mode: 'template' }, [422, 'required /template']],
     [{ events: undefined }, [422, 'required /events']],
     [{ events: { url: 'nowhere', headers: [] } }, [422, 'invalid_format /events/url']],
     [
@@ -168,6 +169,45 @@ describe('creating', () => {
     ],
   ])('%j is refused', async (changes, expected) => {
     expect(errorsOf(await api.post('/destinations', { ...input, ...changes }))).toEqual(expected);
+  });
+
+  test('template mode is stored as written, judged as a whole, and warned about line by line', async () => {
+    const template = {
+      create: {
+        request: 'POST https://h/?key=abc\r\n\r\n{{ toJson .AlertGroup.Title }}',
+        extract: [{ name: 'id', path: ' $.id ' }],
+      },
+      update: { request: 'PUT https://h/{{ .Response.id }}' },
+    };
+    const changes = { name: 'chat', mode: 'template', events: undefined, template };
+    const { body } = await api.post('/destinations', { ...input, ...changes });
+    const { destination } = body;
+    expect(destination).toMatchObject({
+      mode: 'template',
+      events: null,
+      template: {
+        create: { request: template.create.request, extract: [{ name: 'id', path: '$.id' }] },
+        update: { request: template.update.request },
+        open_thread: null,
+        reply_in_thread: null,
+      },
+      warnings: [{ kind: 'literal_credential', field: '/template/create/request', line: 1, since: null }],
+    });
+    const path = `/destinations/${destination.id}`;
+    const wrong = { ...template, update: { request: 'PUT https://h/\n\n{{ .Response.other }}' } };
+    const refused = await api.put(path, { ...input, ...changes, template: wrong }, '"1"');
+    expect(refused.body.errors).toMatchObject([
+      { pointer: '/template/update/request', code: 'invalid_format', line: 3, column: 4 },
+    ]);
+    const back = { ...input, name: 'chat' };
+    const changed = await api.put(path, back, '"1"');
+    expect(changed.body).toMatchObject({ mode: 'events', template: { update: template.update } });
+    const again = { ...back, mode: 'template', events: null };
+    expect((await api.put(path, again, '"2"')).body).toMatchObject({
+      mode: 'template',
+      events: null,
+      template: { update: template.update },
+    });
   });
 
   test('Mentions of unknown users are refused at their place', async () => {

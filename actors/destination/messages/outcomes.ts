@@ -3,7 +3,7 @@ import { HOUR, type Micros } from '../../../runtime/clock.ts';
 import { connectionAddress, type Held } from '../../connection/messages.ts';
 import { backoff, budgetSpent, unreadPause } from '../backoff.ts';
 import { broke, recovered, unavailable } from '../health.ts';
-import { noticeDeliveredSend, publishedSend } from '../notes.ts';
+import { noticeDeliveredSend, publishedSend, valueMissingSend } from '../notes.ts';
 import { apply, type DestinationTurn, isBroken, isDeleted, isProbe, setTemplateError } from '../turn.ts';
 import type { SendAccepted, SendFailed, SendFinished, SendOutcome } from './calls.ts';
 import {
@@ -86,11 +86,18 @@ function accepted(
 ): void {
   const isDuplicate = wasDuplicated(turn, delivery, flight, outcome);
   if (isDuplicate) tell(turn, delivery, { event: 'possible_duplicate' });
+  tellMissing(turn, delivery, outcome);
   const known = isDuplicate ? { ...delivery, possibleDuplicate: true } : delivery;
   if (flight.kind === 'publish') published(turn, known, flight, outcome, at);
   else if (flight.kind === 'edit') edited(turn, known, flight, outcome);
   else replied(turn, known, flight, outcome, at);
   if (isProbe(turn, probeName(flight.call))) recovered(turn);
+}
+
+/** A Storm has no Timeline. */
+function tellMissing(turn: DestinationTurn, { subject }: Delivery, { missing = [] }: SendAccepted): void {
+  if (subject.kind !== 'group') return;
+  for (const name of missing) turn.sends.push(valueMissingSend(subject.groupId, name, turn.now));
 }
 
 function published(
