@@ -31,8 +31,109 @@ async function previewShown(page: Page): Promise<void> {
 }
 
 const AG = 'AG000000000000';
+/** The session waits for a second factor, or for one to be set up. */
+const limited = (state: 'totp_required' | 'totp_enrolment_required') => (stage: Stage) => {
+  Object.assign(stage.mock.api.data.session, { state });
+};
+
 const SHOTS: readonly Shot[] = [
   { name: 'sign-in', path: '/sign-in', before: ({ mock }) => mock.api.signOut() },
+  { name: 'sign-in-totp', path: '/alert-groups', before: limited('totp_required') },
+  {
+    name: 'sign-in-totp-wrong',
+    path: '/alert-groups',
+    before: limited('totp_required'),
+    act: async (page) => {
+      await page.getByRole('textbox').fill('000000');
+      await page.getByRole('alert').getByText('wrong').waitFor();
+    },
+  },
+  { name: 'totp-enrolment', path: '/profile', before: limited('totp_enrolment_required') },
+  {
+    name: 'totp-enrolment-codes',
+    path: '/profile',
+    before: limited('totp_enrolment_required'),
+    act: async (page) => {
+      await page.getByRole('textbox').fill('123456');
+      await page.getByText('I have stored them').waitFor();
+    },
+  },
+  { name: 'password-setup', path: '/password-setup#token=fresh', before: ({ mock }) => mock.api.signOut() },
+  {
+    name: 'password-setup-short',
+    path: '/password-setup#token=fresh',
+    before: ({ mock }) => mock.api.signOut(),
+    act: async (page) => {
+      await page.getByLabel('New password').fill('short');
+      await page.getByRole('button', { name: 'Set the password' }).click();
+      await page.getByText('This is too short').waitFor();
+    },
+  },
+  { name: 'password-setup-unknown', path: '/password-setup', before: ({ mock }) => mock.api.signOut() },
+  { name: 'profile', path: '/profile' },
+  {
+    name: 'profile-wrong-password',
+    path: '/profile',
+    act: async (page) => {
+      await page.getByLabel('Present password').fill('wrong');
+      await page.getByLabel('New password').fill('correct horse battery');
+      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByText('is wrong').waitFor();
+    },
+  },
+  {
+    name: 'profile-enrol',
+    path: '/profile',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Set up two-factor' }).click();
+      await page.getByRole('img', { name: 'QR code' }).waitFor();
+    },
+  },
+  {
+    name: 'profile-two-factor',
+    path: '/profile#two-factor',
+    before: ({ mock }) => void Object.assign(mock.api.data.session.user, { totp_enabled: true }),
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Remove two-factor' }).click();
+      await page.getByLabel('Password', { exact: true }).fill('slow');
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove two-factor' }).click();
+      await page.getByText('Too many attempts').waitFor();
+    },
+  },
+  { name: 'users', path: '/admin/users' },
+  { name: 'users-nothing', path: '/admin/users?q=nobody&page=3' },
+  {
+    name: 'user-new',
+    path: '/admin/users/new',
+    act: async (page) => {
+      await page.getByLabel('Login').fill('ken');
+      await page.getByRole('button', { name: 'Create and get a link' }).click();
+      await page.getByText('This is needed').waitFor();
+    },
+  },
+  {
+    name: 'user-link',
+    path: '/admin/users/new',
+    act: async (page) => {
+      await page.getByLabel('Login').fill('ken');
+      await page.getByLabel('Name').fill('Ken Thompson');
+      await page.getByRole('button', { name: 'Create and get a link' }).click();
+      await page.getByText('Hand this link').waitFor();
+    },
+  },
+  { name: 'user', path: '/admin/users/SR000000000002' },
+  { name: 'user-oidc', path: '/admin/users/SR000000000003' },
+  { name: 'user-disabled', path: '/admin/users/SR000000000004' },
+  { name: 'user-deleted', path: '/admin/users/SR000000000005' },
+  {
+    name: 'user-last-admin',
+    path: '/admin/users/SRADA000000000',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Disable' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+      await page.getByText('last active Admin').waitFor();
+    },
+  },
   { name: 'list', path: '/alert-groups' },
   { name: 'list-resolved', path: '/alert-groups?tab=all&sort=-last_changed_at' },
   {

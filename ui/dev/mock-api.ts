@@ -28,6 +28,7 @@ import {
 } from './mock-data.ts';
 import { MOCK_LINK_RULES, MOCK_LOOKUP_TABLES, mockTemplatePreview } from './mock-links.ts';
 import { MOCK_CHANNEL, MOCK_CHECK, MOCK_CONNECTION, MOCK_PREVIEW, MOCK_TEST } from './mock-messengers.ts';
+import { mockPeople } from './mock-people.ts';
 import { mockRequests } from './mock-requests.ts';
 import {
   mockActor,
@@ -308,6 +309,7 @@ export function createMockApi(data: MockData = createMockData()) {
       return { status: 204 };
     },
     ...mockAccess(),
+    ...mockPeople(data.session),
     'GET /system-notices': () => ok({ items: data.notices }),
     'GET /system-status': () => ok(data.status),
     'GET /organization/keyring': () => ok(rotatingKeyring()),

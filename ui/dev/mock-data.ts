@@ -18,6 +18,7 @@ import type {
 import type { SystemNotice, SystemStatus } from '../src/api/system.ts';
 import { MOCK_CHANNEL, MOCK_MENTIONS } from './mock-messengers.ts';
 import { mockUser } from './mock-people.ts';
+import { mockUser } from './mock-people.ts';
 import { calmStatus } from './mock-status.ts';
 
 export interface MockData {
@@ -62,6 +63,7 @@ const ALL_PERMISSIONS = [
   'system-status:read',
   'organization:read',
   'users:read',
+  'users:write',
   'service-accounts:read',
   'service-accounts:write',
   'organization:write',
@@ -516,14 +518,9 @@ export function createMockData(): MockData {
   };
   return {
     session: {
-      user: {
-        id: ADA.id,
-        name: ADA.name,
-        login: ADA.login,
-        role: 'admin',
-        time_zone: 'Europe/Berlin',
-        language: null,
-      },
+      user: mockUser(ADA.id, ADA.name, {
+        ...{ login: ADA.login, role: 'admin', source: 'bootstrap', time_zone: 'Europe/Berlin' },
+      }),
       state: 'active',
       csrf_token: 'csrf-1',
       permissions: ALL_PERMISSIONS,

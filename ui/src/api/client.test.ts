@@ -10,7 +10,12 @@ interface Sent {
 }
 
 const session = (csrf_token: string): Session => ({
-  user: { id: 'SR1', name: 'Ada', login: 'ada', role: 'admin', time_zone: null, language: null },
+  user: {
+    ...{ id: 'SR1', name: 'Ada', login: 'ada', email: null, role: 'admin', role_locked: false },
+    ...{ source: 'local', sign_in_method: 'local', oidc_offline_access: false, status: 'active' },
+    ...{ totp_enabled: false, time_zone: null, language: null, last_sign_in_at: null },
+    ...{ created_at: '2026-09-01T08:00:00Z', etag: '"1"' },
+  },
   state: 'active',
   csrf_token,
   permissions: [],

@@ -52,15 +52,25 @@ export interface Matcher {
   readonly value: string;
 }
 
+export interface User extends EntityRef {
+  readonly login: string;
+  readonly email: string | null;
+  readonly role: string;
+  readonly role_locked: boolean;
+  readonly source: 'local' | 'oidc' | 'bootstrap';
+  readonly oidc_offline_access: boolean;
+  readonly sign_in_method: 'local' | 'oidc';
+  readonly status: 'active' | 'disabled' | 'deleted';
+  readonly totp_enabled: boolean;
+  readonly time_zone: string | null;
+  readonly language: string | null;
+  readonly last_sign_in_at: Instant | null;
+  readonly created_at: Instant;
+  readonly etag: string;
+}
+
 export interface Session {
-  readonly user: {
-    readonly id: string;
-    readonly name: string;
-    readonly login: string;
-    readonly role: string;
-    readonly time_zone: string | null;
-    readonly language: string | null;
-  };
+  readonly user: User;
   readonly state: 'active' | 'totp_required' | 'totp_enrolment_required';
   readonly csrf_token: string;
   readonly permissions: readonly string[];
@@ -73,6 +83,7 @@ export interface SignInOptions {
 export interface Organization {
   readonly name: string;
   readonly time_zone: string;
+  readonly totp_required: 'nobody' | 'local_users' | 'everyone';
   readonly severity_styles: readonly {
     readonly level: string;
     readonly emoji: string;

@@ -5,6 +5,7 @@ import type { AuditLogApi } from '../api/audit-log.ts';
 import type { ConfigurationApi } from '../api/configuration.ts';
 import type { LinksApi } from '../api/links.ts';
 import type { OrganizationApi } from '../api/organization.ts';
+import type { PeopleApi } from '../api/people.ts';
 import type { RequestLogApi } from '../api/request-log.ts';
 import type { SessionsApi } from '../api/sessions.ts';
 import type { Items, Organization } from '../api/shapes.ts';
@@ -39,6 +40,7 @@ export interface App {
   /** The Organization's settings, as an Admin edits them. */
   readonly settings: OrganizationApi;
   readonly links: LinksApi;
+  readonly people: PeopleApi;
   readonly requestLog: RequestLogApi;
   readonly auditLog: AuditLogApi;
   readonly system: SystemApi;

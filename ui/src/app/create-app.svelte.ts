@@ -6,6 +6,7 @@ import { createApiClient } from '../api/client.ts';
 import { createConfigurationApi } from '../api/configuration.ts';
 import { createLinksApi } from '../api/links.ts';
 import { createOrganizationApi } from '../api/organization.ts';
+import { createPeopleApi } from '../api/people.ts';
 import { createRequestLogApi } from '../api/request-log.ts';
 import { createSessionsApi } from '../api/sessions.ts';
 import { createStatisticsApi } from '../api/statistics.ts';
@@ -101,6 +102,7 @@ export async function createApp(view: Window): Promise<App> {
     access: createAccessApi(client),
     settings: createOrganizationApi(client),
     links: createLinksApi(client),
+    people: createPeopleApi(client),
     requestLog,
     auditLog: createAuditLogApi(client),
     system,

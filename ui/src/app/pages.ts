@@ -38,6 +38,7 @@ export type Section =
   | 'link-rules'
   | 'lookup-tables'
   | 'template-preview'
+  | 'users'
   | 'service-accounts'
   | 'organization'
   | 'roles'
@@ -286,6 +287,27 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('../pages/system-status/SystemStatusPage.svelte'),
   },
   {
+    pattern: '/admin/users',
+    of: 'collection',
+    permission: 'users:read',
+    section: 'users',
+    load: () => import('../pages/users/UserListPage.svelte'),
+  },
+  {
+    pattern: '/admin/users/new',
+    of: 'collection',
+    permission: 'users:write',
+    section: 'users',
+    load: () => import('../pages/users/UserCreatePage.svelte'),
+  },
+  {
+    pattern: '/admin/users/:id',
+    of: 'object',
+    permission: 'users:read',
+    section: 'users',
+    load: () => import('../pages/users/UserPage.svelte'),
+  },
+  {
     pattern: '/admin/service-accounts',
     of: 'collection',
     permission: 'service-accounts:read',
@@ -379,6 +401,7 @@ export interface NavEntry {
     | 'table'
     | 'search'
     | 'list'
+    | 'person'
     | 'robot'
     | 'settings'
     | 'check'
@@ -393,6 +416,7 @@ export interface NavEntry {
     | 'nav.linkRules'
     | 'nav.lookupTables'
     | 'nav.templatePreview'
+    | 'nav.users'
     | 'nav.serviceAccounts'
     | 'nav.organization'
     | 'nav.roles'
@@ -452,6 +476,15 @@ export const NAVIGATION: readonly NavEntry[] = [
     icon: 'destination',
     text: 'nav.destinations',
     key: 'd',
+  },
+  {
+    section: 'users',
+    href: '/admin/users',
+    permission: 'users:read',
+    icon: 'person',
+    text: 'nav.users',
+    isAdmin: true,
+    key: 'e',
   },
   {
     section: 'service-accounts',

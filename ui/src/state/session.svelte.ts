@@ -40,8 +40,8 @@ export function createSessionState() {
     refreshed: (session) => store.trigger.read({ session }),
     ended: (code) => {
       const context = now();
-      // A wrong code at sign-in is 401 too and ends nothing.
-      if (code === 'invalid_credentials' && context.phase !== 'active') return;
+      // A wrong password or code is 401 too and ends nothing, wherever it was asked for.
+      if (code === 'invalid_credentials') return;
       if (context.phase === 'signed_out') return;
       store.trigger.ended({
         reason: code ?? (context.phase === 'active' ? 'session_expired' : null),

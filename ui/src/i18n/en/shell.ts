@@ -120,8 +120,6 @@ export const shell = {
   'totp.submit': 'Continue',
   'totp.useRecoveryCode': 'Use a recovery code',
   'totp.useCode': 'Use the authenticator',
-  'totp.mustEnrol':
-    'Your account needs a second factor first, and setting one up is not in this version. Ask an Admin.',
 
   'profile.menu': 'Menu of {name}',
   'profile.theme': 'Theme',

@@ -121,8 +121,6 @@ export const shell = {
   'totp.submit': 'Продолжить',
   'totp.useRecoveryCode': 'Ввести резервный код',
   'totp.useCode': 'Ввести код из приложения',
-  'totp.mustEnrol':
-    'Вашей учётной записи сначала нужен второй фактор, а его настройки в этой версии нет. Обратитесь к администратору.',
 
   'profile.menu': 'Меню: {name}',
   'profile.theme': 'Тема',
