@@ -58,7 +58,7 @@ export function left(delivery: Delivery, now: Micros): Delivery {
 export function gone(delivery: Delivery, now: Micros): Delivery {
   if (delivery.leaving) return retired(delivery);
   if (!isOpenSubject(delivery) || delivery.republished) return over(delivery, { as: 'deleted_in_messenger' });
-  const notes = { ...delivery.notes, deletedAt: now };
+  const notes = { ...NO_SEND_NOTES, deletedAt: now };
   const again = { ...withoutMessage(delivery), notes, republished: true };
   const post = { ...QUIET, cause: 'deleted', again: false, since: now } as const;
   return { ...again, post, publication: delivery.publication + 1 };

@@ -248,8 +248,9 @@ function asksToWait(
   flight: Flight,
   { until, scope, error }: Extract<SendFailed, { class: 'retry_after' }>,
 ): void {
+  // Whoever asked to wait is not called before: what waits keeps its place.
   holdUntil(turn, delivery.connectionId, scope, until);
-  save(turn, stillLeaving(retried(delivery, flight, (tries) => ({ ...tries, notBefore: until, error }))));
+  save(turn, stillLeaving(retried(delivery, flight, (tries) => ({ ...tries, notBefore: 0, error }))));
   if (flight.isProbe) {
     apply(turn, { type: 'probe_failed', reason: unavailable(error), at: turn.now, notBefore: until });
   }

@@ -58,7 +58,8 @@ export function frozen(delivery: Delivery, now: Micros): Delivery {
 export function continued(delivery: Delivery, now: Micros): Delivery {
   if (delivery.post) return delivery;
   const post = { loudness: 'quiet', mentions: [], cause: 'continued', again: false, since: now } as const;
-  return { ...delivery, post, publication: delivery.publication + 1, failed: null, tries: NO_TRIES };
+  const notes = { late: false, deletedAt: null, continued: true };
+  return { ...delivery, post, notes, publication: delivery.publication + 1, failed: null, tries: NO_TRIES };
 }
 
 export function retired(delivery: Delivery): Delivery {
