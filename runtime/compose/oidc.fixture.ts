@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
+import { apiTokenHash, newApiToken } from '../../actors/access/api-tokens.ts';
 import type { RoleName } from '../../actors/access/user.ts';
+import { PERMISSIONS } from '../../http/permissions.ts';
 import { oidcSettingsOperations } from '../../http/resources/oidc-settings.ts';
 import { createAccessStore } from '../../storage/access.ts';
 import { createApiTokens } from '../../storage/api-tokens.ts';
@@ -13,7 +15,7 @@ import { createPeople } from '../../storage/people.ts';
 import type { Sql } from '../../storage/records.ts';
 import { firstStart, internalAlerts } from '../../test/configuration.ts';
 import { createManualClock } from '../../test/fakes/manual-clock.ts';
-import { startIdentityProvider } from '../../test/harness/identity-provider.ts';
+import { type IdentityProvider, startIdentityProvider } from '../../test/harness/identity-provider.ts';
 import { type Received, type SignedIn, startHttp } from '../../test/http-server.ts';
 import { storedSession, storedUser } from '../../test/signed-in.ts';
 import { HOUR } from '../clock.ts';
@@ -21,7 +23,7 @@ import type { Log } from '../log.ts';
 import { createOutboundCaller } from '../outbound/caller.ts';
 import { createOutboundClient } from '../outbound/client.ts';
 import { createOutboundMetrics } from '../outbound/metrics.ts';
-import type { PublicId } from '../public-id.ts';
+import { newPublicId, type PublicId } from '../public-id.ts';
 import { createKeyring, masterKey } from '../secrets/keyring.ts';
 import { createOidc } from './oidc.ts';
 
@@ -84,6 +86,24 @@ export async function startWithProvider(sql: Sql) {
   const person = async (role: RoleName): Promise<SignedIn> =>
     storedSession(sql, await storedUser(sql, role, clock.now()), { send, clock });
   const admin = await person('admin');
+
+  /** Another session of somebody. */
+  const another = (as: SignedIn): Promise<SignedIn> => storedSession(sql, as.userId, { send, clock });
+
+  /** A Personal access token that may do everything. @returns its value */
+  const storedToken = async (userId: PublicId): Promise<string> => {
+    const value = newApiToken('personal', randomBytes);
+    await sql`
+      insert into api_tokens (id, user_id, name, permissions, hash, created_at)
+      values (${newPublicId('PT')}, ${userId}, 'ci', ${[...PERMISSIONS]}, ${apiTokenHash(value)}, ${clock.now()})`;
+    return value;
+  };
+
+  const anotherProvider = async (): Promise<IdentityProvider> => {
+    const other = await startIdentityProvider(CALLBACK);
+    onTestFinished(() => other.stop());
+    return other;
+  };
 
   const settings = async (changes: Readonly<Record<string, unknown>> = {}): Promise<Received> => {
     const read = await send('GET', '/api/v1/oidc-settings', { as: admin });
@@ -182,6 +202,7 @@ export async function startWithProvider(sql: Sql) {
     ...server,
     sealer: keyring.sealer(key.id),
     ...{ sql, clock, logged, provider, oidc, admin, person, settings },
+    ...{ another, storedToken, anotherProvider },
     ...{ begin, atProvider, land, signIn, link, sessionOf, audited, endings },
     visit(sub: string, claims: Readonly<Record<string, unknown>> = {}, amr?: readonly string[]) {
       provider.visitor = { sub, claims, ...(amr ? { amr } : {}) };

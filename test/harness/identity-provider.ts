@@ -33,6 +33,8 @@ export interface IdentityProvider {
   readonly requests: readonly string[];
   /** Codes that were given have expired when they are used. */
   expireCodes(): void;
+  /** Nothing that was given is known any more. */
+  forgetEverything(): void;
   stop(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export async function startIdentityProvider(redirectUri: string): Promise<Identi
     broken: [],
     requests,
     expireCodes: store.expireCodes,
+    forgetEverything: store.forgetEverything,
     stop: () =>
       new Promise((stopped) => {
         server.close(() => stopped());
