@@ -43,7 +43,7 @@ export function createAgenda(): Agenda {
     get size() {
       return places.size;
     },
-    put(key, { urgent, number }, work) {
+    put(key, { urgent, number, subject }, work) {
       if (!work) {
         places.delete(key);
         return;
@@ -53,7 +53,8 @@ export function createAgenda(): Agenda {
         urgent,
         dueAt: work.dueAt,
         kind: placeOf(work),
-        number: number ?? Number.POSITIVE_INFINITY,
+        // A Storm is told of before its groups.
+        number: subject.kind === 'storm' ? 0 : (number ?? Number.POSITIVE_INFINITY),
         stamp: stamps++,
       };
       places.set(key, place);

@@ -48,7 +48,7 @@ interface Group {
 
 export function accepted(change: Partial<Extract<SendOutcome, { class: 'ok' }>> = {}): SendOutcome {
   const nothing = { threadRef: null, messageUrl: null, replayed: false, values: {}, editableUntil: null };
-  return { class: 'ok', messageId: 'M', hash: null, signedWith: null, ...nothing, ...change };
+  return { class: 'ok', messageId: null, hash: null, signedWith: null, ...nothing, ...change };
 }
 
 export function createMessageWorld(settings: WorldSettings = {}) {
@@ -249,10 +249,10 @@ export function createMessageWorld(settings: WorldSettings = {}) {
     const outcome = scripted ?? accepted();
     if (outcome.class !== 'ok') return outcome;
     if (operation.kind === 'publish')
-      return { ...outcome, messageId: `M${++calls}`, hash: outcome.hash ?? hash };
+      return { ...outcome, messageId: outcome.messageId ?? `M${++calls}`, hash: outcome.hash ?? hash };
     return operation.kind === 'edit'
       ? { ...outcome, messageId: null, hash }
-      : { ...outcome, messageId: `R${++calls}` };
+      : { ...outcome, messageId: outcome.messageId ?? `R${++calls}` };
   }
 
   function shown(call: Call, to: PublicId): string {
@@ -426,6 +426,7 @@ export function createMessageWorld(settings: WorldSettings = {}) {
     /** The problem flag as the group was told last. */
     problem: (name: string) => problems.get(name) ?? false,
     alerts: () => alerts.splice(0),
+    lookOf: (name: string) => String(looks.get(name) ?? 0),
     isOpen: (name: string) => isOpenSubject({ status: groups.get(name as PublicId)?.status ?? 'resolved' }),
     seconds: (count: number): Micros => count * SECOND,
   };
