@@ -13,6 +13,7 @@ import type {
   WebhookInput,
 } from '../src/api/shapes.ts';
 import { mockAccess } from './mock-access.ts';
+import { mockAccountLinks } from './mock-account-links.ts';
 import { mockAuditLog } from './mock-audit.ts';
 import {
   ADA,
@@ -309,6 +310,7 @@ export function createMockApi(data: MockData = createMockData()) {
       return { status: 204 };
     },
     ...mockAccess(),
+    ...mockAccountLinks(),
     ...mockPeople(data.session),
     'GET /system-notices': () => ok({ items: data.notices }),
     'GET /system-status': () => ok(data.status),

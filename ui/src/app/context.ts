@@ -1,5 +1,6 @@
 import { createContext } from 'svelte';
 import type { AccessApi } from '../api/access.ts';
+import type { AccountLinksApi } from '../api/account-links.ts';
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
 import type { AuditLogApi } from '../api/audit-log.ts';
 import type { ConfigurationApi } from '../api/configuration.ts';
@@ -41,6 +42,7 @@ export interface App {
   readonly settings: OrganizationApi;
   readonly links: LinksApi;
   readonly people: PeopleApi;
+  readonly accountLinks: AccountLinksApi;
   readonly requestLog: RequestLogApi;
   readonly auditLog: AuditLogApi;
   readonly system: SystemApi;

@@ -1,5 +1,6 @@
 /** The composition root: the one place that knows how the parts of the client belong together. */
 import { createAccessApi } from '../api/access.ts';
+import { createAccountLinksApi } from '../api/account-links.ts';
 import { createAlertGroupsApi } from '../api/alert-groups.ts';
 import { createAuditLogApi } from '../api/audit-log.ts';
 import { createApiClient } from '../api/client.ts';
@@ -103,6 +104,7 @@ export async function createApp(view: Window): Promise<App> {
     settings: createOrganizationApi(client),
     links: createLinksApi(client),
     people: createPeopleApi(client),
+    accountLinks: createAccountLinksApi(client),
     requestLog,
     auditLog: createAuditLogApi(client),
     system,

@@ -1,4 +1,5 @@
 /** Every text of the UI in English. The Russian catalogue must have the same keys, or it does not compile. */
+import { accountLinks } from './en/account-links.ts';
 import { alertGroups } from './en/alert-groups.ts';
 import { auditLog } from './en/audit-log.ts';
 import { configuration } from './en/configuration.ts';
@@ -33,6 +34,7 @@ export const en = {
   ...destinations,
   ...auditLog,
   ...people,
+  ...accountLinks,
   ...settings,
 };
 

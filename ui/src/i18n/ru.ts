@@ -1,5 +1,6 @@
 /** Every text of the UI in Russian. */
 import type { Catalogue } from './en.ts';
+import { accountLinks } from './ru/account-links.ts';
 import { alertGroups } from './ru/alert-groups.ts';
 import { auditLog } from './ru/audit-log.ts';
 import { configuration } from './ru/configuration.ts';
@@ -33,5 +34,6 @@ export const ru: Catalogue = {
   ...destinations,
   ...auditLog,
   ...people,
+  ...accountLinks,
   ...settings,
 };

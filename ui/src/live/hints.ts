@@ -9,7 +9,8 @@ export type HintType =
   | 'destination'
   | 'organization'
   | 'system-notices'
-  | 'system-status';
+  | 'system-status'
+  | 'account-links';
 
 export interface Hint {
   readonly type: string;
