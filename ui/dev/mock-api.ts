@@ -611,8 +611,14 @@ export function createMockApi(data: MockData = createMockData()) {
       : null;
   }
   function checkWebhook(input: WebhookInput): MockAnswer | null {
-    if (input.events.url === '') return invalid('/events/url', 'required');
-    return input.events.url.startsWith('http') ? null : invalid('/events/url', 'invalid_format');
+    if (input.mode === 'template') {
+      return /^POST /.test(input.template?.create.request ?? '')
+        ? null
+        : invalid('/template/create/request', 'invalid_format');
+    }
+    const url = input.events?.url ?? '';
+    if (url === '') return invalid('/events/url', 'required');
+    return url.startsWith('http') ? null : invalid('/events/url', 'invalid_format');
   }
 
   const operations = Object.entries({ ...sessions, ...alertGroups, ...configuration }).map(

@@ -406,17 +406,6 @@ export interface HeaderTemplate {
   readonly value: string;
 }
 
-export interface WebhookInput {
-  readonly type: 'webhook';
-  readonly name: string;
-  readonly mode: 'events';
-  readonly events: { readonly url: string; readonly headers: readonly HeaderTemplate[] };
-  readonly limiter: Limiter;
-  readonly proxy: ProxyInput;
-}
-
-export interface SigningSecretStatus extends SecretStatus {
-  readonly previous_active_since: Instant | null;
 export type MentionSetting =
   | 'new_alert_group'
   | 'new_alerts'
@@ -433,10 +422,41 @@ export interface MentionTargets {
 
 export type Mentions = Readonly<Record<MentionSetting, MentionTargets>>;
 
+export interface WebhookInput {
+  readonly type: 'webhook';
+  readonly name: string;
+  readonly mentions: Mentions;
+  readonly mode: 'events' | 'template';
+  /** A block that is left out stays as it is stored. */
+  readonly events?: { readonly url: string; readonly headers: readonly HeaderTemplate[] };
+  readonly template?: TemplateInput;
+  readonly limiter: Limiter;
+  readonly proxy: ProxyInput;
+}
+
+/** A value that is taken from an answer. */
+export interface ExtractionRule {
+  readonly name: string;
+  readonly path: string;
+}
+
+export interface RequestTemplate {
+  readonly request: string;
+  readonly extract?: readonly ExtractionRule[];
+}
+
+export interface TemplateInput {
+  readonly create: RequestTemplate;
+  readonly update: RequestTemplate;
+  readonly open_thread: RequestTemplate | null;
+  readonly reply_in_thread: RequestTemplate | null;
+}
+
+export interface SigningSecretStatus extends SecretStatus {
+  readonly previous_active_since: Instant | null;
 }
 
 export interface DestinationWarning {
-  readonly mentions: Mentions;
   readonly kind: string;
   readonly field?: string | null;
   readonly line?: number | null;
@@ -446,23 +466,28 @@ export interface DestinationWarning {
 export interface Destination extends DestinationRef {
   readonly mode?: 'events' | 'template';
   readonly events?: { readonly url: string; readonly headers: readonly HeaderTemplate[] } | null;
+  readonly template?: TemplateInput | null;
+  readonly mentions: Mentions;
   readonly limiter: Limiter;
+  /** Of a messenger. */
+  readonly connection_id?: string;
+  readonly channel_id?: string;
+  readonly channel_name?: string | null;
   readonly proxy?: ProxyConfig;
   readonly signing_secret_status?: SigningSecretStatus;
   readonly routes: readonly EntityRef[];
   readonly warnings: readonly DestinationWarning[];
-  readonly template_error: { readonly since: Instant; readonly error: string } | null;
+  readonly template_error: {
+    readonly request?: string;
+    readonly since: Instant;
+    readonly error: string;
+  } | null;
   readonly created_at: Instant;
   readonly etag: string;
 }
 
 export interface CreatedDestination {
-  readonly mentions: Mentions;
   readonly destination: Destination;
-  /** Of a messenger. */
-  readonly connection_id?: string;
-  readonly channel_id?: string;
-  readonly channel_name?: string | null;
   readonly signing_secret: string | null;
 }
 

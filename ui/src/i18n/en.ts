@@ -16,6 +16,7 @@ import { shell } from './en/shell.ts';
 import { statistics } from './en/statistics.ts';
 import { system } from './en/system.ts';
 import { timeline } from './en/timeline.ts';
+import { webhooks } from './en/webhooks.ts';
 import type { Plural } from './message.ts';
 
 export const en = {
@@ -36,6 +37,7 @@ export const en = {
   ...people,
   ...accountLinks,
   ...settings,
+  ...webhooks,
 };
 
 export type Catalogue = {

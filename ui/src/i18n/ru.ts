@@ -17,6 +17,7 @@ import { shell } from './ru/shell.ts';
 import { statistics } from './ru/statistics.ts';
 import { system } from './ru/system.ts';
 import { timeline } from './ru/timeline.ts';
+import { webhooks } from './ru/webhooks.ts';
 
 export const ru: Catalogue = {
   ...shell,
@@ -36,4 +37,5 @@ export const ru: Catalogue = {
   ...people,
   ...accountLinks,
   ...settings,
+  ...webhooks,
 };

@@ -27,12 +27,17 @@ const ALERTS =
     ' ',
   );
 
+const REQUEST = [
+  ...'.Event .Text .Notify .Mentions .Final .Secrets .Response .Storm'.split(' '),
+  ...'Route AlertGroupCount UrgentCount Final URL'.split(' ').map((name) => `.Storm.${name}`),
+];
+
 const FIELDS: Readonly<Record<TemplateKind, readonly string[]>> = {
   root_message: [...GROUP, ...ALERTS],
   ack_timeout_notice: [...GROUP, ...ALERTS],
   line: [...ALERT, ...GROUP],
   link_rule: ['.Labels', '.Value', ...GROUP, ...ALERTS],
-  webhook_request: [...GROUP, ...ALERTS, '.Event', '.Notify', '.Mentions', '.Storm', '.Secrets', '.Response'],
+  webhook_request: [...GROUP, ...ALERTS, ...REQUEST],
 };
 
 /** Fields of the data of a kind, and what Alerts within `range .Alerts` have. */
