@@ -321,15 +321,15 @@ describe('tokens', () => {
     const actor = connection();
     actor.give({ ...CONFIGURED, polls: false });
     const to = { kind: 'destination', key: DESTINATION };
-    expect(actor.give({ type: 'token_wanted', urgent: false }, DESTINATION).sends).toEqual([
-      { to, message: { type: 'token_granted' } },
+    expect(actor.give({ type: 'token_wanted', urgent: false, count: 1 }, DESTINATION).sends).toEqual([
+      { to, message: { type: 'token_granted', count: 1 } },
     ]);
     actor.give({ type: 'take_token' });
-    expect(actor.give({ type: 'token_wanted', urgent: false }, DESTINATION).sends).toEqual([]);
+    expect(actor.give({ type: 'token_wanted', urgent: false, count: 1 }, DESTINATION).sends).toEqual([]);
     actor.give({ type: 'token_unwanted' }, DESTINATION);
     expect(actor.pass(SECOND).sends).toEqual([]);
     actor.give({ type: 'hold', until: actor.now() + 7 * SECOND });
-    actor.give({ type: 'token_wanted', urgent: false }, DESTINATION);
+    actor.give({ type: 'token_wanted', urgent: false, count: 1 }, DESTINATION);
     expect(actor.pass(7 * SECOND - 1).sends).toEqual([]);
     expect(actor.pass(SECOND).sends).toHaveLength(1);
   });

@@ -15,6 +15,7 @@ import {
   type PollFinished,
   type TokenAnswer,
   type TokenGranted,
+  type TokenWanted,
 } from './messages.ts';
 import { type ConnectionRows, emptyConnectionRows, handledBefore } from './rows.ts';
 import {
@@ -79,7 +80,7 @@ function receive(turn: ConnectionTurn, message: ConnectionMessage, env: TurnEnv)
       turn.reply = takeToken(turn);
       break;
     case 'token_wanted':
-      if (env.from) wish(turn, env.from.key as PublicId, message.urgent);
+      if (env.from) wish(turn, env.from.key as PublicId, message);
       break;
     case 'token_unwanted':
       if (env.from) turn.change({ desk: withoutWish(turn.state.desk, env.from.key as PublicId) });
@@ -141,8 +142,8 @@ function takeToken(turn: ConnectionTurn): TokenAnswer {
   return { granted: true };
 }
 
-function wish(turn: ConnectionTurn, destinationId: PublicId, urgent: boolean): void {
-  turn.change({ desk: wished(turn.state.desk, { destinationId, urgent, since: turn.now }) });
+function wish(turn: ConnectionTurn, destinationId: PublicId, { urgent, count }: TokenWanted): void {
+  turn.change({ desk: wished(turn.state.desk, { destinationId, urgent, count, since: turn.now }) });
 }
 
 function hearEvent(turn: ConnectionTurn, { eventId, say, deleted }: EventArrived): EventAnswer {
@@ -231,8 +232,10 @@ function recallLost(turn: ConnectionTurn): void {
 function pump(turn: ConnectionTurn): void {
   const { desk, to } = granted(turn.state.desk, turn.state.limiter, turn.now);
   if (desk !== turn.state.desk) turn.change({ desk });
-  const message: TokenGranted = { type: 'token_granted' };
-  for (const key of to) turn.send({ to: { kind: 'destination', key }, message });
+  for (const key of new Set(to)) {
+    const message: TokenGranted = { type: 'token_granted', count: to.filter((id) => id === key).length };
+    turn.send({ to: { kind: 'destination', key }, message });
+  }
   const { nextAt } = turn.state.snapshot.context;
   if (!turn.state.snapshot.matches({ polling: 'waiting' }) || nextAt === null || nextAt > turn.now) return;
   turn.step({ type: 'poll_started', at: turn.now, lostAt: turn.now + POLL_LOST_AFTER });

@@ -51,15 +51,18 @@ export interface TokenTaken {
 
 export type TokenAnswer = { readonly granted: true } | { readonly granted: false; readonly dueAt: Micros };
 
-/** A Destination wants to make one call; it is told {@link TokenGranted} when it may. */
+/** A Destination wants to make calls; it is told {@link TokenGranted} when it may. */
 export interface TokenWanted {
   readonly type: 'token_wanted';
   readonly urgent: boolean;
+  /** How many calls it could begin at once. */
+  readonly count: number;
 }
 
-/** What a Destination gets for its {@link TokenWanted}. */
+/** What a Destination gets for its {@link TokenWanted}: at least one token. For the rest it asks again. */
 export interface TokenGranted {
   readonly type: 'token_granted';
+  readonly count: number;
 }
 
 /** The messenger asked everything of this bot to wait. */

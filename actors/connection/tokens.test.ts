@@ -23,8 +23,8 @@ function emptied(): TokenDesk {
   return desk;
 }
 
-const wish = (desk: TokenDesk, destinationId: PublicId, urgent = false, since = T) =>
-  wished(desk, { destinationId, urgent, since });
+const wish = (desk: TokenDesk, destinationId: PublicId, urgent = false, since = T, count = 1) =>
+  wished(desk, { destinationId, urgent, since, count });
 
 describe('a person', () => {
   test('takes what is there, as many as the limit at once', () => {
@@ -59,6 +59,22 @@ describe('deliveries', () => {
     desk = wish(desk, late, false, T + 5);
     const { to } = granted({ ...desk, bucket: { tokens: 2, at: T + SECOND } }, LIMITER, T + SECOND);
     expect(to).toEqual([urgent, early]);
+  });
+});
+
+describe('who wants several tokens', () => {
+  test('gets them together, and no second one before everybody has one', () => {
+    const [many, one] = ids(2) as [PublicId, PublicId];
+    const desk = wish(wish(FRESH_DESK, many, false, T, 3), one, false, T + 1);
+    const { to } = granted(desk, { limit: 3, per_seconds: 1 }, T);
+    expect(to).toEqual([many, one, many]);
+  });
+
+  test('asks again for those that were not there', () => {
+    const [many] = ids(1) as [PublicId];
+    const given = granted(wish(FRESH_DESK, many, false, T, 3), LIMITER, T);
+    expect(given.to).toEqual([many, many]);
+    expect(given.desk.wishes).toEqual([]);
   });
 });
 

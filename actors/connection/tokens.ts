@@ -13,10 +13,12 @@ import {
 /** A delivery comes this much after its token: whoever waits for an answer asks in between. */
 export const BEHIND_PEOPLE: Micros = 200_000;
 
-/** A Destination that wants one call through the Connection. */
+/** A Destination that wants to make calls through the Connection. */
 export interface TokenWish {
   readonly destinationId: PublicId;
   readonly urgent: boolean;
+  /** How many it could begin at once. */
+  readonly count: number;
   /** When it began to wait. */
   readonly since: Micros;
 }
@@ -73,7 +75,8 @@ export function withoutWish(desk: TokenDesk, destinationId: PublicId): TokenDesk
 
 /**
  * Gives tokens to deliveries: at once to the first that comes while there are any; to those that had to wait when their
- * time has come, the Urgent first, then who waits longest.
+ * time has come, the Urgent first, then who waits longest. Nobody gets a second one while another gets none.
+ * @returns a Destination as often as it gets a token
  */
 export function granted(
   desk: TokenDesk,
@@ -83,14 +86,24 @@ export function granted(
   const to: PublicId[] = [];
   let left = desk;
   if (desk.grantAt !== null && now < desk.grantAt) return { desk, to };
-  for (const { destinationId } of inTurn(desk.wishes)) {
-    const taken = takenToken(left, limiter, now);
-    if (!taken) break;
-    left = withoutWish(taken, destinationId);
-    to.push(destinationId);
+  for (let round = inTurn(desk.wishes); round.length > 0; round = withMoreWanted(round)) {
+    for (const { destinationId } of round) {
+      const taken = takenToken(left, limiter, now);
+      if (!taken) return { desk: waiting(left, limiter, now), to };
+      left = withoutWish(taken, destinationId);
+      to.push(destinationId);
+    }
   }
+  return { desk: waiting(left, limiter, now), to };
+}
+
+function withMoreWanted(round: readonly TokenWish[]): readonly TokenWish[] {
+  return round.flatMap((wish) => (wish.count > 1 ? [{ ...wish, count: wish.count - 1 }] : []));
+}
+
+function waiting(left: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
   const grantAt = left.wishes.length === 0 ? null : nextTokenAt(left, limiter, now) + BEHIND_PEOPLE;
-  return { desk: left.grantAt === grantAt ? left : { ...left, grantAt }, to };
+  return left.grantAt === grantAt ? left : { ...left, grantAt };
 }
 
 function inTurn(wishes: readonly TokenWish[]): readonly TokenWish[] {

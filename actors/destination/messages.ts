@@ -2,6 +2,7 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { TokenGranted } from '../connection/messages.ts';
 import type { GroupStatus, LifecycleEventName, Loudness, SymbolicMention, UserRef } from '../model.ts';
 import type { ReplyFacts, SendFinished } from './messages/calls.ts';
 
@@ -26,8 +27,8 @@ export type DestinationMessage =
   | PressBegan
   | { readonly type: 'press_ended'; readonly groupId: PublicId }
   | SendFinished
-  /** A Connection gives one token; the sender is its address. */
-  | { readonly type: 'token_granted' }
+  /** A Connection gives tokens; the sender is its address. */
+  | TokenGranted
   /** Somebody waits for a call: asked, answered like a Connection's `take_token`. */
   | { readonly type: 'take_token' }
   /** The token just taken was not used. */

@@ -10,7 +10,7 @@ import {
   subjectText,
 } from './calls.ts';
 import { type Delivery, type Flight, isOpenSubject } from './delivery.ts';
-import { hasOwnToken, needsGrant, takeOwnToken, useGrant } from './tokens.ts';
+import { hasOwnToken, needsGrant, ownTokens, takeOwnToken, useGrant } from './tokens.ts';
 import { changeState, save } from './turn.ts';
 import { frozen, isLoudNow, isPastWindow, nextWork, type Work } from './work.ts';
 
@@ -39,15 +39,35 @@ function pumpThrough(turn: DestinationTurn, connectionId: string): void {
       continue;
     }
     if (flights.size >= MOST_FLIGHTS || !hasOwnToken(turn)) return;
-    if (!hasGrant(turn, delivery.connectionId, delivery.urgent)) return;
+    const count = () => dueAtOnce(turn, agenda?.keys() ?? []);
+    if (!hasGrant(turn, delivery.connectionId, delivery.urgent, count)) return;
     takeOwnToken(turn);
     begin(turn, delivery, work, false);
   }
 }
 
-function hasGrant(turn: DestinationTurn, connectionId: PublicId | null, urgent: boolean): boolean {
+function hasGrant(
+  turn: DestinationTurn,
+  connectionId: PublicId | null,
+  urgent: boolean,
+  count: () => number,
+): boolean {
   if (connectionId === null || !needsGrant(turn, connectionId)) return true;
-  return useGrant(turn, connectionId, urgent);
+  return useGrant(turn, connectionId, urgent, count);
+}
+
+/** How many of these deliveries may begin a call together, at least one. */
+function dueAtOnce(turn: DestinationTurn, keys: Iterable<string>): number {
+  const { byKey, flights, pressed } = turn.rows.messages;
+  const most = Math.min(MOST_FLIGHTS - flights.size, ownTokens(turn));
+  let due = 0;
+  for (const key of keys) {
+    if (due >= most) break;
+    const delivery = byKey.get(key);
+    const work = delivery && nextWork(delivery, pressed.get(subjectText(delivery.subject)));
+    if (work && work.dueAt <= turn.now) due++;
+  }
+  return Math.max(1, due);
 }
 
 function nextCall(turn: DestinationTurn): number {
@@ -153,7 +173,7 @@ function probe(turn: DestinationTurn): void {
     if (place.mode === 'template') probeBySending(turn);
     return;
   }
-  if (!hasOwnToken(turn) || !hasGrant(turn, place.connectionId, false)) return;
+  if (!hasOwnToken(turn) || !hasGrant(turn, place.connectionId, false, () => 1)) return;
   takeOwnToken(turn);
   const call = nextCall(turn);
   const tookToken = needsGrant(turn, place.connectionId);

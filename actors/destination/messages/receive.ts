@@ -134,7 +134,7 @@ export function receiveMessage(turn: DestinationTurn, message: AboutMessages, en
       sendFinished(turn, message);
       break;
     case 'token_granted':
-      if (env.from) tokenGranted(turn, env.from.key);
+      if (env.from) tokenGranted(turn, env.from.key, message.count);
       break;
     case 'take_token':
       turn.reply = takeForPerson(turn);

@@ -25,6 +25,11 @@ function tokenAt(turn: DestinationTurn): number {
   return Math.max(tokenDueAt(bucketOf(turn), turn.limiter), turn.state.messages.heldUntil ?? 0);
 }
 
+/** How many calls the limiter of the Destination lets begin now, at least one. */
+export function ownTokens(turn: DestinationTurn): number {
+  return Math.max(1, Math.floor(bucketOf(turn).tokens));
+}
+
 export function takeOwnToken(turn: DestinationTurn): void {
   const bucket = withoutToken(bucketOf(turn));
   if (bucket) turn.state = { ...turn.state, bucket };
@@ -57,8 +62,16 @@ export function needsGrant({ directory }: DestinationTurn, connectionId: PublicI
   return connectionId !== null && directory.connectionsById.has(connectionId);
 }
 
-/** Uses a token that the Connection gave, or asks it for one. */
-export function useGrant(turn: DestinationTurn, connectionId: PublicId, urgent: boolean): boolean {
+/**
+ * Uses a token that the Connection gave, or asks it for some.
+ * @param count how many calls may begin at once
+ */
+export function useGrant(
+  turn: DestinationTurn,
+  connectionId: PublicId,
+  urgent: boolean,
+  count: () => number,
+): boolean {
   const given = turn.messages.grants.get(connectionId) ?? 0;
   if (given > 0) {
     turn.messages.grants.set(connectionId, given - 1);
@@ -68,15 +81,15 @@ export function useGrant(turn: DestinationTurn, connectionId: PublicId, urgent: 
   const wish = wishes[connectionId];
   if (wish && (wish.urgent || !urgent)) return false;
   changeState(turn, { wishes: { ...wishes, [connectionId]: { urgent } } });
-  const message: TokenWanted = { type: 'token_wanted', urgent };
+  const message: TokenWanted = { type: 'token_wanted', urgent, count: count() };
   turn.sends.push({ to: connectionAddress(connectionId), message });
   return false;
 }
 
-export function tokenGranted(turn: DestinationTurn, connectionId: string): void {
+export function tokenGranted(turn: DestinationTurn, connectionId: string, count: number): void {
   const { [connectionId]: _, ...wishes } = turn.state.messages.wishes;
   changeState(turn, { wishes });
-  turn.messages.grants.set(connectionId, (turn.messages.grants.get(connectionId) ?? 0) + 1);
+  turn.messages.grants.set(connectionId, (turn.messages.grants.get(connectionId) ?? 0) + count);
 }
 
 /** Gives back what was not used. */
