@@ -9,17 +9,25 @@ import {
   type FirstIntegration,
   findFirstIntegration,
 } from '../../storage/first-integration.ts';
+import { ensureFirstMessenger, type FirstMessenger, hasMessenger } from '../../storage/first-messenger.ts';
 import { systemClock } from '../clock.ts';
 import type { ServiceSettings } from '../compose/settings.ts';
 import { parseHostPort } from '../config.ts';
 import type { Log } from '../log.ts';
 import { type Command, type CommandIo, EXIT, type OptionValues } from './command.ts';
+import {
+  hadMessenger,
+  MESSENGER_CHANNEL,
+  MESSENGER_PORT,
+  type RunningMessenger,
+  startMessenger,
+} from './first-messenger.ts';
 import { type FirstStart, forgetFirstStart, readFirstStart } from './first-start.ts';
 import { type Cleanup, runUntilStopped, startHere } from './run-service.ts';
 import { logFor, readSettings, thisMachine } from './settings.ts';
 
 const HELP = `Usage: tocsin quickstart [--data-dir DIR] [--app HOST:PORT] [--ingest HOST:PORT]
-                         [--internal HOST:PORT] [--json]
+                         [--internal HOST:PORT] [--messenger PORT|off] [--json]
 
 Makes a folder with an embedded PostgreSQL and a master key on first use, migrates, makes a first Admin and an
 Integration, and serves. Prints the address, the login with its password, the Integration token and a snippet for
@@ -29,11 +37,15 @@ Alertmanager. Password and token are shown on the first start only: afterwards o
   --app HOST:PORT       UI and API (default :8080)
   --ingest HOST:PORT    where senders post (default :8081)
   --internal HOST:PORT  health and metrics (default 127.0.0.1:8082)
+  --messenger PORT|off  a messenger in memory to try Tocsin with, at this port of 127.0.0.1 (default 8090; off with --json
+                        unless a port is given). On the first start it gets a Connection and a channel, the Default route
+                        is told there, and the outbound policy allows 127.0.0.1. A restart forgets its messages
   --json                print one JSON line once ready, for programs
 
 SVC_* variables count as for "serve"; SVC_DATABASE_* names a database to use instead of the embedded one.`;
 
 const INTEGRATION_NAME = 'Alertmanager';
+const MESSENGER_NAME = 'Messenger to try out';
 const LOGIN = 'admin';
 const LISTENERS = ['app', 'ingest', 'internal'] as const;
 
@@ -46,6 +58,7 @@ export const quickstart: Command = {
     app: { type: 'string' },
     ingest: { type: 'string' },
     internal: { type: 'string' },
+    messenger: { type: 'string' },
     json: { type: 'boolean' },
   },
   run: (values, io) => runQuickstart(values, io, 'on'),
@@ -60,6 +73,11 @@ export async function runQuickstart(
   const wrong = LISTENERS.find((name) => !isListenAddress(values[name]));
   if (wrong) {
     io.err(`tocsin quickstart: --${wrong} takes HOST:PORT or :PORT.`);
+    return EXIT.usage;
+  }
+  const messengerPort = messengerPortOf(values);
+  if (messengerPort === 'wrong') {
+    io.err('tocsin quickstart: --messenger takes a port, or off.');
     return EXIT.usage;
   }
   const machine = thisMachine();
@@ -77,15 +95,20 @@ export async function runQuickstart(
     const bootstrap = given ?? madeUp(first);
     const settings = { ...read.settings, bootstrap, processing };
     let integration: FirstIntegration | null = null;
+    const messenger = await offerMessenger(folder, messengerPort, first !== null, cleanups);
+    let hasChannel = false;
     const { adminCreated, urls } = await startHere({
       settings,
       log,
       env: io.env,
       migrate: true,
       cleanups,
-      alsoEnsure: async (tx) => {
+      alsoEnsure: async (tx, keyring) => {
         if (first) integration = await ensureFirstIntegration(tx, newIntegration(first));
         else integration = await findFirstIntegration(tx);
+        if (!messenger) return;
+        if (first) await ensureFirstMessenger(tx, keyring, newMessenger(messenger));
+        hasChannel = await hasMessenger(tx, messenger.url);
       },
     });
     const isShown = first !== null && !given && (adminCreated || first.wasPending);
@@ -93,12 +116,38 @@ export async function runQuickstart(
       urls: { ...urls, ingestPublic: settings.ingestUrl },
       login: given?.login ?? LOGIN,
       password: isShown ? first.password : null,
+      messengerUrl: messenger && hasChannel ? messenger.url : null,
       integration: first?.wasPending && integration ? withToken(integration, first.token) : integration,
     };
     io.out(values.json ? jsonLine(shown) : forPeople(shown));
     if (first) await forgetFirstStart(folder);
     return true;
   });
+}
+
+/** Null: none is wanted. */
+function messengerPortOf({ messenger, json }: OptionValues): number | 'wrong' | null {
+  if (messenger === undefined) return json ? null : MESSENGER_PORT;
+  if (messenger === 'off') return null;
+  const port = typeof messenger === 'string' && /^\d{1,5}$/.test(messenger) ? Number(messenger) : -1;
+  return port >= 0 && port <= 65_535 ? port : 'wrong';
+}
+
+/** A folder that is not new has one only if it had one before. Null also when its port is taken. */
+async function offerMessenger(
+  folder: string,
+  port: number | null,
+  isFirst: boolean,
+  cleanups: Cleanup[],
+): Promise<RunningMessenger | null> {
+  if (port === null || !(isFirst || (await hadMessenger(folder)))) return null;
+  const messenger = await startMessenger(folder, port);
+  if (messenger) cleanups.push(() => messenger.close());
+  return messenger;
+}
+
+function newMessenger({ url, token }: RunningMessenger): FirstMessenger {
+  return { url, token, channel: MESSENGER_CHANNEL, name: MESSENGER_NAME, now: systemClock.now() };
 }
 
 function isListenAddress(value: OptionValues[string]): boolean {
@@ -194,9 +243,11 @@ interface Shown {
   /** Null when it was given, or made by an earlier start. */
   readonly password: string | null;
   readonly integration: FirstIntegration | null;
+  /** The page of the messenger to try out; null when there is none. */
+  readonly messengerUrl: string | null;
 }
 
-function jsonLine({ urls, login, password, integration }: Shown): string {
+function jsonLine({ urls, login, password, integration, messengerUrl }: Shown): string {
   return JSON.stringify({
     ready: true,
     app_url: urls.app,
@@ -207,12 +258,14 @@ function jsonLine({ urls, login, password, integration }: Shown): string {
     integration_id: integration?.id ?? null,
     integration_token: integration?.token ?? null,
     ingest_endpoint: ingestEndpoint(urls.ingestPublic),
+    ...(messengerUrl === null ? {} : { messenger_url: messengerUrl }),
   });
 }
 
-function forPeople({ urls, login, password, integration }: Shown): string {
+function forPeople({ urls, login, password, integration, messengerUrl }: Shown): string {
   const lines = ['', `  Tocsin is ready: ${urls.app}`, `  Login:    ${login}`];
   lines.push(`  Password: ${password ?? 'as it was shown or set before'}`);
+  if (messengerUrl) lines.push(`  Messages: ${messengerUrl} shows what a messenger would get`);
   if (!integration?.token) {
     lines.push('', '  Tokens for senders are under Integrations in the UI.', '');
     return lines.join('\n');

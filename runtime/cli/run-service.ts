@@ -1,9 +1,8 @@
 /** Runs the service in this process until a signal ends it: shared by `serve` and `quickstart`. */
 import type { ListenAddress } from '../../http/listeners.ts';
 import { isUnavailable } from '../../storage/connection.ts';
-import type { Transaction } from '../../storage/records.ts';
 import { systemClock } from '../clock.ts';
-import { openDatabase } from '../compose/database.ts';
+import { type OpenOptions, openDatabase } from '../compose/database.ts';
 import { tellOutagesOnce } from '../compose/outage-log.ts';
 import { askOf } from '../compose/placement.ts';
 import { startService } from '../compose/service.ts';
@@ -24,7 +23,7 @@ export interface Run {
   readonly env: CommandIo['env'];
   readonly migrate: boolean;
   readonly cleanups: Cleanup[];
-  readonly alsoEnsure?: (tx: Transaction) => Promise<void>;
+  readonly alsoEnsure?: OpenOptions['alsoEnsure'];
 }
 
 export interface Started {

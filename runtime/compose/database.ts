@@ -53,8 +53,8 @@ export interface OpenOptions {
   readonly migrate: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Further first rows, in the transaction of the ensure steps (quickstart's Integration). */
-  readonly alsoEnsure?: (tx: Transaction) => Promise<void>;
+  /** Further first rows, in the transaction of the ensure steps (what quickstart makes). */
+  readonly alsoEnsure?: (tx: Transaction, keyring: Pick<SwitchableKeyring, 'sealer'>) => Promise<void>;
 }
 
 /**
@@ -155,7 +155,7 @@ async function ensureFirstRows(
           log,
         });
         await ensureDefaults(tx, now);
-        await options.alsoEnsure?.(tx);
+        await options.alsoEnsure?.(tx, keyring);
         return { keyring, adminCreated };
       });
     });
