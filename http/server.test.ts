@@ -3,6 +3,7 @@ import { connect, createServer as createNetServer, type Socket } from 'node:net'
 import * as v from 'valibot';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SECOND } from '../runtime/clock.ts';
+import { otherOperations } from '../test/every-operation.ts';
 import { startHttp } from '../test/http-server.ts';
 import { type Operation, operation } from './operation.ts';
 import { ListenError } from './server.ts';
@@ -213,7 +214,7 @@ describe('requests', () => {
   });
 
   test('requests are counted by path template', async () => {
-    const { send, registry } = await startHttp();
+    const { send, registry } = await startHttp({ operations: otherOperations() });
     await send('GET', '/api/v1/users/SR0000000000AA');
     await send('GET', '/api/v1/nothing');
     await send('BREW', '/api/v1/nothing');
@@ -313,7 +314,7 @@ describe('connections', () => {
 
 describe('bodies that nobody may send', () => {
   test('without credentials the answer does not wait for the body', async () => {
-    const { addresses } = await startHttp();
+    const { addresses } = await startHttp({ operations: otherOperations() });
     const socket = await rawConnection(addresses.app);
     socket.write(head('/users', 1000));
     const [answer] = (await once(socket, 'data')) as [Buffer];
@@ -321,7 +322,7 @@ describe('bodies that nobody may send', () => {
   });
 
   test('too large is told first', async () => {
-    const { send } = await startHttp();
+    const { send } = await startHttp({ operations: otherOperations() });
     const answer = await send('POST', '/api/v1/users', { body: 'x'.repeat(1_048_577) });
     expect(answer.status).toBe(413);
   });

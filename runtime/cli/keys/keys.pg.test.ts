@@ -87,6 +87,42 @@ async function fillEveryField(): Promise<void> {
   );
   if (stored === 'name_taken') throw new Error('the database is not empty');
   bridge = stored.id;
+  await fillAccess();
+}
+
+const PERSON = 'SR0000000000AA';
+const STATE = Buffer.alloc(32, 1);
+let organization: PublicId;
+
+/** What sign-in and the Organization keep, put there by hand. */
+async function fillAccess(): Promise<void> {
+  const sql = database.sql();
+  const sealer = both.sealer(old.id);
+  const [row] = await sql<{ id: PublicId }[]>`select id from organization`;
+  if (!row) throw new Error('there is an Organization');
+  organization = row.id;
+  await sql`
+    update organization set
+      heartbeat_url = ${sealer.seal('organization.heartbeat_url', organization, 'https://beats.example')},
+      heartbeat_proxy_password = ${sealer.seal('organization.heartbeat_proxy_password', organization, 'a')}`;
+  await sql`
+    insert into users (
+      id, version, login, login_folded, name, role, source, status, created_at, offline_token, totp_seed,
+      totp_enrolled_at, totp_pending_seed
+    )
+    values (
+      ${PERSON}, 1, 'bob', 'bob', 'Bob', 'viewer', 'local', 'active', ${now},
+      ${sealer.seal('user.offline_token', PERSON, 'b')}, ${sealer.seal('user.totp_seed', PERSON, 'c')}, ${now},
+      ${sealer.seal('user.totp_pending_seed', PERSON, 'd')}
+    )`;
+  await sql`
+    update oidc_settings set
+      client_secret = ${sealer.seal('oidc.client_secret', 'oidc', 'e')},
+      proxy_password = ${sealer.seal('oidc.proxy_password', 'oidc', 'f')}`;
+  await sql`delete from oidc_requests`;
+  await sql`
+    insert into oidc_requests (state_hash, nonce, verifier, return_to, expires_at)
+    values (${STATE}, '', ${sealer.seal('oidc.pkce_verifier', STATE.toString('hex'), 'g')}, '/', ${now})`;
 }
 
 function environment(keys: readonly MasterKey[]) {
@@ -174,7 +210,7 @@ describe('a rotation', () => {
     const { code, out, err } = await rotate(next);
     expect([code, out]).toEqual([
       0,
-      [expect.stringContaining(`${next.id} is active; 7 values sealed anew.`)],
+      [expect.stringContaining(`${next.id} is active; ${SECRET_FIELDS.length} values sealed anew.`)],
     ]);
     expect(JSON.parse(err.join(''))).toMatchObject({
       ...{ level: 'warn', event: 'key_activated', from: old.id, to: next.id, actor: 'Ann' },
@@ -309,7 +345,7 @@ describe('a rotation is refused, and changes nothing', () => {
       1,
       {
         active: old.id,
-        opened: 6,
+        opened: SECRET_FIELDS.length - 1,
         unreadable: [{ field: 'destination.secret', owner: `${destination}/token`, key_id: other.id }],
       },
     ]);
@@ -389,7 +425,7 @@ describe('after all keys were lost, a reset', () => {
     const { code, out, err } = await reset('--yes');
     expect([code, err]).toEqual([0, []]);
     expect(out).toEqual([
-      `${other.id} is active; 7 values wiped, 1 session ended.`,
+      `${other.id} is active; ${SECRET_FIELDS.length} values wiped, 1 session ended.`,
       'Enter again:',
       `  ${destination}/token (receiver): Secret`,
       `  ${destination} (receiver): signing secret (generate a new one)`,
@@ -398,6 +434,14 @@ describe('after all keys were lost, a reset', () => {
       `  ${bridge} (bridge): token`,
       `  ${bridge} (bridge): push secret`,
       `  ${bridge} (bridge): proxy password`,
+      '  oidc: client secret of the identity provider',
+      '  oidc: proxy password of the identity provider',
+      `  ${STATE.toString('hex')}: sign-in under way (begin it again)`,
+      `  ${PERSON} (Bob): offline token (sign in again)`,
+      `  ${PERSON} (Bob): second factor (enrol again)`,
+      `  ${PERSON} (Bob): second factor being set up (begin it again)`,
+      `  ${organization}: URL of the outgoing heartbeat`,
+      `  ${organization}: proxy password of the outgoing heartbeat`,
       'Do not hold this key and end within 30 s: a. Give them the new list.',
     ]);
     const empty = Object.fromEntries(SECRET_FIELDS.map(({ table, column }) => [`${table}.${column}`, []]));
