@@ -14,6 +14,12 @@ import { machinesCommand } from './cli/machines.ts';
 import { migrate } from './cli/migrate.ts';
 import { quickstart } from './cli/quickstart.ts';
 import { serve } from './cli/serve.ts';
+import { userList } from './cli/user/list.ts';
+import { createReadSecret } from './cli/user/read-secret.ts';
+import { userResetPassword } from './cli/user/reset-password.ts';
+import { userResetTotp } from './cli/user/reset-totp.ts';
+import { userSetupLink } from './cli/user/setup-link.ts';
+import { userUnlock } from './cli/user/unlock.ts';
 import { version } from './cli/version.ts';
 
 process.exitCode = await runCommandLine(
@@ -27,6 +33,11 @@ process.exitCode = await runCommandLine(
     keysVerify,
     keysRotate,
     keysReset,
+    userList,
+    userResetPassword(createReadSecret(process.stdin, (text) => process.stderr.write(text))),
+    userSetupLink,
+    userResetTotp,
+    userUnlock,
     ingestReplay,
     bridgeCheck,
     bridgeReference,

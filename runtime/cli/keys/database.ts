@@ -1,4 +1,4 @@
-/** How the commands of `tocsin keys` reach the database, and what they share in words. */
+/** How the commands of `tocsin keys` and `tocsin user` reach the database, and what they share in words. */
 import { codePoints } from '../../../actors/text.ts';
 import { logAudited } from '../../../storage/audit-commits.ts';
 import { connect, openSession } from '../../../storage/connection.ts';
@@ -23,6 +23,7 @@ export const NO_KEYRING =
 
 export interface KeysDatabase {
   readonly sql: Sql;
+  readonly settings: ServiceSettings;
   /** In the order of the list. */
   readonly masterKeys: readonly MasterKey[];
   readonly log: Log;
@@ -58,7 +59,13 @@ export async function withKeysDatabase(
     });
     await requireSchema(sql);
     const { masterKeys } = settings;
-    return await run({ sql, masterKeys, log, alone: (change) => alone(name, settings, sql, change) });
+    return await run({
+      sql,
+      settings,
+      masterKeys,
+      log,
+      alone: (change) => alone(name, settings, sql, change),
+    });
   } catch (error) {
     return reportStartFailure(error, io, log);
   } finally {

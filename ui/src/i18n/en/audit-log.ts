@@ -71,6 +71,7 @@ export const auditLog = {
   'auditVerb.password_set': 'password set',
   'auditVerb.password_setup_link_created': 'password setup link created',
   'auditVerb.password_reset': 'password reset',
+  'auditVerb.unlocked': 'failed attempts forgotten',
   'auditVerb.oidc_linked': 'linked to the identity provider',
   'auditVerb.oidc_link_refused': 'link to the identity provider refused',
   'auditVerb.converted_to_local': 'converted to local',

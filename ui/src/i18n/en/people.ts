@@ -8,7 +8,6 @@ export const people = {
   'profile.timeZone': 'Time zone',
   'profile.timeZoneHelp': 'Empty: the zone of the browser.',
   'profile.timeThere': 'Now there: {time}',
-  'profile.languageHelp': 'Also of what messengers send you.',
   'profile.languageAny': 'Like the browser',
 
   'password.title': 'Password',

@@ -76,6 +76,7 @@ export const auditLog = {
   'auditVerb.password_set': 'установка пароля',
   'auditVerb.password_setup_link_created': 'создание ссылки для пароля',
   'auditVerb.password_reset': 'сброс пароля',
+  'auditVerb.unlocked': 'неудачные попытки забыты',
   'auditVerb.oidc_linked': 'связь с провайдером входа',
   'auditVerb.oidc_link_refused': 'отказ в связи с провайдером входа',
   'auditVerb.converted_to_local': 'перевод в локальные',

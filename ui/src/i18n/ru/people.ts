@@ -8,7 +8,6 @@ export const people = {
   'profile.timeZone': 'Часовой пояс',
   'profile.timeZoneHelp': 'Пусто — пояс браузера.',
   'profile.timeThere': 'Сейчас там: {time}',
-  'profile.languageHelp': 'И язык того, что вам пишут мессенджеры.',
   'profile.languageAny': 'Как в браузере',
 
   'password.title': 'Пароль',

@@ -6,7 +6,7 @@ export const ACTIONS = {
   user: [
     ...CRUD,
     ...['role_changed', 'disabled', 'enabled', 'profile_updated', 'password_changed', 'password_set'],
-    ...['password_setup_link_created', 'password_reset', 'oidc_linked', 'oidc_link_refused'],
+    ...['password_setup_link_created', 'password_reset', 'unlocked', 'oidc_linked', 'oidc_link_refused'],
     ...['converted_to_local', 'oidc_refused', 'role_sync_kept_admin'],
   ],
   totp: ['enrolled', 'removed', 'recovery_codes_regenerated', 'reset'],
