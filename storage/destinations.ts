@@ -1,7 +1,6 @@
 /** Destinations in Postgres: the store behind actors/destination/ports.ts. */
 import { randomBytes } from 'node:crypto';
 import { type Authorship, auditDiff, auditEntry } from '../actors/audit.ts';
-import { DELETED_ERROR } from '../actors/destination/turn.ts';
 import type {
   BridgeFields,
   CreatedDestination,
@@ -16,6 +15,7 @@ import type {
   WebhookFields,
 } from '../actors/destination/ports.ts';
 import { newSigningSecret } from '../actors/destination/signature.ts';
+import { DELETED_ERROR } from '../actors/destination/turn.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import type { Keyring } from '../runtime/secrets/keyring.ts';
 import type { AppendAudit } from './access.ts';
@@ -78,6 +78,15 @@ export function createDestinationStore(deps: DestinationStoreDeps): DestinationS
 
     remove: (id, isCurrent, author) =>
       internalAlerts.announced(change(author, (made) => remove(made, internalAlerts, id, isCurrent))),
+
+    async channelFound({ id, fields, channelName }, name) {
+      if (fields.type === 'webhook' || channelName === name) return false;
+      const { connection_id: connectionId, channel_id: channelId } = fields;
+      const renamed = await sql`
+        update destinations set channel_name = ${name}
+        where id = ${id} and connection_id = ${connectionId} and channel_id = ${channelId} and deleted_at is null`;
+      return renamed.count > 0;
+    },
 
     tested: (destination, test, author) => change(author, (made) => recordTest(made, destination, test)),
 
@@ -188,7 +197,7 @@ async function update<Refusal>(
   if ('refuse' in decision) return { outcome: 'refused', refusal: decision.refuse };
   const { fields, proxyPassword, channelName } = decision.save;
   if (fields.type === 'bridge' && !(await holdConnection(tx, fields))) return { outcome: 'no_connection' };
-  await tx`update destinations set channel_name = ${channelName} where id = ${id}`;
+  if (channelName !== current.channelName) await nameChannel(tx, id, channelName);
   const diff = [
     ...auditDiff(current.fields, fields),
     ...(changesPassword(proxyPassword, row) ? [PASSWORD_CHANGED] : []),
@@ -225,6 +234,10 @@ async function updateWebhook(
       proxy_password = ${password.proxy_password},
       proxy_password_at = ${password.proxy_password_at}
     where id = ${row.id}`;
+}
+
+async function nameChannel(tx: Transaction, id: PublicId, name: string | null): Promise<void> {
+  await tx`update destinations set channel_name = ${name} where id = ${id}`;
 }
 
 /** Messages stay where they were posted: the place that is left is kept for their last edit (delivery §10). */

@@ -64,6 +64,7 @@ export function createBridgeCheck(deps: BridgeCheckDeps): BridgeChannelCheck {
     const forInfo = await deps.tokens.take(owners);
     if (forInfo !== 'granted') return forInfo;
     const info = await bridge.call(access, bridgeCalls.getInfo(), options);
+    deps.tokens.spent(settings.id, info);
     if (info.class !== 'not_sent') {
       system.tell(connectionAddress(settings.id), infoRead(settings.access, info, null, clock.now()));
     }
@@ -72,6 +73,7 @@ export function createBridgeCheck(deps: BridgeCheckDeps): BridgeChannelCheck {
     const forChannel = await deps.tokens.take(owners);
     if (forChannel !== 'granted') return forChannel;
     const channel = await bridge.call(access, bridgeCalls.checkChannel(channelId), options);
+    deps.tokens.spent(settings.id, channel);
     if (channel.class === 'not_sent') return failed('channel_exists', 'the service is stopping');
     if (channel.class !== 'ok') return failed('channel_exists', channel.detail ?? channel.error);
     const checks = [passed('token'), passed('channel_exists')];

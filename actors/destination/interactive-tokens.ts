@@ -2,7 +2,8 @@
 import type { ActorSystem } from '../../runtime/actor/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { connectionAddress, type TokenAnswer } from '../connection/messages.ts';
+import type { BridgeOutcome } from '../connection/bridge/answer.ts';
+import { connectionAddress, type Held, type TokenAnswer } from '../connection/messages.ts';
 import { type TokenGrant, withinBudget } from '../connection/waiting-token.ts';
 import { destinationAddress } from './messages.ts';
 
@@ -15,6 +16,8 @@ export interface TokenOwners {
 export interface InteractiveTokens {
   /** At once, or within `delivery.interactive_budget`, or not at all. */
   take(owners: TokenOwners): Promise<TokenGrant>;
+  /** What a call came to: a messenger that asks everything of its bot to wait is left alone until then. */
+  spent(connectionId: PublicId, outcome: BridgeOutcome<unknown>): void;
 }
 
 export interface InteractiveTokensDeps {
@@ -35,5 +38,12 @@ export function createInteractiveTokens({ system, clock }: InteractiveTokensDeps
     if (!isGranted && destination) system.tell(destination, { type: 'token_returned' });
     return shared as TokenAnswer;
   };
-  return { take: (owners) => withinBudget(clock, () => askFor(owners)) };
+  return {
+    take: (owners) => withinBudget(clock, () => askFor(owners)),
+    spent(connectionId, outcome) {
+      if (outcome.class !== 'retry_after' || outcome.scope !== 'bot') return;
+      const held: Held = { type: 'hold', until: outcome.until };
+      system.tell(connectionAddress(connectionId), held);
+    },
+  };
 }

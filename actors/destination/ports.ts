@@ -135,6 +135,11 @@ export interface DestinationStore {
   /** Ends what waits, wipes every secret and keeps the row for history. */
   remove(id: PublicId, isCurrent: IsCurrent, author: Authorship): Promise<'removed' | 'unknown' | 'stale'>;
 
+  /**
+   * A check found what the messenger calls the channel.
+   * @returns whether that is news
+   */
+  channelFound(destination: StoredDestination, name: string): Promise<boolean>;
   /** Enters it into the Audit log, and keeps whose message it is. */
   tested(destination: StoredDestination, test: TestedDestination, author: Authorship): Promise<void>;
 

@@ -398,6 +398,27 @@ describe('the check', () => {
     expect(records.map(({ checkRun }) => checkRun)).toEqual([body.request_log_run, body.request_log_run]);
   });
 
+  test('finds the name that the channel has now', async () => {
+    const { id } = await created();
+    bridge.on('GET /v1/channels/alerts%2Fprod', channel('alerts/prod', 'Production'));
+    hints.sent.length = 0;
+    await api.post(`/destinations/${id}/checks`);
+    expect(hints.sent).toEqual([{ type: 'destination', id }]);
+    await api.post(`/destinations/${id}/checks`);
+    expect(hints.sent).toHaveLength(1);
+    expect((await api.get('/destinations?type=bridge')).body.items).toMatchObject([
+      { id, channel_name: 'Production', etag: '"1"' },
+    ]);
+  });
+
+  test('a bot that is asked to wait is left alone by everything of its Connection', async () => {
+    const { id } = await created();
+    const body = { type: 'about:blank', title: 'Slow', status: 429, class: 'rate_limited', scope: 'bot' };
+    bridge.on('GET /v1/info', { status: 429, headers: { ...PROBLEM, 'retry-after': '7' }, body });
+    expect((await api.post(`/destinations/${id}/checks`)).body.ok).toBe(false);
+    expect(told).toContain('connection hold');
+  });
+
   test('one that fails changes nothing, and says what the bridge says', async () => {
     const { id } = await created();
     bridge.on('GET /v1/channels/alerts%2Fprod', forbidden('The bot was removed.'));

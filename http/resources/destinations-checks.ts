@@ -26,7 +26,7 @@ const CheckShape = v.object({
 });
 
 export function destinationCheckOperations(deps: DestinationOperationsDeps): readonly Operation[] {
-  const { store, connections, checkBridge } = deps;
+  const { store, connections, checkBridge, hints } = deps;
   return [
     operation({
       id: 'checkDestination',
@@ -48,6 +48,9 @@ export function destinationCheckOperations(deps: DestinationOperationsDeps): rea
         const run = newPublicId('RN');
         const checked = await checkBridge({ destinationId: id, settings, channelId: fields.channel_id }, run);
         if ('retryAfterSeconds' in checked) return refuse(messengerBusy(checked.retryAfterSeconds));
+        if (checked.channelName !== null && (await store.channelFound(destination, checked.channelName))) {
+          hints.send({ type: 'destination', id });
+        }
         const { health } = checked.ok ? await provedToWork(deps, destination, call.now) : destination;
         const { ok, checks } = checked;
         return {

@@ -168,6 +168,9 @@ export function destinationOperations(deps: DestinationOperationsDeps): readonly
           case 'refused':
             return update.refusal;
           case 'unchanged':
+            if (update.destination.channelName !== before.channelName) {
+              deps.hints.send({ type: 'destination', id });
+            }
             return answer(200, await afterSave(deps, update.destination, call.now));
           case 'saved':
             await directory.reload();

@@ -104,6 +104,7 @@ async function post(
       },
     },
   );
+  deps.tokens.spent(connectionId, outcome);
   const step = stepOf(deps, begun, classOf(outcome), errorOf(outcome), record);
   if (outcome.class !== 'ok') return { steps: [step], message: null };
   return { steps: [step], message: { connectionId, messageId: outcome.value.message_id } };

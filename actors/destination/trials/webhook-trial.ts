@@ -38,7 +38,7 @@ import type { TrialViews } from './trial-view.ts';
 import { previewWebhook } from './webhook-preview.ts';
 
 export interface WebhookTrialDeps extends RequestDeps {
-  readonly tokens: InteractiveTokens;
+  readonly tokens: Pick<InteractiveTokens, 'take'>;
   readonly views: TrialViews;
   readonly directory: { current(): Pick<Directory, 'usersById'> };
   readonly publicUrl: string;
