@@ -39,7 +39,7 @@ describe('which keys are used', () => {
   const read = () => inSnapshot(database.sql(), readKeyUse);
 
   test('nothing is on a new database', async () => {
-    expect(await read()).toEqual({ activeKeyId: null, sealedWith: new Map() });
+    expect(await read()).toEqual({ activeKeyId: null, sealedWith: new Map(), signedWith: new Map() });
   });
 
   test('the canary and every sealed value count', async () => {
@@ -52,6 +52,7 @@ describe('which keys are used', () => {
         [active.id, 2],
         [older.id, 1],
       ]),
+      signedWith: new Map(),
     });
   });
 });

@@ -5,6 +5,7 @@ import type { AppendAudit } from './access.ts';
 import { keyHolders } from './key-view.ts';
 import { lockSealing, readKeyring, writeActiveKey } from './keyring.ts';
 import type { Transaction } from './records.ts';
+import { rerenderOldButtons } from './rerender.ts';
 import {
   type Resealed,
   replaceSealed,
@@ -39,7 +40,8 @@ export type RotationOutcome =
 const STALLED_AFTER = '5s';
 
 /**
- * Runs in one transaction under the start-up lock. Saves of sealed values wait for its end, everything else goes on; a
+ * Runs in one transaction under the start-up lock. Open Root messages are looked at afterwards, so that their buttons are
+ * signed anew. Saves of sealed values wait for its end, everything else goes on; a
  * process killed in the middle leaves the old key active and every value as it was. No `updated_at` moves.
  * @throws {KeyringError} the keys of this process do not open the database
  */
@@ -72,6 +74,7 @@ export async function rotateKeys(
 
   await writeActiveKey(tx, sealer);
   for (const [field, values] of resealed) await replaceSealed(tx, field, values);
+  await rerenderOldButtons(tx, author.at);
   const fields = Object.fromEntries([...resealed].map(([{ field }, values]) => [field, values.length]));
   const details = { from, to, fields };
   const entry = { action: 'keyring.key_activated', resourceId: to, resourceName: to, details };

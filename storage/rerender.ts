@@ -17,10 +17,14 @@ export function rerenderThrough(
   return tellThrough(tx, connectionIds, RERENDER, at);
 }
 
-/** Those that post through any Connection. */
-export async function rerenderButtons(tx: Transaction, at: Micros): Promise<void> {
+/** Those with open Root messages whose buttons another key signed than the active one (secrets §5). */
+export async function rerenderOldButtons(tx: Transaction, at: Micros): Promise<void> {
+  // index: deliveries_signed
   const rows = await tx<{ id: PublicId }[]>`
-    select id from destinations where connection_id is not null and deleted_at is null order by id`;
+    select distinct d.destination_id as id
+    from deliveries d join destinations t on t.id = d.destination_id and t.deleted_at is null
+    where d.signed_with is not null and d.is_open and d.signed_with <> (select active_key_id from keyring)
+    order by 1`;
   await tell(tx, rows, RERENDER, at);
 }
 

@@ -14,7 +14,9 @@ import { ensurePartitions } from '../../storage/partitions.ts';
 import type { Sql } from '../../storage/records.ts';
 import { pruneReplicaRecords } from '../../storage/replica-records.ts';
 import { pruneRequestRecords } from '../../storage/request-records.ts';
+import { rerenderOldButtons } from '../../storage/rerender.ts';
 import { RETENTION_STEPS } from '../../storage/retention.ts';
+import { inTransaction } from '../../storage/transaction.ts';
 import { pruneWebhookEvents } from '../../storage/webhook-events.ts';
 import { type Clock, DAY, HOUR, MINUTE } from '../clock.ts';
 import type { LeaderTask } from '../leader-tasks.ts';
@@ -80,6 +82,8 @@ async function inTurn(deps: HousekeepingDeps, goesOn: () => boolean): Promise<vo
     partitions: () => keepPartitions(deps, goesOn),
     access_pruning: async () => countPruned(deps, { ...(await pruneAccess(sql, clock.now())) }),
     link_pruning: async () => countPruned(deps, { ...(await pruneLinkRequests(sql, clock.now())) }),
+    // A replica that had not heard of another active key yet may have signed with the one before.
+    button_signing: () => inTransaction(sql, (tx) => rerenderOldButtons(tx, clock.now())),
     event_pruning: async () => countPruned(deps, await pruneDeliveries(deps, goesOn)),
     request_log_pruning: async () => {
       const prune = (limit: number) => pruneRequestRecords(sql, clock.now(), limit);

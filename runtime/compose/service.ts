@@ -24,9 +24,11 @@ import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
 import { builtinIntegration, createInternalAlerts } from '../../storage/internal-alerts.ts';
 import { createLinkSource } from '../../storage/link-source.ts';
 import { createPeople } from '../../storage/people.ts';
+import { rerenderOldButtons } from '../../storage/rerender.ts';
 import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
 import { createSnapshotQueue } from '../../storage/snapshots.ts';
 import { createSystemStatusReader } from '../../storage/system-status.ts';
+import { inTransaction } from '../../storage/transaction.ts';
 import { createWaitingWork } from '../../storage/waiting-work.ts';
 import { destinationsWithWork } from '../../storage/webhook-events.ts';
 import { type ActorMessage, type ActorSystem, type Address, SHARDS, shardOf } from '../actor/index.ts';
@@ -153,10 +155,21 @@ export async function startService(
   );
   const sharing = { me, main, clock, log, others };
   const { broadcast, hints, hintHere } = createShared(sharing);
+  /** Messages that this replica laid out before it heard of another active key still have its buttons. */
+  const signAnew = () => {
+    inTransaction(main, (tx) => rerenderOldButtons(tx, clock.now())).then(
+      () => system.poke(),
+      // Whoever leads looks every hour.
+      (error: unknown) => log('store_read_failed', { what: 'old buttons', error: String(error) }),
+    );
+  };
   const activeKey = createKeySwitch({
     keyring: database.keyring,
     log,
-    onSwitched: () => hintHere({ type: 'organization', id: null }),
+    onSwitched() {
+      hintHere({ type: 'organization', id: null });
+      signAnew();
+    },
     onNotHeld: () => process.exit(1),
   });
   const { watch, saving } = followConfiguration({

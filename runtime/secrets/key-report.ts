@@ -6,6 +6,8 @@ export interface KeysKnown {
   readonly activeKeyId: string | null;
   /** How many sealed values each key id opens; ids without any are absent. */
   readonly sealedWith: ReadonlyMap<string, number>;
+  /** How many open Root messages have buttons that each key signed; ids without any are absent. */
+  readonly signedWith: ReadonlyMap<string, number>;
   /** Live ones, one entry each. */
   readonly replicas: readonly { readonly id: string; readonly keyIds: readonly string[] }[];
 }
@@ -16,18 +18,24 @@ export interface KeyEntry {
   /** Ids of live replicas. */
   readonly heldBy: readonly string[];
   readonly missingOn: readonly string[];
-  /** Active, or something is sealed with it, or nothing else is held. */
+  /** Active, or something is sealed or a button signed with it, or nothing else is held. */
   readonly needed: boolean;
   readonly removable: boolean;
 }
 
 /** The active key first, then by id. */
-export function keyEntries({ activeKeyId, sealedWith, replicas }: KeysKnown): readonly KeyEntry[] {
+export function keyEntries({
+  activeKeyId,
+  sealedWith,
+  signedWith,
+  replicas,
+}: KeysKnown): readonly KeyEntry[] {
   const held = new Set(replicas.flatMap(({ keyIds }) => keyIds));
-  const known = new Set([...(activeKeyId === null ? [] : [activeKeyId]), ...sealedWith.keys(), ...held]);
+  const used = new Set([...sealedWith.keys(), ...signedWith.keys()]);
+  const known = new Set([...(activeKeyId === null ? [] : [activeKeyId]), ...used, ...held]);
   const entries = [...known].sort().map((id): KeyEntry => {
     const isOnlyHeld = held.size === 1 && held.has(id);
-    const needed = id === activeKeyId || sealedWith.has(id) || isOnlyHeld;
+    const needed = id === activeKeyId || used.has(id) || isOnlyHeld;
     const [heldBy, missingOn] = holders(id, replicas);
     return { id, active: id === activeKeyId, heldBy, missingOn, needed, removable: !needed };
   });

@@ -230,7 +230,11 @@ describe('replicas', () => {
 describe('keys', () => {
   const seen = (listed: string[], used: Record<string, number>, active: string | null = 'k-1') => ({
     listed,
-    use: { activeKeyId: active, sealedWith: new Map(Object.entries(used)) },
+    use: {
+      activeKeyId: active,
+      sealedWith: new Map(Object.entries(used)),
+      signedWith: new Map<string, number>(),
+    },
     replicas: [
       { id: 'a', keyIds: ['k-1', 'k-2'] },
       { id: 'b', keyIds: ['k-1'] },

@@ -62,6 +62,7 @@ export function judgeKeys(seen: KeysSeen): Finding {
     ...listed,
     ...(active === null ? [] : [active]),
     ...use.sealedWith.keys(),
+    ...use.signedWith.keys(),
     ...replicas.flatMap(({ keyIds }) => keyIds),
   ];
   const wrong = active === null ? [] : [...new Set(known)].flatMap((id) => keyFaults(id, active, seen));
@@ -71,8 +72,9 @@ export function judgeKeys(seen: KeysSeen): Finding {
 
 function keyFaults(id: string, active: string, { listed, use, replicas }: KeysSeen): string[] {
   const values = use.sealedWith.get(id) ?? 0;
+  const messages = use.signedWith.get(id) ?? 0;
   const lacking = replicas.filter(({ keyIds }) => !keyIds.includes(id)).map((replica) => replica.id);
-  const isNeeded = id === active || values > 0;
+  const isNeeded = id === active || values > 0 || messages > 0;
   if (!isNeeded) {
     return lacking.length > 0
       ? [
@@ -81,7 +83,12 @@ function keyFaults(id: string, active: string, { listed, use, replicas }: KeysSe
       : [`${id} is removable: take it from every list, or activate it.`];
   }
   return [
-    id !== active && `${id} is not active and still opens ${counted(values, 'value')}: keep it.`,
+    id !== active &&
+      values > 0 &&
+      `${id} is not active and still opens ${counted(values, 'value')}: keep it.`,
+    id !== active &&
+      values === 0 &&
+      `${id} is not active and still signs the buttons of ${counted(messages, 'message')}: keep it until they are edited.`,
     !listed.includes(id) && `${id} is needed and not listed here: add it to SVC_SECRET_KEYS.`,
     lacking.length > 0 && `${id} is needed and missing on ${some(lacking)}: add it there and restart.`,
   ].filter((fault) => fault !== false);
