@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { accept } from './accept.ts';
 import { cluster } from './cluster.ts';
+import { delivery } from './delivery.ts';
 import { growth } from './growth.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
@@ -9,12 +10,14 @@ import { memory } from './memory.ts';
 import { messages } from './messages.ts';
 import { type Bench, keepReports, machine, printReport, type Report } from './report.ts';
 import { scale } from './scale.ts';
+import { signIn } from './sign-in.ts';
 import { slopes } from './slopes.ts';
 import { templates } from './templates.ts';
 
 const BENCHES: readonly Bench[] = [
   accept,
   latency,
+  delivery,
   memory,
   scale,
   lists,
@@ -23,6 +26,7 @@ const BENCHES: readonly Bench[] = [
   slopes,
   messages,
   templates,
+  signIn,
 ];
 
 const { values, positionals } = parseArgs({
