@@ -232,6 +232,16 @@ const SHOTS: readonly Shot[] = [
     'security',
     'outgoing-heartbeat',
   ].map((tab) => ({ name: `organization-${tab}`, path: `/admin/organization/${tab}` })),
+  { name: 'oidc', path: '/admin/oidc' },
+  {
+    name: 'oidc-check',
+    path: '/admin/oidc',
+    act: async (page) => {
+      await page.locator('#check').getByRole('button').click();
+      await page.locator('#check li.ok').nth(4).waitFor();
+    },
+  },
+  { name: 'profile-link-refused', path: '/profile?error=identity_linked_elsewhere' },
   {
     name: 'token-new',
     path: '/profile',

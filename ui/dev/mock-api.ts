@@ -29,6 +29,7 @@ import {
 } from './mock-data.ts';
 import { MOCK_LINK_RULES, MOCK_LOOKUP_TABLES, mockTemplatePreview } from './mock-links.ts';
 import { MOCK_CHANNEL, MOCK_CHECK, MOCK_CONNECTION, MOCK_PREVIEW, MOCK_TEST } from './mock-messengers.ts';
+import { mockOidc } from './mock-oidc.ts';
 import { mockPeople } from './mock-people.ts';
 import { mockRequests } from './mock-requests.ts';
 import {
@@ -312,6 +313,7 @@ export function createMockApi(data: MockData = createMockData()) {
     ...mockAccess(),
     ...mockAccountLinks(),
     ...mockPeople(data.session),
+    ...mockOidc(),
     'GET /system-notices': () => ok({ items: data.notices }),
     'GET /system-status': () => ok(data.status),
     'GET /organization/keyring': () => ok(rotatingKeyring()),

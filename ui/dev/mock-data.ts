@@ -67,6 +67,8 @@ const ALL_PERMISSIONS = [
   'service-accounts:read',
   'service-accounts:write',
   'organization:write',
+  'oidc:read',
+  'oidc:write',
 ];
 
 export const ADA = { id: 'SRADA000000000', name: 'Ada Lovelace', login: 'ada', deactivated: false } as const;

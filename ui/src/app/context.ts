@@ -5,6 +5,7 @@ import type { AlertGroupsApi } from '../api/alert-groups.ts';
 import type { AuditLogApi } from '../api/audit-log.ts';
 import type { ConfigurationApi } from '../api/configuration.ts';
 import type { LinksApi } from '../api/links.ts';
+import type { OidcApi } from '../api/oidc.ts';
 import type { OrganizationApi } from '../api/organization.ts';
 import type { PeopleApi } from '../api/people.ts';
 import type { RequestLogApi } from '../api/request-log.ts';
@@ -41,6 +42,8 @@ export interface App {
   /** The Organization's settings, as an Admin edits them. */
   readonly settings: OrganizationApi;
   readonly links: LinksApi;
+  /** Single sign-on. */
+  readonly oidc: OidcApi;
   readonly people: PeopleApi;
   readonly accountLinks: AccountLinksApi;
   readonly requestLog: RequestLogApi;

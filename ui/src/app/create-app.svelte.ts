@@ -6,6 +6,7 @@ import { createAuditLogApi } from '../api/audit-log.ts';
 import { createApiClient } from '../api/client.ts';
 import { createConfigurationApi } from '../api/configuration.ts';
 import { createLinksApi } from '../api/links.ts';
+import { createOidcApi } from '../api/oidc.ts';
 import { createOrganizationApi } from '../api/organization.ts';
 import { createPeopleApi } from '../api/people.ts';
 import { createRequestLogApi } from '../api/request-log.ts';
@@ -102,6 +103,7 @@ export async function createApp(view: Window): Promise<App> {
     configuration,
     access: createAccessApi(client),
     settings: createOrganizationApi(client),
+    oidc: createOidcApi(client),
     links: createLinksApi(client),
     people: createPeopleApi(client),
     accountLinks: createAccountLinksApi(client),

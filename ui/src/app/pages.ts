@@ -40,6 +40,7 @@ export type Section =
   | 'template-preview'
   | 'users'
   | 'service-accounts'
+  | 'oidc'
   | 'organization'
   | 'roles'
   | 'audit-log'
@@ -329,6 +330,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('../pages/service-accounts/ServiceAccountPage.svelte'),
   },
   {
+    pattern: '/admin/oidc',
+    of: 'collection',
+    permission: 'oidc:read',
+    section: 'oidc',
+    load: () => import('../pages/oidc/OidcPage.svelte'),
+  },
+  {
     pattern: '/admin/organization/:id',
     of: 'object',
     permission: 'organization:read',
@@ -402,6 +410,7 @@ export interface NavEntry {
     | 'search'
     | 'list'
     | 'person'
+    | 'key'
     | 'robot'
     | 'settings'
     | 'check'
@@ -418,6 +427,7 @@ export interface NavEntry {
     | 'nav.templatePreview'
     | 'nav.users'
     | 'nav.serviceAccounts'
+    | 'nav.oidc'
     | 'nav.organization'
     | 'nav.roles'
     | 'nav.auditLog'
@@ -503,6 +513,15 @@ export const NAVIGATION: readonly NavEntry[] = [
     text: 'nav.roles',
     isAdmin: true,
     key: 'h',
+  },
+  {
+    section: 'oidc',
+    href: '/admin/oidc',
+    permission: 'oidc:read',
+    icon: 'key',
+    text: 'nav.oidc',
+    isAdmin: true,
+    key: 'n',
   },
   {
     section: 'organization',

@@ -8,6 +8,7 @@ import { destinations } from './en/destinations.ts';
 import { integrations } from './en/integrations.ts';
 import { links } from './en/links.ts';
 import { machines } from './en/machines.ts';
+import { oidc } from './en/oidc.ts';
 import { people } from './en/people.ts';
 import { requestLog } from './en/request-log.ts';
 import { routes } from './en/routes.ts';
@@ -35,6 +36,7 @@ export const en = {
   ...destinations,
   ...auditLog,
   ...people,
+  ...oidc,
   ...accountLinks,
   ...settings,
   ...webhooks,

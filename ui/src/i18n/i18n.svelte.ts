@@ -30,6 +30,8 @@ export type Family =
   | 'deliveryState'
   | 'transport'
   | 'systemReason'
+  | 'oidcWarning'
+  | 'oidcLinkError'
   | 'kind'
   | 'mention'
   | 'reason'

@@ -9,6 +9,7 @@ import { destinations } from './ru/destinations.ts';
 import { integrations } from './ru/integrations.ts';
 import { links } from './ru/links.ts';
 import { machines } from './ru/machines.ts';
+import { oidc } from './ru/oidc.ts';
 import { people } from './ru/people.ts';
 import { requestLog } from './ru/request-log.ts';
 import { routes } from './ru/routes.ts';
@@ -35,6 +36,7 @@ export const ru: Catalogue = {
   ...destinations,
   ...auditLog,
   ...people,
+  ...oidc,
   ...accountLinks,
   ...settings,
   ...webhooks,
