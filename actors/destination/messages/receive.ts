@@ -1,33 +1,23 @@
 /** Everything a Destination hears about its messages, and what it does about it. */
 import type { TurnEnv } from '../../../runtime/actor/index.ts';
-import { type Micros, SECOND } from '../../../runtime/clock.ts';
+import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { recovered } from '../health.ts';
-import type {
-  DestinationMessage,
-  GroupEvent,
-  GroupReleased,
-  MessageGone,
-  RoutesChanged,
-  StormTold,
-} from '../messages.ts';
+import type { DestinationMessage, MessageGone, RoutesChanged } from '../messages.ts';
 import { apply, type DestinationTurn, isBroken, isDeleted } from '../turn.ts';
 import type { Subject } from './calls.ts';
-import { type Delivery, deliveryKey, newDelivery } from './delivery.ts';
-import { formOf } from './forms.ts';
-import { heard, posted, released } from './hear.ts';
-import { left } from './membership.ts';
+import { type Delivery, deliveryKey } from './delivery.ts';
+import { groupEvent, groupReleased, listens, storm } from './news.ts';
 import { deleteMessage, sendFinished } from './outcomes.ts';
 import type { DeliveryPage } from './ports.ts';
-import { nextCallAt, probeName, pumpMessages } from './pump.ts';
+import { probeName } from './probing.ts';
+import { nextCallAt, pumpMessages } from './pump.ts';
 import { renewIfOld } from './recovery.ts';
 import { hold, takeDeliveries, takeRead, wantsDeliveries } from './rows.ts';
 import { placeOfConfig, takesMessages } from './state.ts';
 import {
   addJoin,
   addPass,
-  isOn,
-  joinOne,
   LAST_EDITS_FOR,
   readySweeps,
   type SweepPage,
@@ -35,8 +25,7 @@ import {
   takeSweep,
 } from './sweeps.ts';
 import { returnGrants, returnOwnToken, takeForPerson, tokenGranted } from './tokens.ts';
-import { changeState, deliveryOf, finishMessages, hearingOf, save } from './turn.ts';
-import { changed } from './work.ts';
+import { changeState, deliveryOf, finishMessages, save } from './turn.ts';
 
 /** What was read for a turn about messages. */
 export interface PreparedMessages {
@@ -228,68 +217,6 @@ export function deleteMessages(turn: DestinationTurn): void {
   addPass(turn, 'end', null, turn.now + LAST_EDITS_FOR);
 }
 
-function groupEvent(turn: DestinationTurn, event: GroupEvent): void {
-  if (!listens(turn)) return;
-  const subject: Subject = { kind: 'group', groupId: event.groupId };
-  if (formOf(event).form === 'membership') {
-    groupMoved(turn, event, subject);
-    return;
-  }
-  save(
-    turn,
-    heard(deliveryOf(turn, subject), event, hearingOf(turn, subject, windowOf(turn, event.routeId))),
-  );
-}
-
-/** It is on the new Route, on the old one, or on both (§10). */
-function groupMoved(turn: DestinationTurn, event: GroupEvent, subject: Subject): void {
-  const delivery = deliveryOf(turn, subject);
-  const { routeId, number, urgent, status, at: changedAt } = event;
-  if (!isOn(turn, routeId)) {
-    if (delivery) save(turn, left(delivery, turn.now));
-    return;
-  }
-  if (delivery && !delivery.ended && !delivery.leaving) {
-    const there = { ...delivery, routeId, number: delivery.number ?? number, changedAt };
-    save(turn, delivery.hold ? there : changed(there, turn.now));
-    return;
-  }
-  joinOne(turn, { subject, routeId, number, urgent, status, changedAt, isHeld: false });
-}
-
-function groupReleased(turn: DestinationTurn, message: GroupReleased): void {
-  if (!listens(turn)) return;
-  const subject: Subject = { kind: 'group', groupId: message.groupId };
-  save(turn, released(deliveryOf(turn, subject), message, hearingOf(turn, subject, 0)));
-}
-
-/** The summary of a Storm: a Loud message, Quiet edits, and a last state that stays (§12). */
-function storm(turn: DestinationTurn, { routeId, since, change, at }: StormTold): void {
-  if (!listens(turn)) return;
-  const subject: Subject = { kind: 'storm', routeId, since };
-  const hearing = hearingOf(turn, subject, 0);
-  const known = deliveryOf(turn, subject);
-  const status = change === 'ended' ? 'storm_over' : 'storm';
-  if (!known) {
-    const { target, connectionId, now: renewedAt } = hearing;
-    const place = { subject, target, connectionId, routeId, number: null, urgent: false, renewedAt };
-    const first = newDelivery({ ...place, status, changedAt: at, hold: null });
-    const mentions = ['new_alert_group'] as const;
-    save(
-      turn,
-      posted(
-        { ...first, publication: hearing.publication },
-        { loudness: 'loud', mentions },
-        'created',
-        hearing,
-      ),
-    );
-    return;
-  }
-  if (known.ended || at < known.changedAt) return;
-  save(turn, changed({ ...known, status, changedAt: at }, turn.now));
-}
-
 function routesChanged(turn: DestinationTurn, { joined, left: lost }: RoutesChanged): void {
   if (isDeleted(turn)) return;
   for (const routeId of lost) addPass(turn, 'leave', routeId);
@@ -317,14 +244,4 @@ function holdEdits(turn: DestinationTurn, groupId: PublicId, until: Micros | nul
   else pressed.set(groupId, until);
   const delivery = deliveryOf(turn, { kind: 'group', groupId });
   if (delivery) hold(turn.rows.messages, delivery, turn.now);
-}
-
-function listens(turn: DestinationTurn): boolean {
-  const { place } = turn.state.messages;
-  return place !== null && takesMessages(place) && !isDeleted(turn);
-}
-
-function windowOf({ directory }: DestinationTurn, routeId: PublicId): Micros {
-  const policy = directory.routesById.get(routeId)?.policy;
-  return (policy?.thread_batching_window_seconds ?? 0) * SECOND;
 }

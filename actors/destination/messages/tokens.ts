@@ -1,6 +1,11 @@
 /** Tokens of calls about messages: one of the Destination and one of its Connection, or neither (delivery §6). */
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { connectionAddress, type TokenAnswer, type TokenWanted } from '../../connection/messages.ts';
+import {
+  connectionAddress,
+  type Held,
+  type TokenAnswer,
+  type TokenWanted,
+} from '../../connection/messages.ts';
 import { BEHIND_PEOPLE } from '../../connection/tokens.ts';
 import { tokenDueAt, withoutToken } from '../limiter.ts';
 import { bucketOf, type DestinationTurn } from '../turn.ts';
@@ -51,7 +56,7 @@ export function takeForPerson(turn: DestinationTurn): TokenAnswer {
 }
 
 /** The messenger wants no call before `until`, and one exactly then. */
-export function holdOwn(turn: DestinationTurn, until: number): void {
+function holdOwn(turn: DestinationTurn, until: number): void {
   const heldUntil = Math.max(until, turn.state.messages.heldUntil ?? 0);
   turn.state = { ...turn.state, bucket: { tokens: 1, at: heldUntil } };
   changeState(turn, { heldUntil, behindUntil: null });
@@ -62,16 +67,23 @@ export function needsGrant({ directory }: DestinationTurn, connectionId: PublicI
   return connectionId !== null && directory.connectionsById.has(connectionId);
 }
 
+/** Whether the Connection was asked for a token that has not come yet. */
+export function isAsked(turn: DestinationTurn, connectionId: string): boolean {
+  const isThere = turn.directory.connectionsById.has(connectionId);
+  return isThere && turn.state.messages.wishes[connectionId] !== undefined;
+}
+
 /**
- * Uses a token that the Connection gave, or asks it for some.
+ * Uses a token that the Connection gave, or asks it for some; a webhook has none and needs none.
  * @param count how many calls may begin at once
  */
-export function useGrant(
+export function hasGrant(
   turn: DestinationTurn,
-  connectionId: PublicId,
+  connectionId: PublicId | null,
   urgent: boolean,
   count: () => number,
 ): boolean {
+  if (connectionId === null || !needsGrant(turn, connectionId)) return true;
   const given = turn.messages.grants.get(connectionId) ?? 0;
   if (given > 0) {
     turn.messages.grants.set(connectionId, given - 1);
@@ -84,6 +96,21 @@ export function useGrant(
   const message: TokenWanted = { type: 'token_wanted', urgent, count: count() };
   turn.sends.push({ to: connectionAddress(connectionId), message });
   return false;
+}
+
+/** The messenger asked to wait: this Destination, or everything of its Connection. */
+export function holdFor(
+  turn: DestinationTurn,
+  connectionId: PublicId | null,
+  scope: 'connection' | 'destination',
+  until: number,
+): void {
+  if (scope === 'destination' || connectionId === null) {
+    holdOwn(turn, until);
+    return;
+  }
+  const message: Held = { type: 'hold', until };
+  turn.sends.push({ to: connectionAddress(connectionId), message });
 }
 
 export function tokenGranted(turn: DestinationTurn, connectionId: string, count: number): void {

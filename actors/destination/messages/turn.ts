@@ -71,7 +71,8 @@ export function save(turn: DestinationTurn, delivery: Delivery): void {
   const known = byKey.get(key);
   if (known === delivery) return;
   if (!turn.messages.before.has(key)) turn.messages.before.set(key, known);
-  hold(turn.rows.messages, delivery, turn.now);
+  const renewedAt = Math.max(delivery.renewedAt, turn.state.messages.recoveredAt);
+  hold(turn.rows.messages, { ...delivery, renewedAt }, turn.now);
 }
 
 /** Something for the Timeline of the delivery's group. */

@@ -132,3 +132,10 @@ export function renewed(delivery: Delivery, now: Micros): Delivery {
     replies: delivery.replies.filter(({ due }) => due > now),
   };
 }
+
+/** Most deliveries wait for nothing, and a recovery changes nothing about them. */
+export function needsRenewal(delivery: Delivery): boolean {
+  const { ended, post, replies, tries } = delivery;
+  if (ended) return false;
+  return post !== null || replies.length > 0 || tries.error !== null || mayBeWithheld(delivery);
+}
