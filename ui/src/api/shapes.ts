@@ -84,6 +84,7 @@ export interface Organization {
   readonly name: string;
   readonly time_zone: string;
   readonly totp_required: 'nobody' | 'local_users' | 'everyone';
+  readonly oidc_token_grace_seconds: number;
   readonly severity_styles: readonly {
     readonly level: string;
     readonly emoji: string;

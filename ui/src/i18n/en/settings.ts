@@ -6,6 +6,7 @@ export const settings = {
   'apiToken.personal': 'Personal access tokens',
   'apiToken.personalText':
     'For scripts that act as you: a token may only what you chose for it, and never more than you may yourself.',
+  'apiToken.worksUntil': 'They work until {when}; every sign-in moves that on.',
   'apiToken.personalNone': 'No token.',
   'apiToken.once': 'Copy it now: it is shown only this once.',
   'apiToken.revokeText': 'Whatever uses this token is refused from now on. This cannot be undone.',

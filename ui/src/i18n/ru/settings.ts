@@ -6,6 +6,7 @@ export const settings = {
   'apiToken.personal': 'Личные токены доступа',
   'apiToken.personalText':
     'Для скриптов, которые действуют от вашего имени: токен может только то, что вы для него выбрали, и никогда больше, чем можете вы.',
+  'apiToken.worksUntil': 'Они действуют до {when}; каждый вход продлевает этот срок.',
   'apiToken.personalNone': 'Токенов нет.',
   'apiToken.once': 'Скопируйте его сейчас: он показывается только один раз.',
   'apiToken.revokeText':
