@@ -45,6 +45,7 @@ export const connections = {
   'connections.pushText': 'Enter both at the bridge now: the secret is shown only this once.',
   'connections.secretSet': 'Set',
   'connections.secretNotSet': 'Not set',
+  'connections.addDestination': 'Add a Destination',
   'connections.deleteTitle': 'Delete {name}?',
   'connections.deleteText': 'Its token is wiped, and nothing from its messenger is taken any more.',
   'connectionWarning.base_url_uses_http':

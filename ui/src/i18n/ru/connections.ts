@@ -44,6 +44,7 @@ export const connections = {
   'connections.pushText': 'Введите оба значения в мосте сейчас: секрет показывается только один раз.',
   'connections.secretSet': 'Задан',
   'connections.secretNotSet': 'Не задан',
+  'connections.addDestination': 'Добавить получателя',
   'connections.deleteTitle': 'Удалить «{name}»?',
   'connections.deleteText': 'Токен будет стёрт, из мессенджера больше ничего не принимается.',
   'connectionWarning.base_url_uses_http':
