@@ -19,11 +19,16 @@ export interface TemplateReceiver {
   readonly url: string;
   readonly received: readonly ReceivedRequest[];
   readonly faults: readonly string[];
-  /** Answers for the next requests, in order; after them everything is done as asked. */
-  answer(...answers: readonly { readonly status: number; readonly body?: string }[]): void;
+  /** The answer to the next create whose body has a text in it; everything else is done as asked. */
+  answerCreate(text: string, answer: ScriptedAnswer): void;
   /** Requests by what their path and method ask for, and whose body has a text in it. */
   of(kind: RequestKind, text: string): readonly ReceivedRequest[];
   close(): Promise<void>;
+}
+
+interface ScriptedAnswer {
+  readonly status: number;
+  readonly body?: string;
 }
 
 export type RequestKind = 'create' | 'update' | 'open_thread' | 'reply_in_thread';
@@ -39,16 +44,18 @@ const FIRST_ID = 9_007_199_254_740_993n;
 export async function startTemplateReceiver(): Promise<TemplateReceiver> {
   const received: ReceivedRequest[] = [];
   const faults: string[] = [];
-  const answers: { readonly status: number; readonly body?: string }[] = [];
+  const scripted: { readonly text: string; readonly answer: ScriptedAnswer }[] = [];
   let made = FIRST_ID;
 
-  const answerOf = (request: ReceivedRequest): { readonly status: number; readonly body?: string } => {
-    const scripted = answers.shift();
-    if (scripted) return scripted;
+  const answerOf = (request: ReceivedRequest): ScriptedAnswer => {
     switch (kindOf(request)) {
-      case 'create':
+      case 'create': {
+        const place = scripted.findIndex(({ text }) => request.body.includes(text));
+        const [found] = place < 0 ? [] : scripted.splice(place, 1);
+        if (found) return found.answer;
         made += 2n;
         return { status: 201, body: `{"data":{"id":${made}}}` };
+      }
       case 'open_thread':
         return { status: 200, body: `{"thread":{"id":"t${request.path.split('/')[2]}"}}` };
       default:
@@ -73,7 +80,7 @@ export async function startTemplateReceiver(): Promise<TemplateReceiver> {
     url: `http://127.0.0.1:${port}`,
     received,
     faults,
-    answer: (...next) => void answers.push(...next),
+    answerCreate: (text, answer) => void scripted.push({ text, answer }),
     of: (kind, text) => received.filter((request) => kindOf(request) === kind && request.body.includes(text)),
     close: () =>
       new Promise((resolve) => {

@@ -117,7 +117,7 @@ test('replies open the Thread once and go there', async () => {
 });
 
 test('a value that the answer lacks is told in the Timeline, and fails what reads it', async () => {
-  chat.answer({ status: 200, body: '{}' });
+  chat.answerCreate('Nameless', { status: 200, body: '{}' });
   const group = await posted('Nameless');
   await until('its entry in the Timeline', async () => {
     const { items } = await api.get(`/alert-groups/${group.id}/timeline`);
@@ -166,4 +166,31 @@ test('a Destination that leaves its Route closes its messages with one last upda
   });
   expect(JSON.parse(final?.body ?? '').final).toMatch(/^Not kept up to date any more\. Current state: http/);
   await postTo(api, [destinationId]);
+});
+
+test('changing the mode ends what was of the old one, and begins the new one Quietly', async () => {
+  const group = await posted('Turned');
+  const path = `/destinations/${destinationId}`;
+  const events = { url: `${chat.url}/messages`, headers: [] };
+  await api.change(path, (destination) => ({ ...destination, mode: 'events', events }));
+  await until('the last update', async () => told('update', 'Turned').length === 1);
+  expect(JSON.parse(told('update', 'Turned')[0] ?? '').final).toContain('Current state');
+  await api.post(`/alert-groups/${group.id}/acknowledge`);
+  await until('the event', async () =>
+    chat.of('create', 'Turned').some(({ body }) => body.includes('"event":"acknowledged"')),
+  );
+  await api.change(path, (destination) => ({ ...destination, mode: 'template' }));
+  await until('the new create', async () =>
+    told('create', 'Turned').includes('{"text":"Turned","notify":false}'),
+  );
+});
+
+test('a deleted Destination sends nothing more', async () => {
+  chat.answerCreate('Deleted', { status: 503 });
+  await post('Deleted', alertsOf('Deleted', ['a']));
+  await until('the first attempt', async () => told('create', 'Deleted').length === 1);
+  const { items } = await api.get('/alert-groups?q=Deleted');
+  expect((await api.call('DELETE', `/destinations/${destinationId}`)).status).toBe(204);
+  await until('its end', async () => (await deliveryOf(items[0].id))?.state === 'not_delivered');
+  expect(told('create', 'Deleted')).toHaveLength(1);
 });
