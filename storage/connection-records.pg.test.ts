@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { readInfo } from '../actors/connection/bridge/info.ts';
-import type { InfoRecorded } from '../actors/connection/effects.ts';
+import type { EventClaimed, InfoRecorded } from '../actors/connection/effects.ts';
+import { ConflictError } from '../runtime/actor/index.ts';
 import { newPublicId } from '../runtime/public-id.ts';
 import { NOW } from '../test/configuration.ts';
 import { PLAIN_INFO } from '../test/fakes/scripted-bridge.ts';
 import { useDatabase } from '../test/postgres.ts';
-import { connectionWriter } from './connection-records.ts';
+import { createEventFacts } from './connection-events.ts';
+import { connectionWriter, eventClaims } from './connection-records.ts';
 import { readConnection } from './connection-rows.ts';
 
 const database = useDatabase();
@@ -28,4 +30,21 @@ test('the Info of a bridge is kept whatever its texts hold, even what the databa
     name: 'zero \ufffd',
     version: 'half \ufffd',
   });
+});
+
+test('an event is claimed by one commit; another that claims it is refused as a whole, and knows it then', async () => {
+  const sql = database.sql();
+  const connectionId = newPublicId('CN');
+  const claim: EventClaimed = {
+    type: 'connection.event_claimed',
+    ...{ connectionId, eventId: 'e1', say: 'Done: Ack', at: NOW },
+  };
+  const commit = (...claims: readonly EventClaimed[]) =>
+    sql.begin((tx) => eventClaims.write(tx, claims, new Map()));
+  await commit(claim);
+  const other = { ...claim, eventId: 'e2' };
+  await expect(commit(other, { ...claim, say: 'Done: Resolve' })).rejects.toThrow(ConflictError);
+  const facts = createEventFacts(sql);
+  expect(await facts.handled(connectionId, 'e1')).toEqual({ say: 'Done: Ack' });
+  expect(await facts.handled(connectionId, 'e2')).toBeNull();
 });

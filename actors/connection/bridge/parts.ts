@@ -25,15 +25,26 @@ export function webAddress(most: number) {
   );
 }
 
-/** Opaque ids of messages, channels, Threads and accounts. */
-export const externalId = characters(1, 512);
+/** Opaque ids of messages, channels, Threads and accounts. The database has no zero character. */
+export const externalId = v.pipe(
+  characters(1, 512),
+  v.check((id) => !id.includes('\0')),
+);
+
+/** A name that is only shown. */
+const nameOf = (most: number) => v.pipe(characters(1, most), v.transform(withoutZeros));
+
+/** A text as the database can hold it. */
+export function withoutZeros(text: string): string {
+  return text.replaceAll('\0', '\ufffd');
+}
 
 const absent = <Value>(schema: v.GenericSchema<unknown, Value>) => v.optional(v.nullable(schema), null);
 
 export const PersonShape = v.object({
   external_id: externalId,
-  username: absent(characters(1, 320)),
-  display_name: absent(characters(1, 200)),
+  username: absent(nameOf(320)),
+  display_name: absent(nameOf(200)),
   bot: v.optional(v.nullable(v.boolean(), false), false),
 });
 

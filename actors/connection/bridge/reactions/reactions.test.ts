@@ -271,6 +271,12 @@ describe('a message in a Thread', () => {
     expect(it.asked).toEqual([]);
   });
 
+  test('is stored as far as a database can hold it', async () => {
+    const it = world();
+    await write(it, 'half \0 of it');
+    expect(it.asked[0]?.command).toEqual({ name: 'add_note', body: 'half \ufffd of it' });
+  });
+
   test('is cut to the length of a Note', async () => {
     const it = world();
     await write(it, '💥'.repeat(4_001));

@@ -4,6 +4,7 @@ import { tellOutcome } from '../../../alert-group/command-log.ts';
 import { alertGroupAddress, type CarriedReply, type GroupCommand } from '../../../alert-group/messages.ts';
 import { codePoints } from '../../../text.ts';
 import type { BridgeEvent } from '../events.ts';
+import { withoutZeros } from '../parts.ts';
 import { accountOf, actorOf, connectionRef, IGNORED, type Reaction, type ReactionDeps } from './reaction.ts';
 
 type ThreadMessage = Extract<BridgeEvent, { type: 'thread_message' }>;
@@ -46,7 +47,7 @@ export async function reactToThreadMessage(
 }
 
 function noteOf(text: string): string {
-  const trimmed = text.trim();
+  const trimmed = withoutZeros(text.trim());
   if (codePoints(trimmed) <= LONGEST_NOTE) return trimmed;
   return `${[...trimmed].slice(0, LONGEST_NOTE - 1).join('')}…`;
 }
