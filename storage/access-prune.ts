@@ -2,15 +2,18 @@
 import { ENDED_LINK_KEPT } from '../actors/access/password-policy.ts';
 import { ENDED_SESSION_KEPT, SESSION_IDLE_TIMEOUT } from '../actors/access/session.ts';
 import { FORGOTTEN_AFTER } from '../actors/access/throttle.ts';
-import type { Micros } from '../runtime/clock.ts';
+import { HOUR, type Micros } from '../runtime/clock.ts';
 import type { Sql } from './records.ts';
 
 const BATCH = 1_000;
+/** A sign-in through the provider that came to nothing is forgotten this long after its end. */
+const ENDED_REQUEST_KEPT = HOUR;
 
 export interface Pruned {
   readonly sessions: number;
   readonly login_throttles: number;
   readonly password_setup_links: number;
+  readonly oidc_requests: number;
 }
 
 /** @returns how many rows of each table went */
@@ -19,6 +22,7 @@ export async function pruneAccess(sql: Sql, now: Micros): Promise<Pruned> {
     sessions: await inBatches(() => pruneSessions(sql, now)),
     login_throttles: await inBatches(() => pruneThrottles(sql, now)),
     password_setup_links: await inBatches(() => pruneSetupLinks(sql, now)),
+    oidc_requests: await inBatches(() => pruneOidcRequests(sql, now)),
   };
 }
 
@@ -58,6 +62,15 @@ async function pruneSetupLinks(sql: Sql, now: Micros): Promise<number> {
   const removed = await sql`
     delete from password_setup_links where hash in (
       select hash from password_setup_links where expires_at <= ${now - ENDED_LINK_KEPT} limit ${BATCH}
+    )`;
+  return removed.count;
+}
+
+async function pruneOidcRequests(sql: Sql, now: Micros): Promise<number> {
+  // index: oidc_requests_old
+  const removed = await sql`
+    delete from oidc_requests where state_hash in (
+      select state_hash from oidc_requests where expires_at <= ${now - ENDED_REQUEST_KEPT} limit ${BATCH}
     )`;
   return removed.count;
 }

@@ -266,14 +266,21 @@ test('sessions go 7 days after their end, whatever ended them; failures after a 
   await throttle.failed(KEYS, NOW, entry('session.sign_in_failed'));
 
   const week = 7 * 24 * HOUR;
-  expect(await pruneAccess(database.sql(), NOW + 24 * HOUR - 1)).toEqual({ sessions: 0, login_throttles: 0 });
-  expect(await pruneAccess(database.sql(), NOW + week + HOUR)).toEqual({ sessions: 1, login_throttles: 2 });
-  expect(await pruneAccess(database.sql(), NOW + week + 12 * HOUR)).toEqual({
-    sessions: 1,
-    login_throttles: 0,
-  });
+  const none = { sessions: 0, login_throttles: 0, password_setup_links: 0, oidc_requests: 0 };
+  const prune = (at: Micros) => pruneAccess(database.sql(), at);
+  expect(await prune(NOW + 24 * HOUR - 1)).toEqual(none);
+  expect(await prune(NOW + week + HOUR)).toEqual({ ...none, sessions: 1, login_throttles: 2 });
+  expect(await prune(NOW + week + 12 * HOUR)).toEqual({ ...none, sessions: 1 });
   const left = await database.sql()`select id from sessions`;
   expect(left.map((row) => row.id)).toEqual([used.id]);
+});
+
+test('sign-ins through the provider that came to nothing go an hour after their end', async () => {
+  const sql = database.sql();
+  await sql`
+    insert into oidc_requests (state_hash, nonce, return_to, expires_at) values ('\\x00', '', '/', ${NOW})`;
+  expect(await pruneAccess(sql, NOW + HOUR - 1)).toMatchObject({ oidc_requests: 0 });
+  expect(await pruneAccess(sql, NOW + HOUR)).toMatchObject({ oidc_requests: 1 });
 });
 
 test('the Audit log takes entries and refuses to change or lose them', async () => {

@@ -50,6 +50,7 @@ export async function resetKeyring(
     }
   }
   await breakDestinations(tx, wiped, author);
+  await stopSingleSignOn(tx, wiped, author);
   const ended = await tx`
     update sessions set ended_at = ${author.at}, end_reason = 'sign_out_everywhere' where ended_at is null`;
 
@@ -83,6 +84,19 @@ const BREAKS: readonly SealedFieldName[] = [
   'destination.signing_secret',
   'connection.bridge_token',
 ];
+
+/** Without its secret nobody could come back from the provider; an Admin enters another one and turns it on. */
+async function stopSingleSignOn(
+  tx: Transaction,
+  wiped: readonly WipedValue[],
+  { at }: Authorship,
+): Promise<void> {
+  if (!wiped.some(({ field }) => field === 'oidc.client_secret')) return;
+  await tx`
+    update oidc_settings set
+      version = version + 1, settings = settings || '{"enabled": false}', updated_at = ${at}`;
+  await tx`update users set role_locked = false where role_locked`;
+}
 
 async function breakDestinations(
   tx: Transaction,

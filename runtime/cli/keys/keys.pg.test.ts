@@ -421,6 +421,7 @@ describe('after all keys were lost, a reset', () => {
     await sql`
       insert into sessions (id, hash, user_id, state, method, created_at, last_used_at, expires_at)
       values ('SS1', '\\x00', 'SR1', 'active', 'local', ${now}, ${now}, ${now + MINUTE})`;
+    await sql`update oidc_settings set settings = settings || '{"enabled": true}'`;
     await runs('a', [old]);
     const { code, out, err } = await reset('--yes');
     expect([code, err]).toEqual([0, []]);
@@ -447,6 +448,9 @@ describe('after all keys were lost, a reset', () => {
     const empty = Object.fromEntries(SECRET_FIELDS.map(({ table, column }) => [`${table}.${column}`, []]));
     expect(await keysByColumn()).toEqual({ ...empty, 'keyring.canary': [other.id] });
     expect(await sql`select end_reason from sessions`).toEqual([{ end_reason: 'sign_out_everywhere' }]);
+    expect(await sql`select settings -> 'enabled' as enabled from oidc_settings`).toEqual([
+      { enabled: false },
+    ]);
     expect(await sql`select receiver_key, message from inbox where receiver_kind = 'destination'`).toEqual([
       { receiver_key: destination, message: { type: 'secrets_lost' } },
     ]);
