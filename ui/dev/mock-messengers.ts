@@ -27,6 +27,7 @@ export const MOCK_CONNECTION: Connection = {
   push_secret_status: { set: false, updated_at: null },
   bot_username: 'oncall-bot',
   destination_count: 1,
+  account_link_count: 3,
   callback_url: 'https://ingest.example.org/api/v1/callbacks/bridge/CN000000000001',
   inbound: { last_at: AT, error: null, since: null },
   info: {

@@ -74,6 +74,7 @@ export interface Connection {
   readonly push_secret_status: SecretStatus;
   readonly bot_username: string | null;
   readonly destination_count: number;
+  readonly account_link_count: number;
   readonly callback_url: string;
   readonly inbound: {
     readonly last_at: Instant | null;

@@ -17,6 +17,15 @@ export const accountLinks = {
   'accountLink.unlinkText':
     'Buttons that this account presses do nothing any more, and messages mention it no longer. What was acknowledged with it stays so.',
   'accountLink.unlinked': 'The account is unlinked',
+  'accountLink.count': 'Linked accounts',
+  'accountLink.endWith': {
+    one: '{count} Account link ends with it.',
+    other: '{count} Account links end with it.',
+  },
+  'accountLink.endWithAddress': {
+    one: 'With another address {count} Account link ends: its person has to link the account again.',
+    other: 'With another address {count} Account links end: their people have to link the accounts again.',
+  },
   'accountLink.how': 'How',
   'linkMethod.code': 'Get a code there and enter it here',
   'linkMethod.token': 'Bring a token to the bot',
