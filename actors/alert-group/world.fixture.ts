@@ -4,6 +4,7 @@ import type { PerformedEffect, Turn } from '../../runtime/actor/index.ts';
 import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import type { EventClaimed } from '../connection/effects.ts';
+import type { GroupEvent, GroupReleased } from '../destination/messages.ts';
 import type { DestinationConfig, Directory, RouteConfig } from '../directory.ts';
 import type { AuditEntry, HintSent, WebhookEventRecorded } from '../effects.ts';
 import { type AlertsEnded, FEED } from '../feed/messages.ts';
@@ -35,7 +36,7 @@ import type { GroupRows } from './rows.ts';
 import { contextOf, type GroupState, isMoved, isOpen, UNSTARTED } from './state.ts';
 import { isLifecycle, type LifecycleEntry, type TimelineEntry } from './timeline.ts';
 
-const id = (prefix: 'DS' | 'RT' | 'NT' | 'SR' | 'SA' | 'RG', name: string) =>
+const id = (prefix: 'CN' | 'DS' | 'RT' | 'NT' | 'SR' | 'SA' | 'RG', name: string) =>
   `${prefix}${name.toUpperCase().padStart(12, '0')}` as PublicId;
 
 export const ROUTE = id('RT', '1');
@@ -67,6 +68,16 @@ export const HOOK: DestinationConfig = {
     snooze_ended: NOBODY,
     rise_to_urgent: NOBODY,
   },
+};
+
+/** A channel behind a bridge. Its Route has to name it. */
+export const CHAT: DestinationConfig = {
+  ...HOOK,
+  id: id('DS', '2'),
+  name: 'chat',
+  type: 'bridge',
+  mode: null,
+  connectionId: id('CN', '1'),
 };
 
 export const ANN = user('ann');
@@ -130,7 +141,7 @@ function directoryOf(routes: readonly RouteConfig[], disabled: ReadonlySet<strin
     routes: routes.filter(({ deleted }) => !deleted),
     routesById: new Map(routes.map((one) => [one.id, one])),
     integrationsById: new Map(integrations.map((one) => [one.id, one])),
-    destinationsById: new Map([[HOOK.id, HOOK]]),
+    destinationsById: new Map([HOOK, CHAT].map((one) => [one.id, one])),
     connectionsById: new Map(),
     usersById: new Map(users.map((one) => [one.id, one])),
   };
@@ -197,6 +208,7 @@ export function createWorld(options: WorldOptions = {}) {
   const asked: string[] = [];
   const ended: string[] = [];
   const toldRoutes: ({ readonly routeId: string } & RouteMessage)[] = [];
+  const toldChat: (GroupEvent | GroupReleased)[] = [];
   const definition = createAlertGroup({
     directory: { current: directory, reload: () => Promise.resolve() },
     contested,
@@ -255,6 +267,8 @@ export function createWorld(options: WorldOptions = {}) {
         ended.push(`${send.to.key.split('.')[1]} ${fingerprints.join(' ')} ${at / SECOND}`);
       } else if (send.to.kind === ROUTE_ACTOR) {
         toldRoutes.push({ routeId: send.to.key, ...(send.message as RouteMessage) });
+      } else if (send.to.key === CHAT.id) {
+        toldChat.push(send.message as GroupEvent | GroupReleased);
       }
     }
     await sendOut();
@@ -461,6 +475,8 @@ export function createWorld(options: WorldOptions = {}) {
 
     /** What the actors of Routes were told since the last look. */
     takeToldRoutes: () => toldRoutes.splice(0),
+    /** What the channel was told since the last look. */
+    takeToldChat: () => toldChat.splice(0),
 
     /** Feeds whose last receipt was looked up so far. */
     feedsAsked: (): readonly string[] => asked,

@@ -109,3 +109,34 @@ describe('held Alert Groups', () => {
     expect([world.held(), world.wakeAt()]).toEqual([0, null]);
   });
 });
+
+describe('Destinations of messages', () => {
+  const shown = (world: Awaited<ReturnType<typeof storm>>) =>
+    world.takeChat().map((message) => {
+      expect(message.to).toBe('DS000000000001');
+      if (message.type === 'storm') return `storm ${message.change}`;
+      return `${message.event} #${Number(message.groupId.slice(2))} ${message.judged}`;
+    });
+
+  test('hear of each new Alert Group once it is judged, and of the Storm before the first that it holds', async () => {
+    const world = await storm(4);
+    expect(shown(world)).toEqual([
+      'created #1 free',
+      'created #2 free',
+      'storm started',
+      'created #3 held',
+      'storm changed',
+      'created #4 held',
+    ]);
+    await world.created(T + 5 * SECOND, { urgent: true });
+    expect(shown(world)).toEqual(['storm changed', 'created #5 free']);
+    await world.runTo(T + 10 * MINUTE);
+    expect(shown(world)).toEqual(['storm ended']);
+  });
+
+  test('are told the same Storm by the time at which it began', async () => {
+    const world = await storm(4);
+    const storms = world.takeChat().filter((message) => message.type === 'storm');
+    expect(storms.map((message) => message.since)).toEqual([T + 2 * SECOND, T + 2 * SECOND]);
+  });
+});

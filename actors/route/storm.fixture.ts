@@ -2,6 +2,7 @@
 import type { Turn } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { GroupEvent, StormTold } from '../destination/messages.ts';
 import type { DirectorySource } from '../directory.ts';
 import { createRouteActor } from './actor.ts';
 import type { RouteRecord, StormSaved } from './effects.ts';
@@ -11,6 +12,9 @@ import type { RouteState } from './turn.ts';
 
 export const ROUTE_ID = 'RT000000000001' as PublicId;
 
+const CHAT_ID = 'DS000000000001' as PublicId;
+const HOOK_ID = 'DS000000000002' as PublicId;
+
 export function groupId(number: number): PublicId {
   return `AG${String(number).padStart(12, '0')}` as PublicId;
 }
@@ -19,7 +23,13 @@ export function createStormWorld(threshold: number, { isKnown = true } = {}) {
   const policy = { storm_threshold: threshold };
   let known = isKnown;
   const directory = {
-    current: () => ({ routesById: new Map(known ? [[ROUTE_ID, { policy }]] : []) }),
+    current: () => ({
+      routesById: new Map(known ? [[ROUTE_ID, { policy, destinationIds: [CHAT_ID, HOOK_ID] }]] : []),
+      destinationsById: new Map([
+        [CHAT_ID, { id: CHAT_ID, type: 'bridge', mode: null }],
+        [HOOK_ID, { id: HOOK_ID, type: 'webhook', mode: 'events' }],
+      ]),
+    }),
     reload: async () => {
       known = true;
     },
@@ -28,6 +38,7 @@ export function createStormWorld(threshold: number, { isKnown = true } = {}) {
   const held = new Map<PublicId, { readonly since: Micros; readonly number: number }>();
   const storms: StormSaved[] = [];
   const told: string[] = [];
+  const chat: ((GroupEvent | StormTold) & { readonly to: string })[] = [];
   const hints: string[] = [];
   const definition = createRouteActor({
     directory,
@@ -81,7 +92,10 @@ export function createStormWorld(threshold: number, { isKnown = true } = {}) {
           break;
       }
     }
-    for (const { to, message } of sends) told.push(`${message.type} #${Number(to.key.slice(2))}`);
+    for (const { to, message } of sends) {
+      if (to.kind === 'destination') chat.push({ ...(message as GroupEvent | StormTold), to: to.key });
+      else told.push(`${message.type} #${Number(to.key.slice(2))}`);
+    }
     for (const effect of performs) {
       if (effect.type === 'hint') hints.push((effect as unknown as { hint: { type: string } }).hint.type);
     }
@@ -112,6 +126,8 @@ export function createStormWorld(threshold: number, { isKnown = true } = {}) {
     storms,
     /** What Alert Groups were told since the last look. */
     takeTold: () => told.splice(0),
+    /** What Destinations were told since the last look. */
+    takeChat: () => chat.splice(0),
     hints,
     held: () => held.size,
     wakeUps: () => wakeUps,
