@@ -1,5 +1,6 @@
-/** What the save of a Route means for its Destinations: who joined, who left, whose messages show something else. */
+/** What the save of a Route means for messages: which Destinations joined or left, and what shows something else. */
 import { destinationAddress, type Rerender, type RoutesChanged } from '../actors/destination/messages.ts';
+import { routeAddress } from '../actors/route/messages.ts';
 import type { RouteFields } from '../actors/route/ports.ts';
 import type { Micros } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
@@ -19,9 +20,11 @@ export async function tellDestinations(
   const left = before.destination_ids.filter((id) => !after.destination_ids.includes(id));
   const stayed = after.destination_ids.filter((id) => before.destination_ids.includes(id));
   const rerendered = looksOf(before) === looksOf(after) ? [] : stayed;
+  const hasOtherTemplates = templatesOf(before) !== templatesOf(after);
   await enqueueInbox(
     tx,
     [
+      ...(hasOtherTemplates ? [{ to: routeAddress(routeId), message: { type: 'templates_saved' } }] : []),
       ...joined.map((id) => ({ to: destinationAddress(id), message: joinedBy(routeId) })),
       ...left.map((id) => ({ to: destinationAddress(id), message: leftBy(routeId) })),
       ...rerendered.map((id) => ({ to: destinationAddress(id), message: renderedAnew(routeId) })),
@@ -34,6 +37,10 @@ export async function tellDestinations(
 function looksOf({ policy }: Shown): string {
   const { language, templates, snooze_durations_seconds } = policy;
   return JSON.stringify([language, templates, snooze_durations_seconds]);
+}
+
+function templatesOf({ policy }: Shown): string {
+  return JSON.stringify(policy.templates);
 }
 
 function joinedBy(routeId: PublicId): RoutesChanged {

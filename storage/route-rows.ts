@@ -14,6 +14,7 @@ interface RouteRow extends Omit<RouteFields, 'destination_ids'> {
   readonly destinations: readonly RouteDestination[];
   readonly storm_since: Micros | null;
   readonly storm_alert_group_count: number | null;
+  readonly template_error: StoredRoute['templateError'];
 }
 
 /** Call it in a snapshot, or with the order locked, so that version and Routes are of one moment. */
@@ -32,6 +33,13 @@ export async function readRoutes(sql: Sql | Transaction): Promise<readonly Store
       (row_number() over evaluation - 1)::integer as position,
       coalesce(open.count, 0) as open_alert_groups,
       storm.since as storm_since, storm.alert_group_count as storm_alert_group_count,
+      (
+        select jsonb_build_object('template', failed.template, 'since', failed.since, 'error', failed.error)
+        from route_template_errors failed
+        where failed.route_id = r.id
+        order by failed.since, failed.template
+        limit 1
+      ) as template_error,
       (
         select coalesce(
           jsonb_agg(
@@ -73,5 +81,6 @@ function storedRoute(row: RouteRow): StoredRoute {
     createdAt: row.created_at,
     openAlertGroups: row.open_alert_groups,
     storm: since === null || alertGroupCount === null ? null : { since, alertGroupCount },
+    templateError: row.template_error,
   };
 }

@@ -1,4 +1,6 @@
 /** The state of the service as a whole: the store behind actors/system/ports.ts. */
+
+import type { RouteTemplateKind } from '../actors/previews/ports.ts';
 import type {
   GaugeReadings,
   Queue,
@@ -66,7 +68,7 @@ async function readStatus(tx: Transaction, now: Micros): Promise<SystemStatus> {
     shardsTakenLastHour: shards?.taken ?? 0,
     snapshots: queueOf(snapshots),
     inbox: queueOf(inbox),
-    ...destinationsOf(await readDestinations(tx)),
+    ...destinationsOf(await readDestinations(tx), await readRouteTemplateErrors(tx)),
     integrationsAttention: await readIntegrationAttention(tx),
     activeStorms: await readActiveStorms(tx),
     outgoingHeartbeat: await readHeartbeatStatus(tx),
@@ -172,8 +174,27 @@ function readDestinations(sql: Sql | Transaction): Promise<readonly DestinationR
     order by d.id`;
 }
 
+/** Templates of live Routes that fail. */
+async function readRouteTemplateErrors(tx: Transaction): Promise<SystemStatus['templateErrors']> {
+  const rows = await tx<
+    { id: PublicId; name: string; template: RouteTemplateKind; since: Micros; error: string }[]
+  >`
+    select r.id, r.name, e.template, e.since, e.error
+    from route_template_errors e
+    join routes r on r.id = e.route_id and r.deleted_at is null
+    order by e.route_id, e.template`;
+  return rows.map(({ id, name, ...failed }) => ({ subjectKind: 'route', subject: { id, name }, ...failed }));
+}
+
+function requestErrorOf(row: DestinationRow): SystemStatus['templateErrors'] {
+  const { id, name, template_error: error, template_error_since: since } = row;
+  if (error === null || since === null) return [];
+  return [{ subjectKind: 'destination', subject: { id, name }, template: 'webhook_request', since, error }];
+}
+
 function destinationsOf(
   rows: readonly DestinationRow[],
+  ofRoutes: SystemStatus['templateErrors'],
 ): Pick<SystemStatus, 'deliveryQueues' | 'brokenDestinations' | 'templateErrors'> {
   const oldestFirst = (one: { since: Micros }, other: { since: Micros }) => one.since - other.since;
   const ref = ({ id, name }: DestinationRow) => ({ id, name });
@@ -189,12 +210,6 @@ function destinationsOf(
           : [{ destination: ref(row), since: row.broken_since, reason: row.broken_reason ?? '' }],
       )
       .sort(oldestFirst),
-    templateErrors: rows
-      .flatMap((row) =>
-        row.template_error === null || row.template_error_since === null
-          ? []
-          : [{ destination: ref(row), since: row.template_error_since, error: row.template_error }],
-      )
-      .sort(oldestFirst),
+    templateErrors: [...ofRoutes, ...rows.flatMap(requestErrorOf)].sort(oldestFirst),
   };
 }

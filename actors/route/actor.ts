@@ -19,6 +19,7 @@ import { routeMachine, stormEndsAt } from './machine.ts';
 import { type GroupCreated, type GroupUnheld, ROUTE, type RouteMessage } from './messages.ts';
 import { counted, packStarts, unpackStarts } from './storm-window.ts';
 import { beginSweep, continueSweep, SWEEP_PAGE } from './sweeps.ts';
+import { templateRendered, templatesSaved } from './template-errors.ts';
 import { type RouteState, RouteTurn } from './turn.ts';
 
 export interface RouteActorDependencies {
@@ -31,16 +32,18 @@ export type RouteDefinition = ActorDefinition<RouteState, null, RouteMessage>;
 export function createRouteActor({ directory, held }: RouteActorDependencies): RouteDefinition {
   return {
     kind: ROUTE,
-    schema: 1,
-    migrate: (_persisted, from) => {
-      throw new Error(`a Route of schema ${from} is unknown`);
+    schema: 2,
+    migrate(persisted, from) {
+      if (from !== 1) throw new Error(`a Route of schema ${from} is unknown`);
+      // Before it, nothing was rendered with templates of Routes.
+      return { ...(persisted as object), templateErrors: {} };
     },
-    start: () => ({ snapshot: begin(routeMachine), starts: [], sweeps: [] }),
+    start: () => ({ snapshot: begin(routeMachine), starts: [], sweeps: [], templateErrors: {} }),
     restore: restoreRoute,
-    persist: ({ snapshot, starts, sweeps }) => ({
+    persist: ({ snapshot, starts, sweeps, templateErrors }) => ({
       snapshot: persistSnapshot(routeMachine, snapshot),
       starts: packStarts(starts),
-      sweeps,
+      ...{ sweeps, templateErrors },
     }),
     emptyRows: () => null,
     weight: ({ starts }) => 1 + Math.floor(starts.length / 100),
@@ -60,8 +63,9 @@ export function createRouteActor({ directory, held }: RouteActorDependencies): R
 
 /** What is read was written by {@link RouteDefinition.persist}, so its shape is trusted. */
 function restoreRoute(persisted: unknown): RouteState {
-  const { snapshot, starts, sweeps } = persisted as Omit<RouteState, 'starts'> & { readonly starts: string };
-  return { snapshot: restoreSnapshot(routeMachine, snapshot), starts: unpackStarts(starts), sweeps };
+  const kept = persisted as Omit<RouteState, 'starts'> & { readonly starts: string };
+  const { snapshot, starts } = kept;
+  return { ...kept, snapshot: restoreSnapshot(routeMachine, snapshot), starts: unpackStarts(starts) };
 }
 
 function receive(
@@ -80,6 +84,13 @@ function receive(
       break;
     case 'urgency_edited':
       beginSweep(turn, 'urgency');
+      break;
+    case 'template_rendered':
+      if (directory.current().routesById.get(turn.routeId)?.deleted === false)
+        templateRendered(turn, message);
+      break;
+    case 'templates_saved':
+      templatesSaved(turn);
       break;
     case 'deleted':
       turn.apply({ type: 'deleted', at: message.at });

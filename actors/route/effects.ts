@@ -2,6 +2,7 @@
 import type { PerformedEffect, RecordedEffect } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { RouteTemplateKind } from '../previews/ports.ts';
 
 /** A Storm as it stands: the last one of its Route. */
 export interface StormSaved extends RecordedEffect {
@@ -36,6 +37,18 @@ export interface HoldEnded extends RecordedEffect {
   /** #N of the last one. */
   readonly through: number;
 }
+
+/** The templates that fail now; none: all of them render. */
+export interface TemplateErrorsSaved extends RecordedEffect {
+  readonly type: 'route.template_errors';
+  readonly routeId: PublicId;
+  readonly errors: TemplateErrors;
+}
+
+/** By template, since when and why it fails. */
+export type TemplateErrors = Readonly<
+  Partial<Record<RouteTemplateKind, { readonly since: Micros; readonly error: string }>>
+>;
 
 export type RouteRecord = StormSaved | GroupHeldRecorded | GroupLetGo | HoldEnded;
 

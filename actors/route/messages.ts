@@ -2,6 +2,7 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { RouteTemplateKind } from '../previews/ports.ts';
 
 export const ROUTE = 'route';
 
@@ -14,6 +15,9 @@ export type RouteMessage =
   | GroupUnheld
   | UrgencyEdited
   | RouteDeleted
+  | TemplateRendered
+  /** Its templates are other ones now: what failed before is forgotten. Stored with the save. */
+  | { readonly type: 'templates_saved' }
   | { readonly type: 'wake' };
 
 /** A new Alert Group of this Route. Sent in its first step; the answer is a hold, or nothing. */
@@ -35,6 +39,15 @@ export interface GroupUnheld {
 /** A setting that makes Alert Groups Urgent was edited: those that are held have to look. */
 export interface UrgencyEdited {
   readonly type: 'urgency_edited';
+}
+
+/** A template of the Route was used for a message. */
+export interface TemplateRendered {
+  readonly type: 'template_rendered';
+  readonly template: RouteTemplateKind;
+  /** Why it failed, with line and column; null when it did not. */
+  readonly error: string | null;
+  readonly at: Micros;
 }
 
 export interface RouteDeleted {

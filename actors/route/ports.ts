@@ -3,6 +3,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Authorship } from '../audit.ts';
 import type { DestinationConfig, Directory, Matcher, RoutePolicy } from '../directory.ts';
+import type { RouteTemplateKind } from '../previews/ports.ts';
 
 /** What people write, in the API's own keys. */
 export interface RouteFields {
@@ -30,6 +31,12 @@ export interface StoredRoute {
   readonly openAlertGroups: number;
   /** Null unless a Storm lasts. */
   readonly storm: { readonly since: Micros; readonly alertGroupCount: number } | null;
+  /** Of the template that failed first and still does. */
+  readonly templateError: {
+    readonly template: RouteTemplateKind;
+    readonly since: Micros;
+    readonly error: string;
+  } | null;
 }
 
 export interface RouteDestination {

@@ -8,17 +8,20 @@ import { alertGroupAddress, type HeldByStorm } from '../alert-group/messages.ts'
 import { destinationAddress, type GroupEvent, type StormTold } from '../destination/messages.ts';
 import type { Directory } from '../directory.ts';
 import type { HintSent } from '../effects.ts';
-import type { RouteRecord, StormChanged } from './effects.ts';
+import type { InternalAlertRecorded } from '../internal-alerts/effects.ts';
+import type { RouteRecord, StormChanged, TemplateErrors, TemplateErrorsSaved } from './effects.ts';
 import { type RouteEmitted, type RouteEvent, routeMachine, stormEndsAt } from './machine.ts';
 import type { GroupCreated } from './messages.ts';
 import type { Starts } from './storm-window.ts';
 import { beginSweep, type Sweep } from './sweeps.ts';
+import { firstFailing } from './template-errors.ts';
 
 export interface RouteState {
   readonly snapshot: SnapshotFrom<typeof routeMachine>;
   readonly starts: Starts;
   /** In the order in which they are carried out. */
   readonly sweeps: readonly Sweep[];
+  readonly templateErrors: TemplateErrors;
 }
 
 export class RouteTurn {
@@ -26,7 +29,7 @@ export class RouteTurn {
   readonly now: Micros;
   #state: RouteState;
   readonly #sends: Send[] = [];
-  readonly #records: RouteRecord[] = [];
+  readonly #records: (RouteRecord | TemplateErrorsSaved | InternalAlertRecorded)[] = [];
   readonly #performs: PerformedEffect[] = [];
   readonly #directory: Directory;
   /** The new Alert Group of this turn is held. */
@@ -49,6 +52,23 @@ export class RouteTurn {
 
   replaceSweeps(sweeps: readonly Sweep[]): void {
     this.#state = { ...this.#state, sweeps };
+  }
+
+  /** What fails is stored, shown, and told by an Internal alert that names what failed first. */
+  replaceTemplateErrors(errors: TemplateErrors): void {
+    const before = firstFailing(this.#state.templateErrors);
+    const first = firstFailing(errors);
+    this.#state = { ...this.#state, templateErrors: errors };
+    this.#records.push({ type: 'route.template_errors', routeId: this.routeId, errors });
+    this.#hint();
+    if (first === before) return;
+    const entity = { id: this.routeId, name: this.#directory.routesById.get(this.routeId)?.name ?? '' };
+    this.#records.push({
+      type: 'internal_alert.recorded',
+      ...{ change: first ? 'raise' : 'resolve', name: 'SvcTemplateError', entity },
+      labels: first ? { template: first } : {},
+      at: this.now,
+    });
   }
 
   /** Sends one event to the machine and does what it asks for. `groupId`: the new Alert Group that it is about. */
@@ -160,8 +180,13 @@ export class RouteTurn {
   #tell(change: StormChanged['change'], count: number): void {
     const { routeId } = this;
     const changed: StormChanged = { type: 'route.storm_changed', routeId, change, count };
-    const route: HintSent = { type: 'hint', hint: { type: 'route', id: routeId } };
+    this.#performs.push(changed);
+    this.#hint();
+  }
+
+  #hint(): void {
+    const route: HintSent = { type: 'hint', hint: { type: 'route', id: this.routeId } };
     const status: HintSent = { type: 'hint', hint: { type: 'system-status', id: null } };
-    this.#performs.push(changed, route, status);
+    this.#performs.push(route, status);
   }
 }

@@ -2,6 +2,7 @@
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { GroupStatus } from '../model.ts';
+import type { RouteTemplateKind } from '../previews/ports.ts';
 import type { Downtime } from './downtime.ts';
 import type { Pulse } from './notices.ts';
 
@@ -53,7 +54,9 @@ export interface SystemStatus {
   }[];
   /** The oldest first. */
   readonly templateErrors: readonly {
-    readonly destination: EntityRef;
+    readonly subjectKind: 'route' | 'destination';
+    readonly subject: EntityRef;
+    readonly template: RouteTemplateKind | 'webhook_request';
     readonly since: Micros;
     readonly error: string;
   }[];

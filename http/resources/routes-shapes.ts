@@ -93,7 +93,11 @@ export function routeBody(route: StoredRoute): RouteShape {
     position: route.position,
     is_default: route.isDefault,
     destinations: route.destinations.map(destinationRef),
-    template_error: null,
+    template_error: route.templateError && {
+      ...route.templateError,
+      since: formatInstant(route.templateError.since),
+      fallback: 'fallback_template',
+    },
     storm_active: storm !== null,
     storm: storm && { since: formatInstant(storm.since), alert_group_count: storm.alertGroupCount },
     open_alert_group_count: route.openAlertGroups,

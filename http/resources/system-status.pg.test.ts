@@ -213,6 +213,10 @@ describe('the System status', () => {
     await sql`
       update destinations set template_error = 'line 1, column 2: no', template_error_since = ${NOW - SECOND}
       where id = ${two}`;
+    const [route] = await sql<{ id: string; name: string }[]>`select id, name from routes where is_default`;
+    await sql`
+      insert into route_template_errors (route_id, template, since, error)
+      values (${route?.id ?? ''}, 'line', ${NOW - 2 * SECOND}, 'line 3, column 4: no')`;
     expect(await status()).toMatchObject({
       delivery_queues: [
         { destination: { id: two, name: 'two' }, queued: 3 },
@@ -223,6 +227,13 @@ describe('the System status', () => {
         { destination: { id: one, name: 'one' }, since: '2026-09-21T14:12:20Z', reason: '403: no' },
       ],
       template_errors: [
+        {
+          subject_kind: 'route',
+          subject: { id: route?.id, name: route?.name },
+          template: 'line',
+          since: '2026-09-21T14:13:18Z',
+          error: 'line 3, column 4: no',
+        },
         {
           subject_kind: 'destination',
           subject: { id: two, name: 'two' },

@@ -167,12 +167,10 @@ function statusBody(
       ...attention,
       since: formatInstant(attention.since),
     })),
-    template_errors: status.templateErrors.map(({ destination, since, error }) => ({
-      subject_kind: 'destination',
-      subject: destination,
-      template: 'webhook_request',
+    template_errors: status.templateErrors.map(({ subjectKind, subject, template, since, error }) => ({
+      subject_kind: subjectKind,
+      ...{ subject, template, error },
       since: formatInstant(since),
-      error,
     })),
     active_storms: status.activeStorms.map(({ route, since, alertGroupCount }) => ({
       route,

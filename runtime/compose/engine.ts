@@ -27,6 +27,7 @@ import { createHomes, createSlots, feedPresences, feedRows, heardFeeds } from '.
 import { integrationRows, integrationWriters } from '../../storage/integration-states.ts';
 import { createIntegrationWatch } from '../../storage/integration-watch.ts';
 import { announcing, type InternalAlerts } from '../../storage/internal-alerts.ts';
+import { routeTemplateErrors } from '../../storage/route-template-errors.ts';
 import { settledSnapshots, snapshotReceipts, snapshotSetAside } from '../../storage/snapshots.ts';
 import { createHeldGroups, stormRecords } from '../../storage/storms.ts';
 import { createWaitingEvents, destinationRowLoader } from '../../storage/webhook-events.ts';
@@ -96,6 +97,7 @@ export function createEngine(deps: EngineDeps): ActorSystem {
       settledSnapshots,
       auditRecords,
       stormRecords,
+      routeTemplateErrors,
     ],
     rowLoaders: [
       alertRows,

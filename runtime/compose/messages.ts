@@ -96,7 +96,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     }),
     directory,
     typeOf: (id) => readDestinationType(main, id),
-    reports: createRenderReports({ metrics: templates.metrics, log }),
+    reports: createRenderReports({ system: deps.system, metrics: templates.metrics, clock, log }),
     pauses: createPauseWatch(clock, systemMonotonic),
     clock,
     log,

@@ -69,6 +69,15 @@ create index deliveries_of_storms on deliveries (updated_at) where group_id is n
 -- What is rendered anew after a change of a Route.
 create index deliveries_of_route on deliveries (destination_id, route_id, subject) where is_open;
 
+-- Templates of Routes that failed when they were last rendered. Written by the actors of the Routes.
+create table route_template_errors (
+  route_id text   not null,
+  template text   not null check (template in ('root_message', 'line', 'ack_timeout_notice')),
+  since    bigint not null,
+  error    text   not null,
+  primary key (route_id, template)
+);
+
 -- Whose message it is that somebody presses a button of, answers to or deletes.
 create table delivered_messages (
   connection_id  text    not null,

@@ -59,6 +59,13 @@ async function deliveryOf(groupId: string): Promise<Json> {
   return items[0];
 }
 
+/** Messages of groups that are not over. */
+function openRoots() {
+  return bridge.messenger.posts.filter(
+    ({ kind, deleted, heading }) => kind === 'root' && !deleted && heading?.status !== 'resolved',
+  );
+}
+
 const names = (buttons: readonly { text: string }[]) => buttons.map(({ text }) => text);
 
 test('a posted Snapshot appears as one Loud message with its Alerts and buttons', async () => {
@@ -138,6 +145,34 @@ test('a refused channel makes the Destination Broken; a check that passes brings
   });
   expect(message?.notify).toBe(true);
   expect((await api.get(`/destinations/${destinationId}`)).health.state).toBe('healthy');
+});
+
+test('a template that fails shows the Fallback and says so on its Route, until it renders again', async () => {
+  const { items } = await api.get('/routes');
+  const path = `/routes/${items.find((route: Json) => route.is_default).id}`;
+  const saveTemplate = (root_message: string | null) =>
+    api.change(path, (route) => ({
+      ...route,
+      policy: { ...route.policy, templates: { ...route.policy.templates, root_message } },
+    }));
+  // Whether it fails depends on the Alert Group: no dry run has seen this one.
+  await saveTemplate('{{ if eq .AlertGroup.Title "Fails" }}{{ index (list "a") 7 }}{{ end }}As written');
+  await until('every open message to be made with it', async () =>
+    openRoots().every(({ body }) => body.includes('As written')),
+  );
+  const { message } = await posted('Fails');
+  expect(message.body).toContain("The Route's message template failed, all labels follow");
+  const error = async () => (await api.get(path)).template_error;
+  const told = await until('the error on the Route', error);
+  expect(told).toMatchObject({ template: 'root_message', fallback: 'fallback_template' });
+  const status = await api.get('/system-status');
+  expect(status.template_errors).toMatchObject([{ subject_kind: 'route', template: 'root_message' }]);
+
+  const { message: next } = await posted('Renders');
+  expect(next.body).toContain('As written');
+  await until('no error', async () => (await error()) === null);
+  await saveTemplate(null);
+  await until('the messages without a template', async () => next.body.includes('started'));
 });
 
 test('a deleted message of an open group is published once more, Quiet and with a note', async () => {

@@ -1,5 +1,10 @@
-/** How templates of Routes fare when messages are made with them (templates §9). */
+/** How templates of Routes fare when messages are made with them (templates §9, routes §11). */
+import type { ActorSystem } from '../../../runtime/actor/index.ts';
+import { type Clock, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
+import type { MessageSettings, TemplateFailure } from '../../messages/index.ts';
+import type { RouteTemplateKind } from '../../previews/ports.ts';
+import { routeAddress, type TemplateRendered } from '../../route/messages.ts';
 import type { TemplateMetrics } from '../../templates/metrics.ts';
 import type { MessageSend } from '../messages/calls.ts';
 import { type AdapterResult, groupOf, type MessageContent } from './adapter.ts';
@@ -10,26 +15,62 @@ export interface RenderReports {
 }
 
 export interface RenderReportDeps {
+  readonly system: Pick<ActorSystem, 'tell'>;
   readonly metrics: Pick<TemplateMetrics, 'failed'>;
+  readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
 }
 
-export function createRenderReports({ metrics, log }: RenderReportDeps): RenderReports {
+/** That a template renders is told this often at most; another replica may have told otherwise. */
+const TOLD_EVERY: Micros = MINUTE;
+
+export function createRenderReports({ system, metrics, clock, log }: RenderReportDeps): RenderReports {
+  /** When each template of a Route was last told to render; nothing after a failure. */
+  const fine = new Map<string, Micros>();
+
+  const tell = (scene: GroupScene, template: RouteTemplateKind, error: string | null): void => {
+    const key = `${scene.routeId} ${template}`;
+    const at = clock.now();
+    if (error !== null) fine.delete(key);
+    else if ((fine.get(key) ?? 0) > at - TOLD_EVERY) return;
+    else fine.set(key, at);
+    const message: TemplateRendered = { type: 'template_rendered', template, error, at };
+    system.tell(routeAddress(scene.routeId), message);
+  };
+
   return {
     rendered(asked, content, { failure }) {
       const scene = sceneOf(content);
-      if (!scene || !failure) return;
+      const used = scene && templateOf(content, scene.settings);
+      if (!scene || !used) return;
+      if (!failure) {
+        tell(scene, used, null);
+        return;
+      }
       const { template, error } = failure;
+      const text = textOf(error);
       metrics.failed(template, { route: scene.routeId });
-      const { destinationId: destination } = asked;
-      const text = `line ${error.line}, column ${error.column}: ${error.message}`;
-      const where = { destination, group: groupOf(asked), route: scene.routeId };
+      const where = { destination: asked.destinationId, group: groupOf(asked), route: scene.routeId };
       log('fallback_template_used', { ...where, template, error: text });
+      tell(scene, template, text);
     },
   };
+}
+
+function textOf({ line, column, message }: TemplateFailure['error']): string {
+  return `line ${line}, column ${column}: ${message}`;
 }
 
 function sceneOf(content: MessageContent): GroupScene | null {
   if (content.kind === 'reply') return content.scene;
   return content.shown.kind === 'group' ? content.shown.scene : null;
+}
+
+/** Which of the Route's own templates the message is made with. */
+function templateOf(content: MessageContent, { templates }: MessageSettings): RouteTemplateKind | null {
+  if (content.kind === 'reply') {
+    return content.event.event === 'ack_timeout' && templates.ackTimeoutNotice ? 'ack_timeout_notice' : null;
+  }
+  if (templates.rootMessage) return 'root_message';
+  return templates.line ? 'line' : null;
 }
