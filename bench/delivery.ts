@@ -1,0 +1,183 @@
+/** How long a post takes to reach a bridge as a message at 50 new groups a second, and how many messages go out a second. */
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Json } from '../test/harness/api.ts';
+import { snapshotBody } from '../test/harness/sender.ts';
+import { Loaded } from './installation.ts';
+import { type Bench, type BenchOptions, millis, percentiles, perSecond, type Row } from './report.ts';
+
+const SLOW_RATE = 50;
+const BURST = 2_000;
+const CHANNELS = 4;
+const WIDE = { limit: 1000, per_seconds: 1 };
+
+const INFO = {
+  protocol_version: '1',
+  bridge: { name: 'bench', version: '1' },
+  messenger: { name: 'Nowhere' },
+  capabilities: { buttons: true, quiet_messages: true, native_mentions: true },
+  limits: { max_body_length: 4000 },
+  user_lookup: 'none',
+  event_delivery: ['poll'],
+};
+
+/** A bridge that takes everything at once, and keeps when each message came first. */
+async function startBridge() {
+  const firstAt = new Map<string, number>();
+  let posts = 0;
+  const server = createServer(async (request, response) => {
+    const at = performance.now();
+    const body = await bodyOf(request);
+    const { method, url = '' } = request;
+    const answer = (value: unknown) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    if (url === '/v1/info') return answer(INFO);
+    if (url.startsWith('/v1/channels/')) {
+      const id = decodeURIComponent(url.slice('/v1/channels/'.length));
+      return answer({ channel_id: id, name: id });
+    }
+    if (url.startsWith('/v1/events')) {
+      await pause(20_000, undefined, { ref: false });
+      return answer({ events: [], next_cursor: 'c' });
+    }
+    if (method === 'PUT') return answer({ truncated: false });
+    posts++;
+    const title = (JSON.parse(body) as { title?: string }).title ?? '';
+    const name = title.slice(title.indexOf(' ') + 1);
+    if (!firstAt.has(name)) firstAt.set(name, at);
+    answer({ message_id: `m-${posts}`, thread_ref: null, truncated: false, replayed: false });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    firstAt,
+    posts: () => posts,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** A Tocsin whose Default route posts to some channels of a bridge, each through a Connection of its own. */
+async function started(channels: number) {
+  const tocsin = await Loaded.start();
+  const bridge = await startBridge();
+  const { api } = tocsin;
+  await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
+  const destinations: string[] = [];
+  for (let n = 0; n < channels; n++) {
+    const connection = await api.post('/connections', {
+      ...{ type: 'bridge', name: `bridge ${n}`, base_url: bridge.url, bot_token: 'bench' },
+      ...{ event_mode: 'poll', proxy: { enabled: false }, limiter: WIDE },
+    });
+    const { destination } = await api.post('/destinations', {
+      ...{ type: 'bridge', name: `channel ${n}`, connection_id: connection.id, channel_id: `c${n}` },
+      limiter: WIDE,
+    });
+    destinations.push(destination.id);
+  }
+  const { items } = await api.get('/routes');
+  const fallback = items.find((route: Json) => route.is_default);
+  await api.change(`/routes/${fallback.id}`, (route) => ({
+    ...route,
+    destination_ids: destinations,
+    policy: { ...route.policy, storm_threshold: 100_000 },
+  }));
+  const remove = async () => {
+    bridge.close();
+    await tocsin.remove();
+  };
+  return { tocsin, bridge, remove };
+}
+
+async function postOne(tocsin: Loaded, name: string): Promise<void> {
+  const alerts = [{ labels: { alertname: name, cluster: 'production-eu-1', severity: 'warning' } }];
+  const response = await fetch(tocsin.ready.ingest_endpoint, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${tocsin.ready.integration_token}`,
+      'content-type': 'application/json',
+    },
+    body: snapshotBody({ groupKey: name, alerts }),
+  });
+  if (response.status !== 202) throw new Error(`A Snapshot was answered ${response.status}`);
+}
+
+/** New groups at a fixed rate: from the moment each was to be posted to the call of the bridge. */
+async function atFixedRate(options: BenchOptions) {
+  const { tocsin, bridge, remove } = await started(1);
+  try {
+    const due = new Map<string, number>();
+    const total = SLOW_RATE * (options.seconds + options.warmupSeconds);
+    const begun = performance.now();
+    const answers: Promise<void>[] = [];
+    for (let n = 0; n < total; n++) {
+      const at = begun + (n / SLOW_RATE) * 1000;
+      const wait = at - performance.now();
+      if (wait > 0) await pause(wait);
+      if (n >= SLOW_RATE * options.warmupSeconds) due.set(`Told${n}`, at);
+      answers.push(postOne(tocsin, `Told${n}`));
+    }
+    await Promise.all(answers);
+    while (bridge.firstAt.size < total) await pause(20);
+    return percentiles([...due].map(([name, at]) => (bridge.firstAt.get(name) ?? Number.NaN) - at));
+  } finally {
+    await remove();
+  }
+}
+
+/** Many groups at once: how fast their messages go out. */
+async function burst(channels: number) {
+  const { tocsin, bridge, remove } = await started(channels);
+  try {
+    for (let n = 0; n < 50; n++) await postOne(tocsin, `Warm${n}`);
+    while (bridge.posts() < 50 * channels) await pause(20);
+    const before = tocsin.cpuSeconds();
+    const from = performance.now();
+    const names = Array.from({ length: BURST }, (_, n) => `Burst${n}`);
+    const lanes = Array.from({ length: 16 }, async () => {
+      for (let name = names.pop(); name !== undefined; name = names.pop()) await postOne(tocsin, name);
+    });
+    await Promise.all(lanes);
+    const wanted = (BURST + 50) * channels;
+    while (bridge.posts() < wanted) await pause(20);
+    const seconds = (performance.now() - from) / 1000;
+    const cpuMillis = ((tocsin.cpuSeconds() - before) * 1000) / (BURST * channels);
+    return { rate: (BURST * channels) / seconds, cpuMillis, repeated: bridge.posts() - wanted };
+  } finally {
+    await remove();
+  }
+}
+
+export const delivery: Bench = {
+  name: 'delivery',
+  title: 'From post to message: a bridge on this machine, limiters wide open',
+  async run(options) {
+    options.progress(`${SLOW_RATE} new groups a second`);
+    const slow = await atFixedRate(options);
+    options.progress(`${BURST} groups at once, one channel`);
+    const one = await burst(1);
+    options.progress(`${BURST} groups at once, ${CHANNELS} channels`);
+    const many = await burst(CHANNELS);
+    const rows: Row[] = [
+      {
+        what: `post to bridge call, at ${SLOW_RATE}/s`,
+        value: `p50 ${millis(slow.p50)}, p95 ${millis(slow.p95)}, p99 ${millis(slow.p99)}`,
+        goal: 'p95 under 100 ms',
+        met: slow.p95 < 100,
+      },
+      { what: 'messages, one channel', value: perSecond(one.rate) },
+      { what: `messages, ${CHANNELS} channels`, value: perSecond(many.rate) },
+      { what: `processor time a message, ${CHANNELS} channels`, value: millis(many.cpuMillis) },
+    ];
+    return { rows, raw: { slow, one, many } };
+  },
+};
