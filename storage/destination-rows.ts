@@ -120,10 +120,7 @@ export function createWebhookSettings(sql: Sql, clock: Clock): WebhookSettingsSo
 
   return {
     events: async (id) => eventsSettings(await read(id)),
-    async template(id) {
-      const settings = await read(id);
-      return settings?.template ? { ...settings, template: settings.template } : null;
-    },
+    template: async (id) => templateSettings(await read(id)),
     forget: (id) => void held.delete(id),
     forgetAll: () => held.clear(),
   };
@@ -134,7 +131,9 @@ interface SettingsRow extends DestinationRow {
   readonly secrets: Readonly<Record<string, Sealed | null>>;
 }
 
-interface AnySettings extends SealedSettings {
+/** Both blocks, whichever is in use. */
+interface AnySettings {
+  readonly sealed: SealedSettings;
   readonly events: EventsConfig | null;
   readonly template: TemplateConfig | null;
 }
@@ -154,25 +153,31 @@ async function readSettings(sql: Sql | Transaction, id: PublicId): Promise<AnySe
   return row ? webhookSettings(row) : null;
 }
 
+function templateSettings(settings: AnySettings | null): TemplateSettings | null {
+  return settings?.template ? { ...settings.sealed, template: settings.template } : null;
+}
+
 function eventsSettings(settings: AnySettings | null): WebhookSettings | null {
-  return settings?.events ? { ...settings, events: settings.events } : null;
+  return settings?.events ? { ...settings.sealed, events: settings.events } : null;
 }
 
 /** A Destination with what its requests are made of. */
 export interface WebhookDestination extends StoredDestination {
-  readonly settings: WebhookSettings;
+  /** Of the mode in use. */
+  readonly settings: WebhookSettings | TemplateSettings;
 }
 
-/** Every live webhook in events mode, by name. */
+/** Every live webhook, by name. */
 export async function readWebhookDestinations(
   sql: Sql | Transaction,
 ): Promise<readonly WebhookDestination[]> {
   const rows = await sql<SettingsRow[]>`
     ${withSecrets(sql)}
-    where d.type = 'webhook' and d.mode = 'events' and d.deleted_at is null
+    where d.type = 'webhook' and d.deleted_at is null
     order by d.name`;
   return rows.flatMap((row) => {
-    const settings = eventsSettings(webhookSettings(row));
+    const both = webhookSettings(row);
+    const settings = row.mode === 'template' ? templateSettings(both) : eventsSettings(both);
     return settings ? [{ ...storedDestination(row), settings }] : [];
   });
 }
@@ -189,10 +194,8 @@ function withSecrets(sql: Sql | Transaction) {
 }
 
 function webhookSettings(row: SettingsRow): AnySettings {
-  return {
+  const sealed: SealedSettings = {
     id: row.id,
-    events: row.events,
-    template: row.template,
     secrets: new Map(Object.entries(row.secrets)),
     signingSecret: row.signing_secret,
     previousSigningSecret: row.signing_secret_previous,
@@ -200,4 +203,5 @@ function webhookSettings(row: SettingsRow): AnySettings {
     proxyPassword: row.proxy_password,
     version: `${row.version}.${row.secrets_version}`,
   };
+  return { sealed, events: row.events, template: row.template };
 }

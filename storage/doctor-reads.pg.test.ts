@@ -69,6 +69,17 @@ test('Destinations are read with their Secrets sealed, deleted ones are not', as
   expect([...(found?.settings.secrets.keys() ?? [])]).toEqual(['token']);
 });
 
+test('a webhook in template mode comes with the requests that it sends, and no others', async () => {
+  await insertDestination('DS1', active.id);
+  const request = { request: 'POST https://h/', extract: [] };
+  const template = { create: request, update: request, open_thread: null, reply_in_thread: null };
+  await database.sql()`
+    update destinations set mode = 'template', template = ${JSON.stringify(template)}::text::jsonb where id = 'DS1'`;
+  const [found] = await inSnapshot(database.sql(), readWebhookDestinations);
+  expect(found?.settings).toMatchObject({ id: 'DS1', template });
+  expect(found?.settings).not.toHaveProperty('events');
+});
+
 describe('what waits', () => {
   const read = (now: Micros) => inSnapshot(database.sql(), (tx) => readBacklog(tx, now));
 

@@ -1,5 +1,10 @@
 /** Whether addresses that Tocsin was told resolve, and whether it may call them. Nothing is sent. */
 import { isIP } from 'node:net';
+import {
+  buildTemplateRequest,
+  type WantedRequest,
+} from '../../../actors/destination/template-mode/build-request.ts';
+import { EXAMPLE_GROUP, exampleTelling } from '../../../actors/destination/template-mode/example.ts';
 import { buildWebhookRequest } from '../../../actors/destination/webhook-request.ts';
 import { readWebhookDestinations, type WebhookDestination } from '../../../storage/destination-rows.ts';
 import { readKeyring } from '../../../storage/keyring.ts';
@@ -81,6 +86,7 @@ export function destinationsCheck(deps: AddressCheckDeps): Check {
 }
 
 interface Looking {
+  readonly publicUrl: string;
   readonly keyring: Keyring;
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
@@ -94,7 +100,7 @@ async function judgeDestination(destination: WebhookDestination, look: Looking):
   const wrong: string[] = [];
   if (health.state === 'broken')
     wrong.push(
-      `Broken for ${duration(look.clock.now() - health.since)}: ${health.reason}. It is probed every five minutes; its events wait.`,
+      `Broken for ${duration(look.clock.now() - health.since)}: ${health.reason}. It is probed every five minutes; what is to be sent there waits.`,
     );
   if (templateError !== null) wrong.push(`${templateError.error}: correct the template.`);
   if (!request.isPossible) wrong.push(request.said);
@@ -108,15 +114,27 @@ interface Way {
   readonly said: string;
 }
 
+/** An event, or the create of an example. */
+function requestOf(settings: WebhookDestination['settings'], { keyring, clock, publicUrl }: Looking) {
+  const eventId = 'doctor';
+  const now = clock.now();
+  if ('events' in settings) {
+    return buildWebhookRequest({ settings, keyring, eventId, body: Buffer.alloc(0), now });
+  }
+  const wanted: WantedRequest = {
+    role: 'create',
+    template: settings.template.create,
+    subject: { kind: 'group', group: EXAMPLE_GROUP },
+    telling: exampleTelling('create'),
+    values: {},
+    settings: { publicUrl, zone: 'UTC', now, lookup: () => '' },
+  };
+  return buildTemplateRequest(wanted, { sealed: settings, keyring, eventId, now });
+}
+
 async function whereTo({ settings }: WebhookDestination, look: Looking): Promise<Way> {
-  const { keyring, clock, policy, resolve } = look;
-  const built = buildWebhookRequest({
-    settings,
-    keyring,
-    eventId: 'doctor',
-    body: Buffer.alloc(0),
-    now: clock.now(),
-  });
+  const { clock, policy, resolve } = look;
+  const built = requestOf(settings, look);
   if (built.outcome === 'secret_unreadable')
     return impossible(
       built.keyId === null
