@@ -6,7 +6,7 @@ import type { Actor, ActorDefinition, Turn, TurnEnv } from '../../runtime/actor/
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DirectorySource } from '../directory.ts';
-import { attemptFinished, lostSecrets, notDelivered } from './attempts.ts';
+import { attemptFinished, endEvents, lostSecrets, notDelivered } from './attempts.ts';
 import type { WebhookSend } from './effects.ts';
 import type { WaitingEvent } from './event-queue.ts';
 import { tellWaiting } from './health.ts';
@@ -166,15 +166,9 @@ function eventRecorded(turn: DestinationTurn, message: EventRecorded): void {
   note(turn, { groupId: event.groupId, event: 'destination_broken', error, problem: true });
 }
 
-/** Everything that waits ends here; storage ended the events in the transaction that deleted the Destination. */
 function deleted(turn: DestinationTurn): void {
   apply(turn, { type: 'deleted' });
-  for (const { groupId } of turn.rows.queue.events()) {
-    note(turn, { groupId, event: 'not_delivered', error: DELETED_ERROR, problem: true });
-  }
-  turn.rows.queue.clear();
-  turn.rows.tails.clear();
-  turn.rows.overflow = false;
+  endEvents(turn, DELETED_ERROR);
   deleteMessages(turn);
 }
 

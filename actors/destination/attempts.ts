@@ -150,6 +150,16 @@ function failedWhileBroken(turn: DestinationTurn, event: WaitingEvent, reason: s
   else broke(turn, reason);
 }
 
+/** Everything that waits ends here; storage ended the events with the save or deletion that made it so. */
+export function endEvents(turn: DestinationTurn, error: string): void {
+  for (const { groupId } of turn.rows.queue.events()) {
+    note(turn, { groupId, event: 'not_delivered', error, problem: true });
+  }
+  turn.rows.queue.clear();
+  turn.rows.tails.clear();
+  turn.rows.overflow = false;
+}
+
 /** Nothing is sent any more: what it needs to be reached is gone. */
 export function lostSecrets(turn: DestinationTurn): void {
   if (!isDeleted(turn)) broke(turn, 'secret_unreadable');

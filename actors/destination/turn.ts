@@ -49,6 +49,7 @@ export const SCHEMA = 2;
 /** What a new Destination has until its configuration is known. */
 const DEFAULT_LIMITER: Limiter = { limit: 5, per_seconds: 1 };
 export const DELETED_ERROR = 'the Destination was deleted';
+export const LEFT_EVENTS_ERROR = 'the Destination left events mode';
 /** Alert Groups told something in one turn. */
 const NOTES_PAGE = 500;
 

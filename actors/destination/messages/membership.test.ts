@@ -213,6 +213,25 @@ describe('a Destination that is pointed elsewhere', () => {
   });
 });
 
+describe('a webhook that changes its mode', () => {
+  test('publishes what is open once it leaves events mode, and ends its messages when it returns', async () => {
+    const world = createMessageWorld({ type: 'webhook' });
+    await world.begin({ mode: 'events' });
+    await world.create('A');
+    expect(world.calls()).toEqual([]);
+    world.configure(ONE, { mode: 'template' });
+    await world.give(ONE, { type: 'saved' });
+    await world.advance(10);
+    await world.event('A', 'severity_raised');
+    expect(world.calls()).toEqual(['publish A Q', 'edit A']);
+    world.configure(ONE, { mode: 'events' });
+    await world.give(ONE, { type: 'saved' });
+    await world.advance(10);
+    await world.event('A', 'severity_raised');
+    expect(world.calls()).toEqual(['edit A final']);
+  });
+});
+
 describe('a deleted Destination', () => {
   test('makes last edits, and gives up what is left after a day', async () => {
     const world = await begun({ limiter: { limit: 2, per_seconds: 3600 } });

@@ -2,9 +2,10 @@
 import type { TurnEnv } from '../../../runtime/actor/index.ts';
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import { endEvents } from '../attempts.ts';
 import { recovered } from '../health.ts';
 import type { DestinationMessage, MessageGone, RoutesChanged } from '../messages.ts';
-import { apply, type DestinationTurn, isBroken, isDeleted } from '../turn.ts';
+import { apply, type DestinationTurn, isBroken, isDeleted, LEFT_EVENTS_ERROR } from '../turn.ts';
 import type { Subject } from './calls.ts';
 import { type Delivery, deliveryKey } from './delivery.ts';
 import { groupEvent, groupReleased, listens, storm } from './news.ts';
@@ -81,6 +82,7 @@ function moveTo(turn: DestinationTurn, next: ReturnType<typeof placeOfConfig>): 
   const { place } = turn.state.messages;
   const isOtherMode = place?.mode !== next.mode;
   changeState(turn, { place: next });
+  if (isOtherMode && !takesMessages(place ?? next)) endEvents(turn, LEFT_EVENTS_ERROR);
   addPass(turn, isOtherMode ? 'leave_all' : 'leave_targets', null);
   if (!takesMessages(next)) return;
   for (const route of turn.directory.routes) {
