@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Authorship, auditDiff, auditEntry } from '../actors/audit.ts';
 import type {
-  BridgeFields,
   CreatedDestination,
   DestinationChange,
   DestinationDecision,
@@ -12,10 +11,9 @@ import type {
   IsCurrent,
   StoredDestination,
   TestedDestination,
-  WebhookFields,
 } from '../actors/destination/ports.ts';
 import { newSigningSecret } from '../actors/destination/signature.ts';
-import { DELETED_ERROR, LEFT_EVENTS_ERROR } from '../actors/destination/turn.ts';
+import { DELETED_ERROR } from '../actors/destination/turn.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import type { Keyring } from '../runtime/secrets/keyring.ts';
 import type { AppendAudit } from './access.ts';
@@ -27,8 +25,19 @@ import {
   storedDestination,
 } from './destination-rows.ts';
 import { destinationSecrets } from './destination-secrets.ts';
+import {
+  endWaitingEvents,
+  holdConnection,
+  insertBridge,
+  insertWebhook,
+  json,
+  NO_PASSWORD,
+  nameChannel,
+  updateTarget,
+  updateWebhook,
+} from './destination-writes.ts';
 import type { InternalAlerts } from './internal-alerts.ts';
-import { changedPassword, changesPassword } from './proxy-columns.ts';
+import { changesPassword } from './proxy-columns.ts';
 import type { Sql, Transaction } from './records.ts';
 import { inSealingTransaction, type SealingChange } from './sealing.ts';
 import { unlessViolated } from './transaction.ts';
@@ -42,7 +51,6 @@ export interface DestinationStoreDeps {
 }
 
 const NAME_RULE = 'destinations_live_name';
-const NO_PASSWORD = { proxy_password: null, proxy_password_at: null } as const;
 const PASSWORD_CHANGED = { pointer: '/proxy/password', secret_changed: true } as const;
 
 export function createDestinationStore(deps: DestinationStoreDeps): DestinationStore {
@@ -203,19 +211,6 @@ async function remove(
   return 'removed';
 }
 
-async function endWaitingEvents(
-  tx: Transaction,
-  id: PublicId,
-  error: string,
-  { at }: Authorship,
-): Promise<void> {
-  // index: webhook_events_waiting
-  await tx`
-    update webhook_events set
-      state = 'not_delivered', error = ${error}, next_attempt_at = null, updated_at = ${at}, finished_at = ${at}
-    where destination_id = ${id} and finished_at is null`;
-}
-
 async function recordTest(
   { tx, appendAudit, author }: SealingChange,
   { id, fields }: StoredDestination,
@@ -241,4 +236,3 @@ async function requireDestination(tx: Transaction, id: PublicId): Promise<Destin
   if (!row) throw new Error(`Destination ${id} was just stored and yet is not there`);
   return row;
 }
-
