@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
+import { ensurePartitions } from '../../storage/partitions.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { DAY } from '../clock.ts';
 import { startWithProvider } from './oidc.fixture.ts';
@@ -156,7 +158,8 @@ describe('SvcOIDCSecretExpiring', () => {
     lab.clock.advance(7 * DAY);
     await lab.oidc.secretExpiry.run(() => true);
     expect(await raised()).toBe(true);
-    lab.clock.advance(20 * DAY);
+    lab.clock.advance(14 * DAY);
+    await ensurePartitions(lab.sql, lab.clock.now(), PARTITIONED_TABLES);
     await lab.oidc.secretExpiry.run(() => true);
     expect(await raised()).toBe(true);
     expect(lab.logged.filter(({ event }) => event === 'oidc_secret_expiring')).toHaveLength(1);
