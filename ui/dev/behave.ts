@@ -48,6 +48,55 @@ const JOURNEYS: Record<string, (stage: Stage) => Promise<void>> = {
     assert.equal(new URL(page.url()).searchParams.get('return_to'), '/routes');
   },
 
+  'a second factor is set up in the profile, and the codes must be stored first': async (stage) => {
+    const page = await stage.open(DESK, '/profile');
+    await page.getByRole('button', { name: 'Set up two-factor' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('6-digit code').fill('123456');
+    const goOn = dialog.getByRole('button', { name: 'Continue' });
+    assert.equal(await goOn.isDisabled(), true);
+    await dialog.getByLabel('I have stored them').check();
+    await goOn.click();
+    await page.getByText('10 recovery codes left').waitFor();
+  },
+
+  'signing out everywhere ends on the sign-in page': async (stage) => {
+    const page = await stage.open(DESK, '/profile');
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.waitForURL('**/sign-in');
+  },
+
+  'a wrong present password ends no session': async (stage) => {
+    const page = await stage.open(DESK, '/profile');
+    await page.getByLabel('Present password').fill('wrong');
+    await page.getByLabel('New password').fill('correct horse battery');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('is wrong').waitFor();
+    assert.equal(new URL(page.url()).pathname, '/profile');
+  },
+
+  'a password is set from a link whose token leaves the address bar': async (stage) => {
+    stage.mock.api.signOut();
+    const page = await stage.open(DESK, '/password-setup#token=fresh');
+    await page.waitForURL((url) => url.hash === '');
+    await page.getByLabel('New password').fill('correct horse battery');
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByText('Sign in with it').waitFor();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.waitForURL('**/sign-in');
+  },
+
+  'a session that must enrol goes on where it wanted to': async (stage) => {
+    Object.assign(stage.mock.api.data.session, { state: 'totp_enrolment_required' });
+    const page = await stage.open(DESK, '/admin/users');
+    await page.waitForURL('**/totp-enrolment**');
+    await page.getByLabel('6-digit code').fill('123456');
+    await page.getByLabel('I have stored them').check();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.waitForURL('**/admin/users');
+  },
+
   'signing out ends on the sign-in page, from the group page too': async (stage) => {
     const page = await stage.open(DESK, `/alert-groups/${AG(1)}`);
     await page.getByRole('button', { name: 'Menu of Ada Lovelace' }).click();

@@ -95,7 +95,7 @@ const SHOTS: readonly Shot[] = [
     before: ({ mock }) => void Object.assign(mock.api.data.session.user, { totp_enabled: true }),
     act: async (page) => {
       await page.getByRole('button', { name: 'Remove two-factor' }).click();
-      await page.getByLabel('Password', { exact: true }).fill('slow');
+      await page.getByRole('dialog').locator('input').fill('slow');
       await page.getByRole('dialog').getByRole('button', { name: 'Remove two-factor' }).click();
       await page.getByText('Too many attempts').waitFor();
     },
@@ -367,6 +367,48 @@ const SHOTS: readonly Shot[] = [
       await page.getByText('right form').waitFor();
     },
   },
+  { name: 'destination-type', path: '/destinations/new' },
+  {
+    name: 'destination-channel-new',
+    path: '/destinations/new?type=bridge',
+    act: async (page) => {
+      await page.getByLabel(/^(Name|Название)$/).fill('On-call');
+      await page.getByLabel(/^(Channel|Канал)$/).fill('nowhere');
+      await page.locator('details summary').nth(3).click();
+      await page.getByRole('button', { name: /Check and create|Проверить и создать/ }).click();
+      await page.getByText('not subscribed').waitFor();
+    },
+  },
+  {
+    name: 'destination-channel-edit',
+    path: '/destinations/DS000000000003/edit',
+    act: (page) => page.locator('details summary').nth(3).click(),
+  },
+  {
+    name: 'destination-channel-check',
+    path: '/destinations/DS000000000003',
+    act: async (page) => {
+      await page.getByRole('button', { name: /Check now|Проверить/ }).click();
+      await page.getByText('not subscribed').waitFor();
+    },
+  },
+  {
+    name: 'destination-channel-test',
+    path: '/destinations/DS000000000003',
+    act: async (page) => {
+      await page.getByRole('button', { name: /Send test|Отправить/ }).click();
+      await page.getByText(/84 (ms|мс)/).waitFor();
+      await page.locator('#test details summary').first().click();
+    },
+  },
+  {
+    name: 'destination-channel-preview',
+    path: '/destinations/DS000000000003',
+    act: async (page) => {
+      await page.getByRole('button', { name: /Preview|Показать/ }).click();
+      await page.locator('#test pre').waitFor();
+    },
+  },
   {
     name: 'destination-secret',
     path: '/destinations/DS000000000001',
@@ -468,48 +510,6 @@ const SHOTS: readonly Shot[] = [
     },
   },
   {
-  { name: 'destination-type', path: '/destinations/new' },
-  {
-    name: 'destination-channel-new',
-    path: '/destinations/new?type=bridge',
-    act: async (page) => {
-      await page.getByLabel(/^(Name|Название)$/).fill('On-call');
-      await page.getByLabel(/^(Channel|Канал)$/).fill('nowhere');
-      await page.locator('details summary').nth(3).click();
-      await page.getByRole('button', { name: /Check and create|Проверить и создать/ }).click();
-      await page.getByText('not subscribed').waitFor();
-    },
-  },
-  {
-    name: 'destination-channel-edit',
-    path: '/destinations/DS000000000003/edit',
-    act: (page) => page.locator('details summary').nth(3).click(),
-  },
-  {
-    name: 'destination-channel-check',
-    path: '/destinations/DS000000000003',
-    act: async (page) => {
-      await page.getByRole('button', { name: /Check now|Проверить/ }).click();
-      await page.getByText('not subscribed').waitFor();
-    },
-  },
-  {
-    name: 'destination-channel-test',
-    path: '/destinations/DS000000000003',
-    act: async (page) => {
-      await page.getByRole('button', { name: /Send test|Отправить/ }).click();
-      await page.getByText(/84 (ms|мс)/).waitFor();
-      await page.locator('#test details summary').first().click();
-    },
-  },
-  {
-    name: 'destination-channel-preview',
-    path: '/destinations/DS000000000003',
-    act: async (page) => {
-      await page.getByRole('button', { name: /Preview|Показать/ }).click();
-      await page.locator('#test pre').waitFor();
-    },
-  },
     name: 'system-status-error',
     path: '/admin/system-status',
     before: ({ mock }) =>

@@ -663,7 +663,7 @@ export function createMockApi(data: MockData = createMockData()) {
     answer(request: MockRequest): MockAnswer {
       const failure = failures.get(`${request.method} ${request.path}`);
       if (failure !== undefined) return failure;
-      const isPublic = request.path === '/sessions' || request.path === '/sign-in-options';
+      const isPublic = ['/sessions', '/sign-in-options', '/password-setups'].includes(request.path);
       if (!signedIn && !isPublic) return problem(401, 'unauthenticated');
       if (request.method !== 'GET' && !isPublic && request.csrf !== data.session.csrf_token) {
         return problem(403, 'forbidden', { code: 'csrf_invalid' });

@@ -18,7 +18,6 @@ import type {
 import type { SystemNotice, SystemStatus } from '../src/api/system.ts';
 import { MOCK_CHANNEL, MOCK_MENTIONS } from './mock-messengers.ts';
 import { mockUser } from './mock-people.ts';
-import { mockUser } from './mock-people.ts';
 import { calmStatus } from './mock-status.ts';
 
 export interface MockData {
@@ -436,8 +435,8 @@ function makeDestination(n: number, name: string, broken: boolean): Destination 
       url: 'https://relay.example.org/in',
       headers: [{ name: 'Authorization', value: 'Bearer {{ .Secrets.token }}' }],
     },
-    limiter: { limit: 5, per_seconds: 1 },
     mentions: MOCK_MENTIONS,
+    limiter: { limit: 5, per_seconds: 1 },
     signing_secret_status: {
       set: true,
       updated_at: minutesAgo(9_000),

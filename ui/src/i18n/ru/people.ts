@@ -92,7 +92,7 @@ export const people = {
   'users.created': 'Создан',
   'users.never': 'Никогда',
   'users.status': 'Статус',
-  'users.any': 'Любой',
+  'users.any': 'Все',
   'users.search': 'Имя, логин или почта',
   'users.create': 'Создать пользователя',
   'users.createSubmit': 'Создать и получить ссылку',
