@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { MINUTE } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { type Delivery, newDelivery } from './delivery.ts';
+import { posted } from './hear.ts';
+import {
+  forgetIdle,
+  hold,
+  MOST_WANTED,
+  messageRows,
+  PAGE_DELIVERIES,
+  takeDeliveries,
+  wantedKeys,
+  wantsDeliveries,
+} from './rows.ts';
+
+const T = 1_791_020_467_000_000;
+
+function wanted(number: number): Delivery {
+  const first = newDelivery({
+    subject: { kind: 'group', groupId: `AG${number}` as PublicId },
+    target: 1,
+    connectionId: null,
+    routeId: 'RT1' as PublicId,
+    number,
+    urgent: false,
+    status: 'firing',
+    changedAt: T,
+    renewedAt: T,
+    hold: null,
+  });
+  return posted(first, { loudness: 'loud', mentions: [] }, 'created', { now: T, isBroken: false });
+}
+
+function done(delivery: Delivery): Delivery {
+  return { ...delivery, post: null };
+}
+
+test('what is to be done has a bound in memory; the rest waits in storage and is read as room comes', () => {
+  const rows = messageRows({ deliveries: [], more: false });
+  for (let number = 1; number <= MOST_WANTED + 3; number++) hold(rows, wanted(number), T);
+  expect([wantedKeys(rows).length, rows.overflow, wantsDeliveries(rows)]).toEqual([MOST_WANTED, true, false]);
+  const left = MOST_WANTED - PAGE_DELIVERIES + 1;
+  for (let number = 1; number <= left; number++) hold(rows, done(wanted(number)), T);
+  expect(wantsDeliveries(rows)).toBe(true);
+  const parked = [1, 2, 3].map((more) => wanted(MOST_WANTED + more));
+  takeDeliveries(rows, { deliveries: parked, more: false }, T);
+  expect([wantedKeys(rows).length, wantsDeliveries(rows)]).toEqual([PAGE_DELIVERIES + 2, false]);
+});
+
+test('what is not needed any more is forgotten, but not before its commit shows in storage', () => {
+  const rows = messageRows({ deliveries: [], more: false });
+  for (let number = 1; number <= 3_000; number++) hold(rows, done(wanted(number)), T);
+  forgetIdle(rows, T + 1);
+  expect(rows.byKey.size).toBe(3_000);
+  forgetIdle(rows, T + MINUTE);
+  expect(rows.byKey.size).toBe(2_000);
+});
