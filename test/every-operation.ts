@@ -18,8 +18,8 @@ import { alertmanagerRouteOperations } from '../http/resources/integrations-rout
 import { keyringOperations } from '../http/resources/keyring.ts';
 import { linkRuleOperations } from '../http/resources/link-rules.ts';
 import { lookupTableOperations } from '../http/resources/lookup-tables.ts';
-import { organizationOperations } from '../http/resources/organization.ts';
 import { oidcSettingsOperations } from '../http/resources/oidc-settings.ts';
+import { organizationOperations } from '../http/resources/organization.ts';
 import { outboundPolicyOperations } from '../http/resources/outbound-policy.ts';
 import { personalTokenOperations } from '../http/resources/personal-tokens.ts';
 import { requestRecordOperations } from '../http/resources/request-records.ts';
