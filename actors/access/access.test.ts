@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { SECOND } from '../../runtime/clock.ts';
 import { createManualClock } from '../../test/fakes/manual-clock.ts';
 import { passwordFault } from './password-policy.ts';
-import { createPasswords, HashQueueFullError } from './passwords.ts';
+import { createPasswords, HashQueueFullError, hashesBeside } from './passwords.ts';
 import { accountKey, sourceKey, waitAfter } from './throttle.ts';
 
 describe('the password rule', () => {
@@ -63,9 +63,18 @@ describe('password hashes', () => {
     }
   });
 
+  test.each([
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [64, 2],
+  ])('on %i processors run %i at once', (processors, atOnce) => {
+    expect(hashesBeside(processors)).toBe(atOnce);
+  });
+
   test('wait for a turn for 5 s at most', async () => {
     const waiting = createManualClock();
-    const passwords = createPasswords(waiting);
+    const passwords = createPasswords(waiting, 2);
     const all = Promise.allSettled(Array.from({ length: 4 }, () => passwords.hash('x')));
     waiting.advance(5 * SECOND);
     const outcomes = await all;

@@ -1,4 +1,5 @@
 /** Password hashes: argon2id, few at a time, the same cost for accounts that do not exist (access §4). */
+import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 
@@ -8,7 +9,7 @@ const PREFIX = '$argon2id$v=19$m=19456,t=2,p=1$';
 const MAX_STORED_MEMORY = 262_144;
 const MAX_STORED_TIME = 16;
 
-const AT_ONCE = 2;
+const MOST_AT_ONCE = 2;
 const LONGEST_QUEUE: Micros = 5 * SECOND;
 
 /** The hashes of too many others are waiting. */
@@ -27,9 +28,12 @@ export interface Passwords {
   check(stored: string | null, password: string): Promise<'right' | 'right_but_rehash' | 'wrong'>;
 }
 
-/** @param clock bounds the wait for a turn; business time does not matter here */
-export function createPasswords(clock: Clock): Passwords {
-  const turns = createTurns(clock);
+/**
+ * @param clock bounds the wait for a turn; business time does not matter here
+ * @param atOnce hashes that run at once: one processor is left to everything else where there are two
+ */
+export function createPasswords(clock: Clock, atOnce = hashesBeside(availableParallelism())): Passwords {
+  const turns = createTurns(clock, atOnce);
 
   return {
     hash: (password) => turns(() => hash(password, PARAMETERS)),
@@ -45,6 +49,10 @@ export function createPasswords(clock: Clock): Passwords {
   };
 }
 
+export function hashesBeside(processors: number): number {
+  return Math.max(1, Math.min(MOST_AT_ONCE, processors - 1));
+}
+
 /** Whether a stored hash is argon2id within the bounds that this process is ready to spend. */
 function usable(stored: string): boolean {
   const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=\d+\$/.exec(stored);
@@ -52,8 +60,8 @@ function usable(stored: string): boolean {
   return Number(match[1]) <= MAX_STORED_MEMORY && Number(match[2]) <= MAX_STORED_TIME;
 }
 
-/** Runs at most {@link AT_ONCE} pieces of work at once; the others queue in order. */
-function createTurns(clock: Clock) {
+/** Runs at most `atOnce` pieces of work at once; the others queue in order. */
+function createTurns(clock: Clock, atOnce: number) {
   let running = 0;
   const waiting: (() => void)[] = [];
 
@@ -64,7 +72,7 @@ function createTurns(clock: Clock) {
 
   const turn = () =>
     new Promise<void>((resolve, reject) => {
-      if (running < AT_ONCE) {
+      if (running < atOnce) {
         running++;
         resolve();
         return;
