@@ -53,6 +53,8 @@ export interface OperationShape<Query extends Schema | undefined, Body extends S
   readonly words?: Readonly<Record<string, readonly string[]>>;
   /** Other path parameters (`{name}`) are plain text. */
   readonly query?: Query;
+  /** Never 400 for its query: what cannot be read, or is given twice, counts as not given. */
+  readonly takesAnyQuery?: true;
   readonly body?: Body;
   /** The body may be left out; it then counts as `{}`. */
   readonly bodyOptional?: true;

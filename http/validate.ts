@@ -29,7 +29,7 @@ export type Validation =
 export function validateRequest(operation: Operation, request: RequestShape): Validation {
   if (namesNothing(operation, request.params)) return { outcome: 'not_found' };
   const params = readParams(operation, request.params);
-  const query = readQuery(operation.query, request.query);
+  const query = readQuery(operation, request.query);
   const body = readBody(operation, request);
   const errors = [...params.errors, ...query.errors, ...body.errors];
   if (errors.length > 0) return { outcome: 'invalid', errors };
@@ -68,7 +68,7 @@ function readParams(operation: Operation, raw: RequestShape['params']) {
   return { values, errors, found };
 }
 
-function readQuery(schema: Schema | undefined, text: string): Read {
+function readQuery({ query: schema, takesAnyQuery = false }: Operation, text: string): Read {
   if (!schema) return { value: undefined, errors: [] };
   const given = new URLSearchParams(text);
   const fields: Record<string, string | string[]> = {};
@@ -76,7 +76,7 @@ function readQuery(schema: Schema | undefined, text: string): Read {
   for (const [name, entry] of Object.entries(entriesOf(schema))) {
     const values = given.getAll(name);
     const fault = queryFault(name, values, takesMany(entry));
-    if (fault) errors.push(fault);
+    if (fault && !takesAnyQuery) errors.push(fault);
     if (fault || values.length === 0) continue;
     if (takesMany(entry)) fields[name] = values;
     else if (!(MEANS_NOTHING_WHEN_EMPTY.has(name) && values[0] === '')) fields[name] = values[0] ?? '';

@@ -18,8 +18,7 @@ export interface OidcSignInDeps {
 }
 
 const TOO_MANY_RETRY = 60;
-/** Repeated ones count as none: whatever comes back, the answer is a redirect. */
-const returned = v.optional(v.array(v.string()));
+const returned = v.optional(v.string());
 const ReturnQuery = v.object({ code: returned, state: returned, error: returned, iss: returned });
 type ReturnQuery = v.InferOutput<typeof ReturnQuery>;
 
@@ -35,6 +34,7 @@ export function oidcSignInOperations(deps: OidcSignInDeps): readonly Operation[]
       summary: 'Sign in through the identity provider',
       needs: 'none',
       query: v.object({ return_to: v.optional(v.string()) }),
+      takesAnyQuery: true,
       answers: { 302: { description: 'To the provider, or back to the sign-in page when it is away' } },
       refusals: [NOT_ENABLED_REFUSAL, [429, 'rate-limited', '']],
       handle: (call) => start(deps, call.query.return_to ?? null),
@@ -47,6 +47,7 @@ export function oidcSignInOperations(deps: OidcSignInDeps): readonly Operation[]
       summary: 'Return from the identity provider',
       needs: 'none',
       query: ReturnQuery,
+      takesAnyQuery: true,
       answers: {
         302: { description: 'Into the service with a session, or to a page that says what went wrong' },
       },
@@ -96,10 +97,10 @@ async function complete(
   { query, header, cookie, address, userAgent, now }: Call<ReturnQuery>,
 ): Promise<Answer> {
   const arrival = await singleSignOn.arrive({
-    code: once(query.code),
-    state: once(query.state),
-    error: once(query.error),
-    iss: once(query.iss),
+    code: query.code ?? null,
+    state: query.state ?? null,
+    error: query.error ?? null,
+    iss: query.iss ?? null,
     stateCookie: readStateCookie(header('cookie')),
     session: cookie === null ? null : sessionBytes(cookie),
     address,
@@ -110,10 +111,6 @@ async function complete(
   const session =
     arrival.outcome === 'signed_in' ? [sessionCookie(arrival.session.toString('base64url'))] : [];
   return redirect(placeOf(arrival), [clearedStateCookie(), ...session]);
-}
-
-function once(values: readonly string[] | undefined): string | null {
-  return values?.length === 1 ? (values[0] ?? null) : null;
 }
 
 function placeOf(arrival: Arrival): string {

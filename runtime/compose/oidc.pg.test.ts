@@ -53,6 +53,7 @@ describe('the way there and back', () => {
     ['/\\evil.example', '/'],
     ['https://evil.example', '/'],
     ['/a\u0007b', '/'],
+    ['/a\u0000b', '/'],
     [`/${'x'.repeat(2_000)}`, '/'],
     ['/alert-groups?q=ночь', '/alert-groups?q=%D0%BD%D0%BE%D1%87%D1%8C'],
   ])('return_to %j leads to %j', async (returnTo, location) => {
@@ -155,10 +156,14 @@ describe('refusals', () => {
     await failing('invalid_request', lab.land(callback, [state]));
   });
 
-  test('parameters that come twice', async () => {
+  test.each([
+    ['parameters that come twice', 'state=a&state=b&code=c'],
+    ['a state that nobody can send', 'state=%00&code=c'],
+    ['a code that nobody can send', 'state=a&code=%00&error=%00&iss=%00'],
+  ])('%s', async (_name, query) => {
     await lab.settings();
     const { state } = await lab.begin();
-    const callback = new URL('https://tocsin.test/api/v1/sessions/oidc/callback?state=a&state=b&code=c');
+    const callback = new URL(`https://tocsin.test/api/v1/sessions/oidc/callback?${query}`);
     await failing('invalid_request', lab.land(callback, [state]));
   });
 
