@@ -193,7 +193,8 @@ export function stateOf(delivery: Delivery): DeliveryState {
   if (delivery.ended) return delivery.ended.as;
   if (delivery.failed !== null) return 'not_delivered';
   if (!delivery.message || delivery.post?.cause === 'deleted') return 'pending';
-  const waits = delivery.post !== null || delivery.editSince !== null || delivery.leaving;
+  const isEdited = delivery.editSince !== null || delivery.call?.kind === 'edit';
+  const waits = delivery.post !== null || isEdited || delivery.leaving;
   const isStuck = delivery.replies.some(({ tries }) => tries.error !== null);
   return waits || isStuck ? 'pending' : 'delivered';
 }

@@ -8,7 +8,7 @@ import { type Delivery, type Flight, NO_TRIES, type Tries } from './delivery.ts'
 import { gone } from './membership.ts';
 import { probeFailed, probeFinished } from './probing.ts';
 import { holdFor, returnGrant, returnOwnToken } from './tokens.ts';
-import { retried, triesOf, withoutReply } from './tries.ts';
+import { retried, triesOf, unsureEdit, withoutReply } from './tries.ts';
 import { save, tell } from './turn.ts';
 import { frozen, over } from './work.ts';
 
@@ -55,6 +55,8 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
       returnTokens(turn, delivery, flight);
       if (flight.kind === 'reply') save(turn, withoutReply(delivery, flight));
       else save(turn, shown(delivery, flight, delivery.message));
+      // Nothing was tried: what is oldest now is the next probe.
+      if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
       break;
     case 'not_sent':
       returnTokens(turn, delivery, flight);
@@ -72,7 +74,7 @@ function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
       asksToWait(turn, delivery, flight, outcome);
       break;
     case 'transient':
-      failedForNow(turn, delivery, flight, outcome);
+      failedForNow(turn, unsureEdit(delivery, flight), flight, outcome);
       break;
     case 'fatal':
       refused(turn, delivery, flight, outcome.error);
@@ -82,8 +84,11 @@ function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
       else messageGone(turn, delivery, flight);
       break;
     case 'edit_window_closed':
-      if (flight.kind === 'edit') save(turn, frozen(delivery, turn.now));
-      else notDelivered(turn, delivery, flight, outcome.error);
+      if (flight.kind !== 'edit') notDelivered(turn, delivery, flight, outcome.error);
+      else {
+        save(turn, frozen(delivery, turn.now));
+        if (flight.isProbe) recovered(turn);
+      }
       break;
     case 'unknown':
     case 'template_error':

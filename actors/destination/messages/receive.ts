@@ -26,6 +26,7 @@ import {
   takeSweep,
 } from './sweeps.ts';
 import { returnGrants, returnOwnToken, takeForPerson, tokenGranted } from './tokens.ts';
+import { unsureEdit } from './tries.ts';
 import { changeState, deliveryOf, finishMessages, save } from './turn.ts';
 
 /** What was read for a turn about messages. */
@@ -159,7 +160,7 @@ function recallOne(turn: DestinationTurn, delivery: Delivery): void {
   if (!call) return;
   const unsureSince = call.startedAt;
   if (call.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
-  const landed = { ...delivery, call: null };
+  const landed = unsureEdit({ ...delivery, call: null }, call);
   if (call.kind === 'edit')
     save(turn, { ...landed, editSince: ended ? null : (editSince ?? call.startedAt) });
   else if (call.kind === 'publish') {

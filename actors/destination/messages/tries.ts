@@ -20,3 +20,11 @@ export function replyOf(delivery: Delivery, { sequence }: Flight): QueuedReply |
 export function withoutReply(delivery: Delivery, { sequence }: Flight): Delivery {
   return { ...delivery, replies: delivery.replies.filter((reply) => reply.sequence !== sequence) };
 }
+
+/** An edit may have arrived without an answer: nobody knows what the message shows, so that no edit can be left out. */
+export function unsureEdit(delivery: Delivery, { kind, messageId }: Flight): Delivery {
+  const { message } = delivery;
+  return kind === 'edit' && message?.id === messageId
+    ? { ...delivery, message: { ...message, hash: null } }
+    : delivery;
+}

@@ -133,8 +133,14 @@ function inform(
   for (const telling of tellings) noteGroup(turn, groupId, telling, problem);
   if (tellings.length > 0 || problem === null || problem === had) return;
   const waits = problem && stateOf(delivery) === 'pending' && isBroken(turn);
+  if (waits && isToldBroken(turn, groupId)) return;
   const reason = turn.state.snapshot.context.reason;
   noteGroup(turn, groupId, waits ? { event: 'destination_broken', error: reason } : null, problem);
+}
+
+/** Whoever waited when the Destination broke is told by that. */
+function isToldBroken({ rows }: DestinationTurn, groupId: PublicId): boolean {
+  return rows.notes.some((note) => note.groupId === groupId && note.event === 'destination_broken');
 }
 
 /** Tells a group; null: only that it has a problem here, or has it no more. */

@@ -273,8 +273,9 @@ export function createMessageWorld(settings: WorldSettings = {}) {
     return `${where}reply ${name} ${facts.event}${count} ${loud}`;
   }
 
-  function look(subject: string): void {
-    looks.set(subject, (looks.get(subject) ?? 0) + 1);
+  /** @param by below 0: back to what it showed before */
+  function look(subject: string, by = 1): void {
+    looks.set(subject, (looks.get(subject) ?? 0) + by);
   }
 
   async function tellRoute(routeId: PublicId, message: DestinationMessage): Promise<void> {
