@@ -6,6 +6,8 @@ import { placeOf, type Work } from './work.ts';
 
 export interface Agenda {
   readonly size: number;
+  /** Places in memory, those left behind included. */
+  readonly room: number;
   /** Puts a delivery in its place, or takes it out when it has nothing to do. */
   put(key: string, delivery: Delivery, work: Work | null): void;
   /** The delivery that goes next; it stays until it is put elsewhere. */
@@ -14,6 +16,9 @@ export interface Agenda {
   dueAt(): Micros | null;
   keys(): IterableIterator<string>;
 }
+
+/** Old places beside as many as there are present ones. */
+const MOST_LEFT_BEHIND = 64;
 
 interface Place {
   readonly key: string;
@@ -27,8 +32,8 @@ interface Place {
 
 export function createAgenda(): Agenda {
   const places = new Map<string, Place>();
-  const ready = createHeap<Place>(goesFirst);
-  const later = createHeap<Place>((one, other) => one.dueAt < other.dueAt);
+  let ready = createHeap<Place>(goesFirst);
+  let later = createHeap<Place>(isEarlier);
   let stamps = 0;
 
   const clear = (heap: typeof ready): Place | undefined => {
@@ -37,6 +42,14 @@ export function createAgenda(): Agenda {
       heap.pop();
     }
     return undefined;
+  };
+
+  /** What was put elsewhere leaves its old place behind: while nothing is taken those would pile up. */
+  const tidy = (): void => {
+    if (ready.size + later.size <= 2 * places.size + MOST_LEFT_BEHIND) return;
+    ready = createHeap(goesFirst);
+    later = createHeap(isEarlier);
+    for (const place of places.values()) later.push(place);
   };
 
   return {
@@ -59,6 +72,10 @@ export function createAgenda(): Agenda {
       };
       places.set(key, place);
       later.push(place);
+      tidy();
+    },
+    get room() {
+      return ready.size + later.size;
     },
     next(now) {
       for (let place = clear(later); place && place.dueAt <= now; place = clear(later)) {
@@ -70,6 +87,10 @@ export function createAgenda(): Agenda {
     dueAt: () => clear(ready)?.dueAt ?? clear(later)?.dueAt ?? null,
     keys: () => places.keys(),
   };
+}
+
+function isEarlier(one: Place, other: Place): boolean {
+  return one.dueAt < other.dueAt;
 }
 
 function goesFirst(one: Place, other: Place): boolean {

@@ -16,14 +16,14 @@ import {
 
 const T = 1_791_020_467_000_000;
 
-function wanted(number: number): Delivery {
+function wanted(number: number, urgent = false): Delivery {
   const first = newDelivery({
     subject: { kind: 'group', groupId: `AG${number}` as PublicId },
     target: 1,
     connectionId: null,
     routeId: 'RT1' as PublicId,
     number,
-    urgent: false,
+    urgent,
     status: 'firing',
     changedAt: T,
     renewedAt: T,
@@ -55,4 +55,41 @@ test('what is not needed any more is forgotten, but not before its commit shows 
   expect(rows.byKey.size).toBe(3_000);
   forgetIdle(rows, T + MINUTE);
   expect(rows.byKey.size).toBe(2_000);
+});
+
+/** As many as fit, and three more in storage. */
+function crowded() {
+  const rows = messageRows({ deliveries: [], more: false });
+  for (let number = 1; number <= MOST_WANTED + 3; number++) hold(rows, wanted(number), T);
+  return rows;
+}
+
+test('what is Urgent never waits in storage behind what is not', () => {
+  const rows = crowded();
+  hold(rows, wanted(99_999, true), T);
+  expect(rows.agendas.get('')?.next(T)).toBe('AG99999/1');
+});
+
+test('what comes while others wait in storage goes behind them', () => {
+  const rows = crowded();
+  for (let number = 1; number <= 10; number++) hold(rows, done(wanted(number)), T);
+  hold(rows, wanted(99_999), T);
+  expect(wantedKeys(rows)).not.toContain('AG99999/1');
+});
+
+test('what was parked a moment ago is taken up, though a page was read before its commit', () => {
+  const rows = crowded();
+  for (let number = 1; number <= MOST_WANTED - PAGE_DELIVERIES + 1; number++)
+    hold(rows, done(wanted(number)), T);
+  const committed = [1, 2].map((more) => wanted(MOST_WANTED + more));
+  takeDeliveries(rows, { deliveries: committed, more: false }, T);
+  expect(wantedKeys(rows)).toContain(`AG${MOST_WANTED + 3}/1`);
+  expect(rows.overflow).toBe(false);
+});
+
+test('a delivery that changes again and again while nothing is sent takes no more room', () => {
+  const rows = messageRows({ deliveries: [], more: false });
+  for (let change = 1; change <= 1_000; change++) hold(rows, { ...wanted(1), changedAt: T + change }, T);
+  expect(rows.agendas.get('')?.size).toBe(1);
+  expect(rows.agendas.get('')?.room).toBeLessThan(100);
 });

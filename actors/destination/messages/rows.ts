@@ -39,9 +39,10 @@ export function messageRows({ deliveries, more }: DeliveryPage): MessageRows {
     flights: new Map(),
     idle: new Map(),
     pressed: new Map(),
-    overflow: more,
+    overflow: false,
   };
   for (const delivery of deliveries) hold(rows, delivery, 0);
+  rows.overflow ||= more;
   return rows;
 }
 
@@ -54,8 +55,18 @@ export function takeRead(rows: MessageRows, deliveries: readonly Delivery[], now
 }
 
 export function takeDeliveries(rows: MessageRows, page: DeliveryPage, now: Micros): void {
+  rows.overflow = false;
   takeRead(rows, page.deliveries, now);
-  rows.overflow = page.more;
+  if (!page.more) unpark(rows, now);
+  rows.overflow ||= page.more;
+}
+
+/** What was parked lately: its commit may be too young for the page. */
+function unpark(rows: MessageRows, now: Micros): void {
+  for (const key of [...rows.idle.keys()]) {
+    const delivery = rows.byKey.get(key);
+    if (delivery && isWanted(delivery)) hold(rows, delivery, now);
+  }
 }
 
 /** Puts a delivery where it belongs. */
@@ -67,7 +78,7 @@ export function hold(rows: MessageRows, delivery: Delivery, now: Micros): void {
   if (delivery.call) rows.flights.set(delivery.call.call, key);
   const agenda = agendaOf(rows, delivery.connectionId);
   const isKnown = before !== undefined && isWanted(before) && !rows.idle.has(key);
-  const isParked = isWanted(delivery) && !delivery.call && !isKnown && waiting(rows) >= MOST_WANTED;
+  const isParked = isWanted(delivery) && !delivery.call && !isKnown && !hasRoom(rows, delivery);
   rows.overflow ||= isParked;
   agenda.put(
     key,
@@ -76,6 +87,12 @@ export function hold(rows: MessageRows, delivery: Delivery, now: Micros): void {
   );
   rows.idle.delete(key);
   if (isParked || !isWanted(delivery)) rows.idle.set(key, now);
+}
+
+/** While others wait in storage nobody comes before them, but for the Urgent. */
+function hasRoom(rows: MessageRows, { urgent }: Delivery): boolean {
+  if (urgent) return waiting(rows) < 2 * MOST_WANTED;
+  return !rows.overflow && waiting(rows) < MOST_WANTED;
 }
 
 /** Forgets what is not needed any more. */

@@ -70,12 +70,12 @@ async function send(
   operation: MessageOperation,
   content: MessageContent,
   values: Readonly<Record<string, string>> = {},
-  template: Partial<TemplateConfig> = {},
+  template: Partial<TemplateConfig> | null = {},
 ) {
   const adapter = createTemplateAdapter({
     ...to.deps,
     directory: { current: () => directory },
-    settings: async () => templateSettings(template),
+    settings: async () => template && templateSettings(template),
   });
   const asked: MessageSend = {
     ...{ type: 'message.send', destinationId: DESTINATION, call: 7, target: 1, connectionId: null },
@@ -229,4 +229,13 @@ describe('a reply', () => {
 
 test('the example of this test may be saved', () => {
   expect(checkConfiguration(CONFIG)).toMatchObject({ ok: true });
+});
+
+test('a webhook that was deleted, or lost its requests with its mode, ends what waits instead of waiting with it', async () => {
+  const to = receiver([]);
+  expect(await send(to, edit({ isFinal: true }), EDIT, {}, null)).toEqual({
+    class: 'unknown',
+    error: 'the webhook has no requests any more',
+  });
+  expect(to.received).toEqual([]);
 });

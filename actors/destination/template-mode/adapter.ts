@@ -44,7 +44,8 @@ type Operation<Kind extends MessageSend['operation']['kind']> = Extract<
 
 /** What `threadRef` says once open_thread succeeded. */
 const OPEN = 'open';
-const NO_SETTINGS: SendOutcome = { class: 'not_sent', because: 'unreadable' };
+/** There is nothing to ask again for: its settings went with it, or with its mode. */
+const NO_SETTINGS: SendOutcome = { class: 'unknown', error: 'the webhook has no requests any more' };
 
 export function createTemplateAdapter(deps: TemplateAdapterDeps): MessageAdapter {
   return {
