@@ -1,6 +1,6 @@
 /** Sign-in with login, password and second factor: throttled, evenly slow, and written down (access §4, §5). */
 import type { Passwords } from '../actors/access/passwords.ts';
-import type { AccessStore, Account, ThrottleKeys } from '../actors/access/ports.ts';
+import type { AccessStore, Account, SignedIn, ThrottleKeys } from '../actors/access/ports.ts';
 import {
   type GivenCodes,
   type Proof,
@@ -105,7 +105,7 @@ async function begin(
   attempt: Attempt,
   { account, rehashed, proof, state }: Right,
   keys: ThrottleKeys,
-): Promise<Begun | { readonly refused: 'inactive' | 'wrong_code' }> {
+): Promise<Begun | Extract<SignedIn, { refused: unknown }>> {
   const bytes = Buffer.from(deps.random(COOKIE_BYTES));
   const session = newSession(account.user, state, attempt.now);
   const signedIn = await deps.store.accounts.signIn({
@@ -113,6 +113,7 @@ async function begin(
     hash: sessionHash(bytes),
     address: attempt.address,
     userAgent: attempt.userAgent,
+    passwordHash: account.passwordHash,
     rehashed,
     attempt: keys,
     proof,

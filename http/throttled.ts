@@ -1,7 +1,7 @@
 /** Whatever people prove by a password or a code: guessed at in the same slow way, wherever it is asked (access §4.1). */
 import { HashQueueFullError } from '../actors/access/passwords.ts';
 import type { Throttle, ThrottleKeys } from '../actors/access/ports.ts';
-import { accountKey, sourceKey } from '../actors/access/throttle.ts';
+import { accountKey, EVALUATION_LIMIT, sourceKey } from '../actors/access/throttle.ts';
 import type { AuditEntry } from '../actors/effects.ts';
 import { type Clock, type Micros, SECOND } from '../runtime/clock.ts';
 import type { Answer } from './operation.ts';
@@ -28,15 +28,28 @@ export type Throttled<Passed> =
   /** Not evaluated: µs to wait. */
   | { readonly outcome: 'throttled'; readonly wait: Micros };
 
-/** @throws {HashQueueFullError} too many hashes wait; the attempt does not count */
+/**
+ * @throws {HashQueueFullError} too many hashes wait; the attempt does not count
+ * @throws {UnavailableError} the answer takes as long as the attempt may hold its account; what was passed may still count
+ */
 export async function throttled<Passed>(
-  { throttle, clock, onFailure }: ThrottledDeps,
+  deps: ThrottledDeps,
   keys: ThrottleKeys,
   now: Micros,
   judge: () => Promise<Judged<Passed>>,
 ): Promise<Throttled<Passed>> {
+  const { throttle, clock } = deps;
   const admission = await within(clock, throttle.admit(keys, now));
   if (!admission.admitted) return { outcome: 'throttled', wait: admission.wait };
+  return within(clock, evaluate(deps, keys, now, judge), EVALUATION_LIMIT);
+}
+
+async function evaluate<Passed>(
+  { throttle, onFailure }: ThrottledDeps,
+  keys: ThrottleKeys,
+  now: Micros,
+  judge: () => Promise<Judged<Passed>>,
+): Promise<Throttled<Passed>> {
   try {
     const judged = await judge();
     if ('passed' in judged) return { outcome: 'passed', passed: judged.passed };

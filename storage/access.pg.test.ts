@@ -67,6 +67,7 @@ async function signIn(userId: PublicId, changes: Partial<SignIn> = {}): Promise<
     hash: sessionHash(Buffer.from(session.id)),
     address: '192.0.2.1',
     userAgent: null,
+    passwordHash: 'hash of correct horse battery',
     rehashed: null,
     attempt: null,
     proof: null,

@@ -12,6 +12,7 @@ import type {
 } from '../actors/access/ports.ts';
 import type { User } from '../actors/access/user.ts';
 import type { AuditEntry } from '../actors/effects.ts';
+import type { PublicId } from '../runtime/public-id.ts';
 import { readOrganization } from './access-ensure.ts';
 import { likePattern, type UserRow, userOf } from './access-rows.ts';
 import { createSessions, replaceSession } from './access-sessions.ts';
@@ -66,7 +67,7 @@ function createAccounts(deps: AccessStoreDeps): Accounts {
       return inTransaction(sql, async (tx) => {
         if (proof && !(await consumeProof(tx, session.userId, proof))) return { refused: 'wrong_code' };
         const user = await recordSignIn(tx, signIn);
-        if (!user) return { refused: 'inactive' };
+        if (!user) return { refused: await refusalOf(tx, session.userId) };
         await replaceSession(tx, signIn);
         if (attempt && session.state === 'active') await forgetFailures(tx, attempt);
         else if (attempt) await endEvaluation(tx, attempt.account);
@@ -91,6 +92,8 @@ async function activateBy(
   tx: Transaction,
   { sessionId, userId, proof }: SecondStep,
 ): Promise<'active' | 'wrong_code' | 'not_pending'> {
+  // The user before the session, as whoever ends sessions locks them.
+  await tx`select 1 from users where id = ${userId} for no key update`;
   const waiting = await tx`
     select 1 from sessions
     where id = ${sessionId} and state = 'totp_required' and ended_at is null for update`;
@@ -100,14 +103,23 @@ async function activateBy(
   return 'active';
 }
 
-async function recordSignIn(tx: Transaction, { session, rehashed }: SignIn): Promise<User | null> {
+/** Who reset a password to shut somebody out does so also for an attempt that was on its way. */
+async function recordSignIn(
+  tx: Transaction,
+  { session, passwordHash, rehashed }: SignIn,
+): Promise<User | null> {
   const [row] = await tx<UserRow[]>`
     update users set
       last_sign_in_at = ${session.createdAt},
       password_hash = coalesce(${rehashed}, password_hash)
-    where id = ${session.userId} and status = 'active'
+    where id = ${session.userId} and status = 'active' and password_hash = ${passwordHash}
     returning *`;
   return row ? userOf(row) : null;
+}
+
+async function refusalOf(tx: Transaction, userId: PublicId): Promise<'inactive' | 'wrong_password'> {
+  const active = await tx`select 1 from users where id = ${userId} and status = 'active'`;
+  return active.length > 0 ? 'wrong_password' : 'inactive';
 }
 
 function createUserDirectory(sql: Sql): UserDirectory {

@@ -158,7 +158,7 @@ async function link(made: Made, wanted: ProviderLink): Promise<'linked' | LinkRe
   const { userId, sessionId, identity, role, at } = wanted;
   const [row] = await tx<UserRow[]>`
     select * from users where id = ${userId} and status = 'active' and oidc_subject is null for update`;
-  if (!row) return 'invalid_request';
+  if (!row || !(await isOpen(tx, sessionId))) return 'invalid_request';
   const elsewhere = await tx`
     select 1 from users where oidc_issuer = ${identity.issuer} and oidc_subject = ${identity.subject}`;
   if (elsewhere.length > 0) return 'identity_linked_elsewhere';
@@ -175,6 +175,12 @@ async function link(made: Made, wanted: ProviderLink): Promise<'linked' | LinkRe
     await syncRole({ ...made, at, address, occasion: 'sign_in', except: sessionId }, userOf(row), role);
   }
   return 'linked';
+}
+
+/** Whoever ended the session while the provider was asked has shut out whoever began the link. */
+async function isOpen(tx: Transaction, sessionId: PublicId): Promise<boolean> {
+  const open = await tx`select 1 from sessions where id = ${sessionId} and ended_at is null`;
+  return open.length > 0;
 }
 
 /** The identity takes the place of the password, and of every way to set one. */

@@ -16,18 +16,19 @@ export function createOwnPasswords(sql: Sql, appendAudit: AppendAudit): OwnPassw
       return row?.password_hash ?? null;
     },
 
-    change: ({ userId, passwordHash, sessionId, attempt }, author) =>
+    change: ({ userId, replaces, passwordHash, sessionId, attempt }, author) =>
       inTransaction(sql, async (tx) => {
         const [row] = await tx<{ name: string }[]>`
           update users set password_hash = ${passwordHash}
-          where id = ${userId} and status = 'active'
+          where id = ${userId} and status = 'active' and password_hash = ${replaces}
           returning name`;
-        if (!row) throw new Error('the caller of a request is active');
+        if (!row) return false;
         await endSetupLinks(tx, userId, author.at);
         await endSessionsOf(tx, userId, 'password_changed', author.at, sessionId);
         await forgetFailures(tx, attempt);
         const entry = { action: 'user.password_changed', resourceId: userId, resourceName: row.name };
         await appendAudit(tx, auditEntry(author, entry));
+        return true;
       }),
   };
 }

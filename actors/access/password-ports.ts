@@ -20,6 +20,8 @@ export interface PasswordLinks {
 
 export interface NewPassword {
   readonly userId: PublicId;
+  /** What the present password was compared with. */
+  readonly replaces: string;
   readonly passwordHash: string;
   /** Stays, while the user's other sessions end. */
   readonly sessionId: PublicId;
@@ -29,5 +31,6 @@ export interface NewPassword {
 export interface OwnPasswords {
   /** Null for an account that has none, or signs in through the provider. */
   hashOf(userId: PublicId): Promise<string | null>;
-  change(password: NewPassword, author: Authorship): Promise<void>;
+  /** @returns false when the password that it replaces is not the present one any more */
+  change(password: NewPassword, author: Authorship): Promise<boolean>;
 }

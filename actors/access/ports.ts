@@ -43,6 +43,8 @@ export interface SignIn {
   readonly hash: Uint8Array;
   readonly address: string;
   readonly userAgent: string | null;
+  /** What the password was compared with. One that was set meanwhile is not overruled. */
+  readonly passwordHash: string | null;
   /** Set when the password was stored with other parameters than today's. */
   readonly rehashed: string | null;
   /** Its evaluation ends; where the session is active, its failures are forgotten. Null for what is not throttled. */
@@ -57,8 +59,8 @@ export interface SignIn {
 export type SignedIn =
   /** The user as it is after the sign-in. */
   | { readonly user: User }
-  /** The account stopped being active, or another attempt used the code up, in between. */
-  | { readonly refused: 'inactive' | 'wrong_code' };
+  /** In between the account stopped being active, its password changed, or another attempt used the code up. */
+  | { readonly refused: 'inactive' | 'wrong_password' | 'wrong_code' };
 
 /** The second factor of a session that waited for it. */
 export interface SecondStep {

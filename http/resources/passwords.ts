@@ -85,16 +85,18 @@ async function change(deps: PasswordDeps, call: Call<undefined, ChangeInput>): P
   const sessionId = identity.session.id;
   const judge = async (): Promise<Judged<null>> => {
     const answer = await deps.passwords.check(current, call.body.current_password);
-    if (answer === 'wrong') return { failed: 'local', entry: null };
+    if (answer === 'wrong') return WRONG_PASSWORD;
     const passwordHash = await deps.passwords.hash(call.body.new_password);
-    await deps.own.change({ userId: id, passwordHash, sessionId, attempt: keys }, authorOf(call));
-    return { passed: null };
+    const change = { userId: id, replaces: current, passwordHash, sessionId, attempt: keys };
+    return (await deps.own.change(change, authorOf(call))) ? { passed: null } : WRONG_PASSWORD;
   };
   return answerThrottled(
     () => throttled(deps, keys, call.now, judge),
     () => ({ status: 204 }),
   );
 }
+
+const WRONG_PASSWORD: Judged<never> = { failed: 'local', entry: null };
 
 const LOCAL_ONLY = conflict(
   'local_user_only',

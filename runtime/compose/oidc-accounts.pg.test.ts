@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Transaction } from '../../storage/records.ts';
+import { meanwhile } from '../../test/harness/meanwhile.ts';
 import type { SignedIn } from '../../test/http-server.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { DAY, HOUR, MINUTE } from '../clock.ts';
@@ -80,6 +82,21 @@ describe('linking an account', () => {
     expect(await lab.link(bob, carol.cookie)).toMatchObject({ location: '/profile?error=invalid_request' });
     expect(await lab.link(bob, '')).toMatchObject({ location: '/profile?error=invalid_request' });
     expect(await statusOf(bob)).toMatchObject({ sign_in_method: 'local' });
+  });
+
+  test('a session that ended while the provider was asked brings nothing about', async () => {
+    await lab.settings();
+    const bob = await lab.person('viewer');
+    lab.visit('sub-b', ANN);
+    const end = async (tx: Transaction) => {
+      await tx`select 1 from users where id = ${bob.userId} for update`;
+      await tx`update sessions set ended_at = 1, end_reason = 'totp_reset' where user_id = ${bob.userId}`;
+    };
+    const landed = await meanwhile(lab.sql, end, () => lab.link(bob));
+    expect(landed).toMatchObject({ location: '/profile?error=invalid_request' });
+    expect(await lab.sql`select oidc_subject from users where id = ${bob.userId}`).toEqual([
+      { oidc_subject: null },
+    ]);
   });
 
   test('begins only while single sign-on is on, for an account without an identity, with the provider there', async () => {
