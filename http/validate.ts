@@ -68,7 +68,7 @@ function readParams(operation: Operation, raw: RequestShape['params']) {
   return { values, errors, found };
 }
 
-function readQuery({ query: schema, takesAnyQuery = false }: Operation, text: string): Read {
+function readQuery({ query: schema, takesAnyQuery }: Operation, text: string): Read {
   if (!schema) return { value: undefined, errors: [] };
   const given = new URLSearchParams(text);
   const fields: Record<string, string | string[]> = {};
