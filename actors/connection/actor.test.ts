@@ -317,6 +317,15 @@ describe('tokens', () => {
     });
   });
 
+  test('a wider limiter counts at once for those that wait', () => {
+    const actor = connection();
+    actor.give({ ...CONFIGURED, polls: false, limiter: { limit: 1, per_seconds: 3600 } });
+    actor.give({ type: 'take_token' });
+    expect(actor.give({ type: 'token_wanted', urgent: false, count: 1 }, DESTINATION).sends).toEqual([]);
+    actor.give({ ...CONFIGURED, version: 2, polls: false, limiter: { limit: 1000, per_seconds: 1 } });
+    expect(actor.pass(SECOND).sends).toMatchObject([{ message: { type: 'token_granted' } }]);
+  });
+
   test('a Destination is sent one when it is due, unless it wants none any more', () => {
     const actor = connection();
     actor.give({ ...CONFIGURED, polls: false });

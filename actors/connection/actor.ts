@@ -117,7 +117,10 @@ function receive(turn: ConnectionTurn, message: ConnectionMessage, env: TurnEnv)
 function configure(turn: ConnectionTurn, { version, access, limiter, polls }: Configured): void {
   if (version <= turn.state.version || isDeleted(turn.state)) return;
   const isOtherAccess = turn.state.access !== 0 && access !== turn.state.access;
-  turn.change({ version, access, limiter });
+  const { desk, limiter: before } = turn.state;
+  // Those that wait were told a time by the limiter before.
+  const isOtherLimiter = limiter.limit !== before.limit || limiter.per_seconds !== before.per_seconds;
+  turn.change({ version, access, limiter, desk: isOtherLimiter ? { ...desk, grantAt: null } : desk });
   if (!polls && isPolling(turn.state)) turn.step({ type: 'polling_ended' });
   if (isOtherAccess) {
     turn.change({ info: NO_INFO, toldAt: null });
