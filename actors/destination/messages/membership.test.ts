@@ -96,6 +96,19 @@ describe('a Destination that joins a Route', () => {
 });
 
 describe('a Destination that left a Route', () => {
+  test('ends what came of a Route that did not know of it yet', async () => {
+    const world = await begun();
+    await leave(world);
+    await world.advance(SECOND);
+    world.setRoute(ROUTE, [ONE]);
+    await world.create('LATE');
+    world.setRoute(ROUTE, []);
+    expect(world.calls()).toEqual(['publish LATE L [new_alert_group]']);
+    await world.advance(MINUTE);
+    expect(world.calls()).toEqual(['edit LATE final']);
+    expect(world.state('LATE')).toBe('retired');
+  });
+
   test('and is added again while the last edit waits goes on', async () => {
     const world = await begun();
     await world.create('A');
@@ -210,6 +223,42 @@ describe('a Destination that is pointed elsewhere', () => {
     await world.event('A', 'severity_raised');
     expect(world.calls()).toEqual(['edit A']);
     expect([world.state('A'), world.state('A', ONE, 2)]).toEqual(['retired', 'delivered']);
+  });
+
+  test.each<[string, SendOutcome, number]>([
+    ['refuses', fatal, 1],
+    ['lets time out, until the budget is spent,', { class: 'transient', error: 'timeout', unsure: true }, 10],
+  ])('stays healthy when the old place %s the last edits', async (_name, outcome, times) => {
+    const world = await begun();
+    await world.create('A');
+    world.calls();
+    world.configure(ONE, { target: 2 });
+    // The second call is the Publication at the new place.
+    world.script(outcome, accepted(), ...Array<SendOutcome>(times - 1).fill(outcome));
+    await world.give(ONE, { type: 'saved' });
+    await world.advance(30 * MINUTE);
+    expect(world.health()).toEqual({ state: 'healthy' });
+    expect(world.calls().filter((call) => call === 'edit A final')).toHaveLength(times);
+    expect([world.state('A'), world.state('A', ONE, 2)]).toEqual(['not_delivered', 'delivered']);
+    expect(world.noted('A')).toContain('not_delivered');
+  });
+
+  test('does not wait at the new place because the old one asks to', async () => {
+    const world = await begun();
+    await world.create('A');
+    world.calls();
+    world.configure(ONE, { target: 2 });
+    world.script({
+      class: 'retry_after',
+      until: world.now() + MINUTE,
+      scope: 'destination',
+      error: 'answered 429',
+    });
+    await world.give(ONE, { type: 'saved' });
+    await world.advance(SECOND);
+    expect(world.calls()).toEqual(['edit A final', 'publish A Q']);
+    await world.advance(MINUTE);
+    expect(world.calls()).toEqual(['edit A final']);
   });
 });
 

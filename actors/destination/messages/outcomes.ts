@@ -9,7 +9,7 @@ import { gone } from './membership.ts';
 import { probeFailed, probeFinished } from './probing.ts';
 import { holdFor, returnGrant, returnOwnToken } from './tokens.ts';
 import { retried, triesOf, unsureEdit, withoutReply } from './tries.ts';
-import { save, tell } from './turn.ts';
+import { save, targetOf, tell } from './turn.ts';
 import { frozen, over } from './work.ts';
 
 export function sendFinished(turn: DestinationTurn, finished: SendFinished): void {
@@ -91,6 +91,8 @@ function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
       }
       break;
     case 'unknown':
+      notDelivered(turn, unsureEdit(delivery, flight), flight, outcome.error);
+      break;
     case 'template_error':
       notDelivered(turn, delivery, flight, outcome.error);
       break;
@@ -99,15 +101,22 @@ function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
   }
 }
 
+/** It is at a place that the Destination was pointed away from: how that one fares says nothing about the present one. */
+function isLeftBehind(turn: DestinationTurn, { target }: Delivery): boolean {
+  return target < targetOf(turn);
+}
+
 function asksToWait(
   turn: DestinationTurn,
   delivery: Delivery,
   flight: Flight,
   { until, scope, error }: Extract<SendFailed, { class: 'retry_after' }>,
 ): void {
-  // Whoever asked to wait is not called before: what waits keeps its place.
-  holdFor(turn, delivery.connectionId, scope, until);
-  save(turn, stillLeaving(retried(delivery, flight, (tries) => ({ ...tries, notBefore: 0, error }))));
+  // Whoever asked to wait is not called before: what waits keeps its place. A channel that was left holds up no other.
+  const isAlone = scope === 'destination' && isLeftBehind(turn, delivery);
+  if (!isAlone) holdFor(turn, delivery.connectionId, scope, until);
+  const notBefore = isAlone ? until : 0;
+  save(turn, stillLeaving(retried(delivery, flight, (tries) => ({ ...tries, notBefore, error }))));
   if (flight.isProbe) {
     apply(turn, { type: 'probe_failed', reason: unavailable(error), at: turn.now, notBefore: until });
   }
@@ -137,7 +146,7 @@ function failedForNow(
   );
   const { attempts, firstFailedAt } = triesOf(next, flight);
   const isSpent = counts && !next.ended && budgetSpent(attempts, firstFailedAt ?? now, now);
-  if (isSpent && isDeleted(turn)) {
+  if (isSpent && (isDeleted(turn) || isLeftBehind(turn, delivery))) {
     notDelivered(turn, delivery, flight, error);
     return;
   }
@@ -147,7 +156,7 @@ function failedForNow(
 }
 
 function refused(turn: DestinationTurn, delivery: Delivery, flight: Flight, error: string): void {
-  if (isDeleted(turn)) {
+  if (isDeleted(turn) || isLeftBehind(turn, delivery)) {
     notDelivered(turn, delivery, flight, error);
     return;
   }

@@ -13,7 +13,10 @@ import { changed } from './work.ts';
 
 /** Groups or deliveries of one turn. */
 export const SWEEP_PAGE = 200;
-/** A group that began while the Route got this Destination may have been missed: it is looked for once more. */
+/**
+ * A group that began while the Route got or lost this Destination may have been missed, or have come after all: it is
+ * looked for once more.
+ */
 const LOOK_AGAIN_AFTER: Micros = 30 * SECOND;
 /** What a deleted Destination has not sent by then is not sent any more. */
 export const LAST_EDITS_FOR: Micros = 24 * HOUR;
@@ -42,6 +45,7 @@ interface Pass {
   readonly after: { readonly subject: string; readonly target: number } | null;
   readonly isReady: boolean;
   readonly notBefore: Micros;
+  readonly isSecond: boolean;
 }
 
 /** What was read for the first sweep that is ready. */
@@ -62,7 +66,7 @@ export function addPass(
   routeId: PublicId | null,
   notBefore: Micros = 0,
 ): void {
-  add(turn, { kind, routeId, after: null, isReady: notBefore === 0, notBefore });
+  add(turn, { kind, routeId, after: null, isReady: notBefore === 0, notBefore, isSecond: false });
 }
 
 /** A new one of a kind starts over for an older one. */
@@ -122,15 +126,16 @@ export function takeSweep(turn: DestinationTurn, page: SweepPage): void {
 }
 
 function following(turn: DestinationTurn, sweep: Sweep, page: SweepPage, isFull: boolean): Sweep[] {
+  const again = { isReady: false, notBefore: turn.now + LOOK_AGAIN_AFTER, isSecond: true, after: null };
   if (sweep.kind === 'join') {
     const last = page.groups.at(-1);
     if (isFull && last) return [{ ...sweep, after: { urgent: last.urgent, number: last.number } }];
-    const again = { isReady: false, notBefore: turn.now + LOOK_AGAIN_AFTER, isSecond: true, after: null };
     return sweep.isSecond ? [] : [{ ...sweep, ...again }];
   }
   const last = page.deliveries.at(-1);
-  if (!isFull || !last) return [];
-  return [{ ...sweep, after: { subject: subjectText(last.subject), target: last.target } }];
+  if (isFull && last)
+    return [{ ...sweep, after: { subject: subjectText(last.subject), target: last.target } }];
+  return sweep.kind === 'leave' && !sweep.isSecond ? [{ ...sweep, ...again }] : [];
 }
 
 function join(turn: DestinationTurn, { routeId, after }: Join, { groups, stormSince }: SweepPage): void {
