@@ -57,7 +57,7 @@ export default defineConfig({
       {
         test: {
           name: 'system',
-          include: ['test/{smoke,peers,crash,browser}/**/*.test.ts'],
+          include: ['test/{smoke,peers,crash,chaos,browser}/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
           fileParallelism: false,
