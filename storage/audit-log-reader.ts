@@ -34,13 +34,22 @@ export function auditLogStatement(sql: Sql | Transaction, query: AuditLogQuery, 
       order by at desc, id desc limit ${query.limit + 1}
     )
     select
-      page.*, coalesce(actor.name, account.name) as actor_name_now, subject.name as subject_name_now, subject.status as subject_status
+      page.*, coalesce(actor.name, account.name) as actor_name_now, subject.name as subject_name_now,
+      subject.status as subject_status,
+      (
+        select jsonb_object_agg(field, jsonb_build_object('name', u.name, 'login', u.login))
+        from unnest(${PEOPLE_IN_DETAILS}::text[]) field
+        join users u on u.id = page.details #>> array[field, 'id'] and u.status = 'deleted'
+      ) as erased_people
     from page
     left join users actor on actor.id = page.actor_id
     left join service_accounts account on account.id = page.actor_id
     left join users subject on subject.id = page.resource_id
     order by page.at desc, page.id desc`;
 }
+
+/** Members of details that may name a user. */
+const PEOPLE_IN_DETAILS = ['owner', 'user'];
 
 function conditionsOf(
   sql: Sql | Transaction,
@@ -76,6 +85,8 @@ interface EntryRow {
   readonly address: string | null;
   readonly diff: readonly AuditChange[];
   readonly details: Readonly<Record<string, unknown>>;
+  /** What those members say now of users who were deleted. */
+  readonly erased_people: Readonly<Record<string, Readonly<Record<string, unknown>>>> | null;
 }
 
 function entryOf(row: EntryRow): AuditLogEntry {
@@ -93,8 +104,20 @@ function entryOf(row: EntryRow): AuditLogEntry {
     resourceName: isErased ? row.subject_name_now : row.resource_name,
     address: row.address,
     diff: isErased ? row.diff.map(withoutPerson) : row.diff,
-    details: row.details,
+    details: renamed(row),
   };
+}
+
+function renamed({ details, erased_people: erased }: EntryRow): EntryRow['details'] {
+  if (erased === null) return details;
+  const people = Object.entries(details).map(([field, value]) => [field, erasedPerson(value, erased[field])]);
+  return Object.fromEntries(people);
+}
+
+/** Only what was told of the person is told now, under the made-up name. */
+function erasedPerson(told: unknown, now: Readonly<Record<string, unknown>> | undefined): unknown {
+  if (now === undefined || typeof told !== 'object' || told === null) return told;
+  return Object.fromEntries(Object.entries(told).map(([key, value]) => [key, now[key] ?? value]));
 }
 
 const PERSONAL: ReadonlySet<string> = new Set(['/name', '/login', '/email']);

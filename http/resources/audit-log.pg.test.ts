@@ -27,6 +27,8 @@ function person(id: PublicId, name: string): AuditEntry['actor'] {
 
 const SYSTEM = { kind: 'system', id: null, name: 'system' } as const;
 
+const NAMELESS = { action: 'account_link.linked', resourceId: null, resourceName: null } as const;
+
 async function write(at: Micros, by: AuditEntry['actor'], change: AuditedChange): Promise<void> {
   await database.sql().begin((tx) => appendAudit(tx, auditEntry({ by, at, address: '192.0.2.7' }, change)));
 }
@@ -165,6 +167,26 @@ test('of a deleted user neither name nor login nor address is left', async () =>
     { pointer: '/name', before: '[erased]', after: '[erased]' },
     { pointer: '/password', secret_changed: true },
     { pointer: '/time_zone', before: null, after: 'Europe/Berlin' },
+  ]);
+});
+
+test('nor in what is told of the owner of a token, or of who linked an account', async () => {
+  const bob = { id: BOB, name: 'Bob', login: 'bob' };
+  const ann = { id: ANN, name: 'Ann', login: 'ann' };
+  const told = (details: object) => ({ ...NAMELESS, details: { ...details, reason: 'replaced' } });
+  await write(NOW - KEPT + 1, SYSTEM, told({ owner: { kind: 'user', id: BOB, name: 'Bob' } }));
+  await write(NOW - KEPT + 2, SYSTEM, told({ user: bob, owner: { kind: 'user', id: ANN, name: 'Ann' } }));
+  await write(NOW - KEPT + 3, SYSTEM, told({ user: ann }));
+  const { body } = await api.get(`/audit-log?action=${NAMELESS.action}`);
+  const name = `deleted-user-${BOB}`;
+  expect(body.items.map(({ details }: { details: object }) => details)).toEqual([
+    { user: ann, reason: 'replaced' },
+    {
+      user: { id: BOB, name, login: name },
+      owner: { kind: 'user', id: ANN, name: 'Ann' },
+      reason: 'replaced',
+    },
+    { owner: { kind: 'user', id: BOB, name }, reason: 'replaced' },
   ]);
 });
 
