@@ -4,6 +4,7 @@ import { DAY, formatInstant, HOUR } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { insertGroup } from '../../test/configuration.ts';
 import { useDatabase } from '../../test/postgres.ts';
+import { inCatalogueOrder, PERMISSIONS, ROLE_PERMISSIONS } from '../permissions.ts';
 import { PASSWORD, startWithPeople } from './people.fixture.ts';
 
 const database = useDatabase();
@@ -342,3 +343,30 @@ test('a link is remembered a week past its end, and then unknown', async () => {
   clock.advance(7 * DAY);
   expect(await complete()).toMatchObject({ status: 404 });
 });
+
+test.each(['password-setup-links', 'convert-to-local'])(
+  '%s gives a token no link to an account that may do more than it',
+  async (way) => {
+    const { admin, addUser, send, sql } = await withAdmin();
+    const tokenOf = async (permissions: readonly string[]) => {
+      const body = { name: 'ci', permissions };
+      return String(
+        (await send('POST', '/api/v1/me/personal-access-tokens', { as: admin, body })).json.value,
+      );
+    };
+    const ask = (user: PublicId, value: string) =>
+      send('POST', `${USERS}/${user}/${way}`, { headers: { authorization: `Bearer ${value}` } });
+    const [viewer, other] = [await addUser('viewer', 'vic'), await addUser('admin', 'eve')];
+    await sql`
+    update users set oidc_issuer = 'https://idp', oidc_subject = id, oidc_signed_in_at = 1
+    where id = any(${[viewer, other]}) and ${way === 'convert-to-local'}`;
+    const narrow = await tokenOf(['users:write', ...inCatalogueOrder(ROLE_PERMISSIONS.viewer)]);
+    expect(await ask(other, narrow)).toMatchObject({
+      status: 403,
+      json: { type: expect.stringMatching('forbidden') },
+    });
+    expect(await sql`select 1 from password_setup_links`).toHaveLength(0);
+    expect((await ask(viewer, narrow)).status).toBeLessThan(202);
+    expect((await ask(other, await tokenOf(PERMISSIONS))).status).toBeLessThan(202);
+  },
+);

@@ -4,6 +4,7 @@ import type { UserSwitch } from '../../actors/access/user-ports.ts';
 import { authorOf } from '../author.ts';
 import { type Answer, type Call, type Operation, operation } from '../operation.ts';
 import { conflict, notFound, refuse } from '../problem.ts';
+import { linkRefusal } from '../role-held.ts';
 import { newSetupLink, SetupLinkShape } from './setup-links.ts';
 import {
   LAST_ADMIN,
@@ -115,6 +116,8 @@ async function resetTotp({ store }: UserAccountDeps, call: Call): Promise<Answer
 }
 
 async function convertToLocal(deps: UserAccountDeps, call: Call): Promise<Answer> {
+  const refusal = await refusalOfLink(deps, call);
+  if (refusal) return refusal;
   const { shape, ...link } = newSetupLink(deps, call.now);
   const outcome = await deps.store.convertToLocal(userId(call), link, authorOf(call));
   switch (outcome) {
@@ -127,7 +130,14 @@ async function convertToLocal(deps: UserAccountDeps, call: Call): Promise<Answer
   }
 }
 
+async function refusalOfLink({ store }: UserAccountDeps, call: Call): Promise<Answer | null> {
+  const user = await store.read(userId(call));
+  return user && user.status !== 'deleted' ? linkRefusal(call.identity, user.role) : notFound();
+}
+
 async function createLink(deps: UserAccountDeps, call: Call): Promise<Answer> {
+  const refusal = await refusalOfLink(deps, call);
+  if (refusal) return refusal;
   const { shape, ...link } = newSetupLink(deps, call.now);
   switch (await deps.store.addSetupLink(userId(call), link, authorOf(call))) {
     case 'unknown':
