@@ -1,9 +1,11 @@
 /** What is written of a Destination, by its type: a webhook, or a channel behind a bridge. */
 import type { Authorship } from '../actors/audit.ts';
+import { type DestinationMessage, destinationAddress } from '../actors/destination/messages.ts';
 import type { BridgeFields, DestinationChange, WebhookFields } from '../actors/destination/ports.ts';
 import { LEFT_EVENTS_ERROR } from '../actors/destination/turn.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import type { DestinationRow } from './destination-rows.ts';
+import { enqueueInbox } from './inbox.ts';
 import { changedPassword } from './proxy-columns.ts';
 import type { Transaction } from './records.ts';
 import type { SealingChange } from './sealing.ts';
@@ -47,6 +49,7 @@ export async function updateWebhook(
       proxy_password = ${password.proxy_password},
       proxy_password_at = ${password.proxy_password_at}
     where id = ${row.id}`;
+  if (row.mode !== fields.mode) await tellForSure(tx, row.id, { type: 'saved' }, author);
   if (row.mode === 'events' && fields.mode !== 'events') {
     await endWaitingEvents(tx, row.id, LEFT_EVENTS_ERROR, author);
   }
@@ -68,14 +71,29 @@ export async function insertBridge(
     )`;
 }
 
+/**
+ * Tells the Destination with the change itself what it must not miss: where its messages go, and that it is no more.
+ * Whoever made the change tells it too, sooner, but may be gone before.
+ */
+export function tellForSure(
+  tx: Transaction,
+  id: PublicId,
+  message: DestinationMessage,
+  { at }: Authorship,
+): Promise<void> {
+  return enqueueInbox(tx, [{ to: destinationAddress(id), message }], at);
+}
+
 /** Messages stay where they were posted: the place that is left is kept for their last edit (delivery §10). */
 export async function updateTarget(
   tx: Transaction,
   row: DestinationRow,
   fields: BridgeFields,
-  { at }: Authorship,
+  author: Authorship,
 ): Promise<void> {
   if (row.connection_id === fields.connection_id && row.channel_id === fields.channel_id) return;
+  const { at } = author;
+  await tellForSure(tx, row.id, { type: 'saved' }, author);
   await tx`
     insert into destination_targets (destination_id, target, connection_id, channel_id, left_at)
     select id, target, connection_id, channel_id, ${at} from destinations where id = ${row.id}`;

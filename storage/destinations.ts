@@ -33,6 +33,7 @@ import {
   json,
   NO_PASSWORD,
   nameChannel,
+  tellForSure,
   updateTarget,
   updateWebhook,
 } from './destination-writes.ts';
@@ -205,6 +206,7 @@ async function remove(
   await tx`delete from request_records where owner_id = ${id}`;
   await tx`delete from destination_secrets where destination_id = ${id}`;
   await endWaitingEvents(tx, id, DELETED_ERROR, author);
+  await tellForSure(tx, id, { type: 'deleted' }, author);
   await internalAlerts.entityDeleted(tx, id, author.at);
   const entry = { action: 'destination.deleted', resourceId: id, resourceName: row.name };
   await appendAudit(tx, auditEntry(author, entry));

@@ -166,7 +166,9 @@ function eventRecorded(turn: DestinationTurn, message: EventRecorded): void {
   note(turn, { groupId: event.groupId, event: 'destination_broken', error, problem: true });
 }
 
+/** It may be told twice. */
 function deleted(turn: DestinationTurn): void {
+  if (isDeleted(turn)) return;
   apply(turn, { type: 'deleted' });
   endEvents(turn, DELETED_ERROR);
   deleteMessages(turn);

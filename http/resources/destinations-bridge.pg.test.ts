@@ -336,6 +336,20 @@ describe('updating', () => {
     expect(await sql`select target from destinations where id = ${id}`).toEqual([{ target: 2 }]);
   });
 
+  test('what the Destination must not miss is stored for it with the change', async () => {
+    const { id } = await created();
+    const stored = () => database.sql()`
+      select message ->> 'type' as type from inbox where receiver_kind = 'destination' and receiver_key = ${id}
+      order by seq`;
+    await api.put(`/destinations/${id}`, input({ limiter: { limit: 2, per_seconds: 60 } }), '"1"');
+    expect(await stored()).toEqual([]);
+    bridge.on('GET /v1/channels/other', channel('other', 'Other'));
+    await api.put(`/destinations/${id}`, input({ channel_id: 'other' }), '"2"');
+    expect(await stored()).toEqual([{ type: 'saved' }]);
+    await api.delete(`/destinations/${id}`);
+    expect(await stored()).toEqual([{ type: 'saved' }, { type: 'deleted' }]);
+  });
+
   test('a new name of the channel is shown without another version', async () => {
     const destination = await created();
     bridge.on('GET /v1/channels/alerts%2Fprod', channel('alerts/prod', 'renamed\u0000\n channel'));

@@ -84,6 +84,34 @@ describe('a Destination that joins a Route', () => {
     expect(world.calls()).toEqual(['TWO publish LATE Q']);
   });
 
+  test('does not take from a group that begins in these moments how loudly it began', async () => {
+    const world = await begun({ limiter: { limit: 1, per_seconds: 2 } });
+    await world.create('A');
+    await world.create('B');
+    world.calls();
+    await join(world, TWO);
+    await world.event('B', 'created', { mentions: ['new_alert_group'], judged: 'free' });
+    await world.advance(10 * SECOND);
+    expect(world.calls().filter((call) => call.startsWith('TWO'))).toEqual([
+      'TWO publish A Q',
+      'TWO publish B L [new_alert_group]',
+    ]);
+  });
+
+  test('leaves to the Route what begins when everybody knows that it has joined', async () => {
+    const world = await begun();
+    await join(world, TWO);
+    await world.advance(29 * SECOND);
+    world.setRoute(ROUTE, [ONE]);
+    await world.create('A');
+    world.setRoute(ROUTE, [ONE, TWO]);
+    world.calls();
+    await world.advance(MINUTE);
+    expect(world.calls()).toEqual([]);
+    await world.event('A', 'created', { mentions: ['new_alert_group'], judged: 'free' });
+    expect(world.calls()).toEqual(['TWO publish A L [new_alert_group]']);
+  });
+
   test('publishes a group anew that comes back after having been resolved', async () => {
     const world = await begun();
     await world.create('A');
@@ -299,6 +327,19 @@ describe('a deleted Destination', () => {
     await world.advance(DAY + MINUTE);
     expect(world.calls().every((call) => call.endsWith('final'))).toBe(true);
     expect([world.state('A'), world.state('B')]).toEqual(['not_delivered', 'not_delivered']);
+  });
+
+  test('that is told so twice makes one last edit', async () => {
+    const world = await begun();
+    await world.create('A');
+    world.calls();
+    world.forget(ONE);
+    await world.give(ONE, { type: 'deleted' });
+    await world.give(ONE, { type: 'deleted' });
+    await world.advance(10);
+    await world.give(ONE, { type: 'deleted' });
+    await world.advance(10);
+    expect(world.calls()).toEqual(['edit A final']);
   });
 
   test('ends with its messages retired', async () => {
