@@ -19,6 +19,8 @@ describe('safeReturnTo', () => {
     ['/alert-groups/AG1?x=1', '/alert-groups/AG1?x=1'],
     ['//evil.example', '/'],
     ['/\\evil.example', '/'],
+    ['/\t/evil.example', '/'],
+    ['/\n/evil.example', '/'],
     ['https://evil.example', '/'],
     [null, '/'],
   ])('%s leads to %s', (given, expected) => {

@@ -23,9 +23,12 @@ function decode(value: string): string {
   }
 }
 
-/** A path of this site that is safe to go to after sign-in: one leading slash, no scheme, no backslash. */
+/** What browsers leave out of an address, or read as a slash: either makes another site of a path. */
+const MISREAD = /[\\\p{Cc}]/u;
+
+/** A path of this site that is safe to go to after sign-in: one leading slash, no scheme. */
 export function safeReturnTo(value: string | null): string {
   if (value === null || value.length > 2_000) return '/';
-  const relative = value.startsWith('/') && !value.startsWith('//') && !value.includes('\\');
+  const relative = value.startsWith('/') && !value.startsWith('//') && !MISREAD.test(value);
   return relative ? value : '/';
 }
