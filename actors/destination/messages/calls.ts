@@ -160,7 +160,8 @@ export type SendFailed =
   /** `unsure`: the request was written, and nobody knows what became of it. */
   | { readonly class: 'transient'; readonly error: string; readonly unsure: boolean }
   | { readonly class: 'fatal'; readonly error: string }
-  | { readonly class: 'unknown'; readonly error: string }
+  /** `unsure`: the messenger said that it was done, in words that nobody understands. */
+  | { readonly class: 'unknown'; readonly error: string; readonly unsure?: boolean }
   | { readonly class: 'gone'; readonly error: string }
   | { readonly class: 'edit_window_closed'; readonly error: string }
   /** `request`: which of a webhook's requests does not render: create, update, open_thread or reply_in_thread. */

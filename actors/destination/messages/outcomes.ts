@@ -91,7 +91,7 @@ function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
       }
       break;
     case 'unknown':
-      notDelivered(turn, unsureEdit(delivery, flight), flight, outcome.error);
+      notDelivered(turn, unsurely(delivery, flight, outcome), flight, outcome.error);
       break;
     case 'template_error':
       notDelivered(turn, delivery, flight, outcome.error);
@@ -99,6 +99,18 @@ function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
     default:
       outcome satisfies never;
   }
+}
+
+/** A message may stand there: it is neither left alone nor published under another key. */
+function unsurely(
+  delivery: Delivery,
+  flight: Flight,
+  { unsure }: Extract<SendFailed, { class: 'unknown' }>,
+): Delivery {
+  const landed = unsureEdit(delivery, flight);
+  const { tries } = landed;
+  if (!unsure || flight.kind !== 'publish') return landed;
+  return { ...landed, tries: { ...tries, unsureSince: tries.unsureSince ?? flight.startedAt } };
 }
 
 /** It is at a place that the Destination was pointed away from: how that one fares says nothing about the present one. */

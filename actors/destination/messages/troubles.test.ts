@@ -85,3 +85,24 @@ test.each([
     expect(world.problem('A')).toBe(true);
   },
 );
+
+describe('a message that was taken with an answer that nobody understands', () => {
+  const garbled: SendOutcome = { class: 'unknown', error: 'the answer is not JSON', unsure: true };
+
+  test('is asked for again after a recovery, though its group resolved meanwhile', async () => {
+    const world = await begun();
+    world.script(garbled);
+    await world.create('A');
+    expect(world.state('A')).toBe('not_delivered');
+    world.script(fatal);
+    await world.create('B');
+    await world.event('A', 'resolved', { status: 'resolved' });
+    expect(world.state('A')).toBe('pending');
+    world.calls();
+    await world.give(ONE, { type: 'worked', at: world.now() });
+    expect(world.calls()).toContain('publish A Q');
+    const keys = world.performed.flatMap((call) => (call.type === 'message.send' ? (call.key ?? []) : []));
+    expect(keys.filter((key) => key.includes('-A-'))).toEqual([`root-${ONE}-A-1`, `root-${ONE}-A-1`]);
+    expect(world.state('A')).toBe('delivered');
+  });
+});

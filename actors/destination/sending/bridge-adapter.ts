@@ -270,9 +270,15 @@ function failedOutcome(
     case 'gone':
       return { class: outcome.reason ?? 'gone', error: outcome.error };
     case 'fatal':
+      return { class: 'fatal', error: outcome.error };
     case 'unknown':
-      return { class: outcome.class, error: outcome.error };
+      return { class: 'unknown', error: outcome.error, unsure: isSuccess(outcome.status) };
   }
+}
+
+/** It was done, though the answer to it is of no use. */
+function isSuccess(status: number | null): boolean {
+  return status === 200 || status === 201;
 }
 
 /** Without a copy of its Info nothing can be laid out: the call ends as the question for it did. */
