@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Delivery, newDelivery } from '../actors/destination/messages/delivery.ts';
 import type { DeliveryRecord, DeliverySaved, MessagePosted } from '../actors/destination/messages/effects.ts';
+import type { OpenGroup } from '../actors/destination/messages/ports.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { firstStart, insertDestination, insertGroup, NOW } from '../test/configuration.ts';
 import { useDatabase } from '../test/postgres.ts';
@@ -129,6 +130,23 @@ test('open groups of a Route come Urgent first and then by #N, with what a Storm
     limit: 1,
   });
   expect(rest.groups.map(({ groupId }) => groupId)).toEqual([calm]);
+});
+
+test('open groups of a Route are walked page by page, each once', async () => {
+  const sql = database.sql();
+  const ids: PublicId[] = [];
+  for (let number = 1; number <= 7; number++) ids.push(await insertGroup(sql, { routeId }));
+  await insertGroup(sql, { routeId, status: 'resolved' });
+  await sql`update alert_groups set severity_level = 'critical' where id in (${ids[2] ?? ''}, ${ids[5] ?? ''})`;
+  const found: PublicId[] = [];
+  for (let after: { urgent: boolean; number: number } | null = null; ; ) {
+    const page: readonly OpenGroup[] = (await reads().openGroups({ routeId, after, limit: 2 })).groups;
+    const last = page.at(-1);
+    if (!last) break;
+    found.push(...page.map(({ groupId }) => groupId));
+    after = { urgent: last.urgent, number: last.number };
+  }
+  expect(found).toEqual([2, 5, 0, 1, 3, 4, 6].map((index) => ids[index]));
 });
 
 describe('messages that were posted', () => {

@@ -67,35 +67,51 @@ export async function readWanted(
   return { deliveries: rows.slice(0, limit).map(({ kept }) => kept), more: rows.length > limit };
 }
 
-interface OpenGroupRow extends Omit<OpenGroup, 'groupId' | 'changedAt'> {
+interface OpenGroupRow extends Omit<OpenGroup, 'groupId' | 'changedAt' | 'startedAt'> {
   readonly id: PublicId;
   readonly last_changed_at: Micros;
+  readonly started_at: Micros;
 }
 
-/** Urgent as `isUrgent` says it: by the Route, or by the severity where the Organization wants that. */
+/**
+ * Urgent as `isUrgent` says it: by the Route, or by the severity where the Organization wants that. The Urgent and the
+ * others are walked by #N each, from where the last page ended.
+ */
 async function readOpenGroups(
   sql: Sql,
   { routeId, after, limit }: Parameters<DeliveryReads['openGroups']>[0],
 ): Promise<readonly OpenGroup[]> {
+  const urgentAfter = after === null ? 0 : after.urgent ? after.number : Number.MAX_SAFE_INTEGER;
+  const otherAfter = after === null || after.urgent ? 0 : after.number;
+  const columns = sql`id, number, status, last_changed_at, started_at`;
+  const open = sql`from alert_groups where route_id = ${routeId} and status <> 'resolved'`;
+  const urgent = sql`(
+    (select urgent from routes where id = ${routeId})
+    or severity_level = 'critical' and (select (settings ->> 'critical_is_urgent')::boolean from organization)
+  )`;
   // index: alert_groups_route
   const rows = await sql<OpenGroupRow[]>`
-    select id, number, urgent, status, last_changed_at, held
+    select page.*, exists (select 1 from storm_alert_groups where alert_group_id = page.id) as held
     from (
-      select
-        g.id, g.number, g.status, g.last_changed_at,
-        r.urgent or (g.severity_level = 'critical' and (o.settings ->> 'critical_is_urgent')::boolean) as urgent,
-        exists (select 1 from storm_alert_groups s where s.alert_group_id = g.id) as held
-      from alert_groups g
-      join routes r on r.id = g.route_id
-      cross join organization o
-      where g.route_id = ${routeId} and g.status <> 'resolved'
-    ) open
-    where ${after === null} or (not urgent, number) > (${after?.urgent === false}, ${after?.number ?? 0})
-    order by not urgent, number
-    limit ${limit}`;
-  return rows.map(({ id, last_changed_at: changedAt, number, urgent, status, held }) => ({
+      select * from (
+        (select ${columns}, true as urgent ${open} and ${urgent} and number > ${urgentAfter}
+          order by number limit ${limit})
+        union all
+        (select ${columns}, false as urgent ${open} and not ${urgent} and number > ${otherAfter}
+          order by number limit ${limit})
+      ) of_each
+      order by urgent desc, number
+      limit ${limit}
+    ) page
+    order by urgent desc, number`;
+  return rows.map(({ id, last_changed_at: changedAt, started_at: startedAt, number, ...open }) => ({
     groupId: id,
-    ...{ number, urgent, status, held, changedAt },
+    number,
+    urgent: open.urgent,
+    status: open.status,
+    held: open.held,
+    changedAt,
+    startedAt,
   }));
 }
 

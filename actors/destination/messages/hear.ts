@@ -59,9 +59,17 @@ function told(delivery: Delivery, { number, routeId, status, urgent, at }: Group
 
 /** The word of the Route. A second one means nothing. */
 function judged(delivery: Delivery, event: GroupEvent, hearing: Hearing): Delivery {
+  if (delivery.post?.cause === 'joined' && !delivery.call) return judgedLate(delivery, delivery.post, event);
   if (delivery.hold !== 'unjudged') return delivery;
   if (event.judged === 'held') return { ...delivery, hold: 'storm', replies: [] };
   return posted({ ...delivery, hold: null }, event, 'created', hearing);
+}
+
+/** It was found among the open groups of a Route just joined, before the Route could tell of it. */
+function judgedLate(delivery: Delivery, post: Post, { judged, loudness, mentions }: GroupEvent): Delivery {
+  return judged === 'held'
+    ? { ...delivery, hold: 'storm', post: null, publication: delivery.publication - 1, replies: [] }
+    : { ...delivery, post: { ...post, cause: 'created', loudness, mentions } };
 }
 
 /** Withheld because nobody could be reached: what comes back is new. A Storm withholds for good (§12). */

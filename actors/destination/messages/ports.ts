@@ -21,6 +21,7 @@ export interface OpenGroup {
   readonly held: boolean;
   /** Time of its newest lifecycle event, µs. */
   readonly changedAt: Micros;
+  readonly startedAt: Micros;
 }
 
 export interface DeliveryReads {

@@ -18,6 +18,8 @@ export const SWEEP_PAGE = 200;
  * looked for once more.
  */
 const LOOK_AGAIN_AFTER: Micros = 30 * SECOND;
+/** By then every replica knows that the Route has this Destination. */
+const KNOWN_EVERYWHERE_AFTER: Micros = 10 * SECOND;
 /** What a deleted Destination has not sent by then is not sent any more. */
 export const LAST_EDITS_FOR: Micros = 24 * HOUR;
 
@@ -32,6 +34,8 @@ interface Join {
   readonly isReady: boolean;
   readonly notBefore: Micros;
   readonly isSecond: boolean;
+  /** When the Route got this Destination. */
+  readonly since: Micros;
 }
 
 /** Deliveries that are not over, of one Route or of all. */
@@ -57,7 +61,15 @@ export interface SweepPage {
 }
 
 export function addJoin(turn: DestinationTurn, routeId: PublicId): void {
-  add(turn, { kind: 'join', routeId, after: null, isReady: true, notBefore: 0, isSecond: false });
+  add(turn, {
+    kind: 'join',
+    routeId,
+    after: null,
+    isReady: true,
+    notBefore: 0,
+    isSecond: false,
+    since: turn.now,
+  });
 }
 
 export function addPass(
@@ -138,11 +150,17 @@ function following(turn: DestinationTurn, sweep: Sweep, page: SweepPage, isFull:
   return sweep.kind === 'leave' && !sweep.isSecond ? [{ ...sweep, ...again }] : [];
 }
 
-function join(turn: DestinationTurn, { routeId, after }: Join, { groups, stormSince }: SweepPage): void {
+function join(
+  turn: DestinationTurn,
+  { routeId, after, since }: Join,
+  { groups, stormSince }: SweepPage,
+): void {
   if (!isOn(turn, routeId)) return;
   if (stormSince !== null && after === null) joinStorm(turn, routeId, stormSince);
   for (const group of groups) {
-    const { number, urgent, status, changedAt, held } = group;
+    const { number, urgent, status, changedAt, startedAt, held } = group;
+    // The Route tells of it, as loudly as it began.
+    if (startedAt > since + KNOWN_EVERYWHERE_AFTER) continue;
     const subject: Subject = { kind: 'group', groupId: group.groupId };
     joinOne(turn, { subject, routeId, number, urgent, status, changedAt, isHeld: held });
   }

@@ -43,6 +43,7 @@ interface Group {
   routeId: PublicId;
   sequence: number;
   changedAt: Micros;
+  startedAt: Micros;
   held: boolean;
 }
 
@@ -358,6 +359,7 @@ export function createMessageWorld(settings: WorldSettings = {}) {
         routeId,
         sequence,
         changedAt: now,
+        startedAt: now,
         held,
       });
       const judged = held ? 'held' : 'free';
