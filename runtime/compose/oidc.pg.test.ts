@@ -73,6 +73,14 @@ describe('the way there and back', () => {
     expect(await lab.land(callback, [state])).toMatchObject({ location: '/sign-in?error=oidc_disabled' });
   });
 
+  test('however many press the button at once, the provider is asked once', async () => {
+    await lab.settings();
+    const begun = await Promise.all(Array.from({ length: 20 }, () => lab.begin()));
+    expect(new Set(begun.map(({ status }) => status))).toEqual(new Set([302]));
+    // The provider of the tests asks itself each time that it is asked.
+    expect(lab.provider.requests.filter((path) => path.startsWith('/.well-known'))).toHaveLength(2);
+  });
+
   test('a button is named after the provider until it has a name', async () => {
     await lab.settings();
     const options = async () => (await lab.send('GET', '/api/v1/sign-in-options')).json.oidc;

@@ -97,13 +97,26 @@ export function createProvider(deps: ProviderDeps): Provider {
     run: (talk: Talk) => Promise<Value>,
   ): Promise<ProviderOutcome<Value>> {
     try {
-      const metadata = memory.metadata(access) ?? (await discoverNow(access, trip));
+      const metadata = memory.metadata(access) ?? (await discoverOnce(access, trip));
       return { ok: true, value: await run(talkOf(caller, access, trip, metadata)) };
     } catch (error) {
       const mask = createMask(knownSecrets(access, trip));
       const text = cutToBytes(mask(errorText(error)), ERROR_BYTES);
       return { ok: false, failure: error instanceof Refused ? 'refused' : 'unavailable', error: text };
     }
+  }
+
+  let asking: { readonly version: number; readonly answer: Promise<Metadata> } | null = null;
+
+  /** Anybody may begin a sign-in: all who do while the provider is asked wait for one answer. */
+  function discoverOnce(access: ProviderAccess, trip: Trip): Promise<Metadata> {
+    if (trip.signal) return discoverNow(access, trip);
+    if (asking?.version === access.version) return asking.answer;
+    const answer = discoverNow(access, trip).finally(() => {
+      if (asking?.answer === answer) asking = null;
+    });
+    asking = { version: access.version, answer };
+    return answer;
   }
 
   async function discoverNow(access: ProviderAccess, trip: Trip): Promise<Metadata> {
