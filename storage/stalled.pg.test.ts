@@ -73,9 +73,11 @@ test('one that stopped while it took shards keeps others from committing for a s
 
 test('one that stopped while it stored a body keeps others from storing it for a second and a half', async () => {
   const body = Buffer.from('sent to every replica');
+  // So much that it goes in a transaction of several statements.
+  const much = Buffer.alloc(200_000, 'x');
   const { sql, stopped } = await stoppingAt('insert into snapshot_queue');
   createSnapshotWriter(sql)
-    .write([newSnapshot({ body })])
+    .write([newSnapshot({ body }), newSnapshot({ body: much })])
     .catch(() => undefined);
   await stopped;
   const waited = timeOf(createSnapshotWriter(database.sql()).write([newSnapshot({ body })]));
