@@ -50,6 +50,19 @@ describe('1: retry_after 7 s', () => {
     expect(world.calls()).toEqual(['publish A L [new_alert_group]', 'publish B L [new_alert_group]']);
   });
 
+  test.each(['destination', 'connection'] as const)(
+    'of no time at all, for the %s, is a second: refusals are not answered by a call each',
+    async (scope) => {
+      const world = createMessageWorld({ limiter: { limit: 5, per_seconds: 1 } });
+      await world.begin();
+      const refusal: SendOutcome = { class: 'retry_after', until: world.now(), scope, error: 'answered 429' };
+      world.script(...Array<SendOutcome>(20).fill(refusal));
+      await world.create('A');
+      await world.advance(3 * SECOND);
+      expect([3, 4]).toContain(world.calls().length);
+    },
+  );
+
   test('of the scope Connection holds every Destination of it', async () => {
     const world = await begun();
     world.setRoute(ROUTE, [ONE, TWO]);

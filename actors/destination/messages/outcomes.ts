@@ -7,7 +7,7 @@ import type { SendFailed, SendFinished, SendOutcome } from './calls.ts';
 import { type Delivery, type Flight, NO_TRIES, type Tries } from './delivery.ts';
 import { gone } from './membership.ts';
 import { probeFailed, probeFinished } from './probing.ts';
-import { holdFor, returnGrant, returnOwnToken } from './tokens.ts';
+import { holdFor, returnGrant, returnOwnToken, waitEnd } from './tokens.ts';
 import { retried, triesOf, unsureEdit, withoutReply } from './tries.ts';
 import { save, targetOf, tell } from './turn.ts';
 import { frozen, over } from './work.ts';
@@ -127,7 +127,7 @@ function asksToWait(
   // Whoever asked to wait is not called before: what waits keeps its place. A channel that was left holds up no other.
   const isAlone = scope === 'destination' && isLeftBehind(turn, delivery);
   if (!isAlone) holdFor(turn, delivery.connectionId, scope, until);
-  const notBefore = isAlone ? until : 0;
+  const notBefore = isAlone ? waitEnd(turn, until) : 0;
   save(turn, stillLeaving(retried(delivery, flight, (tries) => ({ ...tries, notBefore, error }))));
   if (flight.isProbe) {
     apply(turn, { type: 'probe_failed', reason: unavailable(error), at: turn.now, notBefore: until });

@@ -1,4 +1,5 @@
 /** Tokens of calls about messages: one of the Destination and one of its Connection, or neither (delivery §6). */
+import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import {
   connectionAddress,
@@ -98,13 +99,22 @@ export function hasGrant(
   return false;
 }
 
+/** A wait of no time gives a token with every refusal, and calls would follow each other as fast as they are answered. */
+const SHORTEST_WAIT: Micros = SECOND;
+
+/** When to call again whoever asked to wait until `until`: then, or at most a second later. */
+export function waitEnd({ now }: DestinationTurn, until: Micros): Micros {
+  return Math.max(until, now + SHORTEST_WAIT);
+}
+
 /** The messenger asked to wait: this Destination, or everything of its Connection. */
 export function holdFor(
   turn: DestinationTurn,
   connectionId: PublicId | null,
   scope: 'connection' | 'destination',
-  until: number,
+  asked: Micros,
 ): void {
+  const until = waitEnd(turn, asked);
   if (scope === 'destination' || connectionId === null) {
     holdOwn(turn, until);
     return;
