@@ -13,7 +13,11 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }
 
-/** Plain text as a paragraph that keeps its lines. */
+/** Plain text as a paragraph that keeps its lines; addresses in it can be followed, as in any messenger. */
 export function plain(text: string): string {
-  return `<p class="plain">${escapeHtml(text)}</p>`;
+  const linked = escapeHtml(text).replace(
+    /https?:\/\/(?:[^\s&]|&amp;)*(?:[^\s&.,;:!?)]|&amp;)/g,
+    '<a href="$&">$&</a>',
+  );
+  return `<p class="plain">${linked}</p>`;
 }

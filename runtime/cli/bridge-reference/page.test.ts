@@ -36,6 +36,19 @@ test('the buttons of the page are what people press, and private answers are see
   expect((await send('GET', '/?as=u-17')).body).not.toContain('Done: Ack');
 });
 
+test('whoever is asked to link an account can follow the address, and sees the e-mail that Tocsin asks for', async () => {
+  const { post, send, events } = stage();
+  const message_id = String((await post()).message_id);
+  await send('POST', '/press', new URLSearchParams({ message_id, data: 'ack-412', as: 'u-18' }).toString());
+  const [event] = await events();
+  const text = 'Connect this account: https://oncall.example.org/profile?a=1&b="2".';
+  await send('POST', '/v1/event-answers', { event_id: event?.id, text }, { 'idempotency-key': 'key' });
+  const { body } = await send('GET', '/?as=u-18');
+  const address = 'https://oncall.example.org/profile?a=1&amp;b=';
+  expect(body).toContain(`<a href="${address}">${address}</a>&quot;2&quot;.`);
+  expect(body).toContain('<small>bob@example.org</small>');
+});
+
 test('a form from another site does nothing', async () => {
   const { send, events } = stage();
   const form = new URLSearchParams({ text: LINK_TOKEN, as: 'u-17' }).toString();

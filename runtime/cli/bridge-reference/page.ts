@@ -72,7 +72,7 @@ function viewerOf(id: string | null): Inhabitant {
   return found;
 }
 
-function messagesPage({ person }: Inhabitant, { posts }: Messenger): string {
+function messagesPage({ person, email }: Inhabitant, { posts }: Messenger): string {
   const me = person.external_id;
   const visible = posts.filter(({ deleted, only_for }) => !deleted && (only_for === null || only_for === me));
   const channels = CHANNELS.map(({ channel_id, name }) => {
@@ -82,7 +82,7 @@ function messagesPage({ person }: Inhabitant, { posts }: Messenger): string {
   });
   const chat = visible.filter((post) => post.direct_with === me).map((post) => bubble(post, me));
   return `<header><h1>Reference messenger</h1><form>
-<label>You are <select name="as">${options(me)}</select></label> <button>Change</button></form></header>
+<label>You are <select name="as">${options(me)}</select></label> <button>Change</button> <small>${escapeHtml(email)}</small></form></header>
 <main>${channels.join('')}
 <section><h2>Direct chat with the bot</h2>${chat.join('')}${writing('/direct', '', me, 'Write to the bot')}</section></main>`;
 }

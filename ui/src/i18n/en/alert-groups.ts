@@ -32,6 +32,9 @@ export const alertGroups = {
   'list.shown': { one: '{count} shown', other: '{count} shown' },
   'list.nothingMatches': 'Nothing matches',
   'list.quiet': 'All quiet',
+  'list.silentTitle': 'Nothing has arrived yet',
+  'list.silentText':
+    'Point Alertmanager at an Integration: its page makes a token, with the snippet to paste.',
   'list.lastSnapshot': 'Senders were last heard',
   'list.firstTitle': 'No alerts can arrive yet',
   'list.firstText':

@@ -35,7 +35,8 @@ export const oidc = {
   'oidc.syncRoleHelp': 'Otherwise only at the first one; Admins change it here afterwards.',
   'oidc.skipTotp': 'A second factor at the identity provider is enough',
   'oidc.skipTotpHelp': 'Where it says that it asked for one, Tocsin does not ask again.',
-  'oidcWarning.nobody_can_sign_in': 'Nobody can sign in: no group gives a Role, and others may not.',
+  'oidcWarning.nobody_can_sign_in':
+    'Nobody can sign in through the identity provider: no group gives a Role, and others may not.',
   'oidcWarning.groups_claim_missing':
     'The identity provider did not name any groups in this claim when it was last asked.',
   'oidc.secretEnding': 'The client secret ends on {date}.',

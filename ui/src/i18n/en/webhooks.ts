@@ -3,7 +3,7 @@ export const webhooks = {
   'webhook.mode': 'Sends',
   'webhookMode.events': 'Events: one signed request per event, for programs',
   'webhookMode.template': 'Requests of your own: create a message and keep it up to date',
-  'webhook.kept': 'What the other kind sends stays saved.',
+  'webhook.kept': 'You can switch later: what the other kind sends stays saved.',
   'webhook.requestHelp':
     'Method and URL, headers, a blank line, the body. Each part is a template; Secrets are read as {secret}.',
   'webhookRole.create': 'create: a new message',

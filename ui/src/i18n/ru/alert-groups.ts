@@ -42,6 +42,9 @@ export const alertGroups = {
   },
   'list.nothingMatches': 'Ничего не подходит',
   'list.quiet': 'Всё спокойно',
+  'list.silentTitle': 'Пока ничего не приходило',
+  'list.silentText':
+    'Направьте Alertmanager в интеграцию: на её странице создаётся токен и показывается фрагмент настроек.',
   'list.lastSnapshot': 'Последние данные пришли',
   'list.firstTitle': 'Алертам пока неоткуда прийти',
   'list.firstText': 'Интеграция — это адрес, на который шлёт данные ваш Alertmanager. Создайте первую.',
