@@ -1,14 +1,11 @@
 /**
- * What no operation of the API does yet, written as its transaction would write it: people and their sessions, what an
- * Admin does to them, and settings of the Organization. A scenario uses the API for everything else.
+ * What a scenario does not do through the API: people whose sessions outlive it, and what no operation gives. A scenario
+ * uses the API for everything else.
  */
 import { randomBytes } from 'node:crypto';
-import type { StoredOrganization } from '../../actors/access/organization.ts';
 import { sessionHash } from '../../actors/access/session.ts';
-import { alertGroupAddress, type OwnerReleased } from '../../actors/alert-group/messages.ts';
 import { DAY, type Micros } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
-import { enqueueInbox } from '../../storage/inbox.ts';
 import type { Sql } from '../../storage/records.ts';
 
 export type Role = 'admin' | 'responder' | 'viewer';
@@ -35,34 +32,6 @@ export async function insertPerson(sql: Sql, name: string, role: Role, now: Micr
       )`;
   });
   return { id, cookie: value.toString('base64url') };
-}
-
-/** Disables or deletes a User: who may own nothing any more gives back what they own, in the same transaction. */
-export async function endPerson(
-  sql: Sql,
-  userId: PublicId,
-  status: 'disabled' | 'deleted',
-  now: Micros,
-  groups: readonly PublicId[],
-): Promise<void> {
-  await sql.begin(async (tx) => {
-    await tx`update users set status = ${status}, version = version + 1 where id = ${userId}`;
-    const message: OwnerReleased = { type: 'owner_released', userId, reason: `owner_${status}` };
-    await enqueueInbox(
-      tx,
-      groups.map((group) => ({ to: alertGroupAddress(group), message })),
-      now,
-    );
-  });
-}
-
-export async function enablePerson(sql: Sql, userId: PublicId): Promise<void> {
-  await sql`update users set status = 'active', version = version + 1 where id = ${userId}`;
-}
-
-export async function changeOrganization(sql: Sql, change: Partial<StoredOrganization>): Promise<void> {
-  await sql`
-    update organization set version = version + 1, settings = settings || ${JSON.stringify(change)}::text::jsonb`;
 }
 
 /** Actions of the Audit log since a moment, in order: `alert_group.acknowledged Ann`. */

@@ -1,13 +1,5 @@
 /** Who acts in a scenario: Ann and Bob (responders), Vic (viewer), and Rob, a Service account with the responder Role. */
-
-import {
-  alertGroupAddress,
-  type Command,
-  type CommandOutcome,
-  type GroupCommand,
-} from '../../actors/alert-group/messages.ts';
-import type { ServiceAccountActor } from '../../actors/model.ts';
-import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
 import { type Answer, Api, type Json } from '../harness/api.ts';
 import { insertPerson, type Role } from './by-hand.ts';
 import type { World } from './world.ts';
@@ -54,31 +46,18 @@ export class People {
     };
   }
 
-  /** No token of a Service account is issued yet, so Rob asks the running engine what his calls would ask it. */
+  /** There is one Rob in a world; each scenario has a token of its own. */
   async #serviceAccount(): Promise<Caller> {
-    const id = newPublicId('SA');
-    const by: ServiceAccountActor = {
-      kind: 'service_account',
-      id,
-      name: 'Rob',
-      tokenName: 'ci',
-      transport: 'api',
+    const { admin } = this.#world;
+    const { items } = await admin.get('/service-accounts');
+    const rob =
+      items.find(({ name }: Json) => name === 'Rob') ??
+      (await admin.post('/service-accounts', { name: 'Rob', role: 'responder' }));
+    const { value } = await admin.post(`/service-accounts/${rob.id}/tokens`, { name: 'ci' });
+    const headers = { authorization: `Bearer ${value}` };
+    return {
+      id: rob.id,
+      call: (method, path, body) => new Api(this.#world.running.appUrl).call(method, path, body, headers),
     };
-    const call = async (_: string, path: string, body: Json = {}): Promise<Answer<Json>> => {
-      const [, , group = '', command = ''] = path.split('/');
-      const { system } = this.#world.running.service;
-      const message: GroupCommand = { type: 'command', by, command: commandOf(command, body) };
-      const outcome = (await system.ask(alertGroupAddress(group as PublicId), message)) as CommandOutcome;
-      const status = outcome.outcome === 'refused' ? 409 : 200;
-      return { status, headers: new Headers(), body: outcome };
-    };
-    return { id, call };
   }
-}
-
-function commandOf(path: string, body: Json): Command {
-  if (path === 'acknowledge') return { name: path };
-  if (path === 'resolve') return { name: path, note: body.note ?? null };
-  if (path === 'snooze' && body.no_end) return { name: path, until: null };
-  throw new Error(`Rob never calls ${path}`);
 }

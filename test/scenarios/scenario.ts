@@ -5,9 +5,8 @@
 import { expect } from 'vitest';
 import { ROUTE_PROFILES } from '../../actors/route/profiles.ts';
 import { formatInstant, type Micros, parseInstant, SECOND } from '../../runtime/clock.ts';
-import type { PublicId } from '../../runtime/public-id.ts';
 import type { Answer, Api, Json } from '../harness/api.ts';
-import { auditSince, enablePerson, endPerson } from './by-hand.ts';
+import { auditSince } from './by-hand.ts';
 import { expectInvariants } from './invariants.ts';
 import { LabSender } from './lab-sender.ts';
 import { type Look, lookOf } from './look.ts';
@@ -149,21 +148,26 @@ export class Scenario {
     expect(saved.status).toBe(200);
   }
 
+  /** Saves the Organization with a change. */
+  async organize(change: Json): Promise<void> {
+    await this.admin.change('/organization', (settings) => ({ ...settings, ...change }));
+    await this.world.settle();
+  }
+
   async deleteIntegration(name: string): Promise<void> {
     await this.#delete(`/integrations/${this.sender(name).id}`);
   }
 
   async disable(name: string): Promise<void> {
-    await this.#end(name, 'disabled');
+    await this.#switch(name, 'disable');
   }
 
   async remove(name: string): Promise<void> {
-    await this.#end(name, 'deleted');
+    await this.#delete(`/users/${(await this.people.named(name)).id}`);
   }
 
   async enable(name: string): Promise<void> {
-    await enablePerson(this.world.sql, (await this.people.named(name)).id);
-    await this.world.ring();
+    await this.#switch(name, 'enable');
   }
 
   // Time and what happens in it
@@ -370,11 +374,10 @@ export class Scenario {
     await this.world.settle();
   }
 
-  async #end(name: string, status: 'disabled' | 'deleted'): Promise<void> {
+  /** An Admin does it; the person's sessions end when they are disabled. */
+  async #switch(name: string, verb: 'disable' | 'enable'): Promise<void> {
     const { id } = await this.people.named(name);
-    const ids = (await this.groups()).map((group) => group.id as PublicId);
-    await endPerson(this.world.sql, id, status, this.world.clock.now(), ids);
-    await this.world.ring();
+    await this.admin.post(`/users/${id}/${verb}`);
     await this.world.settle();
   }
 }

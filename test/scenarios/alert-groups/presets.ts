@@ -1,7 +1,6 @@
 /** Alert Group chapter §11, rows 56 and 57: Snooze presets, on the days when clocks change. */
 import { expect } from 'vitest';
 import type { Micros } from '../../../runtime/clock.ts';
-import { changeOrganization } from '../by-hand.ts';
 import { casesOf } from '../case.ts';
 import type { Scenario } from '../scenario.ts';
 
@@ -19,9 +18,7 @@ async function presetsAt(s: Scenario, now: string): Promise<Record<string, strin
 }
 
 async function workdayStarts(s: Scenario, at: string): Promise<void> {
-  const week = { workday_start: at, week_start: 'monday', time_zone: 'Europe/Berlin' } as const;
-  await changeOrganization(s.world.sql, week);
-  await s.world.ring();
+  await s.organize({ workday_start: at, week_start: 'monday', time_zone: 'Europe/Berlin' });
 }
 
 row(56, 'tomorrow and the start of the week', async (s) => {

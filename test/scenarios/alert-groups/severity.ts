@@ -67,7 +67,9 @@ for (const [title, leave, reason] of [
     await s[leave]('Ann');
     await s.tells(1, ['t1 acknowledged Q', 't2 unacknowledged L']);
     const [released] = (await s.lifecycle()).slice(-1);
-    expect([released.reason, released.previous_owner.name]).toEqual([reason, 'Ann']);
+    const { id } = await s.people.named('Ann');
+    const name = leave === 'remove' ? `deleted-user-${id}` : 'Ann';
+    expect([released.reason, released.previous_owner.name]).toEqual([reason, name]);
     await s.shows(1, { status: 'firing', owner: null, next_notice: 'ack_timeout t17' });
     if (leave === 'remove') return;
     await s.enable('Ann');

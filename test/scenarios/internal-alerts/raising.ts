@@ -2,7 +2,6 @@
 import { expect } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
 import type { Json } from '../../harness/api.ts';
-import { changeOrganization } from '../by-hand.ts';
 import { casesOf } from '../case.ts';
 import { LAB, Lab } from '../ingestion/lab.ts';
 import type { Scenario } from '../scenario.ts';
@@ -149,12 +148,10 @@ row(
   7,
   'the level comes from the registry, whatever the Organization maps',
   async (s) => {
-    await changeOrganization(s.world.sql, { severity_label: 'priority' });
-    await s.world.ring();
+    await s.organize({ severity_label: 'priority' });
     const group = await groupOf(s, await loseHeartbeat(s));
     expect(group).toMatchObject({ severity_level: 'critical', urgent: true });
-    await changeOrganization(s.world.sql, { severity_label: 'severity' });
-    await s.world.ring();
+    await s.organize({ severity_label: 'severity' });
   },
   WITH_HEARTBEAT,
 );
