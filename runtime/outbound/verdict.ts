@@ -113,7 +113,7 @@ function judgeAnswer(answer: OutboundAnswer, mapping: AnswerMapping, context: Ve
     return { class: 'unknown', code: 'response_too_large', error: `answered ${status} with too much` };
   }
   if (isRedirect(status)) {
-    const error = context.mask(redirectText(context.url, headers.location));
+    const error = redirectText(context.url, headers.location, context.mask);
     return { class: 'redirect', code: 'redirect_refused', error };
   }
   if (mapping.answer) return mapping.answer(answer, context);

@@ -21,6 +21,44 @@ describe('a known secret', () => {
     expect(mask(`before ${text} after`)).toBe('before [redacted] after');
   });
 
+  const odd = `a"b&c<d+e/f'g%h|{}`;
+  const maskOdd = createMask([odd]);
+  test.each([
+    ['as a URL has it in its path', new URL(`http://h.example/${odd}`).pathname.slice(1)],
+    ['as a URL has it in its query', new URL(`http://h.example/?${odd}`).search.slice(1)],
+    [
+      'in a JSON body of a template',
+      odd.replaceAll('"', '\\"').replaceAll('&', '\\u0026').replaceAll('<', '\\u003c'),
+    ],
+    [
+      'in JSON of a program that escapes all it can',
+      odd.replace(/[^a-z]/g, (c) => `\\u00${c.charCodeAt(0).toString(16).toUpperCase()}`),
+    ],
+    ['in HTML', 'a&quot;b&amp;c&lt;d+e/f&#39;g%h|{}'],
+    ['percent-encoded twice', encodeURIComponent(encodeURIComponent(odd))],
+  ])('of odd characters, %s', (_name, text) => {
+    expect(maskOdd(`before ${text} after`)).toBe('before [redacted] after');
+  });
+
+  test.each(['', 'u:', 'us:', 'user:'])('in base64 behind %j', (before) => {
+    const text = Buffer.from(before + SECRET, 'utf8').toString('base64');
+    const whose = Math.max(0, Math.ceil((before.length * 8) / 6) - 1);
+    expect(mask(text)).toBe(`${text.slice(0, whose)}[redacted]`);
+  });
+
+  test('with a line end behind it is hidden where a URL leaves that out', () => {
+    const masked = createMask(['t0ken-of-a-paste\n'])(new URL('http://h.example/t0ken-of-a-paste\n/x').href);
+    expect(masked).toBe('http://h.example/[redacted]/x');
+  });
+
+  test('that is an address is hidden behind its host, as whoever answers there tells it', () => {
+    const masked = createMask(['https://Hooks.example:443/services/T0NE/sEcr3t?sig=a%2Fb0']);
+    expect(masked('https://hooks.example/services/T0NE/sEcr3t?sig=a%2Fb0')).toBe(
+      'https://hooks.example[redacted]',
+    );
+    expect(masked('nothing at sEcr3t with a/b0')).toBe('nothing at [redacted] with [redacted]');
+  });
+
   test('the longest one wins, so no tail shows', () => {
     expect(mask(`${SECRET}|p@ss`)).toBe('[redacted]|[redacted]');
   });
@@ -49,6 +87,13 @@ test.each([
   ['https://h.example:8443/', 'https://h.example:8443/'],
 ])('the URL %s is shown as %s', (url, shown) => {
   expect(maskUrl(new URL(url))).toBe(shown);
+});
+
+test('a Secret that separates parameters leaves nothing behind in the query', () => {
+  const known = createMask(['first&second']);
+  expect(maskUrl(new URL('https://h.example/in?token=first&second&x=1'), known)).toBe(
+    'https://h.example/in?token=[redacted]&x=1',
+  );
 });
 
 test('a cut never splits a character', () => {

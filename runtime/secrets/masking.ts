@@ -21,18 +21,27 @@ const URL_USER = /([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s/?#@]+@/gi;
 export type Mask = (text: string) => string;
 
 /**
- * Makes a mask for known values in every form in which they travel: verbatim, percent- and form-encoded,
- * JSON-escaped, base64. Longer values first, so that a secret inside another one leaves no tail. The shapes of
- * tokens and user information of URLs are masked besides, whatever their value.
+ * Makes a mask for known values in every form in which they travel: verbatim, percent- and form-encoded, escaped for JSON
+ * or HTML, each character for itself, since no two programs escape the same ones; and base64, whatever was encoded with
+ * them. Longer values first, so that a secret inside another one leaves no tail. The shapes of tokens and user
+ * information of URLs are masked besides, whatever their value.
  */
 export function createMask(secrets: readonly string[]): Mask {
-  const forms = new Set(secrets.filter((secret) => secret.length >= SHORTEST_MASKED).flatMap(formsOf));
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
+  const known = new Set(secrets.flatMap((secret) => [secret, ...requestTarget(secret)]));
+  const longestFirst = [...known].filter(isLongEnough).sort((a, b) => b.length - a.length);
+  const sought = longestFirst.map((secret) => ({
+    secret,
+    run: longestRun(secret),
+    cores: base64Cores(secret),
+  }));
   return (text) => {
-    // Almost every text holds none of them, and looking for each is far cheaper than one expression for all.
-    const present = longestFirst.filter((form) => text.includes(form));
+    // Almost every text holds none of them, and looking for what no form changes is far cheaper than an expression.
+    const present = sought.flatMap(({ secret, run, cores }) => [
+      ...cores.filter((core) => text.includes(core)).map(base64Around),
+      ...(text.includes(run) ? [anySpelling(secret)] : []),
+    ]);
     if (present.length === 0) return maskShapes(text);
-    return maskShapes(text.replace(new RegExp(present.map(escapeRegExp).join('|'), 'g'), REDACTED));
+    return maskShapes(text.replace(new RegExp(present.join('|'), 'g'), REDACTED));
   };
 }
 
@@ -44,18 +53,24 @@ export function maskShapes(text: string): string {
   return masked;
 }
 
-/** A URL for people: no user information, no values of query parameters with sensitive names. */
-export function maskUrl(url: URL): string {
-  const query = url.search
-    .slice(1)
+/**
+ * A URL for people: no user information, no values of query parameters with sensitive names.
+ * @param mask runs first: a secret may hold what separates parameters
+ */
+export function maskUrl(url: URL, mask: Mask = maskShapes): string {
+  const user = url.username === '' && url.password === '' ? '' : `${REDACTED}@`;
+  const shown = mask(`${url.protocol}//${user}${url.host}${url.pathname}${url.search}`);
+  const start = shown.indexOf('?');
+  if (start < 0) return shown;
+  const query = shown
+    .slice(start + 1)
     .split('&')
     .map((pair) => {
       const name = pair.split('=', 1)[0] ?? '';
       return isSensitiveName(name) && pair.includes('=') ? `${name}=${REDACTED}` : pair;
     })
     .join('&');
-  const user = url.username === '' && url.password === '' ? '' : `${REDACTED}@`;
-  return `${url.protocol}//${user}${url.host}${url.pathname}${query === '' ? '' : `?${query}`}`;
+  return shown.slice(0, start) + (query === '' ? '' : `?${query}`);
 }
 
 /** Whether a header, parameter or member of this name usually holds a secret (outbound-http §4.5). */
@@ -72,42 +87,111 @@ export function cutToBytes(text: string, limit: number): string {
   return bytes.subarray(0, end).toString('utf8');
 }
 
-function formsOf(secret: string): string[] {
-  const component = encodeURIComponent(secret);
-  const strict = component.replace(/[!'()*~]/g, percentEncoded);
-  const form = new URLSearchParams({ v: secret }).toString().slice(2);
-  const path = encodeURI(secret);
-  const encoded = [component, strict, form, path].flatMap((text) => [text, lowerHex(text)]);
-  const json = JSON.stringify(secret).slice(1, -1);
-  const ascii = json.replace(/[\u007f-\uffff]/g, unicodeEscape);
-  // Whoever logs a JSON body as a text of its own JSON escapes it twice.
-  const twice = JSON.stringify(json).slice(1, -1);
-  const bytes = Buffer.from(secret, 'utf8');
-  const base64 = bytes.toString('base64');
-  return [
-    secret,
-    ...encoded,
-    json,
-    twice,
-    json.replaceAll('/', '\\/'),
-    ascii,
-    ascii.replaceAll('/', '\\/'),
-    base64,
-    base64.replace(/=+$/, ''),
-    bytes.toString('base64url'),
+function isLongEnough(secret: string): boolean {
+  return secret.trim().length >= SHORTEST_MASKED;
+}
+
+/** A secret may be a whole address: its host may be shown, the rest is what whoever answers there calls it by. */
+function requestTarget(secret: string): readonly string[] {
+  const text = secret.trim();
+  if (!/^https?:/i.test(text) || !URL.canParse(text)) return [];
+  return urlSecrets(new URL(text));
+}
+
+/** The parts of a URL whose whole is a secret, as receivers tell them back; the host is not among them. */
+export function urlSecrets({
+  pathname,
+  search,
+  hash,
+  username,
+  password,
+  searchParams,
+}: URL): readonly string[] {
+  const segments = pathname.split('/');
+  const parts = [pathname + search, pathname, search.slice(1), hash, username, password, ...segments];
+  const values = [...searchParams].map(([, value]) => value);
+  return [...parts, ...parts.map(percentDecoded), ...values].filter((part) => part.length > 1);
+}
+
+/** A lone percent sign means itself. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What no way of escaping touches. */
+function longestRun(secret: string): string {
+  return secret
+    .split(/[^A-Za-z0-9]+/)
+    .reduce((longest, run) => (run.length > longest.length ? run : longest), '');
+}
+
+const HTML_NAMES: Readonly<Record<string, string>> = {
+  '&': 'amp',
+  '<': 'lt',
+  '>': 'gt',
+  '"': 'quot',
+  "'": 'apos',
+};
+const JSON_LETTERS: Readonly<Record<string, string>> = {
+  '\n': 'n',
+  '\r': 'r',
+  '\t': 't',
+  '\b': 'b',
+  '\f': 'f',
+};
+
+function anySpelling(secret: string): string {
+  return [...secret.trim()].map(spellings).join('');
+}
+
+/** Source of an expression that matches a character however it is written. */
+function spellings(character: string): string {
+  if (/^[A-Za-z0-9]$/.test(character)) return character;
+  const bytes = [...Buffer.from(character, 'utf8')].map((byte) => `%(?:25)?${anyCase(byte, 2)}`).join('');
+  const units = character.split('').map((unit) => `\\\\{1,4}u${anyCase(unit.charCodeAt(0), 4)}`);
+  const code = character.codePointAt(0) ?? 0;
+  const names = [`#0{0,4}${code}`, `#[xX]0{0,4}${anyCase(code, 1)}`];
+  const name = HTML_NAMES[character];
+  const letter = JSON_LETTERS[character];
+  const forms = [
+    `\\\\{0,4}${escapeRegExp(character)}`,
+    bytes,
+    units.join(''),
+    `&(?:${[...names, ...(name === undefined ? [] : [name])].join('|')});`,
+    ...(letter === undefined ? [] : [`\\\\{1,4}${letter}`]),
+    ...(character === ' ' ? ['\\+'] : []),
   ];
+  // URLs leave tabs and line ends out.
+  return `(?:${forms.join('|')})${/[\t\r\n]/.test(character) ? '?' : ''}`;
 }
 
-function percentEncoded(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+/** A number in hexadecimal digits of either case. */
+function anyCase(value: number, digits: number): string {
+  const text = value.toString(16).padStart(digits, '0');
+  return text.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
-function unicodeEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Shorter ones would be found in what has nothing to do with the secret. */
+const SHORTEST_CORE = 5;
+
+/** What base64 makes of a secret for certain, wherever it begins in what is encoded. */
+function base64Cores(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret, 'utf8');
+  const cores = [0, 1, 2].flatMap((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    const certain = encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+    return [certain, certain.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+  return [...new Set(cores)].filter((core) => core.length >= SHORTEST_CORE);
 }
 
-function lowerHex(text: string): string {
-  return text.replace(/%[0-9A-F]{2}/g, (encoded) => encoded.toLowerCase());
+/** With the characters that are the secret's in part, and the padding. */
+function base64Around(core: string): string {
+  return `[A-Za-z0-9+/_\\-]?${escapeRegExp(core)}[A-Za-z0-9+/_\\-]{0,2}={0,2}`;
 }
 
 function escapeRegExp(text: string): string {

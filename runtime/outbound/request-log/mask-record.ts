@@ -8,8 +8,8 @@ import type { RecordedMessage } from './record.ts';
 export const SHOWN_BODY_BYTES = 16_384;
 /** Characters of a longer body that are looked at: masking mostly makes a text shorter. */
 const LOOKED_AT = 4 * SHOWN_BODY_BYTES;
-/** Forms of a secret are at most this much longer than itself: a character is up to three bytes of `%XX`. */
-const LONGEST_FORM = 9;
+/** Forms of a secret are at most this much longer than itself: a character is up to three bytes of `%25XX`. */
+const LONGEST_FORM = 15;
 /** Shapes of tokens that are known whatever their value are not longer. */
 const LONGEST_SHAPE = 256;
 
@@ -52,7 +52,7 @@ export function createRecordMask(
   };
 
   return {
-    url: (url) => mask(maskUrl(url)).replace(BOT_PATH, `/bot${REDACTED}/`),
+    url: (url) => maskUrl(url, mask).replace(BOT_PATH, `/bot${REDACTED}/`),
     message(headers, body) {
       const type = headerOf(headers, 'content-type') ?? '';
       // Answers are never decoded.
