@@ -73,16 +73,18 @@ function failed(attempt: Attempt, reason: Failure): Judged<never> {
   return { failed: reason === 'wrong_code' ? 'totp' : 'local', entry: failureEntry(attempt, reason) };
 }
 
-/** Every refusal costs the same: the comparisons are made before anything is decided by what was found. */
+/**
+ * Every refusal costs the same hash, whatever was found. A second factor is looked at behind a right password only, which
+ * a sign-in without a code tells as well: its many hashes are nothing that anybody may have made.
+ */
 async function evaluate({ store, passwords }: SignInDeps, attempt: Attempt): Promise<Verdict> {
   const account = await store.accounts.findByLogin(foldLogin(attempt.login));
   const answer = await passwords.check(account?.passwordHash ?? null, attempt.password);
-  const isRight = account?.user.status === 'active' && answer !== 'wrong';
-  const factor = isRight ? account.secondFactor() : null;
-  const proof = await proofOf(passwords, factor, attempt, attempt.now);
   if (!account) return { failure: 'unknown_login' };
   if (account.user.status !== 'active') return { failure: 'inactive' };
   if (answer === 'wrong') return { failure: 'wrong_password' };
+  const factor = account.secondFactor();
+  const proof = factor && (await proofOf(passwords, factor, attempt, attempt.now));
   const isGiven = attempt.totpCode !== null || attempt.recoveryCode !== null;
   if (factor && isGiven && !proof) return { failure: 'wrong_code' };
   const rehashed = answer === 'right_but_rehash' ? await passwords.hash(attempt.password) : null;

@@ -281,3 +281,26 @@ test('two sign-ins of one user live side by side', async () => {
   expect(one.cookie).not.toBe(two.cookie);
   for (const session of [one, two]) expect((await send('GET', ME, { as: session })).status).toBe(200);
 });
+
+test.each([
+  ['an unknown login', { login: 'nobody', password: 'x' }, 1],
+  ['a wrong password', WRONG, 1],
+  ['a right password', RIGHT, 11],
+])('a recovery code is compared behind a right password only: %s', async (_, credentials, hashes) => {
+  let checked = 0;
+  const check: typeof plainPasswords.check = (...given) => {
+    checked++;
+    return plainPasswords.check(...given);
+  };
+  const server = await startHttp({ passwords: { ...plainPasswords, check } });
+  const { id } = server.access.addUser('ada', 'responder');
+  server.access.enrol(id, {
+    seed: Buffer.alloc(20),
+    enrolledAt: 0,
+    lastStep: null,
+    recoveryCodes: ['right'],
+  });
+  const body = { ...credentials, recovery_code: 'wrong' };
+  expect((await server.send('POST', SESSIONS, { body })).status).toBe(401);
+  expect(checked).toBe(hashes);
+});
