@@ -1,6 +1,9 @@
 /** The one timer behind every relative time: it ticks every 30 s and when the tab comes back (ui §1.7). */
 export interface Clock {
-  /** Milliseconds since the epoch at the last tick. */
+  /**
+   * Milliseconds since the epoch. Whoever reads it reads it again at each tick; between two ticks it goes on all the
+   * same, so that what has just happened does not lie ahead.
+   */
   readonly now: number;
   /** Ticks out of turn: for pages that show what is seconds old. */
   refresh(): void;
@@ -17,7 +20,7 @@ export function createClock(page: Document): Clock {
   page.addEventListener('visibilitychange', tick);
   return {
     get now() {
-      return now;
+      return Math.max(now, Date.now());
     },
     refresh: tick,
   };
