@@ -25,6 +25,7 @@ import {
   storedConnection,
 } from './connection-rows.ts';
 import { enqueueInbox } from './inbox.ts';
+import { endLastEdits } from './last-edits.ts';
 import type { Sql, Transaction } from './records.ts';
 import { savedThrough } from './rerender.ts';
 import { inSealingTransaction, type SealingChange } from './sealing.ts';
@@ -164,6 +165,7 @@ async function remove(change: SealingChange, id: PublicId, isCurrent: IsCurrent)
   await tx`delete from request_records where owner_id = ${id}`;
   const message: Deleted = { type: 'deleted', version: row.version + 1 };
   await enqueueInbox(tx, [{ to: connectionAddress(id), message }], author.at);
+  await endLastEdits(tx, id, author.at);
   const entry = { action: 'connection.deleted', resourceId: id, resourceName: row.name };
   await appendAudit(tx, auditEntry(author, entry));
   return { outcome: 'removed', unlinked: await unlinkConnection(change, id, 'connection_deleted') };

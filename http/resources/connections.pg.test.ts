@@ -74,6 +74,7 @@ beforeEach(async () => {
       ingestUrl: 'https://ingest.example.org',
     }),
     ...connectionCheckOperations({
+      poke: () => undefined,
       ...{ store, system, client, clock: systemClock },
       bridge: createBridgeClient(caller),
       tokens: createWaitingTokens({ system, clock: systemClock }),
@@ -332,6 +333,28 @@ describe('deleting', () => {
     await database.sql()`update destinations set deleted_at = 2`;
     expect((await api.delete(`/connections/${id}`)).status).toBe(204);
   });
+});
+
+test('deleting tells whoever still has last edits to make through it, and nobody else', async () => {
+  const { id } = await created();
+  const sql = database.sql();
+  for (const name of ['DS0000000000AA', 'DS0000000000BB']) {
+    await sql`
+      insert into destinations (
+        id, version, name, type, mentions, limiter, secrets_version, created_at, connection_id, deleted_at
+      ) values (${name}, 1, ${name}, 'bridge', '{}', '{}', 1, 1, ${id}, 2)`;
+    await sql`
+      insert into deliveries (
+        destination_id, subject, target, route_id, urgent, is_open, state, possible_duplicate, thread_not_attached,
+        updated_at, wanted, kept
+      ) values (${name}, 'AG0000000000AA', 1, 'RT0000000000AA', false, true, 'pending', false, false, 1,
+        ${name.endsWith('BB')}, '{}')`;
+  }
+  expect((await api.delete(`/connections/${id}`)).status).toBe(204);
+  const told = await sql`select receiver_key, message from inbox where receiver_kind = 'destination'`;
+  expect(told.map((row) => ({ ...row }))).toEqual([
+    { receiver_key: 'DS0000000000BB', message: { type: 'saved' } },
+  ]);
 });
 
 test('the list goes on from page to page, oldest first', async () => {

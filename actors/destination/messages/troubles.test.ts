@@ -70,6 +70,21 @@ test('a Broken webhook whose oldest edit shows nothing new is tried by what come
   expect(world.health().state).toBe('healthy');
 });
 
+test('a last edit that waits for a token of its Connection ends when that is deleted', async () => {
+  const world = await begun({ connectionLimiter: { limit: 1, per_seconds: 3600 } });
+  await world.create('A');
+  world.configure(ONE, { target: 2 });
+  await world.give(ONE, { type: 'saved' });
+  await world.advance(MINUTE);
+  world.calls();
+  world.forgetConnection();
+  await world.giveConnection({ type: 'deleted', version: 2 });
+  world.script({ class: 'unknown', error: 'the Connection was deleted' });
+  await world.give(ONE, { type: 'saved' });
+  expect(world.calls()).toContain('edit A final');
+  expect(world.delivery('A')).toMatchObject({ state: 'not_delivered', error: 'the Connection was deleted' });
+});
+
 test.each([
   ['an edit', 'acknowledged', ACKNOWLEDGED],
   ['a reply', 'reminder', REMINDER],
