@@ -65,6 +65,8 @@ export interface HttpDeps {
   /** Resolves when {@link directory} shows what is stored now, whichever replica stored it. */
   readonly upToDate: () => Promise<void>;
   readonly hints: HintBus;
+  /** Has actors look for messages that a change left them. */
+  readonly poke: () => void;
   /** Operations of the other resources; sign-in, users, Organization and system are added here. */
   readonly operations: readonly (readonly Operation[])[];
   readonly isUnavailable: IsUnavailable;
@@ -189,7 +191,10 @@ function ownOperations(
     ...sessionOperations(forSessions),
     ...secondFactorOperations(forSessions),
     ...oidcSignInOperations({ singleSignOn, accounts: access.accounts, onFailure: oidcFailed }),
-    ...meOperations({ accounts: access.accounts, profiles: people.profiles, directory: deps.directory }),
+    ...meOperations({
+      ...{ accounts: access.accounts, profiles: people.profiles },
+      ...{ directory: deps.directory, poke: deps.poke },
+    }),
     ...ownSessionOperations(access.sessions),
     ...passwordOperations({ ...forProofs, own: people.ownPasswords, links: people.passwordLinks }),
     ...ownTotpOperations({

@@ -5,7 +5,8 @@ import type { Sql } from './records.ts';
 import { rerenderThrough } from './rerender.ts';
 import { inTransaction } from './transaction.ts';
 
-export function createEventFacts(sql: Sql): EventFacts {
+/** @param messagesWait called once messages to actors are stored: somebody has another name in a messenger */
+export function createEventFacts(sql: Sql, messagesWait: () => void): EventFacts {
   return {
     async handled(connectionId, eventId) {
       // index: connection_events_pkey
@@ -50,6 +51,7 @@ export function createEventFacts(sql: Sql): EventFacts {
           where id = ${linkId}`;
         if (row.isRenamed) await rerenderThrough(tx, [row.space], at);
       });
+      if (row.isRenamed) messagesWait();
     },
   };
 }

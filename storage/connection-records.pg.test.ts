@@ -44,7 +44,7 @@ test('an event is claimed by one commit; another that claims it is refused as a 
   await commit(claim);
   const other = { ...claim, eventId: 'e2' };
   await expect(commit(other, { ...claim, say: 'Done: Resolve' })).rejects.toThrow(ConflictError);
-  const facts = createEventFacts(sql);
+  const facts = createEventFacts(sql, () => undefined);
   expect(await facts.handled(connectionId, 'e1')).toEqual({ say: 'Done: Ack' });
   expect(await facts.handled(connectionId, 'e2')).toBeNull();
 });

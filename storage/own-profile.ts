@@ -4,6 +4,7 @@ import { auditDiff, auditEntry } from '../actors/audit.ts';
 import type { AppendAudit } from './access.ts';
 import { type UserRow, userOf } from './access-rows.ts';
 import type { Sql } from './records.ts';
+import { rerenderNaming } from './rerender.ts';
 import { inTransaction } from './transaction.ts';
 import { lockUser } from './user-lock.ts';
 
@@ -26,6 +27,7 @@ export function createProfiles(sql: Sql, appendAudit: AppendAudit): Profiles {
         if (!row) throw new Error('the user is locked');
         const entry = { action: 'user.profile_updated', resourceId: id, resourceName: name, diff };
         await appendAudit(tx, auditEntry(author, entry));
+        if (name !== current.name) await rerenderNaming(tx, id, author.at);
         return userOf(row);
       }),
   };

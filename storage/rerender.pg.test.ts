@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { masterKey } from '../runtime/secrets/keyring.ts';
-import { firstStart, NOW } from '../test/configuration.ts';
+import { firstStart, insertGroup, NOW } from '../test/configuration.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { readKeyUse } from './key-use.ts';
-import { rerenderOldButtons } from './rerender.ts';
+import { rerenderNaming, rerenderOldButtons } from './rerender.ts';
 import { inSnapshot, inTransaction } from './transaction.ts';
 
 const database = useDatabase();
@@ -57,6 +57,38 @@ describe('buttons of another key than the active one', () => {
         [active.id, 1],
       ]),
     );
+  });
+});
+
+describe('another name of somebody', () => {
+  const ann = newPublicId('SR');
+
+  /** Who is told when Ann has another name, by the Alert Group of a message. */
+  async function concerned(status: 'firing' | 'acknowledged' | 'snoozed', by: PublicId, isOpen = true) {
+    const sql = database.sql();
+    const [route] = await sql<{ id: string }[]>`select id from routes where is_default`;
+    const group = await insertGroup(sql, { routeId: String(route?.id), status });
+    await sql`
+      update alert_groups set
+        owner_id = case when status = 'acknowledged' then ${by}::text end,
+        snoozed_by = case when status = 'snoozed' then jsonb_build_object('kind', 'user', 'id', ${by}::text) end
+      where id = ${group}`;
+    await delivered(null, isOpen);
+    await sql`update deliveries set group_id = ${group}`;
+    await inTransaction(sql, (tx) => rerenderNaming(tx, ann, NOW));
+    return (await sql<{ to: string }[]>`select receiver_key as to from inbox`).map(({ to }) => to);
+  }
+
+  test.each(['acknowledged', 'snoozed'] as const)('is told where Ann had something %s', async (status) => {
+    expect(await concerned(status, ann)).toEqual([destination]);
+  });
+
+  test.each<[string, Parameters<typeof concerned>]>([
+    ['that names nobody', ['firing', ann]],
+    ['that names somebody else', ['acknowledged', newPublicId('SR')]],
+    ['of what is over', ['acknowledged', ann, false]],
+  ])('concerns no message %s', async (_, about) => {
+    expect(await concerned(...about)).toEqual([]);
   });
 });
 

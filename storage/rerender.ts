@@ -28,6 +28,23 @@ export async function rerenderOldButtons(tx: Transaction, at: Micros): Promise<v
   await tell(tx, rows, RERENDER, at);
 }
 
+/** Those with an open Root message that names the user (messages §2): whom it is with, or who keeps it asleep. */
+export async function rerenderNaming(tx: Transaction, userId: PublicId, at: Micros): Promise<void> {
+  // indexes: alert_groups_owner, alert_groups_snoozed; deliveries_of_group
+  const rows = await tx<{ id: PublicId }[]>`
+    with named as (
+      select id from alert_groups where owner_id = ${userId}
+      union
+      select id from alert_groups where status = 'snoozed' and snoozed_by ->> 'id' = ${userId}
+    )
+    select distinct d.destination_id as id
+    from named n
+    join deliveries d on d.group_id = n.id and d.is_open
+    join destinations t on t.id = d.destination_id and t.deleted_at is null
+    order by 1`;
+  await tell(tx, rows, RERENDER, at);
+}
+
 /** Those that post through a Connection that was saved: a Broken one is tried at once. */
 export function savedThrough(tx: Transaction, connectionId: PublicId, at: Micros): Promise<void> {
   return tellThrough(tx, [connectionId], { type: 'saved' }, at);

@@ -9,6 +9,7 @@ import { revokeTokensOfUser } from './api-tokens.ts';
 import { forgetIdentity, wipeOfflineToken } from './oidc-identities.ts';
 import { releaseOwned } from './owner-release.ts';
 import { endSetupLinks, replaceSetupLink } from './password-links.ts';
+import { rerenderNaming } from './rerender.ts';
 import { wipeSecondFactor } from './second-factors.ts';
 import { endSessionsOf } from './session-ends.ts';
 import type { Change } from './transaction.ts';
@@ -69,6 +70,7 @@ export async function remove(
       password_hash = null
     where id = ${id}`;
   await record(made, { id, name }, { action: 'user.deleted', details: { tokens_revoked: revoked } });
+  await rerenderNaming(tx, id, author.at);
   return 'removed';
 }
 

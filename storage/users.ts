@@ -18,6 +18,7 @@ import { allOf } from './alert-groups/filters.ts';
 import { releaseLate } from './owner-release.ts';
 import { replaceSetupLink } from './password-links.ts';
 import type { Sql } from './records.ts';
+import { rerenderNaming } from './rerender.ts';
 import { endSessionsOf } from './session-ends.ts';
 import { type Change, inTransaction, unlessViolated } from './transaction.ts';
 import { lockUser, mayLose, readUser } from './user-lock.ts';
@@ -133,6 +134,7 @@ async function update<Refusal>(
   if (!row) throw new Error('the user is locked');
   if (isPromoted) await endSessionsOf(tx, id, 'role_changed', author.at);
   await recordUpdate(made, current, decision.save);
+  if (name !== current.name) await rerenderNaming(tx, id, author.at);
   return { outcome: 'saved', user: userOf(row) };
 }
 

@@ -86,6 +86,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     directory: { current: () => EMPTY_DIRECTORY, reload: async () => undefined },
     upToDate: async () => undefined,
     hints,
+    poke: () => undefined,
     operations: [],
     isUnavailable: () => false,
     readiness: async () => null,

@@ -36,6 +36,8 @@ export interface ConnectionCheckDeps {
   readonly tokens: WaitingTokens;
   readonly opener: Opener;
   readonly system: Pick<ActorSystem, 'ask'>;
+  /** Has actors look for messages that a change left them. */
+  readonly poke: () => void;
   readonly client: { release(owner: string): void };
   readonly clock: Clock;
 }
@@ -116,6 +118,7 @@ async function check(deps: ConnectionCheckDeps, { body }: Call<unknown, CheckInp
   if (saved && target.isSaved && outcome.ok && outcome.info) {
     const message = infoRead(saved.access, outcome.info, outcome.tokenless, deps.clock.now());
     await deps.system.ask(connectionAddress(saved.id), message);
+    deps.poke();
   }
   return { status: 200, body: checkBody(outcome, target, saved, run) };
 }

@@ -17,6 +17,8 @@ export interface MeDeps {
   readonly accounts: Pick<Accounts, 'read'>;
   readonly profiles: Profiles;
   readonly directory: DirectorySource;
+  /** Has actors look for messages that a change left them. */
+  readonly poke: () => void;
 }
 
 const LONGEST_ZONE = 64;
@@ -76,6 +78,7 @@ async function updateMe(deps: MeDeps, call: Call<undefined, ProfileInput>): Prom
     authorOf(call),
   );
   await deps.directory.reload();
+  deps.poke();
   return meAnswer(user, identity);
 }
 

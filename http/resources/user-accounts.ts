@@ -194,6 +194,7 @@ async function update(deps: UserAccountDeps, call: Call<undefined, UserInput>): 
       return LAST_ADMIN;
     case 'saved':
       await deps.directory.reload();
+      deps.poke();
       return userAnswer(saving.user);
     case 'unchanged':
       return userAnswer(saving.user);

@@ -38,6 +38,8 @@ export interface ConnectionsDeps {
   readonly publicUrl: string;
   readonly directory: DirectorySource;
   readonly hints: Pick<HintBus, 'send'>;
+  /** Messages to other actors were stored outside of their turns. */
+  readonly messagesWait: () => void;
   readonly groupMetrics: Pick<AlertGroupMetrics, 'command'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,6 +49,8 @@ export interface ConnectionsDeps {
 export interface Connections {
   readonly bridge: BridgeClient;
   readonly infos: InfoReader;
+  /** Tells a Connection what its bridge can do; Destinations that show something else for it hear of it at once. */
+  readonly infoTo: Pick<ActorSystem, 'tell'>;
   readonly tokens: WaitingTokens;
   readonly opener: Opener;
   readonly pushes: PushReceiver;
@@ -62,12 +66,25 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const opener: Opener = { keyring, log };
   const bridge = createBridgeClient(deps.caller);
   const tokens = createWaitingTokens({ system, clock });
-  const infos = createInfoReader({ bridge, tokens, system, clock });
+  const infoTo: Connections['infoTo'] = {
+    tell(to, message) {
+      // Who could not be asked is told, and whoever shows the Info hears of it later.
+      system.ask(to, message).then(deps.messagesWait, () => system.tell(to, message));
+    },
+  };
+  const infos = createInfoReader({ bridge, tokens, system: infoTo, clock });
   const answers = createAnswers({ bridge, infos, tokens, opener, clock, log, settings });
+  const requests = createLinkRequestStore({ sql: main, appendAudit });
   const react = createReactions({
     ...deps,
-    facts: createEventFacts(main),
-    links: createLinkRequestStore({ sql: main, appendAudit }),
+    facts: createEventFacts(main, deps.messagesWait),
+    links: {
+      async useToken(use, say) {
+        const used = await requests.useToken(use, say);
+        if (used.outcome?.is === 'linked') deps.messagesWait();
+        return used;
+      },
+    },
     keyring,
     may: (role, command) => ROLE_PERMISSIONS[role].has(COMMAND_PERMISSIONS[command]),
     metrics: deps.groupMetrics,
@@ -77,6 +94,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   return {
     bridge,
     infos,
+    infoTo,
     tokens,
     opener,
     pushes: createPushReceiver({ ...deps, intake, opener, settings }),

@@ -10,7 +10,6 @@ import { createTrialViews } from '../../actors/destination/trials/trial-view.ts'
 import { createWebhookTrial } from '../../actors/destination/trials/webhook-trial.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
-import { integrationAddress } from '../../actors/integration/messages.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
 import type { Operation } from '../../http/operation.ts';
 import { accountLinkOperations } from '../../http/resources/account-links.ts';
@@ -73,7 +72,7 @@ import { createRouteStore } from '../../storage/routes.ts';
 import { createServiceAccountStore } from '../../storage/service-accounts.ts';
 import { createStoredSnapshotReader } from '../../storage/stored-snapshots.ts';
 import { createUserStore } from '../../storage/users.ts';
-import type { ActorSystem, Address } from '../actor/index.ts';
+import type { ActorSystem } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
@@ -93,8 +92,8 @@ export interface ResourceDeps {
   readonly connections: Connections;
   readonly messages: Pick<Messages, 'scenes'>;
   readonly internalAlerts: InternalAlerts;
-  /** Makes whoever acts for the actor look for a message that is stored. */
-  readonly messageWaits: (to: Address) => void;
+  /** Makes whoever acts for any actor, here or elsewhere, look for messages that a save stored. */
+  readonly messagesWait: () => void;
   readonly tokens: { invalidate(): void | Promise<void> };
   readonly client: Pick<OutboundClient, 'setPolicy' | 'release'>;
   readonly webhookSettings: Pick<WebhookSettingsSource, 'forget'>;
@@ -124,7 +123,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     system,
     checkBridge: createBridgeCheck({
       ...deps.connections,
-      ...{ tokens: interactiveTokens, system, clock: deps.clock },
+      ...{ tokens: interactiveTokens, system: deps.connections.infoTo, clock: deps.clock },
     }),
     settings: deps.webhookSettings,
     client,
@@ -132,11 +131,11 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
   const forUsers = {
     store: createUserStore(sql, appendAudit),
     ...{ directory, hints, random: randomBytes, publicUrl: deps.settings.publicUrl },
-    poke: () => system.poke(),
+    poke: deps.messagesWait,
   };
   return [
     accountLinkOperations({
-      ...{ hints, log: deps.log, poke: () => system.poke() },
+      ...{ hints, log: deps.log, poke: deps.messagesWait },
       links: createAccountLinkStore({ sql, appendAudit }),
       bridges: createBridgeLinks({
         ...deps.connections,
@@ -158,7 +157,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       store: createRouteStore({ sql, appendAudit, internalAlerts }),
       directory,
       hints,
-      poke: () => system.poke(),
+      poke: deps.messagesWait,
       checkTemplates: deps.templates.checkRoute,
     }),
     routeSuggestionOperations({ suggestions: createSuggestionStore(sql, appendAudit), directory, hints }),
@@ -169,15 +168,20 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       directory,
       hints,
       tokens,
-      messageWaits: (id) => deps.messageWaits(integrationAddress(id)),
+      messageWaits: deps.messagesWait,
       ingestUrl: deps.settings.ingestUrl,
     }),
     statisticsOperations({ statistics: createStatisticsReader(sql) }),
     alertmanagerRouteOperations({ routes: (id) => readAlertmanagerRoutes(sql, id) }),
     integrationAlertOperations({ alerts: createAlertsView(sql) }),
     storedSnapshotOperations({ reader: createStoredSnapshotReader(sql) }),
-    connectionOperations({ ...deps, store: connections, ingestUrl: deps.settings.ingestUrl }),
-    connectionCheckOperations({ ...deps, ...deps.connections, store: connections }),
+    connectionOperations({
+      ...deps,
+      messageWaits: deps.messagesWait,
+      store: connections,
+      ingestUrl: deps.settings.ingestUrl,
+    }),
+    connectionCheckOperations({ ...deps, ...deps.connections, store: connections, poke: deps.messagesWait }),
     destinationOperations(forDestinations),
     destinationCheckOperations(forDestinations),
     destinationTrialOperations({
@@ -205,7 +209,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     auditLogOperations({ reader: createAuditLogReader(sql) }),
     organizationOperations({
       ...{ store: createOrganizationStore({ sql, appendAudit, keyring }), directory, hints },
-      poke: () => system.poke(),
+      poke: deps.messagesWait,
     }),
     userAccountOperations(forUsers),
     userWayInOperations(forUsers),

@@ -130,6 +130,7 @@ export async function startService(
     directory,
     groupMetrics,
     hints: { send: (hint) => hints.send(hint) },
+    messagesWait: () => messagesWait(),
   });
   const templates = createTemplateWork({
     sql: main,
@@ -158,7 +159,7 @@ export async function startService(
   /** Messages that this replica laid out before it heard of another active key still have its buttons. */
   const signAnew = () => {
     inTransaction(main, (tx) => rerenderOldButtons(tx, clock.now())).then(
-      () => system.poke(),
+      messagesWait,
       // Whoever leads looks every hour.
       (error: unknown) => log('store_read_failed', { what: 'old buttons', error: String(error) }),
     );
@@ -196,7 +197,12 @@ export async function startService(
         what === 'inbox' ? system.called() : ingest.poke(shard === null ? undefined : [shard]),
       answered: () => system.answered(),
     });
-  /** A message to the actor was stored by a save or a signal; whoever acts for it looks at once. */
+  /** Saves and what messengers tell stored messages, whoever they are for; all who act for actors look at once. */
+  const messagesWait = () => {
+    system.poke();
+    calls?.call(EVERY_SHARD);
+  };
+  /** A signal stored a message to the actor: there are too many signals to wake everybody. */
   const messageWaits = (to: Address) => {
     system.poke();
     calls?.call([shardOf(to)]);
@@ -272,6 +278,7 @@ export async function startService(
     directory,
     upToDate: watch.look,
     hints,
+    poke: messagesWait,
     operations: resourceOperations({
       ...deps,
       ...saving,
@@ -281,7 +288,7 @@ export async function startService(
       messages,
       ...{ caller, webhooks: delivery.settings },
       internalAlerts,
-      messageWaits,
+      messagesWait,
       templates,
       groupMetrics,
       oidc: oidc.forSettings,
@@ -307,10 +314,7 @@ export async function startService(
     metrics: systemMetrics,
     housekeepingMetrics: createHousekeepingMetrics(registry),
     secretExpiry: oidc.secretExpiry,
-    poke: () => {
-      system.poke();
-      calls?.call(EVERY_SHARD);
-    },
+    poke: messagesWait,
     hints,
     clock,
     log,

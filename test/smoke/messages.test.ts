@@ -91,6 +91,19 @@ test('acknowledging edits the message and writes no reply', async () => {
   expect(repliesTo(bridge, message.message_id)).toEqual([]);
 });
 
+test('another name of the Owner is shown by the open message at once', async () => {
+  const { message, group } = await posted('Renamed');
+  await api.post(`/alert-groups/${group.id}/acknowledge`);
+  await until('the Owner', async () => message.body.includes('Owner: '));
+  const { user } = await api.get('/me');
+  const { name, time_zone, language } = user;
+  await api.call('PUT', '/me', { name: 'Ann Otherwise', time_zone, language });
+  // The engine looks by itself every half minute only.
+  await until('the other name', async () => message.body.includes('Owner: Ann Otherwise'), 10);
+  await api.change(`/users/${user.id}`, ({ email, role }) => ({ name, email, role }));
+  await until('the name from before', async () => !message.body.includes('Ann Otherwise'), 10);
+});
+
 test('a new Alert is a Loud reply in the Thread, and the message lists it', async () => {
   const { message } = await posted('Grows', alertsOf('Grows', ['a']));
   await post('Grows', alertsOf('Grows', ['a', 'b']));
