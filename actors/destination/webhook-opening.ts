@@ -3,6 +3,7 @@ import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { ProxyRoute } from '../../runtime/outbound/proxy.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring, Sealed } from '../../runtime/secrets/keyring.ts';
+import { isSensitiveName } from '../../runtime/secrets/masking.ts';
 import type { SealedFieldName } from '../../runtime/secrets/sealed-fields.ts';
 import { type ProxyFields, proxyRoute } from '../proxy/proxy-config.ts';
 import { webhookSignature } from './signature.ts';
@@ -125,6 +126,7 @@ class OpenedSettings implements Opening {
   sign({ url, headers, eventId, body, now }: UnsignedRequest): ReadyRequest {
     const names = new Set(headers.map(([name]) => name.toLowerCase()));
     const basic = this.#takeUserInformation(url);
+    this.#hideLiterals(url, headers);
     const timestamp = Math.floor(now / SECOND);
     const proxy = this.#proxy();
     const signature = webhookSignature(this.#signingSecrets(), eventId, timestamp, body);
@@ -177,6 +179,12 @@ class OpenedSettings implements Opening {
     if (!proxy.enabled) return null;
     const password = proxyPassword && this.#open('destination.proxy_password', id, proxyPassword);
     return proxyRoute(proxy, password);
+  }
+
+  /** Credentials that an Admin wrote out are configuration, and in nothing that is told of requests (secrets §9). */
+  #hideLiterals(url: URL, headers: UnsignedRequest['headers']): void {
+    for (const [name, value] of headers) if (isSensitiveName(name)) this.hideHeader(name, value);
+    for (const [name, value] of url.searchParams) if (isSensitiveName(name)) this.#opened.push(value);
   }
 
   /** User information never stays in a URL; it is sent as Basic credentials. */

@@ -17,7 +17,7 @@ import { createDeliveryMetrics } from './metrics.ts';
 import { newSigningSecret } from './signature.ts';
 import type { EventsConfig } from './webhook-config.ts';
 import { BODY_EXAMPLES } from './webhook-examples.fixture.ts';
-import type { WebhookSettings } from './webhook-request.ts';
+import { buildWebhookRequest, type WebhookSettings } from './webhook-request.ts';
 import { createWebhookSender } from './webhook-sender.ts';
 
 const ID = 'DSK7M3QX9P2RTA' as PublicId;
@@ -164,6 +164,17 @@ describe('a request', () => {
     await send(settings({ events: { url: receiver.url.replace('//', '//u:p@') } }));
     expect(receiver.received[0]?.headers.authorization).toBe(`Bearer ${SECRET}`);
   });
+});
+
+test('credentials that are written out count as secrets of the request', () => {
+  const url = `${receiver.url}/?token=in-the-query&page=seven`;
+  const events = { url, headers: [{ name: 'X-Api-Key', value: 'in-a-header' }] };
+  const built = buildWebhookRequest({
+    ...{ settings: settings({ events }), keyring, eventId: 'msg_1', body: Buffer.alloc(0), now: 0 },
+  });
+  if (built.outcome !== 'ready') throw new Error(built.outcome);
+  expect(built.secrets).toEqual(expect.arrayContaining(['in-the-query', 'in-a-header']));
+  expect(built.secrets).not.toContain('seven');
 });
 
 describe('nothing is sent', () => {

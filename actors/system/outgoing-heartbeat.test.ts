@@ -77,6 +77,7 @@ test('one GET a minute, whatever came of the one before', async () => {
 });
 
 test.each([
+  ['an answer that repeats the key', answer(401, {}, 'hush-hush is no key'), 'answered 401'],
   ['another status', answer(503, {}, 'try /ping/0b7c9f52 later'), 'answered 503'],
   [
     'a redirect',

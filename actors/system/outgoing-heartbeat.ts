@@ -8,7 +8,7 @@ import type { OutboundCaller } from '../../runtime/outbound/caller.ts';
 import { DEFAULT_MAPPING } from '../../runtime/outbound/verdict.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring, Sealed } from '../../runtime/secrets/keyring.ts';
-import { createMask, cutToBytes } from '../../runtime/secrets/masking.ts';
+import { createMask, cutToBytes, urlSecrets } from '../../runtime/secrets/masking.ts';
 import type { HintBus } from '../effects.ts';
 import { type ProxyFields, proxyRoute } from '../proxy/proxy-config.ts';
 
@@ -81,7 +81,8 @@ async function send({ caller, keyring, log }: OutgoingHeartbeatDeps, claimed: Be
   if (proxyPassword && password === null)
     return 'The password of the proxy cannot be decrypted. Enter it again.';
   const url = new URL(text);
-  const secrets = [...secretParts(url), ...(password ? [password] : [])];
+  // Whoever knows what follows the host can beat in our place; the host itself helps people to find a mistake.
+  const secrets = [url.href, ...urlSecrets(url), ...(password ? [password] : [])];
   const { verdict } = await caller.call({
     request: {
       owner: `organization/${owner}`,
@@ -100,12 +101,4 @@ async function send({ caller, keyring, log }: OutgoingHeartbeatDeps, claimed: Be
   });
   if (verdict.class === 'ok') return null;
   return cutToBytes(createMask(secrets)(verdict.error), ERROR_BYTES);
-}
-
-/** Whoever knows what follows the host can beat in our place; the host itself helps people to find a mistake. */
-function secretParts({ href, pathname, search, hash }: URL): readonly string[] {
-  const segments = pathname.split('/');
-  return [href, pathname + search, pathname, search, search.slice(1), hash, ...segments].filter(
-    (part) => part.length > 1,
-  );
 }

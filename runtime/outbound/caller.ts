@@ -66,7 +66,7 @@ export function createOutboundCaller(deps: CallerDeps): OutboundCaller {
           trace = seen;
         },
       });
-      const mask = createMask(call.secrets);
+      const mask = createMask([...call.secrets, ...inHost(request.url, call.secrets)]);
       const verdict = judgeResult(result, call.mapping, { url: request.url, now: clock.now(), mask });
       if (result.kind === 'failed' && result.code === 'withheld') return { result, verdict };
       const finished = { call, request, result, verdict, trace, mask };
@@ -76,6 +76,11 @@ export function createOutboundCaller(deps: CallerDeps): OutboundCaller {
       return { result, verdict };
     },
   };
+}
+
+/** Secrets that are a part of the host's name, as URLs write it: in small letters. */
+function inHost({ hostname }: URL, secrets: readonly string[]): readonly string[] {
+  return secrets.map((secret) => secret.toLowerCase()).filter((secret) => hostname.includes(secret));
 }
 
 /** Of a client that observes nothing. */

@@ -152,17 +152,17 @@ function anySpelling(secret: string): string {
 function spellings(character: string): string {
   if (/^[A-Za-z0-9]$/.test(character)) return character;
   const bytes = [...Buffer.from(character, 'utf8')].map((byte) => `%(?:25)?${anyCase(byte, 2)}`).join('');
-  const units = character.split('').map((unit) => `\\\\{1,4}u${anyCase(unit.charCodeAt(0), 4)}`);
+  const units = character.split('').map((unit) => `\\\\{1,8}u${anyCase(unit.charCodeAt(0), 4)}`);
   const code = character.codePointAt(0) ?? 0;
   const names = [`#0{0,4}${code}`, `#[xX]0{0,4}${anyCase(code, 1)}`];
   const name = HTML_NAMES[character];
   const letter = JSON_LETTERS[character];
   const forms = [
-    `\\\\{0,4}${escapeRegExp(character)}`,
+    `\\\\{0,8}${escapeRegExp(character)}`,
     bytes,
     units.join(''),
     `&(?:${[...names, ...(name === undefined ? [] : [name])].join('|')});`,
-    ...(letter === undefined ? [] : [`\\\\{1,4}${letter}`]),
+    ...(letter === undefined ? [] : [`\\\\{1,8}${letter}`]),
     ...(character === ' ' ? ['\\+'] : []),
   ];
   // URLs leave tabs and line ends out.
