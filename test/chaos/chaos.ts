@@ -185,9 +185,11 @@ function startWeather({ api, gateways, destinationIds, random }: Weather) {
   };
 }
 
-/** A save probes at once. @returns whether it was Broken */
+/** A save probes at once. @returns whether it was Broken, or may have been */
 async function saveIfBroken(api: Api, id: string): Promise<boolean> {
   const read = await api.call('GET', `/destinations/${id}`);
+  // A service that is full says so; it is asked again.
+  if (read.status !== 200) return true;
   if (read.body.health.state !== 'broken') return false;
   // The messenger may refuse the check that comes with it: somebody tries again.
   await api.call('PUT', `/destinations/${id}`, read.body, { 'if-match': read.headers.get('etag') ?? '' });

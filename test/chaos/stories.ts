@@ -1,6 +1,7 @@
 /** Alert Groups that live: alerts begin and end, people acknowledge, snooze and resolve, in any order. */
 import type { Api } from '../harness/api.ts';
 import type { Sender, SentAlert } from '../harness/sender.ts';
+import { until } from '../harness/until.ts';
 
 export interface Story {
   readonly name: string;
@@ -18,8 +19,8 @@ const command =
   (name: string, body?: object): Act =>
   async ({ id }, api) => {
     const answer = await api.call('POST', `/alert-groups/${id}/${name}`, body);
-    // Whether a Command fits the status is not what is tried here.
-    if (answer.status !== 200 && answer.status !== 409)
+    // Whether a Command fits the status is not what is tried here, and a service that is full may say so.
+    if (![200, 409, 503].includes(answer.status))
       throw new Error(`${name} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   };
 
@@ -67,6 +68,8 @@ function alertsOf({ name }: Story, numbers: readonly number[], status: 'firing' 
 }
 
 async function post({ name, sender }: Story, alerts: readonly SentAlert[]): Promise<void> {
-  const status = await sender.post({ groupKey: `{}:{alertname="${name}"}`, alerts });
-  if (status !== 202) throw new Error(`a Snapshot of ${name} was answered ${status}`);
+  await until(`a Snapshot of ${name} to be taken`, async () => {
+    const status = await sender.post({ groupKey: `{}:{alertname="${name}"}`, alerts });
+    return status === 202;
+  });
 }
