@@ -22,8 +22,7 @@ export class Pipeline {
   readonly #deps: PipelineDeps;
   #committing: Batch | null = null;
   #isScheduled = false;
-  /** Not before this a batch commits that may still grow, in the clock's time. */
-  #notBefore = 0;
+  /** While it runs, a batch that may still grow does not commit. */
   #distance: Timer | null = null;
   #onIdle: (() => void) | null = null;
 
@@ -82,20 +81,22 @@ export class Pipeline {
   }
 
   #keepsDistance(batch: Batch): boolean {
+    return this.#distance !== null && batch.turns < this.#deps.limits.turns;
+  }
+
+  #keepDistanceTo(batch: Batch): void {
     const { clock, limits } = this.#deps;
-    const wait = this.#notBefore - clock.now();
-    if (wait <= 0 || wait > limits.commitDistance || batch.turns >= limits.turns) return false;
-    this.#distance ??= clock.after(wait, () => {
+    if (batch.turns < limits.busyTurns) return;
+    this.#distance?.cancel();
+    this.#distance = clock.after(limits.commitDistance, () => {
       this.#distance = null;
       this.schedule();
     });
-    return true;
   }
 
   async #commit(batch: Batch): Promise<void> {
     this.#committing = batch;
-    const { clock, limits } = this.#deps;
-    if (batch.turns >= limits.busyTurns) this.#notBefore = clock.now() + limits.commitDistance;
+    this.#keepDistanceTo(batch);
     const outcome = await this.#deps.committer.commit(batch);
     this.#committing = null;
     this.#deps.finished(batch, outcome);
