@@ -3,7 +3,7 @@ import { REPLICA_MUTATIONS } from '../../test/simulation/replicas.mutations.ts';
 import { simulateReplicas } from '../../test/simulation/simulate-replicas.ts';
 
 /** A broken world has this many chances to be noticed. */
-const CHANCES = 80;
+const CHANCES = 400;
 
 test.each(Object.entries(REPLICA_MUTATIONS))(
   '%s: noticed',
