@@ -10,7 +10,7 @@ import {
   noteDelivery,
   noteDowntime,
   noteNoticeDelivered,
-  noteValueMissing,
+  noteTemplate,
   releaseOwner,
 } from './configuration.ts';
 import { ALERT_GROUP, type AlertGroupMessage, type CommandOutcome, type GroupCommand } from './messages.ts';
@@ -147,8 +147,8 @@ function receiveByStarted(
     case 'delivery_noted':
       noteDelivery(turn, message);
       break;
-    case 'value_missing':
-      noteValueMissing(turn, message);
+    case 'template_noted':
+      noteTemplate(turn, message);
       break;
     case 'downtime':
       noteDowntime(turn, message);

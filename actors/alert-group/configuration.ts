@@ -9,7 +9,7 @@ import type {
   NoticeDelivered,
   OwnerReleased,
   RouteMoved,
-  ValueMissing,
+  TemplateNoted,
 } from './messages.ts';
 import { OWNER_RELEASE_TEXT } from './reasons.ts';
 import { endFirings } from './resolve-alerts.ts';
@@ -77,8 +77,8 @@ export function noteDowntime(turn: GroupTurn, { from, to }: Downtime): void {
   });
 }
 
-/** No lifecycle event: the create itself succeeded. */
-export function noteValueMissing(turn: GroupTurn, { name, at }: ValueMissing): void {
+/** No lifecycle event: the message itself went out. */
+export function noteTemplate(turn: GroupTurn, { event, detail, at }: TemplateNoted): void {
   turn.show();
   turn.record({
     type: 'timeline.added',
@@ -88,8 +88,8 @@ export function noteValueMissing(turn: GroupTurn, { name, at }: ValueMissing): v
       at,
       actor: { kind: 'system', reason: 'delivery' },
       kind: 'system',
-      systemEvent: 'template_value_missing',
-      detail: name,
+      systemEvent: event,
+      detail,
     },
   });
 }

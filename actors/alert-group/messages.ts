@@ -31,7 +31,7 @@ export type AlertGroupMessage =
   | Published
   | NoticeDelivered
   | DeliveryNoted
-  | ValueMissing
+  | TemplateNoted
   | Downtime
   | HeldByStorm
   | HoldReleased
@@ -285,13 +285,19 @@ export interface DeliveryNoted {
   readonly at: Micros;
 }
 
-/** The answer of a webhook lacked a value that a rule was to take from it. */
-export interface ValueMissing {
-  readonly type: 'value_missing';
-  /** The rule's name. */
-  readonly name: string;
+/** A template did not do what it was written for; the message went out all the same. */
+export interface TemplateNoted {
+  readonly type: 'template_noted';
+  readonly event: TemplateEventName;
+  readonly detail: string;
   readonly at: Micros;
 }
+
+/**
+ * The answer of a webhook lacked the value that the rule `detail` was to take from it; or the Route's template failed, as
+ * `detail` says, and a message shows the Fallback.
+ */
+export type TemplateEventName = 'template_value_missing' | 'fallback_template_used';
 
 export type DeliveryEventName =
   | 'publication'

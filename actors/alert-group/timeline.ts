@@ -10,7 +10,7 @@ import type {
   SymbolicMention,
   UserRef,
 } from '../model.ts';
-import type { DeliveryEventName } from './messages.ts';
+import type { DeliveryEventName, TemplateEventName } from './messages.ts';
 import type { TimelineKind } from './transitions.ts';
 
 export const TIMELINE_KINDS = [
@@ -25,7 +25,7 @@ export const TIMELINE_KINDS = [
 export type LifecycleEntry = StatusEntry | AlertsEntry | NoteEntry | TimerEntry | MoveEntry;
 
 /** Everything else on a Timeline has no lifecycle event. */
-export type TimelineEntry = LifecycleEntry | OutageEntry | ValueEntry | DeliveryEntry;
+export type TimelineEntry = LifecycleEntry | OutageEntry | TemplateEntry | DeliveryEntry;
 
 export function isLifecycle(entry: TimelineEntry): entry is LifecycleEntry {
   return 'sequence' in entry;
@@ -85,11 +85,10 @@ export interface OutageEntry extends Common {
   readonly periodTo: Micros;
 }
 
-/** The answer of a webhook lacked a value. */
-export interface ValueEntry extends Common {
+/** What became of a template. */
+export interface TemplateEntry extends Common {
   readonly kind: 'system';
-  readonly systemEvent: 'template_value_missing';
-  /** The name of the rule that was to take it. */
+  readonly systemEvent: TemplateEventName;
   readonly detail: string;
 }
 

@@ -8,7 +8,8 @@ import {
   type DeliveryNoted,
   type NoticeDelivered,
   type Published,
-  type ValueMissing,
+  type TemplateEventName,
+  type TemplateNoted,
 } from '../alert-group/messages.ts';
 import type { Loudness, SymbolicMention } from '../model.ts';
 
@@ -41,8 +42,8 @@ export function noteSend(note: DeliveryNote, destination: { id: PublicId; name: 
   return { to: alertGroupAddress(note.groupId), message };
 }
 
-export function valueMissingSend(groupId: PublicId, name: string, at: Micros): Send {
-  const message: ValueMissing = { type: 'value_missing', name, at };
+export function templateSend(groupId: PublicId, event: TemplateEventName, detail: string, at: Micros): Send {
+  const message: TemplateNoted = { type: 'template_noted', event, detail, at };
   return { to: alertGroupAddress(groupId), message };
 }
 

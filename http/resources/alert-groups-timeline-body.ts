@@ -5,8 +5,8 @@ import type {
   LifecycleEntry,
   NoteEntry,
   OutageEntry,
+  TemplateEntry,
   TimelineEntry,
-  ValueEntry,
 } from '../../actors/alert-group/timeline.ts';
 import type { Directory } from '../../actors/directory.ts';
 import { formatInstant, formatInstantOrNull } from '../../runtime/clock.ts';
@@ -94,9 +94,9 @@ function ownFields(entry: LifecycleEntry, directory: Directory) {
   }
 }
 
-function systemFields(entry: OutageEntry | ValueEntry) {
+function systemFields(entry: OutageEntry | TemplateEntry) {
   const { systemEvent } = entry;
-  if (systemEvent === 'template_value_missing') {
+  if ('detail' in entry) {
     return { system_event: systemEvent, period_from: null, period_to: null, detail: entry.detail };
   }
   const { periodFrom, periodTo } = entry;

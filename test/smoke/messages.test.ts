@@ -173,13 +173,22 @@ test('a template that fails shows the Fallback and says so on its Route, until i
   await until('every open message to be made with it', async () =>
     openRoots().every(({ body }) => body.includes('As written')),
   );
-  const { message } = await posted('Fails');
+  const { message, group } = await posted('Fails');
   expect(message.body).toContain("The Route's message template failed, all labels follow");
+  const fallbacks = async () => {
+    const entries = (await api.get(`/alert-groups/${group.id}/timeline`)).items;
+    return entries.filter((entry: Json) => entry.system_event === 'fallback_template_used');
+  };
+  await until('its entry in the Timeline', async () => (await fallbacks()).length > 0);
   const error = async () => (await api.get(path)).template_error;
   const told = await until('the error on the Route', error);
   expect(told).toMatchObject({ template: 'root_message', fallback: 'fallback_template' });
   const status = await api.get('/system-status');
   expect(status.template_errors).toMatchObject([{ subject_kind: 'route', template: 'root_message' }]);
+
+  await api.post(`/alert-groups/${group.id}/acknowledge`);
+  await until('the edit', async () => message.heading?.status === 'acknowledged');
+  expect(await fallbacks()).toMatchObject([{ detail: expect.stringContaining('line 1, column') }]);
 
   const { message: next } = await posted('Renders');
   expect(next.body).toContain('As written');

@@ -1,7 +1,7 @@
 /** What changes when the messenger took a message, an edit or a reply (delivery §5, §11). */
 import { HOUR, type Micros } from '../../../runtime/clock.ts';
 import { recovered } from '../health.ts';
-import { noticeDeliveredSend, publishedSend, valueMissingSend } from '../notes.ts';
+import { noticeDeliveredSend, publishedSend, templateSend } from '../notes.ts';
 import { type DestinationTurn, isProbe } from '../turn.ts';
 import type { SendAccepted } from './calls.ts';
 import { type Delivery, type Flight, NO_TRIES, type PostedMessage } from './delivery.ts';
@@ -23,7 +23,7 @@ export function accepted(
 ): void {
   const isDuplicate = wasDuplicated(turn, delivery, flight, outcome);
   if (isDuplicate) tell(turn, delivery, { event: 'possible_duplicate' });
-  tellMissing(turn, delivery, outcome);
+  tellTemplates(turn, delivery, flight, outcome);
   const known = isDuplicate ? { ...delivery, possibleDuplicate: true } : delivery;
   if (flight.kind === 'publish') published(turn, known, flight, outcome, at);
   else if (flight.kind === 'edit') edited(turn, known, flight, outcome);
@@ -31,10 +31,21 @@ export function accepted(
   if (isProbe(turn, probeName(flight.call))) recovered(turn);
 }
 
-/** A Storm has no Timeline. */
-function tellMissing(turn: DestinationTurn, { subject }: Delivery, { missing = [] }: SendAccepted): void {
+/** A Storm has no Timeline. A Root message tells of the Fallback when it switches to it, a reply always. */
+function tellTemplates(
+  turn: DestinationTurn,
+  { subject, message }: Delivery,
+  { kind }: Flight,
+  { missing = [], fallback }: SendAccepted,
+): void {
   if (subject.kind !== 'group') return;
-  for (const name of missing) turn.sends.push(valueMissingSend(subject.groupId, name, turn.now));
+  const { groupId } = subject;
+  for (const name of missing) {
+    turn.sends.push(templateSend(groupId, 'template_value_missing', name, turn.now));
+  }
+  const isNews = kind === 'reply' || !message?.showsFallback;
+  if (fallback && isNews)
+    turn.sends.push(templateSend(groupId, 'fallback_template_used', fallback, turn.now));
 }
 
 function published(
@@ -56,6 +67,7 @@ function published(
     status: flight.status,
     editableUntil: outcome.editableUntil,
     signedWith: outcome.signedWith,
+    showsFallback: Boolean(outcome.fallback),
   };
   const isBehind = outcome.replayed || leaving;
   save(turn, {
@@ -100,15 +112,16 @@ function edited(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
     return;
   }
   const { hash, signedWith } = outcome;
+  const showsFallback = Boolean(outcome.fallback);
   if (flight.isFinal && leaving) {
-    const last = { ...message, hash, signedWith };
+    const last = { ...message, hash, signedWith, showsFallback };
     save(turn, retired({ ...delivery, message: last }));
     tell(turn, delivery, { event: 'final_edit' });
     return;
   }
   // It came back to the Route meanwhile: what says "final" now has to go.
   const actual = flight.isFinal ? null : hash;
-  save(turn, shown(delivery, flight, { ...message, hash: actual, signedWith }));
+  save(turn, shown(delivery, flight, { ...message, hash: actual, signedWith, showsFallback }));
 }
 
 /** The messenger shows what was wanted when the call began. */

@@ -187,4 +187,6 @@ export interface SendAccepted {
   readonly signedWith: string | null;
   /** Extraction rules of a template webhook that found nothing. */
   readonly missing?: readonly string[];
+  /** Why the Route's template failed: the message shows the Fallback. */
+  readonly fallback?: string;
 }

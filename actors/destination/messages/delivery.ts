@@ -85,6 +85,8 @@ export interface PostedMessage {
   readonly editableUntil: Micros | null;
   /** The master key that signed its buttons; null without buttons. */
   readonly signedWith: string | null;
+  /** The Route's template failed when it was sent last. */
+  readonly showsFallback?: boolean;
 }
 
 export type Ended =

@@ -57,7 +57,8 @@ export function createRenderReports({ system, metrics, clock, log }: RenderRepor
   };
 }
 
-function textOf({ line, column, message }: TemplateFailure['error']): string {
+/** The error of a template with its place. */
+export function textOf({ line, column, message }: TemplateFailure['error']): string {
   return `line ${line}, column ${column}: ${message}`;
 }
 

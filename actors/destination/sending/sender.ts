@@ -8,9 +8,9 @@ import type { DestinationConfig, DirectorySource } from '../../directory.ts';
 import type { DestinationProbe, MessageSend, SendFinished, SendOutcome } from '../messages/calls.ts';
 import { destinationAddress } from '../messages.ts';
 import type { DeliveryMetrics, MessageKind } from '../metrics.ts';
-import { groupOf, type MessageAdapter } from './adapter.ts';
+import { type AdapterResult, groupOf, type MessageAdapter } from './adapter.ts';
 import type { ContentReader } from './content.ts';
-import type { RenderReports } from './reports.ts';
+import { type RenderReports, textOf } from './reports.ts';
 
 export interface MessageSenderDeps {
   readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
@@ -110,7 +110,12 @@ async function outcomeOf(
     return { class: 'unknown', error: 'what the message is about is not kept any more' };
   const result = await adapter.send({ asked, destination, mayBegin }, read.content);
   deps.reports.rendered(asked, read.content, result);
-  return result.outcome;
+  return withFallback(result);
+}
+
+/** The Timeline tells of a message that shows the Fallback. */
+function withFallback({ outcome, failure }: AdapterResult): SendOutcome {
+  return outcome.class === 'ok' && failure ? { ...outcome, fallback: textOf(failure.error) } : outcome;
 }
 
 /** As lists of attempts name it. */
