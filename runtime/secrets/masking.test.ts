@@ -40,6 +40,43 @@ describe('a known secret', () => {
     expect(maskOdd(`before ${text} after`)).toBe('before [redacted] after');
   });
 
+  const json = (text: string) => JSON.stringify(text).slice(1, -1);
+  const jsonOfTemplates = (text: string) =>
+    json(text).replaceAll('&', '\\u0026').replaceAll('<', '\\u003c').replaceAll("'", '\\u0027');
+  const jsonOfNumbers = (text: string) =>
+    text
+      .replaceAll('\\', '\\\\')
+      .replace(/["&'<>+]|[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const percent = (text: string) => encodeURIComponent(text);
+  const html = (text: string) =>
+    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;');
+  const ways = { json, jsonOfTemplates, jsonOfNumbers, percent, html };
+  const twice = Object.entries(ways).flatMap(([first, inner]) =>
+    Object.entries(ways).map(([then, outer]) => [first, then, (text: string) => outer(inner(text))] as const),
+  );
+  test.each(twice)('of odd characters, escaped by %s and then by %s', (_first, _then, written) => {
+    for (const secret of [odd, String.raw`\\a\"b\c'd&\\`, SECRET]) {
+      const masked = createMask([secret])(`before ${written(secret)} after`);
+      expect(masked).toBe('before [redacted] after');
+    }
+  });
+
+  test.each([
+    ['backslashes alone', '\\'.repeat(40), '\\'],
+    ['backslashes and others in turn', '\\"'.repeat(40), '\\"'],
+    ['an escaped backslash', '%5C'.repeat(40), '%5C'],
+    ['a backslash and an escaped one', '\\%5C'.repeat(40), '\\%5C'],
+    ['a backslash that HTML escapes', '&#92;'.repeat(40), '&#92;'],
+    ['a backslash that JSON spells', '\\u005c'.repeat(40), '\\u005c'],
+    ['escaped percent signs', '%25'.repeat(40), '%25'],
+    ['escaped ampersands', '&amp;'.repeat(40), '&amp;'],
+  ])('of %s is not looked for for ever in what is nearly it', (_name, secret, part) => {
+    const masked = createMask([`${secret}!`]);
+    expect(masked(`${secret}!`)).toBe('[redacted]');
+    const text = part.repeat(2000);
+    expect(masked(text)).toBe(text);
+  });
+
   test.each(['', 'u:', 'us:', 'user:'])('in base64 behind %j', (before) => {
     const text = Buffer.from(before + SECRET, 'utf8').toString('base64');
     const whose = Math.max(0, Math.ceil((before.length * 8) / 6) - 1);

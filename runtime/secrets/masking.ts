@@ -22,8 +22,8 @@ export type Mask = (text: string) => string;
 
 /**
  * Makes a mask for known values in every form in which they travel: verbatim, percent- and form-encoded, escaped for JSON
- * or HTML, each character for itself, since no two programs escape the same ones; and base64, whatever was encoded with
- * them. Longer values first, so that a secret inside another one leaves no tail. The shapes of tokens and user
+ * or HTML, or for one and then for another, each character for itself, since no two programs escape the same ones; and
+ * base64, whatever was encoded with them. Longer values first, so that a secret inside another one leaves no tail. The shapes of tokens and user
  * information of URLs are masked besides, whatever their value.
  */
 export function createMask(secrets: readonly string[]): Mask {
@@ -144,29 +144,53 @@ const JSON_LETTERS: Readonly<Record<string, string>> = {
   '\f': 'f',
 };
 
+/** An escape may itself have been escaped for a URL, JSON or HTML: these are its parts, however they are written. */
+const BACKSLASH = '(?:\\\\|%(?:25)?5[cC])(?:u005[cC])?';
+const BEHIND_BACKSLASH = '(?<=[\\\\cC])';
+const AMPERSAND = '(?:&(?:amp;)?|%(?:25)?26)';
+const NUMBER_SIGN = '(?:#|%(?:25)?23)';
+const SEMICOLON = '(?:;|%(?:25)?3[bB])';
+/** A secret with an escaped backslash in it would match in ever more ways, each of which would be tried. */
+const ESCAPED_BACKSLASH = /%(?:25)*5c|\\u005c/i;
+/** JSON doubles backslashes, and again where JSON is put into JSON. */
+const MOST_FOR_ONE = 8;
+
 function anySpelling(secret: string): string {
-  return [...secret.trim()].map(spellings).join('');
+  const text = secret.trim();
+  const backslash = ESCAPED_BACKSLASH.test(text) ? '\\\\' : `(?:${BACKSLASH})`;
+  // Backslashes belong to what follows them: two that could share a run between them would make every share be tried.
+  const pieces = text.match(/\\*[^\\]|\\+$/gu) ?? [];
+  return pieces.map((piece) => spellings(piece, backslash)).join('');
 }
 
-/** Source of an expression that matches a character however it is written. */
-function spellings(character: string): string {
-  if (/^[A-Za-z0-9]$/.test(character)) return character;
+/** Source of an expression that matches backslashes and the character behind them, however they are written. */
+function spellings(piece: string, backslash: string): string {
+  const character = piece.replace(/^\\+/, '');
+  const own = piece.length - character.length;
+  const most = MOST_FOR_ONE * (own + 1);
+  if (/^[A-Za-z0-9]?$/.test(character))
+    return own === 0 ? character : `${backslash}{${own},${most}}${character}`;
   const bytes = [...Buffer.from(character, 'utf8')].map((byte) => `%(?:25)?${anyCase(byte, 2)}`).join('');
-  const units = character.split('').map((unit) => `\\\\{1,8}u${anyCase(unit.charCodeAt(0), 4)}`);
+  const units = character.split('').map((unit) => `u${anyCase(unit.charCodeAt(0), 4)}`);
   const code = character.codePointAt(0) ?? 0;
-  const names = [`#0{0,4}${code}`, `#[xX]0{0,4}${anyCase(code, 1)}`];
   const name = HTML_NAMES[character];
+  const numbers = `${NUMBER_SIGN}(?:0{0,4}${code}|[xX]0{0,4}${anyCase(code, 1)})`;
+  const entity = `(?:${name === undefined ? '' : `${name}|`}${numbers})${SEMICOLON}`;
   const letter = JSON_LETTERS[character];
+  const lettered = [
+    units.join(`${backslash}{1,${MOST_FOR_ONE}}`),
+    `u0026${entity}`,
+    ...(letter === undefined ? [] : [letter]),
+  ].join('|');
   const forms = [
-    `\\\\{0,8}${escapeRegExp(character)}`,
+    escapeRegExp(character),
     bytes,
-    units.join(''),
-    `&(?:${[...names, ...(name === undefined ? [] : [name])].join('|')});`,
-    ...(letter === undefined ? [] : [`\\\\{1,8}${letter}`]),
+    AMPERSAND + entity,
+    `${BEHIND_BACKSLASH}(?:${lettered})`,
     ...(character === ' ' ? ['\\+'] : []),
-  ];
+  ].join('|');
   // URLs leave tabs and line ends out.
-  return `(?:${forms.join('|')})${/[\t\r\n]/.test(character) ? '?' : ''}`;
+  return `(?:${backslash}{${own},${most}}(?:${forms}))${/[\t\r\n]/.test(character) ? '?' : ''}`;
 }
 
 /** A number in hexadecimal digits of either case. */

@@ -8,8 +8,8 @@ import type { RecordedMessage } from './record.ts';
 export const SHOWN_BODY_BYTES = 16_384;
 /** Characters of a longer body that are looked at: masking mostly makes a text shorter. */
 const LOOKED_AT = 4 * SHOWN_BODY_BYTES;
-/** Forms of a secret are at most this much longer than itself: a character is up to three bytes of `%25XX`. */
-const LONGEST_FORM = 15;
+/** Forms of a secret are at most this much longer than itself: a character is up to `%2526%252339%253B`. */
+const LONGEST_FORM = 17;
 /** Shapes of tokens that are known whatever their value are not longer. */
 const LONGEST_SHAPE = 256;
 
