@@ -1,6 +1,7 @@
 /** Tells what a transaction wrote into the Audit log once it has committed, whoever began it (access §11). */
 import { type AuditLogEntry, auditLogBody } from '../actors/access/audit-log.ts';
 import type { Log } from '../runtime/log.ts';
+import { maskLiterals } from '../runtime/secrets/mask-literals.ts';
 import type { Sql, Transaction } from './records.ts';
 
 type Run<Result> = (tx: Transaction) => Result | Promise<Result>;
@@ -34,7 +35,7 @@ export function tellingCommitted(sql: Sql, tell: (entry: AuditLogEntry) => void)
   return Object.assign(sql, { begin });
 }
 
-/** Logs what was committed. Entries hold no secret: diffs only say that one changed. */
+/** Logs what was committed. Entries hold no Secret, but maybe credentials that somebody wrote out in a configuration. */
 export function logAudited(log: Log): (entry: AuditLogEntry) => void {
-  return (entry) => log('audit_entry', { entry: auditLogBody(entry) });
+  return (entry) => log('audit_entry', { entry: maskLiterals(auditLogBody(entry)) });
 }

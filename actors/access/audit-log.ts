@@ -43,7 +43,7 @@ export interface AuditLogReader {
   list(query: AuditLogQuery, now: Micros): Promise<AuditLogPage>;
 }
 
-/** An entry as the API answers it and as `audit_entry` logs it. */
+/** An entry as the API answers it; `audit_entry` logs the same without credentials that are written out. */
 export function auditLogBody(entry: AuditLogEntry) {
   return {
     id: entry.id,

@@ -448,7 +448,7 @@ async function command(words: readonly string[], input = ''): Promise<void> {
 
 /** What an Admin writes out is configuration, and is shown to whoever reads that. */
 const CONFIGURATION =
-  /^literal .* in (GET \/destinations|GET \/audit-log|answer \d+ to \w+ \/destinations|table (destinations|audit_log)|file |log$)/;
+  /^literal .* in (GET \/destinations|GET \/audit-log|answer \d+ to \w+ \/destinations|table (destinations|audit_log)|file )/;
 /** Told to whoever holds the session. */
 const OWN = /^CSRF token in GET \/sessions\/current 200$/;
 
