@@ -131,9 +131,9 @@ export class Lab {
     return `${state} +${this.since(at)} ${reason}`;
   }
 
-  /** Seconds since T. */
+  /** Seconds since T, to the millisecond: what is due at once is done a microsecond later. */
   since(instant: string): number {
-    return ((parseInstant(instant) ?? 0) - this.s.begin) / SECOND;
+    return Math.round(((parseInstant(instant) ?? 0) - this.s.begin) / 1_000) / 1_000;
   }
 
   /** What the newest processed Snapshot did, as the log says it. */
