@@ -92,7 +92,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     await mend(api, destinationIds, options.patience);
     await inLanes(stories, (story) => (random() < 0.5 ? addAlert(story, api) : endAlerts(story, api)));
     await until('every Snapshot to be processed', () => isProcessed(api), options.patience);
-    const faults = await reckon(api, channels, stories, options);
+    const faults = await reckon(api, channels, options);
     const events = await allEvents(api);
     await until('every event', async () => receiver.received.length >= events.length, options.patience);
     const orders = await until(
@@ -114,7 +114,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
         ...channels.flatMap(({ name, refusals }) => refusals.map((one) => `${name} was sent ${one}`)),
       ],
       figures: {
-        ...{ groups: stories.length, events: events.length, chaosSeconds, settledSeconds, restarts },
+        ...{ stories: stories.length, events: events.length, chaosSeconds, settledSeconds, restarts },
         ...Object.fromEntries(channels.map((channel) => [channel.name, figuresOf(channel)])),
         webhooks: { requests: receiver.received.length, troubles: hookTroubles.given },
       },
@@ -229,42 +229,39 @@ async function isProcessed(api: Api): Promise<boolean> {
   return snapshots.waiting === 0 && inbox.waiting === 0;
 }
 
-/** What stands wrong in the end: each group is looked at until it stands right, or patience ends. */
+/** What stands wrong in the end: each Alert Group is looked at until it stands right, or patience ends. */
 async function reckon(
   api: Api,
   channels: readonly Channel[],
-  stories: readonly Story[],
   { patience, progress }: ChaosOptions,
 ): Promise<string[]> {
-  const wrong = new Map<string, string>(stories.map(({ name }) => [name, 'was not looked at']));
+  const ids = await everyGroup(api);
+  const wrong = new Map<string, string>(ids.map((id) => [id, 'was not looked at']));
   const deadline = performance.now() + patience * 1000;
   while (wrong.size > 0 && performance.now() < deadline) {
     const before = wrong.size;
-    await inLanes(
-      stories.filter(({ name }) => wrong.has(name)),
-      async (story) => {
-        const fault = await groupFault(api, channels, story);
-        if (fault === null) wrong.delete(story.name);
-        else wrong.set(story.name, fault);
-      },
-    );
+    await inLanes([...wrong.keys()], async (id) => {
+      const fault = await groupFault(api, channels, id);
+      if (fault === null) wrong.delete(id);
+      else wrong.set(id, fault);
+    });
     await pause(Math.max(250, wrong.size));
     if (before !== wrong.size) progress(`${wrong.size} groups do not stand right yet`);
   }
-  const texts = [...wrong].map(([name, fault]) => `${name} ${fault}`);
-  const some = stories.filter((_, place) => place % Math.ceil(stories.length / MOST_PREVIEWS) === 0);
-  await inLanes(some, async (story) => {
-    const read = await readGroup(api, story.id ?? '');
+  const texts = [...wrong].map(([id, fault]) => `${id} ${fault}`);
+  const some = ids.filter((_, place) => place % Math.ceil(ids.length / MOST_PREVIEWS) === 0);
+  await inLanes(some, async (id) => {
+    const read = await readGroup(api, id);
     for (const channel of channels) {
       const fault = await previewFault(api, channel, read);
-      if (fault !== null) texts.push(`${channel.name}, ${story.name}: ${fault}`);
+      if (fault !== null) texts.push(`${channel.name}, ${id}: ${fault}`);
     }
   });
   return texts;
 }
 
-async function groupFault(api: Api, channels: readonly Channel[], story: Story): Promise<string | null> {
-  const read = await readGroup(api, story.id ?? '');
+async function groupFault(api: Api, channels: readonly Channel[], id: string): Promise<string | null> {
+  const read = await readGroup(api, id);
   for (const channel of channels) {
     const fault = channelFault(channel, read, { isRough: channel.name === 'rough' });
     if (fault !== null) return `in ${channel.name}: ${fault}`;
@@ -272,11 +269,14 @@ async function groupFault(api: Api, channels: readonly Channel[], story: Story):
   return null;
 }
 
-/** Of every Alert Group, those about Broken Destinations included. */
+/** Those about Broken Destinations included; what a person resolved goes on as another Alert Group. */
+async function everyGroup(api: Api): Promise<string[]> {
+  return (await api.all(`/alert-groups?${EVERY_STATUS}`)).map(({ id }) => id);
+}
+
 async function allEvents(api: Api): Promise<LifecycleEvent[]> {
   const events: LifecycleEvent[] = [];
-  const ids: string[] = (await api.all(`/alert-groups?${EVERY_STATUS}`)).map(({ id }) => id);
-  await inLanes(ids, async (id) => void events.push(...eventsOf(await readGroup(api, id))));
+  await inLanes(await everyGroup(api), async (id) => void events.push(...eventsOf(await readGroup(api, id))));
   return events;
 }
 

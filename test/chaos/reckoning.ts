@@ -50,6 +50,7 @@ export function channelFault(channel: Channel, read: Group, { isRough }: Lenienc
   const { live, ever } = channel.rootsOf(group.id);
   if (isRough && delivery.state === 'deleted_in_messenger' && live.length === 0) return null;
   if (isRough && delivery.state === 'withheld' && ever === 0 && group.status === 'resolved') return null;
+  if (isRough && delivery.state === 'not_delivered' && !hasChangedSince(read, channel)) return null;
   if (delivery.state !== 'delivered')
     return `${group.status}, ${live.length} of ${ever} there, its delivery is ${delivery.state}: ${delivery.error}`;
   if (delivery.possible_duplicate) return 'it may stand there twice, it says';
@@ -57,6 +58,15 @@ export function channelFault(channel: Channel, read: Group, { isRough }: Lenienc
   const [root] = live;
   if (!root) return 'there is no message';
   return rootFault(root, group) ?? repliesFault(channel.repliesUnder(root.message_id), read, isRough);
+}
+
+/** Whether something happened after the last refusal: only that starts afresh what was refused for good (delivery §7.2). */
+function hasChangedSince({ timeline }: Group, { destinationId }: Channel): boolean {
+  const refused = timeline.findLastIndex(
+    ({ delivery_event: event, destination }) =>
+      event === 'not_delivered' && destination?.id === destinationId,
+  );
+  return refused === -1 || timeline.slice(refused).some(({ sequence }) => typeof sequence === 'number');
 }
 
 function rootFault({ heading, buttons, body }: Post, group: Json): string | null {
@@ -71,9 +81,14 @@ function rootFault({ heading, buttons, body }: Post, group: Json): string | null
 }
 
 /** What a preview of the group shows, and the message does not, or the other way round. */
-export async function previewFault(api: Api, channel: Channel, { group }: Group): Promise<string | null> {
+export async function previewFault(
+  api: Api,
+  channel: Channel,
+  { group, deliveries }: Group,
+): Promise<string | null> {
   const [root] = channel.rootsOf(group.id).live;
-  if (!root) return null;
+  const delivery = deliveries.find(({ destination }) => destination.id === channel.destinationId);
+  if (!root || delivery?.state !== 'delivered') return null;
   const source = { kind: 'alert_group', alert_group_id: group.id };
   const { items } = await api.post(`/destinations/${channel.destinationId}/previews`, { source });
   const buttons = root.buttons.map(({ text }) => `[${text}]`).join(' ');
