@@ -29,16 +29,7 @@ import {
   SCHEMA,
   startConnection,
 } from './state.ts';
-import {
-  FRESH_DESK,
-  granted,
-  held,
-  nextTokenAt,
-  takenToken,
-  wished,
-  withoutWish,
-  withReturnedToken,
-} from './tokens.ts';
+import { FRESH_DESK, granted, held, nextTokenAt, takenToken, wished, withReturnedToken } from './tokens.ts';
 import { ConnectionTurn } from './turn.ts';
 
 /** A poll without an outcome for this long is lost: longer than one takes, with what its events lead to. */
@@ -81,9 +72,6 @@ function receive(turn: ConnectionTurn, message: ConnectionMessage, env: TurnEnv)
       break;
     case 'token_wanted':
       if (env.from) wish(turn, env.from.key as PublicId, message);
-      break;
-    case 'token_unwanted':
-      if (env.from) turn.change({ desk: withoutWish(turn.state.desk, env.from.key as PublicId) });
       break;
     case 'token_returned':
       turn.change({ desk: withReturnedToken(turn.state.desk, turn.state.limiter, turn.now) });

@@ -17,7 +17,6 @@ export type ConnectionMessage =
   | Deleted
   | TokenTaken
   | TokenWanted
-  | { readonly type: 'token_unwanted' }
   /** A Destination made no call with a token that it was given. */
   | { readonly type: 'token_returned' }
   | Held

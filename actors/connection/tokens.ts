@@ -69,7 +69,7 @@ export function wished(desk: TokenDesk, wish: TokenWish): TokenDesk {
   return { ...desk, wishes: [...others, { ...wish, since: before?.since ?? wish.since }] };
 }
 
-export function withoutWish(desk: TokenDesk, destinationId: PublicId): TokenDesk {
+function withoutWish(desk: TokenDesk, destinationId: PublicId): TokenDesk {
   return { ...desk, wishes: desk.wishes.filter((wish) => wish.destinationId !== destinationId) };
 }
 
