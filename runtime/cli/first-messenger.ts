@@ -5,6 +5,8 @@ import path from 'node:path';
 import { startBridge } from './bridge-reference/server.ts';
 
 export const MESSENGER_PORT = 8090;
+/** It shares the memory of the service, which may run for months. */
+const KEPT_MESSAGES = 2_000;
 /** One of the channels that it has. */
 export const MESSENGER_CHANNEL = 'alerts';
 
@@ -29,7 +31,10 @@ export function hadMessenger(folder: string): Promise<boolean> {
 /** @returns null when something else listens at the port */
 export async function startMessenger(folder: string, port: number): Promise<RunningMessenger | null> {
   const token = await readToken(folder);
-  const settings = { tokens: [token], without: new Set<never>(), editMaxAge: null, push: null };
+  const settings = {
+    ...{ tokens: [token], without: new Set<never>(), editMaxAge: null, push: null },
+    keeps: KEPT_MESSAGES,
+  };
   try {
     const { url, close } = await startBridge(settings, port);
     return { url, token, close };

@@ -14,6 +14,7 @@ import { answerSim, type RecordedRequest } from './sim.ts';
 import {
   type BridgeAnswer,
   type BridgeRequest,
+  forbidden,
   invalid,
   notOffered,
   type Ports,
@@ -22,6 +23,8 @@ import {
 } from './wire.ts';
 
 const MOST_RECORDED = 1000;
+/** Names of this machine, with any port. */
+const OWN_NAME = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 
 export interface Bridge {
   readonly messenger: Messenger;
@@ -38,7 +41,7 @@ export function createBridge(settings: Settings, ports: Ports): Bridge {
   const boot = randomBytes(3).toString('hex');
   const stopped = new AbortController();
   const push = settings.push ? createPush(settings.push, ports, stopped.signal) : () => undefined;
-  const messenger = createMessenger(boot, ports.now);
+  const messenger = createMessenger(boot, ports.now, settings.keeps);
   const bots = settings.tokens.map((_, number): Bot => {
     const events = createEventLog(boot, number, ports, number === 0 ? push : () => undefined);
     return { number, events, results: createResults(ports) };
@@ -104,6 +107,9 @@ export function createBridge(settings: Settings, ports: Ports): Bridge {
     ...{ messenger, acts, requests, setFaults: faults.set, close: () => stopped.abort() },
     async answer(request) {
       if (request.target.startsWith('/v1/')) return perform(request);
+      // A name of somebody else's that leads here would make this page, which asks nobody who they are, a page of theirs.
+      const { host } = request.headers;
+      if (host !== undefined && !OWN_NAME.test(host)) return problem(forbidden(`There is no ${host} here.`));
       if (request.target.startsWith('/_sim/'))
         return refusalsAsProblems(async () =>
           answerSim(request, { messenger, acts, requests, setFaults: faults.set }),

@@ -70,22 +70,32 @@ export interface Messenger {
   isId(messageId: string): boolean;
 }
 
-/** @param boot part of every id, so that ids from before a restart name nothing */
-export function createMessenger(boot: string, now: () => number): Messenger {
+/**
+ * @param boot part of every id, so that ids from before a restart name nothing
+ * @param keeps the most posts that it remembers; an older one is gone like a deleted one
+ */
+export function createMessenger(
+  boot: string,
+  now: () => number,
+  keeps: number = Number.POSITIVE_INFINITY,
+): Messenger {
   const posts: Post[] = [];
   const byId = new Map<string, Post>();
+  let made = 0;
   return {
     posts,
     post(draft) {
       const post: Post = {
         // The slash is there on purpose: an id goes into paths as one percent-encoded segment.
-        ...{ message_id: `m/${boot}-${posts.length + 1}`, posted_at: now(), edits: 0, deleted: false },
+        ...{ message_id: `m/${boot}-${++made}`, posted_at: now(), edits: 0, deleted: false },
         ...{ channel_id: null, root_id: null, direct_with: null, by: null, only_for: null },
         ...{ notify: false, mentions: [], heading: null, buttons: [], thread_ref: null },
         ...draft,
       };
       posts.push(post);
       byId.set(post.message_id, post);
+      const oldest = posts.length > keeps ? posts.shift() : undefined;
+      if (oldest) byId.delete(oldest.message_id);
       return post;
     },
     find: (messageId) => byId.get(messageId),

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { fieldsOf, stage } from './bridge.fixture.ts';
+import { fieldsOf, MESSAGE, stage } from './bridge.fixture.ts';
 
 const LINK_TOKEN = 'a'.repeat(43);
+const USER = { external_id: 'u-17', username: null, display_name: 'Alice', bot: false };
 
 test('messages, Threads and buttons are on the page, and what they say is never markup', async () => {
   const { post, send, bridge } = stage();
@@ -55,6 +56,42 @@ test('a form from another site does nothing', async () => {
   const refused = await send('POST', '/direct', form, { 'sec-fetch-site': 'cross-site' });
   expect(refused.status).toBe(403);
   expect(await events()).toEqual([]);
+});
+
+test('a name that somebody else made lead here gets nothing', async () => {
+  const { send, post } = stage();
+  await post();
+  for (const target of ['/', '/_sim/messages']) {
+    const refused = await send('GET', target, undefined, { host: 'evil.example:8090' });
+    expect([refused.status, refused.body.includes('HighErrorRate')]).toEqual([403, false]);
+    expect((await send('GET', target, undefined, { host: 'localhost:8090' })).status).toBe(200);
+  }
+});
+
+test('of many messages the page shows the newest, each with its own Thread', async () => {
+  const { post, bridge, send } = stage();
+  for (let number = 1; number <= 60; number++) {
+    const { message_id } = await post({ title: `#${number} Alert` });
+    bridge.acts.writeInThread(String(message_id), `said under ${number}.`, USER);
+  }
+  const { body } = await send('GET', '/');
+  expect(body).toContain('Older messages, not shown: 10<');
+  expect(body).not.toContain('#10 Alert<');
+  expect(body).not.toContain('said under 10.');
+  expect(body).toMatch(/#11 Alert<[^#]*said under 11\./);
+  expect(body).toMatch(/#60 Alert<[^#]*said under 60\./);
+});
+
+test('a messenger that keeps few messages has forgotten the first ones, and gives no id twice', async () => {
+  const { post, send, bridge } = stage({ keeps: 3 });
+  const ids: string[] = [];
+  for (let number = 1; number <= 5; number++) ids.push(String((await post()).message_id));
+  expect(new Set(ids).size).toBe(5);
+  expect(bridge.messenger.posts.map(({ message_id }) => message_id)).toEqual(ids.slice(2));
+  const edited = await Promise.all(
+    ids.map((id) => send('PUT', `/v1/messages/${encodeURIComponent(id)}`, MESSAGE)),
+  );
+  expect(edited.map(({ status }) => status)).toEqual([410, 410, 200, 200, 200]);
 });
 
 test('the link of an Account link brings the token to the bot', async () => {

@@ -65,6 +65,9 @@ function act({ headers, body }: BridgeRequest, path: string, { acts }: PageParts
   return { status: 303, headers: { ...SECURITY, location: `/?as=${person.external_id}` }, body: '' };
 }
 
+/** Of each channel, the newest ones. */
+const MOST_SHOWN = 50;
+
 function viewerOf(id: string | null): Inhabitant {
   const [first] = PEOPLE;
   const found = PEOPLE.find(({ person }) => person.external_id === id) ?? first;
@@ -75,10 +78,16 @@ function viewerOf(id: string | null): Inhabitant {
 function messagesPage({ person, email }: Inhabitant, { posts }: Messenger): string {
   const me = person.external_id;
   const visible = posts.filter(({ deleted, only_for }) => !deleted && (only_for === null || only_for === me));
+  const threads = threadsOf(visible);
   const channels = CHANNELS.map(({ channel_id, name }) => {
     const roots = visible.filter((post) => post.channel_id === channel_id);
-    const shown = roots.map((root) => message(root, visible, me)).join('');
-    return `<section><h2># ${escapeHtml(name)}</h2>${shown || '<p class="empty">No messages yet.</p>'}</section>`;
+    const shown = roots
+      .slice(-MOST_SHOWN)
+      .map((root) => message(root, threads.get(root.message_id) ?? [], me));
+    const older = roots.length - shown.length;
+    const note = older > 0 ? `Older messages, not shown: ${older}` : 'No messages yet.';
+    const first = older > 0 || roots.length === 0 ? `<p class="empty">${note}</p>` : '';
+    return `<section><h2># ${escapeHtml(name)}</h2>${first}${shown.join('')}</section>`;
   });
   const chat = visible.filter((post) => post.direct_with === me).map((post) => bubble(post, me));
   return `<header><h1>Reference messenger</h1><form>
@@ -87,9 +96,21 @@ function messagesPage({ person, email }: Inhabitant, { posts }: Messenger): stri
 <section><h2>Direct chat with the bot</h2>${chat.join('')}${writing('/direct', '', me, 'Write to the bot')}</section></main>`;
 }
 
-function message(root: Post, visible: readonly Post[], me: string): string {
+/** What stands under each message, by its id. */
+function threadsOf(posts: readonly Post[]): ReadonlyMap<string, readonly Post[]> {
+  const threads = new Map<string, Post[]>();
+  for (const post of posts) {
+    if (post.root_id === null) continue;
+    const thread = threads.get(post.root_id);
+    if (thread) thread.push(post);
+    else threads.set(post.root_id, [post]);
+  }
+  return threads;
+}
+
+function message(root: Post, thread: readonly Post[], me: string): string {
   const { heading, message_id } = root;
-  const replies = visible.filter((post) => post.root_id === message_id).map((post) => bubble(post, me));
+  const replies = thread.map((post) => bubble(post, me));
   const named = hidden('message_id', message_id);
   const title = heading
     ? `<h3><svg viewBox="0 0 4 4" aria-hidden="true"><rect width="4" height="4" fill="${escapeHtml(heading.color)}"/></svg>

@@ -24,6 +24,8 @@ export interface Settings {
   readonly editMaxAge: number | null;
   /** Where the events of the first token are pushed to. */
   readonly push: { readonly url: string; readonly secret: string } | null;
+  /** The most messages that it remembers; all of them when not given. */
+  readonly keeps?: number;
   /** Where people open the web page, without a slash at its end. */
   readonly pageUrl: string;
 }
