@@ -16,7 +16,7 @@ import { replyText } from './reply-text.ts';
 import { draftRoot, type RootCall, rootTexts } from './root.ts';
 import { quietScene } from './scene.ts';
 import { type MessageStatus, STATUS_STYLES } from './status.ts';
-import { type StormSummary, stormParts } from './storm.ts';
+import { type StormSummary, stormParts, withMentions } from './storm.ts';
 import { text } from './texts/texts.ts';
 
 /** What a bridge's Info says about messages. */
@@ -127,10 +127,11 @@ export function bridgeStorm(
   storm: StormSummary,
   settings: MessageSettings,
   mentions: readonly MessageMention[] | null,
+  { maxBodyLength }: Pick<BridgeLimits, 'maxBodyLength'>,
 ): Omit<BridgeMessage, 'failure' | 'truncated'> {
   const { emoji, color, link, body } = stormParts(commonmark, storm, settings);
   const marks = bridgeMentions();
-  const written = [...new Set((mentions ?? []).map(marks.write))].join(' ');
+  const written = [...new Set((mentions ?? []).map(marks.write))];
   const desired = commonmark.parts(body);
   const envelope = {
     status: 'storm',
@@ -138,7 +139,7 @@ export function bridgeStorm(
     emoji,
     title: plainTitle(text(settings.language, 'storm.title', { route: oneLine(storm.routeName) }), ''),
     link: linkTo(link, settings),
-    body: written === '' ? desired : commonmark.parts([...body, written]),
+    body: withMentions(commonmark, body, written, maxBodyLength),
     buttons: [],
   } as const;
   return {

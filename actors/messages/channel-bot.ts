@@ -17,7 +17,7 @@ import { replyText } from './reply-text.ts';
 import { draftRoot, type RootCall, rootTexts } from './root.ts';
 import { quietScene } from './scene.ts';
 import { STATUS_STYLES } from './status.ts';
-import { type StormSummary, stormParts } from './storm.ts';
+import { type StormSummary, stormParts, withMentions } from './storm.ts';
 import { text } from './texts/texts.ts';
 
 /** UTF-16 units of visible text. */
@@ -92,10 +92,10 @@ export function channelBotStorm(
 ): Omit<ChannelBotMessage, 'failure' | 'truncated'> {
   const { emoji, color, title, link, body } = stormParts(html, storm, settings);
   const parts = [`${emoji} ${html.bold(html.anchor(title(CHANNEL_BOT_LIMIT), link))}`, ...body];
-  const written = [...new Set((mentions ?? []).map(channelBotMention))].join(' ');
+  const written = [...new Set((mentions ?? []).map(channelBotMention))];
   const desired = html.parts(parts);
   return {
-    ...channelBotText(written === '' ? desired : html.parts([...parts, written]), [], link),
+    ...channelBotText(withMentions(html, parts, written, CHANNEL_BOT_LIMIT), [], link),
     hash: desiredHash({ texts: [desired], color, buttons: [] }),
   };
 }

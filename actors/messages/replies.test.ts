@@ -227,7 +227,7 @@ describe('a Storm summary', () => {
   });
 
   test('a bridge, when it is over', () => {
-    const over = bridgeStorm({ ...storm, stillOpen: 7 }, settings(), null);
+    const over = bridgeStorm({ ...storm, stillOpen: 7 }, settings(), null, BRIDGE_LIMITS);
     expect(over.envelope).toEqual({
       status: 'storm',
       color: '#388e3c',
@@ -237,7 +237,25 @@ describe('a Storm summary', () => {
       body: `The storm has passed. Alert Groups still open: 7\n\n[Open in Tocsin](${link})`,
       buttons: [],
     });
-    expect(over.hash).not.toBe(bridgeStorm(storm, settings(), null).hash);
-    expect(bridgeStorm(storm, settings(), mentions).hash).toBe(bridgeStorm(storm, settings(), null).hash);
+    const quiet = bridgeStorm(storm, settings(), null, BRIDGE_LIMITS);
+    expect(over.hash).not.toBe(quiet.hash);
+    expect(bridgeStorm(storm, settings(), mentions, BRIDGE_LIMITS).hash).toBe(quiet.hash);
+  });
+
+  test('fits its messenger whomever it calls: the last Mentions are left out', () => {
+    const crowd = Array.from({ length: 50 }, (_, index): MessageMention => {
+      const externalId = `${5_000 + index}`;
+      const displayName = `${index}_`.padEnd(100, 'n');
+      return { type: 'user', name: displayName, account: { externalId, username: null, displayName } };
+    });
+    const { envelope, mentions: named } = bridgeStorm(storm, settings(), crowd, { maxBodyLength: 500 });
+    expect(codePoints(envelope.body)).toBeLessThanOrEqual(500);
+    expect(envelope.body).toMatch(
+      /^New Alert Groups: 120.*\n\n\[Open in Tocsin\].*\n\n\[@0\\_n+\]\(svc-mention:m1\)/,
+    );
+    expect(named.map(({ ref }) => ref)).toEqual(['m1', 'm2']);
+    const { plainText } = channelBotStorm(storm, settings(), crowd);
+    expect(plainText.length).toBeLessThanOrEqual(4_096);
+    expect(plainText).toContain('0_nnn');
   });
 });

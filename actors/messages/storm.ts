@@ -3,6 +3,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { MessageFormat } from './formats/format.ts';
 import { type MessageSettings, routePage } from './input.ts';
 import { cutPoints, oneLine } from './neutral.ts';
+import { mostThatFits } from './shorten.ts';
 import { STATUS_STYLES, STORM_OVER_COLOR } from './status.ts';
 import { text } from './texts/texts.ts';
 
@@ -47,4 +48,18 @@ export function stormParts(
       format.anchor(text(language, 'link.open'), link),
     ],
   };
+}
+
+/** What a summary says, and behind it as many of its Mentions as there is room for. @param limit as the format counts */
+export function withMentions(
+  format: MessageFormat,
+  body: readonly string[],
+  mentions: readonly string[],
+  limit: number,
+): string {
+  const textOf = (most: number) =>
+    format.parts(most === 0 ? body : [...body, mentions.slice(0, most).join(' ')]);
+  const fits = (most: number) => format.length(textOf(most)) <= limit;
+  const all = mentions.length;
+  return textOf(fits(all) ? all : mostThatFits(0, all, fits));
 }

@@ -1,6 +1,12 @@
 /** Renders a Route's own templates for a message (templates §1, §7). */
 import { groupData, lineData, type TemplateAlert, type TemplateGroup } from '../templates/data.ts';
-import { renderTemplate, type Template, type TemplateError, type TemplateValue } from '../templates/index.ts';
+import {
+  type RenderContext,
+  renderTemplate,
+  type Template,
+  type TemplateError,
+  type TemplateValue,
+} from '../templates/index.ts';
 import { ALERTS_LISTED } from './alert-lines.ts';
 import {
   type GroupMessage,
@@ -30,7 +36,7 @@ export type PrintedLines =
 /** A root_message or an ack_timeout_notice template. */
 export function renderTemplateText(template: Template, scene: MessageScene): Printed {
   const { group, settings } = scene;
-  return print(template, groupData(templateGroup(group, settings), settings.zone), scene, new Set());
+  return print(template, groupData(templateGroup(group, settings), settings.zone), scene, {});
 }
 
 /** A line template for the Alerts that get a line; one that prints nothing leaves its Alert out. */
@@ -41,10 +47,10 @@ export function renderLines(
 ): PrintedLines {
   const { group, settings } = scene;
   const whole = templateGroup(group, settings);
-  const lookedUp = new Set<string>();
+  const shared = { lookedUp: new Set<string>(), effort: { steps: 0 } };
   const lines = new Map<MessageAlert, string>();
   for (const alert of alerts.length > ALERTS_LISTED ? [] : alerts) {
-    const rendered = print(template, lineData(whole, templateAlert(alert), settings.zone), scene, lookedUp);
+    const rendered = print(template, lineData(whole, templateAlert(alert), settings.zone), scene, shared);
     if (!rendered.ok) return rendered;
     const { text, lines: all } = rendered.printed;
     lines.set(
@@ -68,7 +74,7 @@ function print(
   template: Template,
   data: TemplateValue,
   { format, group, settings, write }: MessageScene,
-  lookedUp: Set<string>,
+  shared: Pick<RenderContext, 'lookedUp' | 'effort'>,
 ): Printed {
   const written: string[] = [];
   const rendered = renderTemplate(template, data, {
@@ -77,7 +83,7 @@ function print(
     zone: settings.zone,
     lookup: settings.lookup,
     mention: (target) => `\uE000${written.push(write(target)) - 1}\uE001`,
-    lookedUp,
+    ...shared,
     ...(settings.monotonic && { monotonic: settings.monotonic }),
   });
   if (!rendered.ok) return rendered;

@@ -175,7 +175,8 @@ function laidOut(
 ): LaidOut {
   if (shown.kind === 'storm') {
     const { storm, settings, people } = shown;
-    return { ...bridgeStorm(storm, settings, targets.map(people.mention)), failure: null };
+    const mentions = targets.map(people.mention);
+    return { ...bridgeStorm(storm, settings, mentions, bridgeLimits(info)), failure: null };
   }
   const { group, settings, people } = shown.scene;
   const sign = notes.final ? null : bridgeSigner(keyring, info, 'root_message', group.id);
