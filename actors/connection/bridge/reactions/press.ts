@@ -27,6 +27,8 @@ type Press = Extract<BridgeEvent, { type: 'press' }>;
 
 /** Older ones are not carried out: the person has seen that nothing happened. */
 const TOO_OLD: Micros = HOUR;
+/** A message stands in the messenger before its answer is stored, longer when the answer was lost. */
+const RECORDED_WITHIN: Micros = 30 * SECOND;
 const ANSWERED_WITHIN: Micros = 5 * SECOND;
 /** Edits of the message wait so long for the answer. */
 const EDITS_WAIT: Micros = 2 * SECOND;
@@ -50,7 +52,8 @@ export async function reactToPress(
     facts.message(connectionId, event.message_id),
     facts.person(connectionId, event.user.external_id),
   ]);
-  if (!posted || posted.kind === 'storm_summary') return IGNORED;
+  if (!posted) return unrecorded(deps, event);
+  if (posted.kind === 'storm_summary') return IGNORED;
   const route = posted.routeId && directory.current().routesById.get(posted.routeId);
   const language = person?.language ?? (route ? route.policy.language : 'en');
   const pressed = { connectionId, event, posted, person, language };
@@ -63,6 +66,14 @@ export async function reactToPress(
   if (button.subject === 'test_message') return told(deps, pressed, { say: 'test' }, 'test');
   if (!person) return told(deps, pressed, { say: 'not_linked' }, 'not_linked');
   return act(deps, { ...pressed, person }, button);
+}
+
+/** @throws {UnavailableError} the button is ours: its message may be recorded in a moment, and the event comes again */
+function unrecorded({ keyring, clock }: ReactionDeps, { data, occurredAt }: Press): Reaction {
+  const isNew = clock.now() - occurredAt <= RECORDED_WITHIN;
+  if (isNew && readButtonData(keyring, data).ok)
+    throw new UnavailableError('its message is not recorded yet');
+  return IGNORED;
 }
 
 /** Whether a button belongs to the message that it came back from. */

@@ -192,14 +192,25 @@ describe('a press', () => {
     expect(reaction).toMatchObject({ say: 'This press came in too late, nothing happened' });
   });
 
-  test.each([null, { ...ROOT, kind: 'storm_summary' } as const])(
-    'about a message that is not ours is ignored without an answer',
-    async (posted) => {
-      const it = world({ posted });
-      expect(await it.press()).toEqual({ is: 'noted', say: null });
-      expect(it.logged).toEqual([]);
-    },
-  );
+  test.each([
+    [{ ...ROOT, kind: 'storm_summary' } as const, ACK],
+    [null, 'A'.repeat(55)],
+  ])('about a message that is not ours is ignored without an answer', async (posted, button) => {
+    const it = world({ posted });
+    expect(await it.press(button)).toEqual({ is: 'noted', say: null });
+    expect(it.logged).toEqual([]);
+  });
+
+  test('of a button of ours whose message is not recorded yet comes again for half a minute', async () => {
+    const it = world({ posted: null });
+    await expect(it.press()).rejects.toThrow('not recorded yet');
+    const occurredAt = it.clock.now();
+    it.clock.advance(30 * SECOND);
+    await expect(it.press(ACK, { occurredAt })).rejects.toThrow('not recorded yet');
+    it.clock.advance(1);
+    expect(await it.press(ACK, { occurredAt })).toEqual({ is: 'noted', say: null });
+    expect(it.asked).toEqual([]);
+  });
 
   test.each([
     ['ru', 'en', 'Ваша роль этого не позволяет'],
