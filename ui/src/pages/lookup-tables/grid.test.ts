@@ -5,6 +5,7 @@ import {
   parseCells,
   pasted,
   readCsv,
+  rowOf,
   toDraft,
   withCell,
   withColumn,
@@ -55,6 +56,17 @@ describe('a Lookup table in its form', () => {
   });
 });
 
+it.each([
+  ['/entries/4999/key', 4999],
+  ['/entries/7/values/chat~1room', 7],
+  ['/entries/0', 0],
+  ['/entries', null],
+  ['/columns/3', null],
+  [undefined, null],
+])('%s is about row %s', (pointer, row) => {
+  expect(rowOf(pointer)).toBe(row);
+});
+
 describe('what comes from a spreadsheet', () => {
   it('is laid over the rows from a cell on', () => {
     const copied = parseCells('a\tb\nc\td\n', '\t');
@@ -79,6 +91,8 @@ describe('what comes from a spreadsheet', () => {
       ],
     ],
     ['', []],
+    ['"19"" rack" A,b', [['19" rack A', 'b']]],
+    ['"open,b', [['"open', 'b']]],
   ])('%j', (text, rows) => {
     expect(parseCells(text, ',')).toEqual(rows);
   });
@@ -89,6 +103,14 @@ describe('what comes from a spreadsheet', () => {
       ['ü', ';', ''],
     ];
     expect(readCsv(writeCsv(['one', 'two'], rows))).toEqual({ columns: ['one', 'two'], rows });
+  });
+
+  it('comes whole, however large it is: a table with too much in it is refused, not cut', () => {
+    const rows = Array.from({ length: 10_001 }, (_, row) => [`k${row}`, 'a']);
+    expect(readCsv(writeCsv(['one'], rows)).rows).toHaveLength(10_001);
+    expect(pasted([], ['one'], 0, 0, rows)).toHaveLength(10_001);
+    const names = Array.from({ length: 51 }, (_, column) => `c${column}`);
+    expect(readCsv(writeCsv(names, [])).columns).toHaveLength(51);
   });
 
   it('may be separated by semicolons, and lines may be too short', () => {

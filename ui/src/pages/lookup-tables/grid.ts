@@ -61,7 +61,10 @@ export function withoutColumn(rows: readonly GridRow[], column: number): readonl
   return rows.map((cells) => cells.toSpliced(column + 1, 1));
 }
 
-/** What was copied from a spreadsheet, laid over the rows from a cell on; rows are added as needed. */
+/**
+ * What was copied from a spreadsheet, laid over the rows from a cell on; rows are added as needed. Too many of them are
+ * for the server to refuse: none is lost without a word.
+ */
 export function pasted(
   rows: readonly GridRow[],
   columns: readonly string[],
@@ -69,12 +72,18 @@ export function pasted(
   at: number,
   copied: readonly GridRow[],
 ): readonly GridRow[] {
-  const length = Math.min(MOST_ROWS, Math.max(rows.length, row + copied.length));
+  const length = Math.max(rows.length, row + copied.length);
   return Array.from({ length }, (_, index) => {
     const cells = rows[index] ?? emptyRow(columns);
     const over = copied[index - row];
     return over ? cells.map((cell, place) => over[place - at] ?? cell) : cells;
   });
+}
+
+/** The row that a pointer of the server is about; null for any other pointer. */
+export function rowOf(pointer: string | undefined): number | null {
+  const [, row] = /^\/entries\/(\d+)(?:\/|$)/.exec(pointer ?? '') ?? [];
+  return row === undefined ? null : Number(row);
 }
 
 /** How many rows are not as they were at the beginning. */
@@ -85,15 +94,19 @@ export function changedRows(before: readonly GridRow[], after: readonly GridRow[
   return Math.max(present.length, before.length) - kept;
 }
 
-/** Reads what spreadsheets copy (tabs) and write (commas or semicolons); cells may be quoted. */
+/**
+ * Reads what spreadsheets copy (tabs) and write (commas or semicolons); cells may be quoted. What stands behind the quotes
+ * of a cell belongs to it.
+ */
 export function parseCells(text: string, separator: string): readonly GridRow[] {
   const rows: string[][] = [];
   let row: string[] = [];
-  const cell = new RegExp(`"((?:[^"]|"")*)"|[^${separator}\\r\\n]*`, 'y');
+  const other = `[^${separator}\\r\\n]*`;
+  const cell = new RegExp(`"((?:[^"]|"")*)"(${other})|${other}`, 'y');
   for (let at = 0; at <= text.length; ) {
     cell.lastIndex = at;
-    const [whole = '', quoted] = cell.exec(text) ?? [];
-    row.push(quoted === undefined ? whole : quoted.replaceAll('""', '"'));
+    const [whole = '', quoted, behind = ''] = cell.exec(text) ?? [];
+    row.push(quoted === undefined ? whole : quoted.replaceAll('""', '"') + behind);
     at += whole.length;
     if (text[at] === separator) {
       at += 1;
@@ -118,8 +131,8 @@ export function separatorOf(text: string): string {
 export function readCsv(text: string): Pick<LookupTableDraft, 'columns' | 'rows'> {
   const body = text.replace(/^\uFEFF/, '');
   const [[, ...columns] = [], ...lines] = parseCells(body, separatorOf(body));
-  const rows = lines.slice(0, MOST_ROWS).map((line) => emptyRow(columns).map((cell, at) => line[at] ?? cell));
-  return { columns: columns.slice(0, MOST_COLUMNS), rows };
+  const rows = lines.map((line) => emptyRow(columns).map((cell, at) => line[at] ?? cell));
+  return { columns, rows };
 }
 
 export function writeCsv(columns: readonly string[], rows: readonly GridRow[]): string {
