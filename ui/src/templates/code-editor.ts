@@ -6,7 +6,7 @@ import { autocompletion, type CompletionContext, type CompletionResult } from '@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { bracketMatching } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { EditorState } from '@codemirror/state';
+import { Compartment, EditorState } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -26,8 +26,6 @@ export interface CodeEditorOptions {
   readonly kind: TemplateKind;
   /** Accessible name. */
   readonly label: string;
-  /** Id of the element that describes it. */
-  readonly describedBy: string;
   readonly onchange: (text: string) => void;
 }
 
@@ -42,16 +40,19 @@ export interface CodeEditor {
   /** Puts another text in place of what was typed. */
   replace(text: string): void;
   mark(error: CodeEditorError | null): void;
+  /** What is heard besides the name: elements of the page have ids that mean nothing in a shadow tree. */
+  describe(text: string, isInvalid: boolean): void;
   focus(): void;
   destroy(): void;
 }
 
 export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
   const root = options.host.shadowRoot ?? options.host.attachShadow({ mode: 'open' });
+  const description = new Compartment();
   const view = new EditorView({
     parent: root,
     root,
-    state: EditorState.create({ doc: options.text, extensions: extensionsOf(options) }),
+    state: EditorState.create({ doc: options.text, extensions: [extensionsOf(options), description.of([])] }),
   });
   return {
     replace(text) {
@@ -62,12 +63,19 @@ export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
       const diagnostics = error === null ? [] : [diagnosticOf(view.state, error)];
       view.dispatch(setDiagnostics(view.state, diagnostics));
     },
+    describe(text, isInvalid) {
+      const heard = EditorView.contentAttributes.of({
+        'aria-description': text,
+        'aria-invalid': String(isInvalid),
+      });
+      view.dispatch({ effects: description.reconfigure(heard) });
+    },
     focus: () => view.focus(),
     destroy: () => view.destroy(),
   };
 }
 
-function extensionsOf({ kind, label, describedBy, onchange }: CodeEditorOptions) {
+function extensionsOf({ kind, label, onchange }: CodeEditorOptions) {
   return [
     lineNumbers(),
     history(),
@@ -80,7 +88,6 @@ function extensionsOf({ kind, label, describedBy, onchange }: CodeEditorOptions)
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({
       'aria-label': label,
-      'aria-describedby': describedBy,
       spellcheck: 'false',
       tabindex: '0',
     }),
@@ -108,7 +115,7 @@ function completions(context: CompletionContext, kind: TemplateKind): Completion
   const fields = fieldsOf(kind).map((label) => ({ label, type: 'property' }));
   const names = [
     ...ACTIONS.map((label) => ({ label, type: 'keyword' })),
-    ...functionsOf(kind).map((label) => ({ label, type: 'function' })),
+    ...functionsOf(kind).map(({ name, takes }) => ({ label: name, detail: takes, type: 'function' })),
   ];
   return { from: word.from, options: word.text.startsWith('.') ? fields : [...names, ...fields] };
 }

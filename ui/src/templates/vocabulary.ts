@@ -1,15 +1,85 @@
 /** Names that the editor of templates completes (templates §4, §6, §8). */
 import type { TemplateKind } from '../api/links.ts';
 
-export const FUNCTIONS: readonly string[] = (
-  'and or not eq ne lt le gt ge len index slice print println printf html js urlquery ' +
-  'toUpper toLower title trim trimSpace trimAll trimPrefix trimSuffix contains hasPrefix hasSuffix replace repeat ' +
-  'trunc ellipsis indent nindent quote squote splitList join match regexMatch regexFind regexFindAll ' +
-  'regexQuoteMeta reReplaceAll regexReplaceAll regexReplaceAllLiteral urlUnescape urlPathEscape queryParam safeUrl ' +
-  'safeHtml default empty coalesce ternary toString toInt toFloat toBool toJson add sub mul div mod max min list ' +
-  'stringSlice first last rest initial reverse uniq sortAlpha has concat until untilStep seq dict get hasKey keys ' +
-  'values now since date tz humanizeDuration lookup mention'
-).split(' ');
+/** Functions as they are called, by what they are for. The subject comes last, where `|` puts it. */
+const SIGNATURES: readonly (readonly string[])[] = [
+  ['and a b …', 'or a b …', 'not a', 'eq a b …', 'ne a b', 'lt a b', 'le a b', 'gt a b', 'ge a b'],
+  ['default d v', 'coalesce v …', 'ternary a b cond', 'empty v'],
+  ['print v …', 'println v …', 'printf format v …', 'quote v …', 'squote v …'],
+  [
+    'toUpper s',
+    'toLower s',
+    'title s',
+    'trim s',
+    'trimSpace s',
+    'trimAll cut s',
+    'trimPrefix p s',
+    'trimSuffix p s',
+  ],
+  [
+    'contains sub s',
+    'hasPrefix p s',
+    'hasSuffix p s',
+    'replace old new s',
+    'repeat n s',
+    'trunc n s',
+    'ellipsis n s',
+  ],
+  ['indent n s', 'nindent n s', 'splitList sep s', 'join sep list'],
+  ['match re s', 'regexMatch re s', 'regexFind re s', 'regexFindAll re n s', 'regexQuoteMeta s'],
+  ['reReplaceAll re repl s', 'regexReplaceAll re repl s', 'regexReplaceAllLiteral re repl s'],
+  [
+    'html v …',
+    'js v …',
+    'urlquery v …',
+    'urlUnescape s',
+    'urlPathEscape s',
+    'queryParam name url',
+    'safeUrl u',
+    'safeHtml s',
+  ],
+  ['toString v', 'toInt v', 'toFloat v', 'toBool v', 'toJson v'],
+  ['add a b …', 'sub a b …', 'mul a b …', 'div a b …', 'mod a b …', 'max a b …', 'min a b …'],
+  [
+    'len x',
+    'index x i …',
+    'slice x i j',
+    'list v …',
+    'stringSlice s …',
+    'first list',
+    'last list',
+    'rest list',
+    'initial list',
+  ],
+  [
+    'reverse list',
+    'uniq list',
+    'sortAlpha list',
+    'has v list',
+    'concat list …',
+    'until n',
+    'untilStep a b step',
+    'seq first step last',
+  ],
+  ['dict k v …', 'get k map', 'hasKey k map', 'keys map', 'values map'],
+  ['now', 'since t', 'date layout t', 'tz zone t', 'humanizeDuration x', 'lookup table key column'],
+];
+
+const OF_MESSAGES = [
+  'mention "all"',
+  'mention "channel"',
+  'mention "here"',
+  'mention "owner"',
+  'mention "group" name',
+];
+/** A link has nobody to mention, and a request mentions those that it is given. */
+const MENTION: Readonly<Record<TemplateKind, readonly string[]>> = {
+  root_message: OF_MESSAGES,
+  line: OF_MESSAGES,
+  ack_timeout_notice: OF_MESSAGES,
+  link_rule: [],
+  webhook_request: ['mention target'],
+};
 
 export const ACTIONS: readonly string[] = 'if else end with range break continue define template block'.split(
   ' ',
@@ -45,7 +115,19 @@ export function fieldsOf(kind: TemplateKind): readonly string[] {
   return [...new Set([...FIELDS[kind], ...ALERT])];
 }
 
-/** A link has nobody to mention. */
-export function functionsOf(kind: TemplateKind): readonly string[] {
-  return kind === 'link_rule' ? FUNCTIONS.filter((name) => name !== 'mention') : FUNCTIONS;
+/** Functions that a kind has, as they are called. */
+export function signaturesOf(kind: TemplateKind): readonly (readonly string[])[] {
+  return [...SIGNATURES, MENTION[kind]].filter((group) => group.length > 0);
+}
+
+/** The same for completing: each name once, with what it is given. */
+export function functionsOf(
+  kind: TemplateKind,
+): readonly { readonly name: string; readonly takes: string }[] {
+  const taken = new Map<string, string>();
+  for (const signature of signaturesOf(kind).flat()) {
+    const [name = '', ...operands] = signature.split(' ');
+    if (!taken.has(name)) taken.set(name, operands.join(' '));
+  }
+  return [...taken].map(([name, takes]) => ({ name, takes }));
 }

@@ -6,6 +6,12 @@ export const webhooks = {
   'webhook.kept': 'You can switch later: what the other kind sends stays saved.',
   'webhook.requestHelp':
     'Method and URL, headers, a blank line, the body. Each part is a template; Secrets are read as {secret}.',
+  'webhook.example': 'Begin with',
+  'webhook.exampleHelp':
+    'An example for a receiver of this kind. It stays on offer until you write something.',
+  'webhookExample.chat': 'Chat',
+  'webhookExample.issues': 'Issue tracker',
+  'webhookExample.status_page': 'Status page',
   'webhookRole.create': 'create: a new message',
   'webhookRole.update': 'update: the message shows something else',
   'webhookRole.open_thread': 'open_thread: before the first reply',

@@ -6,6 +6,11 @@ export const webhooks = {
   'webhook.kept': 'Переключить можно и позже: то, что отправляет другой вид, остаётся сохранённым.',
   'webhook.requestHelp':
     'Метод и URL, заголовки, пустая строка, тело. Каждая часть — шаблон; секреты читаются так: {secret}.',
+  'webhook.example': 'Начать с примера',
+  'webhook.exampleHelp': 'Пример для получателя такого рода. Выбор есть, пока вы ничего не написали.',
+  'webhookExample.chat': 'Чат',
+  'webhookExample.issues': 'Трекер задач',
+  'webhookExample.status_page': 'Страница статуса',
   'webhookRole.create': 'create: новое сообщение',
   'webhookRole.update': 'update: сообщение показывает другое',
   'webhookRole.open_thread': 'open_thread: перед первым ответом',

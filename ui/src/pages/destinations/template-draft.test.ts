@@ -1,24 +1,47 @@
 import { expect, it } from 'vitest';
 import { checkConfiguration } from '../../../../actors/destination/template-mode/check-configuration.ts';
-import { fromTemplateDraft, ROLES, starter, toTemplateDraft } from './template-draft.ts';
+import {
+  EXAMPLES,
+  exampleOf,
+  fromTemplateDraft,
+  ROLES,
+  starter,
+  type TemplateDraft,
+  toTemplateDraft,
+  untouched,
+} from './template-draft.ts';
 import { fromDraft, NEW_WEBHOOK, toDraft, urlOf } from './webhook-input.ts';
 
-it('begins with requests that may be saved as they are', () => {
-  const draft = toTemplateDraft(null);
-  for (const role of ROLES) draft[role] = starter(role);
+function checked(draft: TemplateDraft) {
   const sent = fromTemplateDraft(draft);
-  const whole = (role: (typeof ROLES)[number]) => ({
-    extract: [],
-    ...sent[role],
-    request: sent[role]?.request ?? '',
-  });
-  const checked = checkConfiguration({
+  const whole = (role: (typeof ROLES)[number]) => {
+    const request = sent[role];
+    return request && { extract: [], ...request };
+  };
+  return checkConfiguration({
     create: whole('create'),
     update: whole('update'),
     open_thread: whole('open_thread'),
     reply_in_thread: whole('reply_in_thread'),
   });
-  expect(checked).toMatchObject({ ok: true });
+}
+
+it('begins with requests that may be saved as they are', () => {
+  const draft = toTemplateDraft(null);
+  for (const role of ROLES) draft[role] = starter(role);
+  expect(checked(draft)).toMatchObject({ ok: true });
+});
+
+it.each(EXAMPLES)('the example %s may be saved, and is known until somebody writes something', (name) => {
+  const draft = exampleOf(name);
+  expect(checked(draft)).toMatchObject({ ok: true });
+  expect(untouched(draft)).toBe(name);
+  if (draft.update) draft.update.request += ' ';
+  expect(untouched(draft)).toBeNull();
+});
+
+it('counts what a form begins with as untouched', () => {
+  expect(untouched(toTemplateDraft(null))).toBe('chat');
 });
 
 it('sends the block of the mode in use, and the other one only where it was stored', () => {

@@ -1,0 +1,80 @@
+/** What Admins do with Lookup tables and templates, in real Chromium. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Api } from '../harness/api.ts';
+import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { Installation, type Ready } from '../harness/tocsin.ts';
+
+let tocsin: Installation;
+let ready: Ready;
+let browser: Browser;
+let api: Api;
+let desk: Page;
+
+beforeAll(async () => {
+  tocsin = new Installation();
+  [ready, browser] = await Promise.all([tocsin.start(), launchChromium()]);
+  api = await Api.signIn(ready);
+  desk = await (await newProfile(browser)).newPage();
+  await signIn(desk, ready);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await tocsin.remove();
+});
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+const csvOf = (keys: readonly string[]) => ['key,chat', ...keys.map((key) => `${key},#chat`)].join('\n');
+
+async function importCsv(keys: readonly string[]): Promise<void> {
+  const buffer = Buffer.from(csvOf(keys));
+  await desk.locator('input[type=file]').setInputFiles({ name: 'teams.csv', mimeType: 'text/csv', buffer });
+  await desk.getByText(`${keys.length} rows`, { exact: true }).waitFor();
+}
+
+test('a row that is refused among thousands comes into sight with what is wrong', async () => {
+  await desk.goto(`${ready.app_url}/admin/lookup-tables/new`);
+  await desk.getByLabel('Name', { exact: true }).fill('teams');
+  const keys = Array.from({ length: 3_000 }, (_, row) => `team-${row}`);
+  await importCsv(keys.with(2_500, 'team-7'));
+  await desk.getByRole('button', { name: 'Create', exact: true }).click();
+  await desk.getByText('Row 2501: This is there twice.').waitFor();
+  const wrong = desk.getByLabel('Key, row 2501', { exact: true });
+  expect(await wrong.evaluate('(cell) => cell === document.activeElement')).toBe(true);
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await wrong.fill('team-2500');
+  await desk.getByRole('button', { name: 'Create', exact: true }).click();
+  await heading(desk, 'teams').waitFor();
+  const { items } = await api.get('/lookup-tables');
+  expect(items[0].entries).toHaveLength(3_000);
+});
+
+test('more rows than a table may have are refused, none is left out in silence', async () => {
+  await desk.goto(`${ready.app_url}/admin/lookup-tables/new`);
+  await desk.getByLabel('Name', { exact: true }).fill('too many');
+  await importCsv(Array.from({ length: 10_001 }, (_, row) => `k${row}`));
+  await desk.getByRole('button', { name: 'Create', exact: true }).click();
+  await desk.getByText('This is too long.').waitFor();
+  expect((await api.get('/lookup-tables')).items).toHaveLength(1);
+});
+
+test('a request of a webhook is tried on the page of previews', async () => {
+  await desk.goto(`${ready.app_url}/template-preview`);
+  await desk.getByLabel('Kind').selectOption('Webhook request');
+  await desk
+    .locator('.cm-content')
+    .fill('POST https://chat.example.org/{{ .AlertGroup.Number }}\n\n{{ toJson .Notify }}');
+  await desk.locator('pre').getByText('POST https://chat.example.org/1').waitFor();
+});
+
+test('a mistake in a template is heard in the editor, and what can be called is at hand', async () => {
+  const editor = desk.locator('.cm-content');
+  await editor.fill('POST https://chat.example.org/{{ nope }}');
+  await desk.getByText('Line 1, column 35: function "nope" is not defined').first().waitFor();
+  expect(await editor.getAttribute('aria-invalid')).toBe('true');
+  expect(await editor.getAttribute('aria-description')).toContain('"nope" is not defined');
+  await desk.getByText('Fields and functions').click();
+  await desk.getByText('replace old new s').waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+});
