@@ -76,6 +76,29 @@ test('a check and a test message show each step as it went', async () => {
   await desk.getByText('[Ack] [Resolve]').waitFor();
 });
 
+test('a Connection names what posts through it, and is not taken away under it', async () => {
+  await desk.goto(`${ready.app_url}/connections`);
+  await desk.getByRole('link', { name: 'Reference' }).click();
+  await desk.getByRole('link', { name: 'Production' }).waitFor();
+  await desk.getByRole('button', { name: 'Delete' }).click();
+  const dialog = desk.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('Reference');
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByText('It is in use.').waitFor();
+  await dialog.getByRole('link', { name: 'Production' }).click();
+  await heading(desk, 'Production').waitFor();
+});
+
+test('the list counts what there is to be warned of', async () => {
+  await api.post('/destinations', {
+    ...{ type: 'webhook', name: 'Relay', mode: 'events' },
+    events: { url: 'https://relay.example.org/?key=literal', headers: [] },
+  });
+  await desk.goto(`${ready.app_url}/destinations`);
+  await desk.getByRole('row', { name: /Relay/ }).getByText('1 warning').waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+});
+
 test('on a phone, in Russian and the dark, somebody is to be called by name', async () => {
   const phone = await (
     await newProfile(browser, { width: 360, height: 740, dark: true, locale: 'ru-RU' })
@@ -86,6 +109,8 @@ test('on a phone, in Russian and the dark, somebody is to be called by name', as
   await phone.getByRole('link', { name: 'Изменить' }).click();
   await phone.getByText('Никто не берёт в работу').click();
   await phone.getByRole('checkbox').first().check();
+  const unreached = phone.getByText('имя будет названо, но уведомление не придёт');
+  await unreached.filter({ visible: true }).first().waitFor();
   expect(await accessibilityFindings(phone)).toEqual([]);
   const wider = await phone.evaluate('document.documentElement.scrollWidth > window.innerWidth');
   expect(wider).toBe(false);
@@ -96,7 +121,7 @@ test('on a phone, in Russian and the dark, somebody is to be called by name', as
 });
 
 test('an Alert Group says where it was told', async () => {
-  const { items } = await api.get('/destinations');
+  const { items } = await api.get('/destinations?type=bridge');
   await postTo(api, [items[0].id]);
   const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
   const alerts = [{ status: 'firing' as const, labels: { alertname: 'DiskFull', severity: 'critical' } }];
