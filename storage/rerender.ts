@@ -17,8 +17,11 @@ export function rerenderThrough(
   return tellThrough(tx, connectionIds, RERENDER, at);
 }
 
-/** Those with open Root messages whose buttons another key signed than the active one (secrets §5). */
-export async function rerenderOldButtons(tx: Transaction, at: Micros): Promise<void> {
+/**
+ * Those with open Root messages whose buttons another key signed than the active one (secrets §5).
+ * @returns how many there are
+ */
+export async function rerenderOldButtons(tx: Transaction, at: Micros): Promise<number> {
   // index: deliveries_signed
   const rows = await tx<{ id: PublicId }[]>`
     select distinct d.destination_id as id
@@ -26,6 +29,7 @@ export async function rerenderOldButtons(tx: Transaction, at: Micros): Promise<v
     where d.signed_with is not null and d.is_open and d.signed_with <> (select active_key_id from keyring)
     order by 1`;
   await tell(tx, rows, RERENDER, at);
+  return rows.length;
 }
 
 /** Those with an open Root message that names the user (messages §2): whom it is with, or who keeps it asleep. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ORGANIZATION_DEFAULTS } from '../../actors/access/organization.ts';
 import { createGroupReader } from '../../storage/alert-groups.ts';
@@ -7,7 +8,8 @@ import { ensurePartitions } from '../../storage/partitions.ts';
 import { firstStart, insertAlert, insertGroup } from '../../test/configuration.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { DAY, type Micros, parseInstant, SECOND } from '../clock.ts';
-import type { PublicId } from '../public-id.ts';
+import { newPublicId, type PublicId } from '../public-id.ts';
+import { masterKey } from '../secrets/keyring.ts';
 import { housekeepingTasks } from './housekeeping.ts';
 
 const database = useDatabase();
@@ -36,13 +38,18 @@ async function partitions(table: string): Promise<string[]> {
 }
 
 /** Every task once, as when the lead is taken. @returns what was logged */
-async function housekeep(now: Micros = NOW, goesOn: () => boolean = () => true) {
+async function housekeep(
+  now: Micros = NOW,
+  goesOn: () => boolean = () => true,
+  poke: () => void = () => undefined,
+) {
   const logged: [string, unknown][] = [];
   const tasks = housekeepingTasks({
     sql: database.sql(),
     clock: { now: () => now, after: () => ({ cancel: () => undefined }) },
     log: (event, fields) => logged.push([event, fields]),
     metrics: { pruned: () => undefined },
+    poke,
   });
   for (const task of tasks) await task.run(goesOn);
   return logged;
@@ -169,6 +176,41 @@ test('a part that fails for another reason is named, and those behind it are don
   expect(logged).toContainEqual(['replicas_pruned', { replicas: ['gone/1'] }]);
 });
 
+describe('buttons of open messages', () => {
+  const [active, older] = [masterKey(randomBytes(32)), masterKey(randomBytes(32))];
+
+  async function poked(signedWith: string): Promise<{ readonly pokes: number; readonly told: number }> {
+    const sql = database.sql();
+    await firstStart(sql, active);
+    const destination = newPublicId('DS');
+    await sql`truncate deliveries`;
+    await sql`
+      insert into destinations (id, version, type, name, limiter, mentions, secrets_version, created_at)
+      values (${destination}, 1, 'bridge', 'Ops', '{}', '{}', 1, ${NOW})`;
+    await sql`
+      insert into deliveries (
+        destination_id, subject, target, route_id, urgent, is_open, state, possible_duplicate,
+        thread_not_attached, updated_at, wanted, kept, signed_with
+      )
+      values (
+        ${destination}, ${newPublicId('AG')}, 1, 'RT0000000000AA', false, true, 'delivered', false,
+        false, ${NOW}, false, '{}', ${signedWith}
+      )`;
+    let pokes = 0;
+    await housekeep(NOW, undefined, () => pokes++);
+    const told = await sql`select from inbox where receiver_key = ${destination}`;
+    return { pokes, told: told.count };
+  }
+
+  test('that an older key signed are signed anew at once, not when somebody looks by chance', async () => {
+    expect(await poked(older.id)).toEqual({ pokes: 1, told: 1 });
+  });
+
+  test('of the active key disturb nobody', async () => {
+    expect(await poked(active.id)).toEqual({ pokes: 0, told: 0 });
+  });
+});
+
 test('a process that lost the lead begins no further step', async () => {
   await ranSince('2026-05-25T00:00:00Z');
   const before = await partitions('stored_snapshots');
@@ -252,6 +294,7 @@ describe('Alert Groups', () => {
       clock: { now: () => NOW, after: () => ({ cancel: () => undefined }) },
       log: () => undefined,
       metrics: { pruned: () => undefined },
+      poke: () => undefined,
     }).find(({ name }) => name === 'retention_changes');
     await task?.run(() => true);
     await task?.run(() => true);

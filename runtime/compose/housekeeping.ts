@@ -44,6 +44,8 @@ export interface HousekeepingDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: HousekeepingMetrics;
+  /** Makes those who act for actors look into the inbox. */
+  readonly poke: () => void;
 }
 
 export function housekeepingTasks(deps: HousekeepingDeps): readonly LeaderTask[] {
@@ -77,13 +79,16 @@ function retentionChanges(deps: HousekeepingDeps): LeaderTask {
 
 /** Its parts one after the other: whoever has just taken the lead needs the connections for its actors. */
 async function inTurn(deps: HousekeepingDeps, goesOn: () => boolean): Promise<void> {
-  const { sql, clock, log } = deps;
+  const { sql, clock, log, poke } = deps;
   const parts: Readonly<Record<string, () => Promise<void>>> = {
     partitions: () => keepPartitions(deps, goesOn),
     access_pruning: async () => countPruned(deps, { ...(await pruneAccess(sql, clock.now())) }),
     link_pruning: async () => countPruned(deps, { ...(await pruneLinkRequests(sql, clock.now())) }),
     // A replica that had not heard of another active key yet may have signed with the one before.
-    button_signing: () => inTransaction(sql, (tx) => rerenderOldButtons(tx, clock.now())),
+    button_signing: async () => {
+      const told = await inTransaction(sql, (tx) => rerenderOldButtons(tx, clock.now()));
+      if (told > 0) poke();
+    },
     event_pruning: async () => countPruned(deps, await pruneDeliveries(deps, goesOn)),
     request_log_pruning: async () => {
       const prune = (limit: number) => pruneRequestRecords(sql, clock.now(), limit);
