@@ -7,7 +7,7 @@ import { INFO_CHECKS } from './checks/info.ts';
 import { PEOPLE_CHECKS } from './checks/people.ts';
 import { PEOPLE_ACTING_CHECKS } from './checks/people-acting.ts';
 import { ALL_EVENTS_CHECK, POLLING_CHECKS } from './checks/polling.ts';
-import { POSTING_CHECKS } from './checks/posting.ts';
+import { OLD_KEY_CHECK, POSTING_CHECKS } from './checks/posting.ts';
 import { PUSHING_CHECKS } from './checks/pushing.ts';
 import { REPLY_CHECKS } from './checks/replies.ts';
 
@@ -22,6 +22,7 @@ export const ALL_CHECKS: readonly Check[] = [
   ...POLLING_CHECKS,
   ...PEOPLE_ACTING_CHECKS,
   ...PUSHING_CHECKS,
+  OLD_KEY_CHECK,
   ALL_EVENTS_CHECK,
   ERRORS_CHECK,
 ];

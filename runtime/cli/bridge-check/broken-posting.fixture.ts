@@ -83,6 +83,17 @@ function rememberingFailures(): Broken {
   };
 }
 
+function knowingOneKey(): Broken {
+  let newest: string | undefined;
+  let drawn = fresh();
+  return asking('postMessage', (request) => {
+    const key = request.headers['idempotency-key'];
+    if (key !== newest) drawn = fresh();
+    newest = key;
+    return withHeader(request, 'idempotency-key', drawn);
+  });
+}
+
 export const POSTING_BREAKS: readonly BrokenBridge[] = [
   {
     fails: 'C1',
@@ -199,4 +210,5 @@ export const POSTING_BREAKS: readonly BrokenBridge[] = [
     bridge: 'shares keys between tokens',
     broken: () => asking('postMessage', (request) => asFirst(request)),
   },
+  { fails: 'P19', bridge: 'has room for one key', broken: knowingOneKey, with: ['P4'] },
 ];

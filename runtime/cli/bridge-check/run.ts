@@ -31,7 +31,13 @@ export interface Run {
   readonly polled: PolledFeed | null;
   readonly inbox: PushInbox | null;
   /** What one check leaves for those that need it. */
-  readonly left: { press?: BridgeEvent; threadMessage?: BridgeEvent; link?: BridgeEvent; push?: Arrival };
+  readonly left: {
+    posted?: { readonly key: string; readonly messageId: string };
+    press?: BridgeEvent;
+    threadMessage?: BridgeEvent;
+    link?: BridgeEvent;
+    push?: Arrival;
+  };
 }
 
 export interface CheckResult {

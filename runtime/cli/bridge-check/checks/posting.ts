@@ -32,7 +32,10 @@ export const POSTING_CHECKS: readonly Check[] = [
       text: 'a Loud message is posted and answered with its id',
     },
     async run(run) {
-      expectReplay(expectPosted(await post(run, { notify: true })).replayed, false);
+      const key = newKey(run);
+      const posted = expectPosted(await post(run, { notify: true }, key));
+      expectReplay(posted.replayed, false);
+      run.left.posted = { key, messageId: posted.messageId };
     },
   },
   {
@@ -209,6 +212,19 @@ export const POSTING_CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/** No run lasts for 24 hours; a bridge that keeps too few keys, or for minutes only, is found out all the same. */
+export const OLD_KEY_CHECK: Check = {
+  ...{ id: 'P19', needs: ['channel', { check: 'P1' }], level: 'must' },
+  text: 'the key of the first message is still known when everything else was done',
+  async run(run) {
+    const { posted } = run.left;
+    demand(posted !== undefined, 'no message was posted');
+    const again = expectPosted(await post(run, { notify: true }, posted.key));
+    expectReplay(again.replayed, true);
+    expectSame(again.messageId, posted.messageId, 'message_id');
+  },
+};
 
 async function repeats(run: Run, change: Readonly<Record<string, unknown>>): Promise<void> {
   const key = newKey(run);
