@@ -21,15 +21,26 @@ const Discovered = v.object({
 });
 export type Metadata = v.InferOutput<typeof Discovered>;
 
-/** A discovery document; null when it does not say what is needed, or speaks of another issuer. */
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const;
+
+/** A discovery document; in words, why it is of no use. */
 export function readMetadata(document: unknown, issuerUrl: string): Metadata | string {
   const parsed = v.safeParse(Discovered, document);
   if (!parsed.success) {
     const [issue] = parsed.issues;
     return `the discovery document lacks a usable ${v.getDotPath(issue) ?? 'body'}`;
   }
-  if (withoutSlash(parsed.output.issuer) === withoutSlash(issuerUrl)) return parsed.output;
-  return `the discovery document is of another issuer: ${parsed.output.issuer}`;
+  const metadata = parsed.output;
+  if (withoutSlash(metadata.issuer) !== withoutSlash(issuerUrl)) {
+    return `the discovery document is of another issuer: ${metadata.issuer}`;
+  }
+  const clear = isInClear(issuerUrl) ? undefined : ENDPOINTS.find((name) => isInClear(metadata[name]));
+  return clear === undefined ? metadata : `the discovery document names a ${clear} without https`;
+}
+
+/** Plain http is the choice of whoever wrote the issuer down; an issuer with https stays with it. */
+export function isInClear(address: string | undefined): boolean {
+  return address !== undefined && new URL(address).protocol === 'http:';
 }
 
 /** One slash at the end makes no other issuer. */

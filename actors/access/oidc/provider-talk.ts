@@ -2,7 +2,7 @@
 import * as oauth from 'oauth4webapi';
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import { type ProviderAccess, providerFetch, type Trip } from './provider-fetch.ts';
-import type { Metadata } from './provider-memory.ts';
+import { isInClear, type Metadata } from './provider-memory.ts';
 
 /** Signatures that are accepted: asymmetric ones that every provider can make. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
@@ -37,9 +37,8 @@ export function talkOf(caller: OutboundCaller, access: ProviderAccess, trip: Tri
   };
 }
 
-/** Plain http is the choice of whoever wrote the issuer down; an issuer with https stays with it. */
 export function isInsecure({ issuerUrl }: ProviderAccess): boolean {
-  return new URL(issuerUrl).protocol === 'http:';
+  return isInClear(issuerUrl);
 }
 
 function serverOf(metadata: Metadata): oauth.AuthorizationServer {
