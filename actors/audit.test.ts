@@ -9,11 +9,11 @@ describe('an Audit diff (access §11)', () => {
     labels: { env: 'x', team: 'y' },
   };
 
-  it('walks nested objects, compares arrays whole and is sorted by pointer', () => {
+  it('walks nested objects and compares arrays whole', () => {
     const after = { ...before, name: 'b', list: [2, 1], nested: { kept: 1, deep: { changed: 2 } } };
     expect(auditDiff(before, after)).toEqual([
-      { pointer: '/list', before: [1, 2], after: [2, 1] },
       { pointer: '/name', before: 'a', after: 'b' },
+      { pointer: '/list', before: [1, 2], after: [2, 1] },
       { pointer: '/nested/deep/changed', before: 1, after: 2 },
     ]);
   });
@@ -25,16 +25,28 @@ describe('an Audit diff (access §11)', () => {
     ]);
   });
 
-  it('of a creation lists the fields that are set', () => {
-    expect(auditDiff(null, { name: 'a', template: null, on: false })).toEqual([
-      { pointer: '/name', before: null, after: 'a' },
-      { pointer: '/on', before: null, after: false },
+  it('of a creation lists the fields that are set, with what they are now alone', () => {
+    expect(auditDiff(null, { name: 'a', template: null, on: false })).toStrictEqual([
+      { pointer: '/name', after: 'a' },
+      { pointer: '/on', after: false },
     ]);
   });
 });
 
+const by = { kind: 'system', id: null, name: 'system' } as const;
+
+it('an Audit entry tells its changes by pointer, Secrets between the others', () => {
+  const diff = [
+    { pointer: '/proxy/enabled', before: false, after: true },
+    { pointer: '/proxy/address', before: null, after: 'proxy.example:3128' },
+    { pointer: '/client_secret', secret_changed: true } as const,
+  ];
+  const change = { action: 'oidc_settings.updated', resourceId: null, resourceName: null, diff };
+  const pointers = auditEntry({ by, at: 5, address: null }, change).diff.map(({ pointer }) => pointer);
+  expect(pointers).toEqual(['/client_secret', '/proxy/address', '/proxy/enabled']);
+});
+
 it('an Audit entry takes its resource type from the action', () => {
-  const by = { kind: 'system', id: null, name: 'system' } as const;
   const change = { action: 'route.created', resourceId: 'RT1', resourceName: 'Web' };
   expect(auditEntry({ by, at: 5, address: null }, change)).toMatchObject({
     resourceType: 'route',

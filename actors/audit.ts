@@ -18,15 +18,17 @@ export interface AuditedChange {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** The difference comes in any order, and is sorted by pointer here. */
 export function auditEntry({ by, at, address }: Authorship, change: AuditedChange): AuditEntry {
-  const { action, resourceId, resourceName, diff = [], details = {} } = change;
+  const { action, resourceId, resourceName, details = {} } = change;
   const resourceType = action.slice(0, action.indexOf('.'));
+  const diff = [...(change.diff ?? [])].sort((left, right) => (left.pointer < right.pointer ? -1 : 1));
   return { at, actor: by, action, resourceType, resourceId, resourceName, address, diff, details };
 }
 
 /**
- * What a change did, by JSON pointer in order: nested objects are walked, arrays compared whole. With `before` null
- * (a creation) every field that is not null.
+ * What a change did, by JSON pointer: nested objects are walked, arrays compared whole. With `before` null (a creation)
+ * every field that is not null, with `after` alone.
  * @param maps pointers of objects whose keys are people's own; compared whole like arrays
  */
 export function auditDiff(
@@ -38,10 +40,10 @@ export function auditDiff(
   const fresh = leaves(after, '', maps);
   const pointers = new Set([...old.keys(), ...fresh.keys()]);
   const changes: AuditChange[] = [];
-  for (const pointer of [...pointers].sort()) {
+  for (const pointer of pointers) {
     const was = old.get(pointer) ?? null;
     const is = fresh.get(pointer) ?? null;
-    if (!same(was, is)) changes.push({ pointer, before: was, after: is });
+    if (!same(was, is)) changes.push({ pointer, ...(before ? { before: was } : {}), after: is });
   }
   return changes;
 }

@@ -55,7 +55,8 @@ export interface AuditEntry {
 }
 
 export type AuditChange =
-  | { readonly pointer: string; readonly before: unknown; readonly after: unknown }
+  /** `before` is absent of what was created. */
+  | { readonly pointer: string; readonly before?: unknown; readonly after: unknown }
   | { readonly pointer: string; readonly secret_changed: true };
 
 /** Performed after a commit: tells open browsers to read something again. */

@@ -116,7 +116,7 @@ function bootstrapEntry(
     address: null,
     diff: Object.entries(fields)
       .filter(([, after]) => after !== null)
-      .map(([field, after]) => ({ pointer: `/${field}`, before: null, after })),
+      .map(([field, after]) => ({ pointer: `/${field}`, after })),
     details: {},
   };
 }

@@ -125,9 +125,10 @@ const PERSONAL: ReadonlySet<string> = new Set(['/name', '/login', '/email']);
 /** A change of an erased user without what named the person. */
 function withoutPerson(change: AuditChange): AuditChange {
   if ('secret_changed' in change || !PERSONAL.has(change.pointer)) return change;
-  return { ...change, before: erased(change.before), after: erased(change.after) };
+  const after = erased(change.after);
+  return 'before' in change ? { ...change, before: erased(change.before), after } : { ...change, after };
 }
 
 function erased(value: unknown): unknown {
-  return value === null || value === undefined ? value : '[erased]';
+  return value === null ? null : '[erased]';
 }

@@ -18,7 +18,6 @@ import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import type { AppendAudit } from './access.ts';
 import { jsonText } from './json-text.ts';
 import { lockLinks } from './link-rules.ts';
-import { compareKeys } from './lock-order.ts';
 import type { Sql, Transaction } from './records.ts';
 import { type Change, inTransaction, unlessViolated } from './transaction.ts';
 
@@ -171,13 +170,10 @@ function auditedChange(before: LookupTableFields | null, after: LookupTableField
   const told = new Set(keys.slice(0, AUDITED_ROWS));
   const entries: AuditChange = {
     pointer: '/entries',
-    before: before && toldEntries(before, told),
+    ...(before ? { before: toldEntries(before, told) } : {}),
     after: toldEntries(after, told),
   };
-  return {
-    diff: [...plain, entries].sort((left, right) => compareKeys(left.pointer, right.pointer)),
-    details: { changed_entries: keys.length },
-  };
+  return { diff: [...plain, entries], details: { changed_entries: keys.length } };
 }
 
 function withoutRows({ name, description, columns }: LookupTableFields) {

@@ -95,7 +95,7 @@ async function update(
     ...(changesPassword(proxy.password, row)
       ? [{ pointer: '/outgoing_heartbeat/proxy/password', secret_changed: true } as const]
       : []),
-  ].sort((left, right) => (left.pointer < right.pointer ? -1 : 1));
+  ];
   if (diff.length === 0) return { outcome: 'unchanged', organization: current };
 
   const place = { field: 'organization.heartbeat_proxy_password', owner: row.id, at: author.at } as const;

@@ -120,6 +120,7 @@ describe('filters', () => {
     ['the beginning of an action', 'action=route', []],
     ['a type', 'resource_type=user', ['user.updated']],
     ['a resource', 'resource_id=RT00000000000A', ALL.slice(2)],
+    ['a resource as people type ids', 'resource_id=rtoooooooooooa', ALL.slice(2)],
     ['several at once', `resource_type=route&from=${at(NOW - DAY)}`, ['route.updated']],
   ])('%s', async (_name, query, actions) => {
     expect(await actionsOf(query)).toEqual(actions);

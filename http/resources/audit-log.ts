@@ -1,6 +1,7 @@
 /** The Audit log: who changed what, when and from where (access §11). */
 import * as v from 'valibot';
 import { type AuditLogReader, auditLogBody } from '../../actors/access/audit-log.ts';
+import { parsePublicId } from '../../runtime/public-id.ts';
 import { publicId } from '../fields.ts';
 import { type Operation, operation } from '../operation.ts';
 import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../page.ts';
@@ -45,7 +46,13 @@ const ListQuery = v.object({
   actor: v.optional(publicId),
   action: v.optional(v.string()),
   resource_type: v.optional(v.string()),
-  resource_id: v.optional(v.string()),
+  resource_id: v.optional(
+    v.pipe(
+      v.string(),
+      // Ids are read as people type them; some resources are named otherwise.
+      v.transform((text) => parsePublicId(text) ?? text),
+    ),
+  ),
 });
 
 export function auditLogOperations({ reader }: AuditLogDeps): readonly Operation[] {

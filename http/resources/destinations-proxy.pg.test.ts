@@ -165,7 +165,7 @@ describe('a proxy of a webhook', () => {
     await change(body.destination.id, { enabled: true, address: 'other.example:1', password: PASSWORD });
     await change(body.destination.id, { enabled: true, password: PASSWORD });
     const [created, updated, again] = audit.entries;
-    expect(created?.diff).toContainEqual({ pointer: '/proxy/address', before: null, after: PROXY.address });
+    expect(created?.diff).toContainEqual({ pointer: '/proxy/address', after: PROXY.address });
     expect(created?.diff).toContainEqual({ pointer: '/proxy/password', secret_changed: true });
     expect(updated?.diff).toEqual([
       { pointer: '/proxy/address', before: PROXY.address, after: 'other.example:1' },

@@ -82,9 +82,9 @@ describe('creating', () => {
         action: 'lookup_table.created',
         resourceName: 'teams',
         diff: [
-          { pointer: '/columns', before: null, after: ['chat', 'phone'] },
+          { pointer: '/columns', after: ['chat', 'phone'] },
           { pointer: '/description' },
-          { pointer: '/entries', before: null, after: [TEAMS.entries[1], TEAMS.entries[0]] },
+          { pointer: '/entries', after: [TEAMS.entries[1], TEAMS.entries[0]] },
           { pointer: '/name', after: 'teams' },
         ],
         details: { changed_entries: 2 },
