@@ -1,5 +1,5 @@
 /** Sign-in with login, password and second factor: throttled, evenly slow, and written down (access §4, §5). */
-import type { Passwords } from '../actors/access/passwords.ts';
+import { inTurnOf, type Passwords } from '../actors/access/passwords.ts';
 import type { AccessStore, Account, SignedIn, ThrottleKeys } from '../actors/access/ports.ts';
 import {
   type GivenCodes,
@@ -59,7 +59,8 @@ type Verdict = Right | { readonly failure: Failure };
 export function signIn(deps: SignInDeps, attempt: Attempt): Promise<Throttled<Begun>> {
   const keys = throttleKeys(attempt.login, attempt.address);
   const { throttle } = deps.store;
-  return throttled({ ...deps, throttle }, keys, attempt.now, () => judge(deps, attempt, keys));
+  const inTurn = { ...deps, passwords: inTurnOf(keys.source, deps.passwords) };
+  return throttled({ ...deps, throttle }, keys, attempt.now, () => judge(inTurn, attempt, keys));
 }
 
 async function judge(deps: SignInDeps, attempt: Attempt, keys: ThrottleKeys): Promise<Judged<Begun>> {

@@ -72,6 +72,17 @@ describe('password hashes', () => {
     expect(hashesBeside(processors)).toBe(atOnce);
   });
 
+  test('of one source do not keep those of another waiting', async () => {
+    const passwords = createPasswords(createManualClock(), 1);
+    const done: string[] = [];
+    const ask = async (source: string) => {
+      await passwords.check(null, 'x', source);
+      done.push(source);
+    };
+    await Promise.all(['many', 'many', 'many', 'many', 'one', 'two', 'one'].map(ask));
+    expect(done).toEqual(['many', 'many', 'one', 'two', 'many', 'one', 'many']);
+  });
+
   test('wait for a turn for 5 s at most', async () => {
     const waiting = createManualClock();
     const passwords = createPasswords(waiting, 2);

@@ -17,16 +17,31 @@ export class HashQueueFullError extends Error {
   override readonly name = 'HashQueueFullError';
 }
 
+/** `source` is whoever asked: where many wait, sources take turns. Left out, the process itself asked. */
 export interface Passwords {
   /** @throws {HashQueueFullError} */
-  hash(password: string): Promise<string>;
+  hash(password: string, source?: string): Promise<string>;
   /**
    * Compares a password with what is stored. Without a usable hash (no account, no password) the same time is spent
    * and the answer is `wrong`.
    * @throws {HashQueueFullError}
    */
-  check(stored: string | null, password: string): Promise<'right' | 'right_but_rehash' | 'wrong'>;
+  check(
+    stored: string | null,
+    password: string,
+    source?: string,
+  ): Promise<'right' | 'right_but_rehash' | 'wrong'>;
 }
+
+/** The same, all of it asked for by one source. */
+export function inTurnOf(source: string, { hash, check }: Passwords): Passwords {
+  return {
+    hash: (password) => hash(password, source),
+    check: (stored, password) => check(stored, password, source),
+  };
+}
+
+const ITSELF = '';
 
 /**
  * @param clock bounds the wait for a turn; business time does not matter here
@@ -36,13 +51,13 @@ export function createPasswords(clock: Clock, atOnce = hashesBeside(availablePar
   const turns = createTurns(clock, atOnce);
 
   return {
-    hash: (password) => turns(() => hash(password, PARAMETERS)),
-    async check(stored, password) {
+    hash: (password, source = ITSELF) => turns(source, () => hash(password, PARAMETERS)),
+    async check(stored, password, source = ITSELF) {
       if (stored === null || !usable(stored)) {
-        await turns(() => hash(password, PARAMETERS));
+        await turns(source, () => hash(password, PARAMETERS));
         return 'wrong';
       }
-      const right = await turns(() => verify(stored, password));
+      const right = await turns(source, () => verify(stored, password));
       if (!right) return 'wrong';
       return stored.startsWith(PREFIX) ? 'right' : 'right_but_rehash';
     },
@@ -60,17 +75,33 @@ function usable(stored: string): boolean {
   return Number(match[1]) <= MAX_STORED_MEMORY && Number(match[2]) <= MAX_STORED_TIME;
 }
 
-/** Runs at most `atOnce` pieces of work at once; the others queue in order. */
+/**
+ * Runs at most `atOnce` pieces of work at once. Those that wait go in order within a source, and sources one after the
+ * other: whoever sends hundreds waits behind their own.
+ */
 function createTurns(clock: Clock, atOnce: number) {
   let running = 0;
-  const waiting: (() => void)[] = [];
+  /** By source, the one whose turn it is next first. None of them is empty. */
+  const waiting = new Map<string, (() => void)[]>();
 
   const finished = () => {
     running--;
-    waiting.shift()?.();
+    const [next] = waiting;
+    if (!next) return;
+    const [source, own] = next;
+    const enter = own.shift();
+    waiting.delete(source);
+    if (own.length > 0) waiting.set(source, own);
+    enter?.();
   };
 
-  const turn = () =>
+  const leave = (source: string, enter: () => void) => {
+    const own = waiting.get(source) ?? [];
+    own.splice(own.indexOf(enter), 1);
+    if (own.length === 0) waiting.delete(source);
+  };
+
+  const turn = (source: string) =>
     new Promise<void>((resolve, reject) => {
       if (running < atOnce) {
         running++;
@@ -78,7 +109,7 @@ function createTurns(clock: Clock, atOnce: number) {
         return;
       }
       const timer = clock.after(LONGEST_QUEUE, () => {
-        waiting.splice(waiting.indexOf(enter), 1);
+        leave(source, enter);
         reject(new HashQueueFullError('too many password hashes are waiting'));
       });
       const enter = () => {
@@ -86,11 +117,13 @@ function createTurns(clock: Clock, atOnce: number) {
         running++;
         resolve();
       };
-      waiting.push(enter);
+      const own = waiting.get(source);
+      if (own) own.push(enter);
+      else waiting.set(source, [enter]);
     });
 
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    await turn();
+  return async <Result>(source: string, work: () => Promise<Result>): Promise<Result> => {
+    await turn(source);
     try {
       return await work();
     } finally {

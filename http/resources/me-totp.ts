@@ -1,8 +1,8 @@
 /** The caller's own second factor (seed 2 §4.2, access §5). */
 import * as v from 'valibot';
 import type { OwnPasswords } from '../../actors/access/password-ports.ts';
-import type { Passwords } from '../../actors/access/passwords.ts';
-import type { Accounts } from '../../actors/access/ports.ts';
+import { inTurnOf, type Passwords } from '../../actors/access/passwords.ts';
+import type { Accounts, ThrottleKeys } from '../../actors/access/ports.ts';
 import {
   hashRecoveryCodes,
   newRecoveryCodes,
@@ -166,9 +166,9 @@ async function begin({ enrolments, random }: OwnTotpDeps, call: Call): Promise<A
 }
 
 /** Codes, made and hashed only for who has proved something. */
-async function newCodes({ random, passwords }: OwnTotpDeps) {
+async function newCodes({ random, passwords }: OwnTotpDeps, { source }: ThrottleKeys) {
   const codes = newRecoveryCodes(random);
-  return { codes, recoveryCodes: await hashRecoveryCodes(passwords, codes) };
+  return { codes, recoveryCodes: await hashRecoveryCodes(inTurnOf(source, passwords), codes) };
 }
 
 const WRONG_CODE: Judged<never> = { failed: 'totp', entry: null };
@@ -184,7 +184,7 @@ async function confirm(deps: OwnTotpDeps, call: Call<undefined, CodeInput>): Pro
   const judge = async (): Promise<Judged<readonly string[] | null>> => {
     const step = acceptedStep(seed, call.body.code, call.now, null);
     if (step === null) return WRONG_CODE;
-    const { codes, recoveryCodes } = await newCodes(deps);
+    const { codes, recoveryCodes } = await newCodes(deps, attempt);
     const confirmation = { userId, sessionId, seed, step, recoveryCodes, attempt };
     const outcome = await deps.enrolments.confirm(confirmation, authorOf(call));
     return { passed: outcome === 'confirmed' ? codes : null };
@@ -203,7 +203,7 @@ async function regenerate(deps: OwnTotpDeps, call: Call<undefined, CodeInput>): 
     const factor = await deps.accounts.secondFactor(userId);
     const proof = factor && proofByTotp(factor, call.body.code, call.now);
     if (!proof) return WRONG_CODE;
-    const { codes, recoveryCodes } = await newCodes(deps);
+    const { codes, recoveryCodes } = await newCodes(deps, attempt);
     const replaced = await deps.enrolments.replaceRecoveryCodes(
       { userId, proof, recoveryCodes },
       attempt,
@@ -222,8 +222,9 @@ async function remove(deps: OwnTotpDeps, call: Call<undefined, RemovalInput>): P
   const { enrolledAt, isPending } = await deps.enrolments.status(id);
   if (enrolledAt === null && !isPending) return NOT_ENROLLED;
   const attempt = throttleKeys(login, call.address);
+  const inTurn = { ...deps, passwords: inTurnOf(attempt.source, deps.passwords) };
   const judge = async (): Promise<Judged<null>> => {
-    const proven = await proofFor(deps, id, call);
+    const proven = await proofFor(inTurn, id, call);
     if (!proven) return { failed: call.body.password === undefined ? 'totp' : 'local', entry: null };
     const proof = proven === 'password' ? null : proven;
     const removed = await deps.enrolments.remove(id, proof, attempt, authorOf(call));

@@ -6,7 +6,8 @@ import {
   passwordFault,
 } from '../../actors/access/password-policy.ts';
 import type { OwnPasswords, PasswordLinks } from '../../actors/access/password-ports.ts';
-import { HashQueueFullError, type Passwords } from '../../actors/access/passwords.ts';
+import { HashQueueFullError, inTurnOf, type Passwords } from '../../actors/access/passwords.ts';
+import { sourceKey } from '../../actors/access/throttle.ts';
 import { authorOf } from '../author.ts';
 import { type Answer, type Call, type Operation, operation } from '../operation.ts';
 import { conflict, invalid, notFound, refuse } from '../problem.ts';
@@ -83,10 +84,11 @@ async function change(deps: PasswordDeps, call: Call<undefined, ChangeInput>): P
   if (current === null) return LOCAL_ONLY;
   const keys = throttleKeys(login, call.address);
   const sessionId = identity.session.id;
+  const passwords = inTurnOf(keys.source, deps.passwords);
   const judge = async (): Promise<Judged<null>> => {
-    const answer = await deps.passwords.check(current, call.body.current_password);
+    const answer = await passwords.check(current, call.body.current_password);
     if (answer === 'wrong') return WRONG_PASSWORD;
-    const passwordHash = await deps.passwords.hash(call.body.new_password);
+    const passwordHash = await passwords.hash(call.body.new_password);
     const change = { userId: id, replaces: current, passwordHash, sessionId, attempt: keys };
     return (await deps.own.change(change, authorOf(call))) ? { passed: null } : WRONG_PASSWORD;
   };
@@ -112,7 +114,7 @@ async function complete(deps: PasswordDeps, call: Call<undefined, SetupInput>): 
   const fault = lengthFault(password, '/password');
   if (fault) return fault;
   try {
-    const passwordHash = await deps.passwords.hash(password);
+    const passwordHash = await deps.passwords.hash(password, sourceKey(call.address));
     return linkAnswer(await deps.links.complete(hash, passwordHash, call.now, call.address));
   } catch (error) {
     if (error instanceof HashQueueFullError) return BUSY;

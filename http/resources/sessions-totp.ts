@@ -1,5 +1,6 @@
 /** The second factor of a session that waits for it (seed 2 §3.2, access §5). */
 import * as v from 'valibot';
+import { inTurnOf } from '../../actors/access/passwords.ts';
 import { type GivenCodes, proofOf } from '../../actors/access/second-factor.ts';
 import { type SessionWithUser, sessionHash } from '../../actors/access/session.ts';
 import { auditEntry } from '../../actors/audit.ts';
@@ -74,13 +75,14 @@ async function judge(
 ): Promise<Judged<'active' | 'not_pending'>> {
   const { user, session } = found;
   const factor = await deps.store.accounts.secondFactor(user.id);
-  const proof = await proofOf(deps.passwords, factor, codes, call.now);
+  const attempt = throttleKeys(user.login, call.address);
+  const proof = await proofOf(inTurnOf(attempt.source, deps.passwords), factor, codes, call.now);
   if (!proof) return failed(call, session.id);
   const outcome = await deps.store.accounts.completeSignIn({
     sessionId: session.id,
     userId: user.id,
     proof,
-    attempt: throttleKeys(user.login, call.address),
+    attempt,
     entry: signedInEntry(user, activeOne(found).session, call),
   });
   return outcome === 'wrong_code' ? failed(call, session.id) : { passed: outcome };
