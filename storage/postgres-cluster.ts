@@ -11,7 +11,9 @@ import type { Launcher } from './postgres-run-as.ts';
 /** The one user of the server. */
 export const SERVER_USER = 'tocsin';
 
-const FORM = ['--encoding=UTF8', '--locale=C', '--data-checksums', '--no-instructions'];
+/** Texts in the order of their code points, as under C, and alike whatever the case, which C says of English alone. */
+const LOCALE = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+const FORM = ['--encoding=UTF8', ...LOCALE, '--data-checksums', '--no-instructions'];
 /** Whoever can enter the socket's folder is let in; nobody else can reach the server. */
 const ACCESS = [`--username=${SERVER_USER}`, '--auth-local=trust', '--auth-host=reject'];
 

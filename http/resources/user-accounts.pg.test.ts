@@ -120,6 +120,20 @@ describe('the list of users', () => {
   });
 });
 
+test('people of every alphabet are found and listed whatever the case', async () => {
+  const { admin, made, send } = await withAdmin();
+  await made({ name: 'Ян', login: 'yan' });
+  await made({ name: 'борис', login: 'boris' });
+  await made({ name: 'Вера', login: 'vera' });
+  const names = async (path: string) => {
+    const { json } = await send('GET', `/api/v1/${path}`, { as: admin });
+    return (json.items as { name: string }[]).map(({ name }) => name);
+  };
+  expect(await names('users?role=responder')).toEqual(['борис', 'Вера', 'Ян']);
+  expect(await names(`users?q=${encodeURIComponent('БОР')}`)).toEqual(['борис']);
+  expect(await names(`user-directory?q=${encodeURIComponent('вЕР')}`)).toEqual(['Вера']);
+});
+
 describe('an update', () => {
   test('keeps what is left out, records what changed, and costs no session', async () => {
     const { made, put, signIn, send, sql, entries } = await withAdmin();
