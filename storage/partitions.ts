@@ -75,12 +75,8 @@ export async function dropPartitions(
   before: Micros,
   isFree: (tx: Transaction, partition: string) => Promise<boolean> = async () => true,
 ): Promise<string[]> {
-  const past = (await partitionsOf(sql, table.table)).filter((name) => {
-    const period = periodNamed(table, name);
-    return period !== null && period.until <= before;
-  });
   const dropped: string[] = [];
-  for (const name of past) {
+  for (const name of await pastPartitions(sql, table, before)) {
     const isGone = await inTransaction(sql, async (tx) => {
       await lockPartitions(tx);
       if (!(await partitionsOf(tx, table.table)).includes(name) || !(await isFree(tx, name))) return false;
@@ -90,6 +86,14 @@ export async function dropPartitions(
     if (isGone) dropped.push(name);
   }
   return dropped;
+}
+
+/** Names of the partitions whose whole range is before an instant, oldest first. */
+export async function pastPartitions(sql: Sql, table: PartitionedTable, before: Micros): Promise<string[]> {
+  return (await partitionsOf(sql, table.table)).filter((name) => {
+    const period = periodNamed(table, name);
+    return period !== null && period.until <= before;
+  });
 }
 
 /** The partition of an instant and those ahead of it. */

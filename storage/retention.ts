@@ -2,7 +2,7 @@
 import { DAY, type Micros } from '../runtime/clock.ts';
 import { KEPT_FOR } from '../runtime/outbound/request-log/reader.ts';
 import { PARTITIONED_TABLES } from './partitioned-tables.ts';
-import { dropPartitions, type PartitionedTable } from './partitions.ts';
+import { dropPartitions, type PartitionedTable, pastPartitions } from './partitions.ts';
 import type { Sql } from './records.ts';
 
 export interface Retention {
@@ -38,8 +38,8 @@ async function dropSnapshots(
 }
 
 /**
- * Months of the Timeline in which every Alert Group is resolved for longer than its details are kept. Entries are not
- * moved: a month stays as long as one group needs it.
+ * Months of the Timeline in which every Alert Group is resolved for longer than its details are kept. A month that one
+ * group needs stays, with the entries of those that need them ({@link trimTimeline}).
  */
 async function dropTimeline(
   sql: Sql,
@@ -52,10 +52,61 @@ async function dropTimeline(
       select 1
       from ${tx(partition)} entry
       join alert_groups g on g.id = entry.group_id
-      where g.status <> 'resolved' or g.resolved_at >= ${before}
+      where g.status <> 'resolved' or g.resolved_at >= ${before} or g.firing_alert_count > 0
       limit 1`;
     return found === undefined;
   });
+}
+
+/** Alert Groups whose entries of a month go with one statement. */
+const TRIMMED_AT_ONCE = 200;
+
+/**
+ * In the months of the Timeline that stay although they are past: entries of Alert Groups without details, or of none.
+ * @returns how many went
+ */
+export async function trimTimeline(
+  sql: Sql,
+  { alert_details_days: days }: Pick<Retention, 'alert_details_days'>,
+  now: Micros,
+  goesOn: () => boolean,
+): Promise<number> {
+  let removed = 0;
+  for (const month of await pastPartitions(sql, tableNamed('timeline_entries'), now - days * DAY)) {
+    let after: string | null = '';
+    while (after !== null && goesOn()) {
+      const trimmed: Trimmed = await trimMonth(sql, month, after);
+      removed += trimmed.removed;
+      after = trimmed.last;
+    }
+  }
+  return removed;
+}
+
+interface Trimmed {
+  readonly removed: number;
+  /** Id of the group up to which the month is trimmed; null at its end. */
+  readonly last: string | null;
+}
+
+async function trimMonth(sql: Sql, month: string, after: string): Promise<Trimmed> {
+  // index: timeline_entries_group of the month, in its order
+  const [row] = await sql<{ removed: number; groups: number; last: string | null }[]>`
+    with page as materialized (
+      select distinct group_id from ${sql(month)} where group_id > ${after}
+      order by group_id limit ${TRIMMED_AT_ONCE}
+    ), over as (
+      select group_id from page left join alert_groups g on g.id = group_id
+      where g.id is null or g.details_removed
+    ), gone as (
+      delete from ${sql(month)} where group_id in (select group_id from over) returning 1
+    )
+    select
+      (select count(*)::int from gone) as removed,
+      (select count(*)::int from page) as groups,
+      (select max(group_id) from page) as last`;
+  if (!row) throw new Error('a select of counts gives a row');
+  return { removed: row.removed, last: row.groups === TRIMMED_AT_ONCE ? row.last : null };
 }
 
 function dropAudit(sql: Sql, { audit_log_days: days }: Retention, now: Micros): Promise<string[]> {

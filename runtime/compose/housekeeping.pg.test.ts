@@ -5,6 +5,7 @@ import { createGroupReader } from '../../storage/alert-groups.ts';
 import { dayOf } from '../../storage/day.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
+import { trimTimeline } from '../../storage/retention.ts';
 import { firstStart, insertAlert, insertGroup } from '../../test/configuration.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { DAY, type Micros, parseInstant, SECOND } from '../clock.ts';
@@ -63,7 +64,14 @@ async function addEntry(groupId: PublicId, when: string): Promise<void> {
 
 async function resolvedGroup(when: string): Promise<PublicId> {
   const id = await insertGroup(database.sql(), { routeId: 'RT', status: 'resolved' });
-  await database.sql()`update alert_groups set resolved_at = ${at(when)} where id = ${id}`;
+  await database.sql()`
+    update alert_groups set resolved_at = ${at(when)}, firing_alert_count = 0 where id = ${id}`;
+  return id;
+}
+
+async function stillFiring(): Promise<PublicId> {
+  const id = await resolvedGroup('2026-01-25T00:00:00Z');
+  await database.sql()`update alert_groups set firing_alert_count = 1 where id = ${id}`;
   return id;
 }
 
@@ -108,12 +116,32 @@ describe('Timeline entries', () => {
   test.each([
     ['open', () => insertGroup(database.sql(), { routeId: 'RT', status: 'snoozed' })],
     ['resolved lately', () => resolvedGroup('2026-06-01T00:00:00Z')],
-  ])('of a month that a group needs which is %s stay', async (_name, group) => {
+    ['resolved long ago, with Alerts that still fire', stillFiring],
+  ])('of a month that a group needs which is %s stay, and go where no group needs them', async (_, group) => {
     await addEntry(await resolvedGroup('2026-02-20T00:00:00Z'), '2026-02-19T00:00:00Z');
-    await addEntry(await group(), '2026-01-19T00:00:00Z');
-    await housekeep();
+    const needs = await group();
+    await addEntry(needs, '2026-01-19T00:00:00Z');
+    await addEntry(await resolvedGroup('2026-02-20T00:00:00Z'), '2026-01-20T00:00:00Z');
+    await addEntry('AG0000000000ZZ' as PublicId, '2026-01-21T00:00:00Z');
+    const logged = await housekeep();
     expect((await partitions('timeline_entries')).slice(0, 2)).toEqual(['202601', '202603']);
+    const left = await database.sql()`select group_id from timeline_entries`;
+    expect(left.map((row) => row.group_id)).toEqual([needs]);
+    expect(logged).toContainEqual(['short_lived_pruned', { table: 'timeline_entries', rows: 2 }]);
   });
+});
+
+test('Timeline entries of many groups go page by page, for as long as the lead lasts', async () => {
+  const sql = database.sql();
+  await ensurePartitions(sql, at('2026-01-20T00:00:00Z'), PARTITIONED_TABLES);
+  await addEntry(await insertGroup(sql, { routeId: 'RT', status: 'firing' }), '2026-01-19T00:00:00Z');
+  await sql`
+    insert into timeline_entries (at, place, id, group_id, kind, entry)
+    select ${at('2026-01-20T00:00:00Z')}, 1, 'TE' || n, 'AH' || n, 'lifecycle', '{}' from generate_series(1, 450) n`;
+  let looks = 0;
+  expect(await trimTimeline(sql, retention, NOW, () => ++looks <= 1)).toBeGreaterThan(0);
+  expect(await trimTimeline(sql, retention, NOW, () => true)).toBeGreaterThan(200);
+  expect((await sql`select from timeline_entries`).count).toBe(1);
 });
 
 test('Audit entries go by whole months', async () => {

@@ -15,7 +15,7 @@ import type { Sql } from '../../storage/records.ts';
 import { pruneReplicaRecords } from '../../storage/replica-records.ts';
 import { pruneRequestRecords } from '../../storage/request-records.ts';
 import { rerenderOldButtons } from '../../storage/rerender.ts';
-import { RETENTION_STEPS } from '../../storage/retention.ts';
+import { RETENTION_STEPS, trimTimeline } from '../../storage/retention.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { pruneWebhookEvents } from '../../storage/webhook-events.ts';
 import { type Clock, DAY, HOUR, MINUTE } from '../clock.ts';
@@ -95,6 +95,11 @@ async function inTurn(deps: HousekeepingDeps, goesOn: () => boolean): Promise<vo
       countPruned(deps, { request_records: await inBatches(prune, goesOn) });
     },
     group_retention: () => keepGroups(deps, goesOn),
+    timeline_trimming: async () => {
+      const { settings } = await readOrganization(sql);
+      const rows = await trimTimeline(sql, settings.retention, clock.now(), goesOn);
+      countPruned(deps, { timeline_entries: rows });
+    },
     replica_pruning: async () => {
       const replicas = await pruneReplicaRecords(sql, clock.now());
       if (replicas.length > 0) log('replicas_pruned', { replicas });
