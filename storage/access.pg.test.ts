@@ -244,16 +244,16 @@ describe('the user directory', () => {
         (4, 'dora', 'anna', 'disabled')
       ) u (n, login, name, status)`;
     const { users } = store();
-    const first = await users.page(null, null, 3);
+    const first = await users.page(null, null, null, 3);
     expect(first.users.map(({ name }) => name)).toEqual(['Ann 100%', 'anna', 'bea']);
-    const second = await users.page(null, first.next, 3);
+    const second = await users.page(null, null, first.next, 3);
     expect(second).toMatchObject({ users: [{ name: 'Zoe' }], next: null });
-    expect((await users.page('ANN', null, 10)).users.map(({ status }) => status)).toEqual([
+    expect((await users.page('ANN', null, null, 10)).users.map(({ status }) => status)).toEqual([
       'deleted',
       'disabled',
     ]);
-    expect((await users.page('0%', null, 10)).users.map(({ name }) => name)).toEqual(['Ann 100%']);
-    expect((await users.page('l_e', null, 10)).users.map(({ name }) => name)).toEqual(['Zoe']);
+    expect((await users.page('0%', null, null, 10)).users.map(({ name }) => name)).toEqual(['Ann 100%']);
+    expect((await users.page('l_e', null, null, 10)).users.map(({ name }) => name)).toEqual(['Zoe']);
   });
 });
 

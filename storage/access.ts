@@ -124,11 +124,15 @@ async function refusalOf(tx: Transaction, userId: PublicId): Promise<'inactive' 
 
 function createUserDirectory(sql: Sql): UserDirectory {
   return {
-    async page(q, after, limit): Promise<UserPage> {
+    async page(q, connectionId, after, limit): Promise<UserPage> {
       const pattern = q === null ? null : likePattern(q);
-      // index: users_by_name
-      const rows = await sql<(Pick<User, 'id' | 'name' | 'login' | 'status'> & { lower_name: string })[]>`
-        select id, name, login, status, lower(name) as lower_name
+      // indexes: users_by_name; account_links_of_user
+      const rows = await sql<PersonRow[]>`
+        select
+          id, name, login, status, lower(name) as lower_name,
+          case when ${connectionId}::text is not null then exists (
+            select from account_links l where l.user_id = users.id and l.space = ${connectionId}
+          ) end as is_linked
         from users
         where (${pattern}::text is null or name ilike ${pattern} or login ilike ${pattern})
           and (
@@ -137,12 +141,20 @@ function createUserDirectory(sql: Sql): UserDirectory {
           )
         order by lower(name) collate "C", id collate "C"
         limit ${limit + 1}`;
-      const users = rows.slice(0, limit);
-      const last = users.at(-1);
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      const users = page.map(({ id, name, login, status, is_linked: isLinked }) => {
+        return { id, name, login, status, isLinked };
+      });
       return { users, next: rows.length > limit && last ? [last.lower_name, last.id] : null };
     },
   };
 }
+
+type PersonRow = Pick<User, 'id' | 'name' | 'login' | 'status'> & {
+  readonly lower_name: string;
+  readonly is_linked: boolean | null;
+};
 
 function createOrganizations(sql: Sql): Organizations {
   return { read: () => readOrganization(sql) };

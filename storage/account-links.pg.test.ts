@@ -4,9 +4,12 @@ import type { MessengerAccount } from '../actors/account-links/link.ts';
 import type { TokenOutcome, UserAuthorship } from '../actors/account-links/ports.ts';
 import { digestOf } from '../actors/account-links/proof.ts';
 import { HOUR, MINUTE, type Micros, SECOND } from '../runtime/clock.ts';
+import { silentLog } from '../runtime/log.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
+import { createKeyring, masterKey } from '../runtime/secrets/keyring.ts';
 import { firstStart, NOW, recordedAudit } from '../test/configuration.ts';
 import { useDatabase } from '../test/postgres.ts';
+import { createAccessStore } from './access.ts';
 import { createLinkRequestStore } from './account-link-requests.ts';
 import { pruneLinkRequests } from './account-link-tokens.ts';
 import { accountsOf, createAccountLinkStore, unlinkConnection, unlinkUser } from './account-links.ts';
@@ -316,6 +319,26 @@ describe('a link goes', () => {
       { receiver_key: destination, message: { type: 'rerender', routeId: null } },
     ]);
   });
+});
+
+test('the directory says whom a Mention through a Connection reaches', async () => {
+  await bring(await begunToken());
+  const other = await connection('Elsewhere');
+  const key = masterKey(randomBytes(32));
+  const { users } = createAccessStore({
+    ...{ sql: database.sql(), appendAudit: audit.appendAudit, log: silentLog },
+    keyring: createKeyring([key], key.id),
+  });
+  const linked = async (through: PublicId | null) => {
+    const { users: found } = await users.page(null, through, null, 50);
+    return found.map(({ login, isLinked }) => [login, isLinked]);
+  };
+  expect(await linked(zulip)).toEqual([
+    ['alice', true],
+    ['carol', false],
+  ]);
+  expect((await linked(other)).map(([, isLinked]) => isLinked)).toEqual([false, false]);
+  expect((await linked(null)).map(([, isLinked]) => isLinked)).toEqual([null, null]);
 });
 
 test('requests are forgotten a day after their end', async () => {

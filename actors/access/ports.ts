@@ -103,15 +103,25 @@ export interface Throttle {
   release(account: string): Promise<void>;
 }
 
+export interface ListedPerson extends Pick<User, 'id' | 'name' | 'login' | 'status'> {
+  /** Whether an Account link of theirs counts for the Connection that was asked about; null when none was. */
+  readonly isLinked: boolean | null;
+}
+
 export interface UserPage {
-  readonly users: readonly Pick<User, 'id' | 'name' | 'login' | 'status'>[];
+  readonly users: readonly ListedPerson[];
   /** Lower-cased name and id of the last one when there are more. */
   readonly next: readonly [string, string] | null;
 }
 
 export interface UserDirectory {
   /** Users of every status by lower-cased name, then id; `q` is a part of the name or login in any case. */
-  page(q: string | null, after: readonly [string, string] | null, limit: number): Promise<UserPage>;
+  page(
+    q: string | null,
+    connectionId: PublicId | null,
+    after: readonly [string, string] | null,
+    limit: number,
+  ): Promise<UserPage>;
 }
 
 export interface Organizations {

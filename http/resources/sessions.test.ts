@@ -261,6 +261,21 @@ test('the other reads of this build answer in their shapes', async () => {
   });
 });
 
+test.each<[string, string, object]>([
+  ['admin', '?connection_id=cnoooooooooooo', { linked: false }],
+  ['admin', '', {}],
+  ['viewer', '?connection_id=CN000000000000', {}],
+])(
+  'who is linked with a Connection is told to whom may read users, and asks: %s%s',
+  async (role, query, told) => {
+    const { send, signIn } = await start();
+    const as = await signIn(role as 'admin' | 'viewer');
+    const { json } = await send('GET', `/api/v1/user-directory${query}`, { as });
+    const { id, name, login } = (json.items as { id: string; name: string; login: string }[])[0] ?? {};
+    expect((json.items as object[])[0]).toEqual({ id, name, login, deactivated: false, ...told });
+  },
+);
+
 test.each([
   ['limit=0', 'out_of_range', '/query/limit'],
   ['limit=501', 'out_of_range', '/query/limit'],

@@ -145,8 +145,9 @@ export function createMemoryAccess(): MemoryAccess {
     },
     throttle,
     users: {
-      async page(_q, _after, limit) {
-        const users = [...accounts.values()].map(({ user }) => user);
+      async page(_q, connectionId, _after, limit) {
+        const isLinked = connectionId === null ? null : false;
+        const users = [...accounts.values()].map(({ user }) => ({ ...user, isLinked }));
         return { users: users.slice(0, limit), next: null };
       },
     },

@@ -8,6 +8,7 @@ import type {
   DeliveryItem,
   GroupCounts,
   Items,
+  LinkedPerson,
   Note,
   Page,
   RelatedGroup,
@@ -58,6 +59,9 @@ export function createAlertGroupsApi(client: ApiClient) {
     /** People for pickers, deleted ones included, by name. @param q part of a name or login */
     people: (q: string, page: PageRequest): Promise<Answer<Page<UserRef>>> =>
       client.get('/user-directory', { query: { q, ...page } }),
+    /** Everybody, and whether a Mention through the Connection reaches them. */
+    peopleAt: (connectionId: string, page: PageRequest): Promise<Answer<Page<LinkedPerson>>> =>
+      client.get('/user-directory', { query: { connection_id: connectionId, ...page } }),
     snoozePresets: (timeZone: string): Promise<Answer<SnoozePresets>> =>
       client.get('/snooze-presets', { query: { time_zone: timeZone } }),
 

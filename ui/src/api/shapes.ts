@@ -28,6 +28,11 @@ export interface UserRef extends EntityRef {
   readonly deactivated: boolean;
 }
 
+/** Of somebody whom one may not read, nothing is said of links. */
+export interface LinkedPerson extends UserRef {
+  readonly linked?: boolean;
+}
+
 export interface ActorRef extends EntityRef {
   readonly kind: 'user' | 'service_account';
   readonly login?: string;

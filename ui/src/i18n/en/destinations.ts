@@ -47,6 +47,7 @@ export const destinations = {
   'mentions.groups': 'Groups',
   'mentions.groupsHelp': 'Names, separated by spaces.',
   'mentions.people': 'People',
+  'mentions.unlinked': 'will be named, not notified',
   'run.elapsed': '{seconds} s so far',
   'run.leave': 'Stop waiting',
   'run.duration': '{ms} ms',

@@ -47,6 +47,7 @@ export const destinations = {
   'mentions.groups': 'Группы',
   'mentions.groupsHelp': 'Имена через пробел.',
   'mentions.people': 'Люди',
+  'mentions.unlinked': 'имя будет названо, но уведомление не придёт',
   'run.elapsed': 'прошло {seconds} с',
   'run.leave': 'Не ждать',
   'run.duration': '{ms} мс',
