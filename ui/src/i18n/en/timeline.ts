@@ -69,7 +69,7 @@ export const timeline = {
     one: 'Snooze ended, {count} Alert joined meanwhile',
     other: 'Snooze ended, {count} Alerts joined meanwhile',
   },
-  'entry.mentions': 'Mentioned: {who}',
+  'entry.mentions': 'Mentions: {who}',
   'mention.owner': 'the Owner',
   'mention.previous_owner': 'the previous Owner',
   'mention.new_alert_group': 'as set for new Alert Groups',

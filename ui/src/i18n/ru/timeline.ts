@@ -101,7 +101,7 @@ export const timeline = {
     many: 'Срок откладывания истёк, за это время добавилось {count} алертов',
     other: 'Срок откладывания истёк, за это время добавилось {count} алерта',
   },
-  'entry.mentions': 'Упомянуты: {who}',
+  'entry.mentions': 'Упоминания: {who}',
   'mention.owner': 'ответственный',
   'mention.previous_owner': 'прежний ответственный',
   'mention.new_alert_group': 'как настроено для новых групп',

@@ -113,7 +113,7 @@ describe('timers in words', () => {
     expect(say(fields)).toBe(sentence);
   });
 
-  it('say why and who was mentioned', () => {
+  it('say why and who is to be mentioned, not that anybody was: a setting may name nobody', () => {
     const details = entryDetails(
       entry({
         reason: 'gone',
@@ -122,10 +122,7 @@ describe('timers in words', () => {
       }),
       i18n,
     );
-    expect(details).toEqual([
-      'No Snapshot lists it',
-      'Mentioned: the Owner, as set for the ack timeout, sms',
-    ]);
+    expect(details).toEqual(['No Snapshot lists it', 'Mentions: the Owner, as set for the ack timeout, sms']);
   });
 });
 

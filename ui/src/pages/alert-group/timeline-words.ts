@@ -74,7 +74,7 @@ export function actorText(actor: TimelineActor, i18n: I18n): string {
     : i18n.t('actor.person', { name, transport });
 }
 
-/** What stands behind the sentence: the reason, who was mentioned, an error, labels that clashed. */
+/** What stands behind the sentence: the reason, who is to be mentioned, an error, labels that clashed. */
 export function entryDetails(entry: TimelineEntry, i18n: I18n): readonly string[] {
   const details: string[] = [];
   const reason = reasonText(entry.reason ?? null, entry.reason_text ?? null, i18n);
