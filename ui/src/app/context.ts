@@ -22,6 +22,7 @@ import type { Preferences } from '../state/preferences.svelte.ts';
 import type { Resource } from '../state/resource.svelte.ts';
 import type { SessionState } from '../state/session.svelte.ts';
 import type { Toasts } from '../state/toasts.svelte.ts';
+import type { Desktop } from './desktop.ts';
 import type { Failures } from './failures.ts';
 import type { FiringCount } from './firing-count.svelte.ts';
 
@@ -54,6 +55,7 @@ export interface App {
   readonly notices: Resource<Items<SystemNotice>>;
   readonly groupList: GroupList;
   readonly firing: FiringCount;
+  readonly desktop: Desktop;
   readonly failures: Failures;
   /** Zone in which times are shown: the profile's, else the browser's. */
   readonly timeZone: string;

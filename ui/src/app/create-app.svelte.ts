@@ -23,13 +23,16 @@ import { createPreferences } from '../state/preferences.svelte.ts';
 import { createResource } from '../state/resource.svelte.ts';
 import { createSessionState } from '../state/session.svelte.ts';
 import { createToasts } from '../state/toasts.svelte.ts';
+import { createAttention } from './attention.ts';
 import type { App } from './context.ts';
+import { createDesktop } from './desktop.ts';
 import { createFailures } from './failures.ts';
 import { createFiringCount } from './firing-count.svelte.ts';
 
 const COUNT_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 2_000;
 
-export async function createApp(view: Window): Promise<App> {
+export async function createApp(view: Window & typeof globalThis): Promise<App> {
   const preferences = createPreferences(view.localStorage, view.document.documentElement);
   const session = createSessionState();
   const client = createApiClient(view.fetch.bind(view), session.port);
@@ -58,6 +61,17 @@ export async function createApp(view: Window): Promise<App> {
 
   const i18n = await createI18n(view.document.documentElement, language());
   const live = createLive(checkSession);
+  const router = createRouter(view);
+  const desktop = createDesktop(view, i18n);
+  const attention = createAttention({
+    api: alertGroups,
+    choice: () => preferences.current,
+    isHidden: () => view.document.visibilityState === 'hidden',
+    call(news) {
+      desktop.show(news, (path) => void router.navigate(path));
+      if (preferences.current.sound) desktop.beep();
+    },
+  });
 
   $effect.root(() => {
     $effect(() => void i18n.use(language()));
@@ -88,10 +102,23 @@ export async function createApp(view: Window): Promise<App> {
         for (const stop of leave) stop();
       };
     });
+    $effect(() => desktop.mark(countsGroups && (firing.value ?? 0) > 0));
+
+    const paysAttention = $derived(countsGroups && preferences.current.attention !== 'off');
+    $effect(() => {
+      if (!paysAttention) return;
+      attention.forget();
+      const look = paced(() => void attention.look(), LOOK_EVERY_MS);
+      look();
+      const leave = [live.on('alert-groups', null, look), live.on('alert-group', null, look)];
+      return () => {
+        for (const stop of leave) stop();
+      };
+    });
   });
 
   return {
-    router: createRouter(view),
+    router,
     live,
     i18n,
     preferences,
@@ -115,6 +142,7 @@ export async function createApp(view: Window): Promise<App> {
     notices,
     groupList,
     firing,
+    desktop,
     failures: createFailures(i18n),
     get timeZone() {
       const context = session.current;

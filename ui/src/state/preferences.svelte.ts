@@ -1,15 +1,25 @@
-/** What a person chose for this browser: theme, language, shortcuts (ui §1.8, §1.11). Kept in local storage. */
+/** What a person chose for this browser: theme, language, shortcuts, rows, attention (ui §1.8, §1.11, §1.12). Kept in local storage. */
 import { createStore } from '@xstate/store';
 import { mirror } from './mirror.svelte.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 export type Language = 'en' | 'ru';
 
+/** For which new Alert Groups the browser calls a person who looks elsewhere. */
+export const ATTENTIONS = ['off', 'urgent', 'routes', 'all'] as const;
+export type Attention = (typeof ATTENTIONS)[number];
+
 export interface PreferencesContext {
   readonly theme: Theme;
   /** Null: the profile's language, else the browser's. */
   readonly language: Language | null;
   readonly shortcuts: boolean;
+  /** Lists with low rows. */
+  readonly dense: boolean;
+  readonly attention: Attention;
+  /** Ids of the Routes that the attention `routes` is for. */
+  readonly attentionRoutes: readonly string[];
+  readonly sound: boolean;
 }
 
 const KEY = 'tocsin.preferences';
@@ -26,7 +36,7 @@ export function createPreferences(storage: Storage, root: HTMLElement) {
   const view = mirror(store);
 
   store.subscribe(({ context }) => {
-    showTheme(root, context.theme);
+    showLook(root, context);
     try {
       storage.setItem(KEY, JSON.stringify(context));
     } catch {
@@ -42,17 +52,24 @@ export function createPreferences(storage: Storage, root: HTMLElement) {
   };
 }
 
-function showTheme(root: HTMLElement, theme: Theme): void {
+/** As `theme.js` does it before the first paint. */
+function showLook(root: HTMLElement, { theme, dense }: PreferencesContext): void {
   if (theme === 'system') delete root.dataset.theme;
   else root.dataset.theme = theme;
+  root.toggleAttribute('data-dense', dense);
 }
 
 function read(storage: Storage): PreferencesContext {
   const stored = readStored(storage);
+  const { attentionRoutes: routes } = stored;
   return {
     theme: stored.theme === 'light' || stored.theme === 'dark' ? stored.theme : 'system',
     language: stored.language === 'en' || stored.language === 'ru' ? stored.language : null,
     shortcuts: stored.shortcuts !== false,
+    dense: stored.dense === true,
+    attention: ATTENTIONS.find((each) => each === stored.attention) ?? 'off',
+    attentionRoutes: Array.isArray(routes) ? routes.filter((id) => typeof id === 'string') : [],
+    sound: stored.sound === true,
   };
 }
 

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { AlertGroup } from '../api/shapes.ts';
+import { type AttentionChoice, createAttention } from './attention.ts';
+
+function group(number: number, fields: { urgent?: boolean; route?: string } = {}): AlertGroup {
+  const { urgent = false, route = 'RT1' } = fields;
+  return { id: `AG${number}`, number, urgent, route: { id: route, name: route } } as AlertGroup;
+}
+
+function tab(choice: Partial<AttentionChoice> = {}) {
+  const called: number[][] = [];
+  const state = { firing: [group(7)], hidden: true, away: false };
+  const attention = createAttention({
+    api: {
+      list: async () =>
+        state.away
+          ? { ok: false, problem: { status: 503 } as never }
+          : { ok: true, value: { items: state.firing, next_cursor: null }, etag: null as never },
+    },
+    choice: () => ({ attention: 'all', attentionRoutes: [], sound: false, ...choice }),
+    isHidden: () => state.hidden,
+    call: (news) => called.push(news.map(({ number }) => number)),
+  });
+  return { state, called, attention };
+}
+
+describe('a tab that nobody sees', () => {
+  it('calls for what began to fire since, once, and not for what fired before', async () => {
+    const { state, called, attention } = tab();
+    await attention.look();
+    expect(called).toEqual([]);
+    state.firing = [group(9), group(8), group(7)];
+    await attention.look();
+    await attention.look();
+    expect(called).toEqual([[9, 8]]);
+  });
+
+  it('does not call for what was there while it was in sight', async () => {
+    const { state, called, attention } = tab();
+    await attention.look();
+    state.hidden = false;
+    state.firing = [group(8)];
+    await attention.look();
+    state.hidden = true;
+    await attention.look();
+    expect(called).toEqual([]);
+  });
+
+  it('makes up for a look that failed', async () => {
+    const { state, called, attention } = tab();
+    await attention.look();
+    state.away = true;
+    await attention.look();
+    state.away = false;
+    state.firing = [group(8)];
+    await attention.look();
+    expect(called).toEqual([[8]]);
+  });
+
+  it.each<[Partial<AttentionChoice>, number[][]]>([
+    [{ attention: 'all' }, [[10, 9, 8]]],
+    [{ attention: 'urgent' }, [[9]]],
+    [{ attention: 'routes', attentionRoutes: ['RT2'] }, [[10]]],
+    [{ attention: 'routes' }, []],
+    [{ attention: 'off' }, []],
+  ])('calls by the choice of the person: %j', async (choice, expected) => {
+    const { state, called, attention } = tab(choice);
+    await attention.look();
+    state.firing = [group(10, { route: 'RT2' }), group(9, { urgent: true }), group(8)];
+    await attention.look();
+    expect(called).toEqual(expected);
+  });
+});
