@@ -176,14 +176,15 @@ function changedEvents({ events }: WebhookInput, current: WebhookFields | null):
   return events && normalisedEvents(events);
 }
 
-/** Null for what may not be saved. */
+/** What is sent is rendered where it is judged, and not once more here: that takes its time. */
 function changedTemplate(
   { template }: WebhookInput,
   current: WebhookFields | null,
 ): WebhookFields['template'] {
   if (template === undefined) return current?.template ?? null;
-  const checked = template && checkConfiguration(templateDraft(template));
-  return checked?.ok ? checked.config : null;
+  if (template === null) return null;
+  const { create, update, ...others } = templateDraft(template);
+  return create && update && { create, update, ...others };
 }
 
 function templateDraft({ create, update, open_thread, reply_in_thread }: TemplateInput): TemplateDraft {
