@@ -40,9 +40,11 @@ test('a command may have several words', async () => {
   expect(await runCommandLine(['draw', 'circle', '--out', 'x'], commands, io)).toBe(2);
   expect(await runCommandLine(['draw'], commands, io)).toBe(2);
   expect(ran).toEqual(['draw line x']);
+  expect(await runCommandLine(['fly'], commands, io)).toBe(2);
   expect(io.errLines).toEqual([
-    expect.stringContaining('no command "draw circle"'),
-    expect.stringContaining('no command "draw"'),
+    'tocsin: there is no command "draw circle". There are: draw line.',
+    'tocsin: there is no command "draw". There are: draw line.',
+    'tocsin: there is no command "fly". "tocsin --help" lists them.',
   ]);
 });
 

@@ -40,7 +40,7 @@ export async function runCommandLine(
   const named = first.startsWith('-') ? ['serve', ...words] : [first, ...rest];
   const command = commands.find(({ name }) => wordsOf(name).every((word, index) => named[index] === word));
   if (!command) {
-    io.err(`tocsin: there is no command "${spoken(named)}". "tocsin --help" lists them.`);
+    io.err(`tocsin: there is no command "${spoken(named)}". ${alternatives(first, commands)}`);
     return EXIT.usage;
   }
   return runCommand(command, named.slice(wordsOf(command.name).length), io);
@@ -48,6 +48,12 @@ export async function runCommandLine(
 
 function wordsOf(name: string): string[] {
   return name.split(' ');
+}
+
+/** The commands that begin with the same word, or where all of them are listed. */
+function alternatives(first: string, commands: readonly Command[]): string {
+  const alike = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
+  return alike.length > 0 ? `There are: ${alike.join(', ')}.` : '"tocsin --help" lists them.';
 }
 
 /** What was meant as the name of a command: the words before the first option. */

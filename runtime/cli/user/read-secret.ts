@@ -1,9 +1,10 @@
 /** Reads one line that nobody should see: typed without an echo, or from a pipe. */
+import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 
 const LONGEST_BYTES = 4_096;
 
-/** @returns null when it is too long, or nothing came at all */
+/** @returns null when it is too long or no UTF-8, or nothing came at all */
 export type ReadSecret = (prompt: string) => Promise<string | null>;
 
 type Input = Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
@@ -35,8 +36,9 @@ async function readLine(input: Readable): Promise<string | null> {
   return bytes.length === 0 ? null : lineOf(bytes);
 }
 
+/** What is no UTF-8 would be another secret than the one that was meant. */
 function lineOf(bytes: Buffer): string | null {
-  return bytes.length > LONGEST_BYTES ? null : bytes.toString('utf8').replace(/\r$/, '');
+  return bytes.length > LONGEST_BYTES || !isUtf8(bytes) ? null : bytes.toString('utf8').replace(/\r$/, '');
 }
 
 const ENTER = /[\r\n]/;

@@ -35,7 +35,7 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong usage.`,
       changeAccount(NAME, values, io, async ({ login, change }) => {
         const password = await readSecret('New password: ');
         if (password === null)
-          return refuse(io, NAME, 'the password is longer than 4,096 bytes, or none came.');
+          return refuse(io, NAME, 'the password is longer than 4,096 bytes or no UTF-8, or none came.');
         if (passwordFault(password)) {
           return refuse(
             io,
