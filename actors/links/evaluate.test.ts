@@ -6,6 +6,7 @@ import { evaluateLinks } from './evaluate.ts';
 import { EXPLORE } from './explore.ts';
 import { createLinkFailures } from './failures.ts';
 import { AT, alertWith, configurationOf, groupOf, type MadeTable, ruleOf } from './links.fixture.ts';
+import type { LinkRuleScope } from './ports.ts';
 
 const evaluated = (group: TemplateGroup, configuration: LinkConfiguration) =>
   evaluateLinks(group, templateLinks(group.alerts), { configuration, now: AT, zone: 'UTC' });
@@ -14,6 +15,7 @@ const linked = (group: TemplateGroup, configuration: LinkConfiguration) =>
   evaluated(group, configuration).links.map(({ name, url }) => `${name} ${url}`);
 
 const POD = { type: 'label_value', label: 'pod' } as const;
+const WHOLE = { type: 'alert_group', label: null } as const;
 const POD_URL = 'https://k8s.example/{{ .Labels.ns }}/{{ urlPathEscape .Value }}';
 
 describe('Link rules', () => {
@@ -67,6 +69,15 @@ describe('Link rules', () => {
   ])('with the output %j give no link and no failure', (url_template) => {
     const result = evaluated(groupOf(alertWith({})), configurationOf([ruleOf({ url_template })]));
     expect(result).toEqual({ links: [], failed: [] });
+  });
+
+  test('may do for all values together what a template may do, and leave as much to the next rule', () => {
+    const busy = '{{ range until 1000 }}{{ range until 90 }}{{ if . }}{{ end }}{{ end }}{{ end }}';
+    const rule = (name: string, scope: LinkRuleScope) =>
+      ruleOf({ name, scope, url_template: `${busy}https://a.example/${name}` });
+    const configuration = configurationOf([rule('all', WHOLE), rule('each', POD), rule('one', WHOLE)]);
+    const group = groupOf(...Array.from({ length: 20 }, (_, n) => alertWith({ pod: `p${n}` })));
+    expect(linked(group, configuration)).toEqual(['all https://a.example/all', 'one https://a.example/one']);
   });
 
   test('that fail are left out as a whole, the others stay', () => {

@@ -116,8 +116,9 @@ type Run =
 function runRule(rule: LinkRule, group: TemplateGroup, context: RenderContext): Run {
   if (!rule.template.ok) return rule.template;
   const links: GroupLink[] = [];
+  const inOneGo = { ...context, effort: { steps: 0 } };
   for (const subject of subjectsOf(rule.scope, group)) {
-    const rendered = renderLink(rule.template.template, group, subject, context);
+    const rendered = renderLink(rule.template.template, group, subject, inOneGo);
     if (!rendered.ok) return rendered;
     const name = rule.scope.type === 'label_value' ? `${rule.name}: ${subject.value}` : rule.name;
     if (rendered.url !== null)

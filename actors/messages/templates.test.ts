@@ -88,6 +88,17 @@ describe('a line template', () => {
   });
 });
 
+test('the lines of one message may do together what one template may do: nobody else gets a turn between them', () => {
+  const busy =
+    '{{ range until 1000 }}{{ range until 90 }}{{ if . }}{{ end }}{{ end }}{{ end }}{{ .Labels.pod }}';
+  const failure = (alerts: number) => {
+    const group = groupOf(alerts, (index) => ({ pod: `p${index}` }));
+    return bridgeRoot(group, withLine(busy), call(), BRIDGE_LIMITS).failure;
+  };
+  expect(failure(1)).toBeNull();
+  expect(failure(10)).toMatchObject({ template: 'line', error: { message: 'the render took too long' } });
+});
+
 describe('a template that fails', () => {
   const failing = withRoot('{{ index .Alerts 99 }}');
   const group = group412({

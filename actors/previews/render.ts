@@ -161,7 +161,8 @@ function whole(output: string): Rendered {
 }
 
 function contextOf({ now, zone, lookup, monotonic }: PreviewSettings, format: OutputFormat): RenderContext {
-  return { format, now, zone, lookup, monotonic, mention: (target) => mentionText(target, format) };
+  const mention: RenderContext['mention'] = (target) => mentionText(target, format);
+  return { format, now, zone, lookup, monotonic, mention, effort: { steps: 0 } };
 }
 
 /** Finishing takes every `@` its meaning; these are put in their place afterwards. No value can hold such marks. */

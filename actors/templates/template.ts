@@ -45,7 +45,7 @@ export function renderTemplate(
   data: TemplateValue,
   context: RenderContext,
 ): RenderedTemplate {
-  const budget = new Budget(context.monotonic ?? null);
+  const budget = new Budget(context.monotonic ?? null, context.effort ?? { steps: 0 });
   const expressions = new Expressions(context, kind, budget);
   try {
     const output = new Run(tree, expressions, budget).output(data);

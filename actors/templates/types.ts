@@ -22,6 +22,11 @@ export type MentionTarget =
   /** Only in webhook requests, where `.Mentions` names people. */
   | { readonly type: 'user'; readonly name: string; readonly id: string; readonly login: string };
 
+/** Work of renders, in steps. */
+export interface Effort {
+  steps: number;
+}
+
 /** Everything that a render knows besides the data. The same context and data give the same output. */
 export interface RenderContext {
   readonly format: OutputFormat;
@@ -37,6 +42,8 @@ export interface RenderContext {
   mention(target: MentionTarget): string | null;
   /** Rows that the renders of one message or link set have looked up so far. Absent: this render counts for itself. */
   readonly lookedUp?: Set<string>;
+  /** What renders did that are made in one go with this one: together they may do as much as one. */
+  readonly effort?: Effort;
   /** Stops a render that takes longer than 2 s. Its steps are counted in any case. */
   readonly monotonic?: Monotonic;
 }

@@ -122,6 +122,26 @@ describe('a Publication', () => {
     expect(outcome).toMatchObject({ class: 'ok', messageId: null, values: {}, missing: ['id'] });
   });
 
+  test('may do for all parts of its request together what one template may do', async () => {
+    const busy = '{{ range until 1000 }}{{ range until 90 }}{{ if . }}{{ end }}{{ end }}{{ end }}';
+    const headers = (count: number) =>
+      Array.from({ length: count }, (_, index) => `X-${index}: ${busy}ok`).join('\n');
+    const sent = async (count: number) => {
+      const request = `POST https://chat.example/messages\n${headers(count)}\n\n{}`;
+      const outcome = await send(
+        receiver([CREATED]),
+        PUBLISH,
+        LOUD,
+        {},
+        {
+          create: { ...CONFIG.create, request },
+        },
+      );
+      return outcome.class;
+    };
+    expect([await sent(1), await sent(10)]).toEqual(['ok', 'template_error']);
+  });
+
   test('tells a Storm', async () => {
     const to = receiver([CREATED]);
     await send(to, PUBLISH, { ...LOUD, kind: 'publish', shown: storm, targets: [] } as MessageContent);

@@ -45,8 +45,8 @@ export function dataOf(
 }
 
 export function contextOf({ zone, now, lookup, monotonic }: TellingSettings): RenderContext {
-  const limits = monotonic ? { monotonic } : {};
-  return { format: plainFormat, zone, now, lookup, mention: mentionText, lookedUp: new Set(), ...limits };
+  const limits = { lookedUp: new Set<string>(), effort: { steps: 0 }, ...(monotonic ? { monotonic } : {}) };
+  return { format: plainFormat, zone, now, lookup, mention: mentionText, ...limits };
 }
 
 /** A request as people may see it: no Secret, and examples for what answers gave. */

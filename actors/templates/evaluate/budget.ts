@@ -1,9 +1,13 @@
 /** How much a render may do (templates §9). Counting steps ends the same template at the same place everywhere. */
 import { type Micros, type Monotonic, SECOND } from '../../../runtime/clock.ts';
 import { Refusal } from '../refusal.ts';
+import type { Effort } from '../types.ts';
 
-/** Steps are some hundred nanoseconds of work each. */
-const MOST_STEPS = 2_000_000;
+/**
+ * Steps are some thirty nanoseconds of work each, and hardly ever more than a hundred: nobody else gets a turn while a
+ * template is rendered, so that is how long everybody waits for the worst one.
+ */
+const MOST_STEPS = 1_000_000;
 const MOST_VISITED = 100_000;
 const MOST_CALLS = 10_000;
 const MOST_NESTED_CALLS = 100;
@@ -13,24 +17,28 @@ const UNWATCHED = 1_000;
 
 export class Budget {
   readonly #monotonic: Monotonic | null;
+  readonly #effort: Effort;
   readonly #started: Micros;
-  #steps = 0;
-  #lookAt = UNWATCHED;
+  #lookAt: number;
   #visited = 0;
   #calls = 0;
 
-  constructor(monotonic: Monotonic | null) {
+  /** @param effort of the renders that nobody else gets a turn between */
+  constructor(monotonic: Monotonic | null, effort: Effort) {
     this.#monotonic = monotonic;
+    this.#effort = effort;
     this.#started = monotonic?.() ?? 0;
+    this.#lookAt = effort.steps + UNWATCHED;
   }
 
   /** @throws {Refusal} when the render took too long */
   spend(steps: number): void {
-    this.#steps += steps;
-    if (this.#steps < this.#lookAt) return;
-    this.#lookAt = this.#steps + UNWATCHED;
+    const done = this.#effort.steps + steps;
+    this.#effort.steps = done;
+    if (done < this.#lookAt) return;
+    this.#lookAt = done + UNWATCHED;
     const isLate = this.#monotonic !== null && this.#monotonic() - this.#started > LONGEST;
-    if (isLate || this.#steps > MOST_STEPS) throw new Refusal('the render took too long', 'action');
+    if (isLate || done > MOST_STEPS) throw new Refusal('the render took too long', 'action');
   }
 
   /** Counts one step of a range. @throws {Refusal} */
