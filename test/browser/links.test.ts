@@ -3,7 +3,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Api } from '../harness/api.ts';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
 
 let tocsin: Installation;
 let ready: Ready;
@@ -78,4 +80,20 @@ test('a mistake in a template is heard in the editor, and what can be called is 
   await desk.getByText('Fields and functions').click();
   await desk.getByText('replace old new s').waitFor();
   expect(await accessibilityFindings(desk)).toEqual([]);
+});
+
+test('a sample with a very long title makes no page wider', async () => {
+  const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
+  const alerts = [{ labels: { alertname: 'Long'.repeat(60), severity: 'warning' } }];
+  expect(await sender.post({ groupKey: 'long', alerts })).toBe(202);
+  await until('the Alert Group', async () => (await api.get('/alert-groups')).items[0]);
+  const phone = await (await newProfile(browser, { width: 360, height: 740 })).newPage();
+  await signIn(phone, ready);
+  await phone.goto(`${ready.app_url}/template-preview`);
+  await phone
+    .getByLabel('Sample')
+    .getByRole('option', { name: /LongLong/ })
+    .waitFor({ state: 'attached' });
+  const wider = await phone.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+  expect(wider).toBe(false);
 });
