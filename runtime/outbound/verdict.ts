@@ -3,14 +3,12 @@
  * means is the owner's own, and comes as a mapping.
  */
 import { type Micros, SECOND } from '../clock.ts';
-import { cutToBytes, type Mask } from '../secrets/masking.ts';
+import type { Mask } from '../secrets/masking.ts';
 import type { OutboundAnswer, OutboundResult } from './client.ts';
+import { errorLine } from './error-line.ts';
 import type { FailureCode } from './failure.ts';
 import { redirectText } from './redirect.ts';
 import { retryAfter } from './retry-after.ts';
-
-/** Provider texts in errors, bytes. */
-const ERROR_TEXT_BYTES = 1024;
 
 /** Classes of failed requests, those of callbacks included. */
 export const ERROR_CLASSES = [
@@ -127,9 +125,7 @@ function judgeAnswer(answer: OutboundAnswer, mapping: AnswerMapping, context: Ve
   return { class: mapping.status(status), code: 'http_status', error: answeredText(answer, context.mask) };
 }
 
-/** The first bytes of the answer as one line. Masked before it is cut, so that no part of a secret shows. */
 function answeredText(answer: OutboundAnswer, mask: Mask): string {
-  const masked = mask(answer.body.toString('utf8'));
-  const text = cutToBytes(masked.replace(/[\s\p{Cc}]+/gu, ' ').trim(), ERROR_TEXT_BYTES);
+  const text = errorLine(answer.body.toString('utf8'), mask);
   return text === '' ? `answered ${answer.status}` : `answered ${answer.status}: ${text}`;
 }

@@ -1,15 +1,15 @@
 /** What a bridge's answer means for whoever called it (bridge protocol §7, bridge §6.7). Pure. */
 import * as v from 'valibot';
 import { MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
+import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
 import type { OutboundAnswer } from '../../../runtime/outbound/client.ts';
+import { errorLine } from '../../../runtime/outbound/error-line.ts';
 import { retryAfter } from '../../../runtime/outbound/retry-after.ts';
 import type { ErrorCode, Verdict, VerdictContext } from '../../../runtime/outbound/verdict.ts';
-import { cutToBytes } from '../../../runtime/secrets/masking.ts';
 import type { ReadAnswer } from './operations.ts';
 
 /** A longer wait than this is a failure like any other. */
 const LONGEST_WAIT: Micros = 15 * MINUTE;
-const TEXT_BYTES = 1024;
 
 export interface BridgeFailure {
   readonly code: ErrorCode;
@@ -59,8 +59,8 @@ export function answerOutcome<Value>(
 ): Exclude<BridgeOutcome<Value>, { class: 'not_sent' }> {
   const { status } = answer;
   if (status !== 200 && status !== 201) return refusalOf(answer, context);
-  const json = parsed(answer.body);
-  if (json === undefined) return invalid('unknown', status, 'the answer is not JSON');
+  const json = parseAnswer(answer.body);
+  if (json === undefined) return invalid('unknown', status, 'the answer is not JSON, or has too many parts');
   const found = read(json);
   return found.ok
     ? { class: 'ok', value: found.value }
@@ -93,7 +93,7 @@ export function verdictOf(outcome: Exclude<BridgeOutcome<unknown>, { class: 'not
 function refusalOf(answer: OutboundAnswer, { now, mask }: VerdictContext): FailedOutcome {
   const { status } = answer;
   const problem = problemOf(answer.body);
-  const detail = problem.detail === null ? null : oneLine(mask(problem.detail));
+  const detail = problem.detail === null ? null : errorLine(problem.detail, mask);
   const error = detail ? `answered ${status}: ${detail}` : `answered ${status}`;
   const failure = { code: 'http_status', status, error, detail } as const;
   const until = retryAfter(answer.headers['retry-after'], now);
@@ -137,22 +137,8 @@ function classByStatus(status: number, namesWait: boolean): Exclude<ProblemClass
 }
 
 function problemOf(body: Buffer): Problem {
-  const read = v.safeParse(Problem, parsed(body));
+  const read = v.safeParse(Problem, parseAnswer(body));
   return read.success ? read.output : NO_PROBLEM;
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    // Not JSON: whoever asks says what that means.
-    return undefined;
-  }
-}
-
-/** Masked before it is cut, so that no part of a secret shows. */
-function oneLine(masked: string): string {
-  return cutToBytes(masked.replace(/[\s\p{Cc}]+/gu, ' ').trim(), TEXT_BYTES);
 }
 
 function invalid(as: 'unknown' | 'transient' | 'fatal', status: number, error: string) {

@@ -228,6 +228,11 @@ describe('an answer is classified', () => {
       { class: 'unknown', code: 'response_invalid' },
     ],
     [
+      'an answer that is nested deeper than anybody needs',
+      { status: 200, body: { ...CREATED, more: JSON.parse('['.repeat(100) + ']'.repeat(100)) } },
+      { class: 'unknown', code: 'response_invalid' },
+    ],
+    [
       'more than 4 MiB',
       { status: 200, body: 'x'.repeat(4 * 1024 * 1024 + 1) },
       { class: 'unknown', code: 'response_too_large' },

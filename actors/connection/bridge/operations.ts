@@ -94,7 +94,7 @@ const Created = v.object({
 const Replied = v.object({ ...Created.entries, thread_ref: externalId });
 const Edited = v.object({ truncated: v.boolean() });
 const Channel = v.object({ channel_id: externalId, name: characters(1, 10_000) });
-const People = v.object({ items: v.pipe(v.array(PersonShape), v.maxLength(1)) });
+const People = v.object({ items: v.pipe(v.array(v.unknown()), v.maxLength(1), v.array(PersonShape)) });
 const Sent = v.object({ message_id: externalId, replayed: v.boolean() });
 /** A value that this version does not know is taken as it is. */
 const Answered = v.object({ shown_as: v.string(), replayed: v.boolean() });

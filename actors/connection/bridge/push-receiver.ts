@@ -1,6 +1,7 @@
 /** Takes events that bridges push (bridge §7.3). */
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
+import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
 import type { HeaderList } from '../../../runtime/outbound/exchange.ts';
 import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
 import type { ErrorCode } from '../../../runtime/outbound/verdict.ts';
@@ -66,7 +67,7 @@ export function createPushReceiver(deps: PushReceiverDeps): PushReceiver {
     if (!connection || proof.is !== 'authentic') {
       return { answer: 401, code: proof.is === 'authentic' ? 'signature_invalid' : proof.is };
     }
-    const event = readEvent(parsed(push.body), clock.now());
+    const event = readEvent(parseAnswer(push.body), clock.now());
     if (!event) return { answer: 400, code: 'body_invalid' };
     if (event.id !== proof.id) return { answer: 400, code: 'id_mismatch' };
     const isHandled = await intake.handle(connection.id, event);
@@ -112,13 +113,4 @@ function proofOf({ headers }: Push) {
     timestamp: headerOf('webhook-timestamp'),
     signature: headerOf('webhook-signature'),
   };
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    // Not JSON: not an event.
-    return undefined;
-  }
 }
