@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** The HTTP library reads this while it loads, whoever loads it first. */
+const HTTP_LIBRARY = { UWS_HTTP_MAX_HEADERS_SIZE: '16384' };
+
 export default defineConfig({
   test: {
     projects: [
@@ -12,8 +15,7 @@ export default defineConfig({
           maxWorkers: 2,
           // Test files share what they import: loading it anew for each would take half of the time.
           isolate: false,
-          // The HTTP library reads this while it loads, whoever loads it first.
-          env: { UWS_HTTP_MAX_HEADERS_SIZE: '16384' },
+          env: HTTP_LIBRARY,
         },
       },
       {
@@ -24,6 +26,8 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
+          isolate: false,
+          env: HTTP_LIBRARY,
         },
       },
       {

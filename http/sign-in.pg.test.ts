@@ -10,6 +10,7 @@ import { createAccessStore } from '../storage/access.ts';
 import { ensureAccess } from '../storage/access-ensure.ts';
 import { connect, isUnavailable } from '../storage/connection.ts';
 import { noSeeds, recordedAudit } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { signedIn, startHttp } from '../test/http-server.ts';
 import { useDatabase } from '../test/postgres.ts';
 
@@ -19,7 +20,7 @@ const ADA = { login: 'ada@example.org', password: 'correct horse battery' };
 const NOW = 1_791_020_467_000_000;
 
 beforeEach(async () => {
-  await database.sql()`truncate organization, users, sessions, login_throttles cascade`;
+  await empty(database.sql(), 'organization', 'users', 'sessions', 'login_throttles');
 });
 
 /** The server on the real store, hashes and keys, with the bootstrap Admin in place. */

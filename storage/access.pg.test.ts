@@ -8,6 +8,7 @@ import { HOUR, type Micros, SECOND } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { noSeeds } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { createAccessStore } from './access.ts';
 import { type BootstrapAdmin, BootstrapError, ensureAccess } from './access-ensure.ts';
@@ -28,7 +29,7 @@ const log: Log = (event) => void logged.push(event);
 beforeEach(async () => {
   audit = [];
   logged = [];
-  await database.sql()`truncate organization, users, sessions, login_throttles cascade`;
+  await empty(database.sql(), 'organization', 'users', 'sessions', 'login_throttles');
 });
 
 function ensure(bootstrap: BootstrapAdmin | null = ADMIN) {

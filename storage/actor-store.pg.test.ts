@@ -11,6 +11,7 @@ import {
   shardOf,
 } from '../runtime/actor/index.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { createActorStore } from './actor-store.ts';
 import { connect } from './connection.ts';
@@ -97,7 +98,7 @@ async function noted(): Promise<unknown[]> {
 beforeEach(async () => {
   const sql = database.sql();
   await sql`create table if not exists jottings (id bigint generated always as identity, text text unique, number bigint)`;
-  await sql`truncate jottings, actors, inbox, dead_letters`;
+  await empty(sql, 'jottings', 'actors', 'inbox', 'dead_letters');
   await sql`update shards set epoch = 0`;
   await sql`update counters set value = 0`;
 });

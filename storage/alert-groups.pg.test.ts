@@ -7,6 +7,7 @@ import { ConflictError } from '../runtime/actor/index.ts';
 import { HOUR, MINUTE, type Micros, SECOND } from '../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { firstStart, NOW, readDirectory } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { createGroupEngine, firingPart, resolvingPart, slotOf } from './alert-groups/engine.fixture.ts';
 import { createGroupReader, createRelatedGroups } from './alert-groups.ts';
@@ -31,7 +32,7 @@ let now: Micros = NOW;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate timeline_entries, notes, slots, feeds`;
+  await empty(sql, 'timeline_entries', 'notes', 'slots', 'feeds');
   await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
   now = NOW;
   const directory = await readDirectory(sql);

@@ -4,6 +4,7 @@ import type { DeliveryRecord, DeliverySaved, MessagePosted } from '../actors/des
 import type { OpenGroup } from '../actors/destination/messages/ports.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { firstStart, insertDestination, insertGroup, NOW } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { createDeliveryReads } from './deliveries.ts';
 import { pruneLooseMessages, pruneStormDeliveries } from './delivery-pruning.ts';
@@ -20,7 +21,14 @@ let routeId: PublicId;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate deliveries, delivered_messages, storm_alert_groups, route_storms, webhook_events`;
+  await empty(
+    sql,
+    'deliveries',
+    'delivered_messages',
+    'storm_alert_groups',
+    'route_storms',
+    'webhook_events',
+  );
   destination = await insertDestination(sql, 'prod');
   const [route] = await sql<{ id: PublicId }[]>`select id from routes where is_default`;
   routeId = route?.id as PublicId;

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY, type Micros } from '../runtime/clock.ts';
 import { createKeyring, masterKey } from '../runtime/secrets/keyring.ts';
 import { firstStart, NOW } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { readBacklog } from './backlog.ts';
 import { readWebhookDestinations } from './destination-rows.ts';
@@ -21,7 +22,7 @@ const [active, older] = keys;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate keyring, replicas, alive_mark, snapshot_queue, actors`;
+  await empty(sql, 'keyring', 'replicas', 'alive_mark', 'snapshot_queue', 'actors');
 });
 
 async function insertDestination(id: string, keyId: string, isDeleted = false): Promise<void> {

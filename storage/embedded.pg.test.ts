@@ -1,13 +1,15 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connect } from './connection.ts';
 import { type RunningPostgres, startEmbeddedPostgres, startPostgresFrom } from './embedded.ts';
 import { embeddedBinaries } from './postgres-binaries.ts';
 
+/** Files of a server that was started and stopped once; each test begins with a copy of them. */
+let made = '';
 let dataDir = '';
 let running: RunningPostgres[] = [];
 
@@ -40,9 +42,22 @@ async function ask(server: RunningPostgres, statement: string): Promise<Record<s
 const postmaster = async (dir = dataDir) =>
   Number((await readFile(path.join(dir, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'tocsin-embedded-'));
+  await chmod(folder, 0o700);
+  return folder;
+}
+
+beforeAll(async () => {
+  made = await newFolder();
+  await (await start(made)).stop();
+});
+
+afterAll(() => rm(made, { recursive: true, force: true }));
+
 beforeEach(async () => {
-  dataDir = await mkdtemp(path.join(os.tmpdir(), 'tocsin-embedded-'));
-  await chmod(dataDir, 0o700);
+  dataDir = await newFolder();
+  execFileSync('cp', ['-a', path.join(made, 'cluster'), dataDir]);
   running = [];
 });
 

@@ -7,6 +7,7 @@ import { routePathOf } from '../actors/integration/route-path.ts';
 import type { RecordedEffect } from '../runtime/actor/index.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { firstStart, NOW, readDirectory } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { createHeartbeatSignals } from './heartbeat-signals.ts';
 import { tellConfiguration, tellUntold } from './integration-news.ts';
@@ -18,7 +19,7 @@ const LAB = newPublicId('NT');
 
 beforeEach(async () => {
   await firstStart(database.sql());
-  await database.sql()`truncate integration_states, learned_routes, truncated_feeds`;
+  await empty(database.sql(), 'integration_states', 'learned_routes', 'truncated_feeds');
 });
 
 async function record(...effects: (IntegrationRecord & RecordedEffect)[]): Promise<void> {

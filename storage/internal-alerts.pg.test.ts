@@ -8,6 +8,7 @@ import { DAY, type Micros, SECOND } from '../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../runtime/secrets/keyring.ts';
 import { firstStart, insertDestination } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { createDestinationStore } from './destinations.ts';
 import { createIntegrationStore } from './integrations.ts';
@@ -35,7 +36,7 @@ let integration: PublicId;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql, key);
-  await sql`truncate internal_alerts, snapshot_queue`;
+  await empty(sql, 'internal_alerts', 'snapshot_queue');
   destination = await insertDestination(sql, 'ops');
   integration = newPublicId('NT');
   await sql`

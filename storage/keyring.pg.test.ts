@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { masterKey } from '../runtime/secrets/keyring.ts';
 import { SEALED_FIELDS } from '../runtime/secrets/sealed-fields.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { ensureKeyring } from './keyring.ts';
 
@@ -11,7 +12,7 @@ const ensure = (keys: Parameters<typeof ensureKeyring>[1]) =>
   database.sql().begin((tx) => ensureKeyring(tx, keys));
 
 beforeEach(async () => {
-  await database.sql()`truncate keyring`;
+  await empty(database.sql(), 'keyring');
 });
 
 describe('the keyring of a database', () => {

@@ -4,6 +4,7 @@ import { HOUR, MINUTE, type Micros, SECOND } from '../runtime/clock.ts';
 import type { Member } from '../runtime/placement/coordination.ts';
 import { masterKey } from '../runtime/secrets/keyring.ts';
 import { NOW, stoppedClock } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { createEpochStore } from './epochs.ts';
 import { ensureKeyring } from './keyring.ts';
@@ -31,7 +32,7 @@ const write = (me: Member, at: Micros, changes: object = {}) =>
 
 beforeEach(async () => {
   const sql = database.sql();
-  await sql`truncate replicas, keyring`;
+  await empty(sql, 'replicas', 'keyring');
   await sql`update shards set owner = null, taken_at = null`;
   await sql.begin((tx) => ensureKeyring(tx, [key]));
 });

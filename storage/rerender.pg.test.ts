@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { masterKey } from '../runtime/secrets/keyring.ts';
 import { firstStart, insertGroup, NOW } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { readKeyUse } from './key-use.ts';
 import { rerenderNaming, rerenderOldButtons } from './rerender.ts';
@@ -15,7 +16,7 @@ let destination: PublicId;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql, active);
-  await sql`truncate deliveries`;
+  await empty(sql, 'deliveries');
   destination = newPublicId('DS');
   await sql`
     insert into destinations (id, version, type, name, limiter, mentions, secrets_version, created_at)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { NewSnapshot } from '../actors/feed/ports.ts';
 import { DAY } from '../runtime/clock.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { connect } from './connection.ts';
 import type { Sql } from './records.ts';
@@ -14,7 +15,7 @@ const database = useDatabase();
 useSnapshotPartitions(database);
 
 beforeEach(async () => {
-  await database.sql()`truncate snapshot_queue, snapshot_bodies, stored_snapshots`;
+  await empty(database.sql(), 'snapshot_queue', 'snapshot_bodies', 'stored_snapshots');
 });
 
 async function bodyCount(): Promise<number> {

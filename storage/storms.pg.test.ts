@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { RouteRecord } from '../actors/route/effects.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { firstStart, insertGroup, internalAlerts, NOW, recordedAudit } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { readRoutes } from './route-rows.ts';
 import { createRouteStore } from './routes.ts';
@@ -14,7 +15,7 @@ let routeId: PublicId;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate route_storms, storm_alert_groups`;
+  await empty(sql, 'route_storms', 'storm_alert_groups');
   routeId = (await readRoutes(sql))[0]?.id as PublicId;
 });
 

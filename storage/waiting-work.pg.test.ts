@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { MINUTE } from '../runtime/clock.ts';
 import { NOW } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { markAlive, tellDowntime } from './downtimes.ts';
 import { enqueueInbox } from './inbox.ts';
@@ -13,7 +14,7 @@ useSnapshotPartitions(database);
 const work = () => createWaitingWork(database.sql());
 
 beforeEach(async () => {
-  await database.sql()`truncate snapshot_queue, inbox, alive_mark, downtimes`;
+  await empty(database.sql(), 'snapshot_queue', 'inbox', 'alive_mark', 'downtimes');
 });
 
 test('Snapshots wait up to a number', async () => {

@@ -8,6 +8,7 @@ import type { WebhookEventRecorded } from '../actors/effects.ts';
 import type { GroupView } from '../actors/lifecycle.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { firstStart, insertDestination, insertGroup, NOW } from '../test/configuration.ts';
+import { empty } from '../test/emptied.ts';
 import { useDatabase } from '../test/postgres.ts';
 import { readGroupDeliveries } from './group-deliveries.ts';
 import {
@@ -30,7 +31,7 @@ let clock = NOW;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate webhook_events`;
+  await empty(sql, 'webhook_events');
   relay = await insertDestination(sql, 'relay');
   const [route] = await sql<{ id: string }[]>`select id from routes`;
   group = await insertGroup(sql, { routeId: route?.id ?? '' });

@@ -14,6 +14,7 @@ import { createInternalAlerts } from '../storage/internal-alerts.ts';
 import { ensureKeyring } from '../storage/keyring.ts';
 import type { Sql } from '../storage/records.ts';
 import type { Seeds } from '../storage/second-factors.ts';
+import { empty } from './emptied.ts';
 
 export const NOW: Micros = 1_790_000_000_000_000;
 
@@ -23,15 +24,28 @@ export const stoppedClock: Clock = {
   after: () => ({ cancel: () => undefined }),
 };
 
+/** With what goes with it, such as the Alert Groups that its Routes took. */
+const CONFIGURATION = [
+  ...['routes', 'route_order', 'integrations', 'integration_tokens', 'integration_counters'],
+  ...['integration_counter_slots', 'organization', 'connections', 'connection_events', 'destinations'],
+  ...[
+    'destination_secrets',
+    'users',
+    'service_accounts',
+    'sessions',
+    'alert_groups',
+    'group_alerts',
+    'inbox',
+  ],
+  ...['account_link_bad_tokens', 'link_rules', 'lookup_tables', 'keyring'],
+];
+
 /**
  * Empties the configuration and brings it to the state of a first start.
  * @param key the active one; without it nothing can be sealed
  */
 export async function firstStart(sql: Sql, key?: MasterKey): Promise<void> {
-  await sql`
-    truncate routes, route_order, integrations, integration_tokens, integration_counters, integration_counter_slots, organization, connections, connection_events, destinations,
-      destination_secrets, users, service_accounts, sessions, alert_groups, group_alerts, inbox, account_link_bad_tokens, link_rules, lookup_tables, keyring
-    cascade`;
+  await empty(sql, ...CONFIGURATION);
   await sql`insert into route_order (version) values (1)`;
   await sql`
     insert into organization (id, version, settings)

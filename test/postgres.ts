@@ -19,8 +19,8 @@ declare module 'vitest' {
 /** Database with all migrations, which test databases are copied from. */
 const TEMPLATE = 'tocsin_template';
 
-/** Durability is not under test; speed is welcome. */
-const FAST = { fsync: 'off', full_page_writes: 'off', max_connections: '100' };
+/** Durability is not under test; speed is welcome. A copied database goes through the log whole. */
+const FAST = { fsync: 'off', full_page_writes: 'off', wal_compression: 'off', max_connections: '100' };
 
 export interface TestServer {
   /** The server with its maintenance database. */

@@ -31,6 +31,7 @@ import {
   recordedHints,
   stoppedClock,
 } from './configuration.ts';
+import { empty } from './emptied.ts';
 import { type OperationClient, operationClient } from './operation-client.ts';
 import { makeSnapshotPartitions } from './snapshot-partitions.ts';
 
@@ -56,7 +57,15 @@ export async function templateWorld(sql: Sql): Promise<TemplateWorld> {
   await firstStart(sql);
   await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
   await makeSnapshotPartitions(sql, NOW - DAY, NOW);
-  await sql`truncate stored_snapshots, snapshot_queue, snapshot_bodies, slots, feeds, timeline_entries`;
+  await empty(
+    sql,
+    'stored_snapshots',
+    'snapshot_queue',
+    'snapshot_bodies',
+    'slots',
+    'feeds',
+    'timeline_entries',
+  );
   await sql`
     insert into integrations (
       id, version, builtin, name, description, static_labels, duplicate_window_seconds, heartbeat_enabled,

@@ -3,6 +3,7 @@ import { type Address, type RecentMessage, shardOf, UnavailableError } from '../
 import { MINUTE } from '../../runtime/clock.ts';
 import { createActorStateReader } from '../../storage/actor-state.ts';
 import { firstStart, NOW, readDirectory, stoppedClock } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { actorOperations } from './actors.ts';
@@ -18,7 +19,7 @@ let asked: Address[];
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate actors`;
+  await empty(sql, 'actors');
   await sql`update shards set owner = null, taken_at = null`;
   recent = [];
   asked = [];

@@ -7,6 +7,7 @@ import { createGroupReader } from '../../storage/alert-groups.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
 import { firstStart, linksWithoutRules, NOW, readDirectory, stoppedClock } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import type { Identity } from '../operation.ts';
@@ -41,7 +42,7 @@ const ask: ActorSystem['ask'] = async ({ key }, message) => {
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate timeline_entries, notes, slots, feeds`;
+  await empty(sql, 'timeline_entries', 'notes', 'slots', 'feeds');
   await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
   const directory = await readDirectory(sql);
   routeId = directory.current().routes.at(-1)?.id as PublicId;

@@ -37,6 +37,7 @@ import {
   recordedHints,
   stoppedClock,
 } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { PLAIN_INFO, type ScriptedBridge, startScriptedBridge } from '../../test/fakes/scripted-bridge.ts';
 import { type Answered, type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
@@ -66,7 +67,7 @@ let connectionId: string;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql, key);
-  await sql`truncate delivered_messages, destination_targets`;
+  await empty(sql, 'delivered_messages', 'destination_targets');
   audit = recordedAudit();
   hints = recordedHints();
   told = [];

@@ -19,6 +19,7 @@ import {
   recordedHints,
   stoppedClock,
 } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type Answered, type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { destinationOperations } from './destinations.ts';
@@ -40,7 +41,7 @@ let settings: ReturnType<typeof createWebhookSettings>;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql, key);
-  await sql`truncate webhook_events`;
+  await empty(sql, 'webhook_events');
   await sql`update organization_outbound_policy set version = 1, policy = 'standard', allowed = '[]', denied = '[]'`;
   audit = recordedAudit();
   hints = recordedHints();

@@ -13,6 +13,7 @@ import { createAlertsView } from '../../storage/alert-groups.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
 import { firstStart, NOW, readDirectory, stoppedClock } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type Answered, type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { integrationAlertOperations } from './integrations-alerts.ts';
@@ -31,7 +32,7 @@ let groups = 0;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate timeline_entries, notes, slots, feeds`;
+  await empty(sql, 'timeline_entries', 'notes', 'slots', 'feeds');
   await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
   await insertIntegration('prod', null);
   const directory = await readDirectory(sql);

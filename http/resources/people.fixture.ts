@@ -12,6 +12,7 @@ import { createPeople } from '../../storage/people.ts';
 import type { Sql } from '../../storage/records.ts';
 import { createUserStore } from '../../storage/users.ts';
 import { firstStart, recordedAudit, recordedHints } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type Received, type SignedIn, signedIn, startHttp } from '../../test/http-server.ts';
 import { storedUser } from '../../test/signed-in.ts';
 import { personalTokenOperations } from './personal-tokens.ts';
@@ -23,7 +24,7 @@ export const PASSWORD = 'correct horse battery';
 export async function startWithPeople(sql: Sql) {
   const key = masterKey(randomBytes(32));
   await firstStart(sql, key);
-  await sql`truncate login_throttles, inbox`;
+  await empty(sql, 'login_throttles', 'inbox');
   const { appendAudit, entries, actions } = recordedAudit();
   const stored = { sql, appendAudit, keyring: createKeyring([key], key.id), log: silentLog };
   const hints = recordedHints();

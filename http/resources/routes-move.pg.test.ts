@@ -22,6 +22,7 @@ import {
   recordedHints,
   stoppedClock,
 } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { routeOperations } from './routes.ts';
@@ -40,7 +41,7 @@ let beforeAsk: (group: PublicId) => Promise<void>;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate timeline_entries, notes, slots, feeds`;
+  await empty(sql, 'timeline_entries', 'notes', 'slots', 'feeds');
   await ensurePartitions(sql, NOW, PARTITIONED_TABLES);
   const directory = await readDirectory(sql);
   audit = recordedAudit();

@@ -16,6 +16,7 @@ import {
   recordedHints,
   stoppedClock,
 } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { makeSnapshotPartitions } from '../../test/snapshot-partitions.ts';
@@ -35,7 +36,7 @@ beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
   await makeSnapshotPartitions(sql, NOW - 3 * DAY, NOW);
-  await sql`truncate stored_snapshots, snapshot_queue, snapshot_bodies`;
+  await empty(sql, 'stored_snapshots', 'snapshot_queue', 'snapshot_bodies');
   await insertIntegration(LAB, 'lab', { env: 'lab' }, null);
   await insertIntegration(GONE, 'gone', {}, NOW);
   directory = await readDirectory(sql);

@@ -15,6 +15,7 @@ import {
   recordedHints,
   stoppedClock,
 } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { routeOperations } from './routes.ts';
@@ -29,7 +30,7 @@ let hints: ReturnType<typeof recordedHints>;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate route_suggestion_dismissals`;
+  await empty(sql, 'route_suggestion_dismissals');
   directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
   audit = recordedAudit();
   hints = recordedHints();

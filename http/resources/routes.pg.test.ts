@@ -13,6 +13,7 @@ import {
   recordedHints,
   stoppedClock,
 } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { routeOperations } from './routes.ts';
@@ -371,7 +372,7 @@ describe('a deletion', () => {
     expect(refusalOf(answer)).toEqual([409, 'route-has-open-alert-groups', 'route-has-open-alert-groups']);
     expect(answer.body.open_alert_group_count).toBe(2);
     expect((await api.get(`/routes/${id}`)).body.open_alert_group_count).toBe(2);
-    await sql`truncate alert_groups`;
+    await empty(sql, 'alert_groups');
     expect((await api.delete(`/routes/${id}`)).status).toBe(204);
   });
 

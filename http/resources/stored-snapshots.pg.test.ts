@@ -8,6 +8,7 @@ import { newSnapshot } from '../../storage/snapshots.fixture.ts';
 import { createSnapshotQueue, settledSnapshots, snapshotReceipts } from '../../storage/snapshots.ts';
 import { createStoredSnapshotReader } from '../../storage/stored-snapshots.ts';
 import { firstStart, NOW, readDirectory, stoppedClock } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type Answered, type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { makeSnapshotPartitions } from '../../test/snapshot-partitions.ts';
@@ -25,7 +26,7 @@ beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
   await makeSnapshotPartitions(sql, NOW - KEPT - DAY, NOW);
-  await sql`truncate snapshot_queue, snapshot_bodies, stored_snapshots`;
+  await empty(sql, 'snapshot_queue', 'snapshot_bodies', 'stored_snapshots');
   const directory = await readDirectory(sql);
   const operations = storedSnapshotOperations({ reader: createStoredSnapshotReader(sql) });
   api = operationClient({ operations, directory, clock: stoppedClock });

@@ -17,6 +17,7 @@ import {
   readDirectory,
   stoppedClock,
 } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { type OperationClient, operationClient } from '../../test/operation-client.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { systemStatusOperations } from './system-status.ts';
@@ -29,7 +30,16 @@ let redisUp: boolean | null;
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate integration_states, replicas, keyring, alive_mark, downtimes, snapshot_queue, webhook_events`;
+  await empty(
+    sql,
+    'integration_states',
+    'replicas',
+    'keyring',
+    'alive_mark',
+    'downtimes',
+    'snapshot_queue',
+    'webhook_events',
+  );
   await sql`update shards set owner = null, taken_at = null`;
   await sql.begin((tx) => ensureKeyring(tx, [key]));
   redisUp = true;

@@ -1,13 +1,12 @@
 /** `tocsin doctor` on real databases, well ones and broken ones. */
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { connect } from '../../storage/connection.ts';
-import { ensureKeyring } from '../../storage/keyring.ts';
+import { beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
 import type { Sql } from '../../storage/records.ts';
 import { firstStart } from '../../test/configuration.ts';
-import { createTestDatabase, dropTestDatabase } from '../../test/postgres.ts';
+import { empty } from '../../test/emptied.ts';
+import { createTestDatabase, dropTestDatabase, useDatabase } from '../../test/postgres.ts';
 import { MINUTE, systemClock } from '../clock.ts';
 import type { DatabaseSettings } from '../config.ts';
 import { createKeyring, masterKey } from '../secrets/keyring.ts';
@@ -20,20 +19,17 @@ const PASSWORD = 'canary-database-password';
 const REDIS_PASSWORD = 'canary-redis-password';
 const ADMIN_PASSWORD = 'canary-admin-password';
 
+const database = useDatabase();
 let settings: DatabaseSettings;
 let sql: Sql;
 
 beforeEach(async () => {
-  settings = await createTestDatabase(inject('postgres'));
-  sql = connect(settings, { max: 2, applicationName: 'doctor-test' });
-  await firstStart(sql);
-  await sql.begin((tx) => ensureKeyring(tx, [masterKey(key)]));
+  settings = database.settings();
+  sql = database.sql();
+  await firstStart(sql, masterKey(key));
+  await empty(sql, 'replicas', 'snapshot_queue');
+  await sql`update shards set owner = null, taken_at = null where owner is not null`;
   await ensurePartitions(sql, systemClock.now(), PARTITIONED_TABLES);
-});
-
-afterEach(async () => {
-  await sql.end({ timeout: 1 });
-  await dropTestDatabase(inject('postgres'), settings);
 });
 
 type Env = Readonly<Record<string, string>>;
@@ -204,7 +200,9 @@ describe('the database', () => {
   });
 
   test('with an older schema says how to bring it up to date', async () => {
-    await sql`delete from schema_migrations where version = (select max(version) from schema_migrations)`;
+    const [newest] = await sql`
+      delete from schema_migrations where version = (select max(version) from schema_migrations) returning *`;
+    onTestFinished(async () => void (await sql`insert into schema_migrations ${sql(newest ?? {})}`));
     const { code, line } = await examine();
     expect(code).toBe(1);
     expect(line('schema')).toMatch(/^FAIL schema: .*tocsin migrate/);
@@ -214,6 +212,7 @@ describe('the database', () => {
     await sql`
       insert into schema_migrations (version, name, checksum, started_at, applied_at)
       values (999, 'later', '', 1, 1)`;
+    onTestFinished(async () => void (await sql`delete from schema_migrations where version = 999`));
     expect((await examine()).line('schema')).toMatch(/^FAIL schema: .*version 999.*newer release/);
   });
 
@@ -248,7 +247,7 @@ describe('keys', () => {
   });
 
   test('of a database that was never started on have yet to be chosen', async () => {
-    await sql`truncate keyring`;
+    await empty(sql, 'keyring');
     const { code, line } = await examine();
     expect(code).toBe(0);
     expect(line('key_canary')).toMatch(/^WARN key_canary: there is none yet/);

@@ -1,9 +1,8 @@
 /** `tocsin ingest replay` on real databases. */
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { SnapshotSettled } from '../../actors/feed/effects.ts';
 import type { NewSnapshot } from '../../actors/feed/ports.ts';
-import { connect } from '../../storage/connection.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
 import type { Sql } from '../../storage/records.ts';
@@ -11,36 +10,33 @@ import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
 import { newSnapshot } from '../../storage/snapshots.fixture.ts';
 import { createSnapshotQueue, settledSnapshots, snapshotReceipts } from '../../storage/snapshots.ts';
 import { firstStart } from '../../test/configuration.ts';
-import { createTestDatabase, dropTestDatabase } from '../../test/postgres.ts';
+import { empty } from '../../test/emptied.ts';
+import { useDatabase } from '../../test/postgres.ts';
 import { makeSnapshotPartitions } from '../../test/snapshot-partitions.ts';
 import { DAY, HOUR, MINUTE, type Micros, systemClock } from '../clock.ts';
 import type { DatabaseSettings } from '../config.ts';
 import type { PublicId } from '../public-id.ts';
 import { runCommandLine } from './command.ts';
-import { parseDuration } from './duration.ts';
 import { ingestReplay } from './ingest-replay.ts';
 
 const SENDER = 'NT000000000001' as PublicId;
 const OTHER = 'NT000000000002' as PublicId;
 
+const database = useDatabase();
 let settings: DatabaseSettings;
 let sql: Sql;
 let now: Micros;
 
 beforeEach(async () => {
-  settings = await createTestDatabase(inject('postgres'));
-  sql = connect(settings, { max: 2, applicationName: 'replay-test' });
+  settings = database.settings();
+  sql = database.sql();
   now = systemClock.now();
   await firstStart(sql);
+  await empty(sql, 'stored_snapshots', 'snapshot_queue', 'snapshot_bodies', 'audit_log');
   await ensurePartitions(sql, now, PARTITIONED_TABLES);
   await makeSnapshotPartitions(sql, now - 20 * DAY, now);
   await insertIntegration(SENDER, 'prod', null);
   await insertIntegration(OTHER, 'test', null);
-});
-
-afterEach(async () => {
-  await sql.end({ timeout: 1 });
-  await dropTestDatabase(inject('postgres'), settings);
 });
 
 async function insertIntegration(id: string, name: string, deletedAt: Micros | null): Promise<void> {
@@ -229,23 +225,10 @@ describe('refusals change nothing', () => {
 
   test('without settings, and with a schema that is not this one', async () => {
     expect((await replay(['--since', '3d', '--actor', 'Ann'], { SVC_DATABASE_NAME: '' })).code).toBe(1);
-    await sql`delete from schema_migrations where version = (select max(version) from schema_migrations)`;
+    const [newest] = await sql`
+      delete from schema_migrations where version = (select max(version) from schema_migrations) returning *`;
+    onTestFinished(async () => void (await sql`insert into schema_migrations ${sql(newest ?? {})}`));
     const { code, err } = await replay(['--since', '3d', '--actor', 'Ann']);
     expect([code, err.join()]).toEqual([1, expect.stringContaining('tocsin migrate')]);
   });
-});
-
-test.each([
-  ['90m', 90 * MINUTE],
-  ['12h', 12 * HOUR],
-  ['3d', 3 * DAY],
-  ['', null],
-  ['3', null],
-  ['-3d', null],
-  ['1.5h', null],
-  ['3D', null],
-  ['3 d', null],
-  ['0h', null],
-])('the duration "%s"', (text, expected) => {
-  expect(parseDuration(text)).toBe(expected);
 });

@@ -6,6 +6,7 @@ import { createDirectory } from '../../storage/directory.ts';
 import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
 import { createLinkSource } from '../../storage/link-source.ts';
 import { firstStart, insertDestination, NOW } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { createManualClock } from '../../test/fakes/manual-clock.ts';
 import { createSignalsHub, type HubMember } from '../../test/fakes/signals.ts';
 import { useDatabase } from '../../test/postgres.ts';
@@ -21,7 +22,7 @@ const HASH = Buffer.from('a token');
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await sql`truncate announcements`;
+  await empty(sql, 'announcements');
   await sql`update organization_outbound_policy set policy = 'standard'`;
 });
 

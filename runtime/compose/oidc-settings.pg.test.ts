@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
+import { empty } from '../../test/emptied.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { DAY } from '../clock.ts';
 import { startWithProvider } from './oidc.fixture.ts';
@@ -10,7 +11,7 @@ let lab: Awaited<ReturnType<typeof startWithProvider>>;
 
 beforeEach(async () => {
   lab = await startWithProvider(database.sql());
-  await lab.sql`truncate internal_alerts, snapshot_queue`;
+  await empty(lab.sql, 'internal_alerts', 'snapshot_queue');
 });
 
 const read = () => lab.send('GET', '/api/v1/oidc-settings', { as: lab.admin });

@@ -17,6 +17,7 @@ import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
 import type { Sql } from '../../storage/records.ts';
 import { createRequestLogStore } from '../../storage/request-records.ts';
+import { empty } from '../../test/emptied.ts';
 import { type ProxyFake, startProxy } from '../../test/fakes/proxies.ts';
 import { until } from '../../test/harness/until.ts';
 import { useDatabase } from '../../test/postgres.ts';
@@ -48,7 +49,7 @@ afterEach(async () => {
 });
 
 beforeEach(async () => {
-  await database.sql()`truncate request_records`;
+  await empty(database.sql(), 'request_records');
   await ensurePartitions(database.sql(), systemClock.now(), PARTITIONED_TABLES);
 });
 

@@ -12,6 +12,7 @@ import { ensurePartitions } from '../../../storage/partitions.ts';
 import { createReplicaRecordStore } from '../../../storage/replica-records.ts';
 import { SECRET_FIELDS, sealedValues } from '../../../storage/sealed-values.ts';
 import { firstStart, internalAlerts } from '../../../test/configuration.ts';
+import { empty } from '../../../test/emptied.ts';
 import { until } from '../../../test/harness/until.ts';
 import { useDatabase } from '../../../test/postgres.ts';
 import { MINUTE, type Micros, systemClock } from '../../clock.ts';
@@ -42,7 +43,7 @@ beforeEach(async () => {
   now = systemClock.now();
   await firstStart(sql, old);
   await ensurePartitions(sql, now, PARTITIONED_TABLES);
-  await sql`truncate replicas, inbox`;
+  await empty(sql, 'replicas', 'inbox');
   await fillEveryField();
 });
 
@@ -478,7 +479,7 @@ describe('after all keys were lost, a reset', () => {
 });
 
 test('a database that was never started on has nothing to rotate, verify or reset', async () => {
-  await database.sql()`truncate keyring`;
+  await empty(database.sql(), 'keyring');
   for (const words of [
     ['verify'],
     ['rotate', '--activate', next.id, '--actor', 'Ann'],

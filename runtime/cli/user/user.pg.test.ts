@@ -9,6 +9,7 @@ import { appendAudit } from '../../../storage/audit.ts';
 import { PARTITIONED_TABLES } from '../../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../../storage/partitions.ts';
 import { firstStart, noSeeds } from '../../../test/configuration.ts';
+import { empty } from '../../../test/emptied.ts';
 import { useDatabase } from '../../../test/postgres.ts';
 import { storedSession, storedUser } from '../../../test/signed-in.ts';
 import { systemClock } from '../../clock.ts';
@@ -33,7 +34,7 @@ beforeEach(async () => {
   const now = systemClock.now();
   await firstStart(sql, key);
   await ensurePartitions(sql, now, PARTITIONED_TABLES);
-  await sql`truncate login_throttles`;
+  await empty(sql, 'login_throttles');
   ann = await storedUser(sql, 'admin', now);
   await sql`update users set login = 'Ann', login_folded = 'ann', name = 'Ann B.' where id = ${ann}`;
   // Nobody asks the server: only that there is a session counts.
