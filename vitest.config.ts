@@ -46,7 +46,8 @@ export default defineConfig({
           include: ['runtime/**/*.redis.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: 2,
+          // Most of the time they wait for a Redis that is away.
+          maxWorkers: 4,
         },
       },
       {
