@@ -11,9 +11,11 @@ import type { Launcher } from './postgres-run-as.ts';
 /** The one user of the server. */
 export const SERVER_USER = 'tocsin';
 
+const FORM = ['--encoding=UTF8', '--data-checksums', '--no-instructions'];
 /** Texts in the order of their code points, as under C, and alike whatever the case, which C says of English alone. */
 const LOCALE = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-const FORM = ['--encoding=UTF8', ...LOCALE, '--data-checksums', '--no-instructions'];
+/** Before 17 that is the operating system's to know. */
+const LOCALE_BEFORE_17 = ['--locale=C.UTF-8'];
 /** Whoever can enter the socket's folder is let in; nobody else can reach the server. */
 const ACCESS = [`--username=${SERVER_USER}`, '--auth-local=trust', '--auth-host=reject'];
 
@@ -40,6 +42,7 @@ async function makeCluster(binaries: PostgresBinaries, cluster: string, launcher
   const [program, args] = launcher.command(path.join(binaries.bin, 'initdb'), [
     `--pgdata=${fresh}`,
     ...FORM,
+    ...(binariesMajor(binaries) < 17 ? LOCALE_BEFORE_17 : LOCALE),
     ...ACCESS,
   ]);
   await promisify(execFile)(program, args, {
