@@ -157,6 +157,30 @@ test('open groups of a Route are walked page by page, each once', async () => {
   expect(found).toEqual([2, 5, 0, 1, 3, 4, 6].map((index) => ids[index]));
 });
 
+test('those that wait are walked page by page, whatever became of the others', async () => {
+  const ids = Array.from({ length: 5 }, () => newPublicId('AG')).sort();
+  await write(ids.map((id) => saved(delivery(id), { wanted: false })));
+  await write([saved(delivery(ids[2] as PublicId), { state: 'delivered', wanted: false })]);
+  const found: string[] = [];
+  for (let after: { subject: string; target: number } | null = null; ; ) {
+    const page = await reads().waiting({ destinationId: destination, after, limit: 3 });
+    found.push(...groups(page));
+    const last = page.at(-1);
+    if (last?.subject.kind !== 'group') break;
+    after = { subject: last.subject.groupId, target: last.target };
+  }
+  expect(found).toEqual([0, 1, 3, 4].map((index) => ids[index]));
+});
+
+test('the summary of a Storm is found by its message, and nothing else is', async () => {
+  const message = { id: 'm/7' } as NonNullable<Delivery['message']>;
+  const subject = { kind: 'storm', routeId, since: NOW } as const;
+  const summary = { ...delivery(newPublicId('AG')), subject, message };
+  await write([saved(summary, { wanted: false }), saved(delivery(newPublicId('AG'), { message }))]);
+  expect(await reads().summary(destination, 'm/7')).toEqual([summary]);
+  expect(await reads().summary(destination, 'm/8')).toEqual([]);
+});
+
 describe('messages that were posted', () => {
   const posted = (
     messageId: string,

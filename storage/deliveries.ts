@@ -26,6 +26,27 @@ export function createDeliveryReads(sql: Sql): DeliveryReads {
         return rows.map(({ kept }) => kept);
       }),
 
+    summary: (destinationId, messageId) =>
+      unlessUnavailable(async () => {
+        // index: deliveries_of_storms
+        const rows = await sql<KeptRow[]>`
+          select kept from deliveries
+          where destination_id = ${destinationId} and group_id is null and kept -> 'message' ->> 'id' = ${messageId}`;
+        return rows.map(({ kept }) => kept);
+      }),
+
+    waiting: ({ destinationId, after, limit }) =>
+      unlessUnavailable(async () => {
+        // index: deliveries_pkey
+        const rows = await sql<KeptRow[]>`
+          select kept from deliveries
+          where destination_id = ${destinationId} and state = 'pending'
+            and (subject, target) > (${after?.subject ?? ''}, ${after?.target ?? 0})
+          order by subject, target
+          limit ${limit}`;
+        return rows.map(({ kept }) => kept);
+      }),
+
     open: ({ destinationId, routeId, after, limit }) =>
       unlessUnavailable(async () => {
         // index: deliveries_of_route with a Route, deliveries_pkey without one

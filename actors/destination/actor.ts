@@ -9,7 +9,7 @@ import type { DirectorySource } from '../directory.ts';
 import { attemptFinished, endEvents, lostSecrets, notDelivered } from './attempts.ts';
 import type { WebhookSend } from './effects.ts';
 import type { WaitingEvent } from './event-queue.ts';
-import { tellWaiting } from './health.ts';
+import { resumeTelling } from './health.ts';
 import { mostStarted, tokenDueAt, withoutToken } from './limiter.ts';
 import type { DeliveryReads } from './messages/ports.ts';
 import {
@@ -102,7 +102,7 @@ function receive(
   const prepared = (env.prepared as Prepared | undefined) ?? {};
   if (prepared.events) takePage(rows, prepared.events);
   takePrepared(turn, prepared);
-  if (rows.fresh) resumeTelling(turn);
+  if (rows.fresh) begin(turn);
   handle(turn, message, env);
   recallLost(turn);
   pump(turn);
@@ -192,16 +192,15 @@ function recall(turn: DestinationTurn, events: readonly WaitingEvent[]): void {
   }
 }
 
-/** A restart in the middle of telling groups begins it again: saying it twice is better than not at all. */
-function resumeTelling(turn: DestinationTurn): void {
+/** The first turn with these rows: whatever was under way may be lost. */
+function begin(turn: DestinationTurn): void {
   turn.rows.fresh = false;
-  const { telling, snapshot } = turn.state;
-  const { probe: running } = snapshot.context;
+  const { probe: running } = turn.state.snapshot.context;
   const isLost = running !== null && !turn.rows.queue.head(running)?.inFlight && !isProbeUnderWay(turn);
   if (isLost) {
     apply(turn, { type: 'probe_lost', at: turn.now });
   }
-  if (telling) tellWaiting(turn, telling);
+  resumeTelling(turn);
 }
 
 /** Starts every call that may start now. */

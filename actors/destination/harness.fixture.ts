@@ -43,6 +43,8 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     deliveries: {
       page: async () => ({ deliveries: [], more: false }),
       read: async () => [],
+      summary: async () => [],
+      waiting: async () => [],
       open: async () => [],
       openGroups: async () => ({ groups: [], stormSince: null }),
     },

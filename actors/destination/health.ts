@@ -1,7 +1,7 @@
 /** The Destination becomes Broken and recovers: what is told, and what begins anew (delivery §7.4, webhooks §3.5). */
 
 import type { DestinationEvent } from './machine.ts';
-import { messagesRecovered, waitingGroups } from './messages/recovery.ts';
+import { messagesRecovered, tellAllHealth, tellLoadedHealth } from './messages/recovery.ts';
 import { announce, apply, type DestinationTurn, isBroken, note } from './turn.ts';
 
 export function broke(turn: DestinationTurn, reason: string): void {
@@ -12,6 +12,7 @@ export function broke(turn: DestinationTurn, reason: string): void {
   apply(turn, { type: 'broke', reason, at: turn.now });
   announce(turn, { change: 'destination_broken', reason });
   tellWaiting(turn, 'destination_broken');
+  tellAllHealth(turn);
 }
 
 /** @param by the end of a probe, or what a person started */
@@ -25,20 +26,23 @@ export function recovered(
   turn.rows.queue.renew();
   turn.records.push({ type: 'webhook.budgets_renewed', destinationId: turn.id, at: turn.now });
   tellWaiting(turn, 'destination_recovered');
+  tellAllHealth(turn);
   messagesRecovered(turn);
 }
 
-/** Tells every group that waits here, in pages that survive a restart. */
-export function tellWaiting(
-  turn: DestinationTurn,
-  event: 'destination_broken' | 'destination_recovered',
-): void {
+/** A restart in the middle of telling groups begins it again: saying it twice is better than not at all. */
+export function resumeTelling(turn: DestinationTurn): void {
+  const { telling } = turn.state;
+  if (!telling) return;
+  tellWaiting(turn, telling);
+  tellLoadedHealth(turn);
+}
+
+/** Tells every group whose events wait here, as far as they are in memory. */
+function tellWaiting(turn: DestinationTurn, event: 'destination_broken' | 'destination_recovered'): void {
   const problem = event === 'destination_broken';
   const error = problem ? turn.state.snapshot.context.reason : null;
   for (const groupId of turn.rows.queue.groupIds()) note(turn, { groupId, event, error, problem });
-  for (const groupId of waitingGroups(turn)) {
-    turn.rows.notes.push({ groupId, event, error, problem, loudness: 'quiet', mentions: [], at: turn.now });
-  }
   turn.state = { ...turn.state, telling: event };
 }
 

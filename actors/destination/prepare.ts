@@ -3,9 +3,10 @@ import type { Actor } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DestinationDependencies } from './actor.ts';
 import { subjectText } from './messages/calls.ts';
+import { readySweep } from './messages/planned-sweeps.ts';
 import { type PreparedMessages, subjectOf } from './messages/receive.ts';
-import { holdsSubject, PAGE_DELIVERIES, wantedKeys, wantsDeliveries } from './messages/rows.ts';
-import { readSweep, readySweep } from './messages/sweeps.ts';
+import { holdsMessage, holdsSubject, PAGE_DELIVERIES, wantedKeys, wantsDeliveries } from './messages/rows.ts';
+import { readSweep } from './messages/sweeps.ts';
 import type { DestinationMessage } from './messages.ts';
 import { type DestinationRows, PAGE_EVENTS, type WaitingPage, wantsPage } from './rows.ts';
 import type { DestinationState } from './turn.ts';
@@ -36,7 +37,11 @@ export function prepare(
   if (subject && !holdsSubject(rows.messages, subject, state.messages.place?.target ?? 1)) {
     reads.push(deliveries.read(id, [subjectText(subject)]).then((known) => ({ known })));
   }
-  const sweep = message.type === 'wake' ? readySweep(state.messages.sweeps) : undefined;
+  if (message.type === 'message_gone' && !subject && !holdsMessage(rows.messages, message.messageId)) {
+    reads.push(deliveries.summary(id, message.messageId).then((known) => ({ known })));
+  }
+  const sweep =
+    message.type === 'wake' ? readySweep(state.messages.sweeps, rows.notes.length > 0) : undefined;
   if (sweep) reads.push(readSweep(deliveries, id, sweep).then((page) => ({ sweep: page })));
   if (reads.length === 0) return null;
   return Promise.all(reads).then((parts) => Object.assign({}, ...parts));

@@ -220,7 +220,9 @@ export function note(
 export function flushNotes(turn: DestinationTurn): void {
   const page = turn.rows.notes.splice(0, NOTES_PAGE);
   for (const one of page) turn.sends.push(noteSend(one, { id: turn.id, name: turn.state.name }));
-  if (turn.state.telling && turn.rows.notes.length === 0) turn.state = { ...turn.state, telling: null };
+  const { telling, messages } = turn.state;
+  const goesOn = turn.rows.notes.length > 0 || messages.sweeps.some(({ kind }) => kind === 'tell');
+  if (telling && !goesOn) turn.state = { ...turn.state, telling: null };
 }
 
 function recordHealth(turn: DestinationTurn): void {

@@ -57,3 +57,17 @@ test('a Storm is told once, Loud, and edited as it grows; what it holds is not p
   expect(roots()).toHaveLength(THRESHOLD);
   expect(bridge.refusals()).toEqual([]);
 });
+
+test('a summary that somebody deletes after a restart is posted again, Quiet, and edited as the Storm grows', async () => {
+  const [summary] = summaries();
+  await tocsin.kill();
+  await tocsin.start();
+  bridge.acts.delete(summary?.message_id ?? '', null);
+  const again = await until('the second summary', async () => summaries()[1]);
+  expect(again.notify).toBe(false);
+  expect(again.body).toContain('New Alert Groups: 2,');
+  await post('Later');
+  await until('the edit', async () => again.body.includes('New Alert Groups: 3,'));
+  expect(summaries()).toHaveLength(2);
+  expect(bridge.refusals()).toEqual([]);
+});

@@ -269,6 +269,30 @@ describe('8: a deleted Root message', () => {
     await world.advance(MINUTE);
     expect(world.calls()).toEqual(['publish A Q (deletedAt)', 'reply A alerts_added 1 L [new_alerts]']);
   });
+
+  test.each([
+    ['in memory', async () => undefined],
+    ['in storage alone', (world: Awaited<ReturnType<typeof begun>>) => world.crash()],
+  ])('a Storm summary follows the row of an open group while it is %s', async (_, lose) => {
+    const world = await begun();
+    const told = { type: 'storm', routeId: ROUTE, since: world.now(), at: world.now() } as const;
+    const deleted = (messageId: string) =>
+      world.give(ONE, { type: 'message_gone', messageId, groupId: null, at: world.now() });
+    await world.create('A');
+    await world.give(ONE, { ...told, change: 'started' });
+    expect(world.calls()).toEqual(['publish A L [new_alert_group]', 'publish storm L [new_alert_group]']);
+    await lose(world);
+    await deleted('M1');
+    expect(world.calls()).toEqual([]);
+    await deleted('M2');
+    expect(world.calls()).toEqual(['publish storm Q (deletedAt)']);
+    await lose(world);
+    await deleted('M2');
+    await deleted('M3');
+    world.look(`${ROUTE}-${Math.floor(told.since / SECOND)}`);
+    await world.give(ONE, { ...told, change: 'changed', at: world.now() });
+    expect(world.calls()).toEqual([]);
+  });
 });
 
 describe('9: a crash after the messenger accepted', () => {

@@ -29,6 +29,14 @@ export interface DeliveryReads {
   page(destinationId: PublicId, except: readonly string[], limit: number): Promise<DeliveryPage>;
   /** Every delivery of these subjects (`subjectText`), whatever target. */
   read(destinationId: PublicId, subjects: readonly string[]): Promise<readonly Delivery[]>;
+  /** The summary of a Storm that stands there as this message; nothing when there is none. */
+  summary(destinationId: PublicId, messageId: string): Promise<readonly Delivery[]>;
+  /** Those with the state `pending`, in the order of (subject text, target), after the one named. */
+  waiting(query: {
+    readonly destinationId: PublicId;
+    readonly after: { readonly subject: string; readonly target: number } | null;
+    readonly limit: number;
+  }): Promise<readonly Delivery[]>;
   /** Those that are not over, of one Route or of all, in the order of (subject text, target), after the one named. */
   open(query: {
     readonly destinationId: PublicId;

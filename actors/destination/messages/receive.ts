@@ -10,21 +10,14 @@ import type { Subject } from './calls.ts';
 import { type Delivery, deliveryKey } from './delivery.ts';
 import { groupEvent, groupReleased, listens, storm } from './news.ts';
 import { deleteMessage, sendFinished } from './outcomes.ts';
+import { addJoin, addPass, LAST_EDITS_FOR, readySweeps, sweepsAt } from './planned-sweeps.ts';
 import type { DeliveryPage } from './ports.ts';
 import { probeName } from './probing.ts';
 import { nextCallAt, pumpMessages } from './pump.ts';
 import { renewIfOld } from './recovery.ts';
 import { hold, takeDeliveries, takeRead, wantsDeliveries } from './rows.ts';
 import { placeOfConfig, takesMessages } from './state.ts';
-import {
-  addJoin,
-  addPass,
-  LAST_EDITS_FOR,
-  readySweeps,
-  type SweepPage,
-  sweepsAt,
-  takeSweep,
-} from './sweeps.ts';
+import { heldOf, type SweepPage, takeSweep } from './sweeps.ts';
 import { returnGrants, returnOwnToken, takeForPerson, tokenGranted } from './tokens.ts';
 import { unsureEdit } from './tries.ts';
 import { changeState, deliveryOf, finishMessages, save } from './turn.ts';
@@ -56,8 +49,9 @@ export function takePrepared(turn: DestinationTurn, { known, page, sweep }: Prep
   const { messages } = turn.rows;
   if (known) takeRead(messages, known, turn.now);
   if (page) takeDeliveries(messages, page, turn.now);
-  const read = [...(known ?? []), ...(page?.deliveries ?? []), ...(sweep?.deliveries ?? [])];
-  if (sweep) takeRead(messages, sweep.deliveries, turn.now);
+  const swept = sweep ? heldOf(sweep) : [];
+  const read = [...(known ?? []), ...(page?.deliveries ?? []), ...swept];
+  takeRead(messages, swept, turn.now);
   for (const delivery of read) {
     const held = messages.byKey.get(deliveryKey(delivery));
     if (held) renewIfOld(turn, held);

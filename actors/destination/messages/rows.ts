@@ -28,6 +28,8 @@ export interface MessageRows {
   readonly idle: Map<string, Micros>;
   /** Until when edits of a group wait for the answer to a press; by subject. */
   readonly pressed: Map<string, Micros>;
+  /** Keys of those told how the Destination is now, while others are still told page by page. */
+  readonly told: Set<string>;
   /** Deliveries with work are in storage alone. */
   overflow: boolean;
 }
@@ -39,6 +41,7 @@ export function messageRows({ deliveries, more }: DeliveryPage): MessageRows {
     flights: new Map(),
     idle: new Map(),
     pressed: new Map(),
+    told: new Set(),
     overflow: false,
   };
   for (const delivery of deliveries) hold(rows, delivery, 0);
@@ -119,6 +122,10 @@ export function find(rows: MessageRows, subject: Subject, target: number): Deliv
 
 export function holdsSubject(rows: MessageRows, subject: Subject, target: number): boolean {
   return find(rows, subject, target) !== undefined;
+}
+
+export function holdsMessage({ byKey }: MessageRows, messageId: string): boolean {
+  return [...byKey.values()].some(({ message }) => message?.id === messageId);
 }
 
 /** Publications of a subject at targets before this one. */

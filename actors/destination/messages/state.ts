@@ -3,7 +3,7 @@ import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { DestinationConfig } from '../../directory.ts';
 import type { Limiter } from '../limiter.ts';
-import type { Sweep } from './sweeps.ts';
+import type { Sweep } from './planned-sweeps.ts';
 
 export interface MessageState {
   /** Where messages go, as it was seen last; null before the configuration was seen. */

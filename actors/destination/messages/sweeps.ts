@@ -1,13 +1,14 @@
 /** Goes through many groups or deliveries, page by page: membership, former targets, what is rendered anew (delivery §10). */
-import { HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
+import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { DELETED_ERROR, type DestinationTurn } from '../turn.ts';
 import { type Subject, subjectText } from './calls.ts';
 import { type Delivery, deliveryKey, isWanted } from './delivery.ts';
 import { type Joining, joined, left } from './membership.ts';
 import { notDelivered } from './outcomes.ts';
+import type { Join, Pass, Sweep } from './planned-sweeps.ts';
 import type { DeliveryReads, OpenGroup } from './ports.ts';
-import { takeRead } from './rows.ts';
+import { tellHealth } from './recovery.ts';
 import { changeState, deliveryOf, hearingOf, save, targetOf } from './turn.ts';
 import { changed } from './work.ts';
 
@@ -20,37 +21,6 @@ export const SWEEP_PAGE = 200;
 const LOOK_AGAIN_AFTER: Micros = 30 * SECOND;
 /** By then every replica knows that the Route has this Destination. */
 const KNOWN_EVERYWHERE_AFTER: Micros = 10 * SECOND;
-/** What a deleted Destination has not sent by then is not sent any more. */
-export const LAST_EDITS_FOR: Micros = 24 * HOUR;
-
-export type Sweep = Join | Pass;
-
-/** The Route has this Destination now: its open groups and its Storm are published here. */
-interface Join {
-  readonly kind: 'join';
-  readonly routeId: PublicId;
-  readonly after: { readonly urgent: boolean; readonly number: number } | null;
-  /** Its time has come. */
-  readonly isReady: boolean;
-  readonly notBefore: Micros;
-  readonly isSecond: boolean;
-  /** When the Route got this Destination. */
-  readonly since: Micros;
-}
-
-/** Deliveries that are not over, of one Route or of all. */
-interface Pass {
-  /**
-   * `leave`: the Route lost this Destination. `leave_targets`: it was pointed elsewhere. `leave_all`: it was deleted, or
-   * sends no messages any more. `rerender`: messages may show something else. `end`: nothing is sent any more.
-   */
-  readonly kind: 'leave' | 'leave_targets' | 'leave_all' | 'rerender' | 'end';
-  readonly routeId: PublicId | null;
-  readonly after: { readonly subject: string; readonly target: number } | null;
-  readonly isReady: boolean;
-  readonly notBefore: Micros;
-  readonly isSecond: boolean;
-}
 
 /** What was read for the first sweep that is ready. */
 export interface SweepPage {
@@ -60,41 +30,16 @@ export interface SweepPage {
   readonly deliveries: readonly Delivery[];
 }
 
-export function addJoin(turn: DestinationTurn, routeId: PublicId): void {
-  add(turn, {
-    kind: 'join',
-    routeId,
-    after: null,
-    isReady: true,
-    notBefore: 0,
-    isSecond: false,
-    since: turn.now,
-  });
-}
-
-export function addPass(
-  turn: DestinationTurn,
-  kind: Pass['kind'],
-  routeId: PublicId | null,
-  notBefore: Micros = 0,
-): void {
-  add(turn, { kind, routeId, after: null, isReady: notBefore === 0, notBefore, isSecond: false });
-}
-
-/** A new one of a kind starts over for an older one. */
-function add(turn: DestinationTurn, sweep: Sweep): void {
-  const others = turn.state.messages.sweeps.filter(
-    ({ kind, routeId }) => kind !== sweep.kind || routeId !== sweep.routeId,
-  );
-  changeState(turn, { sweeps: [...others, sweep] });
-}
-
 /** Reads the page of the sweep that is ready. */
 export async function readSweep(
   reads: DeliveryReads,
   destinationId: PublicId,
   sweep: Sweep,
 ): Promise<SweepPage> {
+  if (sweep.kind === 'tell') {
+    const deliveries = await reads.waiting({ destinationId, after: sweep.after, limit: SWEEP_PAGE });
+    return { sweep, groups: [], stormSince: null, deliveries };
+  }
   if (sweep.kind !== 'join') {
     const { routeId, after } = sweep;
     const deliveries = await reads.open({ destinationId, routeId, after, limit: SWEEP_PAGE });
@@ -107,32 +52,18 @@ export async function readSweep(
   return { sweep, groups, stormSince, deliveries };
 }
 
-/** The sweep whose page is to be read before the next turn. */
-export function readySweep(sweeps: readonly Sweep[]): Sweep | undefined {
-  return sweeps.find(({ isReady }) => isReady);
-}
-
-/** When a sweep goes on; "at once" is `atOnce`. */
-export function sweepsAt(sweeps: readonly Sweep[], atOnce: Micros): Micros | null {
-  if (readySweep(sweeps)) return atOnce;
-  return sweeps.length === 0 ? null : Math.min(...sweeps.map(({ notBefore }) => notBefore));
-}
-
-/** Those whose time has come are read before the next turn. */
-export function readySweeps(turn: DestinationTurn): void {
-  const { sweeps } = turn.state.messages;
-  if (!sweeps.some((sweep) => !sweep.isReady && sweep.notBefore <= turn.now)) return;
-  const ready = sweeps.map((sweep) => (sweep.notBefore <= turn.now ? { ...sweep, isReady: true } : sweep));
-  changeState(turn, { sweeps: ready });
+/** What a sweep changes is held in memory; whoever is only told something is not. */
+export function heldOf({ sweep, deliveries }: SweepPage): readonly Delivery[] {
+  return sweep.kind === 'tell' ? [] : deliveries;
 }
 
 export function takeSweep(turn: DestinationTurn, page: SweepPage): void {
   const { sweep } = page;
-  takeRead(turn.rows.messages, page.deliveries, turn.now);
   const count = sweep.kind === 'join' ? page.groups.length : page.deliveries.length;
   const others = turn.state.messages.sweeps.filter((one) => one !== sweep);
   if (others.length === turn.state.messages.sweeps.length) return;
   if (sweep.kind === 'join') join(turn, sweep, page);
+  else if (sweep.kind === 'tell') for (const delivery of page.deliveries) tellHealth(turn, delivery);
   else for (const { subject, target } of page.deliveries) pass(turn, sweep, deliveryKey({ subject, target }));
   changeState(turn, { sweeps: [...others, ...following(turn, sweep, page, count === SWEEP_PAGE)] });
 }
@@ -147,6 +78,7 @@ function following(turn: DestinationTurn, sweep: Sweep, page: SweepPage, isFull:
   const last = page.deliveries.at(-1);
   if (isFull && last)
     return [{ ...sweep, after: { subject: subjectText(last.subject), target: last.target } }];
+  if (sweep.kind === 'tell') turn.rows.messages.told.clear();
   return sweep.kind === 'leave' && !sweep.isSecond ? [{ ...sweep, ...again }] : [];
 }
 

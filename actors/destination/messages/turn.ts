@@ -134,8 +134,14 @@ function inform(
   if (tellings.length > 0 || problem === null || problem === had) return;
   const waits = problem && stateOf(delivery) === 'pending' && isBroken(turn);
   if (waits && isToldBroken(turn, groupId)) return;
+  if (waits && isTelling(turn)) turn.rows.messages.told.add(deliveryKey(delivery));
   const reason = turn.state.snapshot.context.reason;
   noteGroup(turn, groupId, waits ? { event: 'destination_broken', error: reason } : null, problem);
+}
+
+/** Waiting groups are still told, page by page, how the Destination is now. */
+function isTelling({ state }: DestinationTurn): boolean {
+  return state.messages.sweeps.some(({ kind }) => kind === 'tell');
 }
 
 /** Whoever waited when the Destination broke is told by that. */

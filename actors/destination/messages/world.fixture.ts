@@ -88,7 +88,8 @@ export function createMessageWorld(settings: WorldSettings = {}) {
   const groups = new Map<PublicId, Group>();
   /** What each subject shows; a group's events change it. */
   const looks = new Map<string, number>();
-  const stored = new Map<string, DeliverySaved>();
+  /** By Destination, then by key of the delivery. */
+  const stored = new Map<string, Map<string, DeliverySaved>>([ONE, TWO].map((id) => [id, new Map()]));
   const pending: { readonly call: Call; readonly to: PublicId }[] = [];
   const script: SendOutcome[] = [];
   const log: string[] = [];
@@ -102,25 +103,42 @@ export function createMessageWorld(settings: WorldSettings = {}) {
   let isDelivering = false;
   let isAnswering = true;
 
-  const kept = (destinationId: string) =>
-    [...stored].filter(([key]) => key.startsWith(`${destinationId} `)).map(([, record]) => record);
+  const storedAt = (id: string) => stored.get(id) ?? new Map<string, DeliverySaved>();
+  const kept = (id: string) => [...storedAt(id).values()];
+  const after = (one: Delivery, last: { readonly subject: string; readonly target: number } | null) =>
+    last === null || deliveryKey(one) > `${last.subject}/${last.target}`;
+  const inOrder = (left: Delivery, right: Delivery) => (deliveryKey(left) < deliveryKey(right) ? -1 : 1);
   const copy = (delivery: Delivery): Delivery => JSON.parse(JSON.stringify(delivery));
   const reads: DeliveryReads = {
     page: async (id, except, limit) => {
       const left = kept(id).filter((one) => one.wanted && !except.includes(deliveryKey(one.delivery)));
       return { deliveries: left.slice(0, limit).map((one) => copy(one.delivery)), more: left.length > limit };
     },
-    read: async (id, subjects) =>
+    read: async (id, subjects) => {
+      const targets = Array.from({ length: configs.get(id)?.target ?? 1 }, (_, before) => before + 1);
+      const keys = subjects.flatMap((subject) => targets.map((target) => `${subject}/${target}`));
+      return keys.flatMap((key) => storedAt(id).get(key) ?? []).map((one) => copy(one.delivery));
+    },
+    summary: async (id, messageId) =>
       kept(id)
-        .filter(({ delivery }) => subjects.includes(subjectText(delivery.subject)))
-        .map((one) => copy(one.delivery)),
-    open: async ({ destinationId, routeId, after, limit }) =>
+        .map((one) => one.delivery)
+        .filter(({ subject, message }) => subject.kind === 'storm' && message?.id === messageId)
+        .map(copy),
+    waiting: async ({ destinationId, after: last, limit }) =>
+      kept(destinationId)
+        .filter((one) => one.state === 'pending' && after(one.delivery, last))
+        .map((one) => one.delivery)
+        .sort(inOrder)
+        .slice(0, limit)
+        .map(copy),
+    open: async ({ destinationId, routeId, after: last, limit }) =>
       kept(destinationId)
         .filter((one) => one.isOpen && (routeId === null || one.delivery.routeId === routeId))
-        .map((one) => copy(one.delivery))
-        .sort((left, right) => (deliveryKey(left) < deliveryKey(right) ? -1 : 1))
-        .filter((one) => after === null || deliveryKey(one) > `${after.subject}/${after.target}`)
-        .slice(0, limit),
+        .map((one) => one.delivery)
+        .filter((one) => after(one, last))
+        .sort(inOrder)
+        .slice(0, limit)
+        .map(copy),
     openGroups: async ({ routeId, after, limit }) => {
       const open = [...groups.values()]
         .filter((group) => group.routeId === routeId && group.status !== 'resolved')
@@ -180,7 +198,7 @@ export function createMessageWorld(settings: WorldSettings = {}) {
       }
       if (record.type !== 'delivery.saved') continue;
       const saved = record as DeliverySaved;
-      stored.set(`${id} ${deliveryKey(saved.delivery)}`, saved);
+      storedAt(id).set(deliveryKey(saved.delivery), saved);
     }
     for (const perform of turn.performs) {
       if (perform.type !== 'message.send' && perform.type !== 'message.probe') continue;
@@ -410,9 +428,9 @@ export function createMessageWorld(settings: WorldSettings = {}) {
     setStorm(since: Micros | null) {
       stormSince = since;
     },
-    delivery: (name: string, id: PublicId = ONE, target = 1) => stored.get(`${id} ${name}/${target}`),
+    delivery: (name: string, id: PublicId = ONE, target = 1) => storedAt(id).get(`${name}/${target}`),
     deliveries: (id: PublicId = ONE) => kept(id),
-    state: (name: string, id: PublicId = ONE, target = 1) => stored.get(`${id} ${name}/${target}`)?.state,
+    state: (name: string, id: PublicId = ONE, target = 1) => storedAt(id).get(`${name}/${target}`)?.state,
     health: (id: PublicId = ONE) => {
       const actor = actors.get(id);
       if (!actor) throw new Error(`no Destination ${id}`);
