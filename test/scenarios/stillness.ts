@@ -8,7 +8,7 @@ export interface Work {
   readonly snapshots: number;
   /** Messages between actors. */
   readonly messages: number;
-  /** Webhook calls under way. */
+  /** Webhook calls and calls about messages under way. */
   readonly calls: number;
   /** Wake-ups that are due. */
   readonly due: number;
@@ -25,7 +25,8 @@ export async function workAt(sql: Sql, now: Micros): Promise<Work> {
     select
       (select count(*)::int from snapshot_queue) as snapshots,
       (select count(*)::int from inbox) as messages,
-      (select count(*)::int from webhook_events where finished_at is null and state = 'sending') as calls,
+      (select count(*)::int from webhook_events where finished_at is null and state = 'sending') +
+        (select count(*)::int from deliveries where wanted and kept ->> 'call' is not null) as calls,
       (select count(*)::int from actors where wake_at <= ${now}) as due,
       (select min(wake_at) from actors where wake_at > ${now}) as next`;
   if (!row) throw new Error('a statement without a condition gave no row');
