@@ -66,6 +66,7 @@ test('a Service account is made, gets a token that works, and is disabled and de
 
   await desk.getByRole('button', { name: 'Disable' }).click();
   await desk.getByText('It is disabled').waitFor();
+  expect(await desk.getByText('Somebody else changed this').count()).toBe(0);
   expect(await statusWith(token, '/alert-groups')).toBe(401);
   await desk.getByRole('button', { name: 'Enable' }).click();
   await desk.getByText('It is disabled').waitFor({ state: 'detached' });

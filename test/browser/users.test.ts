@@ -126,6 +126,11 @@ test('an Admin disables the user, whose open page asks to sign in, in vain', asy
   await press(desk, 'Disable');
   await desk.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
   await desk.getByText('This account is disabled').waitFor();
+  // It is the Admin's own doing, and in the way of no other change.
+  expect(await desk.getByText('Somebody else changed this').count()).toBe(0);
+  await desk.getByLabel('Name', { exact: true }).fill('Dora Finch-Bell');
+  await press(desk, 'Save');
+  await heading(desk, 'Dora Finch-Bell');
   await phone.waitForURL(/\/sign-in/);
   await signInOnPhone();
   await phone.getByRole('alert').getByText(/\S/).waitFor();
