@@ -77,12 +77,16 @@ describe('another name of somebody', () => {
     await delivered(null, isOpen);
     await sql`update deliveries set group_id = ${group}`;
     await inTransaction(sql, (tx) => rerenderNaming(tx, ann, NOW));
-    return (await sql<{ to: string }[]>`select receiver_key as to from inbox`).map(({ to }) => to);
+    return (await sql`select receiver_key as to, message from inbox`).map((row) => ({ ...row }));
   }
 
-  test.each(['acknowledged', 'snoozed'] as const)('is told where Ann had something %s', async (status) => {
-    expect(await concerned(status, ann)).toEqual([destination]);
-  });
+  test.each(['acknowledged', 'snoozed'] as const)(
+    'is told where Ann had something %s, for its Route alone',
+    async (status) => {
+      const message = { type: 'rerender', routeId: 'RT0000000000AA' };
+      expect(await concerned(status, ann)).toEqual([{ to: destination, message }]);
+    },
+  );
 
   test.each<[string, Parameters<typeof concerned>]>([
     ['that names nobody', ['firing', ann]],

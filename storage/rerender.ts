@@ -32,21 +32,31 @@ export async function rerenderOldButtons(tx: Transaction, at: Micros): Promise<n
   return rows.length;
 }
 
-/** Those with an open Root message that names the user (messages §2): whom it is with, or who keeps it asleep. */
+/**
+ * Those with an open Root message that names the user (messages §2): whom it is with, or who keeps it asleep. They look at
+ * what they have of the Routes of these messages, and at nothing else.
+ */
 export async function rerenderNaming(tx: Transaction, userId: PublicId, at: Micros): Promise<void> {
   // indexes: alert_groups_owner, alert_groups_snoozed; deliveries_of_group
-  const rows = await tx<{ id: PublicId }[]>`
+  const rows = await tx<{ id: PublicId; route_id: PublicId }[]>`
     with named as (
       select id from alert_groups where owner_id = ${userId}
       union
       select id from alert_groups where status = 'snoozed' and snoozed_by ->> 'id' = ${userId}
     )
-    select distinct d.destination_id as id
+    select distinct d.destination_id as id, d.route_id
     from named n
     join deliveries d on d.group_id = n.id and d.is_open
     join destinations t on t.id = d.destination_id and t.deleted_at is null
-    order by 1`;
-  await tell(tx, rows, RERENDER, at);
+    order by 1, 2`;
+  await enqueueInbox(
+    tx,
+    rows.map(({ id, route_id: routeId }) => ({
+      to: destinationAddress(id),
+      message: { ...RERENDER, routeId },
+    })),
+    at,
+  );
 }
 
 /** Those that post through a Connection that was saved: a Broken one is tried at once. */
