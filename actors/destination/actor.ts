@@ -86,7 +86,7 @@ export function createDestination(deps: DestinationDependencies): DestinationDef
     persist: persistDestination,
     emptyRows: emptyDestinationRows,
     weight: (_state, { queue, messages }) => 1 + queue.size + messages.byKey.size,
-    prepare: (actor, message) => prepare(actor, message, deps),
+    prepare: (actor, message, following) => prepare(actor, message, deps, following),
     receive: (actor, message, env) => receive(actor, message, env, directory),
   };
 }

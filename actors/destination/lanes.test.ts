@@ -6,7 +6,7 @@ import { createLanes } from './lanes.ts';
 function lanes() {
   const begun: string[] = [];
   const finishers = new Map<string, () => void>();
-  const made = createLanes((effect) => {
+  const made = createLanes<WebhookSend>(10, (effect) => {
     begun.push(effect.eventId);
     return new Promise((done) => finishers.set(effect.eventId, done));
   });
@@ -50,10 +50,10 @@ test('Destinations do not wait for each other', () => {
 });
 
 test('what has not begun can be taken out', async () => {
-  const { add, empty, begun, finish } = lanes();
-  for (let index = 0; index < 12; index++) add(effect(`e${index}`));
-  expect(empty('DS1').map((waiting) => waiting.eventId)).toEqual(['e10', 'e11']);
-  expect(empty('DS2')).toEqual([]);
-  await finish('e0');
-  expect(begun).toHaveLength(10);
+  const { add, takeOut, begun, finish } = lanes();
+  for (let index = 0; index < 13; index++) add(effect(`e${index}`));
+  expect(takeOut(({ eventId }) => eventId !== 'e11').map(({ eventId }) => eventId)).toEqual(['e10', 'e12']);
+  expect(takeOut(({ eventId }) => eventId === 'e10')).toEqual([]);
+  await finish('e1');
+  expect(begun.slice(10)).toEqual(['e11']);
 });

@@ -44,12 +44,16 @@ const MOST_STARTED = 40;
 /** Calls started ahead are worth at most this much of the limiter's rate. */
 const AHEAD_SECONDS = 0.04;
 
+/** Calls that may be started ahead of those that are under way. A slow limiter allows none. */
+export function callsAhead({ limit, per_seconds: seconds }: Limiter): number {
+  return Math.floor((limit / seconds) * AHEAD_SECONDS);
+}
+
 /**
  * How many calls may be started at once. Ten requests of a Destination are under way together (webhooks §3.2); a fast
  * one is given a few more, so that the next request does not wait for the commit that starts it. A slow one gets none
  * ahead: they would go out faster than its limiter allows.
  */
-export function mostStarted({ limit, per_seconds: seconds }: Limiter): number {
-  const ahead = Math.floor((limit / seconds) * AHEAD_SECONDS);
-  return Math.min(MOST_STARTED, Math.max(FEWEST_STARTED, ahead));
+export function mostStarted(limiter: Limiter): number {
+  return Math.min(MOST_STARTED, Math.max(FEWEST_STARTED, callsAhead(limiter)));
 }

@@ -1,11 +1,11 @@
 /** What a Destination has to read before a turn: its configuration, parked events, deliveries that are not in memory. */
-import type { Actor } from '../../runtime/actor/index.ts';
+import type { Actor, ActorMessage } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DestinationDependencies } from './actor.ts';
-import { subjectText } from './messages/calls.ts';
+import { type Subject, subjectText } from './messages/calls.ts';
 import { readySweep } from './messages/planned-sweeps.ts';
 import { type PreparedMessages, subjectOf } from './messages/receive.ts';
-import { holdsMessage, holdsSubject, PAGE_DELIVERIES, wantedKeys, wantsDeliveries } from './messages/rows.ts';
+import { holdsMessage, knowsOf, PAGE_DELIVERIES, wantedKeys, wantsDeliveries } from './messages/rows.ts';
 import { readSweep } from './messages/sweeps.ts';
 import type { DestinationMessage } from './messages.ts';
 import { type DestinationRows, PAGE_EVENTS, type WaitingPage, wantsPage } from './rows.ts';
@@ -19,6 +19,7 @@ export function prepare(
   { self, state, rows }: Actor<DestinationState, DestinationRows>,
   message: DestinationMessage,
   { directory, waiting, deliveries }: DestinationDependencies,
+  following: Iterable<ActorMessage> = [],
 ): Promise<Prepared> | null {
   const id = self.key as PublicId;
   const reads: Promise<Prepared>[] = [];
@@ -34,8 +35,10 @@ export function prepare(
     reads.push(page.then((read) => ({ page: read })));
   }
   const subject = subjectOf(message);
-  if (subject && !holdsSubject(rows.messages, subject, state.messages.place?.target ?? 1)) {
-    reads.push(deliveries.read(id, [subjectText(subject)]).then((known) => ({ known })));
+  const isUnknown = (one: Subject) => !knowsOf(rows.messages, one, state.messages.place?.target ?? 1);
+  if (subject && isUnknown(subject)) {
+    const asked = [...new Set([subjectText(subject), ...subjectsAhead(following, isUnknown)])];
+    reads.push(deliveries.read(id, asked).then((known) => ({ known, asked })));
   }
   if (message.type === 'message_gone' && !subject && !holdsMessage(rows.messages, message.messageId)) {
     reads.push(deliveries.summary(id, message.messageId).then((known) => ({ known })));
@@ -52,4 +55,21 @@ function needsConfiguration(message: DestinationMessage, state: DestinationState
   if (message.type === 'saved' || message.type === 'routes_changed') return true;
   const isAboutMessages = message.type === 'group_event' || message.type === 'storm';
   return isAboutMessages && !isKnown && state.messages.place === null;
+}
+
+/** Subjects that are read with one question. */
+const MOST_ASKED = 500;
+
+/** What the messages behind are about: many groups that begin at once are looked for together, not one by one. */
+function subjectsAhead(
+  following: Iterable<ActorMessage>,
+  isUnknown: (subject: Subject) => boolean,
+): readonly string[] {
+  const subjects: string[] = [];
+  for (const message of following) {
+    if (subjects.length === MOST_ASKED) break;
+    const subject = subjectOf(message as DestinationMessage);
+    if (subject && isUnknown(subject)) subjects.push(subjectText(subject));
+  }
+  return subjects;
 }

@@ -21,6 +21,8 @@ import { buildWebhookRequest, type WebhookSettings } from './webhook-request.ts'
 
 const TIMEOUT: Micros = 10 * SECOND;
 const ANSWER_LIMIT = 64 * 1024;
+/** Requests of a Destination under way together. */
+const AT_ONCE = 10;
 
 export interface WebhookSenderDeps {
   readonly caller: OutboundCaller;
@@ -107,7 +109,8 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
     report(deps, effect, attempt, began, at);
     // The Destination is about to be Broken: what has not begun goes back into its line.
     if (attempt.outcome.class !== 'fatal') return;
-    for (const waiting of lanes.empty(effect.destinationId)) {
+    const { destinationId } = effect;
+    for (const waiting of lanes.takeOut((other) => other.destinationId === destinationId)) {
       tell(waiting, { class: 'not_sent', because: 'just_refused' }, at);
     }
   };
@@ -144,7 +147,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
     }
   };
 
-  const lanes = createLanes(async (effect) => {
+  const lanes = createLanes<WebhookSend>(AT_ONCE, async (effect) => {
     if (isFinishing) return;
     const call = run(effect).catch((error: unknown) => failed(effect, error));
     underWay.set(call, effect.destinationId);

@@ -28,8 +28,13 @@ export interface ActorDefinition<State, Rows, Message> {
   /**
    * Looks up what a turn needs to know from outside the actor, before the turn. Null when nothing is needed (the
    * usual case, and the fast one). Reads committed data only; `receive` must cope with an answer that is a moment old.
+   * @param following what waits behind the message, in order: it may be looked up along with it, once instead of each
    */
-  prepare?(actor: Actor<State, Rows>, message: Message): Promise<unknown> | null;
+  prepare?(
+    actor: Actor<State, Rows>,
+    message: Message,
+    following?: Iterable<ActorMessage>,
+  ): Promise<unknown> | null;
   /**
    * Applies one message. Pure but for `rows`: everything it wants done comes back in the {@link Turn}.
    * A thrown error is a defect: the message is set aside and the actor reloaded.

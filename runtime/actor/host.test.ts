@@ -209,6 +209,28 @@ describe('preparation', () => {
     await stage.pass(4);
     expect(stage.stored(address)?.notes).toEqual(['a knows note', 'b knows note']);
   });
+
+  test('what waits behind a message can be looked up along with it', async () => {
+    const looked: string[][] = [];
+    const thrifty = scripted('thrifty', keepNote, {
+      prepare(_actor, _message, following = []) {
+        if (looked.length > 0) return null;
+        looked.push([...following].map((message) => ('note' in message ? String(message.note) : '')));
+        return stage.world.pause(1e6, 1e6);
+      },
+    });
+    const stage = await setStage({
+      definitions: [forwarder('group', { kind: 'thrifty', key: 't' }), thrifty],
+    });
+    for (const text of ['a', 'b', 'c']) stage.deliver({ kind: 'group', key: 'g' }, note(text));
+    await stage.pass(3);
+    expect(looked).toEqual([['b>thrifty', 'c>thrifty']]);
+    expect(stage.stored({ kind: 'thrifty', key: 't' })?.notes).toEqual([
+      'a>thrifty',
+      'b>thrifty',
+      'c>thrifty',
+    ]);
+  });
 });
 
 describe('wake-ups', () => {

@@ -1,3 +1,4 @@
+import type { ActorMessage } from './definition.ts';
 import type { Envelope } from './envelope.ts';
 
 const EMPTY: Envelope[] = [];
@@ -13,6 +14,11 @@ export class Mailbox {
 
   peek(): Envelope | undefined {
     return this.#items[this.#head];
+  }
+
+  /** The messages behind the first one, in order. */
+  *following(): Generator<ActorMessage> {
+    for (let index = this.#head + 1; index < this.#items.length; index++) yield this.#items[index]!.message;
   }
 
   push(envelope: Envelope): void {

@@ -28,7 +28,7 @@ export class Preparation {
     const { definition } = resident.kind;
     let pending: Promise<unknown> | null;
     try {
-      pending = definition.prepare?.(resident, envelope.message) ?? null;
+      pending = definition.prepare?.(resident, envelope.message, resident.mailbox.following()) ?? null;
     } catch (error) {
       this.#deps.failed(envelope, error as Error);
       return false;

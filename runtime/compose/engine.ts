@@ -67,8 +67,8 @@ export interface EngineDeps {
 export function withPatientLookUps(definition: AnyActorDefinition): AnyActorDefinition {
   return {
     ...definition,
-    prepare(actor, message) {
-      const pending = definition.prepare?.(actor, message) ?? null;
+    prepare(actor, message, following) {
+      const pending = definition.prepare?.(actor, message, following) ?? null;
       return pending && unlessUnavailable(() => pending);
     },
   };

@@ -147,8 +147,8 @@ export type SendOutcome =
   | { readonly class: 'unchanged' }
   /** A reply of which nothing is left to say: Quiet, and none of its Alerts fires any more. No call was made. */
   | { readonly class: 'dropped' }
-  /** No request was made: what it needs could not be read, or this replica has the Destination no longer. */
-  | { readonly class: 'not_sent'; readonly because: 'unreadable' | 'moved_away' };
+  /** No request was made: what it needs could not be read, or it goes back in line to be decided anew. */
+  | { readonly class: 'not_sent'; readonly because: 'unreadable' | 'put_back' };
 
 export type SendFailed =
   | {

@@ -15,7 +15,7 @@ type Step =
       readonly status: (typeof STATUSES)[number];
     }
   | { readonly do: 'reply'; readonly name: (typeof NAMES)[number] }
-  | { readonly do: 'answer'; readonly as: 'ok' | 'lost' | 'unheard' | 'busy' | 'wait' }
+  | { readonly do: 'answer'; readonly as: 'ok' | 'lost' | 'unheard' | 'busy' | 'wait' | 'back' }
   /** `heard`: the messenger had taken the calls that were under way. */
   | { readonly do: 'crash'; readonly heard: boolean }
   | { readonly do: 'pass'; readonly seconds: number };
@@ -34,7 +34,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       do: fc.constant('answer' as const),
-      as: fc.constantFrom('ok', 'lost', 'unheard', 'busy', 'wait'),
+      as: fc.constantFrom('ok', 'lost', 'unheard', 'busy', 'wait', 'back'),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('crash' as const), heard: fc.boolean() }) },
@@ -87,6 +87,7 @@ async function play(steps: readonly Step[]): Promise<void> {
     const wait: SendOutcome = { class: 'retry_after', until, scope: 'destination', error: 'answered 429' };
     const unsure: SendOutcome = { class: 'transient', error: 'timed out', unsure: true };
     if (as === 'wait') return world.answer(wait);
+    if (as === 'back') return world.answer({ class: 'not_sent', because: 'put_back' });
     if (as === 'busy') return world.answer({ class: 'transient', error: 'answered 503', unsure: false });
     if (as === 'unheard') return world.answer(unsure);
     const outcome = bridge.take(call);

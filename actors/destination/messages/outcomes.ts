@@ -6,6 +6,7 @@ import { accepted, shown } from './accepted.ts';
 import type { SendFailed, SendFinished, SendOutcome } from './calls.ts';
 import { type Delivery, type Flight, NO_TRIES, type Tries } from './delivery.ts';
 import { gone } from './membership.ts';
+import { learnPace } from './pace.ts';
 import { probeFailed, probeFinished } from './probing.ts';
 import { holdFor, returnGrant, returnOwnToken, waitEnd } from './tokens.ts';
 import { retried, triesOf, unsureEdit, withoutReply } from './tries.ts';
@@ -20,6 +21,9 @@ export function sendFinished(turn: DestinationTurn, finished: SendFinished): voi
   const key = turn.rows.messages.flights.get(finished.call);
   const delivery = key === undefined ? undefined : turn.rows.messages.byKey.get(key);
   if (!delivery?.call) return;
+  const { class: came } = finished.outcome;
+  const isAnswered = came === 'ok' || came === 'unchanged' || came === 'dropped';
+  learnPace(turn.rows.messages, delivery.call, finished.at, isAnswered);
   noteTemplateError(turn, finished.outcome);
   settle(turn, landed(delivery, finished.outcome), delivery.call, finished);
 }
@@ -59,13 +63,24 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
       if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
       break;
     case 'not_sent':
-      returnTokens(turn, delivery, flight);
-      save(turn, retried(wantedAgain(delivery, flight), flight, unreadAgain(turn)));
-      if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now + unreadPause(1) });
+      notSent(turn, wantedAgain(delivery, flight), flight, outcome.because);
       break;
     default:
       failed(turn, wantedAgain(delivery, flight), flight, outcome);
   }
+}
+
+/** Nothing happened: it is wanted as before, after a pause when it could not be read. */
+function notSent(
+  turn: DestinationTurn,
+  delivery: Delivery,
+  flight: Flight,
+  because: Extract<SendOutcome, { class: 'not_sent' }>['because'],
+): void {
+  returnTokens(turn, delivery, flight);
+  const isUnread = because === 'unreadable';
+  save(turn, stillLeaving(isUnread ? retried(delivery, flight, unreadAgain(turn)) : delivery));
+  if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now + (isUnread ? unreadPause(1) : 0) });
 }
 
 function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outcome: SendFailed): void {

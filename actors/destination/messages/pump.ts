@@ -3,13 +3,11 @@ import type { Micros } from '../../../runtime/clock.ts';
 import { type DestinationTurn, isBroken } from '../turn.ts';
 import { begin } from './begin.ts';
 import { subjectText } from './calls.ts';
+import { mostBegun } from './pace.ts';
 import { probe, probeAt } from './probing.ts';
 import { hasGrant, hasOwnToken, isAsked, ownTokens, takeOwnToken } from './tokens.ts';
 import { save } from './turn.ts';
 import { frozen, isPastWindow, nextWork } from './work.ts';
-
-/** Calls of a messenger Destination under way at once. */
-export const MOST_FLIGHTS = 4;
 
 export function pumpMessages(turn: DestinationTurn): void {
   if (isBroken(turn)) {
@@ -30,7 +28,7 @@ function pumpThrough(turn: DestinationTurn, connectionId: string): void {
       save(turn, frozen(delivery, turn.now));
       continue;
     }
-    if (flights.size >= MOST_FLIGHTS || !hasOwnToken(turn)) return;
+    if (flights.size >= mostBegun(turn) || !hasOwnToken(turn)) return;
     const count = () => dueAtOnce(turn, agenda?.keys() ?? []);
     if (!hasGrant(turn, delivery.connectionId, delivery.urgent, count)) return;
     takeOwnToken(turn);
@@ -41,7 +39,7 @@ function pumpThrough(turn: DestinationTurn, connectionId: string): void {
 /** How many of these deliveries may begin a call together, at least one. */
 function dueAtOnce(turn: DestinationTurn, keys: Iterable<string>): number {
   const { byKey, flights, pressed } = turn.rows.messages;
-  const most = Math.min(MOST_FLIGHTS - flights.size, ownTokens(turn));
+  const most = Math.min(mostBegun(turn) - flights.size, ownTokens(turn));
   let due = 0;
   for (const key of keys) {
     if (due >= most) break;
@@ -56,7 +54,7 @@ function dueAtOnce(turn: DestinationTurn, keys: Iterable<string>): number {
 export function nextCallAt(turn: DestinationTurn): Micros | null {
   if (isBroken(turn)) return probeAt(turn);
   const { agendas, flights } = turn.rows.messages;
-  if (flights.size >= MOST_FLIGHTS) return null;
+  if (flights.size >= mostBegun(turn)) return null;
   let first: Micros | null = null;
   for (const [connectionId, agenda] of agendas) {
     const due = agenda.dueAt();

@@ -15,7 +15,7 @@ import type { DeliveryPage } from './ports.ts';
 import { probeName } from './probing.ts';
 import { nextCallAt, pumpMessages } from './pump.ts';
 import { renewIfOld } from './recovery.ts';
-import { hold, takeDeliveries, takeRead, wantsDeliveries } from './rows.ts';
+import { hold, takeDeliveries, takeRead, takeSubjects, wantsDeliveries } from './rows.ts';
 import { placeOfConfig, takesMessages } from './state.ts';
 import { heldOf, type SweepPage, takeSweep } from './sweeps.ts';
 import { returnGrants, returnOwnToken, takeForPerson, tokenGranted } from './tokens.ts';
@@ -25,6 +25,8 @@ import { changeState, deliveryOf, finishMessages, save } from './turn.ts';
 /** What was read for a turn about messages. */
 export interface PreparedMessages {
   readonly known?: readonly Delivery[];
+  /** All subjects of which `known` says everything, by text. */
+  readonly asked?: readonly string[];
   readonly page?: DeliveryPage;
   readonly sweep?: SweepPage;
 }
@@ -45,9 +47,10 @@ export function subjectOf(message: DestinationMessage): Subject | null {
 }
 
 /** Takes in what was read; to be done before anything else of the turn. */
-export function takePrepared(turn: DestinationTurn, { known, page, sweep }: PreparedMessages): void {
+export function takePrepared(turn: DestinationTurn, prepared: PreparedMessages): void {
+  const { known, asked = [], page, sweep } = prepared;
   const { messages } = turn.rows;
-  if (known) takeRead(messages, known, turn.now);
+  if (known) takeSubjects(messages, asked, known, turn.now);
   if (page) takeDeliveries(messages, page, turn.now);
   const swept = sweep ? heldOf(sweep) : [];
   const read = [...(known ?? []), ...(page?.deliveries ?? []), ...swept];

@@ -6,10 +6,12 @@ import { posted } from './hear.ts';
 import {
   forgetIdle,
   hold,
+  knowsOf,
   MOST_WANTED,
   messageRows,
   PAGE_DELIVERIES,
   takeDeliveries,
+  takeSubjects,
   wantedKeys,
   wantsDeliveries,
 } from './rows.ts';
@@ -55,6 +57,19 @@ test('what is not needed any more is forgotten, but not before its commit shows 
   expect(rows.byKey.size).toBe(3_000);
   forgetIdle(rows, T + MINUTE);
   expect(rows.byKey.size).toBe(2_000);
+});
+
+test('what was looked for and is not there is known, until it was there and is forgotten', () => {
+  const rows = messageRows({ deliveries: [], more: false });
+  const { subject } = wanted(1);
+  const knows = () => knowsOf(rows, subject, 1);
+  expect(knows()).toBe(false);
+  takeSubjects(rows, ['AG1', 'AG2'], [wanted(2)], T);
+  expect(knows()).toBe(true);
+  for (let number = 1; number <= 2_002; number++) hold(rows, done(wanted(number)), T);
+  expect(knows()).toBe(true);
+  forgetIdle(rows, T + MINUTE);
+  expect(knows()).toBe(false);
 });
 
 /** As many as fit, and three more in storage. */

@@ -6,6 +6,7 @@ import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import { type Agenda, createAgenda } from './agenda.ts';
 import { type Subject, subjectText } from './calls.ts';
 import { type Delivery, deliveryKey, isWanted } from './delivery.ts';
+import { CALLS_AT_ONCE } from './pace.ts';
 import type { DeliveryPage } from './ports.ts';
 import { nextWork } from './work.ts';
 
@@ -28,6 +29,10 @@ export interface MessageRows {
   readonly idle: Map<string, Micros>;
   /** Until when edits of a group wait for the answer to a press; by subject. */
   readonly pressed: Map<string, Micros>;
+  /** Subjects that were looked for in storage together and are at no target here, until they get a delivery. */
+  absent: Set<string>;
+  /** Calls that may be begun together, by how quickly the last ones were answered. */
+  pace: number;
   /** Keys of those told how the Destination is now, while others are still told page by page. */
   readonly told: Set<string>;
   /** Deliveries with work are in storage alone. */
@@ -41,12 +46,29 @@ export function messageRows({ deliveries, more }: DeliveryPage): MessageRows {
     flights: new Map(),
     idle: new Map(),
     pressed: new Map(),
+    absent: new Set(),
+    pace: CALLS_AT_ONCE,
     told: new Set(),
     overflow: false,
   };
   for (const delivery of deliveries) hold(rows, delivery, 0);
   rows.overflow ||= more;
   return rows;
+}
+
+/**
+ * Takes in all there is about some subjects. What is not there stays known as absent: nobody but this Destination makes
+ * a delivery, and what it makes is in memory until its commit shows.
+ */
+export function takeSubjects(
+  rows: MessageRows,
+  asked: readonly string[],
+  found: readonly Delivery[],
+  now: Micros,
+): void {
+  takeRead(rows, found, now);
+  const there = new Set(found.map(({ subject }) => subjectText(subject)));
+  rows.absent = new Set(asked.filter((subject) => !there.has(subject)));
 }
 
 /** Takes in what was read; what is in memory is newer. */
@@ -78,6 +100,7 @@ export function hold(rows: MessageRows, delivery: Delivery, now: Micros): void {
   const before = rows.byKey.get(key);
   if (before?.call && before.call.call !== delivery.call?.call) rows.flights.delete(before.call.call);
   rows.byKey.set(key, delivery);
+  rows.absent.delete(subjectText(delivery.subject));
   if (delivery.call) rows.flights.set(delivery.call.call, key);
   const agenda = agendaOf(rows, delivery.connectionId);
   const isKnown = before !== undefined && isWanted(before) && !rows.idle.has(key);
@@ -120,8 +143,9 @@ export function find(rows: MessageRows, subject: Subject, target: number): Deliv
   return rows.byKey.get(deliveryKey({ subject, target }));
 }
 
-export function holdsSubject(rows: MessageRows, subject: Subject, target: number): boolean {
-  return find(rows, subject, target) !== undefined;
+/** Whether nothing has to be read about a subject. */
+export function knowsOf(rows: MessageRows, subject: Subject, target: number): boolean {
+  return find(rows, subject, target) !== undefined || rows.absent.has(subjectText(subject));
 }
 
 export function holdsMessage({ byKey }: MessageRows, messageId: string): boolean {

@@ -43,6 +43,8 @@ export function takeOwnToken(turn: DestinationTurn): void {
 }
 
 export function returnOwnToken(turn: DestinationTurn): void {
+  // The messenger wants no call for now, and one token is there when it does again.
+  if ((turn.state.messages.heldUntil ?? 0) > turn.now) return;
   const { tokens, at } = bucketOf(turn);
   turn.state = { ...turn.state, bucket: { tokens: Math.min(turn.limiter.limit, tokens + 1), at } };
 }

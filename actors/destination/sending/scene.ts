@@ -78,14 +78,12 @@ export function createSceneReader(deps: SceneDeps): SceneReader {
     },
 
     async read(groupId, connectionId, others) {
-      const stored = await groups.read(groupId);
+      const [stored, seen] = await Promise.all([groups.read(groupId), alerts.of(groupId)]);
       if (!stored) return null;
       const present = directory.current();
       const named = [...new Set([...shownPeople(stored), ...others])];
-      const [seen, accounts] = await Promise.all([
-        alerts.of(groupId),
-        connectionId === null || named.length === 0 ? new Map() : accountsOf(connectionId, named),
-      ]);
+      const isAsked = connectionId !== null && named.length > 0;
+      const accounts = isAsked ? await accountsOf(connectionId, named) : new Map();
       const people = peopleOf(accounts, present.usersById);
       const shown = asNamed(present, shownPeople(stored), people);
       const data = templateGroup(stored, seen, { directory: shown, publicUrl });

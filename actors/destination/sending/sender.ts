@@ -1,11 +1,13 @@
 /** Makes the calls that committed turns of message Destinations asked for, and tells them what came of it (delivery §3, §5). */
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
-import type { Clock, Micros } from '../../../runtime/clock.ts';
+import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { Watch } from '../../../runtime/pause-watch.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
+import { createLanes, type LaneCall } from '../lanes.ts';
 import type { DestinationProbe, MessageSend, SendFinished, SendOutcome } from '../messages/calls.ts';
+import { CALLS_AT_ONCE } from '../messages/pace.ts';
 import { destinationAddress } from '../messages.ts';
 import type { DeliveryMetrics, MessageKind } from '../metrics.ts';
 import { type AdapterResult, groupOf, type MessageAdapter } from './adapter.ts';
@@ -31,8 +33,18 @@ export interface MessageSenderDeps {
 
 type Asked = MessageSend | DestinationProbe;
 
+/** A call about a message that is begun and waits for its turn. */
+interface Waiting extends LaneCall {
+  readonly asked: MessageSend;
+  readonly since: Micros;
+}
+
+/** What waits longer for a turn than this is decided anew: how loud it is, and whether it is wanted at all. */
+const LONGEST_WAIT: Micros = SECOND;
+const PUT_BACK = { class: 'not_sent', because: 'put_back' } as const satisfies SendOutcome;
+
 export interface MessageSender {
-  /** Performs `message.send` and `message.probe`. Never throws. */
+  /** Performs `message.send`, a few of a Destination at a time, and `message.probe`. Never throws. */
   send(effect: Asked): void;
   /** Destinations with a call under way. */
   calling(): Iterable<PublicId>;
@@ -62,6 +74,7 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
       const outcome = await outcomeOf(deps, asked, () => !isFinishing && !watch.hasPaused());
       if (isFinishing && outcome.class === 'not_sent') return;
       tell(asked, outcome);
+      for (const other of lanes.takeOut(spokenOfBy(asked, outcome))) tell(other.asked, PUT_BACK);
       report(deps, asked, outcome, began, clock.now());
     } finally {
       watch.end();
@@ -77,13 +90,29 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     tell(asked, { class: 'not_sent', because: 'unreadable' });
   };
 
+  const call = (asked: Asked): Promise<void> => {
+    const made = run(asked)
+      .catch((error: unknown) => failed(asked, error))
+      .finally(() => underWay.delete(made));
+    underWay.set(made, asked.destinationId);
+    return made;
+  };
+
+  const lanes = createLanes<Waiting>(CALLS_AT_ONCE, async ({ asked, since }) => {
+    if (isFinishing) return;
+    if (clock.now() - since > LONGEST_WAIT) tell(asked, PUT_BACK);
+    else await call(asked);
+  });
+
   return {
     send(asked) {
       if (isFinishing) return;
-      const call = run(asked)
-        .catch((error: unknown) => failed(asked, error))
-        .finally(() => underWay.delete(call));
-      underWay.set(call, asked.destinationId);
+      if (asked.type === 'message.probe') {
+        void call(asked);
+        return;
+      }
+      const { destinationId, urgent } = asked;
+      lanes.add({ asked, destinationId, urgent, since: clock.now() });
     },
     calling: () => underWay.values(),
     async finish() {
@@ -91,6 +120,23 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
       await Promise.all(underWay.keys());
     },
   };
+}
+
+/** A messenger that asks to wait, fails or refuses is left alone: which of the calls that have not begun go back in line. */
+function spokenOfBy(asked: Asked, outcome: SendOutcome): (other: Waiting) => boolean {
+  const { destinationId, connectionId } = asked;
+  switch (outcome.class) {
+    case 'retry_after':
+      if (outcome.scope === 'connection' && connectionId !== null) {
+        return (other) => other.asked.connectionId === connectionId;
+      }
+      return (other) => other.destinationId === destinationId;
+    case 'transient':
+    case 'fatal':
+      return (other) => other.destinationId === destinationId;
+    default:
+      return () => false;
+  }
 }
 
 async function outcomeOf(

@@ -1,0 +1,145 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { SECOND } from '../../../runtime/clock.ts';
+import { silentLog } from '../../../runtime/log.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { createManualClock } from '../../../test/fakes/manual-clock.ts';
+import type { DestinationConfig, Directory } from '../../directory.ts';
+import type { MessageSend, SendFinished, SendOutcome } from '../messages/calls.ts';
+import { createDeliveryMetrics } from '../metrics.ts';
+import type { MessageContent } from './adapter.ts';
+import { createMessageSender } from './sender.ts';
+
+const ONE = 'DS1' as PublicId;
+const TWO = 'DS2' as PublicId;
+const OK: SendOutcome = {
+  ...{ class: 'ok', messageId: 'm', threadRef: null, messageUrl: null, hash: null },
+  ...{ replayed: false, values: {}, editableUntil: null, signedWith: null },
+};
+const BACK = { class: 'not_sent', because: 'put_back' };
+
+function sending() {
+  const clock = createManualClock();
+  const answers = new Map<string, (outcome: SendOutcome) => void>();
+  const begun: string[] = [];
+  const told: (readonly [subject: string, outcome: SendOutcome])[] = [];
+  const subjects = new Map<number, string>();
+  const bridge = { type: 'bridge' } as DestinationConfig;
+  const sender = createMessageSender({
+    system: {
+      stillOwns: async () => true,
+      tell: (_to, message) => {
+        const { call, outcome } = message as SendFinished;
+        told.push([subjects.get(call) ?? '', outcome]);
+      },
+    },
+    adapters: {
+      bridge: {
+        send: ({ asked }) => {
+          const subject = subjects.get(asked.call) ?? '';
+          begun.push(subject);
+          return new Promise((resolve) => {
+            answers.set(subject, (outcome) => resolve({ outcome, failure: null }));
+          });
+        },
+        check: async () => OK,
+      },
+    },
+    contents: { read: async () => ({ is: 'content', content: {} as MessageContent }) },
+    directory: {
+      current: () =>
+        ({ destinationsById: new Map([ONE, TWO].map((id) => [id, bridge])) }) as unknown as Directory,
+    },
+    typeOf: async () => null,
+    reports: { rendered: () => undefined },
+    pauses: { begin: () => ({ hasPaused: () => false, end: () => undefined }) },
+    clock,
+    log: silentLog,
+    deliveryMetrics: createDeliveryMetrics(new Registry()),
+  });
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return {
+    begun,
+    told,
+    clock,
+    async send(subject: string, { destinationId = ONE, urgent = false } = {}) {
+      subjects.set(subjects.size + 1, subject);
+      sender.send(asked(subjects.size, destinationId, urgent));
+      await settled();
+    },
+    async answer(subject: string, outcome: SendOutcome) {
+      answers.get(subject)?.(outcome);
+      await settled();
+    },
+    finish: () => sender.finish(),
+  };
+}
+
+function asked(call: number, destinationId: PublicId, urgent: boolean): MessageSend {
+  return {
+    ...{ type: 'message.send', destinationId, call, target: 1, connectionId: 'CN1' as PublicId },
+    subject: { kind: 'group', groupId: `AG${call}` as PublicId },
+    operation: { kind: 'publish', publication: 1, loudness: 'quiet', mentions: [] },
+    notes: { late: false, deletedAt: null, continued: false },
+    ...{ key: `key ${call}`, attempt: 1, unsureSince: null, urgent, values: {}, dueAt: 0, isProbe: false },
+  };
+}
+
+async function sendAll(to: ReturnType<typeof sending>, subjects: string, destinationId = ONE): Promise<void> {
+  for (const subject of subjects) await to.send(subject, { destinationId });
+}
+
+test('a Destination is called four times at once; the next call begins when one ends, Urgent first', async () => {
+  const sender = sending();
+  await sendAll(sender, 'ABCDEF');
+  await sender.send('urgent', { urgent: true });
+  await sender.send('other', { destinationId: TWO });
+  expect(sender.begun).toEqual(['A', 'B', 'C', 'D', 'other']);
+  await sender.answer('C', OK);
+  await sender.answer('A', OK);
+  expect(sender.begun.slice(5)).toEqual(['urgent', 'E']);
+});
+
+test.each<readonly [string, SendOutcome, readonly string[]]>([
+  [
+    'asks to wait',
+    { class: 'retry_after', until: 9, scope: 'destination', error: 'answered 429' },
+    ['E', 'F'],
+  ],
+  [
+    'asks its whole bot to wait',
+    { class: 'retry_after', until: 9, scope: 'connection', error: 'answered 429' },
+    ['E', 'F', 'e'],
+  ],
+  ['fails', { class: 'transient', error: 'answered 503', unsure: false }, ['E', 'F']],
+  ['refuses', { class: 'fatal', error: 'answered 401' }, ['E', 'F']],
+  ['dislikes one message', { class: 'unknown', error: 'answered 400' }, []],
+])('what has not begun goes back in line when the messenger %s', async (_says, outcome, back) => {
+  const sender = sending();
+  await sendAll(sender, 'ABCDEF');
+  await sendAll(sender, 'abcde', TWO);
+  await sender.answer('A', outcome);
+  expect(sender.told).toEqual([['A', outcome], ...back.map((subject) => [subject, BACK])]);
+});
+
+test('what waited long for its turn is decided anew', async () => {
+  const sender = sending();
+  await sendAll(sender, 'ABCDE');
+  sender.clock.advance(2 * SECOND);
+  await sender.answer('A', OK);
+  expect(sender.told).toEqual([
+    ['A', OK],
+    ['E', BACK],
+  ]);
+  expect(sender.begun).toEqual(['A', 'B', 'C', 'D']);
+});
+
+test('a process that ends begins nothing that waits for its turn', async () => {
+  const sender = sending();
+  await sendAll(sender, 'ABCDE');
+  const finished = sender.finish();
+  for (const subject of 'ABCD') await sender.answer(subject, OK);
+  await finished;
+  expect(sender.begun).toEqual(['A', 'B', 'C', 'D']);
+  expect(sender.told.map(([subject]) => subject)).toEqual(['A', 'B', 'C', 'D']);
+});
