@@ -1,4 +1,4 @@
-/** How long a post takes to reach a bridge as a message at 50 new groups a second, and how many messages go out a second. */
+/** How long a post takes to reach a bridge as a message at 50 new groups a second, and how many messages go out a second in a burst. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -134,39 +134,86 @@ async function atFixedRate(options: BenchOptions) {
   }
 }
 
-/** Many groups at once: how fast their messages go out. */
-async function burst(channels: number) {
+/** What many groups at once come to, each told to so many places. */
+interface Burst {
+  /** Messages a second, from the first post to the last message. */
+  readonly rate: number;
+  /** Processor time a message, everything that a new group costs included, ms. */
+  readonly serviceMillis: number;
+  readonly postgresMillis: number;
+  readonly repeated: number;
+}
+
+async function burst(tocsin: Loaded, places: number, arrived: () => number): Promise<Burst> {
+  for (let n = 0; n < 50; n++) await postOne(tocsin, `Warm${n}`);
+  while (arrived() < 50 * places) await pause(20);
+  const [service, postgres] = [tocsin.cpuSeconds(), tocsin.postgresCpuSeconds()];
+  const from = performance.now();
+  const names = Array.from({ length: BURST }, (_, n) => `Burst${n}`);
+  const lanes = Array.from({ length: 16 }, async () => {
+    for (let name = names.pop(); name !== undefined; name = names.pop()) await postOne(tocsin, name);
+  });
+  await Promise.all(lanes);
+  const wanted = (BURST + 50) * places;
+  while (arrived() < wanted) await pause(20);
+  const seconds = (performance.now() - from) / 1000;
+  const messages = BURST * places;
+  return {
+    rate: messages / seconds,
+    serviceMillis: ((tocsin.cpuSeconds() - service) * 1000) / messages,
+    postgresMillis: ((tocsin.postgresCpuSeconds() - postgres) * 1000) / messages,
+    repeated: arrived() - wanted,
+  };
+}
+
+async function burstOfMessages(channels: number): Promise<Burst> {
   const { tocsin, bridge, remove } = await started(channels);
   try {
-    for (let n = 0; n < 50; n++) await postOne(tocsin, `Warm${n}`);
-    while (bridge.posts() < 50 * channels) await pause(20);
-    const before = tocsin.cpuSeconds();
-    const from = performance.now();
-    const names = Array.from({ length: BURST }, (_, n) => `Burst${n}`);
-    const lanes = Array.from({ length: 16 }, async () => {
-      for (let name = names.pop(); name !== undefined; name = names.pop()) await postOne(tocsin, name);
-    });
-    await Promise.all(lanes);
-    const wanted = (BURST + 50) * channels;
-    while (bridge.posts() < wanted) await pause(20);
-    const seconds = (performance.now() - from) / 1000;
-    const cpuMillis = ((tocsin.cpuSeconds() - before) * 1000) / (BURST * channels);
-    return { rate: (BURST * channels) / seconds, cpuMillis, repeated: bridge.posts() - wanted };
+    return await burst(tocsin, channels, bridge.posts);
   } finally {
     await remove();
   }
 }
 
+async function burstOfEvents(): Promise<Burst> {
+  const tocsin = await Loaded.start();
+  let events = 0;
+  const receiver = createServer(async (request, response) => {
+    await bodyOf(request);
+    events++;
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  try {
+    await tocsin.attachWebhook(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
+    return await burst(tocsin, 1, () => events);
+  } finally {
+    receiver.closeAllConnections();
+    receiver.close();
+    await tocsin.remove();
+  }
+}
+
+function burstRows(what: string, { rate, serviceMillis, postgresMillis }: Burst): Row[] {
+  const spent = `service ${millis(serviceMillis)}, PostgreSQL ${millis(postgresMillis)}`;
+  return [
+    { what, value: perSecond(rate) },
+    { what: `${what}: processor time each`, value: spent },
+  ];
+}
+
 export const delivery: Bench = {
   name: 'delivery',
-  title: 'From post to message: a bridge on this machine, limiters wide open',
+  title: 'From post to message: a bridge and a webhook on this machine, limiters wide open',
   async run(options) {
     options.progress(`${SLOW_RATE} new groups a second`);
     const slow = await atFixedRate(options);
     options.progress(`${BURST} groups at once, one channel`);
-    const one = await burst(1);
+    const one = await burstOfMessages(1);
     options.progress(`${BURST} groups at once, ${CHANNELS} channels`);
-    const many = await burst(CHANNELS);
+    const many = await burstOfMessages(CHANNELS);
+    options.progress(`${BURST} groups at once, a webhook of events`);
+    const events = await burstOfEvents();
     const rows: Row[] = [
       {
         what: `post to bridge call, at ${SLOW_RATE}/s`,
@@ -174,10 +221,10 @@ export const delivery: Bench = {
         goal: 'p95 under 100 ms',
         met: slow.p95 < 100,
       },
-      { what: 'messages, one channel', value: perSecond(one.rate) },
-      { what: `messages, ${CHANNELS} channels`, value: perSecond(many.rate) },
-      { what: `processor time a message, ${CHANNELS} channels`, value: millis(many.cpuMillis) },
+      ...burstRows('messages, one channel', one),
+      ...burstRows(`messages, ${CHANNELS} channels`, many),
+      ...burstRows('events, one webhook', events),
     ];
-    return { rows, raw: { slow, one, many } };
+    return { rows, raw: { slow, one, many, events } };
   },
 };

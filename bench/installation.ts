@@ -7,6 +7,7 @@ import { embeddedSettings } from '../storage/embedded.ts';
 import type { Sql } from '../storage/records.ts';
 import { Api, type Json } from '../test/harness/api.ts';
 import { Installation, type Ready } from '../test/harness/tocsin.ts';
+import { cpuSeconds, postgresCpuSeconds } from './processor-time.ts';
 
 const PAUSED = path.join(import.meta.dirname, 'paused-service.ts');
 
@@ -64,8 +65,12 @@ export class Loaded {
 
   /** Processor seconds the service process used so far. */
   cpuSeconds(): number {
-    const fields = readFileSync(`/proc/${this.installation.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / 100;
+    return cpuSeconds(this.installation.pid);
+  }
+
+  /** Those of its database. */
+  postgresCpuSeconds(): number {
+    return postgresCpuSeconds(this.installation.dataDir);
   }
 
   /** Sends every event of the Default route to a webhook receiver on this machine. */

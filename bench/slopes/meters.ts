@@ -1,7 +1,6 @@
 /** Counters of a running cluster, and what passed between two readings of them. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { Cluster } from '../../test/harness/cluster.ts';
+import { cpuSeconds, postgresCpuSeconds } from '../processor-time.ts';
 
 export interface Consumption {
   readonly transactions: number;
@@ -25,7 +24,7 @@ export interface Meters extends Consumption {
 
 export async function readMeters(cluster: Cluster): Promise<Meters> {
   const serviceCpuSeconds = cluster.replicas.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
-  const postgresCpuSeconds = postgresCpu(cluster);
+  const inPostgres = postgresCpuSeconds(cluster.home);
   const redis = String(await cluster.redis!.command('info', 'stats'));
   await cluster.sql`select pg_stat_force_next_flush(), pg_stat_clear_snapshot()`;
   const [row] = await cluster.sql<
@@ -44,7 +43,7 @@ export async function readMeters(cluster: Cluster): Promise<Meters> {
     ...row!,
     redisCommands: Number(/total_commands_processed:(\d+)/.exec(redis)?.[1]),
     serviceCpuSeconds,
-    postgresCpuSeconds,
+    postgresCpuSeconds: inPostgres,
   };
 }
 
@@ -60,40 +59,4 @@ export function consumption(before: Meters, after: Meters, times: number): Consu
     serviceCpuSeconds: each((it) => it.serviceCpuSeconds),
     postgresCpuSeconds: each((it) => it.postgresCpuSeconds),
   };
-}
-
-/** Of the server and its living children; those that ended count for their parent. */
-function postgresCpu({ home }: Cluster): number {
-  const file = path.join(home, 'postgres', 'cluster', 'postmaster.pid');
-  const postmaster = Number(readFileSync(file, 'utf8').split('\n')[0]);
-  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster);
-  return children.reduce((sum, pid) => sum + cpuSeconds(Number(pid)), cpuSeconds(postmaster, true));
-}
-
-function parentOf(pid: string): number | null {
-  const fields = statOf(Number(pid));
-  return fields === null ? null : Number(fields[1]);
-}
-
-function cpuSeconds(pid: number, withEndedChildren = false): number {
-  const fields = statOf(pid);
-  if (fields === null) return 0;
-  const ticks = [11, 12, ...(withEndedChildren ? [13, 14] : [])];
-  return ticks.reduce((sum, place) => sum + Number(fields[place]), 0) / 100;
-}
-
-/** What /proc says after the name; null for a process that has just ended. */
-function statOf(pid: number): string[] | null {
-  const file = `/proc/${pid}/stat`;
-  if (!existsSync(file)) return null;
-  try {
-    return readFileSync(file, 'utf8').split(') ').at(-1)!.split(' ');
-  } catch (error) {
-    if (
-      (error as NodeJS.ErrnoException).code === 'ESRCH' ||
-      (error as NodeJS.ErrnoException).code === 'ENOENT'
-    )
-      return null;
-    throw error;
-  }
 }
