@@ -19,7 +19,8 @@ export function parseAnswer(body: Buffer): unknown {
   }
 }
 
-function isModest(body: Buffer): boolean {
+/** Whether there is time to read it, should it be JSON. */
+export function isModest(body: Buffer): boolean {
   let values = 1;
   let depth = 0;
   for (let at = 0; at < body.length; at++) {

@@ -1,6 +1,7 @@
 /** The way to the provider: what oauth4webapi fetches goes through the one outbound client (outbound-http §1). */
 import type { CustomFetchOptions } from 'oauth4webapi';
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
+import { isModest } from '../../../runtime/outbound/answer-json.ts';
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import type { OutboundAnswer } from '../../../runtime/outbound/client.ts';
 import type { ProxyRoute } from '../../../runtime/outbound/proxy.ts';
@@ -35,7 +36,7 @@ export interface Trip {
 }
 
 /** No answer that could be read; the message is for people, and masked. */
-export class ProviderUnreachable extends Error {
+class ProviderUnreachable extends Error {
   override readonly name = 'ProviderUnreachable';
 }
 
@@ -65,8 +66,11 @@ export function providerFetch(caller: OutboundCaller, access: ProviderAccess, tr
       mapping: DEFAULT_MAPPING,
       about: null,
     });
-    if (result.kind === 'answer' && !result.tooLarge && !isRedirect(result.status)) return responseOf(result);
-    throw new ProviderUnreachable(verdict.class === 'ok' ? 'no answer' : verdict.error);
+    if (result.kind !== 'answer' || result.tooLarge || isRedirect(result.status)) {
+      throw new ProviderUnreachable(verdict.class === 'ok' ? 'no answer' : verdict.error);
+    }
+    if (!isModest(result.body)) throw new ProviderUnreachable('the answer has too many parts');
+    return responseOf(result);
   };
 }
 

@@ -5,20 +5,14 @@
 import * as oauth from 'oauth4webapi';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
-import { createMask, cutToBytes } from '../../../runtime/secrets/masking.ts';
+import { errorLine } from '../../../runtime/outbound/error-line.ts';
+import { createMask } from '../../../runtime/secrets/masking.ts';
 import type { Claims } from './claims.ts';
-import {
-  knownSecrets,
-  type ProviderAccess,
-  ProviderUnreachable,
-  providerFetch,
-  type Trip,
-} from './provider-fetch.ts';
+import { knownSecrets, type ProviderAccess, providerFetch, type Trip } from './provider-fetch.ts';
 import { createProviderMemory, type Metadata, readMetadata } from './provider-memory.ts';
 import { isInsecure, jsonOf, type Talk, talkOf, Unusable } from './provider-talk.ts';
 import { freshKeys, verifiedClaims } from './provider-tokens.ts';
 
-const ERROR_BYTES = 1024;
 /** Client errors by which the provider refuses nothing: of a proxy, too slow, too many. */
 const NO_REFUSAL = [407, 408, 429];
 
@@ -100,8 +94,7 @@ export function createProvider(deps: ProviderDeps): Provider {
       const metadata = memory.metadata(access) ?? (await discoverOnce(access, trip));
       return { ok: true, value: await run(talkOf(caller, access, trip, metadata)) };
     } catch (error) {
-      const mask = createMask(knownSecrets(access, trip));
-      const text = cutToBytes(mask(errorText(error)), ERROR_BYTES);
+      const text = errorLine(errorText(error), createMask(knownSecrets(access, trip)));
       return { ok: false, failure: error instanceof Refused ? 'refused' : 'unavailable', error: text };
     }
   }
@@ -247,16 +240,11 @@ function kept({ refresh_token, scope }: oauth.TokenEndpointResponse): string | n
   return scope === undefined || scope.split(' ').includes('offline_access') ? refresh_token : null;
 }
 
-/** In one line, with what the provider itself says; not masked. */
+/** With what the provider itself says; not masked. */
 function errorText(error: unknown): string {
   if (error instanceof oauth.ResponseBodyError) {
     const { error: code, error_description: description, status } = error;
-    return oneLine(`answered ${status}: ${description === undefined ? code : `${code}: ${description}`}`);
+    return `answered ${status}: ${description === undefined ? code : `${code}: ${description}`}`;
   }
-  if (error instanceof ProviderUnreachable) return error.message;
-  return oneLine(error instanceof Error ? error.message : String(error));
-}
-
-function oneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return error instanceof Error ? error.message : String(error);
 }
