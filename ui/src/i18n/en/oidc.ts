@@ -6,7 +6,8 @@ export const oidc = {
     'People sign in through your identity provider with OpenID Connect. Signing in with a password stays possible for accounts that have one.',
   'oidc.enabled': 'People may sign in through the identity provider',
   'oidc.redirectUri': 'Redirect URI',
-  'oidc.redirectHelp': 'Register this address with the identity provider.',
+  'oidc.redirectHelp':
+    'Register this address with the identity provider. It begins with SVC_PUBLIC_URL: open Tocsin by that address to copy it.',
   'oidc.provider': 'Identity provider',
   'oidc.displayName': 'Name on the button',
   'oidc.displayNameHelp': 'Empty: the host of the issuer.',
