@@ -6,7 +6,7 @@ function render(source: string): string {
   if (!parsed.ok) return `${parsed.error.code} ${parsed.error.line}:${parsed.error.column}`;
   const names = parsed.reads.filter((name) => name !== 'none');
   const secrets = Object.fromEntries(names.map((name) => [name, `<${name}>`]));
-  const rendered = renderSecretTemplate(parsed.template, secrets, 0);
+  const rendered = renderSecretTemplate(parsed.template, secrets, 0, { steps: 0 });
   if (rendered.ok) return rendered.text;
   const { code, line, column, message } = rendered.error;
   return `${code} ${line}:${column} ${message}`;

@@ -2,6 +2,7 @@
 import type { Micros } from '../../runtime/clock.ts';
 import { secretsData } from '../templates/data.ts';
 import {
+  type Effort,
   namedReferences,
   parseTemplate,
   plainFormat,
@@ -38,11 +39,15 @@ export function parseSecretTemplate(source: string): ParsedSecretTemplate {
   return { ok: true, template: parsed.template, reads: references.names };
 }
 
-/** Fills in Secrets. There are no Lookup tables, no Mentions and no zone but UTC here. */
+/**
+ * Fills in Secrets. There are no Lookup tables, no Mentions and no zone but UTC here.
+ * @param effort of all parts of one request
+ */
 export function renderSecretTemplate(
   template: Template,
   secrets: Readonly<Record<string, string>>,
   now: Micros,
+  effort: Effort,
 ): RenderedTemplate {
   return renderTemplate(template, secretsData(secrets), {
     format: plainFormat,
@@ -50,5 +55,6 @@ export function renderSecretTemplate(
     zone: 'UTC',
     lookup: () => '',
     mention: () => null,
+    effort,
   });
 }

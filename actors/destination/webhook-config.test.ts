@@ -97,3 +97,10 @@ describe('literal credentials', () => {
     expect(warned(URL_OK, [{ name, value }])).toEqual(expected);
   });
 });
+
+test('all parts of a request may do together what one template may do', () => {
+  const busy = '{{ range until 1000 }}{{ range until 90 }}{{ if . }}{{ end }}{{ end }}{{ end }}';
+  const headers = Array.from({ length: 10 }, (_, index) => ({ name: `X-${index}`, value: busy }));
+  expect(errors(URL_OK, headers.slice(0, 1))).toEqual([]);
+  expect(errors(URL_OK, headers).at(-1)).toMatch(/^\/events\/headers\/9\/value template_syntax/);
+});

@@ -1,6 +1,6 @@
 /** What an Admin writes for an events-mode webhook: its checks, its warnings, its templates (webhooks §1.1, §1.2). */
 import type { Micros } from '../../runtime/clock.ts';
-import { literalParts, type Template } from '../templates/index.ts';
+import { type Effort, literalParts, type Template } from '../templates/index.ts';
 import { parseSecretTemplate, renderSecretTemplate } from './secret-template.ts';
 
 export interface WebhookHeader {
@@ -80,14 +80,15 @@ export function normalisedEvents(events: EventsConfig): EventsConfig {
 
 /** Everything that is wrong with a normalised configuration, at most one item a field. */
 export function eventsErrors(events: EventsConfig): readonly ConfigError[] {
-  const errors: (ConfigError | null)[] = [urlError(events.url)];
+  const effort = { steps: 0 };
+  const errors: (ConfigError | null)[] = [urlError(events.url, effort)];
   if (events.headers.length > MOST_HEADERS) {
     errors.push(problem('/events/headers', 'too_long', `At most ${MOST_HEADERS} headers are possible.`));
   }
   const seen = new Set<string>();
   for (const [index, { name, value }] of events.headers.entries()) {
     const pointer = `/events/headers/${index}`;
-    errors.push(nameError(name, `${pointer}/name`, seen), valueError(value, `${pointer}/value`));
+    errors.push(nameError(name, `${pointer}/name`, seen), valueError(value, `${pointer}/value`, effort));
     seen.add(name.toLowerCase());
   }
   return errors.filter((error) => error !== null);
@@ -114,9 +115,9 @@ export function callableUrl(text: string): URL | null {
   return web && url.hostname !== '' ? url : null;
 }
 
-function urlError(url: string): ConfigError | null {
+function urlError(url: string, effort: Effort): ConfigError | null {
   if (url === '') return problem('/events/url', 'required', 'Give the URL that events are posted to.');
-  const rendered = dryRun(url, '/events/url');
+  const rendered = dryRun(url, '/events/url', effort);
   if (typeof rendered !== 'string') return rendered;
   if (callableUrl(rendered)) return null;
   return problem('/events/url', 'invalid_format', 'This must become an absolute http or https URL.');
@@ -133,15 +134,15 @@ function nameError(name: string, pointer: string, seen: ReadonlySet<string>): Co
   return null;
 }
 
-function valueError(value: string, pointer: string): ConfigError | null {
-  const rendered = dryRun(value, pointer);
+function valueError(value: string, pointer: string, effort: Effort): ConfigError | null {
+  const rendered = dryRun(value, pointer, effort);
   if (typeof rendered !== 'string') return rendered;
   if (!/[\r\n\0]/.test(rendered)) return null;
   return problem(pointer, 'invalid_format', 'A header value has no line breaks.');
 }
 
 /** Renders with `example-<name>` for every Secret, whether or not it exists. */
-function dryRun(source: string, pointer: string): string | ConfigError {
+function dryRun(source: string, pointer: string, effort: Effort): string | ConfigError {
   if (Buffer.byteLength(source) > TEMPLATE_BYTES) {
     return problem(pointer, 'too_long', `At most ${TEMPLATE_BYTES} bytes are possible.`);
   }
@@ -151,7 +152,7 @@ function dryRun(source: string, pointer: string): string | ConfigError {
     return { pointer, code, detail: message, line, column };
   }
   const examples = Object.fromEntries(parsed.reads.map((name) => [name, `example-${name}`]));
-  const rendered = renderSecretTemplate(parsed.template, examples, DRY_RUN_AT);
+  const rendered = renderSecretTemplate(parsed.template, examples, DRY_RUN_AT, effort);
   if (rendered.ok) return rendered.text;
   const { code, message, line, column } = rendered.error;
   return { pointer, code, detail: message, line, column };

@@ -320,3 +320,22 @@ test('a process that stood still before the call sends nothing, and the event go
   expect(told).toMatchObject({ outcome: { class: 'not_sent', because: 'unreadable' } });
   expect(receiver.received).toEqual([]);
 });
+
+test('all parts of a request may do together what one template may do, and the next request as much', () => {
+  const busy = '{{ range until 1000 }}{{ range until 90 }}{{ if . }}{{ end }}{{ end }}{{ end }}';
+  const headers = Array.from({ length: 10 }, (_, index) => ({ name: `X-${index}`, value: busy }));
+  const built = (count: number) =>
+    buildWebhookRequest({
+      ...{
+        settings: settings({ events: { headers: headers.slice(0, count) } }),
+        keyring,
+        now: systemClock.now(),
+      },
+      ...{ eventId: newEventId(randomBytes), body: Buffer.from('{}') },
+    });
+  expect([built(1), built(10), built(1)].map(({ outcome }) => outcome)).toEqual([
+    'ready',
+    'template_error',
+    'ready',
+  ]);
+});

@@ -79,6 +79,8 @@ async function failureOn(
       // Whether somebody can be mentioned depends on the messenger, never on the template.
       mention: () => '',
       lookedUp: new Set(),
+      // Lines of one message are made in one go.
+      effort: { steps: 0 },
     };
     const data =
       template.kind === 'line'

@@ -119,3 +119,13 @@ describe('warnings', () => {
     expect(warnings(create)).toEqual(expected);
   });
 });
+
+test('all parts of a request may do together what one template may do', () => {
+  const busy = '{{ range until 1000 }}{{ range until 90 }}{{ if . }}{{ end }}{{ end }}{{ end }}';
+  const withHeaders = (count: number) => {
+    const headers = Array.from({ length: count }, (_, index) => `X-${index}: ${busy}`);
+    return of('create', `POST https://h/\n${headers.join('\n')}`);
+  };
+  expect(withHeaders(1)).toEqual([]);
+  expect(withHeaders(10)).toEqual([expect.stringMatching(/^create\/request template_syntax \d+:\d+$/)]);
+});

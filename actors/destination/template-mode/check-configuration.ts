@@ -134,7 +134,8 @@ function requestError(
 /** Renders with examples of everything, whether or not there are such Secrets. */
 function dryRunError(request: RequestTemplates, role: RequestRole): RequestTextError | null {
   const telling = { ...exampleTelling(role), ...standIns(request, exampleValue, exampleValue) };
-  const result = renderRequest(request, webhookData(EXAMPLE_GROUP, telling, 'UTC'), DRY_RUN);
+  const context = { ...DRY_RUN, effort: { steps: 0 } };
+  const result = renderRequest(request, webhookData(EXAMPLE_GROUP, telling, 'UTC'), context);
   if (!result.ok) return result.error;
   const broken = result.rendered.headers.findIndex(([, value]) => /[\r\n\0]/.test(value));
   const header = request.headers[broken];

@@ -4,6 +4,7 @@ import type { LifecycleEvent } from '../../lifecycle.ts';
 import { plainReply } from '../../messages/index.ts';
 import type { SymbolicMention } from '../../model.ts';
 import type { WebhookMention } from '../../templates/data.ts';
+import type { Effort } from '../../templates/index.ts';
 import type { StoredDestination, WebhookFields } from '../ports.ts';
 import { parseSecretTemplate, renderSecretTemplate } from '../secret-template.ts';
 import { targetsOf } from '../sending/people.ts';
@@ -53,10 +54,11 @@ async function eventItem(
   const mentions = resolveMentions(event, fields, deps.directory.current());
   const group = await deps.views(scene);
   const body = renderWebhookBody({ event, group, mentions }, scene.data.number, deps.publicUrl);
-  const url = withoutSecrets(deps, events.url, '/events/url');
+  const effort = { steps: 0 };
+  const url = withoutSecrets(deps, events.url, '/events/url', effort);
   const headers = events.headers.map(({ name, value }, index) => ({
     name,
-    value: withoutSecrets(deps, value, `/events/headers/${index}/value`),
+    value: withoutSecrets(deps, value, `/events/headers/${index}/value`, effort),
   }));
   const failure = [url, ...headers.map(({ value }) => value)].find(({ ok }) => !ok);
   if (failure) return { name: 'event', format: 'json', text: failure.text, request: null };
@@ -71,10 +73,10 @@ async function eventItem(
 
 const JSON_CONTENT = ['Content-Type', 'application/json'] as const;
 
-function withoutSecrets({ clock }: PreviewDeps, source: string, place: string) {
+function withoutSecrets({ clock }: PreviewDeps, source: string, place: string, effort: Effort) {
   const parsed = parseSecretTemplate(source);
   const hidden = Object.fromEntries((parsed.ok ? parsed.reads : []).map((name) => [name, HIDDEN]));
-  const rendered = parsed.ok ? renderSecretTemplate(parsed.template, hidden, clock.now()) : parsed;
+  const rendered = parsed.ok ? renderSecretTemplate(parsed.template, hidden, clock.now(), effort) : parsed;
   if (rendered.ok) return { ok: true, text: rendered.text };
   const { line, column, message } = rendered.error;
   return { ok: false, text: `${place}, line ${line}, column ${column}: ${message}` };
