@@ -55,3 +55,58 @@ export function createBegun<Stored extends Versioned, Input extends object>(
     },
   };
 }
+
+/** Of settings, how their form shows and reads them. */
+interface SettingsForm<Settings extends Versioned, Draft, Shown> {
+  toDraft(settings: Settings): Draft;
+  /** What is compared: secrets are typed, and read by nobody. */
+  shown(draft: Draft): Shown;
+  read(): Promise<Answer<Settings>>;
+}
+
+/**
+ * The same for settings, which arrive and are saved as a whole. Call it during component initialisation.
+ * @param settings as they are now
+ */
+export function createBegunSettings<Settings extends Versioned, Draft, Shown>(
+  settings: () => Settings,
+  { toDraft, shown, read }: SettingsForm<Settings, Draft, Shown>,
+) {
+  let stored = $state.raw(settings());
+  let draft = $state(toDraft(settings()));
+  /** What the conflict dialog compared with. */
+  let latest = settings();
+  const written = () => $state.snapshot(draft) as Draft;
+
+  function begin(next: Settings) {
+    stored = next;
+    draft = toDraft(next);
+  }
+
+  return {
+    get stored() {
+      return stored;
+    },
+    get draft() {
+      return draft;
+    },
+    set draft(next: Draft) {
+      draft = next;
+    },
+    /** The fields as they are typed now. */
+    written,
+    current: () => shown(written()),
+    get start() {
+      return shown(toDraft(stored));
+    },
+    begin,
+    reset: () => begin(stored),
+    takeTheirs: () => begin(latest),
+    async readLatest(): Promise<Answer<{ readonly input: Shown; readonly etag: string }>> {
+      const answer = await read();
+      if (!answer.ok) return answer;
+      latest = answer.value;
+      return { ...answer, value: { input: shown(toDraft(latest)), etag: latest.etag } };
+    },
+  };
+}
