@@ -111,7 +111,7 @@ async function readOpenGroups(
     (select urgent from routes where id = ${routeId})
     or severity_level = 'critical' and (select (settings ->> 'critical_is_urgent')::boolean from organization)
   )`;
-  // index: alert_groups_route
+  // index: alert_groups_route_numbers
   const rows = await sql<OpenGroupRow[]>`
     select page.*, exists (select 1 from storm_alert_groups where alert_group_id = page.id) as held
     from (

@@ -123,8 +123,11 @@ describe('homes', () => {
       details_removed: false,
       ...given,
     };
-    await database.sql()`
-      insert into alert_groups select * from jsonb_populate_record(null::alert_groups, ${JSON.stringify(group)}::text::jsonb)`;
+    const sql = database.sql();
+    const columns = sql(Object.keys(group));
+    await sql`
+      insert into alert_groups (${columns})
+      select ${columns} from jsonb_populate_record(null::alert_groups, ${JSON.stringify(group)}::text::jsonb)`;
   }
 
   async function storeAlert(

@@ -74,6 +74,9 @@ export function questions(sql: Sql, now: Micros, day: Micros): readonly Question
     list('of everything', () => ({ statuses: [...OPEN, 'resolved'] })),
     list('of resolved ones', () => ({ statuses: ['resolved'] })),
     list('by last change', () => ({}), { sort: 'last_changed_at' }),
+    list('of everything by last change', () => ({ statuses: [...OPEN, 'resolved'] }), {
+      sort: 'last_changed_at',
+    }),
     list('of a Route', (turn) => ({ routeIds: [route(1 + (turn % 50))] })),
     list('of an Integration', (turn) => ({ integrationIds: [integration(1 + (turn % 20))] })),
     list('of an Owner', (turn) => ({ owner: { id: user(turn % 30) } })),
@@ -85,6 +88,7 @@ export function questions(sql: Sql, now: Micros, day: Micros): readonly Question
     list('by number', (turn) => ({ statuses: [], from: null, number: 1 + turn * 9_973 })),
     list('by a rare label', (turn) => matcher('host', '=', `host-${turn * 97}`)),
     list('by a common label', () => matcher('cluster', '=', 'cluster-3')),
+    list('by a label of one in forty', (turn) => matcher('namespace', '=', `team-${turn % 40}`)),
     list('by a rare label, resolved too', (turn) => ({
       ...matcher('host', '=', `host-${turn * 97}`),
       ...{ statuses: [...OPEN, 'resolved'], from: null },
@@ -101,6 +105,7 @@ export function questions(sql: Sql, now: Micros, day: Micros): readonly Question
       ...{ statuses: [...OPEN, 'resolved'], from: null },
     })),
     list('by text that nothing holds', () => ({ text: 'nothing like it' })),
+    list('by text that all hold', () => ({ text: 'something is wrong' })),
     counts('as it opens', () => ({})),
     counts('of a Route', (turn) => ({ routeIds: [route(1 + (turn % 50))] })),
     counts('by a rare label', (turn) => matcher('host', '=', `host-${turn * 97}`)),

@@ -7,11 +7,12 @@ import type { Matcher } from '../../actors/directory.ts';
 import type { GroupStatus } from '../../actors/model.ts';
 import { compileMatchers, type LabelTest } from '../../actors/route/matcher.ts';
 import { SEEN_CHARACTERS } from '../../actors/route/regex.ts';
+import { requiredText } from '../../actors/route/regex-required.ts';
 import { BusyError } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Pace } from '../../runtime/pace.ts';
 import type { Sql, Transaction } from '../records.ts';
-import type { Fragment } from './filters.ts';
+import { allOf, type Fragment } from './filters.ts';
 
 /** Rows looked for one time after the other for one page: few where most match. */
 const CHUNKS = [1_000, 5_000, 14_000];
@@ -39,26 +40,35 @@ interface HeldRow {
   readonly number: number;
   readonly key: number;
   readonly held: readonly string[];
+  /** The how many-th row of its chunk. */
+  readonly place: number;
 }
 
 /** A page of those that match, short when it took as many rows, or as much work, as one page is worth. */
 export async function findMatching(
   sql: Sql,
   tx: Transaction,
-  { sort, limit, after }: GroupListQuery,
+  { sort, descending, limit, after }: GroupListQuery,
   expressions: readonly Matcher[],
   rowsAfter: RowsAfter,
   pace: Pace,
 ): Promise<Matching> {
   const matches = testOf(expressions, pace);
   const key = sort === 'started_at' ? sql`g.started_at` : sql`g.last_changed_at`;
+  const order = descending ? sql`order by key desc, number desc` : sql`order by key, number`;
   const numbers: number[] = [];
   let place = after;
   for (const chunk of CHUNKS) {
     let looked = 0;
+    // The last row of a full chunk comes in any case: behind it the next one begins.
     const statement = tx<HeldRow[]>`
-      select g.number, ${key} as key, ${heldValues(sql, expressions)} as held
-      from alert_groups g ${rowsAfter(place, chunk)}`;
+      select number, key, ${heldValues(sql, expressions)} as held, place
+      from (
+        select *, row_number() over (${order}) as place
+        from (select g.number, ${key} as key, g.common_labels from alert_groups g ${rowsAfter(place, chunk)}) as looked
+      ) as g
+      where ${mayMatch(sql, expressions)} or place = ${chunk}
+      ${order}`;
     for await (const rows of statement.cursor(READ_AT_ONCE)) {
       pace.resume();
       for (const row of rows) {
@@ -68,7 +78,7 @@ export async function findMatching(
         if (pace.isDue()) await pace.rest();
       }
       pace.pause();
-      looked += rows.length;
+      looked = rows.at(-1)?.place ?? looked;
     }
     if (looked < chunk) return { numbers, next: null };
   }
@@ -105,6 +115,18 @@ export function heldValues(sql: Sql, expressions: readonly Matcher[]): Fragment 
     ({ label }) => sql`left(coalesce(g.common_labels ->> ${label}::text, ''), ${SEEN_CHARACTERS})`,
   );
   return sql`array[${values.reduce((joined, value) => sql`${joined}, ${value}`)}]`;
+}
+
+/** What no expression matches without: it spares most rows the way to the engine. For `g.common_labels`. */
+export function mayMatch(sql: Sql, expressions: readonly Matcher[]): Fragment {
+  const required = expressions
+    .filter(({ op }) => op === '=~')
+    .map(({ label, value }) => ({ label, text: requiredText(value) }))
+    .filter(({ text }) => text !== '');
+  return allOf(
+    sql,
+    required.map(({ label, text }) => sql`strpos(g.common_labels ->> ${label}::text, ${text}) > 0`),
+  );
 }
 
 /** Whether values of {@link heldValues} match, each set of them judged once. */

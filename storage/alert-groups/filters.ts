@@ -4,74 +4,80 @@ import type { GroupFilter } from '../../actors/alert-group/reading.ts';
 import type { Matcher } from '../../actors/directory.ts';
 import { numberArray } from '../array-literals.ts';
 import type { Sql, Transaction } from '../records.ts';
+import { together } from '../together.ts';
 
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /**
  * Every condition of a filter but status, range and expressions, joined with `and`; for the table `alert_groups g`.
  * What expressions match is found out by reading rows (expressions.ts).
- * @param rare #N of all groups with the labels that are asked for, where {@link rareNumbers} gave them
  */
-export function filterConditions(
-  sql: Sql,
-  filter: GroupFilter,
-  rare: readonly number[] | null = null,
-): Fragment {
-  const matchers = filter.matchers.filter(
-    (matcher) => !isExpression(matcher) && !(rare !== null && isLabel(matcher)),
-  );
-  const conditions = [
+export function filterConditions(sql: Sql, filter: GroupFilter): Fragment {
+  return allOf(sql, [rowConditions(sql, filter), lookupConditions(sql, filter)]);
+}
+
+/** Those that no look-up answers. */
+export function rowConditions(sql: Sql, filter: GroupFilter): Fragment {
+  const matchers = filter.matchers.filter((matcher) => !isExpression(matcher) && !isLabel(matcher));
+  return allOf(sql, [
     ...plainConditions(sql, filter),
     ...matchers.map((matcher) => matcherCondition(sql, matcher)),
-  ];
-  if (rare !== null) conditions.push(sql`g.number = any(${numberArray(rare)}::bigint[])`);
+  ]);
+}
+
+/** Those that a look-up of {@link rareNumbers} answers. */
+export function lookupConditions(sql: Sql | Transaction, { matchers, text }: GroupFilter): Fragment {
+  const conditions = matchers.filter(isLabel).map((matcher) => matcherCondition(sql, matcher));
+  if (text !== null) conditions.push(textCondition(sql, text));
   return allOf(sql, conditions);
 }
 
-/** Up to so many groups are looked up by their labels; where there are more, some are soon met in any order. */
-const RARE = 1_000;
-/** Of a label that more groups than this have, an index gives some at random. */
-const SAMPLE = 5 * RARE;
+/** Whether {@link rareNumbers} has indexes for what a filter asks for. */
+export async function canLookUp(tx: Transaction, { matchers, text }: GroupFilter): Promise<boolean> {
+  if (matchers.some(isLabel)) return true;
+  // Of a shorter text the index knows nothing.
+  if (text === null || !/[\p{L}\p{N}]{3}/u.test(text)) return false;
+  const [found] = await tx<{ is_there: boolean }[]>`
+    select to_regclass('alert_groups_open_text') is not null as is_there`;
+  return found?.is_there ?? false;
+}
+
+/** Up to so many groups are looked up; where there are more, some are soon met in any order. */
+const RARE = 2_000;
 
 /**
- * #N of all groups with the labels and of the half, open or resolved, that a filter asks for, whatever else it asks for;
- * null when there are many, or when it asks for no label. The server guesses badly how rare a label is, and reads
- * everything in order to find a page of few. Indexes: alert_groups_open_labels, alert_groups_resolved_labels.
+ * #N of all groups with the labels and the text and of the half, open or resolved, that a filter asks for, whatever else
+ * it asks for; null when there are many. The server guesses badly how rare a label or a text is, and reads everything in
+ * order to find a page of few. Indexes: alert_groups_open_labels, alert_groups_resolved_labels, alert_groups_open_text,
+ * alert_groups_resolved_text.
  */
-export async function rareNumbers(
-  tx: Transaction,
-  { matchers, statuses }: Pick<GroupFilter, 'matchers' | 'statuses'>,
-): Promise<number[] | null> {
-  const labels = matchers.filter(isLabel);
-  if (labels.length === 0) return null;
-  const numbers = () => tx<{ number: number }[]>`${withLabels(tx, labels, statuses)} limit ${RARE + 1}`;
-  // That there are many shows in a sample, at a fraction of the cost. Few of a sample may be many: they are counted again.
-  const [, sample] = await Promise.all([
-    tx`select set_config('enable_seqscan', 'off', true), set_config('gin_fuzzy_search_limit', ${SAMPLE}::text, true)`,
-    numbers(),
-    tx`select set_config('gin_fuzzy_search_limit', '0', true)`,
-  ]);
-  if (sample.length > RARE) return null;
-  const rows = await numbers();
+export async function rareNumbers(tx: Transaction, filter: GroupFilter): Promise<number[] | null> {
+  // Both kinds of index answer nothing but bitmap scans.
+  const [, rows] = await together(
+    tx`select
+      set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true),
+      set_config('enable_bitmapscan', 'on', true)`,
+    tx<{ number: number }[]>`${lookup(tx, filter)} limit ${RARE + 1}`,
+    tx`select set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'on', true)`,
+  );
   return rows.length > RARE ? null : rows.map(({ number }) => number);
 }
 
 /** Each half with the condition of its index. */
-function withLabels(
-  tx: Transaction,
-  labels: readonly Matcher[],
-  statuses: GroupFilter['statuses'],
-): Fragment {
-  const held = labels.map(
-    ({ label, value }) => tx`common_labels @> ${JSON.stringify({ [label]: value })}::text::jsonb`,
-  );
+export function lookup(tx: Sql | Transaction, filter: GroupFilter): Fragment {
   const half = (condition: Fragment) =>
-    tx`select number from alert_groups where ${condition} and ${allOf(tx, held)}`;
-  const resolved = half(tx`status = 'resolved'`);
-  const open = half(tx`status <> 'resolved'`);
+    tx`select g.number from alert_groups g where ${condition} and ${lookupConditions(tx, filter)}`;
+  const resolved = half(tx`g.status = 'resolved'`);
+  const open = half(tx`g.status <> 'resolved'`);
+  const { statuses } = filter;
   if (statuses.length === 0) return tx`${open} union all ${resolved}`;
   if (!statuses.includes('resolved')) return open;
   return statuses.length === 1 ? resolved : tx`${open} union all ${resolved}`;
+}
+
+/** One of those groups. */
+export function isOneOf(sql: Sql, numbers: readonly number[]): Fragment {
+  return sql`g.number = any(${numberArray(numbers)}::bigint[])`;
 }
 
 function isLabel({ op, value }: Matcher): boolean {
@@ -91,8 +97,8 @@ function plainConditions(sql: Sql, filter: GroupFilter): Fragment[] {
   const when = (given: boolean, condition: () => Fragment) => {
     if (given) conditions.push(condition());
   };
-  const { urgency, owner, number, text } = filter;
-  when(filter.routeIds.length > 0, () => sql`g.route_id = any(${[...filter.routeIds]}::text[])`);
+  const { urgency, owner, number } = filter;
+  when(filter.routeIds.length > 0, () => routeCondition(sql, filter.routeIds));
   when(
     filter.integrationIds.length > 0,
     () => sql`g.integration_ids && ${[...filter.integrationIds]}::text[]`,
@@ -115,12 +121,18 @@ function plainConditions(sql: Sql, filter: GroupFilter): Fragment[] {
   when(filter.deliveryProblem === true, () => sql`g.delivery_problem`);
   when(filter.deliveryProblem === false, () => sql`not g.delivery_problem`);
   when(number !== null, () => sql`g.number = ${number}`);
-  when(text !== null, () => textCondition(sql, text ?? ''));
   return conditions;
 }
 
-/** Indexed by alert_groups_text where pg_trgm is there; the second half keeps a match within one of the two texts. */
-function textCondition(sql: Sql, text: string): Fragment {
+/** An index knows the order within one Route, not within a list of one. */
+function routeCondition(sql: Sql, [first, ...others]: GroupFilter['routeIds']): Fragment {
+  return others.length === 0
+    ? sql`g.route_id = ${first ?? ''}`
+    : sql`g.route_id = any(${[first ?? '', ...others]}::text[])`;
+}
+
+/** As the indexes of text have it; the second half keeps a match within one of the two texts. */
+function textCondition(sql: Sql | Transaction, text: string): Fragment {
   const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
   return sql`(
     (g.title || ' ' || coalesce(g.summary, '')) ilike ${pattern}
@@ -129,7 +141,7 @@ function textCondition(sql: Sql, text: string): Fragment {
 }
 
 /** A label that the Alerts do not share is absent, and absent is the same as empty (routes §1 rule 3). */
-function matcherCondition(sql: Sql, { label, op, value }: Matcher): Fragment {
+function matcherCondition(sql: Sql | Transaction, { label, op, value }: Matcher): Fragment {
   const held = sql`coalesce(g.common_labels ->> ${label}, '')`;
   if (op !== '=') return sql`${held} <> ${value}`;
   if (value === '') return sql`${held} = ''`;

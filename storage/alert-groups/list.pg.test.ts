@@ -5,10 +5,10 @@ import { HOUR, MINUTE, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { createGroupReader } from '../alert-groups.ts';
-import { inSnapshot } from '../transaction.ts';
+import { inSnapshot, inTransaction } from '../transaction.ts';
 import type { Fragment } from './filters.ts';
-import { rareNumbers } from './filters.ts';
-import { countStatement, pageOfRows } from './list.ts';
+import { lookup, rareNumbers } from './filters.ts';
+import { amongFirst, countStatement, pageOfRows } from './list.ts';
 
 const database = useDatabase();
 const T0 = 1_790_000_000_000_000;
@@ -123,6 +123,8 @@ describe('filters', () => {
     ['reopened', { reopened: true }, [2]],
     ['never reopened', { reopened: false }, [6, 5, 4, 3, 1]],
     ['an Owner', { owner: { id: ANN } }, [2]],
+    ['an Owner, among others', { owner: { id: ANN }, statuses: ['acknowledged', 'resolved'] }, [2]],
+    ['an Owner, where none can be', { owner: { id: ANN }, statuses: ['firing', 'resolved'] }, []],
     ['no Owner, resolved ones included', { owner: { id: null } }, [6, 5, 4, 3, 1]],
     ['snoozed without end', { snoozedNoEnd: true }, [3]],
     ['everything else', { snoozedNoEnd: false }, [6, 5, 4, 2, 1]],
@@ -136,6 +138,7 @@ describe('filters', () => {
     ['label = empty: not shared', matcher('team', '=', ''), [6, 5, 4, 2]],
     ['label !=', matcher('team', '!=', 'web'), [6, 5, 4, 3, 2]],
     ['label =~ matches whole values', matcher('team', '=~', 'w.*|d'), [1]],
+    ['label =~ with a text that it needs', matcher('team', '=~', 'd.'), [3]],
     ['label !~', matcher('team', '!~', '.+'), [6, 5, 4, 2]],
     ['alive in a range', { from: T0 + 3 * MINUTE + HOUR, to: T0 + 6 * MINUTE }, [5, 4, 3, 2, 1]],
     ['ended before it', { statuses: ['resolved'], from: T0 + 6 * MINUTE + HOUR }, [6]],
@@ -186,11 +189,41 @@ describe('pages', () => {
 
   test('continue after the last item, ties by number in the same direction', async () => {
     for (const number of [1, 2, 3, 4, 5]) await insert({ number, changedAt: number < 4 ? T0 : T0 + number });
+    await sameBothWays();
+  });
+
+  test('go by the last change from hour to hour and within an hour', async () => {
+    const changed = [2 * HOUR, 5, 2 * HOUR + 7, HOUR, 4, 2 * HOUR + 7, 9 * HOUR];
+    for (const [index, at] of changed.entries()) await insert({ number: index + 1, changedAt: T0 + at });
+    const newestFirst = [7, 6, 3, 1, 4, 2, 5];
+    expect(await everything({ sort: 'last_changed_at' })).toEqual(newestFirst);
+    expect(await everything({ sort: 'last_changed_at', descending: false })).toEqual(
+      newestFirst.toReversed(),
+    );
+  });
+
+  async function sameBothWays() {
     expect(await everything({})).toEqual([5, 4, 3, 2, 1]);
     expect(await everything({ descending: false })).toEqual([1, 2, 3, 4, 5]);
     expect(await everything({ sort: 'last_changed_at' })).toEqual([5, 4, 3, 2, 1]);
     expect(await everything({ sort: 'last_changed_at', descending: false })).toEqual([1, 2, 3, 4, 5]);
+  }
+});
+
+test('an event stays within its page, but for the first one of an hour', async () => {
+  await insert({ number: 1 });
+  const counts = await inTransaction(database.sql(), async (tx) => {
+    const hot: number[] = [];
+    for (const later of [MINUTE, MINUTE, HOUR]) {
+      await tx`
+        update alert_groups set last_changed_at = last_changed_at + ${later}::bigint, firing_alert_count = firing_alert_count + 1`;
+      const [row] = await tx<{ hot: number }[]>`
+        select pg_stat_get_xact_tuples_hot_updated('alert_groups'::regclass) as hot`;
+      hot.push(row?.hot ?? 0);
+    }
+    return hot;
   });
+  expect(counts).toEqual([1, 2, 2]);
 });
 
 /** A quarter of them open; each thousandth, the last one not among them, of a team of its own. */
@@ -206,13 +239,15 @@ async function insertMany(count: number): Promise<void> {
       'AG' || n, n, 'Group ' || n, case when n % 4 = 0 then 'firing' else 'resolved' end, 'RT' || n % 50, 'RT' || n % 50,
       n::text, '{}', jsonb_build_object('team', case when n % 1000 = 1 then 'rare' else 'team-' || n % 7 end, 'n', n::text),
       '{}', '{}', 'info', ${T0}::bigint + n, case when n % 4 = 0 then null else ${T0}::bigint + n end,
-      ${T0}::bigint + n, case when n % 4 = 0 then null else 'system' end, 0, 1, 0, false, n % 400 = 0, false
+      ${T0}::bigint + n * ${MINUTE}::bigint, case when n % 4 = 0 then null else 'system' end, 0, 1, 0, false,
+      n % 400 = 0, false
     from generate_series(1, ${count}::int) as n`;
   await sql`vacuum (analyze) alert_groups`;
 }
 
 describe('with many groups', () => {
   const open = { statuses: ['firing', 'acknowledged', 'snoozed'] } as const;
+  const byChange = { sort: 'last_changed_at' } as const;
   const team = (op: '=' | '=~', value: string) => ({ matchers: [{ label: 'n', op, value }] });
 
   test('what is asked most uses its indexes', async () => {
@@ -226,11 +261,27 @@ describe('with many groups', () => {
       ['alert_groups_open', await plan({ ...open, from: T0 }, { after: [T0 + 20_000, 20_000] })],
       ['alert_groups_open', await plan({ ...open, owner: { id: null } })],
       ['alert_groups_started', await plan({ statuses: ['firing', 'resolved'], from: T0 + 100 })],
+      [
+        'Index Scan using alert_groups_route on',
+        await plan({ ...open, routeIds: ['RT7' as PublicId], from: T0 }),
+      ],
+      ['Index Scan using alert_groups_open_changed', await plan({ ...open, from: T0 }, byChange)],
+      ['Index Scan using alert_groups_changed', await plan({ from: T0 }, byChange)],
+      [
+        'Index Cond: (changed_hour <=',
+        await plan(open, { ...byChange, after: [T0 + 20_000 * MINUTE, 20_000] }),
+      ],
+      [
+        'alert_groups_open',
+        await planOf(sql`select * from ${amongFirst(sql, query({ ...open, text: 'Group' }), 100)}`),
+      ],
+      ['alert_groups_open_labels', await planOf(lookup(sql, { ...NONE, ...open, ...team('=', '77') }))],
+      ['alert_groups_resolved_labels', await planOf(lookup(sql, { ...NONE, ...team('=', '77') }))],
       ['alert_groups_number', await plan({ number: 77 })],
       ['alert_groups_number', await planOf(pageStatement(query(team('=', '77')), [77]))],
       ['alert_groups_undelivered', await plan({ ...open, deliveryProblem: true })],
       ['alert_groups_snoozed', await plan({ ...open, snoozedNoEnd: true })],
-      ['alert_groups_owner', await plan({ ...open, owner: { id: ANN } })],
+      ['Index Scan using alert_groups_owner', await plan({ ...open, owner: { id: ANN } })],
       ['Index Only Scan using alert_groups_route', await count({ from: T0 + 29_900 })],
       ['Index Only Scan using alert_groups_resolved', await count({ from: T0 + 29_900 })],
       ['alert_groups_open_labels', await count(team('=', '77'))],
@@ -269,13 +320,48 @@ describe('with many groups', () => {
     ]);
   });
 
-  test('text is found by its index where the extension is there', async () => {
+  test('text is found by its index where the extension is there, and without it all the same', async () => {
     await insertMany(30_000);
     const sql = database.sql();
     const [extension] = await sql`select 1 from pg_extension where extname = 'pg_trgm'`;
-    const plan = await planOf(pageStatement(query({ text: 'Group 12345' })));
-    expect(plan.includes('alert_groups_text')).toBe(extension !== undefined);
-    expect(await numbers({ text: 'Group 12345' })).toEqual([12_345]);
+    const plan = await planOf(lookup(sql, { ...NONE, text: 'Group 12345' }));
+    for (const index of ['alert_groups_open_text', 'alert_groups_resolved_text'])
+      expect(plan.includes(index)).toBe(extension !== undefined);
+    const found = async () => [
+      await numbers({ text: 'Group 12345' }),
+      await numbers({ ...open, text: 'group 12340' }),
+      await numbers({ ...open, text: 'group 12345' }),
+      await numbers({ text: 'OUP 1', ...team('=', '17') }),
+      await numbers({ text: '9', ...team('=', '29') }),
+      await numbers({ text: 'oup 2' }, { limit: 2, after: [T0 + 25_000, 25_000] }),
+      await numbers({ text: 'oup 777' }, { sort: 'last_changed_at' }),
+    ];
+    const expected = [
+      [12_345],
+      [12_340],
+      [],
+      [17],
+      [29],
+      [24_999, 24_998],
+      [7_779, 7_778, 7_777, 7_776, 7_775, 7_774, 7_773, 7_772, 7_771, 7_770, 777],
+    ];
+    expect(await found()).toEqual(expected);
+    const indexes = await sql<
+      { indexdef: string }[]
+    >`select indexdef from pg_indexes where indexname ~ '_text$'`;
+    await sql`drop index if exists alert_groups_open_text, alert_groups_resolved_text`;
+    expect(await found()).toEqual(expected);
+    for (const { indexdef } of indexes) await sql.unsafe(indexdef);
+  });
+
+  test('what many have, though none of the newest, is read in order', async () => {
+    await insertMany(5_000);
+    const sql = database.sql();
+    await sql`update alert_groups set common_labels = '{"old": "yes"}' where number <= 3000`;
+    const old = { matchers: [{ label: 'old', op: '=', value: 'yes' } as const] };
+    expect(await numbers(old, { limit: 2 })).toEqual([3_000, 2_999]);
+    expect(await numbers({ ...old, ...open }, { limit: 2 })).toEqual([3_000, 2_996]);
+    expect(await numbers({ ...old, text: 'Group 29' }, { limit: 2, descending: false })).toEqual([29, 290]);
   });
 
   test('a page that an expression fills from few rows is full, one that it does not is short and goes on', async () => {

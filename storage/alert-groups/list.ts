@@ -2,33 +2,67 @@
 import type { GroupFilter, GroupListQuery, GroupPage } from '../../actors/alert-group/reading.ts';
 import type { Matcher } from '../../actors/directory.ts';
 import type { GroupStatus } from '../../actors/model.ts';
+import { HOUR } from '../../runtime/clock.ts';
 import type { Pace } from '../../runtime/pace.ts';
 import { numberArray } from '../array-literals.ts';
 import type { Sql, Transaction } from '../records.ts';
 import { inPlannedSnapshot } from '../transaction.ts';
-import { countMatching, findMatching, heldValues, type RowsAfter } from './expressions.ts';
-import { allOf, type Fragment, filterConditions, isExpression, rareNumbers } from './filters.ts';
+import { countMatching, findMatching, heldValues, mayMatch, type RowsAfter } from './expressions.ts';
+import {
+  allOf,
+  canLookUp,
+  type Fragment,
+  filterConditions,
+  isExpression,
+  isOneOf,
+  lookupConditions,
+  rareNumbers,
+  rowConditions,
+} from './filters.ts';
 import { groupColumns, groupOf, type StoredGroupRow } from './group-rows.ts';
 
 /** One page; the next one starts behind its last item, or behind the last row that expressions were tried on. */
 export function listGroups(sql: Sql, query: GroupListQuery, pace: Pace): Promise<GroupPage> {
   const expressions = query.filter.matchers.filter(isExpression);
-  return inPlannedSnapshot(sql, async (tx) => {
-    const rows = pageOfRows(sql, query, await rareNumbers(tx, query.filter));
-    return expressions.length > 0
-      ? listMatching(sql, tx, query, expressions, rows, pace)
-      : listAll(sql, tx, query, rows);
-  });
+  return inPlannedSnapshot(sql, (tx) =>
+    expressions.length > 0 ? listMatching(sql, tx, query, expressions, pace) : listAll(sql, tx, query),
+  );
 }
 
-async function listAll(
-  sql: Sql,
-  tx: Transaction,
-  { sort, limit, after }: GroupListQuery,
-  rowsAfter: RowsAfter,
-): Promise<GroupPage> {
-  const rows = await tx<StoredGroupRow[]>`
-    select ${groupColumns(sql)} from alert_groups g ${rowsAfter(after, limit + 1)}`;
+/**
+ * How many rows are read in order before labels and text are looked up: some, and so many more where those held a tenth of
+ * the page. Where many have what is asked for that is all, however many they are in all.
+ */
+const FIRST = [500, 5_000];
+const PROMISING = 0.1;
+
+async function listAll(sql: Sql, tx: Transaction, query: GroupListQuery): Promise<GroupPage> {
+  const read = async (from: Fragment) =>
+    pageOf(query, await tx<StoredGroupRow[]>`select ${groupColumns(sql)} from ${from}`);
+  const all = (rare: readonly number[] | null) =>
+    sql`alert_groups g ${pageOfRows(sql, query, rare)(query.after, query.limit + 1)}`;
+  if (!(await canLookUp(tx, query.filter))) return read(all(null));
+  await preferOrder(tx, query);
+  for (const most of FIRST) {
+    const first = await read(amongFirst(sql, query, most));
+    if (first.next) return first;
+    if (first.items.length < query.limit * PROMISING) break;
+  }
+  const rare = await rareNumbers(tx, query.filter);
+  if (rare === null) await preferOrder(tx, query);
+  return read(all(rare));
+}
+
+/**
+ * What reads all rows and sorts them is dearer than going through them in order, though the server, which takes each row
+ * for a page of its own, guesses otherwise. Not where those that come first are out of range.
+ */
+async function preferOrder(tx: Transaction, { filter, descending }: GroupListQuery): Promise<void> {
+  if (asksForResolved(filter) && filter.from !== null && !descending) return;
+  await tx`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`;
+}
+
+function pageOf({ sort, limit }: GroupListQuery, rows: readonly StoredGroupRow[]): GroupPage {
   const items = rows.slice(0, limit).map(groupOf);
   const last = items.at(-1);
   if (rows.length <= limit || !last) return { items, next: null };
@@ -40,10 +74,11 @@ async function listMatching(
   tx: Transaction,
   query: GroupListQuery,
   expressions: readonly Matcher[],
-  rowsAfter: RowsAfter,
   pace: Pace,
 ): Promise<GroupPage> {
-  const found = await findMatching(sql, tx, query, expressions, rowsAfter, pace);
+  const rare = (await canLookUp(tx, query.filter)) ? await rareNumbers(tx, query.filter) : null;
+  if (rare === null) await preferOrder(tx, query);
+  const found = await findMatching(sql, tx, query, expressions, pageOfRows(sql, query, rare), pace);
   if (found.numbers.length === 0) return { items: [], next: found.next };
   const rows = await tx<StoredGroupRow[]>`
     select ${groupColumns(sql)} from alert_groups g
@@ -54,48 +89,72 @@ async function listMatching(
 
 /**
  * Which rows of `alert_groups g` a page is made of, in order. Indexes: alert_groups_open for open groups by started_at,
- * alert_groups_started once resolved ones are asked for, alert_groups_number for a number and for rare labels,
- * alert_groups_text for text. Sorted by last_changed_at, what was found is sorted.
+ * alert_groups_route for those of one Route, alert_groups_started once resolved ones are asked for, alert_groups_open_changed
+ * and alert_groups_changed by last_changed_at, alert_groups_number for a number and for what was looked up.
+ * @param rare #N of all groups with the labels and the text that are asked for, where {@link rareNumbers} gave them
  */
 export function pageOfRows(
   sql: Sql,
   query: GroupListQuery,
   rare: readonly number[] | null = null,
 ): RowsAfter {
-  const { filter, descending } = query;
-  return (after, limit) => sql`
-    where ${statusCondition(sql, filter)} and ${rangeCondition(sql, filter)}
-      and ${filterConditions(sql, filter, rare)} and ${afterCondition(sql, { after, descending }, sortColumn(sql, query))}
+  const { filter } = query;
+  const wanted =
+    rare === null
+      ? filterConditions(sql, filter)
+      : sql`${rowConditions(sql, filter)} and ${isOneOf(sql, rare)}`;
+  return (after, limit) => rowsWith(sql, { ...query, after, limit }, wanted);
+}
+
+/** The page as far as it is made of the first rows that there are without labels and text. */
+export function amongFirst(sql: Sql, query: GroupListQuery, most: number): Fragment {
+  const { filter, limit } = query;
+  return sql`(
+      select * from alert_groups g ${rowsWith(sql, { ...query, limit: most }, rowConditions(sql, filter))}
+    ) as g
+    where ${lookupConditions(sql, filter)}
+    ${orderBy(sql, query)}
+    limit ${limit + 1}`;
+}
+
+function rowsWith(sql: Sql, query: GroupListQuery, wanted: Fragment): Fragment {
+  const { filter, limit } = query;
+  return sql`
+    where ${statusCondition(sql, filter)} and ${rangeCondition(sql, filter)} and ${wanted}
+      and ${afterCondition(sql, query)}
     ${orderBy(sql, query)}
     limit ${limit}`;
 }
 
-function sortColumn(sql: Sql, { sort }: Pick<GroupListQuery, 'sort'>): Fragment {
-  return sort === 'started_at' ? sql`g.started_at` : sql`g.last_changed_at`;
+/** Of a last change the indexes know the hour; within it rows are sorted. */
+function orderBy(sql: Sql, { sort, descending }: GroupListQuery): Fragment {
+  const order = descending ? sql`desc` : sql`asc`;
+  return sort === 'started_at'
+    ? sql`order by g.started_at ${order}, g.number ${order}`
+    : sql`order by g.changed_hour ${order}, g.last_changed_at ${order}, g.number ${order}`;
 }
 
-function orderBy(sql: Sql, query: Pick<GroupListQuery, 'sort' | 'descending'>): Fragment {
-  const order = query.descending ? sql`desc` : sql`asc`;
-  return sql`order by ${sortColumn(sql, query)} ${order}, g.number ${order}`;
-}
-
-function afterCondition(
-  sql: Sql,
-  { after, descending }: Pick<GroupListQuery, 'after' | 'descending'>,
-  column: Fragment,
-): Fragment {
+function afterCondition(sql: Sql, { after, sort, descending }: GroupListQuery): Fragment {
   if (!after) return sql`true`;
   const [value, number] = after;
-  return descending
-    ? sql`(${column}, g.number) < (${value}::bigint, ${number}::bigint)`
-    : sql`(${column}, g.number) > (${value}::bigint, ${number}::bigint)`;
+  const behind = descending ? sql`<` : sql`>`;
+  const place = sql`(${value}::bigint, ${number}::bigint)`;
+  if (sort === 'started_at') return sql`(g.started_at, g.number) ${behind} ${place}`;
+  const hour = Math.floor(value / HOUR);
+  return sql`g.changed_hour ${behind}= ${hour}::bigint and (g.last_changed_at, g.number) ${behind} ${place}`;
 }
 
 const OPEN_STATUSES = 3;
 
+function asksForResolved({ statuses }: GroupFilter): boolean {
+  return statuses.length === 0 || statuses.includes('resolved');
+}
+
 /** Written so that the partial index of open groups serves when only open ones are asked for. */
-function statusCondition(sql: Sql, { statuses }: GroupFilter): Fragment {
+function statusCondition(sql: Sql, { statuses, owner }: GroupFilter): Fragment {
   if (statuses.length === 0) return sql`true`;
+  // What has an Owner is acknowledged, which the table holds to and the server does not reckon with.
+  if (owner?.id) return sql`${statuses.includes('acknowledged')}::boolean`;
   const wanted = new Set(statuses);
   const listed = sql`g.status = any(${[...wanted]}::text[])`;
   if (wanted.has('resolved')) return listed;
@@ -104,11 +163,13 @@ function statusCondition(sql: Sql, { statuses }: GroupFilter): Fragment {
     : sql`(g.status <> 'resolved' and ${listed})`;
 }
 
-/** Lifetimes that overlap [from, to). */
-function rangeCondition(sql: Sql, { from, to }: GroupFilter): Fragment {
+/** Lifetimes that overlap [from, to). Of open ones alone it says no more than it must: the server multiplies guesses. */
+function rangeCondition(sql: Sql, filter: GroupFilter): Fragment {
+  const { from, to } = filter;
   const conditions: Fragment[] = [];
   if (to !== null) conditions.push(sql`g.started_at < ${to}::bigint`);
-  if (from !== null) conditions.push(sql`(g.status <> 'resolved' or g.resolved_at >= ${from}::bigint)`);
+  if (from !== null && asksForResolved(filter))
+    conditions.push(sql`(g.status <> 'resolved' or g.resolved_at >= ${from}::bigint)`);
   return allOf(sql, conditions);
 }
 
@@ -133,14 +194,15 @@ export async function countGroups(
 
 /**
  * How many there are of each status, and of each set of values that expressions are about. Indexes: alert_groups_route
- * and alert_groups_open, which hold what is asked most, alert_groups_open_labels, and alert_groups_resolved for its half.
+ * and alert_groups_open, which hold what is asked most, alert_groups_open_labels, alert_groups_open_text, and
+ * alert_groups_resolved for its half.
  */
 export function countStatement(
   sql: Sql,
   filter: GroupFilter,
   expressions: readonly Matcher[] = [],
 ): Fragment {
-  const conditions = filterConditions(sql, filter);
+  const conditions = sql`${filterConditions(sql, filter)} and ${mayMatch(sql, expressions)}`;
   const { from, to } = filter;
   const started = to === null ? sql`true` : sql`g.started_at < ${to}::bigint`;
   const ended = from === null ? sql`true` : sql`g.resolved_at >= ${from}::bigint`;
