@@ -158,10 +158,7 @@ test('losing the server is told once; stopping it is not', async () => {
       reasons.push(reason);
       resolve();
     };
-    void startEmbeddedPostgres({ dataDir, settings, onLost }).then(async (server) => {
-      running.push(server);
-      process.kill(await postmaster(), 'SIGKILL');
-    });
+    void start(dataDir, onLost).then(async () => process.kill(await postmaster(), 'SIGKILL'));
   });
   await told;
   expect(reasons).toEqual(['signal SIGKILL']);
