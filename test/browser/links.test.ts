@@ -82,6 +82,29 @@ test('a mistake in a template is heard in the editor, and what can be called is 
   expect(await accessibilityFindings(desk)).toEqual([]);
 });
 
+test('the editor is reached and left by Tab', async () => {
+  const inEditor =
+    'document.activeElement.shadowRoot?.activeElement?.classList.contains("cm-content") ?? false';
+  await desk.getByLabel('Longest').focus();
+  await desk.keyboard.press('Tab');
+  expect(await desk.evaluate(inEditor)).toBe(true);
+  await desk.keyboard.press('Tab');
+  expect(await desk.evaluate(inEditor)).toBe(false);
+  expect(await desk.evaluate('document.activeElement.textContent')).toBe('Fields and functions');
+});
+
+test('a mistake that a save is refused for takes the focus to its editor', async () => {
+  await desk.goto(`${ready.app_url}/admin/link-rules/new`);
+  await desk.getByLabel('Name', { exact: true }).fill('Wrong');
+  await desk.locator('.cm-content').fill('{{ nope }}');
+  await desk.getByRole('button', { name: 'Create', exact: true }).click();
+  await until('the editor has the focus', () =>
+    desk.evaluate<boolean>(
+      'document.activeElement.shadowRoot?.activeElement?.classList.contains("cm-content")',
+    ),
+  );
+});
+
 test('a sample with a very long title makes no page wider', async () => {
   const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
   const alerts = [{ labels: { alertname: 'Long'.repeat(60), severity: 'warning' } }];

@@ -42,7 +42,6 @@ export interface CodeEditor {
   mark(error: CodeEditorError | null): void;
   /** What is heard besides the name: elements of the page have ids that mean nothing in a shadow tree. */
   describe(text: string, isInvalid: boolean): void;
-  focus(): void;
   destroy(): void;
 }
 
@@ -54,6 +53,8 @@ export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
     root,
     state: EditorState.create({ doc: options.text, extensions: [extensionsOf(options), description.of([])] }),
   });
+  // With a tabindex of its own, even -1, the host would take the editor out of what Tab goes through.
+  options.host.focus = () => view.focus();
   return {
     replace(text) {
       if (text === view.state.doc.toString()) return;
@@ -70,7 +71,6 @@ export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
       });
       view.dispatch({ effects: description.reconfigure(heard) });
     },
-    focus: () => view.focus(),
     destroy: () => view.destroy(),
   };
 }
