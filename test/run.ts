@@ -4,7 +4,7 @@
  * Every step of Vitest, the unit tests with their sockets and random properties included, gets a second attempt with the
  * files that failed, when these are few. Whatever passes only then is named at the end, as a defect to be looked for.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -32,7 +32,8 @@ const vitest = (project: string, ...folders: string[]) => [
   ...folders,
 ];
 
-const STEPS: readonly Step[] = [
+/** Each is busy on one core, so two of them run at a time. */
+const CHECKS: readonly Step[] = [
   { title: 'format and lint', command: [bin('biome'), 'check', '--error-on-warnings', '.'] },
   { title: 'dependency arrows', command: [process.execPath, 'scripts/check-arrows.ts'] },
   { title: 'types', command: [bin('tsc'), '--noEmit'] },
@@ -41,6 +42,9 @@ const STEPS: readonly Step[] = [
     title: 'types of the UI',
     command: [bin('svelte-check'), '--tsconfig', 'ui/tsconfig.json', '--fail-on-warnings'],
   },
+];
+
+const STEPS: readonly Step[] = [
   { title: 'unit tests and simulation', command: vitest('unit'), secondAttempt: true },
   { title: 'storage on PostgreSQL 18', command: vitest('postgres'), secondAttempt: true },
   { title: 'scenarios of the whole service', command: vitest('scenarios'), secondAttempt: true },
@@ -64,6 +68,36 @@ function run({ command, env }: Step, words: readonly string[] = []): number {
     env: { ...process.env, ...env },
   });
   return result.status ?? 1;
+}
+
+/** Runs a step that needs no terminal. @returns whether it passed; what it printed is shown when it is over */
+async function check({ title, command: [file = '', ...words] }: Step): Promise<boolean> {
+  const from = Date.now();
+  const child = spawn(file, words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const printed: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => printed.push(chunk));
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  console.log(`\n── ${title}\n${Buffer.concat(printed)}${verdict(title, from, status === 0)}`);
+  return status === 0;
+}
+
+/** Two at a time; after a failure none is begun. */
+async function runChecks(): Promise<boolean> {
+  const left = [...CHECKS];
+  let passed = true;
+  const lane = async () => {
+    for (let step = left.shift(); step && passed; step = left.shift()) passed = (await check(step)) && passed;
+  };
+  await Promise.all([lane(), lane()]);
+  return passed;
+}
+
+function verdict(title: string, from: number, passed: boolean): string {
+  const seconds = ((Date.now() - from) / 1000).toFixed(1);
+  return passed ? `✓ ${title} (${seconds} s)` : `✗ ${title} failed after ${seconds} s`;
 }
 
 /** Test files that failed in a run of Vitest, as it reported them; none when it did not come so far. */
@@ -98,28 +132,36 @@ function runStep(step: Step): readonly string[] | null {
   return run(again, failed) === 0 ? failed : null;
 }
 
-installPrerequisites();
-const started = Date.now();
-const unsteady: string[] = [];
-try {
+/** One after the other, until one fails. @returns whether all passed, and what did at the second attempt only */
+function runSteps(): { readonly passed: boolean; readonly unsteady: readonly string[] } {
+  const unsteady: string[] = [];
   for (const step of STEPS) {
     const from = Date.now();
     console.log(`\n── ${step.title}`);
     const repeated = runStep(step);
-    const seconds = ((Date.now() - from) / 1000).toFixed(1);
-    if (repeated === null) {
-      console.error(`\n✗ ${step.title} failed after ${seconds} s`);
-      process.exitCode = 1;
-      break;
-    }
+    console.log(`\n${verdict(step.title, from, repeated !== null)}`);
+    if (repeated === null) return { passed: false, unsteady };
     unsteady.push(...repeated.map((file) => `${step.title}: ${file}`));
-    console.log(`✓ ${step.title} (${seconds} s)`);
   }
+  return { passed: true, unsteady };
+}
+
+installPrerequisites();
+// What one of the many processes has compiled need not be compiled again.
+process.env.NODE_COMPILE_CACHE ??= path.join(folder, 'compiled');
+const started = Date.now();
+let passed = false;
+let unsteady: readonly string[] = [];
+try {
+  if (await runChecks()) ({ passed, unsteady } = runSteps());
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-if (!process.exitCode) {
-  console.log(`\nAll ${STEPS.length} steps passed in ${((Date.now() - started) / 1000).toFixed(0)} s`);
+process.exitCode = passed ? 0 : 1;
+if (passed) {
+  console.log(
+    `\nAll ${CHECKS.length + STEPS.length} steps passed in ${((Date.now() - started) / 1000).toFixed(0)} s`,
+  );
 }
 if (unsteady.length > 0) {
   console.log(
