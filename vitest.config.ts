@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 /** The HTTP library reads this while it loads, whoever loads it first. */
 const HTTP_LIBRARY = { UWS_HTTP_MAX_HEADERS_SIZE: '16384' };
 
+/** Three replicas are restarted under load. */
+const BUSY_PEER = 'test/peers/haproxy.test.ts';
+
 export default defineConfig({
   test: {
     projects: [
@@ -54,6 +57,7 @@ export default defineConfig({
         test: {
           name: 'cluster',
           include: ['test/cluster/*.test.ts'],
+          globalSetup: ['./test/service-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
           fileParallelism: false,
@@ -62,7 +66,20 @@ export default defineConfig({
       {
         test: {
           name: 'system',
-          include: ['test/{smoke,peers,crash,chaos,browser}/**/*.test.ts'],
+          include: ['test/{smoke,peers,browser}/**/*.test.ts'],
+          exclude: [BUSY_PEER],
+          globalSetup: ['./test/service-setup.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          // They load the machine: nothing runs beside them.
+          name: 'alone',
+          include: ['test/{crash,chaos}/*.test.ts', BUSY_PEER],
+          globalSetup: ['./test/service-setup.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
           fileParallelism: false,

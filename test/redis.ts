@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { CERTIFICATE, PRIVATE_KEY } from './fakes/certificate.ts';
-import { freePorts } from './harness/tocsin.ts';
+import { freePorts } from './harness/ports.ts';
 import { until } from './harness/until.ts';
 
 export interface RedisServerOptions {

@@ -57,6 +57,7 @@ const STEPS: readonly Step[] = [
   { title: 'coordination on Redis', command: vitest('redis'), secondAttempt: true },
   { title: 'build of the UI', command: [bin('vite'), 'build', 'ui', '--logLevel', 'warn'] },
   { title: 'the whole service', command: vitest('system'), secondAttempt: true },
+  { title: 'the whole service under load', command: vitest('alone'), secondAttempt: true },
   { title: 'several replicas', command: vitest('cluster'), secondAttempt: true },
 ];
 

@@ -13,11 +13,12 @@ import { startWebhookReceiver, type WebhookReceiver } from '../fakes/webhook-rec
 import { type RedisServer, startRedis } from '../redis.ts';
 import { Api } from './api.ts';
 import { type FirstRows, firstRows } from './cluster-rows.ts';
-import { migrateDatabase } from './program.ts';
+import { freePorts } from './ports.ts';
+import { copyPreparedDatabase } from './prepared.ts';
+import { runTocsin } from './program.ts';
 import { Replica } from './replica.ts';
 import { pidOfClient } from './socket-owner.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
-import { freePorts } from './tocsin.ts';
 
 export interface ClusterOptions {
   /** 3 unless said. */
@@ -54,6 +55,7 @@ export class Cluster {
   readonly #options: ClusterOptions;
   readonly #keys = randomBytes(32).toString('base64');
   readonly #killAll = () => this.#killNow();
+  readonly #database: string;
   #postgres: RunningPostgres | null = null;
   #api: Api | null = null;
 
@@ -61,6 +63,7 @@ export class Cluster {
     this.#options = options;
     this.home = mkdtempSync(path.join(tmpdir(), 'tocsin-cluster-'));
     chmodSync(this.home, 0o711);
+    this.#database = path.join(this.home, 'postgres');
   }
 
   /** Starts everything; every replica is ready. @throws after it has removed what was begun */
@@ -82,9 +85,10 @@ export class Cluster {
     this.receiver = await startWebhookReceiver(
       this.#options.identifySenders ? { identify: (client) => this.#senderOf(client) } : {},
     );
+    const isMigrated = await copyPreparedDatabase(this.#database);
     await this.startPostgres();
     this.redis = await redis;
-    await migrateDatabase(this.environment());
+    if (!isMigrated) await runTocsin(['migrate'], this.environment());
     const count = this.#options.withoutRedis ? 1 : (this.#options.replicas ?? 3);
     for (let n = 1; n <= count; n++) await this.addReplica(`r${n}`);
     const [first, ...others] = this.replicas as [Replica, ...Replica[]];
@@ -98,7 +102,7 @@ export class Cluster {
   /** Starts PostgreSQL, or starts it again after {@link stopPostgres} or {@link killPostgres}. */
   async startPostgres(): Promise<void> {
     const settings = { ...SERVER_SETTINGS, ...(this.#options.durable ? {} : NOT_DURABLE) };
-    this.#postgres = await startEmbeddedPostgres({ dataDir: path.join(this.home, 'postgres'), settings });
+    this.#postgres = await startEmbeddedPostgres({ dataDir: this.#database, settings });
     this.sql ??= connect(this.#postgres.settings, { max: 4, applicationName: 'cluster-test' });
   }
 
@@ -203,7 +207,7 @@ export class Cluster {
   }
 
   #postmaster(): number | null {
-    const file = path.join(this.home, 'postgres', 'cluster', 'postmaster.pid');
+    const file = path.join(this.#database, 'cluster', 'postmaster.pid');
     return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : null;
   }
 

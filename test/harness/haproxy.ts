@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { freePorts } from './ports.ts';
 import type { Replica } from './replica.ts';
-import { freePorts } from './tocsin.ts';
 import { until } from './until.ts';
 
 const SHIPPED = path.resolve(import.meta.dirname, '..', '..', 'deploy', 'haproxy.cfg');

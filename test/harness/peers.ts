@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePorts } from './tocsin.ts';
+import { freePorts } from './ports.ts';
 import { until } from './until.ts';
 
 export interface Peer {

@@ -2,14 +2,18 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { processEnvironment } from './prepared.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 
-/** `tocsin migrate`. @throws with its output when it fails */
-export async function migrateDatabase(env: Readonly<Record<string, string>>): Promise<void> {
-  await run(process.execPath, ['runtime/main.ts', 'migrate'], {
+/** Runs a command to its end. @throws with its output when it fails */
+export async function runTocsin(
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await run(process.execPath, ['runtime/main.ts', ...words], {
     cwd: root,
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...processEnvironment(), ...env },
   });
 }

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { processEnvironment } from './prepared.ts';
 import { until } from './until.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
@@ -53,7 +54,7 @@ export class Replica {
       cwd: root,
       stdio: ['ignore', output, output],
       env: {
-        PATH: process.env.PATH,
+        ...processEnvironment(),
         SVC_REPLICA_ID: this.id,
         SVC_LISTEN_APP: address,
         SVC_LISTEN_INGEST: address,

@@ -1,10 +1,11 @@
 /** Runs the real service as its own process, the way a new user does: `tocsin quickstart`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePorts } from './ports.ts';
+import { copyPreparedDatabase } from './prepared.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 const TOCSIN = ['--max-semi-space-size=32', path.join(root, 'runtime', 'main.ts'), 'quickstart'];
@@ -32,7 +33,7 @@ export class Installation {
 
   readonly #program: readonly string[];
 
-  /** `program` takes the words of `tocsin quickstart`; benches bring their own. */
+  /** `program` takes the words of `tocsin quickstart`; benches bring their own. Nothing is prepared for those. */
   constructor(env: Record<string, string> = {}, program: readonly string[] = TOCSIN) {
     this.env = env;
     this.#program = program;
@@ -41,6 +42,7 @@ export class Installation {
   /** Starts the service and resolves once it says that it is ready. */
   async start(): Promise<Ready> {
     if (this.#ports.length === 0) this.#ports = await freePorts(3);
+    if (this.#program === TOCSIN) await copyPreparedDatabase(path.join(this.dataDir, 'postgres'));
     const [app, ingest, internal] = this.#ports.map((port) => `127.0.0.1:${port}`);
     const words = [
       '--data-dir',
@@ -117,17 +119,4 @@ function readiness(child: ChildProcess, log: string[]): Promise<Ready> {
       ),
     );
   });
-}
-
-/** Ports that were free a moment ago. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer();
-      return new Promise<typeof server>((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { Api, type Json } from '../harness/api.ts';
 import { type Peer, startAlertmanager, startPrometheus } from '../harness/peers.ts';
-import { freePorts, Installation, type Ready } from '../harness/tocsin.ts';
+import { freePorts } from '../harness/ports.ts';
+import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 
 let tocsin: Installation;

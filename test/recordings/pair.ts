@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePorts } from '../harness/tocsin.ts';
+import { freePorts } from '../harness/ports.ts';
 import { until } from '../harness/until.ts';
 import type { SentAlert } from './evaluator.ts';
 

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { freePorts } from '../harness/tocsin.ts';
+import { freePorts } from '../harness/ports.ts';
 import { until } from '../harness/until.ts';
 import type { SentAlert } from './evaluator.ts';
 import type { Rule } from './rules.ts';

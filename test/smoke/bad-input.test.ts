@@ -78,7 +78,7 @@ test('10,000 alerts in one body become one group of 10,000', async () => {
       const page = await api.get('/alert-groups?q=Many');
       return page.items.find((item: { firing_alert_count: number }) => item.firing_alert_count === 10_000);
     },
-    30,
+    120,
   );
   expect(group.title).toBe('Many');
 });

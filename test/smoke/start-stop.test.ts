@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connect as openClient } from '../../storage/connection.ts';
-import { freePorts } from '../harness/tocsin.ts';
+import { freePorts } from '../harness/ports.ts';
+import { processEnvironment } from '../harness/prepared.ts';
 import { until } from '../harness/until.ts';
 import { startTestServer, type TestServer } from '../postgres.ts';
 
@@ -44,7 +45,7 @@ async function serve(database: string, env: Record<string, string> = {}): Promis
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      PATH: process.env.PATH,
+      ...processEnvironment(),
       SVC_LISTEN_APP: app!,
       SVC_LISTEN_INGEST: ingest!,
       SVC_LISTEN_INTERNAL: internal!,
