@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Cluster } from '../harness/cluster.ts';
 import { evenlySpread } from '../harness/cluster-facts.ts';
 import { until } from '../harness/until.ts';
-import { goesOn, type Stage, seed, spreadOf, underLoad } from './scenario.ts';
+import { goesOn, type Stage, seed, someReady, spreadOf, underLoad } from './scenario.ts';
 
 /** Kills one after the other, the next one often before the last one has recovered: as many as there is time for. */
 const HASTY = { most: 80, least: 10, forMs: 100_000 };
@@ -12,7 +12,6 @@ const HASTY = { most: 80, least: 10, forMs: 100_000 };
 const CALM = { most: 20, least: 3, forMs: 90_000 };
 /** Share of hasty kills that hit every replica at once. */
 const ALL_AT_ONCE = 0.04;
-const READY_WITHIN_S = 60;
 /** A killed replica's actors run elsewhere within 5 s; this machine also runs everything else. */
 const TAKEOVER_WITHIN_MS = 8_000;
 
@@ -24,20 +23,6 @@ interface Timed {
 
 function choose<T>(from: readonly T[], random: () => number): T {
   return from[Math.floor(random() * from.length)]!;
-}
-
-/** Two replicas are ready, or more: one that is killed leaves one. */
-async function someReady(cluster: Cluster): Promise<void> {
-  await until(
-    'two replicas to be ready',
-    async () => {
-      const ready = await Promise.all(
-        cluster.replicas.map((replica) => replica.isReady().catch(() => false)),
-      );
-      return ready.filter(Boolean).length >= 2;
-    },
-    READY_WITHIN_S,
-  );
 }
 
 /** Numbers of kills, until there were the most or, after the least of them, the time is over. */

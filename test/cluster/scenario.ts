@@ -20,6 +20,8 @@ export interface Stage {
 
 export interface ScenarioOptions extends ClusterOptions {
   readonly load?: Omit<TrafficOptions, 'random'>;
+  /** What people set up before the load begins, besides what every cluster has. */
+  readonly setUp?: (cluster: Cluster) => Promise<void>;
 }
 
 /**
@@ -36,6 +38,7 @@ export async function underLoad(
   try {
     const witness = await Witness.install(cluster.sql);
     await evenlySpread(cluster);
+    await options.setUp?.(cluster);
     const traffic = new Traffic(cluster, 'Cluster', { ...options.load, random });
     try {
       await goesOn(traffic);
@@ -64,6 +67,20 @@ export async function goesOn(traffic: Traffic, seconds = 30): Promise<void> {
   const answered = people.latencies.length;
   await until('posts to be accepted', async () => traffic.accepted > accepted + 10, seconds);
   await until('Commands to be answered', async () => people.latencies.length > answered, seconds);
+}
+
+/** Two replicas are ready, or more: one that is killed leaves one. */
+export async function someReady(cluster: Cluster, seconds = 60): Promise<void> {
+  await until(
+    'two replicas to be ready',
+    async () => {
+      const ready = await Promise.all(
+        cluster.replicas.map((replica) => replica.isReady().catch(() => false)),
+      );
+      return ready.filter(Boolean).length >= 2;
+    },
+    seconds,
+  );
 }
 
 /** p50 and greatest of some durations, in ms. */

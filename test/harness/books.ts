@@ -21,7 +21,7 @@ export interface Balance {
 /** Waits until nothing is under way any more, then compares. @throws when something stays under way */
 export async function balance(cluster: Cluster, traffic: Traffic, seconds = 60): Promise<Balance> {
   const { sql, receiver } = cluster;
-  await quiet(sql, seconds);
+  await everythingProcessed(sql, seconds);
   const events = await lifecycleEvents(sql);
   const { stored, faults } = await storedSnapshots(sql, traffic.accepted);
   return {
@@ -45,7 +45,7 @@ export async function balance(cluster: Cluster, traffic: Traffic, seconds = 60):
 }
 
 /** Nothing queued, nothing between actors, no webhook that waits. */
-async function quiet(sql: Sql, seconds: number): Promise<void> {
+export async function everythingProcessed(sql: Sql, seconds = 60): Promise<void> {
   await until(
     'everything to be processed and delivered',
     async () => {
