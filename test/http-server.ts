@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import type { SingleSignOn } from '../actors/access/oidc/single-sign-on.ts';
 import type { RoleName } from '../actors/access/user.ts';
-import type { Directory } from '../actors/directory.ts';
+import { EMPTY_DIRECTORY } from '../actors/directory.fixture.ts';
 import type { HintBus } from '../actors/effects.ts';
 import type { CsrfTokens } from '../http/credentials.ts';
 import { createHintBus } from '../http/hint-bus.ts';
@@ -129,27 +129,6 @@ export function signedIn(answer: Received, userId: PublicId): SignedIn {
 }
 
 const ANY_PORT: ListenAddress = { host: '127.0.0.1', port: 0 };
-
-const EMPTY_DIRECTORY: Directory = {
-  organization: {
-    id: 'RG0000000000AA' as Directory['organization']['id'],
-    name: 'Tocsin',
-    timeZone: 'UTC',
-    workdayStart: '09:00',
-    weekStart: 'monday',
-    severityLabel: 'severity',
-    severityMapping: [],
-    severityEmoji: { critical: '🟥', warning: '🟧', info: '🟦' },
-    criticalIsUrgent: true,
-    instanceLabels: [],
-  },
-  routes: [],
-  routesById: new Map(),
-  integrationsById: new Map(),
-  destinationsById: new Map(),
-  connectionsById: new Map(),
-  usersById: new Map(),
-};
 
 const testCsrf: CsrfTokens = {
   issue: (session) => createHmac('sha256', 'test').update(session).digest('base64url'),

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Send, Turn } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
+import { EMPTY_DIRECTORY } from '../directory.fixture.ts';
 import type { Directory, RouteConfig } from '../directory.ts';
 import { createFeedActor } from '../feed/actor.ts';
 import type { FeedHeard } from '../feed/effects.ts';
@@ -42,20 +43,21 @@ const ROUTE: RouteConfig = {
   destinationIds: [],
   policy: ON_CALL_POLICY,
 };
-const DIRECTORY = {
-  organization: { severityLabel: 'severity', severityMapping: [], instanceLabels: [] },
+const DIRECTORY: Directory = {
+  ...EMPTY_DIRECTORY,
   routes: [ROUTE],
   routesById: new Map([[ROUTE.id, ROUTE]]),
   integrationsById: new Map([
     [
       INTEGRATION,
-      { id: INTEGRATION, name: 'lab', staticLabels: {}, deletedAt: null, duplicateWindowSeconds: 45 },
+      {
+        ...{ id: INTEGRATION, name: 'lab', builtin: false, deleted: false, deletedAt: null, ended: false },
+        ...{ staticLabels: {}, duplicateWindowSeconds: 45 },
+        heartbeat: { enabled: false, timeoutSeconds: 300 },
+      },
     ],
   ]),
-  destinationsById: new Map(),
-  connectionsById: new Map(),
-  usersById: new Map(),
-} as unknown as Directory;
+};
 
 const ANN: UserActor = {
   kind: 'user',

@@ -2,7 +2,8 @@
 import type { ActorMessage, Send, Turn } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { DestinationConfig, Directory } from '../directory.ts';
+import { EMPTY_DIRECTORY, NO_MENTIONS } from '../directory.fixture.ts';
+import type { DestinationConfig } from '../directory.ts';
 import type { InternalAlertRecorded } from '../internal-alerts/effects.ts';
 import type { LifecycleEventName } from '../model.ts';
 import { CALL_LOST_AFTER, createDestination } from './actor.ts';
@@ -27,11 +28,12 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
 
   const definition = createDestination({
     directory: {
-      current: () =>
-        ({
-          destinationsById: new Map([[ID, { id: ID, name: 'relay', ...WEBHOOK, ...settings }]]),
-          connectionsById: new Map(),
-        }) as unknown as Directory,
+      current: () => ({
+        ...EMPTY_DIRECTORY,
+        destinationsById: new Map([
+          [ID, { id: ID, name: 'relay', ...WEBHOOK, ...settings, mentions: NO_MENTIONS }],
+        ]),
+      }),
       reload: async () => undefined,
     },
     waiting: {

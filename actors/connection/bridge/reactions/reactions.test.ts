@@ -10,7 +10,9 @@ import { createManualClock } from '../../../../test/fakes/manual-clock.ts';
 import { until } from '../../../../test/harness/until.ts';
 import type { TokenOutcome } from '../../../account-links/ports.ts';
 import type { CarriedReply, GroupCommand } from '../../../alert-group/messages.ts';
-import type { Directory } from '../../../directory.ts';
+import { EMPTY_DIRECTORY } from '../../../directory.fixture.ts';
+import type { Directory, RouteConfig } from '../../../directory.ts';
+import { ON_CALL_POLICY } from '../../../route/profiles.ts';
 import type { LinkedPerson, PostedMessage } from '../../event-ports.ts';
 import type { BridgeEvent } from '../events.ts';
 import { createReactions } from './index.ts';
@@ -51,10 +53,16 @@ function world(given: World = {}) {
   const hints: unknown[] = [];
   const used: unknown[] = [];
   const log: Log = (event, fields) => void logged.push({ event, ...fields });
-  const directory = {
-    connectionsById: new Map([[CONNECTION, { id: CONNECTION, name: 'Zulip' }]]),
-    routesById: new Map([[ROUTE, { policy: { language: given.routeLanguage ?? 'en' } }]]),
-  } as unknown as Directory;
+  const route: RouteConfig = {
+    ...{ id: ROUTE, name: 'Default', isDefault: true, deleted: false, matchers: [], urgent: false },
+    ...{ groupKey: [], destinationIds: [] },
+    policy: { ...ON_CALL_POLICY, language: given.routeLanguage ?? 'en' },
+  };
+  const directory: Directory = {
+    ...EMPTY_DIRECTORY,
+    connectionsById: new Map([[CONNECTION, { id: CONNECTION, name: 'Zulip', type: 'bridge' }]]),
+    routesById: new Map([[ROUTE, route]]),
+  };
   const react = createReactions({
     ...{ clock, log, keyring, publicUrl: 'https://oncall.example.org' },
     system: {
