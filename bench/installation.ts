@@ -37,16 +37,17 @@ export class Loaded {
     return new Loaded(installation, ready, api, connect(settings, { max: 1, applicationName: 'bench' }));
   }
 
-  /** Snapshots that are stored and not yet processed. */
-  async backlog(): Promise<number> {
-    const [row] = await this.sql<{ count: number }[]>`select count(*)::int as count from snapshot_queue`;
-    return row!.count;
+  /** Whether anything accepted still waits: a Snapshot to be processed, or what it led to, to reach its actor. */
+  async isBusy(): Promise<boolean> {
+    const [row] = await this.sql<{ waits: boolean }[]>`
+      select exists (select from snapshot_queue) or exists (select from inbox) as waits`;
+    return row!.waits;
   }
 
   /** Waits until everything accepted is processed; gives the seconds it took. */
   async drained(): Promise<number> {
     const from = performance.now();
-    while ((await this.backlog()) > 0) await pause(20);
+    while (await this.isBusy()) await pause(20);
     return (performance.now() - from) / 1000;
   }
 
