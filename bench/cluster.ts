@@ -2,12 +2,14 @@
 import { measureCommands } from './cluster/commands.ts';
 import { measureIdle } from './cluster/idle.ts';
 import { measureMoves } from './cluster/moves.ts';
-import { measureThroughput } from './cluster/throughput.ts';
+import { measureThroughput, type Throughput } from './cluster/throughput.ts';
 import { type Bench, millis, percentiles, perSecond, type Row } from './report.ts';
 
 const KILLS = 50;
 const STOPS = 15;
 const COMMANDS_PER_SECOND = 30;
+/** Of a core: three of them leave more than one for PostgreSQL, Redis and the load. */
+const SHARE = 0.25;
 
 export const cluster: Bench = {
   name: 'cluster',
@@ -24,6 +26,11 @@ export const cluster: Bench = {
     for (const replicas of [1, 2, 3]) {
       options.progress(`throughput: ${replicas} with Redis`);
       together.push(await measureThroughput({ replicas }, options));
+    }
+    const shared: Throughput[] = [];
+    for (const replicas of [1, 2, 3]) {
+      options.progress(`throughput: ${replicas} with ${SHARE} of a core each`);
+      shared.push(await measureThroughput({ replicas, share: SHARE }, options));
     }
     const moves = await measureMoves(KILLS, STOPS, options.progress);
 
@@ -67,8 +74,16 @@ export const cluster: Bench = {
       { what: 'processed, one without Redis', value: perSecond(alone.processed) },
       ...together.map((result, place) => ({
         what: `processed, ${place + 1} with Redis`,
-        value: `${perSecond(result.processed)} (${(result.processed / alone.processed).toFixed(2)}×)`,
+        value: `${perSecond(result.processed)} (${(result.processed / alone.processed).toFixed(2)}×, ${result.cpuMillis.toFixed(3)} ms of a processor each)`,
       })),
+      ...shared.map((result, place) => {
+        const gain = result.processed / shared[0]!.processed;
+        return {
+          what: `processed, ${place + 1} with ${SHARE} of a core each`,
+          value: `${perSecond(result.processed)} (${gain.toFixed(2)}×)`,
+          ...(place > 0 && { goal: 'more', met: gain > 1 }),
+        };
+      }),
       {
         what: 'a replica at rest',
         value: `${idle.cpuPercent.toFixed(1)} % of a core, ${Math.round(idle.residentBytes / 2 ** 20)} MiB`,
@@ -80,6 +95,6 @@ export const cluster: Bench = {
         value: `${idle.redisCommands.toFixed(1)} Redis commands/s, ${idle.transactions.toFixed(1)} transactions/s`,
       },
     );
-    return { rows, raw: { moves, commands, alone, together, idle } };
+    return { rows, raw: { moves, commands, alone, together, shared, idle } };
   },
 };
