@@ -61,6 +61,7 @@ export const LOG_EVENTS = {
   commit_failed: [W, 'error', 'turns'],
   actor_load_failed: [W, 'kind', 'actor', 'error'],
   store_read_failed: [W, 'what', 'error'],
+  recent_groups_read: [I, 'groups', 'held'],
   short_lived_pruned: [I, 'table', 'rows'],
   alert_groups_purged: [I, 'details', 'summaries'],
   organization_created: [I],

@@ -10,12 +10,14 @@ import { groupColumns, groupOf, type StoredGroupRow } from './alert-groups/group
 import { savedGroups } from './alert-groups/group-writer.ts';
 import { countGroups, listGroups } from './alert-groups/list.ts';
 import { readAlerts, readNote, readNotes, readRelated, readTimeline } from './alert-groups/pages.ts';
+import type { RecentGroups } from './alert-groups/recent/recent-groups.ts';
 import { movedSlots } from './alert-groups/slot-writer.ts';
 import { addedEntries, addedNotes } from './alert-groups/timeline-writer.ts';
 import type { RecordWriter, Sql } from './records.ts';
 
 export { createAlertsView } from './alert-groups/alerts-view.ts';
 export { alertRows } from './alert-groups/loader.ts';
+export { RecentGroups } from './alert-groups/recent/recent-groups.ts';
 export { createRelatedGroups } from './alert-groups/related.ts';
 export { createStatisticsReader } from './alert-groups/statistics.ts';
 export { createTemplateAlerts } from './alert-groups/template-alerts.ts';
@@ -28,16 +30,23 @@ export function alertGroupWriters(contested: ContestedAlerts): readonly RecordWr
 /** Readings with regular expressions that wait for their turn. */
 const MOST_WAITING = 32;
 
-/** @param monotonic tells how long a regular expression takes */
-export function createGroupReader(sql: Sql, monotonic: Monotonic = systemMonotonic): GroupReader {
+/**
+ * @param monotonic tells how long a regular expression takes
+ * @param recent answers what it can in place of the database
+ */
+export function createGroupReader(
+  sql: Sql,
+  monotonic: Monotonic = systemMonotonic,
+  recent: RecentGroups | null = null,
+): GroupReader {
   const turns = createTurns('regular expressions', MOST_WAITING);
   const inTurn = <Result>({ matchers }: GroupFilter, read: (pace: Pace) => Promise<Result>) => {
     const run = () => read(new Pace(monotonic));
     return matchers.some(isExpression) ? turns(run) : run();
   };
   return {
-    list: (query) => inTurn(query.filter, (pace) => listGroups(sql, query, pace)),
-    counts: (filter) => inTurn(filter, (pace) => countGroups(sql, filter, pace)),
+    list: (query) => inTurn(query.filter, (pace) => listGroups(sql, query, pace, recent)),
+    counts: (filter) => inTurn(filter, (pace) => countGroups(sql, filter, pace, recent)),
     async read(id) {
       const [row] = await sql<StoredGroupRow[]>`
         select ${groupColumns(sql)} from alert_groups g where g.id = ${id}`;

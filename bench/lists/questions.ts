@@ -3,9 +3,14 @@ import type { AlertsViewQuery } from '../../actors/alert-group/alerts-view.ts';
 import type { GroupFilter, GroupListQuery } from '../../actors/alert-group/reading.ts';
 import type { StatisticsQuery } from '../../actors/alert-group/statistics.ts';
 import type { Matcher } from '../../actors/directory.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import { type Micros, systemMonotonic } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { createAlertsView, createGroupReader, createStatisticsReader } from '../../storage/alert-groups.ts';
+import {
+  createAlertsView,
+  createGroupReader,
+  createStatisticsReader,
+  type RecentGroups,
+} from '../../storage/alert-groups.ts';
 import type { Sql } from '../../storage/records.ts';
 
 export interface Question {
@@ -25,8 +30,9 @@ const route = (n: number) => `RT${String(n).padStart(12, '0')}` as PublicId;
 const integration = (n: number) => `NT${String(n).padStart(12, '0')}` as PublicId;
 const user = (n: number) => `SR${String(n).padStart(12, '0')}` as PublicId;
 
-export function questions(sql: Sql, now: Micros, day: Micros): readonly Question[] {
-  const reader = createGroupReader(sql);
+/** @param recent what the service holds in memory after its first list */
+export function questions(sql: Sql, now: Micros, day: Micros, recent: RecentGroups): readonly Question[] {
+  const reader = createGroupReader(sql, systemMonotonic, recent);
   const view = createAlertsView(sql);
   const figures = createStatisticsReader(sql);
 

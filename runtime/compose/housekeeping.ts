@@ -6,6 +6,7 @@ import { Counter, type Registry } from 'prom-client';
 import { readOrganization } from '../../storage/access-ensure.ts';
 import { pruneAccess } from '../../storage/access-prune.ts';
 import { pruneLinkRequests } from '../../storage/account-link-tokens.ts';
+import { createChangePruning } from '../../storage/changed-groups.ts';
 import { pruneLooseMessages, pruneStormDeliveries } from '../../storage/delivery-pruning.ts';
 import { pruneExchange } from '../../storage/exchange-prune.ts';
 import { removeGroupDetails, removeGroups } from '../../storage/group-retention.ts';
@@ -50,6 +51,7 @@ export interface HousekeepingDeps {
 
 export function housekeepingTasks(deps: HousekeepingDeps): readonly LeaderTask[] {
   const { sql, clock } = deps;
+  const pruneChanges = createChangePruning(sql);
   return [
     { name: 'housekeeping', every: HOUR, run: (goesOn) => inTurn(deps, goesOn) },
     retentionChanges(deps),
@@ -58,6 +60,11 @@ export function housekeepingTasks(deps: HousekeepingDeps): readonly LeaderTask[]
       name: 'exchange_pruning',
       every: MINUTE,
       run: async () => countPruned(deps, { ...(await pruneExchange(sql, clock.now())) }),
+    },
+    {
+      name: 'group_change_pruning',
+      every: MINUTE,
+      run: async () => countPruned(deps, { changed_alert_groups: await pruneChanges() }),
     },
   ];
 }

@@ -48,7 +48,12 @@ import { userWayInOperations } from '../../http/resources/user-ways-in.ts';
 import { createLinkRequestStore } from '../../storage/account-link-requests.ts';
 import { createAccountLinkStore } from '../../storage/account-links.ts';
 import { createActorStateReader } from '../../storage/actor-state.ts';
-import { createAlertsView, createGroupReader, createStatisticsReader } from '../../storage/alert-groups.ts';
+import {
+  createAlertsView,
+  createGroupReader,
+  createStatisticsReader,
+  RecentGroups,
+} from '../../storage/alert-groups.ts';
 import { createPersonalTokens } from '../../storage/api-tokens.ts';
 import { appendAudit } from '../../storage/audit.ts';
 import { createAuditLogReader } from '../../storage/audit-log-reader.ts';
@@ -133,6 +138,12 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     ...{ directory, hints, random: randomBytes, publicUrl: deps.settings.publicUrl },
     poke: deps.messagesWait,
   };
+  const recentGroups = new RecentGroups({
+    sql,
+    clock: deps.clock,
+    monotonic: systemMonotonic,
+    log: deps.log,
+  });
   return [
     accountLinkOperations({
       ...{ hints, log: deps.log, poke: deps.messagesWait },
@@ -147,7 +158,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       isUser: async (id) => (await forUsers.store.read(id)) !== null,
     }),
     alertGroupOperations({
-      reader: createGroupReader(sql),
+      reader: createGroupReader(sql, systemMonotonic, recentGroups),
       links: deps.templates.groupLinks,
       system,
       log: deps.log,

@@ -20,9 +20,18 @@ import {
   rowConditions,
 } from './filters.ts';
 import { groupColumns, groupOf, type StoredGroupRow } from './group-rows.ts';
+import { countInMemory, listRecent } from './recent/answers.ts';
+import type { RecentGroups } from './recent/recent-groups.ts';
 
 /** One page; the next one starts behind its last item, or behind the last row that expressions were tried on. */
-export function listGroups(sql: Sql, query: GroupListQuery, pace: Pace): Promise<GroupPage> {
+export async function listGroups(
+  sql: Sql,
+  query: GroupListQuery,
+  pace: Pace,
+  recent: RecentGroups | null = null,
+): Promise<GroupPage> {
+  const fromMemory = recent && (await listRecent(sql, query, pace, recent));
+  if (fromMemory) return fromMemory;
   const expressions = query.filter.matchers.filter(isExpression);
   return inPlannedSnapshot(sql, (tx) =>
     expressions.length > 0 ? listMatching(sql, tx, query, expressions, pace) : listAll(sql, tx, query),
@@ -178,15 +187,19 @@ export async function countGroups(
   sql: Sql,
   filter: GroupFilter,
   pace: Pace,
+  recent: RecentGroups | null = null,
 ): Promise<Readonly<Record<GroupStatus, number>>> {
-  const counts = { firing: 0, acknowledged: 0, snoozed: 0, resolved: 0 };
+  const counted = recent && (await countInMemory(sql, filter, pace, recent));
+  if (counted?.isAll) return counted.counts;
+  const counts = counted?.counts ?? { firing: 0, acknowledged: 0, snoozed: 0, resolved: 0 };
   const expressions = filter.matchers.filter(isExpression);
   await inPlannedSnapshot(sql, async (tx) => {
+    const statement = countStatement(sql, filter, expressions, counted ? 'resolved' : 'all');
     if (expressions.length > 0) {
-      await countMatching(tx, expressions, countStatement(sql, filter, expressions), counts, pace);
+      await countMatching(tx, expressions, statement, counts, pace);
       return;
     }
-    const rows = await tx<{ status: GroupStatus; count: number }[]>`${countStatement(sql, filter)}`;
+    const rows = await tx<{ status: GroupStatus; count: number }[]>`${statement}`;
     for (const { status, count } of rows) counts[status] = count;
   });
   return counts;
@@ -201,6 +214,7 @@ export function countStatement(
   sql: Sql,
   filter: GroupFilter,
   expressions: readonly Matcher[] = [],
+  which: 'all' | 'resolved' = 'all',
 ): Fragment {
   const conditions = sql`${filterConditions(sql, filter)} and ${mayMatch(sql, expressions)}`;
   const { from, to } = filter;
@@ -208,12 +222,14 @@ export function countStatement(
   const ended = from === null ? sql`true` : sql`g.resolved_at >= ${from}::bigint`;
   const held = expressions.length === 0 ? sql`` : sql`, ${heldValues(sql, expressions)} as held`;
   const apart = expressions.length === 0 ? sql`` : sql`, held`;
+  const resolved = sql`
+    select 'resolved' as status, count(*) as count ${held} from alert_groups g
+    where g.status = 'resolved' and ${ended} and ${started} and ${conditions}
+    ${expressions.length === 0 ? sql`` : sql`group by held`}`;
+  if (which === 'resolved') return resolved;
   return sql`
     select g.status, count(*) as count ${held} from alert_groups g
     where g.status <> 'resolved' and ${started} and ${conditions}
     group by g.status ${apart}
-    union all
-    select 'resolved', count(*) ${held} from alert_groups g
-    where g.status = 'resolved' and ${ended} and ${started} and ${conditions}
-    ${expressions.length === 0 ? sql`` : sql`group by held`}`;
+    union all ${resolved}`;
 }

@@ -1,0 +1,181 @@
+/** What filters and orders ask about Alert Groups, held in memory column by column: some 250 bytes a group. */
+import type { GroupStatus, Labels, ResolveReason, SeverityLevel } from '../../../actors/model.ts';
+import type { Micros } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { LabelPairs } from './labels.ts';
+import { Words } from './words.ts';
+
+/** What is read of `alert_groups`. */
+export interface RecentRow {
+  readonly number: number;
+  readonly status: GroupStatus;
+  readonly route_id: PublicId;
+  readonly owner_id: PublicId | null;
+  readonly severity_level: SeverityLevel;
+  readonly integration_ids: readonly PublicId[];
+  readonly started_at: Micros;
+  readonly last_changed_at: Micros;
+  readonly resolved_at: Micros | null;
+  readonly resolved_by: 'user' | 'system' | null;
+  readonly resolve_reason: ResolveReason | null;
+  readonly is_reopened: boolean;
+  readonly is_snoozed_without_end: boolean;
+  readonly unclaimed: boolean;
+  readonly delivery_problem: boolean;
+  readonly common_labels: Labels;
+  /** Title and summary in small letters, as the server makes them. */
+  readonly small_title: string;
+  readonly small_summary: string | null;
+}
+
+export const STATUS_BIT: Readonly<Record<GroupStatus, number>> = {
+  firing: 1,
+  acknowledged: 2,
+  snoozed: 4,
+  resolved: 8,
+};
+export const OPEN_BITS = STATUS_BIT.firing | STATUS_BIT.acknowledged | STATUS_BIT.snoozed;
+
+/** What is true of a group, as bits of `flags`. */
+export const FLAG = { reopened: 1, snoozedNoEnd: 2, unclaimed: 4, deliveryProblem: 8 } as const;
+
+/** Between title and summary: a character that no text of the database has. */
+export const BETWEEN_TEXTS = '\0';
+
+const FIRST_ROOM = 1_024;
+
+/** Groups at places 0 to `size` - 1, in no order. A place means another group once one is removed. */
+export class Columns {
+  size = 0;
+  number = new Float64Array(FIRST_ROOM);
+  startedAt = new Float64Array(FIRST_ROOM);
+  changedAt = new Float64Array(FIRST_ROOM);
+  /** 0 for an open group. */
+  resolvedAt = new Float64Array(FIRST_ROOM);
+  /** One bit of {@link STATUS_BIT}. */
+  status = new Uint8Array(FIRST_ROOM);
+  flags = new Uint8Array(FIRST_ROOM);
+  route = new Int32Array(FIRST_ROOM);
+  owner = new Int32Array(FIRST_ROOM);
+  severity = new Int32Array(FIRST_ROOM);
+  resolvedBy = new Int32Array(FIRST_ROOM);
+  reason = new Int32Array(FIRST_ROOM);
+  /** Number of the set of Integrations, in `sets`. */
+  integrations = new Int32Array(FIRST_ROOM);
+  readonly labels: (readonly number[])[] = [];
+  readonly text: string[] = [];
+  /** Ids and other words; what is not there is the empty word. */
+  readonly words = new Words();
+  readonly pairs = new LabelPairs();
+  readonly sets: (readonly number[])[] = [];
+  readonly #setCodes = new Words();
+  readonly #places = new Map<number, number>();
+  #textCharacters = 0;
+
+  /** Characters in memory. */
+  get characters(): number {
+    return this.words.characters + this.#setCodes.characters + this.pairs.characters + this.#textCharacters;
+  }
+
+  /** Takes a group in, or over what is known of it. */
+  put(row: RecentRow): void {
+    const known = this.#places.get(row.number);
+    const place = known ?? this.size++;
+    if (known === undefined) {
+      if (this.size > this.number.length) this.#grow();
+      this.#places.set(row.number, place);
+      this.number[place] = row.number;
+    } else this.#textCharacters -= this.text[place]!.length;
+    this.startedAt[place] = row.started_at;
+    this.changedAt[place] = row.last_changed_at;
+    this.resolvedAt[place] = row.resolved_at ?? 0;
+    this.status[place] = STATUS_BIT[row.status];
+    this.flags[place] =
+      (row.is_reopened ? FLAG.reopened : 0) |
+      (row.is_snoozed_without_end ? FLAG.snoozedNoEnd : 0) |
+      (row.unclaimed ? FLAG.unclaimed : 0) |
+      (row.delivery_problem ? FLAG.deliveryProblem : 0);
+    this.route[place] = this.words.add(row.route_id);
+    this.owner[place] = this.words.add(row.owner_id ?? '');
+    this.severity[place] = this.words.add(row.severity_level);
+    this.resolvedBy[place] = this.words.add(row.resolved_by ?? '');
+    this.reason[place] = this.words.add(row.resolve_reason ?? '');
+    this.integrations[place] = this.#setOf(row.integration_ids);
+    this.labels[place] = this.pairs.add(row.common_labels);
+    this.text[place] =
+      row.small_summary === null ? row.small_title : row.small_title + BETWEEN_TEXTS + row.small_summary;
+    this.#textCharacters += this.text[place].length;
+  }
+
+  /** The last group takes the place of the one that goes. */
+  remove(number: number): void {
+    const place = this.#places.get(number);
+    if (place === undefined) return;
+    const last = --this.size;
+    this.#textCharacters -= this.text[place]!.length;
+    this.#places.delete(number);
+    if (place !== last) {
+      for (const column of this.#numeric()) column[place] = column[last]!;
+      this.labels[place] = this.labels[last]!;
+      this.text[place] = this.text[last]!;
+      this.#places.set(this.number[place]!, place);
+    }
+    this.labels.length = last;
+    this.text.length = last;
+  }
+
+  #setOf(ids: readonly PublicId[]): number {
+    const before = this.#setCodes.count;
+    const code = this.#setCodes.add(ids.join());
+    if (code === before) this.sets.push(ids.map((id) => this.words.add(id)));
+    return code;
+  }
+
+  #numeric() {
+    return [
+      this.number,
+      this.startedAt,
+      this.changedAt,
+      this.resolvedAt,
+      this.status,
+      this.flags,
+      this.route,
+      this.owner,
+      this.severity,
+      this.resolvedBy,
+      this.reason,
+      this.integrations,
+    ];
+  }
+
+  #grow(): void {
+    const room = this.number.length * 2;
+    const doubles = (column: Float64Array) => {
+      const wider = new Float64Array(room);
+      wider.set(column);
+      return wider;
+    };
+    const bytes = (column: Uint8Array) => {
+      const wider = new Uint8Array(room);
+      wider.set(column);
+      return wider;
+    };
+    const integers = (column: Int32Array) => {
+      const wider = new Int32Array(room);
+      wider.set(column);
+      return wider;
+    };
+    this.number = doubles(this.number);
+    this.startedAt = doubles(this.startedAt);
+    this.changedAt = doubles(this.changedAt);
+    this.resolvedAt = doubles(this.resolvedAt);
+    this.status = bytes(this.status);
+    this.flags = bytes(this.flags);
+    this.route = integers(this.route);
+    this.owner = integers(this.owner);
+    this.severity = integers(this.severity);
+    this.resolvedBy = integers(this.resolvedBy);
+    this.reason = integers(this.reason);
+    this.integrations = integers(this.integrations);
+  }
+}

@@ -1,0 +1,131 @@
+/** The filters of Alert Group lists, asked of {@link Columns}; they mean what filters.ts says in SQL. */
+import type { GroupFilter, GroupListQuery } from '../../../actors/alert-group/reading.ts';
+import { GROUP_STATUSES, type GroupStatus } from '../../../actors/model.ts';
+import type { Micros } from '../../../runtime/clock.ts';
+import type { Pace } from '../../../runtime/pace.ts';
+import { BETWEEN_TEXTS, type Columns, FLAG, OPEN_BITS, STATUS_BIT } from './columns.ts';
+import { labelTests, type PlaceTest } from './verdicts.ts';
+
+/** What a filter needs besides: its text in small letters, as the server makes them. */
+export interface SmallFilter extends GroupFilter {
+  readonly smallText: string | null;
+}
+
+export type Counts = Record<GroupStatus, number>;
+
+/**
+ * How many groups of each status match, whatever the statuses that the filter names.
+ * @throws {BusyError} regular expressions take too long
+ */
+export async function countRecent(columns: Columns, filter: SmallFilter, pace: Pace): Promise<Counts> {
+  const tests = await testsOf(columns, { ...filter, statuses: [] }, pace);
+  const counts: Counts = { firing: 0, acknowledged: 0, snoozed: 0, resolved: 0 };
+  const byBit = new Uint32Array(OPEN_BITS + STATUS_BIT.resolved + 1);
+  const { status } = columns;
+  for (let place = 0; place < columns.size; place++)
+    if (passes(tests, place)) byBit[status[place]!] = byBit[status[place]!]! + 1;
+  for (const name of GROUP_STATUSES) counts[name] = byBit[STATUS_BIT[name]]!;
+  return counts;
+}
+
+/** #N and sort key of the first groups of a page, in order: one more than its limit where there are more. */
+export async function findRecent(
+  columns: Columns,
+  query: Omit<GroupListQuery, 'filter'> & { readonly filter: SmallFilter },
+  pace: Pace,
+): Promise<readonly (readonly [number: number, key: Micros])[]> {
+  const { sort, descending, after, limit } = query;
+  const tests = await testsOf(columns, query.filter, pace);
+  const keys = sort === 'started_at' ? columns.startedAt : columns.changedAt;
+  const { number } = columns;
+  const direction = descending ? -1 : 1;
+  const order = (left: number, right: number) =>
+    direction * (keys[left]! - keys[right]! || number[left]! - number[right]!);
+  const isBehind = (place: number) =>
+    after === null || direction * (keys[place]! - after[0] || number[place]! - after[1]) > 0;
+  const first: number[] = [];
+  for (let place = 0; place < columns.size; place++) {
+    const last = first.length > limit ? first[limit]! : null;
+    if (last !== null && order(place, last) > 0) continue;
+    if (!isBehind(place) || !passes(tests, place)) continue;
+    insert(first, place, order);
+    if (first.length > limit + 1) first.pop();
+  }
+  return first.map((place) => [number[place]!, keys[place]!]);
+}
+
+function passes(tests: readonly PlaceTest[], place: number): boolean {
+  for (const test of tests) if (!test(place)) return false;
+  return true;
+}
+
+function insert(sorted: number[], place: number, order: (left: number, right: number) => number): void {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (order(sorted[middle]!, place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  sorted.splice(low, 0, place);
+}
+
+/** Cheap ones first. Nothing may be awaited before they are used. */
+async function testsOf(columns: Columns, filter: SmallFilter, pace: Pace): Promise<readonly PlaceTest[]> {
+  const labels = await labelTests(columns, filter.matchers, pace);
+  return [...plainTests(columns, filter), ...labels, ...textTests(columns, filter)];
+}
+
+function plainTests(columns: Columns, filter: SmallFilter): PlaceTest[] {
+  const { words, status, flags, startedAt, resolvedAt, severity, route } = columns;
+  const tests: PlaceTest[] = [];
+  const when = (given: boolean, test: () => PlaceTest) => {
+    if (given) tests.push(test());
+  };
+  const isWord = (column: Int32Array, word: string): PlaceTest => {
+    const code = words.find(word);
+    return (place) => column[place] === code;
+  };
+  const isOneOf = (column: Int32Array, wanted: readonly string[]): PlaceTest => {
+    const [only, ...others] = wanted;
+    if (others.length === 0) return isWord(column, only ?? '');
+    const codes = new Set(wanted.map((word) => words.find(word)));
+    return (place) => codes.has(column[place]);
+  };
+  const hasFlag = (flag: number, wanted: boolean): PlaceTest => {
+    const bits = wanted ? flag : 0;
+    return (place) => (flags[place]! & flag) === bits;
+  };
+  const { statuses, from, to, owner, urgency, number } = filter;
+  when(statuses.length > 0, () => {
+    const bits = statuses.reduce((joined, name) => joined | STATUS_BIT[name], 0);
+    return (place) => (status[place]! & bits) !== 0;
+  });
+  when(to !== null, () => (place) => startedAt[place]! < to!);
+  when(from !== null, () => (place) => status[place] !== STATUS_BIT.resolved || resolvedAt[place]! >= from!);
+  when(number !== null, () => (place) => columns.number[place] === number);
+  when(filter.routeIds.length > 0, () => isOneOf(route, filter.routeIds));
+  when(filter.severities.length > 0, () => isOneOf(severity, filter.severities));
+  when(filter.integrationIds.length > 0, () => {
+    const wanted = new Set(filter.integrationIds.map((id) => words.find(id)));
+    const sets = columns.sets.map((set) => set.some((id) => wanted.has(id)));
+    return (place) => sets[columns.integrations[place]!]!;
+  });
+  when(filter.urgent !== null, () => {
+    const routes = new Set(urgency.routeIds.map((id) => words.find(id)));
+    const critical = urgency.critical ? words.find('critical') : undefined;
+    return (place) => (routes.has(route[place]) || severity[place] === critical) === filter.urgent;
+  });
+  when(filter.resolvedBy !== null, () => isWord(columns.resolvedBy, filter.resolvedBy ?? ''));
+  when(filter.resolveReason !== null, () => isWord(columns.reason, filter.resolveReason ?? ''));
+  when(filter.reopened !== null, () => hasFlag(FLAG.reopened, filter.reopened === true));
+  when(owner !== null, () => isWord(columns.owner, owner?.id ?? ''));
+  when(filter.snoozedNoEnd !== null, () => hasFlag(FLAG.snoozedNoEnd, filter.snoozedNoEnd === true));
+  when(filter.unclaimed !== null, () => hasFlag(FLAG.unclaimed, filter.unclaimed === true));
+  when(filter.deliveryProblem !== null, () => hasFlag(FLAG.deliveryProblem, filter.deliveryProblem === true));
+  return tests;
+}
+
+function textTests({ text }: Columns, { smallText }: SmallFilter): PlaceTest[] {
+  if (smallText === null) return [];
+  return smallText.includes(BETWEEN_TEXTS) ? [() => false] : [(place) => text[place]!.includes(smallText)];
+}

@@ -1,0 +1,371 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { GroupFilter, GroupListQuery } from '../../../actors/alert-group/reading.ts';
+import type { Matcher } from '../../../actors/directory.ts';
+import { GROUP_STATUSES, RESOLVE_REASONS, SEVERITY_LEVELS } from '../../../actors/model.ts';
+import { DAY, HOUR, MINUTE } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { createManualClock } from '../../../test/fakes/manual-clock.ts';
+import { useDatabase } from '../../../test/postgres.ts';
+import { createGroupReader } from '../../alert-groups.ts';
+import { createChangePruning } from '../../changed-groups.ts';
+import { changedGroups, RecentGroups } from './recent-groups.ts';
+
+const database = useDatabase();
+const NOW = 1_790_000_000_000_000;
+const ROUTES = ['RT000000000001', 'RT000000000002', 'RT000000000003'] as PublicId[];
+const INTEGRATIONS = ['NT000000000001', 'NT000000000002'] as PublicId[];
+const OWNERS = ['SR000000000001', 'SR000000000002'] as PublicId[];
+
+interface Group {
+  readonly number: number;
+  readonly status: (typeof GROUP_STATUSES)[number];
+  readonly startedAt: number;
+  readonly endedAfter: number;
+  readonly changedAfter: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly title: string;
+  readonly summary: string | null;
+  readonly route: PublicId;
+  readonly integrations: readonly PublicId[];
+  readonly severity: (typeof SEVERITY_LEVELS)[number];
+  readonly owner: PublicId;
+  readonly until: boolean;
+  readonly by: 'user' | 'system';
+  readonly reason: (typeof RESOLVE_REASONS)[number];
+  readonly reopens: number;
+  readonly unclaimed: boolean;
+  readonly troubled: boolean;
+}
+
+/** Written as they are, whatever was there. */
+async function write(...groups: readonly Group[]): Promise<void> {
+  const rows = groups.map((group) => {
+    const isResolved = group.status === 'resolved';
+    const resolvedAt = isResolved ? group.startedAt + group.endedAfter : null;
+    return {
+      ...{ id: `AG${String(group.number).padStart(12, '0')}`, number: group.number, status: group.status },
+      ...{
+        title: group.title,
+        summary: group.summary,
+        route_id: group.route,
+        original_route_id: group.route,
+      },
+      ...{
+        key_hash: String(group.number),
+        group_labels: {},
+        common_labels: group.labels,
+        common_annotations: {},
+      },
+      ...{ integration_ids: group.integrations, severity_level: group.severity, resolved_at: resolvedAt },
+      owner_id: group.status === 'acknowledged' ? group.owner : null,
+      snoozed_by: group.status === 'snoozed' ? {} : null,
+      snooze_until: group.status === 'snoozed' && group.until ? NOW + DAY : null,
+      started_at: group.startedAt,
+      last_changed_at: resolvedAt ?? group.startedAt + group.changedAfter,
+      resolved_by: isResolved ? group.by : null,
+      resolve_reason: isResolved && group.by === 'system' ? group.reason : null,
+      ...{ reopen_count: group.reopens, firing_alert_count: 1, resolved_alert_count: 0, in_grace: false },
+      ...{ unclaimed: group.unclaimed, delivery_problem: group.troubled },
+    };
+  });
+  const columns = Object.keys(rows[0] ?? {});
+  const sql = database.sql();
+  await sql`
+    insert into alert_groups (${sql(columns)})
+    select ${sql(columns)} from json_populate_recordset(null::alert_groups, ${JSON.stringify(rows)}::text::json)
+    on conflict (id) do update set
+      ${columns.slice(2).reduce((all, name) => sql`${all}, ${sql(name)} = excluded.${sql(name)}`, sql`number = excluded.number`)}`;
+}
+
+const VALUES = ['web', 'db', 'db-1', 'db-12', '', 'Ärger', 'x\ny'];
+const LABELS = ['team', 'host', 'missing'];
+const TEXTS = [
+  'Disk full',
+  'DISK 100% full on db-1',
+  'Ärger mit db_2',
+  'ÄRGER',
+  'back\\slash',
+  'Диск ЗАПОЛНЕН',
+];
+
+const group: fc.Arbitrary<Group> = fc.record({
+  number: fc.integer({ min: 1, max: 60 }),
+  status: fc.constantFrom(...GROUP_STATUSES),
+  startedAt: fc.integer({ min: 0, max: 30 }).map((days) => NOW - days * 12 * HOUR),
+  endedAfter: fc.integer({ min: 1, max: 400 }).map((count) => count * MINUTE),
+  changedAfter: fc.integer({ min: 0, max: 3 }).map((count) => count * 20 * MINUTE),
+  labels: fc.dictionary(fc.constantFrom('team', 'host'), fc.constantFrom(...VALUES)),
+  title: fc.constantFrom(...TEXTS),
+  summary: fc.option(fc.constantFrom(...TEXTS)),
+  route: fc.constantFrom(...ROUTES),
+  integrations: fc.subarray(INTEGRATIONS),
+  severity: fc.constantFrom(...SEVERITY_LEVELS),
+  owner: fc.constantFrom(...OWNERS),
+  until: fc.boolean(),
+  by: fc.constantFrom('user' as const, 'system' as const),
+  reason: fc.constantFrom(...RESOLVE_REASONS),
+  reopens: fc.integer({ min: 0, max: 2 }),
+  unclaimed: fc.boolean(),
+  troubled: fc.boolean(),
+});
+
+/** Mostly absent, so that several conditions together still find something. */
+const maybe = <Value>(one: fc.Arbitrary<Value>) => fc.option(one, { freq: 2, nil: null });
+const some = <Value>(from: readonly Value[]) =>
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant<Value[]>([]) },
+    { weight: 1, arbitrary: fc.subarray([...from]) },
+  );
+
+const matcher: fc.Arbitrary<Matcher> = fc.oneof(
+  fc.record({
+    label: fc.constantFrom(...LABELS),
+    op: fc.constantFrom('=' as const, '!=' as const),
+    value: fc.constantFrom(...VALUES, 'nobody'),
+  }),
+  fc.record({
+    label: fc.constantFrom(...LABELS),
+    op: fc.constantFrom('=~' as const, '!~' as const),
+    value: fc.constantFrom('db.*', 'db-\\d', '', '.+', 'web|db', '(?i)ärger', 'x.y'),
+  }),
+);
+
+const filter: fc.Arbitrary<GroupFilter> = fc.record({
+  statuses: fc.subarray([...GROUP_STATUSES]),
+  routeIds: some([...ROUTES, 'RT000000000009' as PublicId]),
+  integrationIds: some([...INTEGRATIONS, 'NT000000000009' as PublicId]),
+  severities: some(SEVERITY_LEVELS),
+  urgent: maybe(fc.boolean()),
+  urgency: fc.record({ routeIds: fc.subarray(ROUTES), critical: fc.boolean() }),
+  resolvedBy: maybe(fc.constantFrom('user' as const, 'system' as const)),
+  resolveReason: maybe(fc.constantFrom(...RESOLVE_REASONS)),
+  reopened: maybe(fc.boolean()),
+  owner: maybe(fc.record({ id: fc.constantFrom(null, ...OWNERS) })),
+  snoozedNoEnd: maybe(fc.boolean()),
+  unclaimed: maybe(fc.boolean()),
+  deliveryProblem: maybe(fc.boolean()),
+  matchers: fc.oneof(fc.constant([]), fc.array(matcher, { minLength: 1, maxLength: 2 })),
+  from: fc.option(fc.integer({ min: 0, max: 20 }).map((days) => NOW - days * DAY)),
+  to: maybe(fc.integer({ min: 0, max: 20 }).map((days) => NOW - days * DAY)),
+  number: maybe(fc.integer({ min: 1, max: 60 })),
+  text: maybe(
+    fc.constantFrom('disk', 'DISK', '100%', 'db_2', 'ärger', 'ÄRGER', 'k\\s', 'диск', 'full Disk', 'l'),
+  ),
+});
+
+const order = fc.record({
+  sort: fc.constantFrom('started_at' as const, 'last_changed_at' as const),
+  descending: fc.boolean(),
+  limit: fc.constantFrom(1, 7, 50),
+});
+
+const clock = createManualClock(NOW);
+let monotonic = 0;
+const logged: unknown[] = [];
+const recentGroups = (most?: number) =>
+  new RecentGroups({
+    ...{ sql: database.sql(), clock, monotonic: () => monotonic, log: (...line) => void logged.push(line) },
+    ...(most !== undefined && { most }),
+  });
+
+const EVERYTHING: GroupFilter = {
+  ...{ statuses: [], routeIds: [], integrationIds: [], severities: [], urgent: null },
+  ...{ urgency: { routeIds: [], critical: false }, resolvedBy: null, resolveReason: null, reopened: null },
+  ...{ owner: null, snoozedNoEnd: null, unclaimed: null, deliveryProblem: null, matchers: [] },
+  ...{ from: NOW - 7 * DAY, to: null, number: null, text: null },
+};
+
+/** What memory holds as of now, by #N. */
+async function held(recent: RecentGroups): Promise<number[] | null> {
+  const known = await recent.current();
+  return (
+    known && [...known.columns.number.subarray(0, known.columns.size)].sort((left, right) => left - right)
+  );
+}
+
+function gate(): readonly [Promise<void>, () => void] {
+  let open = () => undefined as void;
+  return [new Promise((resolve) => (open = resolve)), () => open()];
+}
+
+const example = (number: number, more: Partial<Group> = {}): Group => ({
+  ...{ number, status: 'firing', startedAt: NOW - HOUR, endedAfter: MINUTE, changedAfter: 0, labels: {} },
+  ...{ title: 'Disk full', summary: null, route: ROUTES[0]!, integrations: [], severity: 'warning' },
+  ...{ owner: OWNERS[0]!, until: false, by: 'system', reason: 'resolved', reopens: 0, unclaimed: false },
+  ...{ troubled: false, ...more },
+});
+
+beforeEach(async () => {
+  await database.sql()`truncate alert_groups, changed_alert_groups`;
+  monotonic = 0;
+  logged.length = 0;
+});
+
+test('memory answers as SQL does, whatever is asked for and changes in between', {
+  timeout: 60_000,
+}, async () => {
+  const fromSql = createGroupReader(database.sql());
+  const pagesOf = async (reader: typeof fromSql, query: GroupListQuery) => {
+    const pages: number[][] = [];
+    for (let after = query.after; ; ) {
+      const { items, next } = await reader.list({ ...query, after });
+      pages.push(items.map(({ number }) => number));
+      if (next === null) return pages.flat();
+      after = next as [number, number];
+    }
+  };
+  let answered = 0;
+  const story = fc.record({
+    first: fc.array(group, { minLength: 1, maxLength: 60 }),
+    steps: fc.array(
+      fc.record({
+        changed: fc.array(group, { maxLength: 5 }),
+        removed: fc.option(fc.integer({ min: 1, max: 60 })),
+        filter,
+        order,
+      }),
+      { minLength: 1, maxLength: 8 },
+    ),
+  });
+  await fc.assert(
+    fc.asyncProperty(story, async ({ first, steps }) => {
+      await database.sql()`truncate alert_groups, changed_alert_groups`;
+      const unique = (groups: readonly Group[]) => [
+        ...new Map(groups.map((one) => [one.number, one])).values(),
+      ];
+      await write(...unique(first));
+      const recent = recentGroups();
+      await recent.load();
+      const fromMemory = createGroupReader(database.sql(), undefined, recent);
+      for (const step of steps) {
+        if (step.changed.length > 0) await write(...unique(step.changed));
+        if (step.removed !== null)
+          await database.sql()`delete from alert_groups where number = ${step.removed}`;
+        const query = { ...step.order, filter: step.filter, after: null };
+        expect(await pagesOf(fromMemory, query)).toEqual(await pagesOf(fromSql, query));
+        expect(await fromMemory.counts(step.filter)).toEqual(await fromSql.counts(step.filter));
+        if ((await recent.current()) !== null) answered++;
+      }
+    }),
+    { numRuns: 120 },
+  );
+  expect(answered).toBeGreaterThan(300);
+});
+
+describe('what is in memory', () => {
+  test('open groups and those that ended within eight days; the others are left to SQL', async () => {
+    const old = { status: 'resolved' as const, startedAt: NOW - 9 * DAY };
+    await write(example(1), example(2, { status: 'resolved' }), example(3, old));
+    const recent = recentGroups();
+    expect(await recent.current()).toBeNull();
+    await recent.load();
+    expect(await held(recent)).toEqual([1, 2]);
+    const reader = createGroupReader(database.sql(), undefined, recent);
+    expect(await reader.counts(EVERYTHING)).toMatchObject({ firing: 1, resolved: 1 });
+    expect(await reader.counts({ ...EVERYTHING, from: null })).toMatchObject({ firing: 1, resolved: 2 });
+  });
+
+  test('is as new as the question, also about a transaction that was under way before', async () => {
+    await write(example(1), example(2));
+    const recent = recentGroups();
+    await recent.load();
+    const [begun, begin] = gate();
+    const [ended, end] = gate();
+    const late = database.sql().begin(async (tx) => {
+      await tx`update alert_groups set status = 'resolved', resolved_at = ${NOW}, resolved_by = 'user' where number = 1`;
+      begin();
+      await ended;
+    });
+    await begun;
+    // Newer transactions come and are seen before the older one ends.
+    await write(example(3));
+    expect(await held(recent)).toEqual([1, 2, 3]);
+    await write(example(4));
+    expect(await held(recent)).toEqual([1, 2, 3, 4]);
+    end();
+    await late;
+    const reader = createGroupReader(database.sql(), undefined, recent);
+    expect(await reader.counts(EVERYTHING)).toMatchObject({ firing: 3, resolved: 1 });
+  });
+
+  test('nothing of a transaction that was rolled back', async () => {
+    await write(example(1));
+    const recent = recentGroups();
+    await recent.load();
+    const undone = database.sql().begin(async (tx) => {
+      await tx`delete from alert_groups`;
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    expect(await held(recent)).toEqual([1]);
+  });
+
+  test('many who ask at once share a look at the changes', async () => {
+    await write(example(1));
+    const recent = recentGroups();
+    await recent.load();
+    const looks = await Promise.all(Array.from({ length: 20 }, () => recent.current()));
+    expect(new Set(looks).size).toBe(1);
+    await write(example(2));
+    expect(await held(recent)).toEqual([1, 2]);
+  });
+
+  test('is read anew when nobody looked for longer than changes are known', async () => {
+    await write(example(1));
+    const recent = recentGroups();
+    await recent.load();
+    monotonic += 6 * MINUTE;
+    await database.sql()`delete from changed_alert_groups`;
+    expect(await recent.current()).toBeNull();
+    await recent.load();
+    expect(await held(recent)).toEqual([1]);
+  });
+
+  test('drops resolved groups when there are too many, and everything when open ones are', async () => {
+    await write(example(1), example(2), example(3, { status: 'resolved' }));
+    const few = recentGroups(2);
+    await few.load();
+    expect(await held(few)).toEqual([1, 2]);
+    const reader = createGroupReader(database.sql(), undefined, few);
+    expect(await reader.counts(EVERYTHING)).toMatchObject({ firing: 2, resolved: 1 });
+    const none = recentGroups(1);
+    await none.load();
+    expect(await none.current()).toBeNull();
+    expect(await createGroupReader(database.sql(), undefined, none).counts(EVERYTHING)).toMatchObject({
+      firing: 2,
+    });
+  });
+
+  test('a failure to read it is told, and SQL answers', async () => {
+    await write(example(1));
+    const broken = new RecentGroups({
+      ...{ clock, monotonic: () => monotonic, log: (...line) => void logged.push(line) },
+      sql: Object.assign(() => undefined, { begin: () => Promise.reject(new Error('gone')) }) as never,
+    });
+    const reader = createGroupReader(database.sql(), undefined, broken);
+    expect(await reader.counts(EVERYTHING)).toMatchObject({ firing: 1 });
+    await broken.load();
+    expect(logged).toEqual([['store_read_failed', { what: 'recent alert groups', error: 'Error: gone' }]]);
+  });
+});
+
+test('changes are found by an index', async () => {
+  const sql = database.sql();
+  await sql`
+    insert into changed_alert_groups (xid, number)
+    select (1000 + n)::text::xid8, n from generate_series(1, 50000) as n`;
+  await sql`analyze changed_alert_groups`;
+  const plan = await sql`explain ${changedGroups(sql, '50900')}`;
+  const text = plan.map((row) => Object.values(row)[0]).join('\n');
+  expect(text).toContain('changed_alert_groups_xid');
+  expect(text).not.toContain('Seq Scan on changed_alert_groups');
+});
+
+test('changes are pruned after ten rounds', async () => {
+  await write(example(1));
+  const prune = createChangePruning(database.sql());
+  const rounds = [];
+  for (let round = 0; round < 11; round++) rounds.push(await prune());
+  expect(rounds).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+});

@@ -1,0 +1,102 @@
+/** What Matchers say of the labels in memory: each pair of name and value is judged once, not each group. */
+import type { Matcher } from '../../../actors/directory.ts';
+import { compileMatchers } from '../../../actors/route/matcher.ts';
+import { requiredText } from '../../../actors/route/regex-required.ts';
+import { BusyError } from '../../../runtime/actor/index.ts';
+import { type Micros, SECOND } from '../../../runtime/clock.ts';
+import type { Pace } from '../../../runtime/pace.ts';
+import type { Columns } from './columns.ts';
+import type { LabelPairs } from './labels.ts';
+
+/** How long values are judged before the reading is given up. */
+const MOST_WORK: Micros = 5 * SECOND;
+/** Values between two looks at the clock. */
+const STRIDE = 64;
+
+const PASSES = 1;
+const FAILS = 2;
+
+/** Whether the group at a place has labels as asked for. */
+export type PlaceTest = (place: number) => boolean;
+
+/** Verdicts on the values of one label. They grow with the values. */
+interface Judged {
+  readonly test: (value: string) => boolean;
+  readonly label: string;
+  /** By number of the pair: one of the above, or 0 for another label. */
+  verdicts: Uint8Array;
+  /** How many values of the label are judged. */
+  done: number;
+  /** What holds for a group without the label: it is the same as an empty one (routes §1 rule 3). */
+  readonly ofNone: boolean;
+}
+
+/**
+ * Judges every value that is there by now; nothing may be awaited between this and the use of the tests, or groups with
+ * new values pass for groups without the label.
+ * @throws {BusyError} regular expressions take too long
+ */
+export async function labelTests(
+  columns: Columns,
+  matchers: readonly Matcher[],
+  pace: Pace,
+): Promise<readonly PlaceTest[]> {
+  const judged = matchers.filter((matcher) => !isPair(matcher)).map(judgement);
+  while (judged.some((one) => isBehind(one, columns.pairs))) {
+    for (const one of judged) await judge(one, columns.pairs, pace);
+  }
+  return [
+    ...matchers.filter(isPair).map(({ label, value }) => hasPair(columns, label, value)),
+    ...judged.map((one) => testOf(one, columns)),
+  ];
+}
+
+function isPair({ op, value }: Matcher): boolean {
+  return op === '=' && value !== '';
+}
+
+function hasPair({ labels, pairs }: Columns, label: string, value: string): PlaceTest {
+  const wanted = pairs.find(label, value);
+  return wanted === undefined ? () => false : (place) => labels[place]!.includes(wanted);
+}
+
+function judgement(matcher: Matcher): Judged {
+  const { label, op, value } = matcher;
+  const matches = compileMatchers([matcher]);
+  const required = op === '=~' ? requiredText(value) : '';
+  const test = (held: string) => held.includes(required) && matches({ [label]: held });
+  return { test, label, verdicts: new Uint8Array(0), done: 0, ofNone: test('') };
+}
+
+function isBehind({ label, done }: Judged, pairs: LabelPairs): boolean {
+  return done < pairs.of(label).values.length;
+}
+
+/** Gives way to other work now and then; what is new after that is for the next round. */
+async function judge(one: Judged, pairs: LabelPairs, pace: Pace): Promise<void> {
+  const { values, numbers } = pairs.of(one.label);
+  const end = values.length;
+  if (one.verdicts.length < pairs.count) {
+    const wider = new Uint8Array(pairs.count);
+    wider.set(one.verdicts);
+    one.verdicts = wider;
+  }
+  while (one.done < end) {
+    const stop = Math.min(one.done + STRIDE, end);
+    for (; one.done < stop; one.done++)
+      one.verdicts[numbers[one.done]!] = one.test(values[one.done]!) ? PASSES : FAILS;
+    if (!pace.isDue()) continue;
+    await pace.rest();
+    if (pace.worked > MOST_WORK) throw new BusyError('a regular expression takes too long');
+  }
+}
+
+function testOf({ verdicts, ofNone }: Judged, { labels }: Columns): PlaceTest {
+  return (place) => {
+    for (const pair of labels[place]!) {
+      const verdict = verdicts[pair];
+      if (verdict) return verdict === PASSES;
+    }
+    return ofNone;
+  };
+}
