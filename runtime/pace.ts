@@ -6,12 +6,19 @@ const STRETCH: Micros = SECOND / 125;
 /** Lets a long computation give way to everything else that the process does, and tells how long it has worked. */
 export class Pace {
   readonly #monotonic: Monotonic;
+  readonly #begun: Micros;
   #since: Micros;
   #worked: Micros = 0;
 
   constructor(monotonic: Monotonic = systemMonotonic) {
     this.#monotonic = monotonic;
-    this.#since = monotonic();
+    this.#begun = monotonic();
+    this.#since = this.#begun;
+  }
+
+  /** Since it was made, pauses and rests included, µs. */
+  get elapsed(): Micros {
+    return this.#monotonic() - this.#begun;
   }
 
   /** Work of the stretches that are over, µs. */

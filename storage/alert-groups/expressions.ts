@@ -14,8 +14,14 @@ import type { Pace } from '../../runtime/pace.ts';
 import type { Sql, Transaction } from '../records.ts';
 import { allOf, type Fragment } from './filters.ts';
 
-/** Rows looked for one time after the other for one page: few where most match. */
-const CHUNKS = [1_000, 5_000, 14_000];
+/**
+ * Rows looked at for one page: few where most match, then as many again as there were so far, and so on while the page has
+ * taken little time, so that its last chunk about doubles that.
+ */
+const FIRST = 1_000;
+const LEAST = 2_000;
+const MOST = 20_000;
+const LITTLE_TIME: Micros = SECOND / 200;
 /** Rows in memory at a time. */
 const READ_AT_ONCE = 1_000;
 /** How long a page is worked on before it ends short, and counts before they are given up. */
@@ -44,7 +50,7 @@ interface HeldRow {
   readonly place: number;
 }
 
-/** A page of those that match, short when it took as many rows, or as much work, as one page is worth. */
+/** A page of those that match, short when it took as many rows, or as much time, as one page is worth. */
 export async function findMatching(
   sql: Sql,
   tx: Transaction,
@@ -58,7 +64,8 @@ export async function findMatching(
   const order = descending ? sql`order by key desc, number desc` : sql`order by key, number`;
   const numbers: number[] = [];
   let place = after;
-  for (const chunk of CHUNKS) {
+  for (let before = 0; before < LEAST || (before < MOST && pace.elapsed < LITTLE_TIME); ) {
+    const chunk = Math.min(Math.max(FIRST, before), MOST - before);
     let looked = 0;
     // The last row of a full chunk comes in any case: behind it the next one begins.
     const statement = tx<HeldRow[]>`
@@ -81,6 +88,7 @@ export async function findMatching(
       looked = rows.at(-1)?.place ?? looked;
     }
     if (looked < chunk) return { numbers, next: null };
+    before += chunk;
   }
   return { numbers, next: place };
 }

@@ -5,6 +5,7 @@ import type { Matcher } from '../../actors/directory.ts';
 import { numberArray } from '../array-literals.ts';
 import type { Sql, Transaction } from '../records.ts';
 import { together } from '../together.ts';
+import { type Half, type TextParts, textParts } from './text-sample.ts';
 
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
@@ -25,10 +26,17 @@ export function rowConditions(sql: Sql, filter: GroupFilter): Fragment {
   ]);
 }
 
-/** Those that a look-up of {@link rareNumbers} answers. */
-export function lookupConditions(sql: Sql | Transaction, { matchers, text }: GroupFilter): Fragment {
+/**
+ * Those that a look-up of {@link rareNumbers} answers.
+ * @param parts of the text, which an index of text is asked for; all of it when left out
+ */
+export function lookupConditions(
+  sql: Sql | Transaction,
+  { matchers, text }: GroupFilter,
+  parts?: readonly string[],
+): Fragment {
   const conditions = matchers.filter(isLabel).map((matcher) => matcherCondition(sql, matcher));
-  if (text !== null) conditions.push(textCondition(sql, text));
+  if (text !== null) conditions.push(textCondition(sql, text, parts));
   return allOf(sql, conditions);
 }
 
@@ -52,23 +60,24 @@ const RARE = 2_000;
  * alert_groups_resolved_text.
  */
 export async function rareNumbers(tx: Transaction, filter: GroupFilter): Promise<number[] | null> {
+  const parts = filter.text === null ? null : await textParts(tx, filter.text);
   // Both kinds of index answer nothing but bitmap scans.
   const [, rows] = await together(
     tx`select
       set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true),
       set_config('enable_bitmapscan', 'on', true)`,
-    tx<{ number: number }[]>`${lookup(tx, filter)} limit ${RARE + 1}`,
+    tx<{ number: number }[]>`${lookup(tx, filter, parts)} limit ${RARE + 1}`,
     tx`select set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'on', true)`,
   );
   return rows.length > RARE ? null : rows.map(({ number }) => number);
 }
 
-/** Each half with the condition of its index. */
-export function lookup(tx: Sql | Transaction, filter: GroupFilter): Fragment {
-  const half = (condition: Fragment) =>
-    tx`select g.number from alert_groups g where ${condition} and ${lookupConditions(tx, filter)}`;
-  const resolved = half(tx`g.status = 'resolved'`);
-  const open = half(tx`g.status <> 'resolved'`);
+/** Each half with the condition of its index, and the parts of the text that its index is asked for. */
+export function lookup(tx: Sql | Transaction, filter: GroupFilter, parts: TextParts | null = null): Fragment {
+  const half = (condition: Fragment, name: Half) => tx`
+    select g.number from alert_groups g where ${condition} and ${lookupConditions(tx, filter, parts?.[name])}`;
+  const resolved = half(tx`g.status = 'resolved'`, 'resolved');
+  const open = half(tx`g.status <> 'resolved'`, 'open');
   const { statuses } = filter;
   if (statuses.length === 0) return tx`${open} union all ${resolved}`;
   if (!statuses.includes('resolved')) return open;
@@ -131,13 +140,17 @@ function routeCondition(sql: Sql, [first, ...others]: GroupFilter['routeIds']): 
     : sql`g.route_id = any(${[first ?? '', ...others]}::text[])`;
 }
 
-/** As the indexes of text have it; the second half keeps a match within one of the two texts. */
-function textCondition(sql: Sql | Transaction, text: string): Fragment {
-  const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
-  return sql`(
-    (g.title || ' ' || coalesce(g.summary, '')) ilike ${pattern}
-    and (g.title ilike ${pattern} or g.summary ilike ${pattern})
-  )`;
+/** First as the indexes of text have it, by parts; the second half is exact, and keeps a match within one of the two texts. */
+function textCondition(sql: Sql | Transaction, text: string, parts: readonly string[] = [text]): Fragment {
+  const indexed = parts.map(
+    (part) => sql`(g.title || ' ' || coalesce(g.summary, '')) ilike ${patternOf(part)}`,
+  );
+  const pattern = patternOf(text);
+  return sql`(${allOf(sql, indexed)} and (g.title ilike ${pattern} or g.summary ilike ${pattern}))`;
+}
+
+function patternOf(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
 
 /** A label that the Alerts do not share is absent, and absent is the same as empty (routes §1 rule 3). */

@@ -9,6 +9,7 @@ import { inSnapshot, inTransaction } from '../transaction.ts';
 import type { Fragment } from './filters.ts';
 import { lookup, rareNumbers } from './filters.ts';
 import { amongFirst, countStatement, pageOfRows } from './list.ts';
+import { textParts } from './text-sample.ts';
 
 const database = useDatabase();
 const T0 = 1_790_000_000_000_000;
@@ -249,6 +250,7 @@ describe('with many groups', () => {
   const open = { statuses: ['firing', 'acknowledged', 'snoozed'] } as const;
   const byChange = { sort: 'last_changed_at' } as const;
   const team = (op: '=' | '=~', value: string) => ({ matchers: [{ label: 'n', op, value }] });
+  const rare = { matchers: [{ label: 'team', op: '=~', value: 'ra.e' } as const] };
 
   test('what is asked most uses its indexes', async () => {
     await insertMany(30_000);
@@ -354,6 +356,76 @@ describe('with many groups', () => {
     for (const { indexdef } of indexes) await sql.unsafe(indexdef);
   });
 
+  test('of a text, what nearly all hold is not looked up', async () => {
+    await insertMany(5_000);
+    const sql = database.sql();
+    const [extension] = await sql`select 1 from pg_extension where extname = 'pg_trgm'`;
+    if (!extension) return;
+    const text = 'Group 1235';
+    const parts = await inSnapshot(sql, (tx) => textParts(tx, text));
+    expect(parts).toEqual({ open: [' 1235'], resolved: [' 1235'] });
+    const plan = await planOf(lookup(sql, { ...NONE, text }, parts));
+    expect(plan.match(/Index Cond: .*/g)).toEqual(
+      Array.from({ length: 2 }, () => expect.stringMatching(/~~\* '% 1235%'::text\)$/)),
+    );
+    expect(await numbers({ text })).toEqual([1_235]);
+    await sql`update alert_groups set title = 'Disk full' where number > 1500`;
+    await sql`analyze alert_groups`;
+    const ofDisks = await inSnapshot(sql, (tx) => textParts(tx, 'Disk quota'));
+    expect(ofDisks).toEqual({ open: [' quota'], resolved: [' quota'] });
+  });
+
+  test('every text is found where it is, however odd', async () => {
+    await insertMany(3_000);
+    const sql = database.sql();
+    const titles = [
+      ...[
+        'Диск 100% full_on Group-7',
+        'a\\b Group 7\\',
+        '___ %%% ---',
+        'Group\t12  of group-13',
+        'СЕРВЕР упал',
+      ],
+      ...[
+        'Groupe\u0301 5 e\u0301clair',
+        'Σέρβερ ΟΔΟΣΑ 7',
+        '🚒 Group 🚒🚒 9',
+        'x',
+        'aaa Group aaaa',
+        'GROUP_12 %12',
+      ],
+    ];
+    for (const [index, title] of titles.entries())
+      await sql`
+        update alert_groups set title = ${title}, summary = ${titles[(index + 1) % titles.length] ?? null}
+        where number between ${index * 10 + 1} and ${index * 10 + 4}`;
+    const rows = await sql<{ number: number; title: string; summary: string | null }[]>`
+      select number, title, summary from alert_groups`;
+    const holds = (whole: string | null, text: string) =>
+      whole?.toLowerCase().includes(text.toLowerCase()) ?? false;
+    const texts = titles.flatMap((title) => {
+      const characters = [...title];
+      const slice = (from: number, to: number) => characters.slice(from, to).join('');
+      return [
+        title,
+        title.toUpperCase(),
+        slice(1, 8),
+        slice(2, 6),
+        slice(-5, characters.length),
+        `${title} x`,
+      ];
+    });
+    for (const text of [...texts, 'Group 1', 'group 17 ', 'roup 2999', ' ', '%', '_', '\\', 'Group  12']) {
+      const expected = rows
+        .filter(({ title, summary }) => holds(title, text) || holds(summary, text))
+        .map(({ number }) => number)
+        .sort((left, right) => left - right);
+      const found = await inSnapshot(sql, (tx) => rareNumbers(tx, { ...NONE, text }));
+      const sorted = found?.sort((left, right) => left - right) ?? null;
+      expect([text, sorted]).toEqual([text, expected.length > 2_000 ? null : expected]);
+    }
+  });
+
   test('what many have, though none of the newest, is read in order', async () => {
     await insertMany(5_000);
     const sql = database.sql();
@@ -366,21 +438,40 @@ describe('with many groups', () => {
 
   test('a page that an expression fills from few rows is full, one that it does not is short and goes on', async () => {
     await insertMany(25_000);
-    const common = await reader().list(query({ matchers: [{ label: 'team', op: '=~', value: 'team.*' }] }));
+    const timelessReader = () => createGroupReader(database.sql(), () => 0);
+    const common = await timelessReader().list(
+      query({ matchers: [{ label: 'team', op: '=~', value: 'team.*' }] }),
+    );
     expect([common.items.length, common.next]).toEqual([50, [T0 + 24_951, 24_951]]);
     const found: number[] = [];
     const sizes: number[] = [];
     let after: GroupListQuery['after'] = null;
     do {
-      const page = await reader().list(
-        query({ matchers: [{ label: 'team', op: '=~', value: 'ra.e' }] }, { after }),
-      );
+      const page = await timelessReader().list(query(rare, { after }));
       found.push(...page.items.map(({ number }) => number));
       sizes.push(page.items.length);
       after = page.next as GroupListQuery['after'];
     } while (after);
     expect(found).toEqual(Array.from({ length: 25 }, (_, index) => 24_001 - index * 1_000));
     expect(sizes).toEqual([20, 5]);
+  });
+
+  test('a page that has taken time looks at 2,000 rows, and the next one goes on behind them', async () => {
+    await insertMany(5_000);
+    let now = 0;
+    const slow = createGroupReader(database.sql(), () => (now += SECOND / 100));
+    const first = await slow.list(query(rare));
+    expect([first.items.map(({ number }) => number), first.next]).toEqual([
+      [4_001, 3_001],
+      [T0 + 3_001, 3_001],
+    ]);
+    const second = await slow.list(query(rare, { after: first.next as GroupListQuery['after'] }));
+    expect([second.items.map(({ number }) => number), second.next]).toEqual([
+      [2_001, 1_001],
+      [T0 + 1_001, 1_001],
+    ]);
+    const last = await slow.list(query(rare, { after: second.next as GroupListQuery['after'] }));
+    expect([last.items.map(({ number }) => number), last.next]).toEqual([[1], null]);
   });
 });
 
