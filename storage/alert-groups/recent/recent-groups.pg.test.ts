@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { GroupFilter, GroupListQuery } from '../../../actors/alert-group/reading.ts';
@@ -184,11 +185,6 @@ async function held(recent: RecentGroups): Promise<number[] | null> {
   );
 }
 
-function gate(): readonly [Promise<void>, () => void] {
-  let open = () => undefined as void;
-  return [new Promise((resolve) => (open = resolve)), () => open()];
-}
-
 const example = (number: number, more: Partial<Group> = {}): Group => ({
   ...{ number, status: 'firing', startedAt: NOW - HOUR, endedAfter: MINUTE, changedAfter: 0, labels: {} },
   ...{ title: 'Disk full', summary: null, route: ROUTES[0]!, integrations: [], severity: 'warning' },
@@ -270,11 +266,12 @@ describe('what is in memory', () => {
     await write(example(1), example(2));
     const recent = recentGroups();
     await recent.load();
-    const [begun, begin] = gate();
-    const [ended, end] = gate();
+    const gates = new EventEmitter();
+    const begun = once(gates, 'begun');
+    const ended = once(gates, 'ended');
     const late = database.sql().begin(async (tx) => {
       await tx`update alert_groups set status = 'resolved', resolved_at = ${NOW}, resolved_by = 'user' where number = 1`;
-      begin();
+      gates.emit('begun');
       await ended;
     });
     await begun;
@@ -283,7 +280,7 @@ describe('what is in memory', () => {
     expect(await held(recent)).toEqual([1, 2, 3]);
     await write(example(4));
     expect(await held(recent)).toEqual([1, 2, 3, 4]);
-    end();
+    gates.emit('ended');
     await late;
     const reader = createGroupReader(database.sql(), undefined, recent);
     expect(await reader.counts(EVERYTHING)).toMatchObject({ firing: 3, resolved: 1 });
