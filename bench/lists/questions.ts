@@ -28,6 +28,8 @@ const STATISTICS = 1_000;
 const OPEN = ['firing', 'acknowledged', 'snoozed'] as const;
 const route = (n: number) => `RT${String(n).padStart(12, '0')}` as PublicId;
 const integration = (n: number) => `NT${String(n).padStart(12, '0')}` as PublicId;
+/** Another one of 9,973 each time. */
+const host = (turn: number) => `host-${(turn * 97) % 9_973}`;
 const user = (n: number) => `SR${String(n).padStart(12, '0')}` as PublicId;
 
 /** @param recent what the service holds in memory after its first list */
@@ -91,32 +93,32 @@ export function questions(sql: Sql, now: Micros, day: Micros, recent: RecentGrou
     list('that is unclaimed', () => ({ unclaimed: true })),
     list('with a delivery problem', () => ({ deliveryProblem: true })),
     list('snoozed without end', () => ({ snoozedNoEnd: true })),
-    list('by number', (turn) => ({ statuses: [], from: null, number: 1 + turn * 9_973 })),
-    list('by a rare label', (turn) => matcher('host', '=', `host-${turn * 97}`)),
+    list('by number', (turn) => ({ statuses: [], from: null, number: 1 + ((turn * 9_973) % 1_100_000) })),
+    list('by a rare label', (turn) => matcher('host', '=', host(turn))),
     list('by a common label', () => matcher('cluster', '=', 'cluster-3')),
     list('by a label of one in forty', (turn) => matcher('namespace', '=', `team-${turn % 40}`)),
     list('by a rare label, resolved too', (turn) => ({
-      ...matcher('host', '=', `host-${turn * 97}`),
+      ...matcher('host', '=', host(turn)),
       ...{ statuses: [...OPEN, 'resolved'], from: null },
     })),
-    list('by an expression', (turn) => matcher('host', '=~', `host-${turn * 97}\\d`)),
+    list('by an expression', (turn) => matcher('host', '=~', `${host(turn)}\\d`)),
     list('by an expression, resolved too', (turn) => ({
-      ...matcher('host', '=~', `host-${turn * 97}\\d`),
+      ...matcher('host', '=~', `${host(turn)}\\d`),
       ...{ statuses: [...OPEN, 'resolved'], from: null },
     })),
     list('by a label that is not', () => matcher('cluster', '!=', 'cluster-3')),
-    list('by text', (turn) => ({ text: `host-${turn * 97}` })),
+    list('by text', (turn) => ({ text: host(turn) })),
     list('by text, resolved too', (turn) => ({
-      ...{ text: `Alert${turn} on host-${turn * 97}` },
+      ...{ text: `Alert${turn} on ${host(turn)}` },
       ...{ statuses: [...OPEN, 'resolved'], from: null },
     })),
     list('by text that nothing holds', () => ({ text: 'nothing like it' })),
     list('by text that all hold', () => ({ text: 'something is wrong' })),
     counts('as it opens', () => ({})),
     counts('of a Route', (turn) => ({ routeIds: [route(1 + (turn % 50))] })),
-    counts('by a rare label', (turn) => matcher('host', '=', `host-${turn * 97}`)),
+    counts('by a rare label', (turn) => matcher('host', '=', host(turn))),
     counts('by a common label', () => matcher('cluster', '=', 'cluster-3')),
-    counts('by an expression', (turn) => matcher('host', '=~', `host-${turn * 97}\\d`)),
+    counts('by an expression', (turn) => matcher('host', '=~', `${host(turn)}\\d`)),
     {
       what: 'Alerts of an Integration',
       goal: 50,
