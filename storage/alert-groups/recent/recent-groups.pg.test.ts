@@ -10,7 +10,7 @@ import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import { useDatabase } from '../../../test/postgres.ts';
 import { createGroupReader } from '../../alert-groups.ts';
 import { createChangePruning } from '../../changed-groups.ts';
-import { changedGroups, RecentGroups } from './recent-groups.ts';
+import { changedGroups, RecentGroups, type RecentGroupsDeps } from './recent-groups.ts';
 
 const database = useDatabase();
 const NOW = 1_790_000_000_000_000;
@@ -164,10 +164,10 @@ const order = fc.record({
 const clock = createManualClock(NOW);
 let monotonic = 0;
 const logged: unknown[] = [];
-const recentGroups = (most?: number) =>
+const recentGroups = (deps: Partial<RecentGroupsDeps> = {}) =>
   new RecentGroups({
     ...{ sql: database.sql(), clock, monotonic: () => monotonic, log: (...line) => void logged.push(line) },
-    ...(most !== undefined && { most }),
+    ...deps,
   });
 
 const EVERYTHING: GroupFilter = {
@@ -319,14 +319,79 @@ describe('what is in memory', () => {
     expect(await held(recent)).toEqual([1]);
   });
 
+  test('is read anew when the machine was suspended, where only the wall clock goes on', async () => {
+    await write(example(1));
+    const wall = createManualClock(NOW);
+    const recent = recentGroups({ clock: wall });
+    await recent.load();
+    wall.advance(6 * MINUTE);
+    expect(await recent.current()).toBeNull();
+  });
+
+  test('is read anew when the process stood still just before it looked at the changes', async () => {
+    await write(example(1));
+    const sql = database.sql();
+    const recent = recentGroups({
+      sql: new Proxy(sql, {
+        get: (target, name) => {
+          const held = Reflect.get(target, name);
+          if (name !== 'begin') return held;
+          return (...given: unknown[]) => {
+            if (isStill) monotonic += 20 * MINUTE;
+            return Reflect.apply(held as () => unknown, target, given);
+          };
+        },
+      }),
+    });
+    let isStill = false;
+    await recent.load();
+    expect(await held(recent)).toEqual([1]);
+    isStill = true;
+    expect(await recent.current()).toBeNull();
+  });
+
+  test('answers', async () => {
+    await write(example(1));
+    const recent = recentGroups();
+    await recent.load();
+    const sql = database.sql();
+    const reader = createGroupReader(sql, undefined, recent);
+    // What nobody notes only SQL knows.
+    await sql`alter table alert_groups disable trigger user`;
+    await sql`update alert_groups set severity_level = 'critical'`;
+    await sql`alter table alert_groups enable trigger user`;
+    const filter: GroupFilter = { ...EVERYTHING, severities: ['warning'] };
+    const query = { filter, sort: 'started_at', descending: true, after: null, limit: 5 } as const;
+    expect((await reader.list(query)).items.map(({ number }) => number)).toEqual([1]);
+    expect(await reader.counts(filter)).toMatchObject({ firing: 1 });
+  });
+
+  test('stays when labels of resolved groups are too much, without these', async () => {
+    const labels = { host: 'x'.repeat(2_000) };
+    await write(example(1), example(2, { status: 'resolved', labels }));
+    const recent = recentGroups({ mostCharacters: 1_000 });
+    await recent.load();
+    expect(await held(recent)).toEqual([1]);
+  });
+
+  test('is read anew when very many new labels came, though they are of few groups', async () => {
+    await write(example(1));
+    const recent = recentGroups();
+    await recent.load();
+    await database.sql()`
+      update alert_groups
+      set common_labels = (select jsonb_object_agg(n::text, '') from generate_series(1, 210000) as n)`;
+    expect(await recent.current()).toBeNull();
+  });
+
   test('drops resolved groups when there are too many, and everything when open ones are', async () => {
     await write(example(1), example(2), example(3, { status: 'resolved' }));
-    const few = recentGroups(2);
+    const few = recentGroups({ most: 2 });
     await few.load();
     expect(await held(few)).toEqual([1, 2]);
     const reader = createGroupReader(database.sql(), undefined, few);
     expect(await reader.counts(EVERYTHING)).toMatchObject({ firing: 2, resolved: 1 });
-    const none = recentGroups(1);
+    const none = recentGroups({ most: 1 });
     await none.load();
     expect(await none.current()).toBeNull();
     expect(await createGroupReader(database.sql(), undefined, none).counts(EVERYTHING)).toMatchObject({
@@ -345,6 +410,23 @@ describe('what is in memory', () => {
     await broken.load();
     expect(logged).toEqual([['store_read_failed', { what: 'recent alert groups', error: 'Error: gone' }]]);
   });
+});
+
+test('when changes cannot be read that is told, SQL answers, and the next look goes on', async () => {
+  await write(example(1));
+  const recent = recentGroups();
+  await recent.load();
+  const sql = database.sql();
+  const reader = createGroupReader(sql, undefined, recent);
+  await write(example(2));
+  await sql`alter table changed_alert_groups rename to hidden`;
+  try {
+    expect(await reader.counts(EVERYTHING)).toMatchObject({ firing: 2 });
+  } finally {
+    await sql`alter table hidden rename to changed_alert_groups`;
+  }
+  expect(logged.at(-1)).toMatchObject(['store_read_failed', { what: 'recent alert groups' }]);
+  expect(await held(recent)).toEqual([1, 2]);
 });
 
 test('changes are found by an index', async () => {

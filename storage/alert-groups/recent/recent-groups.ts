@@ -22,6 +22,8 @@ const MOST_GROUPS = 250_000;
 const MOST_CHARACTERS = 64 * 2 ** 20;
 /** Changed groups that are read for one answer; with more it is quicker to read all anew. */
 const MOST_CHANGED = 20_000;
+/** Words and pairs that may come before all is read anew, besides as many as there were. */
+const MOST_NEW_ENTRIES = 200_000;
 /** Changes are kept for some minutes more than this (changed-groups.ts). */
 const CHANGES_KNOWN: Micros = 5 * MINUTE;
 /** From one reading of all groups to the next; after one that failed, and one that found too many. */
@@ -46,17 +48,25 @@ export interface RecentGroupsDeps {
   readonly log: Log;
   /** See {@link MOST_GROUPS}. */
   readonly most?: number;
+  /** See {@link MOST_CHARACTERS}. */
+  readonly mostCharacters?: number;
 }
 
 interface Reading extends Known {
   /** Transactions before this one are all in it. */
   xmin: string;
-  /** In monotonic time, µs. */
-  readAt: Micros;
+  readAt: Instant;
   readonly begunAt: Micros;
   /** Of the server; another one may have lost what this one had. */
   readonly serverStart: string;
   readonly firstSize: number;
+  readonly firstEntries: number;
+}
+
+/** One moment as two clocks have it, µs. */
+interface Instant {
+  readonly monotonic: Micros;
+  readonly wall: Micros;
 }
 
 export class RecentGroups {
@@ -73,8 +83,8 @@ export class RecentGroups {
   }
 
   /**
-   * The groups with everything that was committed before this was called; null while they are not in memory.
-   * @throws what reading throws
+   * The groups with everything that was committed before this was called; null while they are not in memory, or when what
+   * changed could not be read. Never rejects.
    */
   current(): Promise<Known | null> {
     if (this.#reading === null) {
@@ -84,11 +94,14 @@ export class RecentGroups {
     if (this.#next === null) {
       const next = this.#last.then(() => {
         this.#next = null;
-        return this.#follow();
+        return this.#follow().catch((error: unknown) => {
+          // SQL answers; the next look begins where this one did.
+          this.#logFailure(error);
+          return null;
+        });
       });
       this.#next = next;
-      // Whoever waits for it is told of a failure; the next one only waits for the end.
-      this.#last = next.catch(() => undefined);
+      this.#last = next;
     }
     return this.#next;
   }
@@ -104,10 +117,14 @@ export class RecentGroups {
       (error: unknown) => {
         this.#loading = null;
         this.#restFor(AFTER_FAILURE);
-        this.#deps.log('store_read_failed', { what: 'recent alert groups', error: String(error) });
+        this.#logFailure(error);
       },
     );
     return this.#loading;
+  }
+
+  #logFailure(error: unknown): void {
+    this.#deps.log('store_read_failed', { what: 'recent alert groups', error: String(error) });
   }
 
   #restFor(pause: Micros): void {
@@ -115,28 +132,27 @@ export class RecentGroups {
   }
 
   async #readAll(): Promise<void> {
-    const { sql, clock, monotonic } = this.#deps;
-    const readAt = monotonic();
-    const begunAt = clock.now();
-    const resolvedSince = begunAt - RESOLVED_FOR;
+    const { sql } = this.#deps;
+    const readAt = this.#instant();
+    const resolvedSince = readAt.wall - RESOLVED_FOR;
     const reading = await inSnapshot(sql, async (tx) => {
       const { xmin, server_start: serverStart } = await moment(tx);
-      const columns = new Columns();
       // Index: alert_groups_open_changed, or any other of open groups.
-      const allOpen = tx<
-        RecentRow[]
-      >`select ${recentColumns(tx)} from alert_groups g where g.status <> 'resolved'`;
-      if (!(await this.#fill(columns, allOpen))) return null;
-      const open = columns.size;
+      const allOpen = () => tx<RecentRow[]>`
+        select ${recentColumns(tx)} from alert_groups g where g.status <> 'resolved'`;
+      const columns = new Columns();
+      if (!(await this.#fill(columns, allOpen()))) return null;
       // Index: alert_groups_resolved.
       const resolved = tx<RecentRow[]>`
         select ${recentColumns(tx)} from alert_groups g
         where g.status = 'resolved' and g.resolved_at >= ${resolvedSince}::bigint`;
-      const all = await this.#fill(columns, resolved);
-      const common = { columns, xmin, serverStart, readAt, begunAt };
-      if (all) return { ...common, resolvedSince, firstSize: columns.size };
-      for (const number of [...columns.number.subarray(open, columns.size)]) columns.remove(number);
-      return { ...common, resolvedSince: Number.POSITIVE_INFINITY, firstSize: open };
+      const common = { xmin, serverStart, readAt, begunAt: readAt.wall };
+      if (await this.#fill(columns, resolved))
+        return { ...common, ...sizesOf(columns), columns, resolvedSince };
+      // Columns never forget a word: those of resolved groups alone may be too many.
+      const open = new Columns();
+      await this.#fill(open, allOpen());
+      return { ...common, ...sizesOf(open), columns: open, resolvedSince: Number.POSITIVE_INFINITY };
     });
     this.#restFor(reading === null ? AFTER_TOO_MANY : BETWEEN_READINGS);
     this.#reading = reading;
@@ -154,20 +170,33 @@ export class RecentGroups {
   }
 
   #isTooMuch({ size, characters }: Columns): boolean {
-    return size > (this.#deps.most ?? MOST_GROUPS) || characters > MOST_CHARACTERS;
+    const { most = MOST_GROUPS, mostCharacters = MOST_CHARACTERS } = this.#deps;
+    return size > most || characters > mostCharacters;
+  }
+
+  #instant(): Instant {
+    return { monotonic: this.#deps.monotonic(), wall: this.#deps.clock.now() };
+  }
+
+  /** By either clock: one stands still while the machine is suspended, the other may be set back. */
+  #isTooOld({ readAt }: Reading): boolean {
+    const now = this.#instant();
+    return Math.max(now.monotonic - readAt.monotonic, now.wall - readAt.wall) > CHANGES_KNOWN;
   }
 
   async #follow(): Promise<Known | null> {
-    const { sql, clock, monotonic } = this.#deps;
+    const { sql } = this.#deps;
     const reading = this.#reading;
     if (reading === null) return null;
-    const readAt = monotonic();
-    if (readAt - reading.readAt > CHANGES_KNOWN) return this.#readAnew();
+    if (this.#isTooOld(reading)) return this.#readAnew();
+    const readAt = this.#instant();
     const [now, rows] = await inSnapshot(sql, async (tx) => [
       await moment(tx),
       await tx<(RecentRow | Gone)[]>`${changedGroups(tx, reading.xmin)}`,
     ]);
     if (now.server_start !== reading.serverStart || rows.length > MOST_CHANGED) return this.#readAnew();
+    // The process may have stood still before the changes were read, and they may have been pruned meanwhile.
+    if (this.#isTooOld(reading)) return this.#readAnew();
     const { columns } = reading;
     for (const row of rows) {
       const isHeld =
@@ -177,10 +206,8 @@ export class RecentGroups {
     }
     reading.xmin = now.xmin;
     reading.readAt = readAt;
-    // Words of groups that are gone stay, and so do groups that ended long ago.
-    const isGrown = columns.size > 2 * reading.firstSize + MOST_CHANGED;
-    if (isGrown || this.#isTooMuch(columns) || clock.now() - reading.begunAt > ANEW_AFTER)
-      return this.#readAnew();
+    const isOld = readAt.wall - reading.begunAt > ANEW_AFTER;
+    if (isOld || isGrown(reading) || this.#isTooMuch(columns)) return this.#readAnew();
     return reading;
   }
 
@@ -189,6 +216,15 @@ export class RecentGroups {
     void this.load();
     return null;
   }
+}
+
+function sizesOf({ size, entries }: Columns): { readonly firstSize: number; readonly firstEntries: number } {
+  return { firstSize: size, firstEntries: entries };
+}
+
+/** Words of groups that are gone stay, and so do groups that ended long ago. */
+function isGrown({ columns, firstSize, firstEntries }: Reading): boolean {
+  return columns.size > 2 * firstSize + MOST_CHANGED || columns.entries > 2 * firstEntries + MOST_NEW_ENTRIES;
 }
 
 /** A group that is no longer there. */
