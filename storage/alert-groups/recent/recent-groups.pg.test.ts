@@ -470,3 +470,46 @@ describe('pruning', () => {
     expect(await noted()).toEqual([1]);
   });
 });
+
+describe('an expression on values in memory', () => {
+  const filter: GroupFilter = {
+    ...EVERYTHING,
+    matchers: [{ label: 'host', op: '=~', value: '.*x' }],
+  };
+  let now = 0;
+
+  test('is given up by the work it takes, not by what it waits for', async () => {
+    await write(example(1, { labels: { host: 'x' } }));
+    class SlowDatabase extends RecentGroups {
+      override async current() {
+        const known = await super.current();
+        now += MINUTE;
+        return known;
+      }
+    }
+    const recent = new SlowDatabase({ sql: database.sql(), clock, monotonic: () => 0, log: () => undefined });
+    await recent.load();
+    const reader = createGroupReader(database.sql(), () => now, recent);
+    expect(await reader.counts(filter)).toMatchObject({ firing: 1 });
+  });
+
+  test('is left to SQL and its short pages where all values take longer than a page may', async () => {
+    const hosts = Array.from({ length: 12 }, (_, index) => `${index}${'x'.repeat(9_000)}`);
+    await write(...hosts.map((host, index) => example(index + 1, { labels: { host } })));
+    const recent = recentGroups();
+    await recent.load();
+    const reader = createGroupReader(database.sql(), () => (now += 100_000), recent);
+    const found: number[] = [];
+    let pages = 0;
+    let after: GroupListQuery['after'] = null;
+    do {
+      pages++;
+      const query = { filter, sort: 'started_at', descending: true, after, limit: 50 } as const;
+      const { items, next } = await reader.list(query);
+      found.push(...items.map(({ number }) => number));
+      after = next as GroupListQuery['after'];
+    } while (after !== null);
+    expect(pages).toBeGreaterThan(1);
+    expect(found).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  });
+});
