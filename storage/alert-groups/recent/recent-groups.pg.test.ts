@@ -80,7 +80,7 @@ async function write(...groups: readonly Group[]): Promise<void> {
 }
 
 const VALUES = ['web', 'db', 'db-1', 'db-12', '', 'Ärger', 'x\ny'];
-const LABELS = ['team', 'host', 'missing'];
+const LABELS = ['team', 'host', '__proto__', 'constructor', 'missing'];
 const TEXTS = [
   'Disk full',
   'DISK 100% full on db-1',
@@ -88,6 +88,8 @@ const TEXTS = [
   'ÄRGER',
   'back\\slash',
   'Диск ЗАПОЛНЕН',
+  'ΟΔΟΣ Σ',
+  'İstanbul I',
 ];
 
 const group: fc.Arbitrary<Group> = fc.record({
@@ -96,7 +98,10 @@ const group: fc.Arbitrary<Group> = fc.record({
   startedAt: fc.integer({ min: 0, max: 30 }).map((days) => NOW - days * 12 * HOUR),
   endedAfter: fc.integer({ min: 1, max: 400 }).map((count) => count * MINUTE),
   changedAfter: fc.integer({ min: 0, max: 3 }).map((count) => count * 20 * MINUTE),
-  labels: fc.dictionary(fc.constantFrom('team', 'host'), fc.constantFrom(...VALUES)),
+  labels: fc.dictionary(
+    fc.constantFrom('team', 'host', '__proto__', 'constructor'),
+    fc.constantFrom(...VALUES),
+  ),
   title: fc.constantFrom(...TEXTS),
   summary: fc.option(fc.constantFrom(...TEXTS)),
   route: fc.constantFrom(...ROUTES),
@@ -151,7 +156,25 @@ const filter: fc.Arbitrary<GroupFilter> = fc.record({
   to: maybe(fc.integer({ min: 0, max: 20 }).map((days) => NOW - days * DAY)),
   number: maybe(fc.integer({ min: 1, max: 60 })),
   text: maybe(
-    fc.constantFrom('disk', 'DISK', '100%', 'db_2', 'ärger', 'ÄRGER', 'k\\s', 'диск', 'full Disk', 'l'),
+    fc.constantFrom(
+      'disk',
+      'DISK',
+      '100%',
+      'db_2',
+      'ärger',
+      'ÄRGER',
+      'k\\s',
+      'диск',
+      'full Disk',
+      'l',
+      'ΟΔΟΣ',
+      'σ',
+      'i',
+      'İ',
+      'I',
+      'l\nl',
+      '\\',
+    ),
   ),
 });
 
