@@ -452,13 +452,26 @@ test('when changes cannot be read that is told, SQL answers, and the next look g
   expect(await held(recent)).toEqual([1, 2]);
 });
 
+test('what was read is not read again while an older transaction goes on', async () => {
+  const sql = database.sql();
+  await write(example(1));
+  await sql.begin(async (older) => {
+    await older`update alert_groups set unclaimed = true`;
+    await write(example(2), example(3));
+    const [now] = await sql<{ snapshot: string }[]>`select pg_current_snapshot()::text as snapshot`;
+    await write(example(3));
+    const changed = await changedGroups(sql, now!.snapshot);
+    expect(changed.map(({ number }) => number)).toEqual([3]);
+  });
+});
+
 test('changes are found by an index', async () => {
   const sql = database.sql();
   await sql`
     insert into changed_alert_groups (xid, number)
     select (1000 + n)::text::xid8, n from generate_series(1, 50000) as n`;
   await sql`analyze changed_alert_groups`;
-  const plan = await sql`explain ${changedGroups(sql, '50900')}`;
+  const plan = await sql`explain ${changedGroups(sql, '50900:50900:')}`;
   const text = plan.map((row) => Object.values(row)[0]).join('\n');
   expect(text).toContain('changed_alert_groups_xid');
   expect(text).not.toContain('Seq Scan on changed_alert_groups');

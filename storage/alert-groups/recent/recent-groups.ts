@@ -53,8 +53,8 @@ export interface RecentGroupsDeps {
 }
 
 interface Reading extends Known {
-  /** Transactions before this one are all in it. */
-  xmin: string;
+  /** Of the server: transactions that were over by then are all in it. */
+  snapshot: string;
   readAt: Instant;
   readonly begunAt: Micros;
   /** Of the server; another one may have lost what this one had. */
@@ -136,7 +136,7 @@ export class RecentGroups {
     const readAt = this.#instant();
     const resolvedSince = readAt.wall - RESOLVED_FOR;
     const reading = await inSnapshot(sql, async (tx) => {
-      const { xmin, server_start: serverStart } = await moment(tx);
+      const { snapshot, server_start: serverStart } = await moment(tx);
       // Index: alert_groups_open_changed, or any other of open groups.
       const allOpen = () => tx<RecentRow[]>`
         select ${recentColumns(tx)} from alert_groups g where g.status <> 'resolved'`;
@@ -146,7 +146,7 @@ export class RecentGroups {
       const resolved = tx<RecentRow[]>`
         select ${recentColumns(tx)} from alert_groups g
         where g.status = 'resolved' and g.resolved_at >= ${resolvedSince}::bigint`;
-      const common = { xmin, serverStart, readAt, begunAt: readAt.wall };
+      const common = { snapshot, serverStart, readAt, begunAt: readAt.wall };
       if (await this.#fill(columns, resolved))
         return { ...common, ...sizesOf(columns), columns, resolvedSince };
       // Columns never forget a word: those of resolved groups alone may be too many.
@@ -192,7 +192,7 @@ export class RecentGroups {
     const readAt = this.#instant();
     const [now, rows] = await inSnapshot(sql, async (tx) => [
       await moment(tx),
-      await tx<(RecentRow | Gone)[]>`${changedGroups(tx, reading.xmin)}`,
+      await tx<(RecentRow | Gone)[]>`${changedGroups(tx, reading.snapshot)}`,
     ]);
     if (now.server_start !== reading.serverStart || rows.length > MOST_CHANGED) return this.#readAnew();
     // The process may have stood still before the changes were read, and they may have been pruned meanwhile.
@@ -204,7 +204,7 @@ export class RecentGroups {
       if (isHeld && row.status !== null) columns.put(row);
       else columns.remove(row.number);
     }
-    reading.xmin = now.xmin;
+    reading.snapshot = now.snapshot;
     reading.readAt = readAt;
     const isOld = readAt.wall - reading.begunAt > ANEW_AFTER;
     if (isOld || isGrown(reading) || this.#isTooMuch(columns)) return this.#readAnew();
@@ -231,15 +231,19 @@ function isGrown({ columns, firstSize, firstEntries }: Reading): boolean {
 type Gone = { readonly number: number; readonly status: null; readonly resolved_at: null };
 
 /**
- * The groups that transactions from `xmin` on have touched; one of those before may be among them, none since is missing:
- * whatever is seen now and was not seen by a snapshot is of a transaction that is not older than that snapshot's oldest.
+ * The groups that transactions have touched which were not over by a snapshot. The first condition is what the index knows:
+ * none of them is older than the snapshot's oldest. While one transaction goes on for long, that leaves in all that were
+ * read before, and the second one out.
  * Indexes: changed_alert_groups_xid, alert_groups_number.
  */
-export function changedGroups(sql: Sql | Transaction, xmin: string) {
+export function changedGroups(sql: Sql | Transaction, snapshot: string) {
   return sql`
     select ${recentColumns(sql)}, c.number
     from (
-      select distinct number from changed_alert_groups where xid >= ${xmin}::text::xid8 limit ${MOST_CHANGED + 1}
+      select distinct number from changed_alert_groups
+      where xid >= pg_snapshot_xmin(${snapshot}::text::pg_snapshot)
+        and not pg_visible_in_snapshot(xid, ${snapshot}::text::pg_snapshot)
+      limit ${MOST_CHANGED + 1}
     ) c
     left join alert_groups g on g.number = c.number`;
 }
@@ -252,9 +256,11 @@ function recentColumns(sql: Sql | Transaction) {
     g.common_labels, lower(g.title) as small_title, lower(g.summary) as small_summary`;
 }
 
-async function moment(tx: Transaction): Promise<{ readonly xmin: string; readonly server_start: string }> {
-  const [row] = await tx<{ xmin: string; server_start: string }[]>`
-    select pg_snapshot_xmin(pg_current_snapshot())::text as xmin, pg_postmaster_start_time()::text as server_start`;
+async function moment(
+  tx: Transaction,
+): Promise<{ readonly snapshot: string; readonly server_start: string }> {
+  const [row] = await tx<{ snapshot: string; server_start: string }[]>`
+    select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server_start`;
   if (!row) throw new Error('the server did not tell its snapshot');
   return row;
 }
