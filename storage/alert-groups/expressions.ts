@@ -64,7 +64,11 @@ export async function findMatching(
   const order = descending ? sql`order by key desc, number desc` : sql`order by key, number`;
   const numbers: number[] = [];
   let place = after;
-  for (let before = 0; before < LEAST || (before < MOST && pace.elapsed < LITTLE_TIME); ) {
+  // A page that memory gave up has worked before.
+  const { worked: workedBefore, elapsed: elapsedBefore } = pace;
+  const hasTime = () => pace.elapsed - elapsedBefore < LITTLE_TIME;
+  const isOver = () => pace.worked - workedBefore > MOST_WORK_OF_PAGE;
+  for (let before = 0; before < LEAST || (before < MOST && hasTime()); ) {
     const chunk = Math.min(Math.max(FIRST, before), MOST - before);
     let looked = 0;
     // The last row of a full chunk comes in any case: behind it the next one begins.
@@ -79,7 +83,7 @@ export async function findMatching(
     for await (const rows of statement.cursor(READ_AT_ONCE)) {
       pace.resume();
       for (const row of rows) {
-        if (numbers.length === limit || pace.worked > MOST_WORK_OF_PAGE) return { numbers, next: place };
+        if (numbers.length === limit || isOver()) return { numbers, next: place };
         place = [row.key, row.number];
         if (await matches(row.held)) numbers.push(row.number);
         if (pace.isDue()) await pace.rest();

@@ -1,5 +1,6 @@
 /** Lists and counts of Alert Groups out of memory, as far as what is asked for is there. */
 import type { GroupFilter, GroupListQuery, GroupPage } from '../../../actors/alert-group/reading.ts';
+import { BusyError } from '../../../runtime/actor/index.ts';
 import type { Pace } from '../../../runtime/pace.ts';
 import { numberArray } from '../../array-literals.ts';
 import type { Sql } from '../../records.ts';
@@ -18,7 +19,8 @@ export async function listRecent(
   const known = await recent.current();
   if (known === null || (mayBeResolved(query.filter) && !hasResolved(known, query.filter))) return null;
   const filter = await inSmallLetters(sql, query.filter);
-  const found = await findRecent(known.columns, { ...query, filter }, pace);
+  const found = await findInTime(known.columns, { ...query, filter }, pace);
+  if (found === null) return null;
   const page = found.slice(0, query.limit).map(([number]) => number);
   const last = found.length > query.limit ? found[query.limit - 1] : undefined;
   const next = last === undefined ? null : ([last[1], last[0]] as const);
@@ -28,6 +30,18 @@ export async function listRecent(
     select ${groupColumns(sql)} from alert_groups g where g.number = any(${numberArray(page)}::bigint[])`;
   const byNumber = new Map(rows.map((row) => [row.number, row]));
   return { items: page.flatMap((number) => byNumber.get(number) ?? []).map(groupOf), next };
+}
+
+/** Null when expressions take too long on all values at once: SQL looks at as many groups as a page has time for. */
+async function findInTime(
+  ...given: Parameters<typeof findRecent>
+): Promise<Awaited<ReturnType<typeof findRecent>> | null> {
+  try {
+    return await findRecent(...given);
+  } catch (error) {
+    if (error instanceof BusyError) return null;
+    throw error;
+  }
 }
 
 /** Counts of open groups, and of all where those that ended within the range are in memory; null when SQL is to count. */

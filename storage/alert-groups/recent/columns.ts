@@ -77,6 +77,11 @@ export class Columns {
     return this.words.characters + this.#setCodes.characters + this.pairs.characters + this.#textCharacters;
   }
 
+  /** Words, sets and pairs in memory, those of groups that are gone included. */
+  get entries(): number {
+    return this.words.count + this.#setCodes.count + this.pairs.count;
+  }
+
   /** Takes a group in, or over what is known of it. */
   put(row: RecentRow): void {
     const known = this.#places.get(row.number);

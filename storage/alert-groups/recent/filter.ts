@@ -1,7 +1,7 @@
 /** The filters of Alert Group lists, asked of {@link Columns}; they mean what filters.ts says in SQL. */
 import type { GroupFilter, GroupListQuery } from '../../../actors/alert-group/reading.ts';
 import { GROUP_STATUSES, type GroupStatus } from '../../../actors/model.ts';
-import type { Micros } from '../../../runtime/clock.ts';
+import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Pace } from '../../../runtime/pace.ts';
 import { BETWEEN_TEXTS, type Columns, FLAG, OPEN_BITS, STATUS_BIT } from './columns.ts';
 import { labelTests, type PlaceTest } from './verdicts.ts';
@@ -11,6 +11,10 @@ export interface SmallFilter extends GroupFilter {
   readonly smallText: string | null;
 }
 
+/** How long labels are judged for a page, and for counts. */
+const MOST_WORK_OF_PAGE: Micros = SECOND / 2;
+const MOST_WORK_OF_COUNTS: Micros = 5 * SECOND;
+
 export type Counts = Record<GroupStatus, number>;
 
 /**
@@ -18,7 +22,7 @@ export type Counts = Record<GroupStatus, number>;
  * @throws {BusyError} regular expressions take too long
  */
 export async function countRecent(columns: Columns, filter: SmallFilter, pace: Pace): Promise<Counts> {
-  const tests = await testsOf(columns, { ...filter, statuses: [] }, pace);
+  const tests = await testsOf(columns, { ...filter, statuses: [] }, pace, MOST_WORK_OF_COUNTS);
   const counts: Counts = { firing: 0, acknowledged: 0, snoozed: 0, resolved: 0 };
   const byBit = new Uint32Array(OPEN_BITS + STATUS_BIT.resolved + 1);
   const { status } = columns;
@@ -28,14 +32,17 @@ export async function countRecent(columns: Columns, filter: SmallFilter, pace: P
   return counts;
 }
 
-/** #N and sort key of the first groups of a page, in order: one more than its limit where there are more. */
+/**
+ * #N and sort key of the first groups of a page, in order: one more than its limit where there are more.
+ * @throws {BusyError} regular expressions take longer than a page is worked on
+ */
 export async function findRecent(
   columns: Columns,
   query: Omit<GroupListQuery, 'filter'> & { readonly filter: SmallFilter },
   pace: Pace,
 ): Promise<readonly (readonly [number: number, key: Micros])[]> {
   const { sort, descending, after, limit } = query;
-  const tests = await testsOf(columns, query.filter, pace);
+  const tests = await testsOf(columns, query.filter, pace, MOST_WORK_OF_PAGE);
   const keys = sort === 'started_at' ? columns.startedAt : columns.changedAt;
   const { number } = columns;
   const direction = descending ? -1 : 1;
@@ -70,8 +77,15 @@ function insert(sorted: number[], place: number, order: (left: number, right: nu
 }
 
 /** Cheap ones first. Nothing may be awaited before they are used. */
-async function testsOf(columns: Columns, filter: SmallFilter, pace: Pace): Promise<readonly PlaceTest[]> {
-  const labels = await labelTests(columns, filter.matchers, pace);
+async function testsOf(
+  columns: Columns,
+  filter: SmallFilter,
+  pace: Pace,
+  mostWork: Micros,
+): Promise<readonly PlaceTest[]> {
+  // What was waited for until now is no work.
+  pace.resume();
+  const labels = await labelTests(columns, filter.matchers, pace, mostWork);
   return [...plainTests(columns, filter), ...labels, ...textTests(columns, filter)];
 }
 

@@ -22,6 +22,8 @@ const MOST_GROUPS = 250_000;
 const MOST_CHARACTERS = 64 * 2 ** 20;
 /** Changed groups that are read for one answer; with more it is quicker to read all anew. */
 const MOST_CHANGED = 20_000;
+/** Words and pairs that may come before all is read anew, besides as many as there were. */
+const MOST_NEW_ENTRIES = 200_000;
 /** Changes are kept for some minutes more than this (changed-groups.ts). */
 const CHANGES_KNOWN: Micros = 5 * MINUTE;
 /** From one reading of all groups to the next; after one that failed, and one that found too many. */
@@ -46,17 +48,25 @@ export interface RecentGroupsDeps {
   readonly log: Log;
   /** See {@link MOST_GROUPS}. */
   readonly most?: number;
+  /** See {@link MOST_CHARACTERS}. */
+  readonly mostCharacters?: number;
 }
 
 interface Reading extends Known {
-  /** Transactions before this one are all in it. */
-  xmin: string;
-  /** In monotonic time, µs. */
-  readAt: Micros;
+  /** Of the server: transactions that were over by then are all in it. */
+  snapshot: string;
+  readAt: Instant;
   readonly begunAt: Micros;
   /** Of the server; another one may have lost what this one had. */
   readonly serverStart: string;
   readonly firstSize: number;
+  readonly firstEntries: number;
+}
+
+/** One moment as two clocks have it, µs. */
+interface Instant {
+  readonly monotonic: Micros;
+  readonly wall: Micros;
 }
 
 export class RecentGroups {
@@ -73,8 +83,8 @@ export class RecentGroups {
   }
 
   /**
-   * The groups with everything that was committed before this was called; null while they are not in memory.
-   * @throws what reading throws
+   * The groups with everything that was committed before this was called; null while they are not in memory, or when what
+   * changed could not be read. Never rejects.
    */
   current(): Promise<Known | null> {
     if (this.#reading === null) {
@@ -84,11 +94,14 @@ export class RecentGroups {
     if (this.#next === null) {
       const next = this.#last.then(() => {
         this.#next = null;
-        return this.#follow();
+        return this.#follow().catch((error: unknown) => {
+          // SQL answers; the next look begins where this one did.
+          this.#logFailure(error);
+          return null;
+        });
       });
       this.#next = next;
-      // Whoever waits for it is told of a failure; the next one only waits for the end.
-      this.#last = next.catch(() => undefined);
+      this.#last = next;
     }
     return this.#next;
   }
@@ -104,10 +117,14 @@ export class RecentGroups {
       (error: unknown) => {
         this.#loading = null;
         this.#restFor(AFTER_FAILURE);
-        this.#deps.log('store_read_failed', { what: 'recent alert groups', error: String(error) });
+        this.#logFailure(error);
       },
     );
     return this.#loading;
+  }
+
+  #logFailure(error: unknown): void {
+    this.#deps.log('store_read_failed', { what: 'recent alert groups', error: String(error) });
   }
 
   #restFor(pause: Micros): void {
@@ -115,28 +132,27 @@ export class RecentGroups {
   }
 
   async #readAll(): Promise<void> {
-    const { sql, clock, monotonic } = this.#deps;
-    const readAt = monotonic();
-    const begunAt = clock.now();
-    const resolvedSince = begunAt - RESOLVED_FOR;
+    const { sql } = this.#deps;
+    const readAt = this.#instant();
+    const resolvedSince = readAt.wall - RESOLVED_FOR;
     const reading = await inSnapshot(sql, async (tx) => {
-      const { xmin, server_start: serverStart } = await moment(tx);
-      const columns = new Columns();
+      const { snapshot, server_start: serverStart } = await moment(tx);
       // Index: alert_groups_open_changed, or any other of open groups.
-      const allOpen = tx<
-        RecentRow[]
-      >`select ${recentColumns(tx)} from alert_groups g where g.status <> 'resolved'`;
-      if (!(await this.#fill(columns, allOpen))) return null;
-      const open = columns.size;
+      const allOpen = () => tx<RecentRow[]>`
+        select ${recentColumns(tx)} from alert_groups g where g.status <> 'resolved'`;
+      const columns = new Columns();
+      if (!(await this.#fill(columns, allOpen()))) return null;
       // Index: alert_groups_resolved.
       const resolved = tx<RecentRow[]>`
         select ${recentColumns(tx)} from alert_groups g
         where g.status = 'resolved' and g.resolved_at >= ${resolvedSince}::bigint`;
-      const all = await this.#fill(columns, resolved);
-      const common = { columns, xmin, serverStart, readAt, begunAt };
-      if (all) return { ...common, resolvedSince, firstSize: columns.size };
-      for (const number of [...columns.number.subarray(open, columns.size)]) columns.remove(number);
-      return { ...common, resolvedSince: Number.POSITIVE_INFINITY, firstSize: open };
+      const common = { snapshot, serverStart, readAt, begunAt: readAt.wall };
+      if (await this.#fill(columns, resolved))
+        return { ...common, ...sizesOf(columns), columns, resolvedSince };
+      // Columns never forget a word: those of resolved groups alone may be too many.
+      const open = new Columns();
+      await this.#fill(open, allOpen());
+      return { ...common, ...sizesOf(open), columns: open, resolvedSince: Number.POSITIVE_INFINITY };
     });
     this.#restFor(reading === null ? AFTER_TOO_MANY : BETWEEN_READINGS);
     this.#reading = reading;
@@ -154,20 +170,33 @@ export class RecentGroups {
   }
 
   #isTooMuch({ size, characters }: Columns): boolean {
-    return size > (this.#deps.most ?? MOST_GROUPS) || characters > MOST_CHARACTERS;
+    const { most = MOST_GROUPS, mostCharacters = MOST_CHARACTERS } = this.#deps;
+    return size > most || characters > mostCharacters;
+  }
+
+  #instant(): Instant {
+    return { monotonic: this.#deps.monotonic(), wall: this.#deps.clock.now() };
+  }
+
+  /** By either clock: one stands still while the machine is suspended, the other may be set back. */
+  #isTooOld({ readAt }: Reading): boolean {
+    const now = this.#instant();
+    return Math.max(now.monotonic - readAt.monotonic, now.wall - readAt.wall) > CHANGES_KNOWN;
   }
 
   async #follow(): Promise<Known | null> {
-    const { sql, clock, monotonic } = this.#deps;
+    const { sql } = this.#deps;
     const reading = this.#reading;
     if (reading === null) return null;
-    const readAt = monotonic();
-    if (readAt - reading.readAt > CHANGES_KNOWN) return this.#readAnew();
+    if (this.#isTooOld(reading)) return this.#readAnew();
+    const readAt = this.#instant();
     const [now, rows] = await inSnapshot(sql, async (tx) => [
       await moment(tx),
-      await tx<(RecentRow | Gone)[]>`${changedGroups(tx, reading.xmin)}`,
+      await tx<(RecentRow | Gone)[]>`${changedGroups(tx, reading.snapshot)}`,
     ]);
     if (now.server_start !== reading.serverStart || rows.length > MOST_CHANGED) return this.#readAnew();
+    // The process may have stood still before the changes were read, and they may have been pruned meanwhile.
+    if (this.#isTooOld(reading)) return this.#readAnew();
     const { columns } = reading;
     for (const row of rows) {
       const isHeld =
@@ -175,12 +204,10 @@ export class RecentGroups {
       if (isHeld && row.status !== null) columns.put(row);
       else columns.remove(row.number);
     }
-    reading.xmin = now.xmin;
+    reading.snapshot = now.snapshot;
     reading.readAt = readAt;
-    // Words of groups that are gone stay, and so do groups that ended long ago.
-    const isGrown = columns.size > 2 * reading.firstSize + MOST_CHANGED;
-    if (isGrown || this.#isTooMuch(columns) || clock.now() - reading.begunAt > ANEW_AFTER)
-      return this.#readAnew();
+    const isOld = readAt.wall - reading.begunAt > ANEW_AFTER;
+    if (isOld || isGrown(reading) || this.#isTooMuch(columns)) return this.#readAnew();
     return reading;
   }
 
@@ -191,19 +218,32 @@ export class RecentGroups {
   }
 }
 
+function sizesOf({ size, entries }: Columns): { readonly firstSize: number; readonly firstEntries: number } {
+  return { firstSize: size, firstEntries: entries };
+}
+
+/** Words of groups that are gone stay, and so do groups that ended long ago. */
+function isGrown({ columns, firstSize, firstEntries }: Reading): boolean {
+  return columns.size > 2 * firstSize + MOST_CHANGED || columns.entries > 2 * firstEntries + MOST_NEW_ENTRIES;
+}
+
 /** A group that is no longer there. */
 type Gone = { readonly number: number; readonly status: null; readonly resolved_at: null };
 
 /**
- * The groups that transactions from `xmin` on have touched; one of those before may be among them, none since is missing:
- * whatever is seen now and was not seen by a snapshot is of a transaction that is not older than that snapshot's oldest.
+ * The groups that transactions have touched which were not over by a snapshot. The first condition is what the index knows:
+ * none of them is older than the snapshot's oldest. While one transaction goes on for long, that leaves in all that were
+ * read before, and the second one out.
  * Indexes: changed_alert_groups_xid, alert_groups_number.
  */
-export function changedGroups(sql: Sql | Transaction, xmin: string) {
+export function changedGroups(sql: Sql | Transaction, snapshot: string) {
   return sql`
     select ${recentColumns(sql)}, c.number
     from (
-      select distinct number from changed_alert_groups where xid >= ${xmin}::text::xid8 limit ${MOST_CHANGED + 1}
+      select distinct number from changed_alert_groups
+      where xid >= pg_snapshot_xmin(${snapshot}::text::pg_snapshot)
+        and not pg_visible_in_snapshot(xid, ${snapshot}::text::pg_snapshot)
+      limit ${MOST_CHANGED + 1}
     ) c
     left join alert_groups g on g.number = c.number`;
 }
@@ -216,9 +256,11 @@ function recentColumns(sql: Sql | Transaction) {
     g.common_labels, lower(g.title) as small_title, lower(g.summary) as small_summary`;
 }
 
-async function moment(tx: Transaction): Promise<{ readonly xmin: string; readonly server_start: string }> {
-  const [row] = await tx<{ xmin: string; server_start: string }[]>`
-    select pg_snapshot_xmin(pg_current_snapshot())::text as xmin, pg_postmaster_start_time()::text as server_start`;
+async function moment(
+  tx: Transaction,
+): Promise<{ readonly snapshot: string; readonly server_start: string }> {
+  const [row] = await tx<{ snapshot: string; server_start: string }[]>`
+    select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server_start`;
   if (!row) throw new Error('the server did not tell its snapshot');
   return row;
 }

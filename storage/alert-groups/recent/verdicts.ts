@@ -3,15 +3,14 @@ import type { Matcher } from '../../../actors/directory.ts';
 import { compileMatchers } from '../../../actors/route/matcher.ts';
 import { requiredText } from '../../../actors/route/regex-required.ts';
 import { BusyError } from '../../../runtime/actor/index.ts';
-import { type Micros, SECOND } from '../../../runtime/clock.ts';
+import type { Micros } from '../../../runtime/clock.ts';
 import type { Pace } from '../../../runtime/pace.ts';
 import type { Columns } from './columns.ts';
 import type { LabelPairs } from './labels.ts';
 
-/** How long values are judged before the reading is given up. */
-const MOST_WORK: Micros = 5 * SECOND;
-/** Values between two looks at the clock. */
-const STRIDE = 64;
+/** Characters of values between two looks at the clock, and what each value counts besides. */
+const STRIDE = 8_192;
+const OF_EACH_VALUE = 128;
 
 const PASSES = 1;
 const FAILS = 2;
@@ -34,16 +33,18 @@ interface Judged {
 /**
  * Judges every value that is there by now; nothing may be awaited between this and the use of the tests, or groups with
  * new values pass for groups without the label.
- * @throws {BusyError} regular expressions take too long
+ * @param mostWork how long values are judged
+ * @throws {BusyError} regular expressions take longer
  */
 export async function labelTests(
   columns: Columns,
   matchers: readonly Matcher[],
   pace: Pace,
+  mostWork: Micros,
 ): Promise<readonly PlaceTest[]> {
   const judged = matchers.filter((matcher) => !isPair(matcher)).map(judgement);
   while (judged.some((one) => isBehind(one, columns.pairs))) {
-    for (const one of judged) await judge(one, columns.pairs, pace);
+    for (const one of judged) await judge(one, columns.pairs, pace, mostWork);
   }
   return [
     ...matchers.filter(isPair).map(({ label, value }) => hasPair(columns, label, value)),
@@ -73,7 +74,7 @@ function isBehind({ label, done }: Judged, pairs: LabelPairs): boolean {
 }
 
 /** Gives way to other work now and then; what is new after that is for the next round. */
-async function judge(one: Judged, pairs: LabelPairs, pace: Pace): Promise<void> {
+async function judge(one: Judged, pairs: LabelPairs, pace: Pace, mostWork: Micros): Promise<void> {
   const { values, numbers } = pairs.of(one.label);
   const end = values.length;
   if (one.verdicts.length < pairs.count) {
@@ -82,12 +83,14 @@ async function judge(one: Judged, pairs: LabelPairs, pace: Pace): Promise<void> 
     one.verdicts = wider;
   }
   while (one.done < end) {
-    const stop = Math.min(one.done + STRIDE, end);
-    for (; one.done < stop; one.done++)
-      one.verdicts[numbers[one.done]!] = one.test(values[one.done]!) ? PASSES : FAILS;
+    for (let left = STRIDE; left > 0 && one.done < end; one.done++) {
+      const value = values[one.done]!;
+      one.verdicts[numbers[one.done]!] = one.test(value) ? PASSES : FAILS;
+      left -= OF_EACH_VALUE + value.length;
+    }
     if (!pace.isDue()) continue;
     await pace.rest();
-    if (pace.worked > MOST_WORK) throw new BusyError('a regular expression takes too long');
+    if (pace.worked > mostWork) throw new BusyError('a regular expression takes too long');
   }
 }
 
