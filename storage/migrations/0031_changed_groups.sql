@@ -1,5 +1,5 @@
 -- Which Alert Groups every transaction touched, for readers that keep open and recent groups in memory: they read what
--- changed since they looked last. The server writes it, so that nothing that changes a group can forget to. Rows are
+-- changed since they looked last. The server writes it, so that no statement that changes groups can forget to. Rows are
 -- removed after some minutes; a reader that is further behind reads all groups anew.
 create table changed_alert_groups (
   xid xid8 not null,

@@ -5,8 +5,9 @@ import type { Pace } from '../../../runtime/pace.ts';
 import { numberArray } from '../../array-literals.ts';
 import type { Sql } from '../../records.ts';
 import { groupColumns, groupOf, type StoredGroupRow } from '../group-rows.ts';
+import { Columns, type RecentRow } from './columns.ts';
 import { type Counts, countRecent, findRecent, type SmallFilter } from './filter.ts';
-import type { Known, RecentGroups } from './recent-groups.ts';
+import { type Known, type RecentGroups, recentColumns } from './recent-groups.ts';
 
 /** A page whose groups were chosen in memory and read by #N; null when SQL is to answer. */
 export async function listRecent(
@@ -25,11 +26,17 @@ export async function listRecent(
   const last = found.length > query.limit ? found[query.limit - 1] : undefined;
   const next = last === undefined ? null : ([last[1], last[0]] as const);
   if (page.length === 0) return { items: [], next };
-  // Index: alert_groups_number. One that was removed in this moment is left out.
-  const rows = await sql<StoredGroupRow[]>`
-    select ${groupColumns(sql)} from alert_groups g where g.number = any(${numberArray(page)}::bigint[])`;
+  // Index: alert_groups_number.
+  const rows = await sql<(StoredGroupRow & RecentRow)[]>`
+    select ${groupColumns(sql)}, ${recentColumns(sql)} from alert_groups g
+    where g.number = any(${numberArray(page)}::bigint[])`;
+  // One that has changed in this moment is judged by what its row says.
+  const read = new Columns();
+  for (const row of rows) read.put(row);
+  const still = await findInTime(read, { ...query, filter }, pace);
+  if (still === null) return null;
   const byNumber = new Map(rows.map((row) => [row.number, row]));
-  return { items: page.flatMap((number) => byNumber.get(number) ?? []).map(groupOf), next };
+  return { items: still.flatMap(([number]) => byNumber.get(number) ?? []).map(groupOf), next };
 }
 
 /** Null when expressions take too long on all values at once: SQL looks at as many groups as a page has time for. */

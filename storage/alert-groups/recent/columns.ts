@@ -1,4 +1,4 @@
-/** What filters and orders ask about Alert Groups, held in memory column by column: some 250 bytes a group. */
+/** What filters and orders ask about Alert Groups, held in memory column by column: some 150 bytes a group, and its texts. */
 import type { GroupStatus, Labels, ResolveReason, SeverityLevel } from '../../../actors/model.ts';
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
@@ -43,6 +43,8 @@ export const FLAG = { reopened: 1, snoozedNoEnd: 2, unclaimed: 4, deliveryProble
 export const BETWEEN_TEXTS = '\0';
 
 const FIRST_ROOM = 1_024;
+/** Bytes of a number, which count as characters. */
+const OF_EACH_LABEL = 8;
 
 /** Groups at places 0 to `size` - 1, in no order. A place means another group once one is removed. */
 export class Columns {
@@ -70,11 +72,12 @@ export class Columns {
   readonly sets: (readonly number[])[] = [];
   readonly #setCodes = new Words();
   readonly #places = new Map<number, number>();
-  #textCharacters = 0;
+  /** Of the texts, and what the numbers of labels take. */
+  #ownCharacters = 0;
 
   /** Characters in memory. */
   get characters(): number {
-    return this.words.characters + this.#setCodes.characters + this.pairs.characters + this.#textCharacters;
+    return this.words.characters + this.#setCodes.characters + this.pairs.characters + this.#ownCharacters;
   }
 
   /** Words, sets and pairs in memory, those of groups that are gone included. */
@@ -90,7 +93,7 @@ export class Columns {
       if (this.size > this.number.length) this.#grow();
       this.#places.set(row.number, place);
       this.number[place] = row.number;
-    } else this.#textCharacters -= this.text[place]!.length;
+    } else this.#ownCharacters -= this.#charactersAt(place);
     this.startedAt[place] = row.started_at;
     this.changedAt[place] = row.last_changed_at;
     this.resolvedAt[place] = row.resolved_at ?? 0;
@@ -109,7 +112,7 @@ export class Columns {
     this.labels[place] = this.pairs.add(row.common_labels);
     this.text[place] =
       row.small_summary === null ? row.small_title : row.small_title + BETWEEN_TEXTS + row.small_summary;
-    this.#textCharacters += this.text[place].length;
+    this.#ownCharacters += this.#charactersAt(place);
   }
 
   /** The last group takes the place of the one that goes. */
@@ -117,7 +120,7 @@ export class Columns {
     const place = this.#places.get(number);
     if (place === undefined) return;
     const last = --this.size;
-    this.#textCharacters -= this.text[place]!.length;
+    this.#ownCharacters -= this.#charactersAt(place);
     this.#places.delete(number);
     if (place !== last) {
       for (const column of this.#numeric()) column[place] = column[last]!;
@@ -127,6 +130,10 @@ export class Columns {
     }
     this.labels.length = last;
     this.text.length = last;
+  }
+
+  #charactersAt(place: number): number {
+    return this.text[place]!.length + this.labels[place]!.length * OF_EACH_LABEL;
   }
 
   #setOf(ids: readonly PublicId[]): number {

@@ -4,7 +4,7 @@ import { GROUP_STATUSES, type GroupStatus } from '../../../actors/model.ts';
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Pace } from '../../../runtime/pace.ts';
 import { BETWEEN_TEXTS, type Columns, FLAG, OPEN_BITS, STATUS_BIT } from './columns.ts';
-import { labelTests, type PlaceTest } from './verdicts.ts';
+import { type Judged, judgeLabels, labelTests, type PlaceTest } from './verdicts.ts';
 
 /** What a filter needs besides: its text in small letters, as the server makes them. */
 export interface SmallFilter extends GroupFilter {
@@ -22,7 +22,8 @@ export type Counts = Record<GroupStatus, number>;
  * @throws {BusyError} regular expressions take too long
  */
 export async function countRecent(columns: Columns, filter: SmallFilter, pace: Pace): Promise<Counts> {
-  const tests = await testsOf(columns, { ...filter, statuses: [] }, pace, MOST_WORK_OF_COUNTS);
+  const judged = await judgeNow(columns, filter, pace, MOST_WORK_OF_COUNTS);
+  const tests = testsOf(columns, { ...filter, statuses: [] }, judged);
   const counts: Counts = { firing: 0, acknowledged: 0, snoozed: 0, resolved: 0 };
   const byBit = new Uint32Array(OPEN_BITS + STATUS_BIT.resolved + 1);
   const { status } = columns;
@@ -42,7 +43,8 @@ export async function findRecent(
   pace: Pace,
 ): Promise<readonly (readonly [number: number, key: Micros])[]> {
   const { sort, descending, after, limit } = query;
-  const tests = await testsOf(columns, query.filter, pace, MOST_WORK_OF_PAGE);
+  const judged = await judgeNow(columns, query.filter, pace, MOST_WORK_OF_PAGE);
+  const tests = testsOf(columns, query.filter, judged);
   const keys = sort === 'started_at' ? columns.startedAt : columns.changedAt;
   const { number } = columns;
   const direction = descending ? -1 : 1;
@@ -76,17 +78,19 @@ function insert(sorted: number[], place: number, order: (left: number, right: nu
   sorted.splice(low, 0, place);
 }
 
-/** Cheap ones first. Nothing may be awaited before they are used. */
-async function testsOf(
-  columns: Columns,
-  filter: SmallFilter,
-  pace: Pace,
-  mostWork: Micros,
-): Promise<readonly PlaceTest[]> {
+function judgeNow(columns: Columns, { matchers }: SmallFilter, pace: Pace, mostWork: Micros) {
   // What was waited for until now is no work.
   pace.resume();
-  const labels = await labelTests(columns, filter.matchers, pace, mostWork);
-  return [...plainTests(columns, filter), ...labels, ...textTests(columns, filter)];
+  return judgeLabels(columns, matchers, pace, mostWork);
+}
+
+/** Cheap ones first. Nothing may be awaited before they are used. */
+function testsOf(columns: Columns, filter: SmallFilter, judged: readonly Judged[]): readonly PlaceTest[] {
+  return [
+    ...plainTests(columns, filter),
+    ...labelTests(columns, filter.matchers, judged),
+    ...textTests(columns, filter),
+  ];
 }
 
 function plainTests(columns: Columns, filter: SmallFilter): PlaceTest[] {

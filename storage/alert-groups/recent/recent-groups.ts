@@ -190,25 +190,39 @@ export class RecentGroups {
     if (reading === null) return null;
     if (this.#isTooOld(reading)) return this.#readAnew();
     const readAt = this.#instant();
-    const [now, rows] = await inSnapshot(sql, async (tx) => [
-      await moment(tx),
-      await tx<(RecentRow | Gone)[]>`${changedGroups(tx, reading.snapshot)}`,
-    ]);
-    if (now.server_start !== reading.serverStart || rows.length > MOST_CHANGED) return this.#readAnew();
+    const now = await inSnapshot(sql, async (tx) => {
+      const then = await moment(tx);
+      if (then.server_start !== reading.serverStart) return null;
+      return (await this.#apply(reading, tx<(RecentRow | Gone)[]>`${changedGroups(tx, reading.snapshot)}`))
+        ? then
+        : null;
+    });
     // The process may have stood still before the changes were read, and they may have been pruned meanwhile.
-    if (this.#isTooOld(reading)) return this.#readAnew();
+    if (now === null || this.#isTooOld(reading)) return this.#readAnew();
     const { columns } = reading;
-    for (const row of rows) {
-      const isHeld =
-        row.status !== null && (row.resolved_at ?? Number.POSITIVE_INFINITY) >= reading.resolvedSince;
-      if (isHeld && row.status !== null) columns.put(row);
-      else columns.remove(row.number);
-    }
     reading.snapshot = now.snapshot;
     reading.readAt = readAt;
     const isOld = readAt.wall - reading.begunAt > ANEW_AFTER;
     if (isOld || isGrown(reading) || this.#isTooMuch(columns)) return this.#readAnew();
     return reading;
+  }
+
+  /** False when they are too many. What was applied before a failure is true, too, and read once more. */
+  async #apply(
+    { columns, resolvedSince }: Known,
+    statement: postgres.PendingQuery<(RecentRow | Gone)[]>,
+  ): Promise<boolean> {
+    let count = 0;
+    for await (const rows of statement.cursor(READ_AT_ONCE)) {
+      count += rows.length;
+      if (count > MOST_CHANGED || this.#isTooMuch(columns)) return false;
+      for (const row of rows) {
+        const isHeld = row.status !== null && (row.resolved_at ?? Number.POSITIVE_INFINITY) >= resolvedSince;
+        if (isHeld && row.status !== null) columns.put(row);
+        else columns.remove(row.number);
+      }
+    }
+    return true;
   }
 
   #readAnew(): null {
@@ -248,7 +262,7 @@ export function changedGroups(sql: Sql | Transaction, snapshot: string) {
     left join alert_groups g on g.number = c.number`;
 }
 
-function recentColumns(sql: Sql | Transaction) {
+export function recentColumns(sql: Sql | Transaction) {
   return sql`
     g.number, g.status, g.route_id, g.owner_id, g.severity_level, g.integration_ids, g.started_at, g.last_changed_at,
     g.resolved_at, g.resolved_by, g.resolve_reason, g.reopen_count > 0 as is_reopened,

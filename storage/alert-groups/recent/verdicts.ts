@@ -19,7 +19,7 @@ const FAILS = 2;
 export type PlaceTest = (place: number) => boolean;
 
 /** Verdicts on the values of one label. They grow with the values. */
-interface Judged {
+export interface Judged {
   readonly test: (value: string) => boolean;
   readonly label: string;
   /** By number of the pair: one of the above, or 0 for another label. */
@@ -31,21 +31,34 @@ interface Judged {
 }
 
 /**
- * Judges every value that is there by now; nothing may be awaited between this and the use of the tests, or groups with
- * new values pass for groups without the label.
+ * Judges the values that there are, giving way to other work now and then.
  * @param mostWork how long values are judged
  * @throws {BusyError} regular expressions take longer
  */
-export async function labelTests(
-  columns: Columns,
+export async function judgeLabels(
+  { pairs }: Columns,
   matchers: readonly Matcher[],
   pace: Pace,
   mostWork: Micros,
-): Promise<readonly PlaceTest[]> {
+): Promise<readonly Judged[]> {
   const judged = matchers.filter((matcher) => !isPair(matcher)).map(judgement);
-  while (judged.some((one) => isBehind(one, columns.pairs))) {
-    for (const one of judged) await judge(one, columns.pairs, pace, mostWork);
+  for (const one of judged) {
+    while (judge(one, pairs, STRIDE)) {
+      if (!pace.isDue()) continue;
+      await pace.rest();
+      if (pace.worked > mostWork) throw new BusyError('a regular expression takes too long');
+    }
   }
+  return judged;
+}
+
+/** Judges what has come since, at once: nothing may be awaited between this and the use of the tests. */
+export function labelTests(
+  columns: Columns,
+  matchers: readonly Matcher[],
+  judged: readonly Judged[],
+): readonly PlaceTest[] {
+  for (const one of judged) judge(one, columns.pairs, Number.POSITIVE_INFINITY);
   return [
     ...matchers.filter(isPair).map(({ label, value }) => hasPair(columns, label, value)),
     ...judged.map((one) => testOf(one, columns)),
@@ -69,29 +82,20 @@ function judgement(matcher: Matcher): Judged {
   return { test, label, verdicts: new Uint8Array(0), done: 0, ofNone: test('') };
 }
 
-function isBehind({ label, done }: Judged, pairs: LabelPairs): boolean {
-  return done < pairs.of(label).values.length;
-}
-
-/** Gives way to other work now and then; what is new after that is for the next round. */
-async function judge(one: Judged, pairs: LabelPairs, pace: Pace, mostWork: Micros): Promise<void> {
+/** Judges so many characters more; false when that was all. */
+function judge(one: Judged, pairs: LabelPairs, characters: number): boolean {
   const { values, numbers } = pairs.of(one.label);
-  const end = values.length;
   if (one.verdicts.length < pairs.count) {
     const wider = new Uint8Array(pairs.count);
     wider.set(one.verdicts);
     one.verdicts = wider;
   }
-  while (one.done < end) {
-    for (let left = STRIDE; left > 0 && one.done < end; one.done++) {
-      const value = values[one.done]!;
-      one.verdicts[numbers[one.done]!] = one.test(value) ? PASSES : FAILS;
-      left -= OF_EACH_VALUE + value.length;
-    }
-    if (!pace.isDue()) continue;
-    await pace.rest();
-    if (pace.worked > mostWork) throw new BusyError('a regular expression takes too long');
+  for (let left = characters; left > 0 && one.done < values.length; one.done++) {
+    const value = values[one.done]!;
+    one.verdicts[numbers[one.done]!] = one.test(value) ? PASSES : FAILS;
+    left -= OF_EACH_VALUE + value.length;
   }
+  return one.done < values.length;
 }
 
 function testOf({ verdicts, ofNone }: Judged, { labels }: Columns): PlaceTest {
