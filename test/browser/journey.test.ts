@@ -51,6 +51,8 @@ test('a group arrives live, is acknowledged with a click, and the other window s
   await row(there, 'CheckoutDown').click();
   await there.getByRole('heading', { level: 1, name: /CheckoutDown/ }).waitFor();
   await row(here, 'CheckoutDown').click();
+  // The list, which goes when the page is there, has a button for those that are acknowledged.
+  await here.getByRole('heading', { level: 1, name: /CheckoutDown/ }).waitFor();
   await here
     .getByRole('button', { name: /^acknowledge/i })
     .first()
