@@ -162,32 +162,22 @@ export class Columns {
 
   #grow(): void {
     const room = this.number.length * 2;
-    const doubles = (column: Float64Array) => {
-      const wider = new Float64Array(room);
-      wider.set(column);
-      return wider;
-    };
-    const bytes = (column: Uint8Array) => {
-      const wider = new Uint8Array(room);
-      wider.set(column);
-      return wider;
-    };
-    const integers = (column: Int32Array) => {
-      const wider = new Int32Array(room);
-      wider.set(column);
-      return wider;
-    };
-    this.number = doubles(this.number);
-    this.startedAt = doubles(this.startedAt);
-    this.changedAt = doubles(this.changedAt);
-    this.resolvedAt = doubles(this.resolvedAt);
-    this.status = bytes(this.status);
-    this.flags = bytes(this.flags);
-    this.route = integers(this.route);
-    this.owner = integers(this.owner);
-    this.severity = integers(this.severity);
-    this.resolvedBy = integers(this.resolvedBy);
-    this.reason = integers(this.reason);
-    this.integrations = integers(this.integrations);
+    this.number = filled(new Float64Array(room), this.number);
+    this.startedAt = filled(new Float64Array(room), this.startedAt);
+    this.changedAt = filled(new Float64Array(room), this.changedAt);
+    this.resolvedAt = filled(new Float64Array(room), this.resolvedAt);
+    this.status = filled(new Uint8Array(room), this.status);
+    this.flags = filled(new Uint8Array(room), this.flags);
+    this.route = filled(new Int32Array(room), this.route);
+    this.owner = filled(new Int32Array(room), this.owner);
+    this.severity = filled(new Int32Array(room), this.severity);
+    this.resolvedBy = filled(new Int32Array(room), this.resolvedBy);
+    this.reason = filled(new Int32Array(room), this.reason);
+    this.integrations = filled(new Int32Array(room), this.integrations);
   }
+}
+
+function filled<Column extends { set(from: Column): void }>(wider: Column, column: Column): Column {
+  wider.set(column);
+  return wider;
 }
