@@ -28,14 +28,15 @@ let queue: AcceptQueue;
 beforeEach(() => {
   clock = createHandClock();
   writer = new HeldWriter();
-  committed = [];
-  uncertain = [];
+  const of = { committed: [] as StoredSnapshot[], uncertain: [] as unknown[] };
+  ({ committed, uncertain } = of);
   queue = createAcceptQueue({
     writer,
     clock,
+    gather: clock.after,
     isUnavailable: isAway,
-    committed: (snapshots) => committed.push(...snapshots),
-    uncertain: (error) => uncertain.push(error),
+    committed: (snapshots) => of.committed.push(...snapshots),
+    uncertain: (error) => of.uncertain.push(error),
   });
 });
 
@@ -57,6 +58,11 @@ function put(given = snapshot()): Promise<WriteOutcome> {
   return new Promise((resolve) => queue.put(given, resolve));
 }
 
+/** As many rounds of the event loop. */
+async function rounds(count: number): Promise<void> {
+  for (let round = 0; round < count; round++) await new Promise(setImmediate);
+}
+
 async function putAndHold(): Promise<{ outcome: Promise<WriteOutcome> }> {
   writer.open = false;
   const written = writer.nextWrite();
@@ -69,6 +75,7 @@ describe('the accept queue', () => {
   it('hands on what was committed in order of arrival, with rising numbers', async () => {
     const sent = [snapshot(), snapshot(), snapshot()];
     expect(await Promise.all(sent.map(put))).toEqual(['accepted', 'accepted', 'accepted']);
+    await queue.drained();
     expect(committed.map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
     expect(committed.map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(writer.batches).toHaveLength(1);
@@ -80,8 +87,76 @@ describe('the accept queue', () => {
     expect(writer.batches).toHaveLength(1);
     writer.open = true;
     writer.release();
-    await Promise.all([outcome, ...more]);
+    await outcome;
+    clock.advance(SECOND / 1000);
+    await Promise.all(more);
     expect(writer.batches.map((batch) => batch.length)).toEqual([1, 2]);
+  });
+
+  it('waits for as many as were answered together, and writes them together', async () => {
+    const first = Promise.all([put(), put(), put(), put()]);
+    await first;
+    const [one, two] = [put(), put()];
+    await rounds(2);
+    const [three, four] = [put(), put()];
+    await Promise.all([one, two, three, four]);
+    expect(writer.batches.map((batch) => batch.length)).toEqual([4, 4]);
+  });
+
+  it('counts those that wait at the end of a write among whom the next one waits for', async () => {
+    const { outcome } = await putAndHold();
+    const more = [put(), put()];
+    writer.open = true;
+    writer.release();
+    await outcome;
+    const again = put();
+    await Promise.all([...more, again]);
+    expect(writer.batches.map((batch) => batch.length)).toEqual([1, 3]);
+  });
+
+  it('waits a millisecond for senders that do not come back', async () => {
+    await Promise.all([put(), put(), put()]);
+    const back = put();
+    await rounds(5);
+    expect(writer.batches).toHaveLength(1);
+    clock.advance(SECOND / 1000);
+    expect(await back).toBe('accepted');
+    expect(writer.batches.map((batch) => batch.length)).toEqual([3, 1]);
+  });
+
+  it('writes what a lone sender brings in the round of the event loop in which it came', async () => {
+    await put();
+    const again = put();
+    await rounds(1);
+    expect(writer.batches).toHaveLength(2);
+    await again;
+  });
+
+  it('waits for nobody when enough wait', async () => {
+    const { outcome } = await putAndHold();
+    const more = Array.from({ length: 64 }, () => put());
+    writer.open = true;
+    writer.release();
+    await Promise.all([outcome, ...more]);
+    const most = Array.from({ length: 64 }, () => put());
+    await rounds(1);
+    expect(writer.batches.map((batch) => batch.length)).toEqual([1, 64, 64]);
+    await Promise.all(most);
+  });
+
+  it('hands on what was committed when the next write has begun', async () => {
+    const { outcome } = await putAndHold();
+    await rounds(1);
+    const next = put();
+    const begun = writer.nextWrite().then(() => committed.length);
+    writer.open = true;
+    writer.release();
+    expect(await outcome).toBe('accepted');
+    clock.advance(SECOND / 1000);
+    expect(await begun).toBe(0);
+    await next;
+    await queue.drained();
+    expect(committed.map(({ seq }) => seq)).toEqual([1, 2]);
   });
 
   it.each([
@@ -91,6 +166,7 @@ describe('the accept queue', () => {
     const { outcome } = await putAndHold();
     writer.release(error);
     expect(await outcome).toBe(expected);
+    await queue.drained();
     expect(uncertain).toEqual([error]);
     expect(committed).toEqual([]);
   });
@@ -122,6 +198,8 @@ describe('the accept queue', () => {
     expect(await outcome).toBe('unavailable');
     writer.open = true;
     writer.release();
+    await rounds(1);
+    clock.advance(SECOND / 1000);
     expect(await later).toBe('accepted');
   });
 

@@ -1,9 +1,13 @@
 /**
  * Where received Snapshots wait for their commit. One transaction is under way at a time; everything that arrives
  * meanwhile goes with the next one, so the cost of a commit is shared by as many as are waiting (ingestion §3).
+ *
+ * Senders that were answered together send again together. The next transaction waits for as many as the last one and
+ * its queue held, a millisecond at most: half of them each time would cost twice the commits. A lone sender, and a
+ * queue that is long already, wait for nothing.
  */
 import type { NewSnapshot, SnapshotWriter } from '../../actors/feed/ports.ts';
-import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
+import { type Clock, type Micros, SECOND, systemClock, type Timer } from '../../runtime/clock.ts';
 
 /** ingest.accept_queue: requests from their first byte to their answer, and the bodies they hold. */
 export const ACCEPT_QUEUE_REQUESTS = 10_000;
@@ -17,6 +21,10 @@ export const WRITE_TIMEOUT: Micros = 10 * SECOND;
 const BATCH_SNAPSHOTS = 1_000;
 const BATCH_BYTES = 8 * 1024 * 1024;
 
+/** How many a transaction waits for at most, and how long, µs. */
+const GATHER_SNAPSHOTS = 64;
+const GATHER_WAIT: Micros = 0.001 * SECOND;
+
 export type WriteOutcome = 'accepted' | 'unavailable' | 'failed';
 
 /** A Snapshot with the number it was stored under. */
@@ -27,9 +35,11 @@ export interface StoredSnapshot extends NewSnapshot {
 export interface AcceptQueueDeps {
   readonly writer: SnapshotWriter;
   readonly clock: Clock;
+  /** Times the wait for senders that were just answered: real time, whatever the clock is, because sockets bring them. */
+  readonly gather?: Clock['after'];
   /** Whether an error means that the database cannot be reached or cannot serve now. */
   readonly isUnavailable: (error: unknown) => boolean;
-  /** Gets what was committed, in order, right after the answers. */
+  /** Gets what was committed, in order, after the answers and once the next transaction is on its way. */
   readonly committed: (snapshots: readonly StoredSnapshot[]) => void;
   /** A write failed; what it held may be stored all the same. */
   readonly uncertain: (error: unknown) => void;
@@ -61,12 +71,17 @@ interface Waiting {
 }
 
 export function createAcceptQueue(deps: AcceptQueueDeps): AcceptQueue {
-  const { writer, clock } = deps;
+  const { writer, clock, gather = systemClock.after } = deps;
   let waiting: Waiting[] = [];
   let writing: readonly Waiting[] = [];
   let requests = 0;
   let bytes = 0;
   let isPumpDue = false;
+  /** Runs while the next transaction waits for {@link expected} Snapshots. */
+  let gathering: Timer | null = null;
+  let expected = 0;
+  /** What follows the transactions that ended, in their order. */
+  let following: (() => void)[] = [];
   let isExpiryDue = false;
   let idle: (() => void)[] = [];
 
@@ -86,7 +101,8 @@ export function createAcceptQueue(deps: AcceptQueueDeps): AcceptQueue {
     put(snapshot, done) {
       waiting.push({ snapshot, since: clock.now(), done });
       expireAfter(WRITE_TIMEOUT);
-      if (writing.length === 0) pumpSoon();
+      if (writing.length > 0) return;
+      if (gathering === null || waiting.length >= expected) pumpSoon();
     },
     get size() {
       return requests;
@@ -98,7 +114,7 @@ export function createAcceptQueue(deps: AcceptQueueDeps): AcceptQueue {
   };
 
   function isIdle(): boolean {
-    return requests + waiting.length + writing.length === 0;
+    return requests + waiting.length + writing.length + following.length === 0;
   }
 
   function wake(): void {
@@ -112,7 +128,10 @@ export function createAcceptQueue(deps: AcceptQueueDeps): AcceptQueue {
     isPumpDue = true;
     setImmediate(() => {
       isPumpDue = false;
+      gathering?.cancel();
+      gathering = null;
       pump();
+      followSoon();
     });
   }
 
@@ -131,15 +150,28 @@ export function createAcceptQueue(deps: AcceptQueueDeps): AcceptQueue {
     );
   }
 
-  /** The next transaction starts before the answers of this one are written. */
+  /** The next transaction starts before the answers of this one are written, unless it waits for who gets them. */
   function finish(batch: readonly Waiting[], outcome: WriteOutcome, then: () => void): void {
     writing = [];
-    pump();
+    following.push(then);
+    expected = Math.min(batch.length + waiting.length, GATHER_SNAPSHOTS);
+    if (expected > 1 && waiting.length < expected) gathering = gather(GATHER_WAIT, pumpSoon);
+    else pump();
     for (const item of batch) {
       bytes -= item.snapshot.body.length;
       answer(item, outcome);
     }
-    then();
+    if (gathering === null) followSoon();
+  }
+
+  /** A round of the event loop later, when the driver has sent what the transaction began with. */
+  function followSoon(): void {
+    setImmediate(() => {
+      const due = following;
+      following = [];
+      for (const follow of due) follow();
+      if (isIdle()) wake();
+    });
   }
 
   function take(): Waiting[] {

@@ -2,7 +2,7 @@
 
 import { App, type us_listen_socket, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
 import net from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { feedKey, groupKeyHash } from '../../actors/feed/feed-key.ts';
 import { feedAddress } from '../../actors/feed/messages.ts';
 import { shardOf } from '../../runtime/actor/index.ts';
@@ -261,9 +261,10 @@ describe('POST /api/v1/ingest at one of several replicas', () => {
 
   beforeEach(async () => {
     us_listen_socket_close(listening);
-    called = [];
+    const calls: (readonly number[])[] = [];
+    called = calls;
     const up = { isUp: true, onState: () => () => undefined };
-    await listen({ signals: up, mirrors: () => false, call: (shards) => void called.push(shards) });
+    await listen({ signals: up, mirrors: () => false, call: (shards) => void calls.push(shards) });
   });
 
   const group = (alerts: string) => `{"groupKey":"K","status":"firing","alerts":${alerts}}`;
@@ -295,7 +296,7 @@ describe('POST /api/v1/ingest at one of several replicas', () => {
     expect((await answer).status).toBe(202);
     const shard = shardOf(feedAddress(feedKey(INTEGRATION, groupKeyHash('K'))));
     expect(writer.stored.map((stored) => stored.shard)).toEqual([shard]);
-    expect(called).toEqual([[shard]]);
+    await vi.waitFor(() => expect(called).toEqual([[shard]]));
   });
 });
 

@@ -1,12 +1,12 @@
 import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
+  createActor,
   type EmittedFrom,
   type EventFromLogic,
   type InputFrom,
   initialTransition,
   type SnapshotFrom,
-  transition,
 } from 'xstate';
 
 /**
@@ -18,8 +18,10 @@ export function step<Machine extends AnyStateMachine>(
   snapshot: SnapshotFrom<Machine>,
   event: EventFromLogic<Machine>,
 ): { snapshot: SnapshotFrom<Machine>; emitted: EmittedFrom<Machine>[] } {
-  const [next, actions] = transition(machine, snapshot, event);
-  return { snapshot: next, emitted: emittedBy<Machine>(actions) };
+  const stage = stageOf(machine);
+  stage.actions = [];
+  const next = machine.transition(snapshot, event, stage.scope) as SnapshotFrom<Machine>;
+  return { snapshot: next, emitted: emittedBy<Machine>(stage.actions) };
 }
 
 /** The machine's first snapshot. */
@@ -58,4 +60,48 @@ function emittedBy<Machine extends AnyStateMachine>(
     emitted.push((action.params as { event: EmittedFrom<Machine> }).event);
   }
   return emitted;
+}
+
+type Scope = Parameters<AnyStateMachine['transition']>[2];
+type Action = Parameters<Scope['actionExecutor']>[0];
+
+interface Stage {
+  readonly scope: Scope;
+  /** What the transition under way asks to be done. */
+  actions: Action[];
+}
+
+const stages = new WeakMap<AnyStateMachine, Stage>();
+
+/**
+ * Where a machine's transitions take place. XState's own `transition` sets up an actor with its first snapshot for each
+ * event; the machines here invoke nothing and spawn nothing, so that one which never starts serves for all.
+ */
+function stageOf(machine: AnyStateMachine): Stage {
+  let stage = stages.get(machine);
+  if (stage === undefined) {
+    stage = createStage(machine);
+    stages.set(machine, stage);
+  }
+  return stage;
+}
+
+function createStage(machine: AnyStateMachine): Stage {
+  const self = createActor(machine);
+  const nothing = () => undefined;
+  const stage: Stage = {
+    scope: {
+      self,
+      system: self.system,
+      id: self.id,
+      sessionId: self.sessionId,
+      logger: nothing,
+      defer: nothing,
+      emit: nothing,
+      stopChild: nothing,
+      actionExecutor: (action) => void stage.actions.push(action),
+    },
+    actions: [],
+  };
+  return stage;
 }
