@@ -41,7 +41,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   cascade: 2048,
   closeWait: 0.05 * SECOND,
   busyTurns: 8,
-  commitDistance: 0.016 * SECOND,
+  commitDistance: 0.03 * SECOND,
   asks: 1000,
   asksPerActor: 100,
   askTimeout: 5 * SECOND,
