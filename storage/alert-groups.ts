@@ -12,6 +12,7 @@ import { countGroups, listGroups } from './alert-groups/list.ts';
 import { readAlerts, readNote, readNotes, readRelated, readTimeline } from './alert-groups/pages.ts';
 import type { RecentGroups } from './alert-groups/recent/recent-groups.ts';
 import { movedSlots } from './alert-groups/slot-writer.ts';
+import { TextIndexes } from './alert-groups/text-sample.ts';
 import { addedEntries, addedNotes } from './alert-groups/timeline-writer.ts';
 import type { RecordWriter, Sql } from './records.ts';
 
@@ -40,12 +41,13 @@ export function createGroupReader(
   recent: RecentGroups | null = null,
 ): GroupReader {
   const turns = createTurns('regular expressions', MOST_WAITING);
+  const indexes = new TextIndexes(monotonic);
   const inTurn = <Result>({ matchers }: GroupFilter, read: (pace: Pace) => Promise<Result>) => {
     const run = () => read(new Pace(monotonic));
     return matchers.some(isExpression) ? turns(run) : run();
   };
   return {
-    list: (query) => inTurn(query.filter, (pace) => listGroups(sql, query, pace, recent)),
+    list: (query) => inTurn(query.filter, (pace) => listGroups(sql, query, pace, indexes, recent)),
     counts: (filter) => inTurn(filter, (pace) => countGroups(sql, filter, pace, recent)),
     async read(id) {
       const [row] = await sql<StoredGroupRow[]>`

@@ -1,6 +1,7 @@
 import type { Authorship } from '../actors/audit.ts';
 import type { AppendAudit } from './access.ts';
 import type { Sql, Transaction } from './records.ts';
+import { together } from './together.ts';
 
 /** A change of configuration under way: where it is written, and who is named for it. */
 export interface Change {
@@ -28,9 +29,14 @@ export function inPlannedSnapshot<Result>(
   run: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return inSnapshot(sql, async (tx) => {
-    await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`;
-    return run(tx);
+    const [, result] = await together(planAnew(tx), run(tx));
+    return result;
   });
+}
+
+/** Begun before what it is for, which need not wait for it: the driver keeps the order. */
+async function planAnew(tx: Transaction): Promise<void> {
+  await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`;
 }
 
 /** The driver's own type loses what a generic `run` gives. */

@@ -1,6 +1,7 @@
 /** Fills a database with Alert Groups as years of use leave them behind, by SQL: through the front door it takes hours. */
 import { ORGANIZATION_DEFAULTS } from '../../actors/access/organization.ts';
 import { DAY, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
+import type { Fragment } from '../../storage/alert-groups/filters.ts';
 import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
 import { ensurePartitions } from '../../storage/partitions.ts';
 import type { Sql } from '../../storage/records.ts';
@@ -42,12 +43,12 @@ export async function seedGroups(sql: Sql, now: Micros, amounts: Amounts): Promi
     from generate_series(1, ${integrations}::int) as n`;
   await insertGroups(sql, {
     ...{ first: 1, count: resolved, routes, integrations },
-    startedAt: sql`${now}::bigint - (random() * ${days * DAY}::bigint)::bigint - ${DAY}::bigint`,
+    startedAt: evenly(sql, now - DAY - days * DAY, now - DAY),
     status: sql`'resolved'`,
   });
   await insertGroups(sql, {
     ...{ first: resolved + 1, count: open, routes, integrations },
-    startedAt: sql`${now}::bigint - (random() * ${30 * DAY}::bigint)::bigint`,
+    startedAt: evenly(sql, now - 30 * DAY, now),
     status: sql`(case when random() < 0.8 then 'firing' when random() < 0.75 then 'acknowledged' else 'snoozed' end)`,
   });
   await insertAlerts(sql, now);
@@ -55,13 +56,21 @@ export async function seedGroups(sql: Sql, now: Micros, amounts: Amounts): Promi
   await sql`vacuum (analyze) group_alerts`;
 }
 
+type Span = (first: number, count: number) => Fragment;
+
+/** One after the other, as #N are given. */
+function evenly(sql: Sql, from: Micros, to: Micros): Span {
+  return (first, count) => sql`
+    ${from}::bigint + ((n - ${first}::bigint + random()) * ${(to - from) / count}::float8)::bigint`;
+}
+
 interface Groups {
   readonly first: number;
   readonly count: number;
   readonly routes: number;
   readonly integrations: number;
-  readonly startedAt: ReturnType<Sql>;
-  readonly status: ReturnType<Sql>;
+  readonly startedAt: Span;
+  readonly status: Fragment;
 }
 
 /** Durations are spread as people's are: many short ones and a long tail. */
@@ -104,7 +113,7 @@ async function insertGroups(sql: Sql, groups: Groups): Promise<void> {
         select
           n, 'RT' || lpad((1 + (n * 7919) % ${routes}::int)::text, 12, '0') as route_id,
           case when n % 10 = 0 then 'critical' when n % 3 = 0 then 'info' else 'warning' end as severity,
-          ${startedAt} as started_at, ${status} as status,
+          ${startedAt(first, count)} as started_at, ${status} as status,
           (-ln(1 - random()) * ${45 * MINUTE}::bigint)::bigint + ${SECOND}::bigint as resolved_after
         from generate_series(${first}::bigint, ${first + count - 1}::bigint) as n
       ) as drawn

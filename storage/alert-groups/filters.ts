@@ -5,7 +5,7 @@ import type { Matcher } from '../../actors/directory.ts';
 import { numberArray } from '../array-literals.ts';
 import type { Sql, Transaction } from '../records.ts';
 import { together } from '../together.ts';
-import { type Half, type TextParts, textParts } from './text-sample.ts';
+import type { Half, TextIndexes, TextParts } from './text-sample.ts';
 
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
@@ -41,13 +41,26 @@ export function lookupConditions(
 }
 
 /** Whether {@link rareNumbers} has indexes for what a filter asks for. */
-export async function canLookUp(tx: Transaction, { matchers, text }: GroupFilter): Promise<boolean> {
+export async function canLookUp(
+  tx: Transaction,
+  { matchers, text }: GroupFilter,
+  indexes: TextIndexes,
+): Promise<boolean> {
   if (matchers.some(isLabel)) return true;
   // Of a shorter text the index knows nothing.
   if (text === null || !/[\p{L}\p{N}]{3}/u.test(text)) return false;
-  const [found] = await tx<{ is_there: boolean }[]>`
-    select to_regclass('alert_groups_open_text') is not null as is_there`;
-  return found?.is_there ?? false;
+  return indexes.areThere(tx);
+}
+
+/** Whether a page of what a filter asks for cannot be made of some hundred groups, by what is known of its text. */
+export async function isSurelyRare(
+  tx: Transaction,
+  { text, statuses }: GroupFilter,
+  indexes: TextIndexes,
+): Promise<boolean> {
+  if (text === null) return false;
+  const parts = await indexes.partsOf(tx, text);
+  return halvesOf(statuses).every((half) => parts[half] !== null);
 }
 
 /** Up to so many groups are looked up; where there are more, some are soon met in any order. */
@@ -59,8 +72,12 @@ const RARE = 2_000;
  * order to find a page of few. Indexes: alert_groups_open_labels, alert_groups_resolved_labels, alert_groups_open_text,
  * alert_groups_resolved_text.
  */
-export async function rareNumbers(tx: Transaction, filter: GroupFilter): Promise<number[] | null> {
-  const parts = filter.text === null ? null : await textParts(tx, filter.text);
+export async function rareNumbers(
+  tx: Transaction,
+  filter: GroupFilter,
+  indexes: TextIndexes,
+): Promise<number[] | null> {
+  const parts = filter.text === null ? null : await indexes.partsOf(tx, filter.text);
   // Both kinds of index answer nothing but bitmap scans.
   const [, rows] = await together(
     tx`select
@@ -74,14 +91,19 @@ export async function rareNumbers(tx: Transaction, filter: GroupFilter): Promise
 
 /** Each half with the condition of its index, and the parts of the text that its index is asked for. */
 export function lookup(tx: Sql | Transaction, filter: GroupFilter, parts: TextParts | null = null): Fragment {
-  const half = (condition: Fragment, name: Half) => tx`
-    select g.number from alert_groups g where ${condition} and ${lookupConditions(tx, filter, parts?.[name])}`;
-  const resolved = half(tx`g.status = 'resolved'`, 'resolved');
-  const open = half(tx`g.status <> 'resolved'`, 'open');
-  const { statuses } = filter;
-  if (statuses.length === 0) return tx`${open} union all ${resolved}`;
-  if (!statuses.includes('resolved')) return open;
-  return statuses.length === 1 ? resolved : tx`${open} union all ${resolved}`;
+  const lookups = halvesOf(filter.statuses).map((half) => {
+    const condition = half === 'open' ? tx`g.status <> 'resolved'` : tx`g.status = 'resolved'`;
+    return tx`
+      select g.number from alert_groups g
+      where ${condition} and ${lookupConditions(tx, filter, parts?.[half] ?? undefined)}`;
+  });
+  return lookups.reduce((joined, one) => tx`${joined} union all ${one}`);
+}
+
+function halvesOf(statuses: GroupFilter['statuses']): readonly Half[] {
+  if (statuses.length === 0) return ['open', 'resolved'];
+  if (!statuses.includes('resolved')) return ['open'];
+  return statuses.length === 1 ? ['resolved'] : ['open', 'resolved'];
 }
 
 /** One of those groups. */

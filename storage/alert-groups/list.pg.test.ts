@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { GroupFilter, GroupListQuery } from '../../actors/alert-group/reading.ts';
 import { BusyError } from '../../runtime/actor/index.ts';
-import { HOUR, MINUTE, SECOND } from '../../runtime/clock.ts';
+import { HOUR, MINUTE, SECOND, systemMonotonic } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { createGroupReader } from '../alert-groups.ts';
@@ -9,7 +9,7 @@ import { inSnapshot, inTransaction } from '../transaction.ts';
 import type { Fragment } from './filters.ts';
 import { lookup, rareNumbers } from './filters.ts';
 import { amongFirst, countStatement, pageOfRows } from './list.ts';
-import { textParts } from './text-sample.ts';
+import { TextIndexes } from './text-sample.ts';
 
 const database = useDatabase();
 const T0 = 1_790_000_000_000_000;
@@ -303,7 +303,9 @@ describe('with many groups', () => {
   test('a rare label is looked up, a common one is met in order', async () => {
     await insertMany(30_000);
     const rare = (filter: Partial<GroupFilter>) =>
-      inSnapshot(database.sql(), (tx) => rareNumbers(tx, { ...NONE, ...filter }));
+      inSnapshot(database.sql(), (tx) =>
+        rareNumbers(tx, { ...NONE, ...filter }, new TextIndexes(systemMonotonic)),
+      );
     const both = {
       matchers: [...team('=', '77').matchers, { label: 'team', op: '=', value: 'team-0' } as const],
     };
@@ -362,7 +364,7 @@ describe('with many groups', () => {
     const [extension] = await sql`select 1 from pg_extension where extname = 'pg_trgm'`;
     if (!extension) return;
     const text = 'Group 1235';
-    const parts = await inSnapshot(sql, (tx) => textParts(tx, text));
+    const parts = await inSnapshot(sql, (tx) => new TextIndexes(systemMonotonic).partsOf(tx, text));
     expect(parts).toEqual({ open: [' 1235'], resolved: [' 1235'] });
     const plan = await planOf(lookup(sql, { ...NONE, text }, parts));
     expect(plan.match(/Index Cond: .*/g)).toEqual(
@@ -371,7 +373,7 @@ describe('with many groups', () => {
     expect(await numbers({ text })).toEqual([1_235]);
     await sql`update alert_groups set title = 'Disk full' where number > 1500`;
     await sql`analyze alert_groups`;
-    const ofDisks = await inSnapshot(sql, (tx) => textParts(tx, 'Disk quota'));
+    const ofDisks = await inSnapshot(sql, (tx) => new TextIndexes(systemMonotonic).partsOf(tx, 'Disk quota'));
     expect(ofDisks).toEqual({ open: [' quota'], resolved: [' quota'] });
   });
 
@@ -415,12 +417,13 @@ describe('with many groups', () => {
         `${title} x`,
       ];
     });
+    const indexes = new TextIndexes(systemMonotonic);
     for (const text of [...texts, 'Group 1', 'group 17 ', 'roup 2999', ' ', '%', '_', '\\', 'Group  12']) {
       const expected = rows
         .filter(({ title, summary }) => holds(title, text) || holds(summary, text))
         .map(({ number }) => number)
         .sort((left, right) => left - right);
-      const found = await inSnapshot(sql, (tx) => rareNumbers(tx, { ...NONE, text }));
+      const found = await inSnapshot(sql, (tx) => rareNumbers(tx, { ...NONE, text }, indexes));
       const sorted = found?.sort((left, right) => left - right) ?? null;
       expect([text, sorted]).toEqual([text, expected.length > 2_000 ? null : expected]);
     }

@@ -6,6 +6,7 @@ import { HOUR } from '../../runtime/clock.ts';
 import type { Pace } from '../../runtime/pace.ts';
 import { numberArray } from '../array-literals.ts';
 import type { Sql, Transaction } from '../records.ts';
+import { together } from '../together.ts';
 import { inPlannedSnapshot } from '../transaction.ts';
 import { countMatching, findMatching, heldValues, mayMatch, type RowsAfter } from './expressions.ts';
 import {
@@ -15,6 +16,7 @@ import {
   filterConditions,
   isExpression,
   isOneOf,
+  isSurelyRare,
   lookupConditions,
   rareNumbers,
   rowConditions,
@@ -22,46 +24,55 @@ import {
 import { groupColumns, groupOf, type StoredGroupRow } from './group-rows.ts';
 import { countInMemory, listRecent } from './recent/answers.ts';
 import type { RecentGroups } from './recent/recent-groups.ts';
+import type { TextIndexes } from './text-sample.ts';
 
 /** One page; the next one starts behind its last item, or behind the last row that expressions were tried on. */
 export async function listGroups(
   sql: Sql,
   query: GroupListQuery,
   pace: Pace,
+  indexes: TextIndexes,
   recent: RecentGroups | null = null,
 ): Promise<GroupPage> {
   const fromMemory = recent && (await listRecent(sql, query, pace, recent));
   if (fromMemory) return fromMemory;
   const expressions = query.filter.matchers.filter(isExpression);
   return inPlannedSnapshot(sql, (tx) =>
-    expressions.length > 0 ? listMatching(sql, tx, query, expressions, pace) : listAll(sql, tx, query),
+    expressions.length > 0
+      ? listMatching(sql, tx, query, expressions, pace, indexes)
+      : listAll(sql, tx, query, indexes),
   );
 }
 
 /**
  * How many rows are read in order before labels and text are looked up: some, and so many more where those held a tenth of
- * the page. Where many have what is asked for that is all, however many they are in all.
+ * the page. Where many have what is asked for that is all, however many they are in all. None where the text is known to be rare.
  */
 const FIRST = [500, 5_000];
 const PROMISING = 0.1;
 
-async function listAll(sql: Sql, tx: Transaction, query: GroupListQuery): Promise<GroupPage> {
+async function listAll(
+  sql: Sql,
+  tx: Transaction,
+  query: GroupListQuery,
+  indexes: TextIndexes,
+): Promise<GroupPage> {
   const read = async (from: Fragment) =>
     pageOf(query, await tx<StoredGroupRow[]>`select ${groupColumns(sql)} from ${from}`);
+  const inOrder = async (from: Fragment) => (await together(preferOrder(tx, query), read(from)))[1];
   const all = (rare: readonly number[] | null) =>
     sql`alert_groups g ${pageOfRows(sql, query, rare)(query.after, query.limit + 1)}`;
-  const isLookedUp = await canLookUp(tx, query.filter);
-  // To those with a delivery problem, which are few, the server would add a list of all open ones.
-  if (isLookedUp || query.filter.deliveryProblem === true) await preferOrder(tx, query);
-  if (!isLookedUp) return read(all(null));
-  for (const most of FIRST) {
-    const first = await read(amongFirst(sql, query, most));
+  if (!(await canLookUp(tx, query.filter, indexes)))
+    // To those with a delivery problem, which are few, the server would add a list of all open ones.
+    return query.filter.deliveryProblem === true ? inOrder(all(null)) : read(all(null));
+  const isRare = await isSurelyRare(tx, query.filter, indexes);
+  for (const most of isRare ? [] : FIRST) {
+    const first = await inOrder(amongFirst(sql, query, most));
     if (first.next) return first;
     if (first.items.length < query.limit * PROMISING) break;
   }
-  const rare = await rareNumbers(tx, query.filter);
-  if (rare === null) await preferOrder(tx, query);
-  return read(all(rare));
+  const rare = await rareNumbers(tx, query.filter, indexes);
+  return rare === null ? inOrder(all(rare)) : read(all(rare));
 }
 
 /**
@@ -86,8 +97,11 @@ async function listMatching(
   query: GroupListQuery,
   expressions: readonly Matcher[],
   pace: Pace,
+  indexes: TextIndexes,
 ): Promise<GroupPage> {
-  const rare = (await canLookUp(tx, query.filter)) ? await rareNumbers(tx, query.filter) : null;
+  const rare = (await canLookUp(tx, query.filter, indexes))
+    ? await rareNumbers(tx, query.filter, indexes)
+    : null;
   if (rare === null) await preferOrder(tx, query);
   const found = await findMatching(sql, tx, query, expressions, pageOfRows(sql, query, rare), pace);
   if (found.numbers.length === 0) return { items: [], next: found.next };

@@ -19,6 +19,16 @@ const PATTERNS = { any: patternsOf('\\p{L}\\p{Nd}'), ascii: patternsOf('A-Za-z0-
 /** Its lower case depends on what stands beside it, so that a part might not be found where the whole is. */
 const DEPENDENT = /[\u03a3\p{M}]/u;
 
+/** A sample, its texts as {@link plainText} has them. */
+export interface PlainSample {
+  readonly texts: readonly SampledText[];
+  readonly letters: WordLetters;
+}
+
+export function plainSample(sample: readonly SampledText[], letters: WordLetters): PlainSample {
+  return { texts: sample.map(({ text, share }) => ({ text: plainText(text, letters), share })), letters };
+}
+
 interface Window {
   /** Its first character is the so many-th of the text. */
   readonly start: number;
@@ -30,13 +40,8 @@ interface Window {
  * Parts that every text holds which holds this one; a common trigram is in none of them. Null: the text as a whole is as
  * good, for what is rare of it is not rare enough, or there is nothing rare about it.
  */
-export function rareParts(
-  text: string,
-  sample: readonly SampledText[],
-  letters: WordLetters,
-): readonly string[] | null {
+export function rareParts(text: string, { texts, letters }: PlainSample): readonly string[] | null {
   const characters = [...text];
-  const texts = sample.map((one) => ({ text: plainText(one.text, letters), share: one.share }));
   const shareWith = (windows: readonly Window[]) =>
     texts
       .filter((one) => windows.every((window) => one.text.includes(window.text)))

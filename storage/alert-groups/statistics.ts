@@ -4,7 +4,7 @@ import type {
   StatisticsReader,
   SubjectFigures,
 } from '../../actors/alert-group/statistics.ts';
-import { localDays } from '../../actors/wall-clock.ts';
+import { type LocalDay, localDays } from '../../actors/wall-clock.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import { createTurns } from '../../runtime/in-turn.ts';
 import { Pace } from '../../runtime/pace.ts';
@@ -14,8 +14,8 @@ import { inPlannedSnapshot } from '../transaction.ts';
 import { packedGroups, type StartedGroups, unpackedGroups } from './started-groups.ts';
 import { SubjectCollector } from './subject-figures.ts';
 
-/** Days that are read with one statement: what is in memory in packed form at a time. */
-const DAYS_AT_ONCE = 120;
+/** Days that are read with one statement. One such part is computed while the server reads the next one. */
+const DAYS_AT_ONCE = Number(process.env.DAYS ?? 30);
 
 /** Readings that wait for their turn. */
 const MOST_WAITING = 100;
@@ -45,34 +45,69 @@ async function collect(
     select min(started_at) as first, max(started_at) as last from alert_groups
     where started_at >= ${query.from} and started_at < ${query.to}`;
   if (!span || span.first === null || span.last === null) return collectors;
-  const days = localDays(query.timeZone, span.first, span.last);
-  for (let from = 0; from < days.length; from += DAYS_AT_ONCE) {
-    const some = days.slice(from, from + DAYS_AT_ONCE);
-    const part = { ...query, ...within(query, some[0]?.start, days[from + DAYS_AT_ONCE]?.start) };
-    for (const [id, groups] of await startedGroups(tx, part, pace)) {
+  // More processes would take the processors from whatever else goes on, and gain little beside the reading ahead.
+  await tx`select set_config('max_parallel_workers_per_gather', '0', true)`;
+  const parts = partsOf(query, localDays(query.timeZone, span.first, span.last));
+  let next = readAhead(tx, parts[0]);
+  for (const [index, { days }] of parts.entries()) {
+    const packed = await next;
+    // The server reads on while this part is computed, once the driver has sent what was asked.
+    next = readAhead(tx, parts[index + 1]);
+    await pace.rest();
+    for (const [id, groups] of await groupsBySubject(packed, query, pace)) {
       const collector = collectors.get(id) ?? new SubjectCollector();
       collectors.set(id, collector);
-      await collector.add(some, groups, pace);
+      await collector.add(days, groups, pace);
     }
   }
   return collectors;
+}
+
+interface Part {
+  readonly days: readonly LocalDay[];
+  readonly query: StatisticsQuery;
+}
+
+function partsOf(query: StatisticsQuery, days: readonly LocalDay[]): readonly Part[] {
+  const parts: Part[] = [];
+  for (let from = 0; from < days.length; from += DAYS_AT_ONCE) {
+    const some = days.slice(from, from + DAYS_AT_ONCE);
+    const range = within(query, some[0]?.start, days[from + DAYS_AT_ONCE]?.start);
+    parts.push({ days: some, query: { ...query, ...range } });
+  }
+  return parts;
+}
+
+type PackedRows = readonly (Buffer | null)[][];
+
+/** Nothing for no part. Whoever waits for it meets its failure; whoever does not, has failed already. */
+function readAhead(tx: Transaction, part: Part | undefined): Promise<PackedRows> {
+  const reading: Promise<PackedRows> =
+    part === undefined
+      ? Promise.resolve([])
+      : statisticsStatement(tx, part.query)
+          .raw()
+          .then((rows) => rows);
+  reading.catch(() => undefined);
+  return reading;
 }
 
 function within({ from, to }: StatisticsQuery, start: Micros = from, end: Micros = to) {
   return { from: Math.max(from, start), to: Math.min(to, end) };
 }
 
-/** The groups of the period by subject. One that belongs to several subjects is among those of each. */
-async function startedGroups(
-  tx: Transaction,
+/** The groups by subject. One that belongs to several subjects is among those of each. */
+async function groupsBySubject(
+  rows: PackedRows,
   query: StatisticsQuery,
   pace: Pace,
 ): Promise<Map<PublicId, StartedGroups[]>> {
   const bySubject = new Map<PublicId, StartedGroups[]>();
   const wanted = new Set(query.subjectIds);
-  for (const [subjects, packed] of await statisticsStatement(tx, query).raw()) {
-    if (!subjects || !packed) throw new Error('statistics were asked for two columns');
-    const groups = await unpackedGroups(packed, pace);
+  for (const [subjects, started, acknowledged, resolved] of rows) {
+    if (!subjects || !started || !acknowledged || !resolved)
+      throw new Error('statistics were asked for four columns');
+    const groups = await unpackedGroups([started, acknowledged, resolved], pace);
     for (const id of subjects.toString().split(',') as PublicId[]) {
       if (wanted.size > 0 && !wanted.has(id)) continue;
       const others = bySubject.get(id);
@@ -85,8 +120,7 @@ async function startedGroups(
 
 /**
  * The groups of a period, packed, under their Route or under the Integrations they have, joined with commas. Neither a row
- * a group nor a sort: all that the server does is to read an index, with several processes where it can:
- * alert_groups_started, which holds all that is asked.
+ * a group nor a sort: all that the server does is to read an index, alert_groups_started, which holds all that is asked.
  */
 export function statisticsStatement(sql: Sql | Transaction, query: StatisticsQuery) {
   const { groupBy, subjectIds, from, to } = query;

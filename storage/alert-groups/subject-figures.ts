@@ -18,10 +18,14 @@ export class SubjectCollector {
   /** Adds every group of the subject that started on some days; days come in order, each once. */
   async add(days: readonly LocalDay[], parts: readonly StartedGroups[], pace: Pace): Promise<void> {
     const dayIndexes = parts.map(({ startedAt }) => dayIndexesOf(startedAt, days));
-    const spread = (pick: (part: StartedGroups) => Float64Array) =>
-      spreadOverDays(parts.map(pick), dayIndexes, days.length);
-    const acknowledged = spread(({ acknowledgedAfter }) => acknowledgedAfter);
-    const resolved = spread(({ resolvedAfter }) => resolvedAfter);
+    const spread = (until: (part: StartedGroups) => Float64Array) =>
+      spreadOverDays(
+        parts.map((part) => durations(part.startedAt, until(part))),
+        dayIndexes,
+        days.length,
+      );
+    const acknowledged = spread(({ acknowledgedAt }) => acknowledgedAt);
+    const resolved = spread(({ resolvedAt }) => resolvedAt);
     const groupCounts = countsOf(dayIndexes, days.length);
     for (const [index, { date }] of days.entries()) {
       const groupCount = groupCounts[index] as number;
@@ -48,6 +52,14 @@ export class SubjectCollector {
       days: this.#days,
     };
   }
+}
+
+/** NaN where there is no end. */
+function durations(from: Float64Array, to: Float64Array): Float64Array {
+  const lengths = new Float64Array(from.length);
+  for (let index = 0; index < lengths.length; index++)
+    lengths[index] = (to[index] as number) - (from[index] as number);
+  return lengths;
 }
 
 /** Where in `days` each instant lies. */

@@ -17,6 +17,7 @@ export async function listRecent(
   recent: RecentGroups,
 ): Promise<GroupPage | null> {
   if (!isWorthIt(query.filter)) return null;
+  if (mayBeResolved(query.filter) && !recent.reachesBack(query.filter.from)) return null;
   const known = await recent.current();
   if (known === null || (mayBeResolved(query.filter) && !hasResolved(known, query.filter))) return null;
   const filter = await inSmallLetters(sql, query.filter);

@@ -106,6 +106,11 @@ export class RecentGroups {
     return this.#next;
   }
 
+  /** Whether resolved groups that ended since may be among those in memory, as far as is known; null: all that ever did. */
+  reachesBack(since: Micros | null): boolean {
+    return since !== null && (this.#reading === null || this.#reading.resolvedSince <= since);
+  }
+
   /** Begins to read all groups unless that is under way, or was in vain a moment ago. Never rejects. */
   load(): Promise<void> {
     if (this.#loading !== null) return this.#loading;
