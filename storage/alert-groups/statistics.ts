@@ -15,7 +15,7 @@ import { packedGroups, type StartedGroups, unpackedGroups } from './started-grou
 import { SubjectCollector } from './subject-figures.ts';
 
 /** Days that are read with one statement. One such part is computed while the server reads the next one. */
-const DAYS_AT_ONCE = Number(process.env.DAYS ?? 30);
+const DAYS_AT_ONCE = 30;
 
 /** Readings that wait for their turn. */
 const MOST_WAITING = 100;
@@ -51,8 +51,9 @@ async function collect(
   let next = readAhead(tx, parts[0]);
   for (const [index, { days }] of parts.entries()) {
     const packed = await next;
-    // The server reads on while this part is computed, once the driver has sent what was asked.
+    // The server reads on while this part is computed, once the driver has sent what is asked: two rounds later.
     next = readAhead(tx, parts[index + 1]);
+    await pace.rest();
     await pace.rest();
     for (const [id, groups] of await groupsBySubject(packed, query, pace)) {
       const collector = collectors.get(id) ?? new SubjectCollector();
