@@ -147,15 +147,14 @@ function firingStatement(sql: Sql, query: AlertsViewQuery): Fragment {
     select group_id, fingerprint, ${key} as key, last_seen_at, false as superseded
     from (
       select
-        a.group_id, a.fingerprint, a.starts_at,
-        greatest(a.last_seen_at, (
-          select max(f.last_received_at)
-          from jsonb_each(a.feeds) as said (feed, presence)
-          join feeds f on f.key = said.feed
-          where said.presence ->> 'state' = 'listed'
-        )) as last_seen_at
+        a.group_id, a.fingerprint, a.starts_at, greatest(a.last_seen_at, max(f.last_received_at)) as last_seen_at
       from group_alerts a
+      left join lateral (
+        select said.feed from jsonb_each(a.feeds) as said (feed, presence) where said.presence ->> 'state' = 'listed'
+      ) as listed on true
+      left join feeds f on f.key = listed.feed
       where a.integration_id = ${query.integrationId} and a.state = 'firing'
+      group by a.group_id, a.integration_id, a.fingerprint
     ) as firing
     where ${behind(sql, query, key)}
     ${pageOrder(sql, query)}`;
