@@ -29,14 +29,11 @@ export function inPlannedSnapshot<Result>(
   run: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return inSnapshot(sql, async (tx) => {
-    const [, result] = await together(planAnew(tx), run(tx));
+    // Handed to the driver before what it is for, which need not wait for its answer.
+    const anew = tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute();
+    const [, result] = await together(anew, run(tx));
     return result;
   });
-}
-
-/** Begun before what it is for, which need not wait for it: the driver keeps the order. */
-async function planAnew(tx: Transaction): Promise<void> {
-  await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`;
 }
 
 /** The driver's own type loses what a generic `run` gives. */

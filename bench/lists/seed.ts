@@ -58,7 +58,7 @@ export async function seedGroups(sql: Sql, now: Micros, amounts: Amounts): Promi
 
 type Span = (first: number, count: number) => Fragment;
 
-/** One after the other, as #N are given. */
+/** One after the other, as #N are given and rows are written. */
 function evenly(sql: Sql, from: Micros, to: Micros): Span {
   return (first, count) => sql`
     ${from}::bigint + ((n - ${first}::bigint + random()) * ${(to - from) / count}::float8)::bigint`;

@@ -3,7 +3,7 @@
  * meanwhile goes with the next one, so the cost of a commit is shared by as many as are waiting (ingestion §3).
  *
  * Senders that were answered together send again together. The next transaction waits for as many as the last one and
- * its queue held, a millisecond at most: half of them each time would cost twice the commits. A lone sender, and a
+ * its queue held, for about a millisecond: half of them each time would cost twice the commits. A lone sender, and a
  * queue that is long already, wait for nothing.
  */
 import type { NewSnapshot, SnapshotWriter } from '../../actors/feed/ports.ts';

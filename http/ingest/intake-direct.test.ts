@@ -192,6 +192,23 @@ describe('the intake of a single process', () => {
     expect(seqs()).toEqual([1, 2, 3, 4]);
   });
 
+  it.each([
+    ['is under way', true],
+    ['is settled', false],
+  ])('hands on once what a page showed before it was told of, and %s', async (_, holds) => {
+    await started();
+    world.holds = holds;
+    const shown = store('K1');
+    intake.stored([]);
+    await world.until(() => world.delivered.length === 1);
+    await macrotask();
+    intake.accepted(shown);
+    intake.accepted(store('K2'));
+    await world.until(() => world.delivered.length >= 2);
+    await macrotask();
+    expect(seqs()).toEqual([1, 2]);
+  });
+
   it('reads a long queue page by page', async () => {
     store(...Array.from({ length: 1_234 }, (_, index) => `K${index % 7}`));
     intake.start();

@@ -73,8 +73,11 @@ export function createDirectIntake(deps: DirectIntakeDeps): Intake {
           readQueue();
           return;
         }
-        handOn(snapshot, cache.read(snapshot.bodyHash, snapshot.body));
+        // A page that was read after their commit may have shown them before they were told of.
+        if (snapshot.seq <= handedOn) notePassed([snapshot.seq]);
+        else handOn(snapshot, cache.read(snapshot.bodyHash, snapshot.body));
       }
+      if (isLookDue) readQueue();
     },
     uncertain: readQueue,
     stored: lookEverywhere,

@@ -19,9 +19,11 @@ export function step<Machine extends AnyStateMachine>(
   event: EventFromLogic<Machine>,
 ): { snapshot: SnapshotFrom<Machine>; emitted: EmittedFrom<Machine>[] } {
   const stage = stageOf(machine);
-  stage.actions = [];
+  const actions: Action[] = [];
+  stage.actions = actions;
   const next = machine.transition(snapshot, event, stage.scope) as SnapshotFrom<Machine>;
-  return { snapshot: next, emitted: emittedBy<Machine>(stage.actions) };
+  stage.actions = [];
+  return { snapshot: next, emitted: emittedBy<Machine>(actions) };
 }
 
 /** The machine's first snapshot. */

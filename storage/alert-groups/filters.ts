@@ -52,17 +52,6 @@ export async function canLookUp(
   return indexes.areThere(tx);
 }
 
-/** Whether a page of what a filter asks for cannot be made of some hundred groups, by what is known of its text. */
-export async function isSurelyRare(
-  tx: Transaction,
-  { text, statuses }: GroupFilter,
-  indexes: TextIndexes,
-): Promise<boolean> {
-  if (text === null) return false;
-  const parts = await indexes.partsOf(tx, text);
-  return halvesOf(statuses).every((half) => parts[half] !== null);
-}
-
 /** Up to so many groups are looked up; where there are more, some are soon met in any order. */
 const RARE = 2_000;
 

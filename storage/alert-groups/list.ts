@@ -16,7 +16,6 @@ import {
   filterConditions,
   isExpression,
   isOneOf,
-  isSurelyRare,
   lookupConditions,
   rareNumbers,
   rowConditions,
@@ -46,7 +45,7 @@ export async function listGroups(
 
 /**
  * How many rows are read in order before labels and text are looked up: some, and so many more where those held a tenth of
- * the page. Where many have what is asked for that is all, however many they are in all. None where the text is known to be rare.
+ * the page. Where many have what is asked for that is all, however many they are in all.
  */
 const FIRST = [500, 5_000];
 const PROMISING = 0.1;
@@ -65,8 +64,7 @@ async function listAll(
   if (!(await canLookUp(tx, query.filter, indexes)))
     // To those with a delivery problem, which are few, the server would add a list of all open ones.
     return query.filter.deliveryProblem === true ? inOrder(all(null)) : read(all(null));
-  const isRare = await isSurelyRare(tx, query.filter, indexes);
-  for (const most of isRare ? [] : FIRST) {
+  for (const most of FIRST) {
     const first = await inOrder(amongFirst(sql, query, most));
     if (first.next) return first;
     if (first.items.length < query.limit * PROMISING) break;
@@ -81,7 +79,8 @@ async function listAll(
  */
 async function preferOrder(tx: Transaction, { filter, descending }: GroupListQuery): Promise<void> {
   if (asksForResolved(filter) && filter.from !== null && !descending) return;
-  await tx`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`;
+  // Handed to the driver at once: what comes after this call comes after it, whether it was waited for or not.
+  await tx`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`.execute();
 }
 
 function pageOf({ sort, limit }: GroupListQuery, rows: readonly StoredGroupRow[]): GroupPage {

@@ -106,7 +106,10 @@ export class RecentGroups {
     return this.#next;
   }
 
-  /** Whether resolved groups that ended since may be among those in memory, as far as is known; null: all that ever did. */
+  /**
+   * Whether resolved groups that ended since may be among those in memory, as far as is known; null: all that ever did.
+   * Asking for them neither reads nor follows anything: who asks for nothing else needs no memory.
+   */
   reachesBack(since: Micros | null): boolean {
     return since !== null && (this.#reading === null || this.#reading.resolvedSince <= since);
   }
