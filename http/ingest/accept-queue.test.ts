@@ -33,7 +33,6 @@ beforeEach(() => {
   queue = createAcceptQueue({
     writer,
     clock,
-    gather: clock.after,
     isUnavailable: isAway,
     committed: (snapshots) => of.committed.push(...snapshots),
     uncertain: (error) => of.uncertain.push(error),
@@ -75,6 +74,7 @@ describe('the accept queue', () => {
   it('hands on what was committed in order of arrival, with rising numbers', async () => {
     const sent = [snapshot(), snapshot(), snapshot()];
     expect(await Promise.all(sent.map(put))).toEqual(['accepted', 'accepted', 'accepted']);
+    clock.advance(SECOND / 1000);
     await queue.drained();
     expect(committed.map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
     expect(committed.map(({ seq }) => seq)).toEqual([1, 2, 3]);

@@ -7,7 +7,7 @@
  * queue that is long already, wait for nothing.
  */
 import type { NewSnapshot, SnapshotWriter } from '../../actors/feed/ports.ts';
-import { type Clock, type Micros, SECOND, systemClock, type Timer } from '../../runtime/clock.ts';
+import { type Clock, type Micros, SECOND, type Timer } from '../../runtime/clock.ts';
 
 /** ingest.accept_queue: requests from their first byte to their answer, and the bodies they hold. */
 export const ACCEPT_QUEUE_REQUESTS = 10_000;
@@ -35,8 +35,6 @@ export interface StoredSnapshot extends NewSnapshot {
 export interface AcceptQueueDeps {
   readonly writer: SnapshotWriter;
   readonly clock: Clock;
-  /** Times the wait for senders that were just answered: real time, whatever the clock is, because sockets bring them. */
-  readonly gather?: Clock['after'];
   /** Whether an error means that the database cannot be reached or cannot serve now. */
   readonly isUnavailable: (error: unknown) => boolean;
   /** Gets what was committed, in order, after the answers and once the next transaction is on its way. */
@@ -71,7 +69,7 @@ interface Waiting {
 }
 
 export function createAcceptQueue(deps: AcceptQueueDeps): AcceptQueue {
-  const { writer, clock, gather = systemClock.after } = deps;
+  const { writer, clock } = deps;
   let waiting: Waiting[] = [];
   let writing: readonly Waiting[] = [];
   let requests = 0;
@@ -155,7 +153,7 @@ export function createAcceptQueue(deps: AcceptQueueDeps): AcceptQueue {
     writing = [];
     following.push(then);
     expected = Math.min(batch.length + waiting.length, GATHER_SNAPSHOTS);
-    if (expected > 1 && waiting.length < expected) gathering = gather(GATHER_WAIT, pumpSoon);
+    if (expected > 1 && waiting.length < expected) gathering = clock.after(GATHER_WAIT, pumpSoon);
     else pump();
     for (const item of batch) {
       bytes -= item.snapshot.body.length;
@@ -166,6 +164,7 @@ export function createAcceptQueue(deps: AcceptQueueDeps): AcceptQueue {
 
   /** A round of the event loop later, when the driver has sent what the transaction began with. */
   function followSoon(): void {
+    if (following.length === 0) return;
     setImmediate(() => {
       const due = following;
       following = [];
