@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../test/fakes/manual-clock.ts';
 import { createSignalsHub } from '../test/fakes/signals.ts';
-import type { Announcement, AnnouncementPage, AnnouncementStore } from './broadcast/store.ts';
+import type { Announcement, AnnouncementPage, AnnouncementStore } from './broadcast/channels.ts';
 import { type Broadcast, createBroadcast, noBroadcast } from './broadcast.ts';
 import { type Clock, MINUTE, SECOND } from './clock.ts';
 import { POLL_EVERY } from './placement/lease-times.ts';
@@ -39,7 +39,7 @@ function installation() {
   const frozen = { for: 0 };
   const clock: Clock = { now: () => waits.now() + frozen.for, after: waits.after };
   const logged: string[] = [];
-  const mirrors = { isOn: false };
+  const isolated = { isOn: false };
 
   const replica = (me: string) => {
     const signals = hub.member();
@@ -48,7 +48,7 @@ function installation() {
       me,
       signals,
       fallback: store,
-      mirrors: () => mirrors.isOn,
+      hasIsolated: () => isolated.isOn,
       clock,
       log: (event, fields) => logged.push(`${event} ${fields && 'what' in fields ? fields.what : ''}`),
     });
@@ -61,7 +61,7 @@ function installation() {
     waits.advance(time);
     await settled();
   };
-  return { hub, store, logged, mirrors, replica, pass, frozen };
+  return { hub, store, logged, isolated, replica, pass, frozen };
 }
 
 /** Lets everything run that waits for nothing but its turn. */
@@ -232,10 +232,10 @@ describe('without signals', () => {
 });
 
 test('while one replica has no signals, the others write and read rows besides', async () => {
-  const { replica, mirrors, pass, store } = installation();
+  const { replica, isolated, pass, store } = installation();
   const [a, b, c] = [replica('a/1'), replica('b/1'), replica('c/1')];
   c.signals.setUp(false);
-  mirrors.isOn = true;
+  isolated.isOn = true;
   await pass(POLL_EVERY);
   for (const { heard } of [a, b, c]) heard.length = 0;
   await a.send('news', 'to all');

@@ -4,9 +4,7 @@
  * something; then every listener hears that anything may have changed, and looks at what is stored.
  */
 import * as v from 'valibot';
-import { createOutgoing, type Said } from './broadcast/outgoing.ts';
-import { createRowReader } from './broadcast/row-reader.ts';
-import type { AnnouncementStore } from './broadcast/store.ts';
+import { type AnnouncementStore, createOutgoing, createRowReader, type Said } from './broadcast/channels.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Signals } from './signals.ts';
@@ -36,7 +34,7 @@ export interface BroadcastDeps {
   readonly signals: Signals;
   readonly fallback: AnnouncementStore;
   /** Whether a live replica has no signals, so that rows are written and read besides. */
-  readonly mirrors: () => boolean;
+  readonly hasIsolated: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -80,7 +78,7 @@ export function createBroadcast(deps: BroadcastDeps): Broadcast {
   const publish = (said: Message['said']) => {
     signals.publish(CHANNEL, JSON.stringify({ sender: me, said } satisfies Message));
   };
-  const usesRows = () => !isPlaced || deps.mirrors();
+  const usesRows = () => !isPlaced || deps.hasIsolated();
 
   const outgoing = createOutgoing({
     async carry(said) {

@@ -1,4 +1,6 @@
 /** Every `SVC_*` variable (operations §1.1): the one table that reading, the documentation and the tests work from. */
+
+import path from 'node:path';
 import type { GenericSchema } from 'valibot';
 import {
   anyText,
@@ -11,12 +13,13 @@ import {
   ownPassword,
   port,
   redisAddress,
+  SSL_MODES,
   webAddress,
   wholeNumber,
 } from './config-values.ts';
-import { SSL_MODES } from './database-settings.ts';
+import { readDocuments } from './documents.ts';
 
-export interface Setting {
+interface Setting {
   readonly schema: GenericSchema<string, unknown>;
   /** The value when it is not set, in the words of the documentation. */
   readonly fallback: string;
@@ -152,8 +155,9 @@ export const SETTINGS = {
   },
   SVC_RUNBOOK_BASE_URL: {
     schema: webAddress,
-    fallback: 'the project’s documentation site',
-    about: 'Base of the runbook links in Internal alerts. Set to an empty value there are no links.',
+    fallback: 'the pages that Tocsin serves: SVC_PUBLIC_URL/runbooks',
+    about:
+      'Base of the runbook links in Internal alerts, when they are kept elsewhere. Set to an empty value there are no links.',
     emptyCounts: true,
   },
   SVC_REPLICA_ID: {
@@ -186,4 +190,13 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 /** Every name a variable may have: the settings and the `_FILE` forms of secrets. */
 export function variableNames(): string[] {
   return SETTING_NAMES.flatMap((name) => (settingOf(name).secret ? [name, `${name}_FILE`] : [name]));
+}
+
+/** Generated; a test compares it with the committed page. */
+export function settingsPage(): string {
+  const render = readDocuments<{ settings: { settings: readonly Setting[] } }>(
+    path.join(import.meta.dirname, 'documents'),
+    String,
+  );
+  return render('settings', { settings: SETTING_NAMES.map((name) => ({ name, ...settingOf(name) })) });
 }

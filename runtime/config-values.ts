@@ -92,6 +92,31 @@ export function isLoopback(address: string): boolean {
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback';
 }
 
+/** Whether the app is for people on this machine alone, by its address, and yet listens to other machines. */
+export function isOpenWithoutHttps(publicUrl: string, { host, port }: HostPort): boolean {
+  if (!publicUrl.startsWith('http:') || !isLoopback(publicUrl)) return false;
+  return (
+    host === '' ||
+    !isLoopback(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`)
+  );
+}
+
 export function urlOf(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
+}
+
+export const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+export type SslMode = (typeof SSL_MODES)[number];
+
+/** How to reach one PostgreSQL database. */
+export interface DatabaseSettings {
+  /** Host name, IP address, or the absolute folder of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string | null;
+  readonly sslmode: SslMode;
+  /** PEM of the only roots that `verify-ca` and `verify-full` trust; null for the system's. */
+  readonly ca: string | null;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Config, type ConfigWarning, readConfig, replicaIdOf } from './config.ts';
-import { settingsPage } from './config-page.ts';
-import { SETTING_NAMES, settingOf } from './config-settings.ts';
+import { SETTING_NAMES, settingOf, settingsPage } from './config-settings.ts';
 import { REDIS_URL_RULE } from './redis/address.ts';
 
 const KEY = 'bm90IGEga2V5IGJ1dCAzMiBieXRlcyBsb25nIHRleHQ=';
@@ -75,7 +74,7 @@ test('what is not set has its default', () => {
       migrateOnStart: false,
       bootstrapAdmin: null,
       trustedProxies: [],
-      runbookBaseUrl: 'https://tocsin.example/docs',
+      runbookBaseUrl: undefined,
       replicaId: 'node-1.example-k3x9',
     },
     warnings: [],

@@ -1,12 +1,23 @@
 /** What the process is told from outside (operations §1): the `SVC_*` variables, read once, in the service's shapes. */
-import { type DatabaseConfig, readDatabase, type SettingsConflict } from './config-database.ts';
 import { ConfigReader, type Environment, type ReadFile } from './config-reader.ts';
-import { variableNames } from './config-settings.ts';
-import { type HostPort, isLoopback } from './config-values.ts';
+import { type SettingName, variableNames } from './config-settings.ts';
+import {
+  type DatabaseSettings,
+  type HostPort,
+  isLoopback,
+  SSL_MODES,
+  type SslMode,
+  urlOf,
+} from './config-values.ts';
 import type { LogLevel } from './log.ts';
 
-export { type HostPort, parseHostPort } from './config-values.ts';
-export { type DatabaseSettings, SSL_MODES, type SslMode } from './database-settings.ts';
+export {
+  type DatabaseSettings,
+  type HostPort,
+  parseHostPort,
+  SSL_MODES,
+  type SslMode,
+} from './config-values.ts';
 
 export interface Config extends Omit<DatabaseConfig, 'conflicts'> {
   /** False when the session connection is another one: a transaction pooler then stands before the main one. */
@@ -27,7 +38,8 @@ export interface Config extends Omit<DatabaseConfig, 'conflicts'> {
   /** CIDR notation. */
   readonly trustedProxies: readonly string[];
   /** Without a slash at the end; null for no links. */
-  readonly runbookBaseUrl: string | null;
+  /** Null: no links; undefined: to the pages that Tocsin serves itself. */
+  readonly runbookBaseUrl: string | null | undefined;
   readonly replicaId: string;
 }
 
@@ -56,9 +68,6 @@ export interface Machine {
   /** Letters or digits that no other start on this host has. */
   readonly random: string;
 }
-
-/** Where the documentation is when SVC_RUNBOOK_BASE_URL does not say. */
-const DOCUMENTATION = 'https://tocsin.example/docs';
 
 /** Reads the configuration. Pure but for `readFile`; everything that is wrong is told at once. */
 export function readConfig(env: Environment, readFile: ReadFile, machine: Machine): ConfigResult {
@@ -103,7 +112,7 @@ function readRest(reader: ConfigReader, machine: Machine) {
     migrateOnStart: reader.read('SVC_MIGRATE_ON_START') ?? false,
     bootstrapAdmin: readBootstrapAdmin(reader),
     trustedProxies: reader.read('SVC_TRUSTED_PROXIES') ?? [],
-    runbookBaseUrl: reader.has('SVC_RUNBOOK_BASE_URL') ? reader.read('SVC_RUNBOOK_BASE_URL') : DOCUMENTATION,
+    runbookBaseUrl: reader.has('SVC_RUNBOOK_BASE_URL') ? reader.read('SVC_RUNBOOK_BASE_URL') : undefined,
     replicaId: reader.read('SVC_REPLICA_ID') ?? replicaName(machine),
   };
 }
@@ -153,4 +162,138 @@ function warningsOf(
   if ([app, ingest].some(({ host, port }) => port !== 0 && host === internal.host && port === internal.port))
     warnings.push({ event: 'internal_listener_shared', address: `${internal.host}:${internal.port}` });
   return warnings;
+}
+
+/** Settings that were set and are not used, because another one stands for them. */
+interface SettingsConflict {
+  readonly used: SettingName;
+  readonly ignored: readonly SettingName[];
+}
+
+interface DatabaseConfig {
+  readonly database: DatabaseSettings;
+  readonly sessionDatabase: DatabaseSettings;
+  readonly conflicts: readonly SettingsConflict[];
+}
+
+const DEFAULT_PORT = 5432;
+
+const FIELDS = [
+  'SVC_DATABASE_HOST',
+  'SVC_DATABASE_PORT',
+  'SVC_DATABASE_NAME',
+  'SVC_DATABASE_USER',
+  'SVC_DATABASE_PASSWORD',
+  'SVC_DATABASE_SSLMODE',
+] as const;
+const SESSION_FIELDS = ['SVC_DATABASE_SESSION_HOST', 'SVC_DATABASE_SESSION_PORT'] as const;
+
+/** Null when something was refused. */
+function readDatabase(reader: ConfigReader): DatabaseConfig | null {
+  const ca = readCa(reader);
+  const database = reader.has('SVC_DATABASE_URL')
+    ? fromUrl(reader, 'SVC_DATABASE_URL', ca)
+    : fromFields(reader, ca);
+  const session = reader.has('SVC_DATABASE_SESSION_URL')
+    ? fromUrl(reader, 'SVC_DATABASE_SESSION_URL', ca)
+    : readSessionFields(reader);
+  if (database === null || session === null) return null;
+  return {
+    database,
+    sessionDatabase: { ...database, ...session },
+    conflicts: [
+      ...conflict(reader, 'SVC_DATABASE_URL', FIELDS),
+      ...conflict(reader, 'SVC_DATABASE_SESSION_URL', SESSION_FIELDS),
+    ],
+  };
+}
+
+function conflict(
+  reader: ConfigReader,
+  used: SettingName,
+  fields: readonly SettingName[],
+): SettingsConflict[] {
+  const ignored = fields.filter((name) => reader.has(name));
+  return reader.has(used) && ignored.length > 0 ? [{ used, ignored }] : [];
+}
+
+function readCa(reader: ConfigReader): string | null {
+  const path = reader.read('SVC_DATABASE_CA_FILE');
+  if (path === null) return null;
+  const pem = reader.readFile('SVC_DATABASE_CA_FILE', path);
+  if (pem === null) return null;
+  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
+    reader.refuse('SVC_DATABASE_CA_FILE', 'names a file without a PEM certificate');
+  return pem;
+}
+
+function fromFields(reader: ConfigReader, ca: string | null): DatabaseSettings | null {
+  const missing = (['SVC_DATABASE_HOST', 'SVC_DATABASE_NAME', 'SVC_DATABASE_USER'] as const).filter(
+    (name) => !reader.has(name),
+  );
+  if (missing.length === 3 && !FIELDS.some((name) => reader.has(name)))
+    reader.refuse('SVC_DATABASE_URL', `is required (or ${missing.join(', ')})`);
+  else for (const name of missing) reader.refuse(name, 'is required unless SVC_DATABASE_URL is set');
+  const host = reader.read('SVC_DATABASE_HOST');
+  const database = reader.read('SVC_DATABASE_NAME');
+  const user = reader.read('SVC_DATABASE_USER');
+  const port = reader.read('SVC_DATABASE_PORT') ?? DEFAULT_PORT;
+  const password = reader.read('SVC_DATABASE_PASSWORD');
+  const sslmode = reader.read('SVC_DATABASE_SSLMODE') ?? 'prefer';
+  if (host === null || database === null || user === null) return null;
+  return { host, port, database, user, password, sslmode, ca };
+}
+
+/** Nothing that is not set here, so that it is taken from the main connection. */
+function readSessionFields(reader: ConfigReader): Partial<DatabaseSettings> {
+  const host = reader.read('SVC_DATABASE_SESSION_HOST');
+  const port = reader.read('SVC_DATABASE_SESSION_PORT');
+  return { ...(host === null ? {} : { host }), ...(port === null ? {} : { port }) };
+}
+
+type UrlSetting = 'SVC_DATABASE_URL' | 'SVC_DATABASE_SESSION_URL';
+
+function fromUrl(reader: ConfigReader, name: UrlSetting, ca: string | null): DatabaseSettings | null {
+  const text = reader.read(name);
+  if (text === null) return null;
+  const result = parseDatabaseUrl(text);
+  if (typeof result !== 'string') return { ...result, ca };
+  reader.refuse(reader.source(name), result);
+  return null;
+}
+
+/** What is wrong, as a reason, when it is no database URL. */
+function parseDatabaseUrl(text: string): Omit<DatabaseSettings, 'ca'> | string {
+  const url = urlOf(text);
+  if (!url || !['postgres:', 'postgresql:'].includes(url.protocol)) return 'must be a postgres:// URL';
+  const parts = decoded([
+    url.hostname.replace(/^\[|\]$/g, ''),
+    url.username,
+    url.password,
+    url.pathname.slice(1),
+  ]);
+  if (parts === null) return 'holds a % that does not begin an escape';
+  const [host = '', user = '', password = '', database = ''] = parts;
+  const absent = Object.entries({ host, user, database }).filter(([, value]) => value === '');
+  if (absent.length > 0) return `must name ${absent.map(([part]) => part).join(', ')}`;
+  const unknown = [...url.searchParams.keys()].filter((key) => key !== 'sslmode');
+  if (unknown.length > 0) return `has parameters other than sslmode: ${unknown.join(', ')}`;
+  const sslmode = url.searchParams.get('sslmode') ?? 'prefer';
+  if (!isSslMode(sslmode)) return `must have an sslmode that is one of ${SSL_MODES.join(', ')}`;
+  const port = url.port === '' ? DEFAULT_PORT : Number(url.port);
+  if (port === 0) return 'must have a port from 1 to 65535';
+  return { host, port, database, user, password: password === '' ? null : password, sslmode };
+}
+
+function decoded(parts: readonly string[]): string[] | null {
+  try {
+    return parts.map(decodeURIComponent);
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
+}
+
+function isSslMode(text: string): text is SslMode {
+  return (SSL_MODES as readonly string[]).includes(text);
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { settableLeadership } from '../test/fakes/leadership.ts';
 import { createManualClock } from '../test/fakes/manual-clock.ts';
 import { SECOND } from './clock.ts';
-import { createLeaderTasks } from './leader-tasks.ts';
+import { createLeaderTasks, untilNext } from './leader-tasks.ts';
 
 function setting({ leads = false, run = async (): Promise<void> => {} } = {}) {
   const clock = createManualClock();
@@ -139,4 +139,12 @@ test('after the stop nothing begins, whoever leads and whoever starts', async ()
   leadership.set(true);
   await pass(60);
   expect(runs).toHaveLength(0);
+});
+
+test.each([
+  [{ every: 60 * SECOND }, 5, 60],
+  [{ every: 60 * SECOND, isAligned: true } as const, 5, 55],
+  [{ every: 60 * SECOND, isAligned: true } as const, 60, 60],
+])('a task of %j whose run ended at second %i runs again %i s later', (task, now, wait) => {
+  expect(untilNext(task, now * SECOND)).toBe(wait * SECOND);
 });

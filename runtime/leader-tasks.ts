@@ -8,6 +8,8 @@ export interface LeaderTask {
   readonly name: string;
   /** From the end of a run to the next one, µs. */
   readonly every: Micros;
+  /** The runs after the first one are at full multiples of `every` (UTC), such as at each full hour. */
+  readonly isAligned?: true;
   /**
    * Must be harmless when two replicas do it at once. A rejection is logged; the next run tries again.
    * @param goesOn asked between steps of long work: false once the lead is lost or the process stops
@@ -53,6 +55,14 @@ export function createLeaderTasks({ leadership, clock, log, tasks }: LeaderTasks
   };
 }
 
+/** From now to the next run of a task whose last run is over, µs. */
+export function untilNext(
+  { every, isAligned }: Pick<LeaderTask, 'every' | 'isAligned'>,
+  now: Micros,
+): Micros {
+  return isAligned ? every - (now % every) : every;
+}
+
 interface Runner {
   /** Whether the task shall run from now on. */
   turn(on: boolean): void;
@@ -78,7 +88,7 @@ function createRunner(task: LeaderTask, clock: Clock, log: Log): Runner {
       log('leader_task_failed', { task: task.name, error: String(error) });
     }
     isRunning = false;
-    if (isOn) wait(isDue ? 0 : task.every);
+    if (isOn) wait(isDue ? 0 : untilNext(task, clock.now()));
   };
 
   return {

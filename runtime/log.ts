@@ -14,6 +14,7 @@ export const LOG_EVENTS = {
   listeners_started: [I, 'app', 'ingest', 'internal'],
   internal_listener_shared: [W, 'address'],
   public_url_not_https: [W],
+  sign_in_not_https: [W, 'origin'],
   startup_failed: [E, 'error'],
   listener_failed: [E, 'listener', 'error'],
   shutdown_requested: [W, 'grace_seconds'],
@@ -64,6 +65,7 @@ export const LOG_EVENTS = {
   recent_groups_read: [I, 'groups', 'held'],
   short_lived_pruned: [I, 'table', 'rows'],
   alert_groups_purged: [I, 'details', 'summaries'],
+  retention_finished: [I, 'reason', 'removed', 'partitions_dropped', 'complete', 'duration_ms', 'next_at'],
   organization_created: [I],
   bootstrap_admin_ignored: [W],
   bootstrap_admin_missing: [W],
@@ -121,13 +123,13 @@ export const LOG_EVENTS = {
   fallback_template_used: [W, 'destination', 'group', 'route', 'template', 'error'],
   destination_broken: [W, 'destination', 'reason'],
   destination_recovered: [I, 'destination', 'reason'],
-  webhook_event_not_delivered: [W, 'destination', 'group', 'event', 'status'],
+  webhook_event_not_delivered: [W, 'destination', 'group', 'webhook_event', 'status'],
   webhook_send_failed: [E, 'destination', 'group', 'error'],
   poll_failed: [W, 'connection', 'error'],
   update_dropped: [I, 'connection', 'reason'],
-  update_deferred: [W, 'connection', 'event', 'error'],
-  update_failed: [E, 'connection', 'event'],
-  event_not_answered: [W, 'connection', 'event', 'outcome', 'error'],
+  update_deferred: [W, 'connection', 'event_id', 'error'],
+  update_failed: [E, 'connection', 'event_id'],
+  event_not_answered: [W, 'connection', 'event_id', 'outcome', 'error'],
   press_handled: [I, 'connection', 'group', 'command', 'outcome'],
   link_not_confirmed: [W, 'connection', 'error'],
   account_link_linked: [I, 'messenger', 'connection', 'user'],
@@ -141,6 +143,9 @@ export const LOG_EVENTS = {
   live_updates_failed: [W, 'error'],
   live_updates_restored: [I],
 } as const satisfies Record<string, readonly ['info' | 'warn' | 'error', ...string[]]>;
+
+/** Members that every line has; a field of the same name would appear twice in it. */
+export const LINE_MEMBERS = ['time', 'level', 'event', 'replica'] as const;
 
 export type LogEvent = keyof typeof LOG_EVENTS;
 
@@ -170,9 +175,20 @@ export function createLog(options: {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    options.destination ?? pino.destination({ fd: 1, sync: false }),
+    withoutTurning(options.destination ?? pino.destination({ fd: 1, sync: false })),
   );
   return (event, fields) => logger[LOG_EVENTS[event][0]](fields ?? {}, event);
+}
+
+/** Marks that turn the direction of text: a terminal would show what follows them on the line backwards. */
+const TURNING = /[\u202A-\u202E\u2066-\u2069]/g;
+
+/** Writes such marks as JSON escapes: the value of a line stays the same. */
+function withoutTurning(destination: pino.DestinationStream): pino.DestinationStream {
+  return {
+    write: (line) =>
+      destination.write(line.replace(TURNING, (mark) => `\\u${mark.charCodeAt(0).toString(16)}`)),
+  };
 }
 
 /** A log that keeps nothing. */

@@ -3,7 +3,7 @@ import { type Micros, type Monotonic, SECOND, systemMonotonic } from './clock.ts
 /** How long a computation keeps the event loop to itself. */
 const STRETCH: Micros = SECOND / 125;
 
-/** Lets a long computation give way to everything else that the process does, and tells how long it has worked. */
+/** Lets a long computation yield to other work of the process, and measures how long it has worked. */
 export class Pace {
   readonly #monotonic: Monotonic;
   readonly #begun: Micros;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 
 /** A public identifier: two letters for the type and 12 characters of Crockford base32 (60 random bits). */
 export type PublicId = string & { readonly __publicId: unique symbol };
@@ -51,4 +51,43 @@ export function parsePublicId(text: string): PublicId | null {
 /** Whether a (normalised) id is of one type. */
 export function hasPrefix(id: PublicId, prefix: IdPrefix): boolean {
   return id.length === 14 && id.startsWith(prefix);
+}
+
+const BASE32_ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** RFC 4648 base32 in lower case without padding: five bits a character. */
+export function base32(bytes: Uint8Array): string {
+  let text = '';
+  let bits = 0;
+  let held = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += BASE32_ALPHABET.charAt((held >>> bits) & 31);
+    }
+    held &= (1 << bits) - 1;
+  }
+  return text;
+}
+
+const POOL_BYTES = 8_192;
+
+/**
+ * Secure random bytes, drawn from the system many at a time: for ids made thousands of times a second. What it gives
+ * is never given again.
+ */
+export function createRandomPool(): (size: number) => Uint8Array {
+  const pool = new Uint8Array(POOL_BYTES);
+  let used = POOL_BYTES;
+  return (size) => {
+    if (used + size > POOL_BYTES) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    const bytes = pool.slice(used, used + size);
+    used += size;
+    return bytes;
+  };
 }

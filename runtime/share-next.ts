@@ -1,20 +1,20 @@
-import { atMost } from './at-most.ts';
-import type { Clock, Micros } from './clock.ts';
+import { BusyError } from './actor/index.ts';
+import { atMost, type Clock, type Micros } from './clock.ts';
 
-/** How long callers wait for one run alone. */
+/** How long a run may take before another one begins beside it. */
 export interface Patience {
   readonly clock: Clock;
   readonly longest: Micros;
 }
 
-/** So many runs may be left behind at a time: when none is answered another would not be either. */
+/** Overdue runs at a time: when none of them is answered, another would not be either. */
 const MOST_LEFT = 3;
 
 /**
- * Makes many callers share few runs of a piece of work. Whoever calls while it runs gets the next run, together with
- * all others who call until that begins: everybody sees the result of a run that began after the call.
- * @param patience a run that takes longer is left behind: the next one begins beside it, and whoever waited for the
- *   first gets what comes first. The work has to bear that an older run ends after a newer one. Without it runs do not
+ * Coalesces calls: all calls during one run share the next run, so every caller gets the result of a run that began
+ * after its call.
+ * @param patience when a run takes longer, the next one begins beside it, and the callers of the first get whichever
+ *   result comes first. The work must tolerate that an older run ends after a newer one. Without `patience` runs never
  *   overlap
  */
 export function shareNext(work: () => Promise<void>, patience?: Patience): () => Promise<void> {
@@ -22,10 +22,10 @@ export function shareNext(work: () => Promise<void>, patience?: Patience): () =>
   let next: Promise<void> | null = null;
   let left = 0;
 
-  /** Resolves with whether the run has ended; if not, it is left behind. */
+  /** Resolves with whether the run has ended in time. */
   const ended = async (own: Promise<void>): Promise<boolean> => {
     let isOver = false;
-    // Whoever started the run is told of its failure; here only its end counts.
+    // The caller gets the error; here only the end counts.
     const end = own
       .catch(() => undefined)
       .then(() => {
@@ -60,7 +60,32 @@ export function shareNext(work: () => Promise<void>, patience?: Patience): () =>
   return call;
 }
 
-/** What the older run gives if it succeeds first, otherwise what the later one does. */
+/** The result of the older run if it succeeds first, otherwise that of the later one. */
 function firstOf(older: Promise<void>, later: Promise<void>): Promise<void> {
   return Promise.race([older.catch(() => later), later]);
+}
+
+/** Runs a function, now or when its turn comes. @throws {BusyError} too many wait already */
+export type InTurn = <Result>(run: () => Promise<Result>) => Promise<Result>;
+
+/**
+ * A queue that runs functions one at a time, in the order of the calls.
+ * @param what names them in the error
+ * @param most how many may wait besides the running one
+ */
+export function createTurns(what: string, most: number): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  let asked = 0;
+  return async (run) => {
+    if (asked > most) throw new BusyError(`too many ${what} wait`);
+    asked++;
+    const result = last.then(run);
+    // The caller gets the error; the next function only waits for the end.
+    last = result.catch(() => undefined);
+    try {
+      return await result;
+    } finally {
+      asked--;
+    }
+  };
 }

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { Backoff } from './backoff.ts';
-import type { EngineLimits } from './limits.ts';
+import { Backoff, type EngineLimits } from './limits.ts';
 import type { ActorMetrics } from './metrics.ts';
 import type { Resident } from './resident.ts';
 import type { ActorStore, LoadedActor } from './store.ts';

@@ -1,10 +1,8 @@
-import type { Micros, Timer } from '../clock.ts';
+import type { Timer } from '../clock.ts';
 import type { Address } from './address.ts';
 import type { PerformedEffect, RecordedEffect, Turn } from './definition.ts';
-import type { Envelope } from './envelope.ts';
-import type { Resident } from './resident.ts';
+import { type Envelope, PendingWrite, type Resident } from './resident.ts';
 import type {
-  ActorWrite,
   Asker,
   CommitBatch,
   OutgoingMessage,
@@ -14,40 +12,11 @@ import type {
   StoredReply,
 } from './store.ts';
 
-/** The row that a batch writes for one actor: its state after the batch's last turn. */
-export class PendingWrite implements ActorWrite {
-  readonly resident: Resident;
-  readonly expectedVersion: number;
-  state: unknown;
-  wakeAt: Micros | null;
-
-  constructor(resident: Resident) {
-    this.resident = resident;
-    this.expectedVersion = resident.version;
-    this.state = resident.state;
-    this.wakeAt = resident.wakeAt;
-  }
-
-  get address(): Address {
-    return this.resident.self;
-  }
-
-  get shard(): number {
-    return this.resident.shard;
-  }
-
-  get schema(): number {
-    return this.resident.kind.definition.schema;
-  }
-
-  persist(): unknown {
-    return this.resident.kind.definition.persist(this.state);
-  }
-}
-
 /** Turns that will be committed together. */
 export class Batch {
   readonly id: number;
+  /** Committed beside the others (`large-turns.ts`). */
+  readonly isLarge: boolean;
   turns = 0;
   /** Messages from outside, applied here, in order. */
   readonly externals: Envelope[] = [];
@@ -62,8 +31,8 @@ export class Batch {
   spilled = false;
   /** Shards of other processes that were sent messages. */
   readonly called = new Set<number>();
-  /** Holds one isolated message, and takes no other. */
-  exclusive = false;
+  /** Holds messages of this retry group, and takes no others; null for messages that never failed. */
+  retryGroup: number | null = null;
   /** Takes no more messages from outside: it waits for receivers that are being loaded. */
   closing = false;
   /** It waited long enough for them. */
@@ -85,8 +54,9 @@ export class Batch {
   /** The first actor that had a turn here; null while messages are only used up. */
   #marker: Resident | null = null;
 
-  constructor(id: number) {
+  constructor(id: number, isLarge = false) {
     this.id = id;
+    this.isLarge = isLarge;
   }
 
   /** Whether there is anything to make durable. */
@@ -116,7 +86,7 @@ export class Batch {
   }
 
   get isOpen(): boolean {
-    return !this.closing && !this.exclusive;
+    return !this.closing && this.retryGroup === null;
   }
 
   /** Notes that the actor takes part; before its first turn here. */
@@ -164,7 +134,7 @@ export class Batch {
 
   /** Uses up a message that no actor will ever apply. */
   setAside(envelope: Envelope, records: readonly RecordedEffect[]): void {
-    this.exclusive = true;
+    this.retryGroup = envelope.retryGroup;
     this.turns++;
     this.touch(envelope.resident);
     this.externals.push(envelope);
@@ -193,6 +163,7 @@ export class Batch {
       sends: this.#sends,
       records: this.#records,
       replies: this.externals.flatMap(replyOf),
+      isLarge: this.isLarge,
     };
   }
 

@@ -1,9 +1,9 @@
 import type { Clock, Monotonic, Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { Backoff } from './backoff.ts';
-import type { Batch, PendingWrite } from './batch.ts';
-import type { EngineLimits } from './limits.ts';
+import type { Batch } from './batch.ts';
+import { Backoff, type EngineLimits } from './limits.ts';
 import type { ActorMetrics } from './metrics.ts';
+import type { PendingWrite } from './resident.ts';
 import {
   type ActorStore,
   type CommitBatch,
@@ -43,7 +43,7 @@ export interface CommitterDeps {
  */
 export class Committer {
   readonly #deps: CommitterDeps;
-  /** Numbers of the last commit: the next batch gathered while it drew them. */
+  /** Numbers of the last commit: the next batch was built while it drew them. */
   #drawn: ReadonlyMap<string, number> = new Map();
   #isStopping = false;
   #endWait: (() => void) | null = null;

@@ -2,7 +2,7 @@ import type { Micros } from '../clock.ts';
 import type { Address } from './address.ts';
 
 /**
- * What an actor is to the engine: how its state is made, stored and changed. The engine never looks inside.
+ * The engine's interface to a kind of actor: how its state is made, stored and changed. State is opaque to the engine.
  *
  * @typeParam State   the machine's snapshot: small (kilobytes), replaced and never mutated
  * @typeParam Rows    what the actor owns besides: lists that grow, loaded once per activation, mutated in place by
@@ -26,9 +26,9 @@ export interface ActorDefinition<State, Rows, Message> {
   /** How much memory the actor holds, in rows; the host passivates by this. At least 1. */
   weight(state: State, rows: Rows): number;
   /**
-   * Looks up what a turn needs to know from outside the actor, before the turn. Null when nothing is needed (the
+   * Looks up a turn's inputs from outside the actor, before the turn. Null when nothing is needed (the
    * usual case, and the fast one). Reads committed data only; `receive` must cope with an answer that is a moment old.
-   * @param following what waits behind the message, in order: it may be looked up along with it, once instead of each
+   * @param following the messages queued behind this one, in order: one look-up may serve all of them
    */
   prepare?(
     actor: Actor<State, Rows>,
@@ -36,10 +36,15 @@ export interface ActorDefinition<State, Rows, Message> {
     following?: Iterable<ActorMessage>,
   ): Promise<unknown> | null;
   /**
-   * Applies one message. Pure but for `rows`: everything it wants done comes back in the {@link Turn}.
+   * Applies one message. Pure except for `rows`: all its effects are in the returned {@link Turn}.
    * A thrown error is a defect: the message is set aside and the actor reloaded.
    */
   receive(actor: Actor<State, Rows>, message: Message, env: TurnEnv): Turn<State>;
+  /**
+   * Whether the turn of a message takes long to store: it is then committed apart from the others, which go on meanwhile.
+   * Must be cheap: it is called for every message. Absent: none is large.
+   */
+  isLarge?(message: Message): boolean;
   /** Writes the number that the commit drew for a turn with `claim` into the state. */
   numbered?(state: State, number: number): State;
 }
@@ -50,18 +55,18 @@ export interface Actor<State, Rows> {
   readonly rows: Rows;
 }
 
-/** What a transition may know of the world. */
+/** A turn's inputs from outside. */
 export interface TurnEnv {
   readonly now: Micros;
   /** Who sent the message; null when it came from outside (HTTP, a wake-up, ingestion). */
   readonly from: Address | null;
-  /** What {@link ActorDefinition.prepare} found; undefined when it was not asked or asked for nothing. */
+  /** The result of {@link ActorDefinition.prepare}; undefined when there is none. */
   readonly prepared: unknown;
   /** Random bytes; seeded in the simulation. */
   random(size: number): Uint8Array;
 }
 
-/** What one message led to. Everything but `performs` and `reply` is committed in one transaction. */
+/** The result of one message. Everything except `performs` and `reply` is committed in one transaction. */
 export interface Turn<State> {
   /** The same object as before when nothing changed; the actor's row is then left alone. */
   readonly state: State;
@@ -70,7 +75,7 @@ export interface Turn<State> {
   readonly sends: readonly Send[];
   /** Rows to write with the commit. Meaning and SQL belong to storage; the engine only carries them. */
   readonly records: readonly RecordedEffect[];
-  /** What happens once the commit is durable: outbound calls, hints. At most once; never before. */
+  /** Side effects after the commit: outbound calls, hints. Performed at most once. */
   readonly performs: readonly PerformedEffect[];
   /** Answer to an `ask`, given after the commit. */
   readonly reply?: unknown;

@@ -39,12 +39,12 @@ describe('when the store fails', () => {
     expect(reply.value).toBeInstanceOf(UnavailableError);
   });
 
-  test('a conflict costs no message: those of the batch are tried again one by one', async () => {
+  test('a conflict costs no message: the halves of the batch are tried again apart', async () => {
     const { deliver, pass, commits, failCommits, stored } = await setStage({ definitions: keepers });
     failCommits(new ConflictError());
     for (const text of ['a', 'b', 'c']) deliver(keeper, note(text));
     await pass(1);
-    expect(commits.map((commit) => commit.consumed.length)).toEqual([1, 1, 1]);
+    expect(commits.map((commit) => commit.consumed.length)).toEqual([2, 1]);
     expect(stored(keeper)?.notes).toEqual(['a', 'b', 'c']);
   });
 
@@ -160,6 +160,46 @@ describe('when the store fails', () => {
     expect(logged.filter(({ event }) => event === 'message_set_aside')).toHaveLength(1);
   });
 
+  describe('for some of many messages', () => {
+    const refusing = scripted('keeper', (state, message) => ({
+      state: { notes: [...state.notes, message.note ?? '-'] },
+      records: message.note === 'bad' ? [{ type: 'refused' }] : [],
+    }));
+    const at = (key: number): Address => ({ kind: 'keeper', key: `k${key}` });
+    const failures = (logged: readonly { event: string }[]) =>
+      logged.filter(({ event }) => event === 'commit_failed').length;
+
+    test('one that is refused costs the others of its batch a few commits', async () => {
+      const { deliver, pass, commits, stored, logged } = await setStage({ definitions: [refusing] });
+      for (let key = 0; key < 128; key++) deliver(at(key), note(key === 77 ? 'bad' : 'good'));
+      await pass(1);
+      expect(stored(at(127))?.notes).toEqual(['good']);
+      expect(stored(at(77))).toBeUndefined();
+      expect(logged.filter(({ event }) => event === 'message_set_aside')).toHaveLength(1);
+      expect(commits.length).toBeLessThan(25);
+    });
+
+    test('however many are refused, what comes later waits for one or two of them', async () => {
+      const { deliver, pass, stored, logged } = await setStage({ definitions: [refusing] });
+      for (let key = 0; key < 80; key++) deliver(at(key), note('bad'));
+      while (failures(logged) < 30) await pass(0.00005);
+      const before = failures(logged);
+      const later = watch(deliver(at(1_000), note('good')));
+      while (later.value === 'pending') await pass(0.00005);
+      expect(stored(at(1_000))?.notes).toEqual(['good']);
+      expect(failures(logged) - before).toBeLessThan(5);
+    });
+
+    test('those that are set aside share commits', async () => {
+      const { deliver, pass, commits, database, logged } = await setStage({ definitions: [refusing] });
+      for (let key = 0; key < 80; key++) deliver(at(key), note('bad'));
+      await pass(20);
+      expect(database.snapshots.size).toBe(0);
+      expect(database.journal).toHaveLength(80);
+      expect(commits.length - failures(logged)).toBeLessThan(30);
+    });
+  });
+
   test('a newer owner ends everything here: actors leave, asks fail, the loss is logged', async () => {
     const { system, pass, database, logged, metrics } = await setStage({ definitions: keepers });
     const first = watch(system.ask(keeper, note('a')));
@@ -213,7 +253,7 @@ describe('messages that break their actor', () => {
       definitions: [breakable],
       limits: { memory: { actors: 1, weight: 10 } },
     });
-    // Its set-aside is gathered while the commit before it is under way, after which idle actors leave.
+    // Its set-aside is part of a batch built while the commit before it is under way, after which idle actors leave.
     failCommits(new StoreUnavailableError());
     deliver(keeper, note('a'));
     await pass(0.1);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { keepNote, note, type Scripted, scripted, setStage, watch } from '../../test/simulation/stage.ts';
 import { SECOND } from '../clock.ts';
-import type { ActorMessage, Address } from './index.ts';
-import { BusyError, SHARDS, shardOf, UnavailableError } from './index.ts';
+import { type ActorMessage, type Address, BusyError, SHARDS, shardOf, UnavailableError } from './index.ts';
 import { StoreUnavailableError } from './store.ts';
 
 const keeper: Address = { kind: 'keeper', key: 'k' };
@@ -123,7 +122,7 @@ describe('batches', () => {
     expect(stored(address)?.notes.at(-1)).toBe('third sees 42');
   });
 
-  test('a number that is drawn while the next batch gathers is told to the commit of that one, too', async () => {
+  test('a number that is drawn while the next batch is built is passed to the commit of that one, too', async () => {
     const claimer = scripted('claimer', (state, message) => ({
       state: { notes: [...state.notes, message.note ?? ''] },
       records: [{ type: `seen ${state.number ?? 'nothing'}` }],

@@ -1,34 +1,27 @@
 import type { Clock, Micros, Monotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { Activation } from './activation.ts';
+import { ActorLocator } from './actor-locator.ts';
 import { type Address, shardOf } from './address.ts';
 import type { Batch } from './batch.ts';
+import { BatchBuilder } from './batch-builder.ts';
 import { Committer, type Outcome } from './committer.ts';
 import { type ActorMessage, type AnyActorDefinition, WAKE } from './definition.ts';
-import { Ends } from './ends.ts';
-import { Envelope } from './envelope.ts';
-import { Gatherer } from './gatherer.ts';
-import { Homes } from './homes.ts';
 import { InboxReader } from './inbox.ts';
+import { LargeTurns } from './large-turns.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from './limits.ts';
+import { MessageCompletion, type SetAside, Waiters } from './message-completion.ts';
 import type { ActorMetrics, EngineView } from './metrics.ts';
-import { elsewhere } from './moved.ts';
-import { Ownership } from './ownership.ts';
-import { Pipeline } from './pipeline.ts';
-import type { Placement } from './placement.ts';
-import { Preparation } from './prepare.ts';
-import { Proofs } from './proofs.ts';
+import { Ownership, OwnershipCheck, type Placement } from './ownership.ts';
+import { Pipeline, Preparation } from './pipeline.ts';
 import { Queue } from './queue.ts';
 import { RECENT, type RecentMessage } from './recent.ts';
 import { Recovery } from './recovery.ts';
-import { Remote } from './remote.ts';
-import type { Resident } from './resident.ts';
+import { AskLimiter, Remote } from './remote.ts';
+import { Envelope, type Resident } from './resident.ts';
 import { Residents } from './residents.ts';
-import type { SetAside } from './set-aside.ts';
 import type { ActorStore, DueActor, InboxMessage, Receipt, ShardEpoch } from './store.ts';
-import { type ActorSystem, MovedError, type Peers, type Performer } from './system.ts';
-import { Turnstile } from './turnstile.ts';
-import { Waiters } from './waiters.ts';
+import { type ActorSystem, elsewhere, MovedError, type Peers, type Performer } from './system.ts';
 import { Wakeups } from './wakeups.ts';
 
 export interface ActorSystemDeps {
@@ -67,21 +60,22 @@ export function createActorSystem(deps: ActorSystemDeps): ActorSystem {
 /** Wires the parts of the engine together and is its face. */
 class Host implements ActorSystem {
   readonly #deps: ActorSystemDeps;
-  readonly #homes: Homes;
-  readonly #ends: Ends;
+  readonly #locator: ActorLocator;
+  readonly #completion: MessageCompletion;
   readonly #residents: Residents;
   readonly #waiters: Waiters;
-  readonly #turnstile: Turnstile;
+  readonly #askLimiter: AskLimiter;
   readonly #limits: EngineLimits;
   readonly #activation: Activation;
   readonly #queue: Queue;
-  readonly #gatherer: Gatherer;
+  readonly #batchBuilder: BatchBuilder;
   readonly #recovery: Recovery;
   readonly #committer: Committer;
   readonly #pipeline: Pipeline;
+  readonly #largeTurns: LargeTurns;
   readonly #inbox: InboxReader;
   readonly #wakeups: Wakeups;
-  readonly #proofs: Proofs;
+  readonly #ownershipCheck: OwnershipCheck;
   readonly #remote: Remote | null;
   #committed = 0;
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new';
@@ -92,34 +86,35 @@ class Host implements ActorSystem {
     const { clock, log, store, metrics } = deps;
     this.#deps = deps;
     const ownership = new Ownership(deps.placement);
-    this.#proofs = new Proofs({
+    this.#ownershipCheck = new OwnershipCheck({
       ...{ store, ownership, monotonic: deps.monotonic },
       lost: (epochs) => this.#lost(epochs),
     });
     this.#remote = deps.peers && new Remote({ ...{ store, clock, log }, peers: deps.peers });
     this.#residents = new Residents(deps.definitions, limits.memory);
     this.#waiters = new Waiters(clock);
-    this.#turnstile = new Turnstile(limits);
+    this.#askLimiter = new AskLimiter(limits);
     this.#limits = limits;
     this.#activation = new Activation({
       ...{ store, clock, log, limits, metrics },
       ready: (resident) => this.#resume(resident),
-      unreadable: (resident, error) => this.#ends.unreadable(resident, error),
+      unreadable: (resident, error) => this.#completion.unreadable(resident, error),
     });
     this.#queue = new Queue((resident) => this.#activation.request(resident));
-    this.#ends = new Ends({
+    this.#completion = new MessageCompletion({
       ...{ waiters: this.#waiters, clock, log, setAside: deps.setAside },
       inbox: () => this.#inbox,
       wakeups: () => this.#wakeups,
     });
-    this.#homes = new Homes({
-      ...{ ownership, residents: this.#residents, queue: this.#queue, ends: this.#ends },
+    this.#locator = new ActorLocator({
+      ...{ ownership, residents: this.#residents, queue: this.#queue, completion: this.#completion },
       recovery: () => this.#recovery,
-      isCommitting: () => this.#pipeline.isCommitting,
+      isCommitting: () => this.#isCommitting,
       followed: () => deps.placement.followed(),
       fenced: (lost) => deps.placement.fenced(lost),
       ownershipChanged: () => this.#inbox.restart(),
       settledIn: () => {
+        this.#largeTurns.changed();
         this.#wakeups.check();
         this.#pipeline.schedule();
       },
@@ -132,29 +127,42 @@ class Host implements ActorSystem {
         this.#pipeline.schedule();
       },
     });
-    this.#gatherer = new Gatherer({
+    this.#batchBuilder = new BatchBuilder({
       ...{ queue: this.#queue, clock, limits, random: deps.random },
-      find: (address) => this.#homes.find(address),
+      find: (address) => this.#locator.find(address),
       maySkipInbox: (receiver) => this.#inbox.maySkip(receiver),
       spilled: (receiver, batch) => this.#inbox.fence(receiver, batch.id),
-      wakeSkipped: (envelope) => this.#ends.finish(envelope),
-      wakeIgnored: ({ self }) => this.#ends.wakeIgnored(self, 'the turn left the due wake-up as it was'),
-      recordsOf: (envelope, error) => this.#ends.recordsOf(envelope, error),
+      wakeSkipped: (envelope) => this.#completion.finish(envelope),
+      wakeIgnored: ({ self }) =>
+        this.#completion.wakeIgnored(self, 'the turn left the due wake-up as it was'),
+      recordsOf: (envelope, error) => this.#completion.recordsOf(envelope, error),
       broken: (envelope, error) => this.#recovery.broken(envelope, error),
+      mayRunApart: deps.placement.isAlone,
+      apart: (envelope) => this.#largeTurns.take(envelope),
       prepare: (resident, envelope) => preparation.start(resident, envelope),
       decidedWith: deps.decidedWith ?? (() => 0),
     });
     this.#recovery = new Recovery({
-      ...{ queue: this.#queue, gatherer: this.#gatherer, clock, log, limits, metrics },
+      ...{ queue: this.#queue, batchBuilder: this.#batchBuilder, clock, log, limits, metrics },
       rested: (resident) => this.#resume(resident),
-      finish: (envelope) => this.#ends.finish(envelope),
-      giveUp: (envelope, error) => this.#ends.giveUp(envelope, error),
-      refuse: (envelope, error) => this.#ends.refuse(envelope, error),
+      finish: (envelope) => this.#completion.finish(envelope),
+      giveUp: (envelope, error) => this.#completion.giveUp(envelope, error),
+      refuse: (envelope, error) => this.#completion.refuse(envelope, error),
     });
     this.#committer = new Committer({ store, clock, log, limits, metrics, monotonic: deps.monotonic });
     this.#pipeline = new Pipeline({
-      ...{ gatherer: this.#gatherer, committer: this.#committer, clock, limits },
+      ...{ batchBuilder: this.#batchBuilder, committer: this.#committer, clock, limits },
       finished: (batch, outcome) => this.#finished(batch, outcome),
+    });
+    this.#largeTurns = new LargeTurns({
+      ...{ queue: this.#queue, recovery: this.#recovery, clock, limits, log, random: deps.random },
+      committer: new Committer({ store, clock, log, limits, metrics, monotonic: deps.monotonic }),
+      decidedWith: deps.decidedWith ?? (() => 0),
+      find: (address) => this.#locator.find(address),
+      maySkipInbox: (receiver) => this.#inbox.maySkip(receiver),
+      load: (resident) => this.#activation.request(resident),
+      goOn: (resident) => this.#resume(resident),
+      finished: (batch, outcome, spilled) => this.#finishedLarge(batch, outcome, spilled),
     });
     const owned = () => ownership.shards();
     this.#inbox = new InboxReader({
@@ -171,8 +179,8 @@ class Host implements ActorSystem {
 
   async start(): Promise<void> {
     this.#state = 'running';
-    this.#unsubscribe = this.#deps.placement.onChange(() => this.#homes.replace());
-    this.#homes.replace();
+    this.#unsubscribe = this.#deps.placement.onChange(() => this.#locator.replace());
+    this.#locator.replace();
   }
 
   async stop(): Promise<void> {
@@ -181,19 +189,19 @@ class Host implements ActorSystem {
     this.#unsubscribe();
     this.#inbox.stop();
     this.#wakeups.stop();
-    this.#gatherer.stop();
+    this.#batchBuilder.stop();
     this.#committer.stop();
-    await this.#pipeline.idle();
+    await Promise.all([this.#pipeline.idle(), this.#largeTurns.stop()]);
     this.#activation.stop();
     this.#state = 'stopped';
     this.#remote?.stop();
-    for (const resident of this.#residents.all()) this.#homes.drop(resident);
+    for (const resident of this.#residents.all()) this.#locator.drop(resident);
   }
 
   deliver(to: Address, message: ActorMessage, receipt: Receipt): Promise<void> {
     const underWay = this.#waiters.delivery(receipt);
     if (underWay !== undefined) return underWay;
-    const resident = this.#state === 'running' ? this.#homes.find(to) : null;
+    const resident = this.#state === 'running' ? this.#locator.find(to) : null;
     if (resident === null) return Promise.reject(elsewhere(to));
     const envelope = new Envelope(resident, message, null, 'deliver', receipt, null);
     const delivered = this.#waiters.delivered(envelope, receipt);
@@ -202,7 +210,7 @@ class Host implements ActorSystem {
   }
 
   async ask(to: Address, message: ActorMessage): Promise<unknown> {
-    const leave = this.#turnstile.enter(to);
+    const leave = this.#askLimiter.enter(to);
     const deadline = this.#deps.clock.now() + this.#limits.askTimeout;
     try {
       return await this.#askHere(to, message, deadline);
@@ -216,16 +224,16 @@ class Host implements ActorSystem {
 
   tell(to: Address, message: ActorMessage): void {
     if (this.#state !== 'running') return;
-    const resident = this.#homes.find(to);
+    const resident = this.#locator.find(to);
     if (resident === null) this.#remote?.tell(to, message);
     else this.#accept(new Envelope(resident, message, null, 'tell', null, null));
   }
 
   async recent(actor: Address): Promise<readonly RecentMessage[]> {
-    const here = this.#state === 'running' ? this.#homes.recentOf(actor) : null;
+    const here = this.#state === 'running' ? this.#locator.recentOf(actor) : null;
     if (here !== null) return here;
     if (this.#remote === null || this.#state !== 'running') throw elsewhere(actor);
-    const leave = this.#turnstile.enter(actor);
+    const leave = this.#askLimiter.enter(actor);
     try {
       const deadline = this.#deps.clock.now() + this.#limits.askTimeout;
       return (await this.#remote.ask(actor, RECENT, deadline)) as readonly RecentMessage[];
@@ -235,7 +243,7 @@ class Host implements ActorSystem {
   }
 
   stillOwns(actor: Address): Promise<boolean> {
-    return this.#proofs.stillOwns(shardOf(actor));
+    return this.#ownershipCheck.stillOwns(shardOf(actor));
   }
 
   called(): void {
@@ -257,7 +265,7 @@ class Host implements ActorSystem {
 
   /** @throws {MovedError} before the message had any effect */
   async #askHere(to: Address, message: ActorMessage, deadline: Micros): Promise<unknown> {
-    const resident = this.#state === 'running' ? this.#homes.find(to) : null;
+    const resident = this.#state === 'running' ? this.#locator.find(to) : null;
     if (resident === null) throw elsewhere(to);
     const envelope = new Envelope(resident, message, null, 'ask', null, null);
     const reply = this.#waiters.ask(envelope, deadline);
@@ -270,17 +278,22 @@ class Host implements ActorSystem {
     this.#pipeline.schedule();
   }
 
+  get #isCommitting(): boolean {
+    return this.#pipeline.isCommitting || this.#largeTurns.isCommitting;
+  }
+
   #resume(resident: Resident): void {
+    this.#largeTurns.changed();
     this.#queue.offer(resident);
     this.#pipeline.schedule();
   }
 
   #receiveRow({ to, from, message, seq, asker }: InboxMessage): boolean {
     if (!this.#residents.kinds.has(to.kind)) {
-      this.#ends.logSetAside(to, message.type, 'unknown kind of actor; the message stays stored');
+      this.#completion.logSetAside(to, message.type, 'unknown kind of actor; the message stays stored');
       return true;
     }
-    const resident = this.#homes.find(to);
+    const resident = this.#locator.find(to);
     if (resident === null) return false;
     const envelope = new Envelope(resident, message, from, 'inbox', { kind: 'inbox', seq }, null);
     envelope.asker = asker;
@@ -292,11 +305,11 @@ class Host implements ActorSystem {
 
   #wake({ address }: DueActor): boolean {
     if (!this.#residents.kinds.has(address.kind)) {
-      this.#ends.wakeIgnored(address, 'unknown kind of actor');
+      this.#completion.wakeIgnored(address, 'unknown kind of actor');
       return false;
     }
     if (this.#deps.holdsBack?.(address)) return false;
-    const resident = this.#homes.find(address);
+    const resident = this.#locator.find(address);
     if (resident === null || resident.wake !== null) return false;
     resident.wake = new Envelope(resident, WAKE, null, 'wake', null, null);
     this.#accept(resident.wake);
@@ -304,35 +317,54 @@ class Host implements ActorSystem {
   }
 
   #finished(batch: Batch, outcome: Outcome): void {
-    this.#conclude(batch, outcome);
-    this.#homes.settle();
+    const isStored = outcome.kind === 'committed' || outcome.kind === 'landed';
+    if (isStored) this.#committed = batch.id;
+    // What gathered meanwhile was built on the batch.
+    this.#conclude(batch, outcome, () => this.#recovery.abandonOpenBatch());
+    this.#settleIn();
   }
 
-  #conclude(batch: Batch, outcome: Outcome): void {
+  #finishedLarge(batch: Batch, outcome: Outcome, spilled: ReadonlyMap<string, Resident>): void {
+    const isStored = outcome.kind === 'committed' || outcome.kind === 'landed';
+    // A pass under way may have begun before this commit. Those that know of the batch which gathers now did not.
+    if (isStored)
+      for (const receiver of spilled.values()) this.#inbox.fence(receiver, this.#batchBuilder.batch.id);
+    this.#conclude(batch, outcome, () => undefined);
+    this.#settleIn();
+  }
+
+  /** Ownership is followed while nothing is under way. */
+  #settleIn(): void {
+    if (!this.#isCommitting) this.#locator.settle();
+    this.#largeTurns.changed();
+  }
+
+  /** @param abandon undoes what was built upon the batch */
+  #conclude(batch: Batch, outcome: Outcome, abandon: () => void): void {
     if ('isDoubtful' in outcome && outcome.isDoubtful) this.#recovery.giveUpUnsure(batch);
     switch (outcome.kind) {
       case 'committed':
         this.#settle(batch);
-        if (batch.renumbered) this.#recovery.abandonGathering();
+        if (batch.renumbered) abandon();
         return;
       case 'landed':
         this.#settle(batch);
-        this.#recovery.abandonGathering();
+        abandon();
         this.#recovery.reload(batch.touched);
         return;
       case 'refused':
-        this.#recovery.abandonGathering();
+        abandon();
         this.#recovery.refused(batch, outcome.error);
         return;
       case 'gone':
-        this.#recovery.abandonGathering();
+        abandon();
         this.#recovery.gone(batch, outcome.error);
         return;
       case 'fenced':
-        this.#fenced(batch, outcome.shards);
+        this.#fenced(batch, outcome.shards, abandon);
         return;
       case 'unanswered':
-        this.#recovery.abandonGathering();
+        abandon();
         this.#recovery.revert(batch);
         return;
       default:
@@ -341,13 +373,12 @@ class Host implements ActorSystem {
   }
 
   #settle(batch: Batch): void {
-    this.#committed = batch.id;
-    this.#proofs.note(batch.epochs, batch.begunAt);
+    this.#ownershipCheck.note(batch.epochs, batch.begunAt);
     this.#deps.metrics.turns.inc(batch.turns);
     batch.performs.forEach((effect, index) => {
       this.#deps.performer(effect, batch.performers[index]!);
     });
-    for (const envelope of batch.externals) this.#ends.finish(envelope);
+    for (const envelope of batch.externals) this.#completion.finish(envelope);
     for (const write of batch.writes) if (write.wakeAt !== null) this.#wakeups.note(write.wakeAt);
     for (const resident of batch.touched) {
       resident.pins--;
@@ -366,16 +397,16 @@ class Host implements ActorSystem {
   #lost(epochs: readonly ShardEpoch[]): void {
     this.#deps.log('lease_fenced', { kind: 'shard', actor: epochs.map(({ shard }) => shard).join() });
     this.#deps.metrics.fenced.inc();
-    this.#homes.lost(epochs);
-    if (!this.#pipeline.isCommitting) this.#homes.settle();
+    this.#locator.lost(epochs);
+    if (!this.#isCommitting) this.#locator.settle();
   }
 
-  #fenced(batch: Batch, shards: readonly number[]): void {
+  #fenced(batch: Batch, shards: readonly number[], abandon: () => void): void {
     const first = batch.touched.find((resident) => shards.includes(resident.shard));
     this.#deps.log('lease_fenced', first && { kind: first.self.kind, actor: first.self.key });
     this.#deps.metrics.fenced.inc();
-    this.#homes.lose(batch, shards);
-    this.#recovery.abandonGathering();
+    this.#locator.lose(batch, shards);
+    abandon();
     this.#recovery.revert(batch);
   }
 }

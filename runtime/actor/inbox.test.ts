@@ -3,16 +3,17 @@ import { World } from '../../test/simulation/world.ts';
 import { SECOND } from '../clock.ts';
 import { InboxReader } from './inbox.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
-import type { InboxMessage } from './store.ts';
+import type { Resident } from './resident.ts';
+import type { ActorStore, InboxMessage } from './store.ts';
 
-const row = (seq: number, to = 'b'): InboxMessage => ({
-  ...{ seq, from: { kind: 'actor', key: 'a' }, asker: null },
+const row = (seq: number, to = 'b', from = 'a'): InboxMessage => ({
+  ...{ seq, from: { kind: 'actor', key: from }, asker: null },
   to: { kind: 'actor', key: to },
   message: { type: 'note' },
 });
 
 /** A reader with pages of two rows, on rows that a test adds and removes. */
-function stage(limits: { inboxHeld?: number } = {}) {
+function stage(limits: { inboxHeld?: number; inboxReceivers?: number; inboxPage?: number } = {}) {
   const world = new World(1, false);
   const rows = new Map<number, InboxMessage>();
   const dispatched: number[] = [];
@@ -20,9 +21,9 @@ function stage(limits: { inboxHeld?: number } = {}) {
   let onPage: () => void = () => undefined;
   const reader = new InboxReader({
     store: {
-      async inbox(_shards: readonly number[], known: readonly number[], limit: number) {
+      async inbox(...[, known, limit, passedOver]: Parameters<ActorStore['inbox']>) {
         const page = [...rows.values()]
-          .filter(({ seq }) => !known.includes(seq))
+          .filter(({ seq, from }) => !known.includes(seq) && !passedOver.includes(`actor/${from?.key}`))
           .sort((a, b) => a.seq - b.seq)
           .slice(0, limit);
         pages.push(page.map(({ seq }) => seq));
@@ -50,6 +51,13 @@ function stage(limits: { inboxHeld?: number } = {}) {
         run();
       };
     },
+    /** The rows were used up by a commit. */
+    useUp: (...seqs: number[]) => {
+      for (const seq of seqs) {
+        rows.delete(seq);
+        reader.consumed(seq);
+      }
+    },
     settle: () => world.runUntil(() => false, world.now + SECOND),
   };
 }
@@ -76,15 +84,51 @@ test('rows in memory are read no second time, and rows of others do not hold up 
 });
 
 test('a full memory waits for room before the next page', async () => {
-  const { add, rows, reader, dispatched, settle } = stage({ inboxHeld: 2 });
+  const { add, useUp, reader, dispatched, settle } = stage({ inboxHeld: 2 });
   add(row(1), row(2), row(3));
   reader.poke();
   await settle();
   expect(dispatched).toEqual([1, 2]);
-  for (const seq of [1, 2]) {
-    rows.delete(seq);
-    reader.consumed(seq);
-  }
+  useUp(1, 2);
   await settle();
   expect(dispatched).toEqual([1, 2, 3]);
 });
+
+test('of a sender to many some rows are in memory, in its order, and those of others pass', async () => {
+  const { add, useUp, reader, dispatched, settle } = stage({ inboxReceivers: 2 });
+  add(row(1, 'b'), row(2, 'c'), row(3, 'd'), row(4, 'e'), row(5, 'f'), row(6, 'b', 'other'));
+  reader.poke();
+  await settle();
+  expect(dispatched).toEqual([1, 2, 6]);
+  add(row(7, 'b', 'other'));
+  reader.poke();
+  await settle();
+  expect(dispatched).toEqual([1, 2, 6, 7]);
+  useUp(1, 2);
+  await settle();
+  expect(dispatched).toEqual([1, 2, 6, 7, 3, 4]);
+});
+
+test('many rows to a receiver that takes none keep those of their sender to others waiting no more', async () => {
+  const { add, reader, dispatched, settle } = stage({ inboxReceivers: 2 });
+  add(row(1, 'stuck'), row(2, 'stuck'), row(3, 'stuck'), row(4, 'b'));
+  reader.poke();
+  await settle();
+  expect(dispatched).toEqual([1, 2, 3, 4]);
+});
+
+test.each([2, 100])(
+  'nothing skips the inbox while rows are passed over, with pages of %i',
+  async (inboxPage) => {
+    const { add, useUp, reader, settle } = stage({ inboxPage, inboxReceivers: 2 });
+    const receiver = { text: 'actor/b' } as Resident;
+    add(row(1, 'b'), row(2, 'c'), row(3, 'd'));
+    reader.fence(receiver, 0);
+    reader.poke();
+    await settle();
+    expect(reader.maySkip(receiver)).toBe(false);
+    useUp(1, 2);
+    await settle();
+    expect(reader.maySkip(receiver)).toBe(true);
+  },
+);

@@ -13,12 +13,12 @@ export {
   WAKE,
 } from './definition.ts';
 export { type ActorSystemDeps, createActorSystem } from './host.ts';
-export { DEFAULT_LIMITS, type EngineLimits } from './limits.ts';
+export { DEFAULT_LIMITS, type EngineLimits, memoryWithin } from './limits.ts';
 export { begin, persistSnapshot, restoreSnapshot, step } from './machine.ts';
+export type { DeadLetterRecorded, SetAside } from './message-completion.ts';
 export { type ActorMetrics, createActorMetrics } from './metrics.ts';
-export type { Placement } from './placement.ts';
+export type { Placement } from './ownership.ts';
 export type { RecentMessage } from './recent.ts';
-export type { DeadLetterRecorded, SetAside } from './set-aside.ts';
 export {
   type ActorStore,
   type ActorWrite,

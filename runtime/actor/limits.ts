@@ -1,5 +1,8 @@
 import { type Micros, SECOND } from '../clock.ts';
 
+/** Bytes of the heap that a row of an actor takes, with all that belongs to it. */
+const ROW_BYTES = 1_280;
+
 /** The engine's bounds (operations §5.6) and waits. */
 export interface EngineLimits {
   /** Turns after which a batch takes no further message from outside. */
@@ -14,7 +17,7 @@ export interface EngineLimits {
   /** Requests that wait for an answer: altogether, and at one actor. */
   readonly asks: number;
   readonly asksPerActor: number;
-  /** How long a request waits for its answer, µs (operations §5.2.4). */
+  /** How long a request waits for its answer, µs (operations §5.2 rule 4). */
   readonly askTimeout: Micros;
   /** Actors in memory, by count and by the rows they hold. */
   readonly memory: { readonly actors: number; readonly weight: number };
@@ -24,6 +27,8 @@ export interface EngineLimits {
   /** Rows read with one page, and inbox rows held in memory before reading stops. */
   readonly inboxPage: number;
   readonly inboxHeld: number;
+  /** Receivers of one sender with inbox rows in memory: its further rows are passed over, so that others get their turns. */
+  readonly inboxReceivers: number;
   /** Due wake-ups read with one page, and at most when those that come first have to wait. */
   readonly wakePage: number;
   readonly wakeLook: number;
@@ -48,8 +53,9 @@ export const DEFAULT_LIMITS: EngineLimits = {
   memory: { actors: 20_000, weight: 200_000 },
   loadPage: 500,
   loads: 4,
-  inboxPage: 500,
+  inboxPage: 100,
   inboxHeld: 2000,
+  inboxReceivers: 100,
   wakePage: 500,
   wakeLook: 32_000,
   retryFirst: SECOND,
@@ -57,3 +63,30 @@ export const DEFAULT_LIMITS: EngineLimits = {
   conflictMost: 60 * SECOND,
   stuckWake: 60 * SECOND,
 };
+
+/** The default bounds, with no more rows in memory than fit into a third of the heap, whose limit is given in bytes. */
+export function memoryWithin(heapLimit: number): EngineLimits['memory'] {
+  const { actors, weight } = DEFAULT_LIMITS.memory;
+  return { actors, weight: Math.min(weight, Math.floor(heapLimit / 3 / ROW_BYTES)) };
+}
+
+/** Waits between tries: doubling from the first to the most, until something succeeds. */
+export class Backoff {
+  readonly #limits: EngineLimits;
+  #failures = 0;
+
+  constructor(limits: EngineLimits) {
+    this.#limits = limits;
+  }
+
+  /** The wait before the next try, µs. */
+  failed(): Micros {
+    const wait = this.#limits.retryFirst * 2 ** Math.min(this.#failures, 30);
+    this.#failures++;
+    return Math.min(wait, this.#limits.retryMost);
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+  }
+}

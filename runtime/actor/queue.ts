@@ -1,5 +1,4 @@
-import type { Envelope } from './envelope.ts';
-import type { Resident } from './resident.ts';
+import type { Envelope, Resident } from './resident.ts';
 
 /** The messages that wait for a turn, and the actors that can take one, longest waiting first. */
 export class Queue {

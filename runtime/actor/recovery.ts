@@ -1,55 +1,57 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Batch } from './batch.ts';
-import type { Envelope } from './envelope.ts';
-import type { Gatherer } from './gatherer.ts';
+import type { BatchBuilder } from './batch-builder.ts';
 import type { EngineLimits } from './limits.ts';
 import type { ActorMetrics } from './metrics.ts';
-import { elsewhere } from './moved.ts';
 import type { Queue } from './queue.ts';
-import type { Resident } from './resident.ts';
+import type { Envelope, Resident } from './resident.ts';
 import { ConflictError, OutdatedError, ReceiptGoneError } from './store.ts';
-import { UnavailableError } from './system.ts';
+import { elsewhere, UnavailableError } from './system.ts';
 
 /** After this many refused commits with nothing but one turn, its message is set aside. Write conflicts never count. */
 const MOST_REFUSALS = 3;
 
+/** Retry group of messages that are to be set aside: they share batches until one of those is refused. */
+const CONDEMNED = 0;
+
 export interface RecoveryDeps {
   readonly queue: Queue;
-  readonly gatherer: Gatherer;
+  readonly batchBuilder: BatchBuilder;
   readonly clock: Clock;
   readonly limits: EngineLimits;
   readonly log: Log;
   readonly metrics: ActorMetrics;
   /** The message's effects are durable already. */
   finish(envelope: Envelope): void;
-  /** Not even setting the message aside was possible: it stays stored, and this process leaves it alone. */
+  /** Setting the message aside failed, too: it stays stored, and this process does not read it again. */
   giveUp(envelope: Envelope, error: Error): void;
   /** The actor has rested and goes on with its mailbox. */
   rested(resident: Resident): void;
-  /** Nobody here will apply the message. */
+  /** This process will not apply the message. */
   refuse(envelope: Envelope, error: Error): void;
 }
 
 /**
- * Undoes batches. The actors they touched are thrown away and loaded again; the messages from outside go back to
- * the front of their mailboxes, in order; the messages between actors come into being anew.
+ * Undoes batches. The actors they touched are discarded and loaded again. Messages from outside return to the front of
+ * their mailboxes, in order; messages between actors are sent again by the repeated turns.
  */
 export class Recovery {
   readonly #deps: RecoveryDeps;
+  #lastRetryGroup = CONDEMNED;
 
   constructor(deps: RecoveryDeps) {
     this.#deps = deps;
   }
 
-  /** Undoes the gathering batch and starts another. */
-  abandonGathering(): void {
-    const { gatherer } = this.#deps;
-    this.revert(gatherer.batch);
-    gatherer.restart();
+  /** Undoes the batch being built and starts another. */
+  abandonOpenBatch(): void {
+    const { batchBuilder } = this.#deps;
+    this.revert(batchBuilder.batch);
+    batchBuilder.restart();
   }
 
-  /** Undoes a batch of which nothing is stored. When two have to be undone, the later one first. */
+  /** Undoes a batch of which nothing is stored. Of two batches the later one is undone first. */
   revert(batch: Batch): void {
     const { queue } = this.#deps;
     batch.timer?.cancel();
@@ -66,8 +68,8 @@ export class Recovery {
   }
 
   /**
-   * Gives up the messages of a batch that may yet turn out to be stored, as far as nothing would stop them from
-   * having effect twice: those with a receipt and wake-ups can be tried again, others cannot.
+   * Refuses the asks and tells of a batch that may be stored: nothing would stop them from taking effect twice.
+   * Messages with a receipt and wake-ups are deduplicated, so they are tried again.
    */
   giveUpUnsure(batch: Batch): void {
     for (const envelope of batch.externals) {
@@ -76,41 +78,49 @@ export class Recovery {
     }
   }
 
-  /** A message broke its actor: it gets one more try, alone; then it is set aside. */
+  /** `receive` threw: the message is tried once more, alone, and then set aside. */
   broken(envelope: Envelope, error: Error): void {
     this.#blame(envelope, error);
-    this.abandonGathering();
+    this.abandonOpenBatch();
   }
 
-  /** A message could not be prepared. It has had no turn, so a batch is undone only when the message came from it. */
+  /** `prepare` failed. The message had no turn, so the batch is undone only when the message was sent within it. */
   unprepared(envelope: Envelope, error: Error): void {
     if (envelope.settled) return;
     this.#blame(envelope, error);
     if (envelope.isExternal) this.#deps.queue.offer(envelope.resident);
-    else this.abandonGathering();
+    else this.abandonOpenBatch();
   }
 
   /**
-   * The store refused the batch: its messages are tried again one by one, so that none holds up the others. One that
-   * was alone waits when a write conflict is the reason, and is set aside for any other after a few tries. What was
-   * only decided too early is decided again at once, and together.
+   * The store refused the batch. Its halves are retried as separate batches, down to single messages, so that one bad
+   * message does not block the others. A single message is retried after a pause for a write conflict, and set aside
+   * after a few refusals for any other reason. A batch that was decided with outdated configuration is repeated whole.
    */
   refused(batch: Batch, error: Error): void {
     if (error instanceof OutdatedError) {
       this.revert(batch);
       return;
     }
-    const wasAlone = batch.exclusive;
-    for (const envelope of batch.externals) {
-      envelope.isolated = true;
-      if (!wasAlone) continue;
-      if (isPassing(error)) this.#rest(envelope);
-      else this.#count(envelope, error);
-    }
+    const { externals } = batch;
+    const [first] = externals;
+    if (first !== undefined && externals.length === 1 && batch.retryGroup !== null) {
+      if (isPassing(error)) this.#rest(first);
+      else this.#count(first, error);
+    } else this.#split(externals);
     this.revert(batch);
   }
 
-  /** Messages of the batch had been used up before: they are done, the others are tried again. */
+  /** A batch of one message becomes one group: the next refusal then counts against that message. */
+  #split(externals: readonly Envelope[]): void {
+    const middle = Math.ceil(externals.length / 2);
+    for (const half of [externals.slice(0, middle), externals.slice(middle)]) {
+      const retryGroup = ++this.#lastRetryGroup;
+      for (const envelope of half) envelope.retryGroup = retryGroup;
+    }
+  }
+
+  /** Receipts of the batch were used up by an earlier commit: those messages are done, the others are retried. */
   gone(batch: Batch, error: ReceiptGoneError): void {
     const gone = new Set(error.receipts.map((receipt) => `${receipt.kind} ${receipt.seq}`));
     const done = batch.externals.filter(
@@ -124,7 +134,7 @@ export class Recovery {
     this.revert(batch);
   }
 
-  /** A write conflict is no failure (ingestion §4.2): the message waits at the head of its mailbox, others go on. */
+  /** A write conflict is no failure (ingestion §4.2): the message waits at the head of its mailbox, other actors go on. */
   #rest(envelope: Envelope): void {
     const { clock, limits, rested } = this.#deps;
     const { resident } = envelope;
@@ -152,13 +162,19 @@ export class Recovery {
   }
 
   #blame(envelope: Envelope, error: Error): void {
-    if (envelope.isExternal && envelope.isolated) this.#condemn(envelope, error);
-    else envelope.root.isolated = true;
+    const { root } = envelope;
+    if (envelope.isExternal && root.hasThrown) {
+      this.#condemn(envelope, error);
+      return;
+    }
+    root.hasThrown = true;
+    root.retryGroup = ++this.#lastRetryGroup;
   }
 
   #condemn(envelope: Envelope, error: Error): void {
     const { self } = envelope.resident;
     envelope.condemned = error;
+    envelope.retryGroup = CONDEMNED;
     envelope.refusals = 0;
     this.#deps.metrics.setAside.inc();
     this.#deps.log('message_set_aside', {
@@ -169,7 +185,7 @@ export class Recovery {
     });
   }
 
-  /** Throws away actors whose newest state cannot be trusted though everything of theirs is stored. */
+  /** Discards actors whose state in memory may be wrong although all their turns are stored. */
   reload(residents: readonly Resident[]): void {
     for (const resident of residents) {
       if (resident.detached) continue;

@@ -72,6 +72,7 @@ describe('two processes', () => {
         definitions: [scripted('keeper', counting)],
         store: new Link(world, database, faults, { name, isAlive: true, crash: () => undefined }),
         placement: {
+          isAlone: false,
           epochOf: (shard) => held.get(shard) ?? null,
           owned: () => [...held].map(([shard, epoch]) => ({ shard, epoch })),
           onChange(listener) {

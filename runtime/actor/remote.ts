@@ -1,9 +1,10 @@
 import type { Clock, Micros, Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { type Address, shardOf } from './address.ts';
+import { type Address, addressText, shardOf } from './address.ts';
 import type { ActorMessage } from './definition.ts';
+import type { EngineLimits } from './limits.ts';
 import type { ActorStore, PostedMessage, StoredReply } from './store.ts';
-import { type Peers, UnavailableError } from './system.ts';
+import { BusyError, type Peers, UnavailableError } from './system.ts';
 
 export interface RemoteDeps {
   readonly store: Pick<ActorStore, 'post' | 'takeReplies'>;
@@ -24,8 +25,8 @@ interface Parcel {
 }
 
 /**
- * Messages to actors of other processes, and the answers (operations §5.2 rule 4). A message is a row of the inbox, an
- * answer a row that the owner writes with what it did; calls between processes only say that there is something to read.
+ * Messages to actors of other processes, and their replies (operations §5.2 rule 4). A message is an inbox row; a reply is
+ * a row that the owner writes in the commit of the turn. Signals between processes only say that there are rows to read.
  */
 export class Remote {
   readonly #deps: RemoteDeps;
@@ -40,7 +41,7 @@ export class Remote {
     this.#deps = deps;
   }
 
-  /** How many messages are on their way to the inbox. */
+  /** How many messages are not written to the inbox yet. */
   get outgoing(): number {
     return this.#parcels.length + this.#posting;
   }
@@ -95,9 +96,9 @@ export class Remote {
     if (this.outgoing === 1) void this.#postAll();
   }
 
-  /** What comes while a post is under way goes with the next one. */
+  /** Messages that arrive during a post are written by the next one. */
   async #postAll(): Promise<void> {
-    // What is sent in one go goes in one go.
+    // Messages sent in the same tick share one post.
     await Promise.resolve();
     while (this.#parcels.length > 0) {
       const parcels = this.#parcels;
@@ -120,14 +121,14 @@ export class Remote {
       try {
         for (const reply of await this.#deps.store.takeReplies(this.#deps.peers.me)) this.#settle(reply);
       } catch (error) {
-        // The next call reads them; a caller who waits too long is told so.
+        // The next signal reads them; a caller that waits too long gets UnavailableError.
         this.#deps.log('store_read_failed', { what: 'answers', error: String(error) });
       }
     }
     this.#isReading = false;
   }
 
-  /** An answer that comes too late has nobody to go to. */
+  /** A reply whose caller has stopped waiting is dropped. */
   #settle({ askId, outcome }: StoredReply): void {
     if ('error' in outcome) this.#refuse(askId, new Error(outcome.error));
     else if ('expired' in outcome)
@@ -144,5 +145,34 @@ export class Remote {
     this.#waiting.delete(askId);
     waiting?.timeout.cancel();
     return waiting;
+  }
+}
+
+/** Limits how many asks wait for an answer at a time, in total and for each actor, local or remote (operations §5.6). */
+export class AskLimiter {
+  readonly #limits: Pick<EngineLimits, 'asks' | 'asksPerActor'>;
+  readonly #waiting = new Map<string, number>();
+  #all = 0;
+
+  constructor(limits: Pick<EngineLimits, 'asks' | 'asksPerActor'>) {
+    this.#limits = limits;
+  }
+
+  /** @returns to be called when the wait is over. @throws {BusyError} too many wait, here or for this actor */
+  enter(to: Address): () => void {
+    const text = addressText(to);
+    const waiting = this.#waiting.get(text) ?? 0;
+    if (this.#all >= this.#limits.asks) throw new BusyError('too many requests wait for an answer');
+    if (waiting >= this.#limits.asksPerActor) throw new BusyError(`too many requests wait at ${text}`);
+    this.#all++;
+    this.#waiting.set(text, waiting + 1);
+    return () => this.#leave(text);
+  }
+
+  #leave(text: string): void {
+    this.#all--;
+    const left = (this.#waiting.get(text) ?? 1) - 1;
+    if (left > 0) this.#waiting.set(text, left);
+    else this.#waiting.delete(text);
   }
 }

@@ -1,10 +1,79 @@
 import type { Micros, Timer } from '../clock.ts';
 import { type Address, addressText } from './address.ts';
-import type { PendingWrite } from './batch.ts';
-import type { Actor, AnyActorDefinition } from './definition.ts';
-import type { Envelope } from './envelope.ts';
-import { Mailbox } from './mailbox.ts';
+import type { Actor, ActorMessage, AnyActorDefinition } from './definition.ts';
 import { RecentMessages } from './recent.ts';
+import type { ActorWrite, Asker, Receipt } from './store.ts';
+
+const EMPTY: Envelope[] = [];
+
+/** First in, first out; made for being short. Holds no array while it is empty. */
+class Mailbox {
+  #items: Envelope[] = EMPTY;
+  #head = 0;
+
+  get size(): number {
+    return this.#items.length - this.#head;
+  }
+
+  peek(): Envelope | undefined {
+    return this.#items[this.#head];
+  }
+
+  /** The messages behind the first one, in order. */
+  *following(): Generator<ActorMessage> {
+    for (let index = this.#head + 1; index < this.#items.length; index++) yield this.#items[index]!.message;
+  }
+
+  push(envelope: Envelope): void {
+    if (this.#items === EMPTY) this.#items = [];
+    this.#items.push(envelope);
+  }
+
+  shift(): Envelope | undefined {
+    const envelope = this.#items[this.#head];
+    if (envelope === undefined) return undefined;
+    this.#head++;
+    if (this.#head === this.#items.length) this.#clear();
+    else if (this.#head >= 64 && this.#head * 2 >= this.#items.length) this.#compact();
+    return envelope;
+  }
+
+  /** Puts a message back in front of all others. */
+  unshift(envelope: Envelope): void {
+    if (this.#items === EMPTY) this.#items = [];
+    if (this.#head > 0) this.#items[--this.#head] = envelope;
+    else this.#items.unshift(envelope);
+  }
+
+  /** Takes out the messages that came from actors of the batch under way, in order, and keeps the others. */
+  takeSends(): Envelope[] {
+    const taken: Envelope[] = [];
+    const kept: Envelope[] = [];
+    for (const envelope of this.takeAll()) (envelope.isExternal ? kept : taken).push(envelope);
+    if (kept.length > 0) this.#items = kept;
+    return taken;
+  }
+
+  all(): readonly Envelope[] {
+    return this.#items.slice(this.#head);
+  }
+
+  takeAll(): Envelope[] {
+    const all = this.#items.slice(this.#head);
+    this.#clear();
+    return all;
+  }
+
+  #clear(): void {
+    this.#items = EMPTY;
+    this.#head = 0;
+  }
+
+  #compact(): void {
+    this.#items = this.#items.slice(this.#head);
+    this.#head = 0;
+  }
+}
 
 /** A kind of actor and those of it that are in memory, by key. */
 export interface Kind {
@@ -37,7 +106,7 @@ export class Resident implements Actor<unknown, unknown> {
   readonly mailbox = new Mailbox();
   /** What it was given since it was loaded. */
   readonly recent = new RecentMessages();
-  /** How many messages in the mailbox came from actors of the gathering batch. */
+  /** How many messages in the mailbox came from actors of the batch being built. */
   sends = 0;
   /** Unfinished batches with a turn of this actor. */
   pins = 0;
@@ -47,7 +116,10 @@ export class Resident implements Actor<unknown, unknown> {
   write: PendingWrite | null = null;
   /** Waits in the queue of actors with something to do. */
   queued = false;
-  /** Runs while the message at the head waits for a write conflict to pass: until then the actor takes no turn. */
+  /**
+   * Until it ends the actor takes no turn, and what others send it goes through the inbox: the message at the head waits
+   * for a write conflict to pass, or a large turn is committed apart.
+   */
   rest: Timer | null = null;
   /** A wake-up is in the mailbox or in a batch under way. */
   wake: Envelope | null = null;
@@ -70,9 +142,16 @@ export class Resident implements Actor<unknown, unknown> {
 
   /** Whether the actor can leave memory with nothing lost. */
   get isIdle(): boolean {
-    return (
-      this.phase !== 'loading' && this.phase !== 'preparing' && this.pins === 0 && this.mailbox.size === 0
-    );
+    if (this.phase === 'loading' || this.phase === 'preparing') return false;
+    return this.pins === 0 && this.mailbox.size === 0 && this.rest === null;
+  }
+
+  /** What was looked up for the next message held for the state before the latest turn. */
+  forgetPrepared(): void {
+    const next = this.mailbox.peek();
+    if (next === undefined) return;
+    next.prepared = undefined;
+    next.isPrepared = false;
   }
 
   /** Throws away what is in memory and uncommitted; the mailbox stays. */
@@ -85,4 +164,109 @@ export class Resident implements Actor<unknown, unknown> {
     this.touchedBy = 0;
     this.recent.clear();
   }
+}
+
+/** The row that a batch writes for one actor: its state after the batch's last turn. */
+export class PendingWrite implements ActorWrite {
+  readonly resident: Resident;
+  readonly expectedVersion: number;
+  state: unknown;
+  wakeAt: Micros | null;
+
+  constructor(resident: Resident) {
+    this.resident = resident;
+    this.expectedVersion = resident.version;
+    this.state = resident.state;
+    this.wakeAt = resident.wakeAt;
+  }
+
+  get address(): Address {
+    return this.resident.self;
+  }
+
+  get shard(): number {
+    return this.resident.shard;
+  }
+
+  get schema(): number {
+    return this.resident.kind.definition.schema;
+  }
+
+  persist(): unknown {
+    return this.resident.kind.definition.persist(this.state);
+  }
+}
+
+/** Which way a message came. `send` came from another actor in the batch under way; all others from outside it. */
+export type Origin = 'deliver' | 'ask' | 'tell' | 'inbox' | 'wake' | 'send';
+
+/** How the sender of a message learns what became of it. */
+export interface Waiter {
+  resolve(reply: unknown): void;
+  reject(error: Error): void;
+  /** Ends the wait of an ask; null for a deliver. */
+  readonly timeout: Timer | null;
+}
+
+/** A message on its way to one actor, with everything needed to try it again. */
+export class Envelope {
+  readonly resident: Resident;
+  readonly message: ActorMessage;
+  readonly from: Address | null;
+  readonly origin: Origin;
+  readonly receipt: Receipt | null;
+  /** The message from outside that led to this one; itself when it came from outside. */
+  readonly root: Envelope;
+  waiter: Waiter | null = null;
+  /** Committed, handed to the inbox, or given up: passed over when it is met in a mailbox. */
+  settled = false;
+  prepared: unknown = undefined;
+  isPrepared = false;
+  reply: unknown = undefined;
+  /**
+   * Its batch failed before: it shares one with messages of this retry group alone, and what it sends goes through the inbox.
+   * Null for a message that never failed.
+   */
+  retryGroup: number | null = null;
+  /** It or what it sent threw before. */
+  hasThrown = false;
+  /** How many commits with nothing but this turn were refused, write conflicts aside. */
+  refusals = 0;
+  /** How many of them met a write conflict. */
+  conflicts = 0;
+  /** It is large, and was not stored apart from others. */
+  isReturned = false;
+  /** Who elsewhere waits for the answer. */
+  asker: Asker | null = null;
+  /** Its asker waits no longer. */
+  hasExpired = false;
+  /** Why it will never be applied; its durable form is then used up by a commit of its own. */
+  condemned: Error | null = null;
+
+  constructor(
+    resident: Resident,
+    message: ActorMessage,
+    from: Address | null,
+    origin: Origin,
+    receipt: Receipt | null,
+    root: Envelope | null,
+  ) {
+    this.resident = resident;
+    this.message = message;
+    this.from = from;
+    this.origin = origin;
+    this.receipt = receipt;
+    this.root = root ?? this;
+  }
+
+  get isExternal(): boolean {
+    return this.root === this;
+  }
+}
+
+/** Whether a message is committed apart from others. */
+export function isLarge(definition: AnyActorDefinition, envelope: Envelope): boolean {
+  const { asker, retryGroup, condemned, origin } = envelope;
+  if (!envelope.isExternal || asker !== null || retryGroup !== null || condemned !== null) return false;
+  return origin !== 'wake' && !envelope.isReturned && definition.isLarge?.(envelope.message) === true;
 }

@@ -3,8 +3,8 @@ import type { Address } from './address.ts';
 import type { ActorMessage, RecordedEffect } from './definition.ts';
 
 /**
- * What the engine needs from durable storage. Implemented by Postgres (storage/) and, for the simulation, in
- * memory with injected faults. Small on purpose: every method is one round of work on whole batches.
+ * What the engine needs from durable storage. Implemented by Postgres (storage/) and, for the simulation, in memory with
+ * injected faults. Small on purpose: every method works on whole batches.
  */
 export interface ActorStore {
   /** Loads states and owned rows of many actors at once. Actors never stored are absent from the answer. */
@@ -12,24 +12,33 @@ export interface ActorStore {
   /**
    * Writes a batch atomically and durably, or throws and writes nothing.
    * `bind` is called inside the transaction, after the counter was raised and before any write is read, with one
-   * number for each of `batch.claims`. After {@link StoreUnavailableError} the very same batch comes again: the
-   * versions in it make sure that it is stored once, and `bind` may then be called a second time.
+   * number for each of `batch.claims`. After {@link StoreUnavailableError} the same batch is offered again: its
+   * versions ensure that it is stored once, and `bind` may then be called a second time.
    * @throws {FencedError} an epoch in the batch is no longer the newest of its shard
    * @throws {ReceiptGoneError} a receipt in the batch was used up before
-   * @throws {OutdatedError} something that turns are decided with has changed; it was read again
-   * @throws {ConflictError} some row is not as the batch expected; retrying after a reload may succeed
+   * @throws {OutdatedError} the configuration that the turns used has changed; it was read again
+   * @throws {ConflictError} a row is not as the batch expected; a retry after a reload may succeed
    * @throws {StoreUnavailableError} the database cannot be reached; the batch may or may not be stored
    */
   commit(batch: CommitBatch, bind: (numbers: readonly number[]) => void): Promise<void>;
-  /** Undelivered inbox messages for the shards but those of these numbers, oldest first, all as of one moment. */
-  inbox(shards: readonly number[], known: readonly number[], limit: number): Promise<InboxMessage[]>;
+  /**
+   * Undelivered inbox messages for the shards, oldest first, all as of one moment.
+   * @param known numbers of messages to leave out
+   * @param passedOver actors, as `addressText` writes them, of which no message is wanted
+   */
+  inbox(
+    shards: readonly number[],
+    known: readonly number[],
+    limit: number,
+    passedOver: readonly string[],
+  ): Promise<InboxMessage[]>;
   /** Actors of the shards whose wake-up is due, earliest first. */
   due(shards: readonly number[], now: Micros, limit: number): Promise<DueActor[]>;
   /** The earliest wake-up of the shards, or null. */
   nextWake(shards: readonly number[]): Promise<Micros | null>;
   /** Puts messages that no actor sent into the inbox, in order. @throws {StoreUnavailableError} they may be stored or not */
   post(messages: readonly PostedMessage[]): Promise<void>;
-  /** Takes the answers that wait for a member: they are gone from the store. One whose taker gets no answer is lost. */
+  /** Deletes and returns the replies for a member. If the result does not arrive, the replies are lost. */
   takeReplies(askedBy: string): Promise<StoredReply[]>;
   /** The newest epochs of some shards. */
   epochs(shards: readonly number[]): Promise<ShardEpoch[]>;
@@ -49,14 +58,14 @@ export interface LoadedActor {
 export interface CommitBatch {
   /** Epochs under which the committer believes to own the shards it touches. */
   readonly epochs: readonly ShardEpoch[];
-  /** Actors that need a number, in the order in which numbers are given. */
+  /** Actors that claim a number, in the order in which numbers are assigned. */
   readonly claims: readonly Address[];
   /**
-   * By key of the actor: the numbers that the commit before this one drew. Turns of this batch may have been taken
-   * before they were known, so that their records lack them.
+   * By key of the actor: the numbers that the previous commit assigned. Turns of this batch may have run before that, so
+   * that their records lack them.
    */
   readonly drawnBefore: ReadonlyMap<string, number>;
-  /** Version of what turns are decided with, as it was when the first of them ran; null when none did. */
+  /** Version of the configuration when the first turn of the batch ran; null without turns. */
   readonly decidedWith: number | null;
   readonly writes: readonly ActorWrite[];
   /** Durable messages used up by this batch. */
@@ -64,17 +73,19 @@ export interface CommitBatch {
   /** Messages to actors elsewhere, in order. */
   readonly sends: readonly OutgoingMessage[];
   readonly records: readonly RecordedEffect[];
-  /** Answers to requests of other members that this batch acted on. */
+  /** Replies to asks of other members that this batch applied. */
   readonly replies: readonly StoredReply[];
+  /** A large turn, committed beside other batches: it takes long and must block them as little as possible. */
+  readonly isLarge: boolean;
 }
 
-/** Somebody elsewhere who waits for the answer to a message. */
+/** A caller in another process that waits for the reply to a message. */
 export interface Asker {
   /** The member that asked. */
   readonly askedBy: string;
-  /** Under which name it knows the request. */
+  /** Its id of the ask. */
   readonly askId: string;
-  /** Nobody waits any more after this. */
+  /** The caller waits until then. */
   readonly expiresAt: Micros;
 }
 
@@ -82,7 +93,7 @@ export interface StoredReply extends Pick<Asker, 'askedBy' | 'askId'> {
   readonly outcome: ReplyOutcome;
 }
 
-/** What a turn answered, or why there was none: the message broke, or its time was over. */
+/** The reply of a turn, or why there is none: the message failed, or it expired before its turn. */
 export type ReplyOutcome =
   | { readonly reply: unknown }
   | { readonly error: string }
@@ -92,7 +103,7 @@ export interface PostedMessage {
   readonly to: Address;
   readonly shard: number;
   readonly message: ActorMessage;
-  /** Null when nobody waits for an answer. */
+  /** Null when no caller waits for a reply. */
   readonly asker: Asker | null;
 }
 
@@ -157,7 +168,7 @@ export class ConflictError extends Error {
   override readonly name: string = 'ConflictError';
 }
 
-/** Turns were decided with something that had changed meanwhile. Run again, they are decided with what is stored. */
+/** The turns used configuration that has changed since. Run again, they use the stored one. */
 export class OutdatedError extends ConflictError {
   override readonly name: string = 'OutdatedError';
 }
@@ -173,7 +184,7 @@ export class ReceiptGoneError extends ConflictError {
   }
 }
 
-/** No answer from the database. What was in flight may or may not be stored. */
+/** No answer from the database. The operation in flight may or may not be stored. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
 }

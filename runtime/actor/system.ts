@@ -7,8 +7,8 @@ import type { Receipt } from './store.ts';
  * What the rest of the service sees of the engine.
  *
  * Turns run one at a time per actor, many actors together. A *batch* collects the turns that are ready, follows the
- * messages they send to actors of this process, and commits all of it in one transaction; the next batch gathers
- * while the last one commits. Replies, hints and outbound calls of a batch happen after its commit. When a commit
+ * messages they send to actors of this process, and commits all of it in one transaction; the next batch is
+ * built while the last one commits. Replies, hints and outbound calls of a batch happen after its commit. When a commit
  * fails, every actor that it or a later batch touched is thrown away and loaded again.
  */
 export interface ActorSystem {
@@ -80,4 +80,9 @@ export interface Peers {
   call(shards: Iterable<number>): void;
   /** Answers wait for these members. */
   answered(members: Iterable<string>): void;
+}
+
+/** What a message is refused with whose actor another process owns. */
+export function elsewhere({ kind, key }: Address): MovedError {
+  return new MovedError(`${kind}/${key} is not in the care of this process`);
 }

@@ -1,8 +1,7 @@
 import { type Clock, type Micros, SECOND, type Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { type Address, addressText } from './address.ts';
-import { Backoff } from './backoff.ts';
-import type { EngineLimits } from './limits.ts';
+import { Backoff, type EngineLimits } from './limits.ts';
 import type { ActorStore, DueActor } from './store.ts';
 
 /** By how much a page grows when nothing of it could be dispatched. */

@@ -12,8 +12,7 @@ import {
 import { systemClock } from '../clock.ts';
 import { ALL_CHECKS } from './bridge-check/all-checks.ts';
 import { PUSH_SECRET } from './bridge-check/in-memory.fixture.ts';
-import { createInbox } from './bridge-check/inbox.ts';
-import { listen } from './bridge-check/listener.ts';
+import { createInbox, listen } from './bridge-check/inbox.ts';
 import { sendOverNetwork } from './bridge-check/send.ts';
 import { checkBridge, type Session } from './bridge-check/session.ts';
 import { bridgeCheck } from './bridge-check.ts';

@@ -1,8 +1,8 @@
 /** `tocsin bridge-reference`: an example of a bridge, with a messenger in memory to look at. */
 
-import { isHttpUrl, isPushSecret, isToken } from './bridge-check/formats.ts';
+import { isHttpUrl, isPushSecret, isToken } from './bridge-check/send.ts';
 import { startBridge } from './bridge-reference/server.ts';
-import { type Settings, SWITCHES, type Switch } from './bridge-reference/settings.ts';
+import { type Settings, SWITCHES, type Switch } from './bridge-reference/shapes.ts';
 import { type Command, type CommandIo, EXIT, type OptionValues } from './command.ts';
 
 const NAME = 'tocsin bridge-reference';

@@ -1,5 +1,6 @@
 /** What a subcommand of `tocsin` is, and how its words are read. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { DAY, HOUR, MINUTE, type Micros } from '../clock.ts';
 
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
@@ -109,4 +110,13 @@ function overview(commands: readonly Command[]): string {
     'Without a command it serves. "tocsin <command> --help" shows a command\'s options.',
     'Exit codes: 0 done, 1 failed or refused, 2 wrong usage.',
   ].join('\n');
+}
+
+const UNITS: Readonly<Record<string, Micros>> = { m: MINUTE, h: HOUR, d: DAY };
+
+/** Reads `90m`, `12h` or `3d`, µs; null for anything else and for nothing at all. */
+export function parseDuration(text: string): Micros | null {
+  const [, amount, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const length = Number(amount) * (UNITS[unit] ?? Number.NaN);
+  return length > 0 ? length : null;
 }

@@ -1,9 +1,9 @@
 /** `tocsin doctor` on real databases, well ones and broken ones. */
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../../storage/partitions.ts';
-import type { Sql } from '../../storage/records.ts';
+import { ensurePartitions } from '../../storage/postgres/partitions.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
+import { PARTITIONED_TABLES } from '../../storage/postgres/retention.ts';
 import { firstStart } from '../../test/configuration.ts';
 import { empty } from '../../test/emptied.ts';
 import { createTestDatabase, dropTestDatabase, useDatabase } from '../../test/postgres.ts';
@@ -11,7 +11,7 @@ import { MINUTE, systemClock } from '../clock.ts';
 import type { DatabaseSettings } from '../config.ts';
 import { createKeyring, masterKey } from '../secrets/keyring.ts';
 import { runCommandLine } from './command.ts';
-import { openReadOnly } from './doctor/database.ts';
+import { openReadOnly } from './doctor/database-checks.ts';
 import { doctor } from './doctor.ts';
 
 const key = randomBytes(32);
@@ -40,7 +40,7 @@ function environment(): Env {
     SVC_DATABASE_PORT: String(settings.port),
     SVC_DATABASE_NAME: settings.database,
     SVC_DATABASE_USER: settings.user,
-    SVC_DATABASE_PASSWORD: PASSWORD,
+    SVC_DATABASE_PASSWORD: settings.password ?? '',
     SVC_SECRET_KEYS: key.toString('base64'),
     SVC_PUBLIC_URL: 'http://127.0.0.1:8080',
     SVC_BOOTSTRAP_ADMIN_EMAIL: 'admin@a.example',
@@ -79,6 +79,45 @@ async function insertReplica(id: string, refreshedAgo: number, hasRedis = false)
       ${now - refreshedAgo}
     )`;
 }
+
+async function insertBridge(url: string, wrong: string | null = null): Promise<void> {
+  const keyring = createKeyring([masterKey(key)], masterKey(key).id);
+  const sealer = keyring.sealer(keyring.activeKeyId);
+  await sql`
+    insert into connections (
+      id, version, type, name, address, access, event_mode, limiter, proxy, created_at, bridge_token, inbound_error,
+      inbound_since, tokenless
+    ) values (
+      'CN1', 1, 'bridge', 'Zulip', ${url}, 1, 'poll', '{"limit": 5, "per_seconds": 1}',
+      '{"enabled": false, "type": null, "address": null, "username": null}', 1,
+      ${sealer.seal('connection.bridge_token', 'CN1', 'token')}, ${wrong},
+      ${wrong === null ? null : systemClock.now() - 5 * MINUTE}, false
+    )`;
+  await sql`
+    insert into destinations (
+      id, version, name, type, connection_id, channel_id, mentions, limiter, secrets_version, created_at, broken_since,
+      broken_reason
+    ) values (
+      'DS2', 1, 'ops', 'bridge', 'CN1', 'ops', '[]', '{}', 1, 1, ${systemClock.now() - 5 * MINUTE}, 'channel gone'
+    )`;
+}
+
+test('a bridge is looked at, and the channels behind it', async () => {
+  await insertBridge('http://169.254.169.254/', 'the answer is no JSON');
+  const { line, code } = await examine();
+  expect(line('connection')).toMatch(/^WARN connection CN1: "Zulip": 169\.254\.169\.254: .*outbound policy/);
+  expect(line('connection')).toMatch(/It was never reached.*No events for 5 min: the answer is no JSON\./);
+  expect(line('destination')).toMatch(/^WARN destination DS2: "ops": Broken for 5 min: channel gone/);
+  expect(code).toBe(0);
+  await sql`update connections set address = 'https://192.0.2.7', info = '{}', inbound_error = null`;
+  await sql`update destinations set broken_since = null, broken_reason = null`;
+  const well = await examine();
+  expect(well.line('connection')).toBe(
+    'OK connection CN1: "Zulip": 192.0.2.7 is 192.0.2.7, which may be called',
+  );
+  expect(well.line('destination')).toBe('OK destination DS2: "ops": posts through the Connection CN1');
+  expect((await examine({}, '--offline')).line('connection')).toBe('');
+});
 
 async function insertDestination(url: string, secret: string | null, broken: string | null = null) {
   const keyring = createKeyring([masterKey(key)], masterKey(key).id);
@@ -119,6 +158,7 @@ test('everything is OK in a database that was started on', async () => {
     'partitions',
     'backlog',
     'public_url',
+    'connection',
     'destination',
   ]);
   expect(code).toBe(0);
@@ -217,7 +257,7 @@ describe('the database', () => {
   });
 
   test('is not the one of the session connection', async () => {
-    const user = encodeURIComponent(settings.user);
+    const user = `${encodeURIComponent(settings.user)}:${encodeURIComponent(settings.password ?? '')}`;
     const url = `postgres://${user}@${encodeURIComponent(settings.host)}:${settings.port}/postgres`;
     const { code, line } = await examine({ SVC_DATABASE_SESSION_URL: url });
     expect(code).toBe(1);
@@ -366,7 +406,7 @@ test('no secret appears in any output', async () => {
     'canary-destination-secret',
   );
   const secrets = [
-    PASSWORD,
+    settings.password ?? '',
     REDIS_PASSWORD,
     ADMIN_PASSWORD,
     key.toString('base64'),

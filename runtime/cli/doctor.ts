@@ -3,22 +3,19 @@ import { type Clock, systemClock } from '../clock.ts';
 import { systemResolve } from '../outbound/judge-target.ts';
 import { createMask } from '../secrets/masking.ts';
 import { type Command, EXIT } from './command.ts';
-import { destinationsCheck, publicUrlCheck } from './doctor/address-checks.ts';
-import { type CheckResult, runChecks } from './doctor/check.ts';
-import { openReadOnly } from './doctor/database.ts';
-import { databaseChecks } from './doctor/database-checks.ts';
-import { keyChecks } from './doctor/keys-checks.ts';
+import { connectionsCheck, destinationsCheck, publicUrlCheck } from './doctor/address-checks.ts';
+import { type CheckResult, isWell, jsonOf, lineOf, presentable, runChecks } from './doctor/check.ts';
+import { databaseChecks, openReadOnly } from './doctor/database-checks.ts';
+import { keyChecks, secretsOf, settingsCheck } from './doctor/keys-checks.ts';
 import { redisCheck } from './doctor/redis-check.ts';
 import { replicasCheck } from './doctor/replicas-check.ts';
-import { isWell, jsonOf, lineOf, presentable } from './doctor/report.ts';
-import { secretsOf, settingsCheck } from './doctor/settings-check.ts';
 import { upkeepChecks } from './doctor/upkeep-checks.ts';
 import { type CheckedConfig, readCheckedConfig, thisMachine } from './settings.ts';
 
 const HELP = `Usage: tocsin doctor [--offline] [--json]
 
-Checks settings, database, Redis, replicas, keys, clocks, partitions, queues and Destinations, with the environment of
-the service. It changes nothing, sends nothing to Destinations, and needs no running service. One line a check:
+Checks settings, database, Redis, replicas, keys, clocks, partitions, queues, Connections and Destinations, with the
+environment of the service. It changes nothing, sends nothing to bridges and Destinations, and needs no running service. One line a check:
 
   OK <check>: <detail>      all is well
   WARN <check>: <detail>    works, and somebody should look at it
@@ -77,7 +74,7 @@ async function examine(read: CheckedConfig, { isOffline, clock, report }: Examin
     ...keyChecks({ database: main, masterKeys, clock }),
     ...upkeepChecks(main, clock),
     publicUrlCheck(addresses),
-    ...(isOffline ? [] : [destinationsCheck(addresses)]),
+    ...(isOffline ? [] : [connectionsCheck(addresses), destinationsCheck(addresses)]),
   ];
   try {
     await runChecks(checks, clock, report);

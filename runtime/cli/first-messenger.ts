@@ -1,8 +1,9 @@
 /** A messenger in memory beside `quickstart`: what a message looks like, before any real messenger is connected. */
 import { randomBytes } from 'node:crypto';
-import { access, readFile, writeFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startBridge } from './bridge-reference/server.ts';
+import { createWhole } from './write-whole.ts';
 
 export const MESSENGER_PORT = 8090;
 /** It shares the memory of the service, which may run for months. */
@@ -49,6 +50,6 @@ async function readToken(folder: string): Promise<string> {
   const file = fileIn(folder);
   if (await hadMessenger(folder)) return (await readFile(file, 'utf8')).trim();
   const token = randomBytes(24).toString('base64url');
-  await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  await createWhole(file, `${token}\n`);
   return token;
 }

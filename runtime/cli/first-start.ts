@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { newIntegrationToken } from '../../actors/integration/token.ts';
+import { newIntegrationToken } from '../../actors/integration/snippets.ts';
+import { createWhole } from './write-whole.ts';
 
 export interface FirstStart {
   readonly password: string;
@@ -25,7 +26,7 @@ export async function readFirstStart(folder: string): Promise<FirstStart | null>
   if (kept === '') return null;
   if (kept !== null) return { ...(JSON.parse(kept) as Omit<FirstStart, 'wasPending'>), wasPending: true };
   const made = { password: randomBytes(12).toString('base64url'), token: newIntegrationToken(randomBytes) };
-  await writeFile(fileIn(folder), JSON.stringify(made), { mode: 0o600, flag: 'wx' });
+  await createWhole(fileIn(folder), JSON.stringify(made));
   return { ...made, wasPending: false };
 }
 

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { SnapshotSettled } from '../../actors/feed/effects.ts';
 import type { NewSnapshot } from '../../actors/feed/ports.ts';
-import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../../storage/partitions.ts';
-import type { Sql } from '../../storage/records.ts';
-import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
-import { newSnapshot } from '../../storage/snapshots.fixture.ts';
-import { createSnapshotQueue, settledSnapshots, snapshotReceipts } from '../../storage/snapshots.ts';
+import { ensurePartitions } from '../../storage/postgres/partitions.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
+import { PARTITIONED_TABLES } from '../../storage/postgres/retention.ts';
+import { createSnapshotQueue, settledSnapshots, snapshotReceipts } from '../../storage/snapshots/queue.ts';
+import { newSnapshot } from '../../storage/snapshots/snapshots.fixture.ts';
+import { createSnapshotWriter } from '../../storage/snapshots/writer.ts';
 import { firstStart } from '../../test/configuration.ts';
 import { empty } from '../../test/emptied.ts';
 import { useDatabase } from '../../test/postgres.ts';
@@ -17,6 +17,7 @@ import { DAY, HOUR, MINUTE, type Micros, systemClock } from '../clock.ts';
 import type { DatabaseSettings } from '../config.ts';
 import type { PublicId } from '../public-id.ts';
 import { runCommandLine } from './command.ts';
+import { ingestFailed } from './ingest-failed.ts';
 import { ingestReplay } from './ingest-replay.ts';
 
 const SENDER = 'NT000000000001' as PublicId;
@@ -47,19 +48,21 @@ async function insertIntegration(id: string, name: string, deletedAt: Micros | n
     ) values (${id}, 1, false, ${name}, '', '{}', 45, false, 300, ${now}, ${deletedAt})`;
 }
 
+const environment = () => ({
+  SVC_DATABASE_HOST: settings.host,
+  SVC_DATABASE_PORT: String(settings.port),
+  SVC_DATABASE_NAME: settings.database,
+  SVC_DATABASE_USER: settings.user,
+  SVC_DATABASE_PASSWORD: settings.password ?? '',
+  SVC_SECRET_KEYS: randomBytes(32).toString('base64'),
+  SVC_PUBLIC_URL: 'http://127.0.0.1:8080',
+});
+
 async function replay(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const out: string[] = [];
   const err: string[] = [];
   const io = {
-    env: {
-      SVC_DATABASE_HOST: settings.host,
-      SVC_DATABASE_PORT: String(settings.port),
-      SVC_DATABASE_NAME: settings.database,
-      SVC_DATABASE_USER: settings.user,
-      SVC_SECRET_KEYS: randomBytes(32).toString('base64'),
-      SVC_PUBLIC_URL: 'http://127.0.0.1:8080',
-      ...env,
-    },
+    env: { ...environment(), ...env },
     out: (line: string) => out.push(line),
     err: (line: string) => err.push(line),
   };
@@ -111,6 +114,40 @@ async function counted(): Promise<number> {
     select coalesce(sum(snapshot_count), 0)::int as count from integration_counter_slots`;
   return row?.count ?? 0;
 }
+
+describe('ingest failed', () => {
+  async function listed(words: readonly string[] = []) {
+    const out: string[] = [];
+    const code = await runCommandLine(['ingest', 'failed', ...words], [ingestFailed], {
+      env: environment(),
+      out: (line) => out.push(line),
+      err: (line) => out.push(line),
+    });
+    return { code, out };
+  }
+
+  test('says at once how many bodies of each Integration were no Snapshots, and why the last one', async () => {
+    await processed();
+    expect(await listed()).toEqual({ code: 0, out: ['No accepted body of the last 24h failed.'] });
+    await failed({ receivedAt: now - 2 * DAY });
+    await failed({ receivedAt: now - HOUR });
+    const last = await failed({ receivedAt: now - MINUTE });
+    const { code, out } = await listed();
+    expect([code, out.length]).toEqual([1, 2]);
+    expect(out[0]).toBe(`prod (${SENDER}): 2 of the last 24h failed; nobody was told of their alerts`);
+    expect(out[1]).toMatch(new RegExp(`^  last ${last} at .*Z: body: not JSON$`));
+    const json = await listed(['--since', '3d', '--json']);
+    expect(JSON.parse(json.out.join(''))).toMatchObject({
+      items: [
+        { integration: { id: SENDER, name: 'prod' }, count: 3, last: { id: last, error: 'body: not JSON' } },
+      ],
+    });
+  });
+
+  test('refuses a period that it does not understand', async () => {
+    expect((await listed(['--since', 'yesterday'])).code).toBe(2);
+  });
+});
 
 describe('what was settled within the period', () => {
   test('waits once more, in the order of receipt, with its receipt and what it was before', async () => {

@@ -1,15 +1,13 @@
 /** `tocsin ingest replay`: has Stored Snapshots of a period processed once more (ingestion §9, operations §10). */
 
 import { codePoints } from '../../actors/text.ts';
-import { appendAudit } from '../../storage/audit.ts';
-import { logAudited } from '../../storage/audit-commits.ts';
-import { connect } from '../../storage/connection.ts';
+import { appendAudit, logAudited } from '../../storage/access/audit.ts';
 import { requireSchema } from '../../storage/migrate.ts';
-import { reachDatabase } from '../../storage/reach-database.ts';
-import { type ReplayOutcome, replaySnapshots } from '../../storage/snapshot-replay.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import { reachDatabase } from '../../storage/postgres/database-check.ts';
+import { type ReplayOutcome, replaySnapshots } from '../../storage/snapshots/stored-snapshots.ts';
 import { SECOND, systemClock, systemMonotonic } from '../clock.ts';
-import { type Command, type CommandIo, EXIT, type OptionValues } from './command.ts';
-import { parseDuration } from './duration.ts';
+import { type Command, type CommandIo, EXIT, type OptionValues, parseDuration } from './command.ts';
 import { reportStartFailure } from './run-service.ts';
 import { logFor, readSettings, thisMachine } from './settings.ts';
 

@@ -1,7 +1,8 @@
 /** `tocsin migrate`: brings the schema of the database to the version that this build knows. */
-import { connect } from '../../storage/connection.ts';
+
 import { migrate as applyMigrations } from '../../storage/migrate.ts';
-import { reachDatabase } from '../../storage/reach-database.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import { reachDatabase } from '../../storage/postgres/database-check.ts';
 import { systemMonotonic } from '../clock.ts';
 import { type Command, EXIT } from './command.ts';
 import { reportStartFailure } from './run-service.ts';

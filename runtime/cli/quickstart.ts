@@ -1,18 +1,22 @@
 /** `tocsin quickstart`: a complete installation in one folder, for trying out and for single machines. */
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { alertmanagerSnippet, ingestEndpoint } from '../../actors/integration/snippets.ts';
-import { startEmbeddedPostgres } from '../../storage/embedded.ts';
 import {
   ensureFirstIntegration,
+  ensureFirstMessenger,
   type FirstIntegration,
+  type FirstMessenger,
   findFirstIntegration,
-} from '../../storage/first-integration.ts';
-import { ensureFirstMessenger, type FirstMessenger, hasMessenger } from '../../storage/first-messenger.ts';
+  hasMessenger,
+} from '../../storage/configuration/first-rows.ts';
+import { startEmbeddedPostgres } from '../../storage/postgres/embedded/embedded.ts';
 import { systemClock } from '../clock.ts';
-import type { ServiceSettings } from '../compose/settings.ts';
+import type { ServiceSettings } from '../compose/database.ts';
 import { parseHostPort } from '../config.ts';
+import { isOpenWithoutHttps } from '../config-values.ts';
+import { readDocuments } from '../documents.ts';
 import type { Log } from '../log.ts';
 import { type Command, type CommandIo, EXIT, type OptionValues } from './command.ts';
 import {
@@ -25,6 +29,7 @@ import {
 import { type FirstStart, forgetFirstStart, readFirstStart } from './first-start.ts';
 import { type Cleanup, runUntilStopped, startHere } from './run-service.ts';
 import { logFor, readSettings, thisMachine } from './settings.ts';
+import { createWhole } from './write-whole.ts';
 
 const HELP = `Usage: tocsin quickstart [--data-dir DIR] [--app HOST:PORT] [--ingest HOST:PORT]
                          [--internal HOST:PORT] [--messenger PORT|off] [--json]
@@ -40,7 +45,7 @@ Alertmanager. Password and token are shown on the first start only: afterwards o
   --messenger PORT|off  a messenger in memory to try Tocsin with, at this port of 127.0.0.1 (default 8090; off with --json
                         unless a port is given). On the first start it gets a Connection and a channel, the Default route
                         is told there, and the outbound policy allows 127.0.0.1. A restart forgets its messages
-  --json                print one JSON line once ready, for programs
+  --json                print one JSON line once ready, for programs; logs go to stderr
 
 SVC_* variables count as for "serve"; SVC_DATABASE_* names a database to use instead of the embedded one.`;
 
@@ -81,7 +86,8 @@ export async function runQuickstart(
     return EXIT.usage;
   }
   const machine = thisMachine();
-  const log = logFor(io.env, 'warn', machine);
+  // With --json, stdout carries the one line that programs wait for, and nothing else.
+  const log = logFor(io.env, 'warn', machine, values.json ? io.err : undefined);
   const folder = path.resolve(textOf(values['data-dir']) ?? 'data');
   return runUntilStopped(io, log, async (cleanups) => {
     const env = await prepareFolder(folder, values, io.env, log, cleanups);
@@ -113,6 +119,7 @@ export async function runQuickstart(
     });
     const isShown = first !== null && !given && (adminCreated || first.wasPending);
     const shown: Shown = {
+      isOpenWithoutHttps: isOpenWithoutHttps(settings.publicUrl, settings.listen.app),
       urls: { ...urls, ingestPublic: settings.ingestUrl },
       login: given?.login ?? LOGIN,
       password: isShown ? first.password : null,
@@ -200,11 +207,12 @@ async function prepareFolder(
     ),
   );
   const postgres = await starting;
-  const { host, port, database, user } = postgres.settings;
+  const { host, port, database, user, password } = postgres.settings;
   env.SVC_DATABASE_HOST = host;
   env.SVC_DATABASE_PORT = String(port);
   env.SVC_DATABASE_NAME = database;
   env.SVC_DATABASE_USER = user;
+  env.SVC_DATABASE_PASSWORD = password ?? '';
   env.SVC_DATABASE_SSLMODE = 'disable';
   return env;
 }
@@ -220,7 +228,7 @@ async function keyFile(folder: string): Promise<string> {
     () => true,
     () => false,
   );
-  if (!exists) await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+  if (!exists) await createWhole(file, `${randomBytes(32).toString('base64')}\n`);
   return file;
 }
 
@@ -232,7 +240,9 @@ function urlOf(listen: string): string {
   return `http://${everywhere ? 'localhost' : host}:${port}`;
 }
 
-interface Shown {
+export interface Shown {
+  /** Other machines reach the app over plain http and cannot sign in there. */
+  readonly isOpenWithoutHttps: boolean;
   readonly urls: {
     readonly app: string;
     readonly ingest: string;
@@ -262,25 +272,18 @@ function jsonLine({ urls, login, password, integration, messengerUrl }: Shown): 
   });
 }
 
-function forPeople({ urls, login, password, integration, messengerUrl }: Shown): string {
-  const lines = ['', `  Tocsin is ready: ${urls.app}`, `  Login:    ${login}`];
-  lines.push(`  Password: ${password ?? 'as it was shown or set before'}`);
-  if (messengerUrl) lines.push(`  Messages: ${messengerUrl} shows what a messenger would get`);
-  if (!integration?.token) {
-    lines.push('', '  Tokens for senders are under Integrations in the UI.', '');
-    return lines.join('\n');
-  }
-  const snippet = alertmanagerSnippet({
-    name: integration.name,
-    ingestUrl: urls.ingestPublic,
-    token: integration.token,
-  });
-  lines.push(
-    `  Token of the Integration "${integration.name}": ${integration.token}`,
-    '',
-    '  Password and token are shown this once. Paste this into alertmanager.yml and reload Alertmanager:',
-    '',
-    snippet,
-  );
-  return lines.join('\n');
+const render = readDocuments<{ quickstart: Shown & { readonly snippet: string | null } }>(
+  path.join(import.meta.dirname, 'documents'),
+  String,
+);
+
+/** The first screen of a start. */
+export function forPeople(shown: Shown): string {
+  const { integration, urls } = shown;
+  const token = integration?.token;
+  const snippet =
+    integration && token
+      ? alertmanagerSnippet({ name: integration.name, ingestUrl: urls.ingestPublic, token })
+      : null;
+  return render('quickstart', { ...shown, snippet });
 }

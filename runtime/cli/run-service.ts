@@ -1,15 +1,14 @@
 /** Runs the service in this process until a signal ends it: shared by `serve` and `quickstart`. */
-import type { ListenAddress } from '../../http/listeners.ts';
-import { isUnavailable } from '../../storage/connection.ts';
-import { systemClock } from '../clock.ts';
-import { type OpenOptions, openDatabase } from '../compose/database.ts';
-import { tellOutagesOnce } from '../compose/outage-log.ts';
+import type { ListenAddress } from '../../http/server/listeners.ts';
+import { isUnavailable } from '../../storage/postgres/connection.ts';
+import { type Clock, SECOND, systemClock } from '../clock.ts';
+import { type OpenOptions, openDatabase, type ServiceSettings } from '../compose/database.ts';
 import { askOf } from '../compose/placement.ts';
 import { startService } from '../compose/service.ts';
-import type { ServiceSettings } from '../compose/settings.ts';
 import type { Log } from '../log.ts';
 import { readVersion } from '../version.ts';
-import { type CommandIo, EXIT } from './command.ts';
+import { type Command, type CommandIo, EXIT } from './command.ts';
+import { logFor, readSettings, thisMachine } from './settings.ts';
 
 /** How long everything may take to end after a signal, ms (operations §2.3). */
 const GRACE_MS = 20_000;
@@ -146,3 +145,52 @@ function stopSignal(log: Log): Promise<'stopped'> {
     process.on('SIGINT', onSignal);
   });
 }
+
+/**
+ * A log that tells of an outage once, however many notice it, and of its end.
+ * @param ask resolves when the database answers
+ */
+export function tellOutagesOnce(log: Log, ask: () => Promise<unknown>, clock: Clock): Log {
+  let isOut = false;
+  const askAgain = () => {
+    clock.after(SECOND, () => {
+      ask().then(() => {
+        isOut = false;
+        log('database_restored');
+      }, askAgain);
+    });
+  };
+  return (event, fields) => {
+    if (event === 'database_unavailable') {
+      if (isOut) return;
+      isOut = true;
+      askAgain();
+    }
+    log(event, fields);
+  };
+}
+
+/** `tocsin serve`: production. Everything comes from SVC_* variables; nothing is generated. */
+export const serve: Command = {
+  name: 'serve',
+  summary: 'serve, configured by SVC_* variables only (the default)',
+  help: `Usage: tocsin serve
+
+Serves until SIGTERM. Configuration comes from SVC_* variables only; it starts with a database whose schema is current
+(see "tocsin migrate") and with the master keys of that database, and never makes either.`,
+  options: {},
+  run(_values, io) {
+    const machine = thisMachine();
+    const log = logFor(io.env, 'info', machine);
+    return runUntilStopped(io, log, async (cleanups) => {
+      const read = readSettings(io.env, log, { acceptPrintedKeys: false, machine });
+      if ('errors' in read) {
+        for (const line of read.errors) io.err(line);
+        return false;
+      }
+      const { settings, migrateOnStart } = read;
+      await startHere({ settings, log, env: io.env, migrate: migrateOnStart, cleanups });
+      return true;
+    });
+  },
+};

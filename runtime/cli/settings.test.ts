@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { judgeSettings } from './doctor/keys-checks.ts';
 import { readCheckedConfig } from './settings.ts';
 
 const options = {
@@ -36,4 +40,24 @@ test('keys that are printed in documentation are for trying out only', () => {
     'masterKeys.length',
     1,
   );
+});
+
+test('a keys file that others may read is a warning at the start and for doctor', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-keys-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'secret-keys');
+  writeFileSync(file, PRINTED, { mode: 0o600 });
+  const env = {
+    SVC_DATABASE_URL: 'postgres://a@b/c',
+    SVC_SECRET_KEYS_FILE: file,
+    SVC_PUBLIC_URL: 'https://a.example',
+  };
+  const check = () => readCheckedConfig(env, { ...options, acceptPrintedKeys: true });
+  expect(check()).toMatchObject({ warnings: [] });
+  chmodSync(file, 0o640);
+  expect(check()).toMatchObject({ warnings: [{ event: 'secret_keys_file_mode' }] });
+  expect(judgeSettings(check())).toMatchObject({
+    verdict: 'WARN',
+    detail: expect.stringContaining('chmod 600'),
+  });
 });

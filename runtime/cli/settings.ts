@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { cpus, hostname } from 'node:os';
-import type { ServiceSettings } from '../compose/settings.ts';
+import type { ServiceSettings } from '../compose/database.ts';
 import {
   type Config,
   type ConfigWarning,

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Hint } from '../../actors/effects.ts';
 import { cellOf } from '../../actors/links/configuration.ts';
-import { createWebhookSettings } from '../../storage/destination-rows.ts';
-import { createDirectory } from '../../storage/directory.ts';
-import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
-import { createLinkSource } from '../../storage/link-source.ts';
+import { createWebhookSettings } from '../../storage/configuration/destination-rows.ts';
+import { createDirectory } from '../../storage/configuration/directory.ts';
+import { createLinkSource } from '../../storage/configuration/link-source.ts';
+import { createIntegrationTokens } from '../../storage/integrations/tokens.ts';
 import { firstStart, insertDestination, NOW } from '../../test/configuration.ts';
 import { empty } from '../../test/emptied.ts';
 import { createManualClock } from '../../test/fakes/manual-clock.ts';
@@ -38,7 +38,7 @@ async function remembering(id: string, signals: HubMember | null) {
     gone.add(listener);
     return () => void gone.delete(listener);
   };
-  const others = signals && { signals, mirrors: () => false, onGone };
+  const others = signals && { signals, hasIsolated: () => false, onGone };
   const sharing = { me: { id, boot: '1' }, main: sql, clock, log, others };
   const { broadcast, hints } = createShared(sharing);
   const directory = createDirectory({ sql, clock, log });

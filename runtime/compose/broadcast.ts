@@ -1,25 +1,25 @@
 /**
  * Makes several processes look like one to their callers: hints reach browsers everywhere, and what a process remembers
- * of the configuration follows what any of them saves. A process that is alone has nobody to follow.
+ * of the configuration follows what any of them saves. A single process follows nothing.
  */
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { Hint, HintBus } from '../../actors/effects.ts';
 import type { IntegrationTokens } from '../../actors/integration/ports.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
-import { createHintBus, createSharedHintBus } from '../../http/hint-bus.ts';
-import { createAnnouncementStore } from '../../storage/announcements.ts';
-import { appendAudit } from '../../storage/audit.ts';
+import { createHintBus, createSharedHintBus } from '../../http/live/hint-bus.ts';
+import { appendAudit } from '../../storage/access/audit.ts';
+import type { WebhookSettingsSource } from '../../storage/configuration/destination-rows.ts';
+import type { StoredDirectory } from '../../storage/configuration/directory.ts';
+import type { StoredLinks } from '../../storage/configuration/link-source.ts';
+import { createOutboundPolicyStore } from '../../storage/configuration/organization.ts';
+import { createAnnouncementStore } from '../../storage/engine/announcements.ts';
 import {
   type ConfigurationWatch,
   createConfigurationWatch,
   noConfigurationWatch,
-} from '../../storage/configuration-watch.ts';
-import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
-import type { StoredDirectory } from '../../storage/directory.ts';
-import { readActiveKeyId } from '../../storage/keyring.ts';
-import type { StoredLinks } from '../../storage/link-source.ts';
-import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
-import type { Sql } from '../../storage/records.ts';
+} from '../../storage/engine/configuration-watch.ts';
+import { readActiveKeyId } from '../../storage/keys/keyring.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 import { type Broadcast, createBroadcast, noBroadcast } from '../broadcast.ts';
 import { type Clock, SECOND, systemMonotonic, type Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -35,7 +35,7 @@ export interface SharedDeps {
   /** Null when this process is the only one. */
   readonly others: {
     readonly signals: Signals;
-    mirrors(): boolean;
+    hasIsolated(): boolean;
     onGone(listener: () => void): () => void;
   } | null;
 }
@@ -56,13 +56,13 @@ export function createShared({ me, main, clock, log, others }: SharedDeps): Shar
     me: memberText(me),
     signals: others.signals,
     fallback: createAnnouncementStore(main, clock),
-    mirrors: () => others.mirrors(),
+    hasIsolated: () => others.hasIsolated(),
     clock,
     log,
   });
   logLiveUpdates(others.signals, clock, log);
   const hints = createSharedHintBus({ broadcast, clock });
-  // A replica that was killed may have stored changes that it told nobody of.
+  // A replica that was killed may have stored changes that it did not announce.
   const stopDoubting = others.onGone(() => broadcast.doubt());
   const stop = async () => {
     stopDoubting();
@@ -75,7 +75,7 @@ export function createShared({ me, main, clock, log, others }: SharedDeps): Shar
 /** Signals that are away for less make hints no later than without them: each subscription takes them away briefly. */
 const TOLD_AFTER = SECOND;
 
-/** While signals are away, hints between replicas are late by a second (operations §5.5, §9). */
+/** While signals are away, hints between replicas are late by a second (operations §5.5 rule 2). */
 function logLiveUpdates(signals: Signals, clock: Clock, log: Log): void {
   let telling: Timer | null = null;
   let wasTold = false;
@@ -111,7 +111,7 @@ export interface FollowDeps extends SharedDeps {
 
 export interface Following {
   readonly watch: ConfigurationWatch;
-  /** For whoever saves: the same memory, and what it is told here the others are told as well. */
+  /** For whoever saves: the same memory; what changes it here is announced to the other replicas. */
   readonly saving: {
     readonly directory: DirectorySource;
     readonly tokens: { invalidate(): Promise<void> };
@@ -123,7 +123,7 @@ export interface Following {
 
 const TOPIC = 'configuration';
 
-/** Says nothing but that something was saved: whoever hears it looks what. */
+/** Announces only that something was saved: receivers read what changed. */
 export function followConfiguration(deps: FollowDeps): Following {
   const { broadcast, memory } = deps;
   const watch = deps.others === null ? noConfigurationWatch : watchOver(deps);

@@ -1,25 +1,22 @@
 /** Connections: from a committed turn to a call of a bridge and back, and from a pushed event to its effect. */
 
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
-import { createAnswers } from '../../actors/connection/bridge/answers.ts';
-import { type BridgeClient, createBridgeClient } from '../../actors/connection/bridge/client.ts';
+import { type BridgeClient, createBridgeClient, type Opener } from '../../actors/connection/bridge/client.ts';
 import { createInfoReader, type InfoReader } from '../../actors/connection/bridge/info-reader.ts';
-import { createEventIntake } from '../../actors/connection/bridge/intake.ts';
-import type { Opener } from '../../actors/connection/bridge/open.ts';
+import { createAnswers, createEventIntake } from '../../actors/connection/bridge/intake.ts';
 import { createPoller } from '../../actors/connection/bridge/poller.ts';
 import { createPushReceiver, type PushReceiver } from '../../actors/connection/bridge/push-receiver.ts';
-import { createReactions } from '../../actors/connection/bridge/reactions/index.ts';
+import { createReactions } from '../../actors/connection/bridge/reactions.ts';
 import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
-import { createConnectionPerformer } from '../../actors/connection/performer.ts';
-import { createWaitingTokens, type WaitingTokens } from '../../actors/connection/waiting-token.ts';
+import { createWaitingTokens, type WaitingTokens } from '../../actors/connection/tokens.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
 import { ROLE_PERMISSIONS } from '../../http/permissions.ts';
-import { COMMAND_PERMISSIONS } from '../../http/resources/alert-groups-body.ts';
-import { createLinkRequestStore } from '../../storage/account-link-requests.ts';
-import { appendAudit } from '../../storage/audit.ts';
-import { createEventFacts } from '../../storage/connection-events.ts';
-import { readBridgeSettings } from '../../storage/connection-rows.ts';
+import { COMMAND_PERMISSIONS } from '../../http/resources/alert-groups/bodies.ts';
+import { createLinkRequestStore } from '../../storage/access/account-link-requests.ts';
+import { appendAudit } from '../../storage/access/audit.ts';
+import { readBridgeSettings } from '../../storage/configuration/connection-rows.ts';
+import { createEventFacts } from '../../storage/delivery/connection-events.ts';
 import type { ActorSystem } from '../actor/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -27,6 +24,7 @@ import type { OutboundCaller } from '../outbound/caller.ts';
 import type { RequestRecorder } from '../outbound/request-log/recorder.ts';
 import type { PublicId } from '../public-id.ts';
 import type { Database } from './database.ts';
+import { createConnectionPerformer } from './performer.ts';
 
 export interface ConnectionsDeps {
   readonly database: Pick<Database, 'main' | 'keyring'>;

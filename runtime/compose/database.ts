@@ -1,22 +1,27 @@
 /** Opens the database, brings its schema and its first rows to where this build needs them. */
+
+import { Gauge, type Registry } from 'prom-client';
 import { createPasswords } from '../../actors/access/passwords.ts';
-import { ensureAccess } from '../../storage/access-ensure.ts';
-import { appendAudit } from '../../storage/audit.ts';
-import { logAudited } from '../../storage/audit-commits.ts';
-import { connect, openSession } from '../../storage/connection.ts';
-import { inspectDatabase, keepsSession, OLDEST_POSTGRES } from '../../storage/database-check.ts';
-import { ensureDefaults } from '../../storage/ensure.ts';
-import { ensureKeyring, KeyringError } from '../../storage/keyring.ts';
+import type { ListenAddress, Listener } from '../../http/server/listeners.ts';
+import { appendAudit, logAudited } from '../../storage/access/audit.ts';
+import { type BootstrapAdmin, ensureAccess } from '../../storage/access/ensure-access.ts';
+import { ensureDefaults } from '../../storage/configuration/first-rows.ts';
+import { ensureKeyring, KeyringError } from '../../storage/keys/keyring.ts';
 import { migrate, requireSchema, withMigrationLock } from '../../storage/migrate.ts';
-import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../../storage/partitions.ts';
-import { reachDatabase } from '../../storage/reach-database.ts';
-import type { Sql, Transaction } from '../../storage/records.ts';
+import { connect, createPoolLoad, openSession, type PoolLoad } from '../../storage/postgres/connection.ts';
+import {
+  inspectDatabase,
+  keepsSession,
+  OLDEST_POSTGRES,
+  reachDatabase,
+} from '../../storage/postgres/database-check.ts';
+import { ensurePartitions } from '../../storage/postgres/partitions.ts';
+import type { Sql, Transaction } from '../../storage/postgres/records.ts';
+import { PARTITIONED_TABLES } from '../../storage/postgres/retention.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
-import type { Log } from '../log.ts';
-import type { SwitchableKeyring } from '../secrets/keyring.ts';
-import { applicationName, type ConnectionPurpose } from './application-name.ts';
-import type { ServiceSettings } from './settings.ts';
+import type { DatabaseSettings } from '../config.ts';
+import type { Log, LogLevel } from '../log.ts';
+import type { MasterKey, SwitchableKeyring } from '../secrets/keyring.ts';
 
 /** A commit takes milliseconds; what other statements wait for takes seconds at most. Silence beyond is a lost server, ms. */
 const COMMIT_ANSWER_WITHIN = 10_000;
@@ -42,6 +47,8 @@ export interface Database {
   /** One connection for the engine's commits, one for the accept path: neither waits for a reader. */
   readonly commits: Sql;
   readonly accepts: Sql;
+  /** How much of each pool is in use, by its purpose. */
+  readonly pools: PoolLoads;
   readonly keyring: SwitchableKeyring;
   /** Whether this start made the first Admin. */
   readonly adminCreated: boolean;
@@ -69,9 +76,13 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
     monotonic: systemMonotonic,
   });
   await prepareSchema(options);
-  const pool = (max: number, purpose: ConnectionPurpose, answerWithin: number, stalledAfter: Session) =>
-    connect(settings.database, {
+  const pools: Record<string, PoolLoad> = {};
+  const pool = (max: number, purpose: ConnectionPurpose, answerWithin: number, stalledAfter: Session) => {
+    const load = createPoolLoad(max);
+    pools[purpose] = load;
+    return connect(settings.database, {
       max,
+      load,
       applicationName: applicationName(purpose, settings.replicaId),
       answerWithin,
       prepare: settings.prepareStatements,
@@ -79,6 +90,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
       // A transaction pooler takes no settings of a session.
       ...(settings.prepareStatements ? { session: stalledAfter } : {}),
     });
+  };
   const main = pool(settings.poolMax, 'main', ANSWER_WITHIN, STALLED.main);
   const commits = pool(1, 'commits', COMMIT_ANSWER_WITHIN, STALLED.commits);
   const accepts = pool(1, 'ingestion', COMMIT_ANSWER_WITHIN, STALLED.accepts);
@@ -88,7 +100,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   try {
     const { keyring, adminCreated } = await ensureFirstRows(options, main);
     log('keyring_loaded', { key_ids: keyring.heldKeyIds, active_key_id: keyring.activeKeyId });
-    return { main, commits, accepts, keyring, adminCreated, close };
+    return { main, commits, accepts, pools, keyring, adminCreated, close };
   } catch (error) {
     await close();
     if (error instanceof KeyringError) log(error.problem);
@@ -162,4 +174,92 @@ async function ensureFirstRows(
   } finally {
     await session.end({ timeout: 5 });
   }
+}
+
+/** How the connections of a replica are called in `pg_stat_activity`, so that an operator sees who is who. */
+
+export type ConnectionPurpose = 'main' | 'commits' | 'ingestion' | 'lock' | 'start';
+
+/** PostgreSQL cuts what is longer, bytes. */
+const LONGEST = 63;
+
+/**
+ * `tocsin <purpose> <replica id>`, at most 63 bytes. Of a long id the end is kept: replicas of one installation begin
+ * alike.
+ * @param replicaId ASCII (operations §1.1)
+ */
+export function applicationName(purpose: ConnectionPurpose, replicaId: string): string {
+  const start = `tocsin ${purpose} `;
+  return start + replicaId.slice(-(LONGEST - start.length));
+}
+
+/** By the purpose of the pool. */
+type PoolLoads = Readonly<Record<string, PoolLoad>>;
+
+export function createPoolMetrics(registry: Registry) {
+  let pools: PoolLoads = {};
+  const inUse = ({ begun, open }: PoolLoad) => Math.min(begun, open);
+  new Gauge({
+    name: 'svc_db_pool_connections',
+    help: 'Open connections to the database: in_use run a statement or a transaction.',
+    labelNames: ['pool', 'state'] as const,
+    registers: [registry],
+    collect() {
+      for (const [pool, load] of Object.entries(pools)) {
+        this.set({ pool, state: 'in_use' }, inUse(load));
+        this.set({ pool, state: 'idle' }, load.open - inUse(load));
+      }
+    },
+  });
+  const show = (name: string, help: string, value: (load: PoolLoad) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['pool'] as const,
+      registers: [registry],
+      collect() {
+        for (const [pool, load] of Object.entries(pools)) this.set({ pool }, value(load));
+      },
+    });
+  show('svc_db_pool_max_connections', 'Connections that the pool opens at most.', ({ max }) => max);
+  show(
+    'svc_db_pool_waiting',
+    'Statements and transactions that were begun beyond the connections of the pool.',
+    ({ begun, max }) => Math.max(0, begun - max),
+  );
+  return {
+    /** Makes the gauges show these pools; to be called once. */
+    watch(loads: PoolLoads) {
+      pools = loads;
+    },
+  };
+}
+
+/** What the service is started with, whoever worked it out: `serve` from the environment, `quickstart` from a folder. */
+export interface ServiceSettings {
+  readonly listen: Readonly<Record<Listener, ListenAddress>>;
+  /** Address for people, without a trailing slash. */
+  readonly publicUrl: string;
+  /** Address for machines, without a trailing slash. */
+  readonly ingestUrl: string;
+  /** CIDR notation. */
+  readonly trustedProxies: readonly string[];
+  readonly database: DatabaseSettings;
+  /** Where connections keep their session; the same as `database` unless a transaction pooler stands before it. */
+  readonly sessionDatabase: DatabaseSettings;
+  /** False behind a transaction pooler, which cannot keep prepared statements. */
+  readonly prepareStatements: boolean;
+  /** Connections of the main pool at most. */
+  readonly poolMax: number;
+  /** In the order of the list; the first becomes active on a new database. */
+  readonly masterKeys: readonly MasterKey[];
+  readonly bootstrap: BootstrapAdmin | null;
+  /** Where several replicas meet; null for the only one. */
+  readonly redis: { readonly url: string; readonly prefix: string } | null;
+  readonly replicaId: string;
+  /** Of the runbook links in Internal alerts; null for none, undefined for the pages that Tocsin serves itself. */
+  readonly runbookBaseUrl: string | null | undefined;
+  readonly logLevel: LogLevel;
+  /** Whether accepted Snapshots are processed. Only the accept bench measures without. */
+  readonly processing: 'on' | 'paused';
 }

@@ -1,51 +1,61 @@
 /** The actor engine with every kind of actor, on PostgreSQL. */
 import { randomBytes } from 'node:crypto';
+import { getHeapStatistics } from 'node:v8';
 import type { Registry } from 'prom-client';
 import { createAlertGroup } from '../../actors/alert-group/actor.ts';
 import { createContestedAlerts } from '../../actors/alert-group/ports.ts';
 import { createConnectionActor } from '../../actors/connection/actor.ts';
 import { createDestination } from '../../actors/destination/actor.ts';
-import type { WebhookBodies } from '../../actors/destination/webhook-bodies.ts';
+import type { WebhookBodies } from '../../actors/destination/webhook-request.ts';
 import { createFeedActor } from '../../actors/feed/actor.ts';
 import type { FeedMessage } from '../../actors/feed/messages.ts';
 import { createIntegrationActor } from '../../actors/integration/actor.ts';
 import { createRouteActor } from '../../actors/route/actor.ts';
-import { createActorStore } from '../../storage/actor-store.ts';
-import { alertGroupWriters, alertRows, createRelatedGroups } from '../../storage/alert-groups.ts';
-import { auditRecords } from '../../storage/audit.ts';
-import { unlessUnavailable } from '../../storage/connection.ts';
+import { auditRecords } from '../../storage/access/audit.ts';
+import {
+  alertGroupWriters,
+  alertRows,
+  createRelatedGroups,
+} from '../../storage/alert-groups/alert-groups.ts';
+import type { StoredDirectory } from '../../storage/configuration/directory.ts';
 import {
   connectionWriter,
   createConnectionRowLoader,
   eventClaims,
-} from '../../storage/connection-records.ts';
-import { createDecisions } from '../../storage/decisions.ts';
-import { createDeliveryReads } from '../../storage/deliveries.ts';
-import { deliveryRecords } from '../../storage/delivery-records.ts';
-import type { StoredDirectory } from '../../storage/directory.ts';
-import { createHomes, createSlots, feedPresences, feedRows, heardFeeds } from '../../storage/feeds.ts';
-import { integrationRows, integrationWriters } from '../../storage/integration-states.ts';
-import { createIntegrationWatch } from '../../storage/integration-watch.ts';
-import { announcing, type InternalAlerts } from '../../storage/internal-alerts.ts';
-import { routeTemplateErrors } from '../../storage/route-template-errors.ts';
-import { settledSnapshots, snapshotReceipts, snapshotSetAside } from '../../storage/snapshots.ts';
-import { createHeldGroups, stormRecords } from '../../storage/storms.ts';
-import { createWaitingEvents, destinationRowLoader } from '../../storage/webhook-events.ts';
-import { createWebhookRecordWriter } from '../../storage/webhook-records.ts';
+} from '../../storage/delivery/connection-events.ts';
+import { createDeliveryReads, deliveryRecords } from '../../storage/delivery/deliveries.ts';
+import { createHeldGroups, routeTemplateErrors, stormRecords } from '../../storage/delivery/storms.ts';
+import { createWaitingEvents, destinationRowLoader } from '../../storage/delivery/webhook-events.ts';
+import { createWebhookRecordWriter } from '../../storage/delivery/webhook-records.ts';
+import { createActorStore } from '../../storage/engine/actor-store.ts';
+import { createDecisions } from '../../storage/engine/configuration-watch.ts';
+import { announcing, type InternalAlerts } from '../../storage/integrations/internal-alerts.ts';
+import { integrationRows, integrationWriters } from '../../storage/integrations/states.ts';
+import { createIntegrationWatch } from '../../storage/integrations/watch.ts';
+import { unlessServersFault } from '../../storage/postgres/connection.ts';
+import {
+  createHomes,
+  createSlots,
+  feedPresences,
+  feedRows,
+  heardFeeds,
+} from '../../storage/snapshots/feeds.ts';
+import { settledSnapshots, snapshotReceipts, snapshotSetAside } from '../../storage/snapshots/queue.ts';
 import {
   type ActorSystem,
   type Address,
   type AnyActorDefinition,
   createActorMetrics,
   createActorSystem,
+  memoryWithin,
   type Peers,
   type Performer,
   type Placement,
 } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Database } from './database.ts';
-import type { ServiceSettings } from './settings.ts';
+import type { PublicId } from '../public-id.ts';
+import type { Database, ServiceSettings } from './database.ts';
 
 export interface EngineDeps {
   readonly settings: ServiceSettings;
@@ -61,15 +71,20 @@ export interface EngineDeps {
   readonly bodies: WebhookBodies;
   readonly internalAlerts: InternalAlerts;
   readonly holdsBack: (actor: Address) => boolean;
+  /** Drops what senders keep of the settings of a Destination. */
+  readonly forgetSettings: (destinationId: PublicId) => void;
 }
 
-/** A look-up that found no database is repeated by the engine, which tells it from a defect by the class of the error. */
+/**
+ * A look-up that found no database, was refused by it for a reason of its own, or met another transaction, is repeated by
+ * the engine, which tells it from a defect by the class of the error.
+ */
 export function withPatientLookUps(definition: AnyActorDefinition): AnyActorDefinition {
   return {
     ...definition,
     prepare(actor, message, following) {
       const pending = definition.prepare?.(actor, message, following) ?? null;
-      return pending && unlessUnavailable(() => pending);
+      return pending && unlessServersFault(() => pending);
     },
   };
 }
@@ -122,6 +137,7 @@ export function createEngine(deps: EngineDeps): ActorSystem {
         directory,
         waiting: createWaitingEvents(main),
         deliveries: createDeliveryReads(main),
+        forgetSettings: deps.forgetSettings,
       }),
       createConnectionActor(),
       createRouteActor({ directory, held: createHeldGroups(main) }),
@@ -135,6 +151,7 @@ export function createEngine(deps: EngineDeps): ActorSystem {
     log,
     metrics: createActorMetrics(deps.registry),
     peers: deps.peers,
+    limits: { memory: memoryWithin(getHeapStatistics().heap_size_limit) },
     monotonic: systemMonotonic,
     holdsBack: deps.holdsBack,
     setAside: (to, message, _receipt, error) =>

@@ -1,19 +1,23 @@
 /** Every metric of the service in one registry, without starting it: for the reference page and for checks of rules. */
+
+import path from 'node:path';
 import type { Registry } from 'prom-client';
 import { array, number, object, optional, parse, picklist, string } from 'valibot';
-import { createOidcMetrics } from '../../actors/access/oidc/metrics.ts';
+import { createOidcMetrics } from '../../actors/access/oidc/rechecks.ts';
 import { createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { createSystemMetrics } from '../../actors/system/metrics.ts';
 import { createTemplateMetrics } from '../../actors/templates/metrics.ts';
+import { createHttpMetrics } from '../../http/app.ts';
 import { createIngestMetrics } from '../../http/ingest/index.ts';
-import { createHttpMetrics } from '../../http/metrics.ts';
 import { createActorMetrics } from '../actor/index.ts';
 import { createClockSkewMetrics } from '../clock-skew.ts';
+import { readDocuments } from '../documents.ts';
 import { createRegistry } from '../metrics.ts';
 import { createOutboundMetrics } from '../outbound/metrics.ts';
 import { createPlacementMetrics } from '../placement/metrics.ts';
-import { createRedisMetrics } from '../redis/metrics.ts';
+import { createRedisMetrics } from '../redis/link.ts';
+import { createPoolMetrics } from './database.ts';
 import { createHousekeepingMetrics } from './housekeeping.ts';
 
 const DESCRIBED = object({
@@ -25,7 +29,7 @@ const DESCRIBED = object({
   upperBounds: optional(array(number())),
 });
 
-export interface MetricDescription {
+interface MetricDescription {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
@@ -59,6 +63,20 @@ function registryOfAll(): Registry {
   createClockSkewMetrics(registry);
   createSystemMetrics(registry);
   createHousekeepingMetrics(registry);
+  createPoolMetrics(registry);
   createOidcMetrics(registry);
   return registry;
+}
+
+/** The page docs/metrics.md, written from the registry (operations §8). */
+const OWN = /^svc_/;
+
+/** Generated; a test compares it with the committed page. */
+export function metricsPage(): string {
+  const render = readDocuments<{ metrics: { metrics: readonly MetricDescription[] } }>(
+    path.join(import.meta.dirname, 'documents'),
+    String,
+  );
+  const own = [...everyMetric().values()].filter(({ name }) => OWN.test(name));
+  return render('metrics', { metrics: own.sort((a, b) => (a.name < b.name ? -1 : 1)) });
 }

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ORGANIZATION_DEFAULTS } from '../../actors/access/organization.ts';
-import { createGroupReader } from '../../storage/alert-groups.ts';
-import { dayOf } from '../../storage/day.ts';
-import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../../storage/partitions.ts';
-import { trimTimeline } from '../../storage/retention.ts';
+import { createGroupReader } from '../../storage/alert-groups/alert-groups.ts';
+import { dayOf, ensurePartitions } from '../../storage/postgres/partitions.ts';
+import { PARTITIONED_TABLES, trimTimeline } from '../../storage/postgres/retention.ts';
 import { firstStart, insertAlert, insertGroup } from '../../test/configuration.ts';
 import { empty } from '../../test/emptied.ts';
 import { useDatabase } from '../../test/postgres.ts';
@@ -312,6 +310,24 @@ describe('Alert Groups', () => {
     ]) {
       expect(left.map(({ id }) => id)).toEqual([kept]);
     }
+  });
+
+  test('are counted table by table in one line a run, which names the next full hour', async () => {
+    await ensurePartitions(database.sql(), NOW, PARTITIONED_TABLES);
+    await group(ago(730, 1));
+    const lines = (await housekeep(NOW + 1)).filter(([event]) => event === 'retention_finished');
+    expect(lines.map(([, fields]) => fields)).toEqual([
+      {
+        reason: 'schedule',
+        removed: expect.objectContaining({ alert_group_details: 1, alert_groups: 1 }),
+        complete: true,
+        partitions_dropped: [],
+        duration_ms: 0,
+        next_at: '2026-06-15T13:00:00Z',
+      },
+    ]);
+    const nothing = (await housekeep(NOW + 1)).find(([event]) => event === 'retention_finished');
+    expect(nothing?.[1]).toMatchObject({ removed: {}, complete: true });
   });
 
   test('are looked at again within a minute when a period is changed', async () => {

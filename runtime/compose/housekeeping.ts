@@ -3,24 +3,28 @@
  * independent: what one could not do, its next round does.
  */
 import { Counter, type Registry } from 'prom-client';
-import { readOrganization } from '../../storage/access-ensure.ts';
-import { pruneAccess } from '../../storage/access-prune.ts';
-import { pruneLinkRequests } from '../../storage/account-link-tokens.ts';
-import { createChangePruning } from '../../storage/changed-groups.ts';
-import { pruneLooseMessages, pruneStormDeliveries } from '../../storage/delivery-pruning.ts';
-import { pruneExchange } from '../../storage/exchange-prune.ts';
-import { removeGroupDetails, removeGroups } from '../../storage/group-retention.ts';
-import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../../storage/partitions.ts';
-import type { Sql } from '../../storage/records.ts';
-import { pruneReplicaRecords } from '../../storage/replica-records.ts';
-import { pruneRequestRecords } from '../../storage/request-records.ts';
-import { rerenderOldButtons } from '../../storage/rerender.ts';
-import { RETENTION_STEPS, trimTimeline } from '../../storage/retention.ts';
-import { inTransaction } from '../../storage/transaction.ts';
-import { pruneWebhookEvents } from '../../storage/webhook-events.ts';
-import { type Clock, DAY, HOUR, MINUTE } from '../clock.ts';
-import type { LeaderTask } from '../leader-tasks.ts';
+import { pruneAccess } from '../../storage/access/access.ts';
+import { pruneLinkRequests } from '../../storage/access/account-link-tokens.ts';
+import { createChangePruning } from '../../storage/alert-groups/recent/recent-groups.ts';
+import { readOrganization } from '../../storage/configuration/organization.ts';
+import { pruneLooseMessages, pruneStormDeliveries } from '../../storage/delivery/deliveries.ts';
+import { pruneRequestRecords } from '../../storage/delivery/request-log.ts';
+import { rerenderOldButtons } from '../../storage/delivery/rerender.ts';
+import { pruneWebhookEvents } from '../../storage/delivery/webhook-events.ts';
+import { pruneExchange } from '../../storage/engine/announcements.ts';
+import { pruneReplicaRecords } from '../../storage/engine/replica-records.ts';
+import { ensurePartitions } from '../../storage/postgres/partitions.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
+import {
+  PARTITIONED_TABLES,
+  RETENTION_STEPS,
+  removeGroupDetails,
+  removeGroups,
+  trimTimeline,
+} from '../../storage/postgres/retention.ts';
+import { inTransaction } from '../../storage/postgres/transaction.ts';
+import { type Clock, DAY, formatInstant, HOUR, MINUTE } from '../clock.ts';
+import { type LeaderTask, untilNext } from '../leader-tasks.ts';
 import type { Log } from '../log.ts';
 
 /** Rows removed by one statement. */
@@ -53,7 +57,7 @@ export function housekeepingTasks(deps: HousekeepingDeps): readonly LeaderTask[]
   const { sql, clock } = deps;
   const pruneChanges = createChangePruning(sql);
   return [
-    { name: 'housekeeping', every: HOUR, run: (goesOn) => inTurn(deps, goesOn) },
+    { ...RETENTION, name: 'housekeeping', run: (goesOn) => retain(deps, 'schedule', goesOn) },
     retentionChanges(deps),
     {
       // Every minute: at the rate of requests between replicas an hour of them would be worth reading around.
@@ -79,19 +83,57 @@ function retentionChanges(deps: HousekeepingDeps): LeaderTask {
       const { settings } = await readOrganization(deps.sql);
       const before = known;
       known = JSON.stringify(settings.retention);
-      if (before !== null && before !== known) await inTurn(deps, goesOn);
+      if (before !== null && before !== known) await retain(deps, 'period_changed', goesOn);
     },
   };
 }
 
-/** Its parts one after the other: whoever has just taken the lead needs the connections for its actors. */
-async function inTurn(deps: HousekeepingDeps, goesOn: () => boolean): Promise<void> {
+/** At each full hour (UTC), and when a Leader takes over (organization §8 rule 1). */
+const RETENTION = { every: HOUR, isAligned: true } as const;
+
+/** Runs every part of retention once and logs what it removed, table by table. */
+async function retain(
+  deps: HousekeepingDeps,
+  reason: 'schedule' | 'period_changed',
+  goesOn: () => boolean,
+): Promise<void> {
+  const began = deps.clock.now();
+  const removed: Record<string, number> = {};
+  const dropped: string[] = [];
+  const counting: Removing = {
+    ...deps,
+    removedRows(table, rows) {
+      if (rows > 0) removed[table] = (removed[table] ?? 0) + rows;
+    },
+    droppedPartitions: (names) => void dropped.push(...names),
+  };
+  const complete = await inTurn(counting, goesOn);
+  const now = deps.clock.now();
+  deps.log('retention_finished', {
+    ...{ reason, removed, complete },
+    partitions_dropped: dropped,
+    duration_ms: Math.round((now - began) / 1000),
+    next_at: formatInstant(now + untilNext(RETENTION, now)),
+  });
+}
+
+interface Removing extends HousekeepingDeps {
+  removedRows(table: string, rows: number): void;
+  droppedPartitions(names: readonly string[]): void;
+}
+
+/**
+ * Its parts one after the other: whoever has just taken the lead needs the connections for its actors.
+ * @returns whether every part was done
+ */
+async function inTurn(deps: Removing, goesOn: () => boolean): Promise<boolean> {
   const { sql, clock, log, poke } = deps;
+  let complete = true;
   const parts: Readonly<Record<string, () => Promise<void>>> = {
     partitions: () => keepPartitions(deps, goesOn),
     access_pruning: async () => countPruned(deps, { ...(await pruneAccess(sql, clock.now())) }),
     link_pruning: async () => countPruned(deps, { ...(await pruneLinkRequests(sql, clock.now())) }),
-    // A replica that had not heard of another active key yet may have signed with the one before.
+    // A replica that did not know the new active key yet may have signed with the one before.
     button_signing: async () => {
       const told = await inTransaction(sql, (tx) => rerenderOldButtons(tx, clock.now()));
       if (told > 0) poke();
@@ -113,25 +155,30 @@ async function inTurn(deps: HousekeepingDeps, goesOn: () => boolean): Promise<vo
     },
   };
   for (const [task, run] of Object.entries(parts)) {
-    if (!goesOn()) return;
+    if (!goesOn()) return false;
     try {
       await run();
     } catch (error) {
       // What is left over costs nothing but room; the next hour tries again.
       log('leader_task_failed', { task, error: String(error) });
+      complete = false;
     }
   }
+  return complete;
 }
 
-function countPruned({ metrics, log }: HousekeepingDeps, tables: Readonly<Record<string, number>>): void {
+function countPruned(deps: HousekeepingDeps | Removing, tables: Readonly<Record<string, number>>): void {
+  const { metrics, log } = deps;
   for (const [table, rows] of Object.entries(tables)) {
     if (rows === 0) continue;
+    if ('removedRows' in deps) deps.removedRows(table, rows);
     metrics.pruned(table, rows);
     log('short_lived_pruned', { table, rows });
   }
 }
 
-async function keepPartitions({ sql, clock, log }: HousekeepingDeps, goesOn: () => boolean): Promise<void> {
+async function keepPartitions(deps: Removing, goesOn: () => boolean): Promise<void> {
+  const { sql, clock, log } = deps;
   /** Names of what was made or dropped; none when it failed. */
   const maintain = async (work: () => Promise<string[]>): Promise<string[]> => {
     if (!goesOn()) return [];
@@ -153,6 +200,7 @@ async function keepPartitions({ sql, clock, log }: HousekeepingDeps, goesOn: () 
       })),
     );
   }
+  deps.droppedPartitions(dropped);
   if (created.length + dropped.length > 0) log('partitions_maintained', { created, dropped });
 }
 
@@ -171,12 +219,15 @@ async function pruneDeliveries(
 }
 
 /** Resolved Alert Groups lose their details after some months and are forgotten after years. */
-async function keepGroups({ sql, clock, log }: HousekeepingDeps, goesOn: () => boolean): Promise<void> {
+async function keepGroups(deps: Removing, goesOn: () => boolean): Promise<void> {
+  const { sql, clock, log } = deps;
   const { settings } = await readOrganization(sql);
   const { alert_details_days: detailed, alert_group_summaries_days: known } = settings.retention;
   const ago = (days: number) => clock.now() - days * DAY;
   const emptied = await inBatches((limit) => removeGroupDetails(sql, ago(detailed), limit), goesOn);
   const removed = await inBatches((limit) => removeGroups(sql, ago(known), limit), goesOn);
+  deps.removedRows('alert_group_details', emptied);
+  deps.removedRows('alert_groups', removed);
   if (emptied + removed > 0) log('alert_groups_purged', { details: emptied, summaries: removed });
 }
 

@@ -2,11 +2,10 @@
 import type { HintBus } from '../../actors/effects.ts';
 import type { SystemMetrics } from '../../actors/system/metrics.ts';
 import { beat } from '../../actors/system/outgoing-heartbeat.ts';
-import { markAlive, tellDowntime } from '../../storage/downtimes.ts';
-import { tellUntold } from '../../storage/integration-news.ts';
-import { createHeartbeatStore } from '../../storage/outgoing-heartbeat.ts';
-import type { Sql } from '../../storage/records.ts';
-import { readGauges } from '../../storage/system-status.ts';
+import { createHeartbeatStore, markAlive, tellDowntime } from '../../storage/engine/signs-of-life.ts';
+import { readGauges } from '../../storage/engine/system-status.ts';
+import { tellUntold } from '../../storage/integrations/integrations.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 import { type Clock, formatInstant, SECOND } from '../clock.ts';
 import { createLeaderTasks, type LeaderTask, type LeaderTasks } from '../leader-tasks.ts';
 import type { Log } from '../log.ts';

@@ -1,30 +1,38 @@
 /** Messages: from a committed turn of a Destination to a messenger and back. */
 import { randomBytes } from 'node:crypto';
+import type { WebhookSend } from '../../actors/destination/effects.ts';
 import type { DestinationProbe, MessageSend } from '../../actors/destination/messages/calls.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { createBridgeAdapter } from '../../actors/destination/sending/bridge-adapter.ts';
 import { createContentReader } from '../../actors/destination/sending/content.ts';
 import { createRenderReports } from '../../actors/destination/sending/reports.ts';
-import { createRouteTemplates } from '../../actors/destination/sending/route-templates.ts';
-import { createSceneReader, type SceneReader } from '../../actors/destination/sending/scene.ts';
+import {
+  createRouteTemplates,
+  createSceneReader,
+  type SceneReader,
+} from '../../actors/destination/sending/scene.ts';
 import { createMessageSender } from '../../actors/destination/sending/sender.ts';
 import { createTemplateAdapter } from '../../actors/destination/template-mode/adapter.ts';
+import { createWebhookBodies, type WebhookBodies } from '../../actors/destination/webhook-request.ts';
+import { createWebhookSender } from '../../actors/destination/webhook-sender.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
-import { accountsOf } from '../../storage/account-links.ts';
-import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups.ts';
-import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
+import { accountsOf } from '../../storage/access/account-links.ts';
+import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups/alert-groups.ts';
+import { createBridgeTargets, readDestinationType } from '../../storage/configuration/connection-rows.ts';
 import {
-  createBridgeTargets,
-  createStormReader,
-  readDestinationType,
-} from '../../storage/message-settings.ts';
+  createWebhookSettings,
+  type WebhookSettingsSource,
+} from '../../storage/configuration/destination-rows.ts';
+import { createStormReader } from '../../storage/delivery/storms.ts';
+import { readWebhookBody } from '../../storage/delivery/webhook-events.ts';
 import { type ActorSystem, shardOf } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
 import { createPauseWatch } from '../pause-watch.ts';
+import type { PublicId } from '../public-id.ts';
 import type { Connections } from './connections.ts';
 import type { Database } from './database.ts';
 import type { TemplateWork } from './templates.ts';
@@ -36,7 +44,7 @@ export interface MessagesDeps {
   readonly caller: OutboundCaller;
   readonly directory: DirectorySource;
   readonly links: LinkSource;
-  readonly templates: Pick<TemplateWork, 'failures' | 'metrics'>;
+  readonly templates: Pick<TemplateWork, 'failures' | 'metrics' | 'timer'>;
   readonly deliveryMetrics: DeliveryMetrics;
   readonly publicUrl: string;
   readonly version: string;
@@ -48,6 +56,8 @@ export interface MessagesDeps {
 export interface Messages {
   /** What messages are laid out from; tests and previews read it, too. */
   readonly scenes: SceneReader;
+  /** Drops what is kept of where messages of a Destination go. */
+  forget(destinationId: PublicId): void;
   send(effect: MessageSend | DestinationProbe): void;
   /** Whether a call of a Destination of the shard is under way. */
   isCalling(shard: number): boolean;
@@ -71,14 +81,10 @@ export function createMessages(deps: MessagesDeps): Messages {
     publicUrl: deps.publicUrl,
     version: deps.version,
     clock,
-    monotonic: systemMonotonic,
+    monotonic: templates.timer,
   });
-  const bridge = createBridgeAdapter({
-    ...connections,
-    keyring,
-    clock,
-    target: createBridgeTargets(main, clock),
-  });
+  const targets = createBridgeTargets(main, clock);
+  const bridge = createBridgeAdapter({ ...connections, keyring, clock, target: targets.read });
   const webhook = createTemplateAdapter({
     caller: deps.caller,
     settings: deps.webhooks.template,
@@ -106,5 +112,47 @@ export function createMessages(deps: MessagesDeps): Messages {
     for (const id of sender.calling()) if (shardOf(destinationAddress(id)) === shard) return true;
     return false;
   };
-  return { scenes, send: sender.send, isCalling, finish: sender.finish };
+  return { scenes, forget: targets.forget, send: sender.send, isCalling, finish: sender.finish };
+}
+
+/** Outgoing webhooks: from a committed turn of a Destination to a request and back. */
+export interface DeliveryDeps {
+  readonly database: Database;
+  readonly caller: OutboundCaller;
+  readonly deliveryMetrics: DeliveryMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
+}
+
+export interface Delivery {
+  readonly bodies: WebhookBodies;
+  readonly settings: WebhookSettingsSource;
+  send(effect: WebhookSend): void;
+  /** Whether a call of a Destination of the shard is under way. */
+  isCalling(shard: number): boolean;
+  /** Begins no further call and waits for those under way. */
+  finish(): Promise<void>;
+}
+
+export function createDelivery(deps: DeliveryDeps): Delivery {
+  const { main, keyring } = deps.database;
+  const bodies = createWebhookBodies();
+  const settings = createWebhookSettings(main, deps.clock);
+  const sender = createWebhookSender({
+    caller: deps.caller,
+    system: deps.system,
+    pauses: createPauseWatch(deps.clock, systemMonotonic),
+    keyring,
+    clock: deps.clock,
+    log: deps.log,
+    deliveryMetrics: deps.deliveryMetrics,
+    settings: settings.events,
+    body: async (eventId) => bodies.get(eventId) ?? readWebhookBody(main, eventId),
+  });
+  const isCalling = (shard: number): boolean => {
+    for (const id of sender.calling()) if (shardOf(destinationAddress(id)) === shard) return true;
+    return false;
+  };
+  return { bodies, settings, send: sender.send, isCalling, finish: sender.finish };
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Transaction } from '../../storage/records.ts';
+import type { Transaction } from '../../storage/postgres/records.ts';
 import { meanwhile } from '../../test/harness/meanwhile.ts';
 import type { SignedIn } from '../../test/http-server.ts';
 import { useDatabase } from '../../test/postgres.ts';

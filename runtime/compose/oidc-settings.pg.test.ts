@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../../storage/partitions.ts';
+import { ensurePartitions } from '../../storage/postgres/partitions.ts';
+import { PARTITIONED_TABLES } from '../../storage/postgres/retention.ts';
 import { empty } from '../../test/emptied.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { DAY } from '../clock.ts';

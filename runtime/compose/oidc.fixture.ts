@@ -5,15 +5,16 @@ import { onTestFinished } from 'vitest';
 import { apiTokenHash, newApiToken } from '../../actors/access/api-tokens.ts';
 import type { RoleName } from '../../actors/access/user.ts';
 import { PERMISSIONS } from '../../http/permissions.ts';
-import { oidcSettingsOperations } from '../../http/resources/oidc-settings.ts';
-import { createAccessStore } from '../../storage/access.ts';
-import { createApiTokens } from '../../storage/api-tokens.ts';
-import { appendAudit } from '../../storage/audit.ts';
-import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../../storage/partitions.ts';
-import { createPeople } from '../../storage/people.ts';
-import type { Sql } from '../../storage/records.ts';
+import { oidcSettingsOperations } from '../../http/resources/access/oidc-settings.ts';
+import { createAccessStore } from '../../storage/access/access.ts';
+import { createApiTokens } from '../../storage/access/api-tokens.ts';
+import { appendAudit } from '../../storage/access/audit.ts';
+import { createPeople } from '../../storage/access/users.ts';
+import { ensurePartitions } from '../../storage/postgres/partitions.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
+import { PARTITIONED_TABLES } from '../../storage/postgres/retention.ts';
 import { firstStart, internalAlerts } from '../../test/configuration.ts';
+import { empty } from '../../test/emptied.ts';
 import { createManualClock } from '../../test/fakes/manual-clock.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../test/harness/identity-provider.ts';
 import { type Received, type SignedIn, startHttp } from '../../test/http-server.ts';
@@ -55,6 +56,7 @@ export async function startWithProvider(sql: Sql) {
   await firstStart(sql, key);
   await ensurePartitions(sql, clock.now(), PARTITIONED_TABLES);
   await resetSettings(sql);
+  await empty(sql, 'login_throttles', 'oidc_requests');
 
   const provider = await startIdentityProvider(CALLBACK);
   const metrics = createOutboundMetrics(registry);
@@ -71,7 +73,7 @@ export async function startWithProvider(sql: Sql) {
     ...{ access, internalAlerts, caller, registry, clock, log },
   });
   const server = await startHttp({
-    ...{ access, clock, log, registry },
+    ...{ access, clock, log, registry, trustedProxies: ['127.0.0.0/8'] },
     people: createPeople({ sql, appendAudit, keyring, log }),
     tokens: createApiTokens({ sql, log }),
     singleSignOn: oidc.singleSignOn,
@@ -151,9 +153,11 @@ export async function startWithProvider(sql: Sql) {
     return { status, location: String(headers.location), cookie: session?.split(';')[0] ?? null, setCookies };
   };
 
-  const begin = async (returnTo?: string) => {
+  const begin = async (returnTo?: string, from = '192.0.2.1') => {
     const query = returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
-    const { status, headers } = await send('GET', `/api/v1/sessions/oidc/start${query}`);
+    const { status, headers } = await send('GET', `/api/v1/sessions/oidc/start${query}`, {
+      headers: { 'x-forwarded-for': from },
+    });
     const [state = ''] = (headers['set-cookie']?.[0] ?? '').split(';', 1);
     return { status, url: String(headers.location), state, setCookie: headers['set-cookie']?.[0] ?? '' };
   };

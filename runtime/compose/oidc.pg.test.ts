@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { useDatabase } from '../../test/postgres.ts';
+import { HOUR } from '../clock.ts';
 import { startWithProvider } from './oidc.fixture.ts';
 
 const database = useDatabase();
@@ -121,12 +122,53 @@ describe('the way there and back', () => {
   });
 });
 
+describe('sign-ins that were begun and not finished', () => {
+  const pendingOf = (source: string) =>
+    lab.sql`select 1 from oidc_requests where source = ${source}`.then((rows) => rows.length);
+
+  test('from one address push out its own oldest ones and nobody else', async () => {
+    await lab.settings();
+    lab.visit('sub-1', ANN);
+    const mine = await lab.begin('/routes', '192.0.2.1');
+    const [oldest] = [await lab.begin('/', '2001:db8::1')];
+    for (let count = 0; count < 120; count++) {
+      lab.clock.advance(1);
+      await lab.begin('/', `2001:db8::${count}`);
+    }
+    lab.clock.advance(1);
+    const newest = await lab.begin('/integrations', '2001:db8::ffff');
+    expect(await pendingOf('source/2001:db8::/64')).toBe(100);
+
+    const land = async ({ url, state }: typeof mine) =>
+      (await lab.land(await lab.atProvider(url), [state])).location;
+    expect(await land(mine)).toBe('/routes');
+    expect(await land(newest)).toBe('/integrations');
+    expect(await land(oldest)).toBe('/sign-in?error=invalid_request');
+  });
+
+  test('from a hundred thousand addresses keep nobody from signing in', async () => {
+    await lab.settings();
+    await lab.sql`
+      insert into oidc_requests (state_hash, nonce, return_to, expires_at, source)
+      select decode(lpad(to_hex(n), 64, '0'), 'hex'), 'n', '/', ${lab.clock.now() + HOUR}, 'source/' || n
+      from generate_series(1, 100000) n`;
+    lab.visit('sub-1', ANN);
+    expect(await lab.signIn()).toMatchObject({ location: '/' });
+  });
+});
+
 describe('refusals', () => {
   const failing = async (error: string, landing: Promise<{ location: string; cookie: string | null }>) => {
     expect(await landing).toMatchObject({ location: `/sign-in?error=${error}`, cookie: null });
     expect(lab.logged.filter(({ event }) => event === 'oidc_sign_in_failed')).toHaveLength(1);
     const text = await lab.registry.metrics();
     expect(text).toContain('svc_login_failures_total{method="oidc"} 1');
+    expect(await lab.audited()).toContainEqual(
+      expect.objectContaining({
+        ...{ action: 'session.oidc_refused', actor_kind: 'system' },
+        details: expect.objectContaining({ reason: error }),
+      }),
+    );
   };
 
   test('a nonce of another sign-in', async () => {
@@ -144,6 +186,12 @@ describe('refusals', () => {
     const callback = await lab.atProvider(url);
     await failing('invalid_request', lab.land(callback, [other.state]));
     expect(await lab.land(callback, [])).toMatchObject({ location: '/sign-in?error=invalid_request' });
+  });
+
+  test('of one address fill no Audit log', async () => {
+    const callback = new URL('https://tocsin.test/api/v1/sessions/oidc/callback?state=made-up&code=x');
+    for (let count = 0; count < 50; count++) await lab.land(callback, []);
+    expect(await lab.audited()).toHaveLength(3);
   });
 
   test('a state that was used', async () => {

@@ -1,19 +1,33 @@
 /** What happens once a commit is durable: each kind of performed effect has one place where it goes. */
+
+import type { Registry } from 'prom-client';
 import type { GroupPerformed, StatusChanged } from '../../actors/alert-group/effects.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
-import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
-import type { WebhookSend } from '../../actors/destination/effects.ts';
+import type { ConnectionPerformed, PollBegun } from '../../actors/connection/effects.ts';
+import type {
+  DeliveryHappened,
+  DestinationHealthChanged,
+  WebhookSend,
+} from '../../actors/destination/effects.ts';
 import type { DestinationProbe, MessageSend } from '../../actors/destination/messages/calls.ts';
-import { createDestinationPerformer, type DestinationPerformed } from '../../actors/destination/performer.ts';
-import type { DirectorySource } from '../../actors/directory.ts';
+import type { Directory, DirectorySource } from '../../actors/directory.ts';
 import type { HintBus, HintSent } from '../../actors/effects.ts';
 import type { InternalAlertReported, SnapshotReported } from '../../actors/feed/effects.ts';
 import type { HeartbeatChanged, IntegrationPerformed } from '../../actors/integration/effects.ts';
 import type { StormChanged } from '../../actors/route/effects.ts';
 import type { IngestMetrics } from '../../http/ingest/index.ts';
+import { readOutboundPolicy } from '../../storage/configuration/organization.ts';
+import { createRequestLogStore } from '../../storage/delivery/request-log.ts';
+import { isUnavailable } from '../../storage/postgres/connection.ts';
 import type { Performer } from '../actor/index.ts';
-import { formatInstantOrNull } from '../clock.ts';
+import { atMost, type Clock, formatInstantOrNull, SECOND } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { createOutboundCaller, type OutboundCaller } from '../outbound/caller.ts';
+import { createOutboundClient, type OutboundClient } from '../outbound/client.ts';
+import { createOutboundMetrics, type OutboundMetrics } from '../outbound/metrics.ts';
+import { createRequestRecorder, type RequestRecorder } from '../outbound/request-log/recorder.ts';
+import type { Version } from '../version.ts';
+import type { Database } from './database.ts';
 
 type Performed =
   | GroupPerformed
@@ -115,4 +129,137 @@ function logStatus(log: Log, change: StatusChanged): void {
     reason: change.reason,
     transport: change.transport,
   });
+}
+
+/** Performs what committed turns of Connections asked for. */
+export interface ConnectionPerformerDeps {
+  readonly poll: (effect: PollBegun) => void;
+  readonly log: Log;
+}
+
+export function createConnectionPerformer({
+  poll,
+  log,
+}: ConnectionPerformerDeps): (effect: ConnectionPerformed) => void {
+  return (effect) => {
+    const { connectionId: connection } = effect;
+    switch (effect.type) {
+      case 'connection.poll':
+        poll(effect);
+        break;
+      case 'connection.poll_failed':
+        log('poll_failed', { connection, error: effect.error });
+        break;
+      case 'connection.event_given_up':
+        log('update_failed', { connection, event_id: effect.eventId });
+        break;
+      default:
+        effect satisfies never;
+    }
+  };
+}
+
+/** Performs what committed turns of Destinations asked for. */
+export interface DestinationPerformerDeps {
+  readonly send: (effect: WebhookSend) => void;
+  readonly sendMessage: (effect: MessageSend | DestinationProbe) => void;
+  readonly log: Log;
+  readonly hints: HintBus;
+  readonly directory: { current(): Pick<Directory, 'routes'> };
+}
+
+type DestinationPerformed =
+  | WebhookSend
+  | MessageSend
+  | DestinationProbe
+  | DeliveryHappened
+  | DestinationHealthChanged;
+
+/** The effect types it takes. */
+export const DESTINATION_PERFORMS = [
+  'webhook.send',
+  'message.send',
+  'message.probe',
+  'delivery.happened',
+  'destination.health_changed',
+] as const satisfies readonly DestinationPerformed['type'][];
+
+function createDestinationPerformer(deps: DestinationPerformerDeps): (effect: DestinationPerformed) => void {
+  return (effect) => {
+    switch (effect.type) {
+      case 'webhook.send':
+        return deps.send(effect);
+      case 'message.send':
+      case 'message.probe':
+        return deps.sendMessage(effect);
+      case 'delivery.happened':
+        return happened(deps, effect);
+      case 'destination.health_changed':
+        return healthChanged(deps, effect);
+    }
+  };
+}
+
+/** What a message came to changes nothing that its Alert Group shows but the state of its deliveries. */
+function happened(
+  { log, hints }: DestinationPerformerDeps,
+  { destinationId: destination, groupId, event }: DeliveryHappened,
+): void {
+  if (event === 'possible_duplicate') log('delivery_possible_duplicate', { destination, group: groupId });
+  if (groupId !== null) hints.send({ type: 'alert-group', id: groupId });
+}
+
+function healthChanged(
+  { log, hints, directory }: DestinationPerformerDeps,
+  effect: DestinationHealthChanged,
+): void {
+  const { destinationId: id, change, reason } = effect;
+  if (change === 'destination_broken' || change === 'destination_recovered')
+    log(change, { destination: id, reason });
+  hints.send({ type: 'destination', id });
+  hints.send({ type: 'system-status', id: null });
+  for (const route of directory.current().routes) {
+    if (route.destinationIds.includes(id)) hints.send({ type: 'route', id: route.id });
+  }
+}
+
+/** Of the grace of a shutdown, for records that are not written yet. */
+const RECORDS_WITHIN = SECOND;
+
+export interface OutboundDeps {
+  readonly database: Pick<Database, 'main'>;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: Version;
+}
+
+export interface Outbound {
+  readonly client: OutboundClient;
+  readonly caller: OutboundCaller;
+  readonly metrics: OutboundMetrics;
+  readonly recorder: RequestRecorder;
+  /** Ends what is in flight, and writes the records that wait. */
+  stop(): Promise<void>;
+}
+
+export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
+  const { clock, log, version } = deps;
+  const { main } = deps.database;
+  const { policy } = await readOutboundPolicy(main);
+  const client = createOutboundClient({ clock, policy });
+  const metrics = createOutboundMetrics(deps.registry);
+  const store = createRequestLogStore(main);
+  const recorder = createRequestRecorder({ store, clock, log, metrics, isUnavailable });
+  const userAgent = `Tocsin/${version.version}`;
+  return {
+    client,
+    metrics,
+    recorder,
+    caller: createOutboundCaller({ client, recorder, metrics, clock, log, userAgent }),
+    async stop() {
+      client.close();
+      await atMost(clock, RECORDS_WITHIN, recorder.stop());
+    },
+  };
 }

@@ -1,28 +1,29 @@
 /** How this process stands among others: alone under a lock, or one of several that meet in Redis (operations §5). */
 import type { Registry } from 'prom-client';
-import { createEpochStore } from '../../storage/epochs.ts';
-import { createReplicaRecords } from '../../storage/replica-records.ts';
-import { createSessionLock, hasSharedHolders } from '../../storage/session-lock.ts';
+import type { Hint } from '../../actors/effects.ts';
+import type { SystemStatusReader } from '../../actors/system/ports.ts';
+import { createSystemWatch } from '../../http/live/hint-bus.ts';
+import { createEpochStore, createSessionLock, hasSharedHolders } from '../../storage/engine/placement.ts';
+import { createReplicaRecordStore, createReplicaRecords } from '../../storage/engine/replica-records.ts';
+import { readDatabaseClock } from '../../storage/postgres/database-check.ts';
 import type { Placement } from '../actor/index.ts';
-import { type Clock, systemMonotonic } from '../clock.ts';
+import { atMost, type Clock, SECOND, systemMonotonic } from '../clock.ts';
+import { type ClockSkewMetrics, createClockSkew } from '../clock-skew.ts';
 import type { Log } from '../log.ts';
 import { createTrust } from '../outbound/trust.ts';
 import { type Member, memberText } from '../placement/coordination.ts';
 import { createDatabaseAnswers } from '../placement/database-answers.ts';
-import { whenGone } from '../placement/gone.ts';
-import { keepLock } from '../placement/kept-lock.ts';
-import type { Leadership } from '../placement/leadership.ts';
+import { createIsolatedReplicas, whenGone } from '../placement/isolated-replicas.ts';
+import { keepLock, type SessionLock } from '../placement/kept-lock.ts';
+import { type Leadership, soloLeadership } from '../placement/leadership.ts';
 import { createLeasedPlacement } from '../placement/leased.ts';
 import { createPlacementMetrics, type PlacementMetrics } from '../placement/metrics.ts';
-import { createMirrors } from '../placement/mirrors.ts';
-import type { SessionLock } from '../placement/session-lock.ts';
+import { createOwnRecord } from '../placement/replica-record.ts';
 import { createSoloPlacement } from '../placement/solo.ts';
-import { soloLeadership } from '../placement/solo-leadership.ts';
 import { openRedis } from '../redis/index.ts';
 import type { Signals } from '../signals.ts';
-import { applicationName } from './application-name.ts';
-import type { Database } from './database.ts';
-import type { ServiceSettings } from './settings.ts';
+import type { Version } from '../version.ts';
+import { applicationName, type Database, type ServiceSettings } from './database.ts';
 
 export interface PlacementDeps {
   readonly settings: ServiceSettings;
@@ -54,7 +55,7 @@ export interface Among {
 export interface Others {
   readonly signals: Signals;
   /** Whether some replica that lives by its record has no lease: it may not hear signals. */
-  mirrors(): boolean;
+  hasIsolated(): boolean;
   /** Calls back when a replica is gone, whether it stopped, died or was cut off. Returns the way to stop. */
   onGone(listener: () => void): () => void;
 }
@@ -119,10 +120,10 @@ async function among(
     monotonic: systemMonotonic,
     isCalling: deps.isCalling,
   });
-  const mirrors = createMirrors({ placement, records, clock, log });
-  onStop(async () => mirrors.stop());
+  const isolated = createIsolatedReplicas({ placement, records, clock, log });
+  onStop(async () => isolated.stop());
   const onGone = (listener: () => void) => whenGone(placement, listener);
-  const others = { signals: redis.signals, mirrors: mirrors.areNeeded, onGone };
+  const others = { signals: redis.signals, hasIsolated: isolated.any, onGone };
   return { placement, leadership: placement.leadership, others };
 }
 
@@ -138,4 +139,55 @@ function lockOf({ settings, clock }: PlacementDeps, isShared: boolean): SessionL
     isShared,
     applicationName: applicationName('lock', settings.replicaId),
   });
+}
+
+/** A database that does not answer must not hold up the shutdown; the record lapses then. */
+const GOODBYE_WITHIN = 2 * SECOND;
+
+export interface PresenceDeps {
+  readonly me: Member;
+  readonly version: Version;
+  readonly database: Database;
+  readonly leadership: Leadership;
+  /** Null without Redis. */
+  readonly signals: Signals | null;
+  readonly reader: SystemStatusReader;
+  /** The live streams of this process. */
+  readonly hints: { send(hint: Hint): void };
+  readonly metrics: ClockSkewMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told which master key is active, with every record. */
+  readonly activeKey: (keyId: string) => void;
+}
+
+export interface Presence {
+  start(): void;
+  /** Removes the record of this run; to be called when it acts for nothing any more. */
+  stop(): Promise<void>;
+}
+
+export function createPresence(deps: PresenceDeps): Presence {
+  const { version, clock, log } = deps;
+  const { main: sql, keyring } = deps.database;
+  const record = createOwnRecord({
+    ...deps,
+    version: version.version,
+    revision: version.commit,
+    keyIds: keyring.heldKeyIds,
+    store: createReplicaRecordStore(sql),
+  });
+  const skew = createClockSkew({ ...deps, databaseNow: () => readDatabaseClock(sql) });
+  const watch = createSystemWatch({ reader: deps.reader, hints: deps.hints, clock, log });
+  const parts = [record, skew, watch];
+  return {
+    start() {
+      for (const part of parts) part.start();
+    },
+    async stop() {
+      skew.stop();
+      watch.stop();
+      await atMost(clock, GOODBYE_WITHIN, record.stop());
+    },
+  };
 }

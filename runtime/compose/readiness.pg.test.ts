@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { connect } from '../../storage/connection.ts';
-import type { Sql } from '../../storage/records.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 import { createManualClock } from '../../test/fakes/manual-clock.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { SECOND } from '../clock.ts';

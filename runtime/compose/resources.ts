@@ -2,90 +2,93 @@
 import { randomBytes } from 'node:crypto';
 import { createBridgeLinks } from '../../actors/account-links/bridge-links.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
-import { createBridgeCheck } from '../../actors/destination/bridge-check.ts';
-import { createInteractiveTokens } from '../../actors/destination/interactive-tokens.ts';
+import { createBridgeCheck } from '../../actors/connection/bridge/check.ts';
+import { createInteractiveTokens } from '../../actors/connection/tokens.ts';
 import { createBridgeTrial } from '../../actors/destination/trials/bridge-trial.ts';
-import { createTrialScenes } from '../../actors/destination/trials/trial-scenes.ts';
-import { createTrialViews } from '../../actors/destination/trials/trial-view.ts';
+import { createTrialScenes, createTrialViews } from '../../actors/destination/trials/trial.ts';
 import { createWebhookTrial } from '../../actors/destination/trials/webhook-trial.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
 import type { Operation } from '../../http/operation.ts';
-import { accountLinkOperations } from '../../http/resources/account-links.ts';
-import { actorOperations } from '../../http/resources/actors.ts';
-import { statisticsOperations } from '../../http/resources/alert-group-statistics.ts';
-import { alertGroupOperations } from '../../http/resources/alert-groups.ts';
-import { auditLogOperations } from '../../http/resources/audit-log.ts';
-import { connectionOperations } from '../../http/resources/connections.ts';
-import { connectionCheckOperations } from '../../http/resources/connections-checks.ts';
-import { destinationOperations } from '../../http/resources/destinations.ts';
-import { destinationCheckOperations } from '../../http/resources/destinations-checks.ts';
-import { deliveryOperations } from '../../http/resources/destinations-deliveries.ts';
-import { destinationSecretOperations } from '../../http/resources/destinations-secrets.ts';
-import { destinationTrialOperations } from '../../http/resources/destinations-trials.ts';
-import { integrationOperations } from '../../http/resources/integrations.ts';
-import { integrationAlertOperations } from '../../http/resources/integrations-alerts.ts';
-import { alertmanagerRouteOperations } from '../../http/resources/integrations-routes.ts';
-import { keyringOperations } from '../../http/resources/keyring.ts';
-import { linkRuleOperations } from '../../http/resources/link-rules.ts';
-import { lookupTableOperations } from '../../http/resources/lookup-tables.ts';
-import { type OidcSettingsDeps, oidcSettingsOperations } from '../../http/resources/oidc-settings.ts';
-import { organizationOperations } from '../../http/resources/organization.ts';
-import { outboundPolicyOperations } from '../../http/resources/outbound-policy.ts';
-import { personalTokenOperations } from '../../http/resources/personal-tokens.ts';
-import { requestRecordOperations } from '../../http/resources/request-records.ts';
-import { routeOperations } from '../../http/resources/routes.ts';
-import { routeMoveOperations } from '../../http/resources/routes-move.ts';
-import { previewOperations } from '../../http/resources/routes-preview.ts';
-import { routeSuggestionOperations } from '../../http/resources/routes-suggestions.ts';
-import { serviceAccountOperations } from '../../http/resources/service-accounts.ts';
-import { storedSnapshotOperations } from '../../http/resources/stored-snapshots.ts';
-import { type SystemStatusDeps, systemStatusOperations } from '../../http/resources/system-status.ts';
-import { templatePreviewOperations } from '../../http/resources/template-previews.ts';
-import { userAccountOperations } from '../../http/resources/user-accounts.ts';
-import { userWayInOperations } from '../../http/resources/user-ways-in.ts';
-import { createLinkRequestStore } from '../../storage/account-link-requests.ts';
-import { createAccountLinkStore } from '../../storage/account-links.ts';
-import { createActorStateReader } from '../../storage/actor-state.ts';
+import { personalTokenOperations } from '../../http/resources/access/api-tokens.ts';
+import { type OidcSettingsDeps, oidcSettingsOperations } from '../../http/resources/access/oidc-settings.ts';
+import { serviceAccountOperations } from '../../http/resources/access/service-accounts.ts';
+import { userAccessOperations } from '../../http/resources/access/user-access.ts';
+import { userAccountOperations } from '../../http/resources/access/user-accounts.ts';
+import { alertGroupOperations } from '../../http/resources/alert-groups/alert-groups.ts';
+import { deliveryOperations } from '../../http/resources/alert-groups/pages.ts';
+import { statisticsOperations } from '../../http/resources/alert-groups/statistics.ts';
+import { accountLinkOperations } from '../../http/resources/connections/account-links.ts';
+import { connectionCheckOperations } from '../../http/resources/connections/checks.ts';
+import { connectionOperations } from '../../http/resources/connections/connections.ts';
+import { destinationCheckOperations } from '../../http/resources/destinations/checks.ts';
+import { destinationOperations } from '../../http/resources/destinations/destinations.ts';
+import { destinationSecretOperations } from '../../http/resources/destinations/secrets.ts';
+import { destinationTrialOperations } from '../../http/resources/destinations/trials.ts';
+import { integrationOperations } from '../../http/resources/integrations/integrations.ts';
+import {
+  alertmanagerRouteOperations,
+  integrationAlertOperations,
+} from '../../http/resources/integrations/received.ts';
+import { storedSnapshotOperations } from '../../http/resources/integrations/stored-snapshots.ts';
+import { linkRuleOperations } from '../../http/resources/links/link-rules.ts';
+import { lookupTableOperations } from '../../http/resources/links/lookup-tables.ts';
+import { templatePreviewOperations } from '../../http/resources/links/template-previews.ts';
+import { auditLogOperations } from '../../http/resources/organization/audit-log.ts';
+import { keyringOperations, organizationOperations } from '../../http/resources/organization/organization.ts';
+import { outboundPolicyOperations } from '../../http/resources/organization/outbound-policy.ts';
+import { routeMoveOperations } from '../../http/resources/routes/move.ts';
+import { previewOperations } from '../../http/resources/routes/preview.ts';
+import { routeOperations } from '../../http/resources/routes/routes.ts';
+import { routeSuggestionOperations } from '../../http/resources/routes/suggestions.ts';
+import { requestRecordOperations } from '../../http/resources/system/request-records.ts';
+import { actorOperations } from '../../http/resources/system/system.ts';
+import { type SystemStatusDeps, systemStatusOperations } from '../../http/resources/system/system-status.ts';
+import { createLinkRequestStore } from '../../storage/access/account-link-requests.ts';
+import { createAccountLinkStore } from '../../storage/access/account-links.ts';
+import { createPersonalTokens } from '../../storage/access/api-tokens.ts';
+import { appendAudit } from '../../storage/access/audit.ts';
+import { createAuditLogReader } from '../../storage/access/audit-log-reader.ts';
+import { createServiceAccountStore } from '../../storage/access/service-accounts.ts';
+import { createUserStore } from '../../storage/access/users.ts';
 import {
   createAlertsView,
   createGroupReader,
   createStatisticsReader,
   RecentGroups,
-} from '../../storage/alert-groups.ts';
-import { createPersonalTokens } from '../../storage/api-tokens.ts';
-import { appendAudit } from '../../storage/audit.ts';
-import { createAuditLogReader } from '../../storage/audit-log-reader.ts';
-import { createConnectionStore } from '../../storage/connections.ts';
-import type { WebhookSettingsSource } from '../../storage/destination-rows.ts';
-import { createDestinationStore } from '../../storage/destinations.ts';
-import { readGroupDeliveries } from '../../storage/group-deliveries.ts';
-import { createIntegrationStore } from '../../storage/integrations.ts';
-import type { InternalAlerts } from '../../storage/internal-alerts.ts';
-import { readKeys } from '../../storage/key-view.ts';
-import { readAlertmanagerRoutes } from '../../storage/learned-routes.ts';
-import { createLinkRuleStore } from '../../storage/link-rules.ts';
-import { createLookupTableStore } from '../../storage/lookup-tables.ts';
-import { createOrganizationStore } from '../../storage/organization.ts';
-import { createOutboundPolicyStore } from '../../storage/outbound-policy.ts';
-import { createPreviewBodies } from '../../storage/preview-bodies.ts';
-import { createRequestLogReader } from '../../storage/request-log-reader.ts';
-import { createRouteMoves } from '../../storage/route-moves.ts';
-import { createSuggestionStore } from '../../storage/route-suggestions.ts';
-import { createRouteStore } from '../../storage/routes.ts';
-import { createServiceAccountStore } from '../../storage/service-accounts.ts';
-import { createStoredSnapshotReader } from '../../storage/stored-snapshots.ts';
-import { createUserStore } from '../../storage/users.ts';
+} from '../../storage/alert-groups/alert-groups.ts';
+import { createConnectionStore } from '../../storage/configuration/connections.ts';
+import type { WebhookSettingsSource } from '../../storage/configuration/destination-rows.ts';
+import { createDestinationStore } from '../../storage/configuration/destinations.ts';
+import { createLinkRuleStore } from '../../storage/configuration/link-rules.ts';
+import { createLookupTableStore } from '../../storage/configuration/lookup-tables.ts';
+import {
+  createOrganizationStore,
+  createOutboundPolicyStore,
+} from '../../storage/configuration/organization.ts';
+import {
+  createRouteMoves,
+  createRouteStore,
+  createSuggestionStore,
+} from '../../storage/configuration/routes.ts';
+import { readGroupDeliveries } from '../../storage/delivery/group-deliveries.ts';
+import { createRequestLogReader } from '../../storage/delivery/request-log.ts';
+import { createActorStateReader } from '../../storage/engine/actor-store.ts';
+import { createIntegrationStore } from '../../storage/integrations/integrations.ts';
+import type { InternalAlerts } from '../../storage/integrations/internal-alerts.ts';
+import { readAlertmanagerRoutes } from '../../storage/integrations/states.ts';
+import { readKeys } from '../../storage/keys/keyring.ts';
+import { createPreviewBodies } from '../../storage/snapshots/preview-bodies.ts';
+import { createStoredSnapshotReader } from '../../storage/snapshots/stored-snapshots.ts';
 import type { ActorSystem } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
 import type { OutboundClient } from '../outbound/client.ts';
 import type { Connections } from './connections.ts';
-import type { Database } from './database.ts';
+import type { Database, ServiceSettings } from './database.ts';
 import type { Messages } from './messages.ts';
-import type { ServiceSettings } from './settings.ts';
 import type { TemplateWork } from './templates.ts';
 
 export interface ResourceDeps {
@@ -199,7 +202,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       ...forDestinations,
       scenes: createTrialScenes({
         ...{ scenes: deps.messages.scenes, samples: deps.templates.samples },
-        ...{ links: deps.links, monotonic: systemMonotonic },
+        ...{ links: deps.links, monotonic: deps.templates.timer },
       }),
       trials: {
         bridge: createBridgeTrial({
@@ -223,7 +226,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       poke: deps.messagesWait,
     }),
     userAccountOperations(forUsers),
-    userWayInOperations(forUsers),
+    userAccessOperations(forUsers),
     personalTokenOperations(createPersonalTokens(sql, appendAudit)),
     serviceAccountOperations(createServiceAccountStore(sql, appendAudit)),
     keyringOperations({ keys: (now) => readKeys(sql, now) }),

@@ -1,4 +1,5 @@
 /** The running service: what is started in which order, and how it stops (operations §2). */
+
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { createPasswords } from '../../actors/access/passwords.ts';
@@ -8,58 +9,54 @@ import { connectionAddress } from '../../actors/connection/messages.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { integrationAddress } from '../../actors/integration/messages.ts';
+import type { Runbooks } from '../../actors/internal-alerts/conditions.ts';
 import { ROUTE } from '../../actors/route/messages.ts';
 import { createSystemMetrics } from '../../actors/system/metrics.ts';
 import { createHttp, type Http } from '../../http/index.ts';
 import { createIngest, createIngestMetrics } from '../../http/ingest/index.ts';
-import type { ListenAddress, Listener } from '../../http/listeners.ts';
-import { createAccessStore } from '../../storage/access.ts';
-import { createApiTokens } from '../../storage/api-tokens.ts';
-import { appendAudit } from '../../storage/audit.ts';
-import { isUnavailable } from '../../storage/connection.ts';
-import { polledConnections } from '../../storage/connection-rows.ts';
-import { createDirectory } from '../../storage/directory.ts';
-import { createHeartbeatSignals } from '../../storage/heartbeat-signals.ts';
-import { createIntegrationTokens } from '../../storage/integration-tokens.ts';
-import { builtinIntegration, createInternalAlerts } from '../../storage/internal-alerts.ts';
-import { createLinkSource } from '../../storage/link-source.ts';
-import { createPeople } from '../../storage/people.ts';
-import { rerenderOldButtons } from '../../storage/rerender.ts';
-import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
-import { createSnapshotQueue } from '../../storage/snapshots.ts';
-import { createSystemStatusReader } from '../../storage/system-status.ts';
-import { inTransaction } from '../../storage/transaction.ts';
-import { createWaitingWork } from '../../storage/waiting-work.ts';
-import { destinationsWithWork } from '../../storage/webhook-events.ts';
+import type { ListenAddress, Listener } from '../../http/server/listeners.ts';
+import { createAccessStore } from '../../storage/access/access.ts';
+import { createApiTokens } from '../../storage/access/api-tokens.ts';
+import { appendAudit } from '../../storage/access/audit.ts';
+import { createPeople } from '../../storage/access/users.ts';
+import { polledConnections } from '../../storage/configuration/connection-rows.ts';
+import { createDirectory } from '../../storage/configuration/directory.ts';
+import { createLinkSource } from '../../storage/configuration/link-source.ts';
+import { rerenderOldButtons } from '../../storage/delivery/rerender.ts';
+import { destinationsWithWork } from '../../storage/delivery/webhook-events.ts';
+import { createWaitingWork } from '../../storage/engine/backlog.ts';
+import { createSystemStatusReader } from '../../storage/engine/system-status.ts';
+import { createHeartbeatSignals } from '../../storage/integrations/integrations.ts';
+import { builtinIntegration, createInternalAlerts } from '../../storage/integrations/internal-alerts.ts';
+import { createIntegrationTokens } from '../../storage/integrations/tokens.ts';
+import { isUnavailable } from '../../storage/postgres/connection.ts';
+import { inTransaction } from '../../storage/postgres/transaction.ts';
+import { createSnapshotQueue } from '../../storage/snapshots/queue.ts';
+import { createSnapshotWriter } from '../../storage/snapshots/writer.ts';
 import { type ActorMessage, type ActorSystem, type Address, SHARDS, shardOf } from '../actor/index.ts';
-import { atMost } from '../at-most.ts';
-import { type Clock, SECOND } from '../clock.ts';
+import { atMost, type Clock, SECOND } from '../clock.ts';
 import { createClockSkewMetrics } from '../clock-skew.ts';
 import type { Log } from '../log.ts';
 import { createRegistry } from '../metrics.ts';
-import { createOverdue } from '../overdue.ts';
 import { createCalls } from '../placement/calls.ts';
 import type { Member } from '../placement/coordination.ts';
-import { createTenancy } from '../placement/tenancy.ts';
-import { csrfToken, verifyCsrfToken } from '../secrets/csrf.ts';
-import { createKeySwitch } from '../secrets/key-switch.ts';
+import { createResumption } from '../placement/resume-on-acquire.ts';
+import { createKeySwitch } from '../secrets/keyring.ts';
+import { csrfToken, verifyCsrfToken } from '../secrets/signed-tokens.ts';
 import type { Version } from '../version.ts';
+import { createWakeupGate } from '../wakeup-gate.ts';
 import { createShared, followConfiguration } from './broadcast.ts';
 import { createConnections } from './connections.ts';
-import type { Database } from './database.ts';
-import { createDelivery } from './delivery.ts';
+import { createPoolMetrics, type Database, type ServiceSettings } from './database.ts';
 import { createEngine } from './engine.ts';
 import { createHousekeepingMetrics } from './housekeeping.ts';
 import { createLeader } from './leader.ts';
-import { createMessages } from './messages.ts';
+import { createDelivery, createMessages } from './messages.ts';
 import { createOidc } from './oidc.ts';
-import { openOutbound } from './outbound.ts';
-import { createPerformer } from './performer.ts';
-import { openPlacement } from './placement.ts';
-import { createPresence } from './presence.ts';
+import { createPerformer, openOutbound } from './performer.ts';
+import { createPresence, openPlacement } from './placement.ts';
 import { readiness } from './readiness.ts';
 import { resourceOperations } from './resources.ts';
-import type { ServiceSettings } from './settings.ts';
 import { createTemplateWork } from './templates.ts';
 
 /** Of the grace of a shutdown: for calls under way, which have 10 s of their own, and for the engine to take their outcomes. */
@@ -68,6 +65,7 @@ const OUTCOMES_WITHIN = SECOND;
 
 const EVERY_SHARD = Array.from({ length: SHARDS }, (_, shard) => shard);
 
+const RUNBOOKS_FOLDER = path.resolve(import.meta.dirname, '..', '..', 'docs', 'runbooks');
 const UI_FOLDER = path.resolve(import.meta.dirname, '..', '..', 'ui', 'dist');
 
 export interface ServiceDeps {
@@ -97,6 +95,7 @@ export async function startService(
   const { settings, database, clock, log } = deps;
   const { main } = database;
   const registry = createRegistry(deps.version);
+  createPoolMetrics(registry).watch(database.pools);
   const me: Member = { id: settings.replicaId, boot: randomBytes(4).toString('hex') };
   const directory = createDirectory({ sql: main, clock, log });
   await directory.reload();
@@ -192,7 +191,8 @@ export async function startService(
   const calls =
     others &&
     createCalls({
-      ...{ me, placement, clock, signals: others.signals, mirrors: others.mirrors, onGone: others.onGone },
+      ...{ me, placement, clock, signals: others.signals },
+      ...{ hasIsolated: others.hasIsolated, onGone: others.onGone },
       heard: (what, shard) =>
         what === 'inbox' ? system.called() : ingest.poke(shard === null ? undefined : [shard]),
       answered: () => system.answered(),
@@ -209,7 +209,7 @@ export async function startService(
   };
   const internalAlerts = createInternalAlerts({
     integrationId: builtinIntegration(directory.current()),
-    runbooks: { base: settings.runbookBaseUrl, version: deps.version.version },
+    runbooks: runbooksOf(settings, deps.version.version),
     stored: (shards) => ingest.stored(shards),
   });
   const system = createEngine({
@@ -224,9 +224,13 @@ export async function startService(
     performer,
     bodies: delivery.bodies,
     internalAlerts,
-    holdsBack: (actor) => overdue.isHeld(actor),
+    holdsBack: (actor) => wakeupGate.isHeld(actor),
+    forgetSettings: (id) => {
+      delivery.settings.forget(id);
+      messages.forget(id);
+    },
   });
-  const overdue = createOverdue({
+  const wakeupGate = createWakeupGate({
     kinds: [ALERT_GROUP, ROUTE],
     placement,
     work: createWaitingWork(main),
@@ -237,10 +241,11 @@ export async function startService(
   const systemMetrics = createSystemMetrics(registry);
   systemMetrics.watch({ leadership, directory });
   const systemStatus = createSystemStatusReader(main);
+  const snapshots = createSnapshotWriter(database.accepts);
   const ingest = createIngest({
     tokens,
     signals: createHeartbeatSignals(main, (id) => messageWaits(integrationAddress(id))),
-    writer: createSnapshotWriter(database.accepts),
+    writer: { write: (received) => state.watched(snapshots.write(received)) },
     queue: createSnapshotQueue(main),
     system,
     placement,
@@ -261,6 +266,7 @@ export async function startService(
     publicUrl: settings.publicUrl,
     trustedProxies: settings.trustedProxies,
     uiFolder: UI_FOLDER,
+    runbooksFolder: RUNBOOKS_FOLDER,
     version: deps.version.version,
     clock,
     log,
@@ -333,7 +339,7 @@ export async function startService(
     activeKey,
   });
 
-  const resumption = createTenancy({
+  const resumption = createResumption({
     ...{ placement, clock, log },
     list: async () => [
       ...(await destinationsWithWork(main)).map(destinationAddress),
@@ -354,7 +360,7 @@ export async function startService(
     await Promise.all([http.drain(), placement.drain(), atMost(clock, CALLS_WITHIN, callsEnd)]);
     await engineTookAll(system, clock);
     resumption.stop();
-    overdue.stop();
+    wakeupGate.stop();
     calls?.stop();
     await system.stop();
     await placement.stop();
@@ -375,7 +381,7 @@ export async function startService(
   ingest.open();
   calls?.start();
   resumption.start();
-  overdue.start();
+  wakeupGate.start();
   if (settings.processing === 'on') ingest.start();
   leader.start();
   oidc.rechecks.start();
@@ -396,4 +402,8 @@ async function listen(http: Http, log: Log): Promise<Service['bound']> {
   const text = (listener: Listener) => `${bound[listener].host}:${bound[listener].port}`;
   log('listeners_started', { app: text('app'), ingest: text('ingest'), internal: text('internal') });
   return bound;
+}
+
+function runbooksOf({ runbookBaseUrl: base, publicUrl }: ServiceSettings, version: string): Runbooks {
+  return base === undefined ? { base: publicUrl, version: null } : { base, version };
 }

@@ -1,26 +1,34 @@
 /** Link rules, Lookup tables and previews of templates: what their operations work with. */
 import type { Registry } from 'prom-client';
-import { createLinkTemplateCheck, type LinkTemplateCheck } from '../../actors/links/check-template.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
-import { createLinkFailures, type LinkFailures } from '../../actors/links/failures.ts';
-import { createGroupLinks, type GroupLinks } from '../../actors/links/group-links.ts';
 import {
-  createRouteTemplateCheck,
-  type RouteTemplateCheck,
-} from '../../actors/previews/check-route-templates.ts';
+  createGroupLinks,
+  createLinkFailures,
+  type GroupLinks,
+  type LinkFailures,
+} from '../../actors/links/evaluate.ts';
 import { createTemplatePreviewer, type TemplatePreviewer } from '../../actors/previews/preview.ts';
 import { createSampleReader, type SampleReader } from '../../actors/previews/samples.ts';
+import {
+  createLinkTemplateCheck,
+  createRouteTemplateCheck,
+  type LinkTemplateCheck,
+  type RouteTemplateCheck,
+} from '../../actors/previews/template-checks.ts';
 import { createTemplateMetrics, type TemplateMetrics } from '../../actors/templates/metrics.ts';
-import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups.ts';
-import type { Sql } from '../../storage/records.ts';
-import { createSampleSnapshots } from '../../storage/sample-snapshots.ts';
-import { createStoredSnapshotReader } from '../../storage/stored-snapshots.ts';
+import type { RenderTimer } from '../../actors/templates/types.ts';
+import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups/alert-groups.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
+import { createSampleSnapshots } from '../../storage/snapshots/preview-bodies.ts';
+import { createStoredSnapshotReader } from '../../storage/snapshots/stored-snapshots.ts';
 import { systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
 
 export interface TemplateWork {
   readonly samples: SampleReader;
   readonly metrics: TemplateMetrics;
+  /** The clock that renders go by. */
+  readonly timer: RenderTimer;
   readonly failures: LinkFailures;
   readonly groupLinks: GroupLinks;
   readonly checkLink: LinkTemplateCheck;
@@ -42,16 +50,17 @@ export function createTemplateWork({ sql, links, registry, log, ...rest }: Templ
   const metrics = createTemplateMetrics(registry);
   const failures = createLinkFailures({ log, count: () => metrics.failed('link_rule') });
   const alerts = createTemplateAlerts(sql);
-  const monotonic = systemMonotonic;
+  const timer = metrics.timer(systemMonotonic);
   const samples = createSampleReader({
     snapshots: createSampleSnapshots(sql),
     stored: createStoredSnapshotReader(sql),
     publicUrl,
   });
-  const lookingUp = { links, monotonic };
+  const lookingUp = { links, monotonic: timer };
   return {
     samples,
     metrics,
+    timer,
     failures,
     groupLinks: createGroupLinks({ ...lookingUp, alerts, failures, publicUrl }),
     checkLink: createLinkTemplateCheck({ ...lookingUp, samples }),

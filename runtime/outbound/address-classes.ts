@@ -56,6 +56,8 @@ const GLOBAL_UNICAST = parseNetwork('2000::/3');
 
 const MAPPED = parseNetwork('::ffff:0:0/96');
 const NAT64 = parseNetwork('64:ff9b::/96');
+/** Stateless translation (RFC 2765): another place of the same bits than the mapped form. */
+const TRANSLATED = parseNetwork('::ffff:0:0:0/96');
 const SIX_TO_FOUR = parseNetwork('2002::/16');
 const COMPATIBLE = parseNetwork('::/96');
 const LOCAL_NAT64 = parseNetwork('64:ff9b:1::/48');
@@ -93,7 +95,7 @@ export function isPublic(address: Ip): boolean {
 
 /**
  * The addresses that stand for one address in a decision: an IPv4 address carried inside an IPv6 one counts alone
- * (mapped, NAT64) or beside its carrier (6to4, compatible, Teredo, local-use NAT64). All of them must pass.
+ * (mapped, NAT64) or beside its carrier (6to4, compatible, translated, Teredo, local-use NAT64). All of them must pass.
  */
 export function judgedAs(address: Ip): readonly Ip[] {
   if (address.kind() === 'ipv4') return [address];
@@ -102,6 +104,7 @@ export function judgedAs(address: Ip): readonly Ip[] {
   if (contains(SIX_TO_FOUR, address)) return [address, ipv4(bytes.slice(2, 6))];
   if (contains(TEREDO, address)) return [address, ipv4(bytes.slice(12).map((byte) => byte ^ 0xff))];
   if (contains(LOCAL_NAT64, address)) return [address, ...locallyTranslated(bytes)];
+  if (contains(TRANSLATED, address)) return [address, ipv4(bytes.slice(12))];
   const compatible = contains(COMPATIBLE, address) && !NEVER_COMPATIBLE.some((n) => contains(n, address));
   return compatible ? [address, ipv4(bytes.slice(12))] : [address];
 }

@@ -3,9 +3,9 @@ import {
   alwaysBlockedTexts,
   createAddressPolicy,
   type OutboundPolicy,
+  parsePolicyEntry,
   targetHost,
 } from './address-policy.ts';
-import { parsePolicyEntry } from './policy-entries.ts';
 
 /** Judges a URL the way the connector does, with `addresses` standing in for the resolver. */
 function judge(policy: Partial<OutboundPolicy>, url: string, addresses?: readonly string[]): string {

@@ -2,16 +2,20 @@
  * Where outbound requests may go (outbound-http §2). Pure: it judges names and addresses that somebody else
  * resolved. `connect.ts` enforces the answer on the socket itself.
  */
+
+import ipaddr from 'ipaddr.js';
 import {
   ALWAYS_BLOCKED,
   alwaysBlockedClass,
+  contains,
   type Ip,
   isLoopback,
   isPublic,
   judgedAs,
+  type Network,
   parseAddress,
+  unmapped,
 } from './address-classes.ts';
-import { entryHoldsAddress, entryHoldsName, type PolicyEntry, parsePolicyEntry } from './policy-entries.ts';
 
 /** The policy as people save it; entries are normalised. */
 export interface OutboundPolicy {
@@ -35,11 +39,14 @@ export interface Refusal {
 export type HostRole = 'target' | 'proxy';
 
 export interface AddressPolicy {
-  /** Judges a host before its name is resolved (§2.3 line 1). Literal addresses always pass here. */
+  /** Judges a host before its name is resolved (outbound-http §2.3 rule 1). Literal addresses always pass here. */
   judgeHost(host: string, role?: HostRole): Refusal | null;
-  /** Judges one address of a host (§2.3 lines 2 to 8). `host` is the name it came from, or the literal itself. */
+  /**
+   * Judges one address of a host (outbound-http §2.3 rules 2 to 8). `host` is the name it came from, or the literal
+   * itself.
+   */
   judgeAddress(host: string, address: string, role?: HostRole): Refusal | null;
-  /** Judges a name that only the proxy can resolve, once {@link judgeHost} has passed it (§3 rule 5). */
+  /** Judges a name that only the proxy can resolve, once {@link judgeHost} has passed it (outbound-http §3 rule 5). */
   judgeUnresolved(host: string): Refusal | null;
 }
 
@@ -123,4 +130,77 @@ function storedEntry(text: string): PolicyEntry {
 
 function refusal(subject: string, rule: string): Refusal {
   return { rule, error: `refused by the outbound policy: ${subject} ${rule}` };
+}
+
+/** The entries of the allowed and denied lists of the outbound policy (outbound-http §2.1). */
+type PolicyEntry =
+  | { readonly kind: 'network'; readonly text: string; readonly network: Network }
+  | { readonly kind: 'name'; readonly text: string; readonly name: string }
+  /** `*.suffix`: every name below, at any depth, not the suffix itself. */
+  | { readonly kind: 'pattern'; readonly text: string; readonly suffix: string };
+
+const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const NUMERIC_LABEL = /^(\d+|0x[0-9a-f]*)$/;
+
+/**
+ * Reads one entry: a network, an address, a host name or a `*.domain` pattern.
+ * @returns the entry with its normalised text (lower case, host bits cleared, no brackets, no trailing dot), or null
+ */
+export function parsePolicyEntry(input: string): PolicyEntry | null {
+  const text = input.trim().toLowerCase().replace(/\.$/, '');
+  if (text.includes('/')) return networkEntry(text);
+  const address = parseAddress(unbracketed(text));
+  if (address) return addressEntry(address);
+  if (text.startsWith('*.')) {
+    const suffix = text.slice(2);
+    return isHostName(suffix) ? { kind: 'pattern', text, suffix } : null;
+  }
+  return isHostName(text) ? { kind: 'name', text, name: text } : null;
+}
+
+/** Whether an entry names this address. */
+function entryHoldsAddress(entry: PolicyEntry, address: Ip): boolean {
+  return entry.kind === 'network' && contains(entry.network, address);
+}
+
+/** Whether an entry names this host name (normalised: lower case, no trailing dot). */
+function entryHoldsName(entry: PolicyEntry, name: string): boolean {
+  if (entry.kind === 'name') return entry.name === name;
+  return entry.kind === 'pattern' && name.endsWith(`.${entry.suffix}`);
+}
+
+function networkEntry(text: string): PolicyEntry | null {
+  const [base = '', bitsText = '', ...rest] = text.split('/');
+  const address = parseAddress(base);
+  if (!address || rest.length > 0 || !/^\d{1,3}$/.test(bitsText)) return null;
+  const width = address.kind() === 'ipv4' ? 32 : 128;
+  const bits = Number(bitsText);
+  if (bits > width) return null;
+  const network = unmapped([networkBase(address, bits), bits]);
+  return { kind: 'network', text: `${network[0].toString()}/${network[1]}`, network };
+}
+
+function addressEntry(address: Ip): PolicyEntry {
+  const network = unmapped([address, address.kind() === 'ipv4' ? 32 : 128]);
+  return { kind: 'network', text: network[0].toString(), network };
+}
+
+function networkBase(address: Ip, bits: number): Ip {
+  const bytes = address.toByteArray().map((byte, index) => {
+    const kept = Math.min(8, Math.max(0, bits - index * 8));
+    return byte & (0xff << (8 - kept)) & 0xff;
+  });
+  return ipaddr.fromByteArray(bytes);
+}
+
+function unbracketed(text: string): string {
+  return text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
+}
+
+/** A name whose last label is a number would be read as an address by every URL parser, so it can never match. */
+function isHostName(text: string): boolean {
+  if (text.length === 0 || text.length > 253) return false;
+  const labels = text.split('.');
+  if (!labels.every((label) => LABEL.test(label))) return false;
+  return !NUMERIC_LABEL.test(labels.at(-1) ?? '');
 }

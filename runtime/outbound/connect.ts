@@ -1,18 +1,16 @@
 /**
  * Opens sockets for the outbound client: resolves the name once, judges every address by the policy, and connects to
- * a judged address itself (outbound-http §2.4), or through the owner's proxy (§3). TLS server name and certificate
- * check keep the name.
+ * a judged address itself (outbound-http §2.4), or through the owner's proxy (outbound-http §3). TLS server name and
+ * certificate check keep the name.
  */
 import { connect as connectTcp, isIPv6, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { type Micros, SECOND } from '../clock.ts';
 import { targetHost } from './address-policy.ts';
-import { connectFailure, OutboundFailure, OutboundRefused } from './failure.ts';
-import { openHttpTunnel } from './http-tunnel.ts';
+import { connectFailure, OutboundFailure, OutboundRefused, within } from './failure.ts';
 import { type JudgeDependencies, judgeProxied, permittedAddresses } from './judge-target.ts';
 import type { ProxyRoute } from './proxy.ts';
-import { within } from './settle.ts';
-import { openSocksTunnel } from './socks-tunnel.ts';
+import { openHttpTunnel, openSocksTunnel } from './proxy-tunnel.ts';
 import { secure } from './trust.ts';
 
 /** Resolution, TCP, the handshake with a proxy and TLS together. */

@@ -3,8 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { type Clock, type Micros, SECOND } from '../clock.ts';
 import type { AddressPolicy, HostRole, Refusal } from './address-policy.ts';
-import { OutboundFailure, OutboundRefused } from './failure.ts';
-import { within } from './settle.ts';
+import { OutboundFailure, OutboundRefused, within } from './failure.ts';
 
 /** All addresses of a name, in the resolver's order. Rejects when there are none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

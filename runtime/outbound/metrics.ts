@@ -1,7 +1,6 @@
 /** Metrics of outbound requests and deliveries (operations §8). */
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Micros } from '../clock.ts';
-import { SECOND } from '../clock.ts';
+import { type Micros, SECOND } from '../clock.ts';
 import type { RequestClass } from './client.ts';
 
 export type ClientOutcome = 'ok' | 'retry_after' | 'transient' | 'fatal' | 'unknown' | 'blocked' | 'redirect';

@@ -7,8 +7,7 @@ import {
   getCACertificates,
   type SecureContext,
 } from 'node:tls';
-import { OutboundFailure } from './failure.ts';
-import type { Settle } from './settle.ts';
+import { OutboundFailure, type Settle } from './failure.ts';
 
 /** Roots of Node and of the system, and NODE_EXTRA_CA_CERTS; made at the first use and kept. */
 export function createTrust(extraRoots: readonly string[] = []): () => SecureContext {

@@ -3,12 +3,9 @@
  * means is the owner's own, and comes as a mapping.
  */
 import { type Micros, SECOND } from '../clock.ts';
-import type { Mask } from '../secrets/masking.ts';
+import { cutToBytes, type Mask, maskShapes, maskUrl } from '../secrets/masking.ts';
 import type { OutboundAnswer, OutboundResult } from './client.ts';
-import { errorLine } from './error-line.ts';
 import type { FailureCode } from './failure.ts';
-import { redirectText } from './redirect.ts';
-import { retryAfter } from './retry-after.ts';
 
 /** Classes of failed requests, those of callbacks included. */
 export const ERROR_CLASSES = [
@@ -128,4 +125,46 @@ function judgeAnswer(answer: OutboundAnswer, mapping: AnswerMapping, context: Ve
 function answeredText(answer: OutboundAnswer, mask: Mask): string {
   const text = errorLine(answer.body.toString('utf8'), mask);
   return text === '' ? `answered ${answer.status}` : `answered ${answer.status}: ${text}`;
+}
+
+/** What another side says about an error, for people: its first bytes as one line (outbound-http §1.2). */
+const SHOWN_BYTES = 1024;
+/** Characters that are looked at, and those at their end that may be a secret which the cut went through. */
+const LOOKED_AT = 128 * 1024;
+const OVERLAP = 96 * 1024;
+
+/** Masked before it is cut, so that no part of a secret shows. */
+export function errorLine(said: string, mask: Mask): string {
+  const isWhole = said.length <= LOOKED_AT;
+  const masked = mask(isWhole ? said : said.slice(0, LOOKED_AT));
+  const safe = isWhole ? masked : masked.slice(0, Math.max(0, masked.length - OVERLAP));
+  return cutToBytes(safe.replace(/[\s\p{Cc}]+/gu, ' ').trim(), SHOWN_BYTES);
+}
+
+/**
+ * What an answer with a redirect status says for people (outbound-http §1.3): its target, resolved against the
+ * request's URL and masked. Redirects are never followed.
+ */
+export function redirectText(requested: URL, location: string | undefined, mask: Mask = maskShapes): string {
+  if (location === undefined || location === '') return 'redirect without Location';
+  if (!URL.canParse(location, requested.href)) return 'redirect without a usable Location';
+  return `redirect to ${maskUrl(new URL(location, requested), mask)} not followed`;
+}
+
+const LONGEST_SECONDS = 31_536_000;
+
+/**
+ * Reads a `Retry-After` header (outbound-http §1.2): whole seconds up to a year, or an HTTP date.
+ * @returns the instant before which nothing may be sent (µs; a past date gives `now`), or null when it is unusable
+ */
+export function retryAfter(header: string | undefined, now: Micros): Micros | null {
+  const text = header?.trim() ?? '';
+  if (/^\d+$/.test(text)) {
+    const seconds = Number(text);
+    return seconds <= LONGEST_SECONDS ? now + seconds * SECOND : null;
+  }
+  if (!/^[A-Z][a-z]{2,8}[, ]/.test(text)) return null;
+  // The oldest of the three HTTP date forms names no zone and means UTC all the same.
+  const millis = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(millis) ? null : Math.max(now, millis * 1000);
 }

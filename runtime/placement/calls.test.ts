@@ -11,7 +11,7 @@ function replica(world: World, hub: SignalsHub, id: string, shards: number[]) {
   let owned = shards;
   let changed: () => void = () => undefined;
   let gone: () => void = () => undefined;
-  let mirrors = false;
+  let isolated = false;
   const calls = createCalls({
     me: { id, boot: '1' },
     signals,
@@ -23,7 +23,7 @@ function replica(world: World, hub: SignalsHub, id: string, shards: number[]) {
       },
     },
     clock: world.clock,
-    mirrors: () => mirrors,
+    hasIsolated: () => isolated,
     onGone(listener) {
       gone = listener;
       return () => undefined;
@@ -41,7 +41,7 @@ function replica(world: World, hub: SignalsHub, id: string, shards: number[]) {
     },
     heard: () => heard.splice(0),
     setMirrors(isOneCutOff: boolean) {
-      mirrors = isOneCutOff;
+      isolated = isOneCutOff;
     },
     seeDeath: () => gone(),
   };

@@ -1,7 +1,7 @@
 /**
- * How replicas call each other: that messages wait for a shard, that answers wait for a member (operations §5.2 rule 4).
- * Signals carry the calls; while they are down here, or for another replica that lives, everybody looks by itself every
- * second (operations §5.5 rule 2).
+ * How replicas notify each other that messages wait for a shard or replies for a member (operations §5.2 rule 4). Signals
+ * carry the notifications; while they are down here, or a live replica has none, every replica polls once a second
+ * (operations §5.5 rule 2).
  */
 import type { Peers, Placement } from '../actor/index.ts';
 import { type Clock, type Micros, SECOND, type Timer } from '../clock.ts';
@@ -9,9 +9,9 @@ import type { Signals } from '../signals.ts';
 import { type Member, memberText } from './coordination.ts';
 import { ANSWERS_EVERY, POLL_EVERY } from './lease-times.ts';
 
-/** Calls that nobody heard are made up for by a look this often. */
+/** Polling interval that covers lost signals. */
 const SWEEP_EVERY = 30 * SECOND;
-/** A subscription takes effect within this; what was called before is looked for then. */
+/** A subscription takes effect within this time; then one poll covers the signals before it. */
 const HEARING_AFTER = SECOND;
 
 /** What waits for the owner of a shard. */
@@ -22,13 +22,13 @@ export interface CallsDeps {
   readonly signals: Signals;
   readonly placement: Pick<Placement, 'owned' | 'onChange'>;
   readonly clock: Clock;
-  /** Whether some replica that lives calls and is not heard. */
-  mirrors(): boolean;
+  /** Whether a live replica has no lease, so that its signals do not arrive. */
+  hasIsolated(): boolean;
   /** Calls back when another replica is gone. Returns the way to stop. */
   onGone(listener: () => void): () => void;
-  /** Something waits for a shard that is owned here; for any of them, or nobody can tell, when `shard` is null. */
+  /** Something may wait for an owned shard; null: for any of them. */
   heard(what: Called, shard: number | null): void;
-  /** Answers wait for this member, or nobody can tell. */
+  /** Replies may wait for this member. */
   answered(): void;
 }
 
@@ -85,7 +85,7 @@ export function createCalls(deps: CallsDeps): Calls {
   };
 
   const poll = (): void => {
-    if (!signals.isUp || deps.mirrors()) look();
+    if (!signals.isUp || deps.hasIsolated()) look();
     pollTimer = clock.after(POLL_EVERY, poll);
   };
 

@@ -1,7 +1,7 @@
 /**
- * What placement needs from the place where replicas meet (operations §5.2). Redis holds it for real, a model of it for
- * the simulations. It says who should act; whether they may, the epochs in the database decide. Everything in it can
- * vanish at any moment and comes back with the next beats.
+ * What placement needs of Redis (operations §5.2); the simulations use a model of it. It holds who should own which shard;
+ * the epochs in the database decide who may. Everything in it may vanish at any moment and is written again by the next
+ * beats.
  */
 
 /** One run of a replica: a restart under the same id is another member. */
@@ -11,12 +11,12 @@ export interface Member {
   readonly boot: string;
 }
 
-/** What a replica says with every beat. */
+/** What a replica sends with every beat. */
 export interface Beat extends Member {
   readonly version: string;
-  /** It is about to stop: it gets no shards any more, does not lead, and gives away what it has. */
+  /** It is about to stop: it gets no more shards, does not lead, and hands its shards over. */
   readonly isDraining: boolean;
-  /** Shards it acts for by its own knowledge. A grant that vanished is written again for them. */
+  /** Shards that it owns as far as it knows. A grant of one that vanished is written again. */
   readonly holds: readonly number[];
 }
 
@@ -25,10 +25,10 @@ export interface LiveReplica extends Member {
   readonly isDraining: boolean;
 }
 
-/** Who shall act for each shard: the id of a replica, or null before there was one. */
+/** The assigned owner of each shard: the id of a replica, or null before there was one. */
 export type Targets = readonly (string | null)[];
 
-/** What a beat finds. */
+/** The result of a beat. */
 export interface Picture {
   /** Members whose lease has not lapsed, this one included, by id. */
   readonly replicas: readonly LiveReplica[];
@@ -69,7 +69,7 @@ export interface Coordination {
   onChange(listener: () => void): () => void;
 }
 
-/** No answer from where replicas meet. */
+/** No answer from Redis. */
 export class CoordinationUnavailableError extends Error {
   override readonly name = 'CoordinationUnavailableError';
 }

@@ -1,13 +1,12 @@
-import { atMost } from '../at-most.ts';
-import { type Clock, type Micros, type Monotonic, SECOND, type Timer } from '../clock.ts';
+import { atMost, type Clock, type Micros, type Monotonic, SECOND, type Timer } from '../clock.ts';
 import { LEASE_TTL } from './lease-times.ts';
 
 /** How often the database is asked, and how long an answer may take. */
 const ASK_EVERY: Micros = SECOND;
-/** So many questions in a row without an answer take as long as a lease. */
+/** Consecutive unanswered queries that take as long as a lease. */
 const SILENT_AFTER = LEASE_TTL / ASK_EVERY;
 
-/** Whether the database answers this process. Others may reach it all the same. */
+/** Whether the database answers this process. Other replicas may still reach it. */
 export interface DatabaseAnswers {
   /** Whether the last question was answered. */
   readonly arrive: boolean;
@@ -21,13 +20,13 @@ export interface AskedDatabase extends DatabaseAnswers {
 }
 
 export interface AskedDatabaseDeps {
-  /** Asks for anything. Rejects, or goes on for ever, when there is no answer. */
+  /** A trivial query. Rejects, or never settles, when there is no answer. */
   ask(): Promise<unknown>;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
 }
 
-/** Asks the database every second, beside the beats. */
+/** Queries the database every second, independently of the beats. */
 export function createDatabaseAnswers({ ask, clock, monotonic }: AskedDatabaseDeps): AskedDatabase {
   let missed = 0;
   let timer: Timer | null = null;

@@ -1,11 +1,9 @@
-import { atMost } from '../at-most.ts';
-import { type Clock, SECOND, type Timer } from '../clock.ts';
+import { atMost, type Clock, SECOND, type Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { SessionLock } from './session-lock.ts';
 
 /**
- * Takes a lock that went with its session again, until it is held. Nothing depends on it meanwhile but the next start of
- * a process in the other mode (operations §5.1).
+ * Retakes a lock that was lost with its session, until it is held. Meanwhile only the next start of a process in the other
+ * mode depends on it (operations §5.1).
  * @param lock is held
  * @returns the way to give it back for good
  */
@@ -35,8 +33,18 @@ export function keepLock(lock: SessionLock, clock: Clock, log: Log): () => Promi
   return async () => {
     isReleased = true;
     timer?.cancel();
-    // It may be about to open a session, which it closes itself then.
+    // An attempt in flight may be opening a session; it closes that itself.
     await atMost(clock, SECOND, taking);
     await lock.release();
   };
+}
+
+/** The advisory lock that ensures the single process of an installation is alone (operations §5.1). */
+export interface SessionLock {
+  /** Tries once to take the lock, on a session of its own. False while any session holds it, so release before retaking. */
+  acquire(): Promise<boolean>;
+  /** Resolves when the session that holds the lock has ended, for whatever reason but {@link release}. */
+  lost(): Promise<void>;
+  /** Gives the lock back. */
+  release(): Promise<void>;
 }

@@ -5,25 +5,25 @@ import { type Micros, SECOND } from '../clock.ts';
 export const LEASE_TTL: Micros = 3 * SECOND;
 /** A renewal that was not confirmed for this long is in doubt, and so is whether others could renew theirs. */
 export const DOUBT_AFTER: Micros = 2 * SECOND;
-/** Beats: every one looks for lapsed members and renews. */
+/** Interval of beats: each renews the lease and finds lapsed members. */
 export const LOOK_EVERY: Micros = SECOND / 2;
-/** Without a place to meet, messages between replicas are looked for in the database this often. */
+/** Without Redis, messages between replicas are polled in the database this often. */
 export const POLL_EVERY: Micros = SECOND;
-/** Answers are looked for this often then, by who waits for one: the way there has cost a second already. */
+/** Without Redis, a member that waits for replies polls them this often: the request has cost up to a second already. */
 export const ANSWERS_EVERY: Micros = SECOND / 4;
-/** Without a place to meet, a member whose record in the database is older than this counts as dead. */
+/** Without Redis, a member whose record in the database is older than this counts as dead. */
 export const RECORD_LAPSES: Micros = 90 * SECOND;
-/** Without a place to meet, shards that nobody acts for are looked for this often. */
+/** Without Redis, ownerless shards are looked for this often. */
 export const ORPHANS_EVERY: Micros = 10 * SECOND;
-/** Without a place to meet, it is looked this often who leads, and which shards others took. */
+/** Without Redis, the Leader and the shards that others took are read this often. */
 export const LONE_LOOK_EVERY: Micros = 5 * SECOND;
-/** How long a shard that moves on purpose may stay for calls under way to end. */
+/** How long a planned move of a shard waits for its outbound calls in flight. */
 export const CALLS_WITHIN: Micros = 0.6 * SECOND;
-/** How often such calls are looked at. */
+/** How often those calls are checked. */
 export const CALLS_LOOK: Micros = SECOND / 20;
-/** How long a stop waits for its shards to be acted for elsewhere. */
+/** How long a stop waits for other replicas to take its shards. */
 export const DRAIN_WITHIN: Micros = 5 * SECOND;
-/** How often a replica compares its epochs with those in the database, to find what no commit has told it. */
+/** How often a replica compares its epochs with the database, to find losses that no commit has shown. */
 export const COMPARE_EVERY: Micros = 30 * SECOND;
 /** How often a replica refreshes its record in the database (operations §5.7). */
 export const RECORD_EVERY: Micros = 30 * SECOND;

@@ -3,7 +3,7 @@ import { Hall, type HallMember } from '../../test/simulation/hall.ts';
 import { World } from '../../test/simulation/world.ts';
 import { SHARDS } from '../actor/index.ts';
 import { SECOND } from '../clock.ts';
-import { targetsOf } from './assignment.ts';
+import { targetsOf } from './assigner.ts';
 
 async function hallOf(...ids: string[]) {
   const hall = new Hall(new World(7, false, 1_000_000));
@@ -233,7 +233,7 @@ test('when the Leader dies while replicas cannot meet, the first of the others l
   expect(others.filter((it) => it.isLeader)).toHaveLength(1);
 });
 
-test('a meeting place that is emptied again and again moves nothing', async () => {
+test('a Redis that is emptied again and again moves nothing', async () => {
   const { hall, members } = await hallOf('a', 'b', 'c');
   const before = members.map((it) => it.placement.owned());
   for (let round = 0; round < 10; round++) {
@@ -244,7 +244,7 @@ test('a meeting place that is emptied again and again moves nothing', async () =
   expect(members.map((it) => it.placement.owned())).toEqual(before);
 });
 
-test('a meeting place that is away for a minute and comes back empty moves nothing', async () => {
+test('a Redis that is away for a minute and comes back empty moves nothing', async () => {
   const { hall, members } = await hallOf('a', 'b', 'c');
   const before = members.map((it) => it.placement.owned());
   hall.place.isAway = true;
@@ -256,7 +256,7 @@ test('a meeting place that is away for a minute and comes back empty moves nothi
   expect(members.map((it) => it.placement.owned())).toEqual(before);
 });
 
-test('a meeting place that was frozen, so that every lease lapsed, moves nothing when it goes on', async () => {
+test('a Redis that was frozen, so that every lease lapsed, moves nothing when it goes on', async () => {
   const { hall, members } = await hallOf('a', 'b', 'c');
   const before = members.map((it) => it.placement.owned());
   hall.place.isAway = true;
@@ -266,7 +266,7 @@ test('a meeting place that was frozen, so that every lease lapsed, moves nothing
   expect(members.map((it) => it.placement.owned())).toEqual(before);
 });
 
-test('a meeting place that is away just long enough for some leases to lapse moves nothing', async () => {
+test('a Redis that is away just long enough for some leases to lapse moves nothing', async () => {
   for (let tenths = 20; tenths < 40; tenths++) {
     const { hall, members } = await hallOf('a', 'b', 'c');
     const before = members.map((it) => it.placement.owned());
@@ -288,7 +288,7 @@ test('a meeting place that is away just long enough for some leases to lapse mov
   }
 });
 
-test('without a meeting place the shards of a dead member wait until its record is old, then the others take them', async () => {
+test('without Redis the shards of a dead member wait until its record is old, then the others take them', async () => {
   const { hall, members } = await hallOf('a', 'b', 'c');
   hall.place.isAway = true;
   members[2]!.kill();
@@ -300,7 +300,7 @@ test('without a meeting place the shards of a dead member wait until its record 
   expect(hall.isWhole()).toBe(true);
 });
 
-test('a member that starts with nowhere to meet takes its part of what the dead leave', async () => {
+test('a member that starts without Redis takes its share of the shards of dead members', async () => {
   const { hall, members } = await hallOf('a', 'b');
   hall.place.isAway = true;
   const started = hall.launch('c');
@@ -312,7 +312,7 @@ test('a member that starts with nowhere to meet takes its part of what the dead 
   expect(hall.isWhole()).toBe(true);
 });
 
-test('members that all start with nowhere to meet share the shards, and keep them when they can meet', async () => {
+test('members that all start without Redis share the shards, and keep them when Redis is back', async () => {
   const hall = new Hall(new World(3, false, 1_000_000));
   hall.place.isAway = true;
   const members = ['a', 'b', 'c'].map((id) => hall.launch(id));
@@ -342,7 +342,7 @@ test('a refused epoch is taken anew when the shard is still wanted here', async 
   expect(await secondsUntil(hall, () => hall.isWhole())).toBeLessThan(0.2);
 });
 
-test('two places to meet that grant shards to two members cause no tight loop, and one place ends the quarrel', async () => {
+test('two Redis masters that grant shards to two members cause no tight loop, and one master ends the contest', async () => {
   const { hall, members } = await hallOf('a', 'b');
   hall.other.copy(hall.place);
   members[1]!.isThere = true;

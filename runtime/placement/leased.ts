@@ -1,14 +1,14 @@
 /**
- * Placement of several replicas (operations §5.2, §5.5). A beat every half second renews this member's lease and shows
- * who is there, who leads, and which shards are granted to whom; this file makes what follows from it happen. Nothing
- * here is needed for correctness: two members that both believe to own a shard are told apart by its epoch.
+ * Placement of several replicas (operations §5.2, §5.5). A beat every half second renews this member's lease and returns
+ * the members, the Leader and this member's grants; this file acts on them. Correctness does not depend on it: of two
+ * members that both believe to own a shard, only the one with the newest epoch can commit.
  */
 import type { Placement, ShardEpoch } from '../actor/index.ts';
 import type { Clock, Micros, Monotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { admission } from './admission.ts';
-import { Adoption } from './adoption.ts';
-import { Assigner } from './assigner.ts';
+import { Rounds } from '../rounds.ts';
+import { Adoption, Assigner } from './assigner.ts';
+import { ContestedShards } from './contested-shards.ts';
 import {
   type Coordination,
   CoordinationUnavailableError,
@@ -18,9 +18,8 @@ import {
   type Picture,
 } from './coordination.ts';
 import type { DatabaseAnswers } from './database-answers.ts';
-import type { EpochStore } from './epoch-store.ts';
-import { Lead } from './lead.ts';
-import type { Leadership } from './leadership.ts';
+import { LeaderWithoutRedis } from './leader-without-redis.ts';
+import { Lead, type Leadership, Listeners } from './leadership.ts';
 import {
   CALLS_LOOK,
   COMPARE_EVERY,
@@ -30,16 +29,10 @@ import {
   LONE_LOOK_EVERY,
   LOOK_EVERY,
 } from './lease-times.ts';
-import { Listeners } from './listeners.ts';
-import { LoneLead } from './lone-lead.ts';
 import type { PlacementMetrics } from './metrics.ts';
-import { Quarrels } from './quarrels.ts';
-import type { ReplicaRecords } from './replica-records.ts';
-import { Rounds } from './rounds.ts';
-import { ShardBook } from './shard-book.ts';
-import { Stays } from './stays.ts';
-import { Stuck } from './stuck.ts';
-import { Takeovers } from './takeovers.ts';
+import type { ReplicaRecords } from './replica-record.ts';
+import { ShardAcquisition } from './shard-acquisition.ts';
+import { DrainingShards, type EpochStore, ShardBook, Stuck } from './shard-book.ts';
 
 export interface LeasedDeps {
   readonly me: Member;
@@ -47,7 +40,7 @@ export interface LeasedDeps {
   readonly coordination: Coordination;
   readonly epochs: EpochStore;
   readonly records: ReplicaRecords;
-  /** Without answers this member steps back: whoever has them takes its lead and its shards. */
+  /** Without answers this member steps back, so that members with a database take its lead and its shards. */
   readonly database: DatabaseAnswers;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -61,16 +54,16 @@ export interface LeasedDeps {
 
 export interface LeasedPlacement extends Placement {
   readonly leadership: Leadership;
-  /** What the last beat found; null before the first. */
+  /** The result of the last beat; null before the first. */
   picture(): Picture | null;
   /** Calls back after every beat that found another set of members or another Leader. */
   onMembers(listener: () => void): () => void;
   /**
-   * Begins to beat; resolves with the first one, or after a while when there is nowhere to meet.
+   * Begins to beat; resolves with the first beat, or after a while when Redis is unavailable.
    * @throws {Error} another process runs under this id
    */
   start(): Promise<void>;
-  /** Gives the lead and the shards to others; resolves when they have them, when nobody takes them, or after a while. */
+  /** Hands the lead and the shards over; resolves when others have them, when there is no other member, or after a while. */
   drain(): Promise<void>;
   /** Owns nothing from here on and takes back its lease. */
   stop(): Promise<void>;
@@ -86,11 +79,11 @@ class Leased implements LeasedPlacement {
   readonly #lead: Lead;
   readonly #assigner: Assigner;
   readonly #adoption: Adoption;
-  readonly #takeovers: Takeovers;
-  readonly #loneLead: LoneLead;
-  readonly #stays: Stays;
+  readonly #acquisition: ShardAcquisition;
+  readonly #leaderWithoutRedis: LeaderWithoutRedis;
+  readonly #draining: DrainingShards;
   readonly #stuck: Stuck;
-  readonly #quarrels = new Quarrels();
+  readonly #contested = new ContestedShards();
   readonly #rounds: Rounds;
   readonly #ownership = new Listeners();
   readonly #members = new Listeners();
@@ -109,9 +102,9 @@ class Leased implements LeasedPlacement {
     this.#lead = new Lead(deps.log);
     this.#assigner = new Assigner({ ...deps, onKnown: () => this.#rounds.soon() });
     this.#adoption = new Adoption(deps);
-    this.#takeovers = new Takeovers({ ...deps, book: this.#book });
-    this.#loneLead = new LoneLead({ ...deps, lead: this.#lead });
-    this.#stays = new Stays(deps);
+    this.#acquisition = new ShardAcquisition({ ...deps, book: this.#book });
+    this.#leaderWithoutRedis = new LeaderWithoutRedis({ ...deps, lead: this.#lead });
+    this.#draining = new DrainingShards(deps);
     this.#stuck = new Stuck({ ...deps, book: this.#book });
     this.#rounds = new Rounds(deps.clock, () => this.#round());
     deps.metrics.watchShards(() => this.#book.owned().length);
@@ -137,6 +130,8 @@ class Leased implements LeasedPlacement {
     return this.#members.add(listener);
   }
 
+  readonly isAlone = false;
+
   picture(): Picture | null {
     return this.#picture;
   }
@@ -149,7 +144,7 @@ class Leased implements LeasedPlacement {
   fenced(lost: readonly ShardEpoch[]): void {
     const shards = this.#book.fenced(lost);
     if (shards.length === 0) return;
-    this.#quarrels.fenced(shards, this.#deps.monotonic());
+    this.#contested.fenced(shards, this.#deps.monotonic());
     queueMicrotask(() => this.#ownership.call());
     this.#rounds.soon();
   }
@@ -165,7 +160,7 @@ class Leased implements LeasedPlacement {
   async drain(): Promise<void> {
     const { monotonic } = this.#deps;
     this.#isDraining = true;
-    this.#loneLead.stop();
+    this.#leaderWithoutRedis.stop();
     const end = monotonic() + DRAIN_WITHIN;
     this.#rounds.soon();
     while (!this.#book.isEmpty && !this.#isAlone() && monotonic() < end) await this.#wait(CALLS_LOOK / 5);
@@ -175,7 +170,7 @@ class Leased implements LeasedPlacement {
     this.#isStopped = true;
     this.#isDraining = true;
     this.#rounds.stop();
-    this.#loneLead.stop();
+    this.#leaderWithoutRedis.stop();
     this.#unsubscribe();
     this.#lead.set(false, 'this process stops');
     this.#book.clear();
@@ -195,7 +190,7 @@ class Leased implements LeasedPlacement {
     return this.#isAway() || others !== true;
   }
 
-  /** No beat was confirmed for so long that the place to meet must be away, or this process was. */
+  /** No beat was confirmed for so long that Redis must be unavailable, or this process was paused. */
   #isAway(): boolean {
     return this.#confirmedAt === null || this.#deps.monotonic() - this.#confirmedAt > DOUBT_AFTER;
   }
@@ -207,12 +202,12 @@ class Leased implements LeasedPlacement {
       this.#failed(error);
     }
     void this.#compare();
-    return this.#stays.isWaiting ? CALLS_LOOK : LOOK_EVERY;
+    return this.#draining.isWaiting ? CALLS_LOOK : LOOK_EVERY;
   }
 
   async #compare(): Promise<void> {
     const isAway = this.#isAway();
-    const lost = await this.#takeovers.outdated(isAway ? LONE_LOOK_EVERY : COMPARE_EVERY);
+    const lost = await this.#acquisition.outdated(isAway ? LONE_LOOK_EVERY : COMPARE_EVERY);
     this.fenced(lost);
     if (lost.length > 0 && isAway && this.#isAway())
       this.#lead.set(false, 'others took shards of this member');
@@ -233,17 +228,17 @@ class Leased implements LeasedPlacement {
     if (isBack || hasForgotten(this.#picture, picture)) this.#assigner.waitUntil(begun + LEASE_TTL, isNew);
     this.#tellStep(stepsBack);
     this.#confirmedAt = begun;
-    this.#loneLead.met();
+    this.#leaderWithoutRedis.met();
     this.#wasTold = false;
     this.#see(picture);
-    // Who is there but misses the database may be about to say so, as others are: nothing moves on the way out.
+    // A missing answer may mean that other members, too, are about to step back: nothing is assigned meanwhile.
     if (this.#lead.isLeader && database.arrive) await this.#assigner.assign(picture);
   }
 
   #see(picture: Picture): void {
     const before = this.#picture;
     this.#picture = picture;
-    this.#takeovers.see(picture);
+    this.#acquisition.see(picture);
     const { leader } = picture;
     const leads = leader !== null && memberText(leader) === memberText(this.#deps.me);
     this.#lead.set(leads, this.#isDraining ? 'this process stops' : undefined);
@@ -254,21 +249,21 @@ class Leased implements LeasedPlacement {
   #follow(picture: Picture): void {
     const now = this.#deps.monotonic();
     const { take, leave, lost, giveBack } = this.#book.compare(picture);
-    const ready = this.#stays.over(leave);
+    const ready = this.#draining.over(leave);
     this.#book.drop(lost);
     this.#book.leave(ready);
     if (lost.length + ready.length > 0) this.#ownership.call();
     const unwanted = [...giveBack, ...this.#stuck.shards()];
     if (unwanted.length > 0) this.#release(unwanted);
-    this.#quarrels.granted(picture.granted);
-    void this.#take(take.filter((shard) => this.#quarrels.mayTake(shard, now)));
+    this.#contested.granted(picture.granted);
+    void this.#take(take.filter((shard) => this.#contested.mayTake(shard, now)));
   }
 
   async #take(shards: readonly number[]): Promise<void> {
     if (shards.length === 0) return;
-    const taken = await this.#takeovers.take(shards);
+    const taken = await this.#acquisition.take(shards);
     if (taken.length === 0) return;
-    this.#quarrels.taken(taken, this.#deps.monotonic());
+    this.#contested.taken(taken, this.#deps.monotonic());
     this.#ownership.call();
   }
 
@@ -284,18 +279,18 @@ class Leased implements LeasedPlacement {
     else if (!(error instanceof CoordinationUnavailableError)) throw error;
     else if (!this.#isDraining) {
       void this.#adopt();
-      void this.#loneLead.look();
+      void this.#leaderWithoutRedis.look();
     }
   }
 
   async #adopt(): Promise<void> {
     const confirmedAt = this.#confirmedAt;
     const wanted = await this.#adoption.wanted((shard) => this.#book.isFree(shard));
-    // Replicas meet again: what was found is out of date.
+    // Redis is back: what was read is outdated.
     if (this.#confirmedAt === confirmedAt && !this.#isDraining) await this.#take(wanted);
   }
 
-  /** While this process was away somebody else was started under its id. It must not act, and waits for its id. */
+  /** Another process was started under this id while this one was paused. It must not act, and waits for its id. */
   #superseded(): void {
     if (!this.#wasTold) this.#deps.log('replica_id_taken', { id: this.#deps.me.id });
     this.#wasTold = true;
@@ -314,7 +309,7 @@ class Leased implements LeasedPlacement {
   }
 }
 
-/** Whether the place to meet was emptied between two pictures; after the second one it shows by who is missing. */
+/** Whether Redis was emptied between two pictures: the assignment is gone, or is still missing and members are, too. */
 function hasForgotten(before: Picture | null, now: Picture): boolean {
   if (now.targets !== null) return false;
   const here = new Set(now.replicas.map(memberText));
@@ -323,4 +318,36 @@ function hasForgotten(before: Picture | null, now: Picture): boolean {
 
 function membersText({ replicas, leader }: Picture): string {
   return JSON.stringify([replicas.map(({ id, boot, isDraining }) => [id, boot, isDraining]), leader]);
+}
+
+export interface AdmissionDeps {
+  readonly me: Member;
+  readonly clock: Clock;
+  readonly monotonic: Monotonic;
+  beat(): Promise<void>;
+  isStopped(): boolean;
+}
+
+/**
+ * Resolves with the first confirmed beat, when the member is stopped, or when Redis stays unavailable: then it starts
+ * without leases, as the others continue, and may adopt ownerless shards.
+ * @throws {Error} another process runs under this id
+ */
+async function admission({ me, clock, monotonic, beat, isStopped }: AdmissionDeps): Promise<void> {
+  // The lease of a process that was killed under this id may not have lapsed yet.
+  const patience = monotonic() + 2 * LEASE_TTL;
+  const loneliness = monotonic() + LEASE_TTL;
+  while (!isStopped()) {
+    try {
+      return await beat();
+    } catch (error) {
+      const isTaken = error instanceof DuplicateReplicaError;
+      if (!isTaken && !(error instanceof CoordinationUnavailableError)) throw error;
+      if (isTaken && monotonic() > patience) {
+        throw new Error(`another process runs as ${me.id}: give every replica an SVC_REPLICA_ID of its own`);
+      }
+      if (!isTaken && monotonic() > loneliness) return;
+      await new Promise<void>((resolve) => clock.after(LOOK_EVERY, resolve));
+    }
+  }
 }

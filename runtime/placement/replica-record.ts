@@ -1,4 +1,4 @@
-/** This run's own record in the database: that it lives, what it is, and which keys it holds (operations §5.7). */
+/** This process's record in the database: that it is alive, its version, and the keys it holds (operations §5.7). */
 import type { Clock, Micros, Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Signals } from '../signals.ts';
@@ -6,14 +6,14 @@ import type { Member } from './coordination.ts';
 import type { Leadership } from './leadership.ts';
 import { RECORD_EVERY } from './lease-times.ts';
 
-/** What a replica says of itself. */
+/** The record of a replica. */
 export interface ReplicaRecord extends Member {
   readonly version: string;
   /** Commit of the build; may be empty. */
   readonly revision: string;
   readonly keyIds: readonly string[];
   readonly isLeader: boolean;
-  /** Whether it meets the others through Redis, reachable now or not. */
+  /** Whether it is configured with Redis, reachable now or not. */
   readonly hasRedis: boolean;
   readonly startedAt: Micros;
 }
@@ -42,7 +42,7 @@ export interface OwnRecordDeps {
 export interface OwnRecord {
   /** Writes the record now, every {@link RECORD_EVERY}, and when the lead or the state of Redis changed. */
   start(): void;
-  /** Writes nothing any more and removes the record, unless the database is away: then it lapses. */
+  /** Stops writing and removes the record; without a database it lapses instead. */
   stop(): Promise<void>;
 }
 
@@ -124,4 +124,23 @@ class Own implements OwnRecord {
       this.#deps.log('replica_record_failed', { error: String(error) });
     }
   }
+}
+
+/** A member whose record claims the lead. */
+export interface LeaderRecord extends Member {
+  readonly refreshedAt: Micros;
+}
+
+/**
+ * Which replicas are alive, by their records in the database. Placement uses them without Redis (operations §5.5 rule 3),
+ * so they err on the side of a replica that may still act: it counts as alive until its record is older than
+ * `RECORD_LAPSES`.
+ */
+export interface ReplicaRecords {
+  /** Members whose record is fresh, by id. @throws {StoreUnavailableError} */
+  live(now: number): Promise<readonly Member[]>;
+  /** Members whose record is fresh and says that they lead. @throws {StoreUnavailableError} */
+  leaders(now: number): Promise<readonly LeaderRecord[]>;
+  /** Shards whose owner has no fresh record, or that never had one; ascending. @throws {StoreUnavailableError} */
+  orphans(now: number): Promise<readonly number[]>;
 }

@@ -1,8 +1,8 @@
 import { type Placement, SHARDS, type ShardEpoch } from '../actor/index.ts';
 import { type Clock, type Micros, SECOND, type Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { EpochStore } from './epoch-store.ts';
-import type { SessionLock } from './session-lock.ts';
+import type { SessionLock } from './kept-lock.ts';
+import type { EpochStore } from './shard-book.ts';
 
 /** How often a waiting process tries the lock, and how often it says that it waits, µs (operations §5.1). */
 const TRY_EVERY: Micros = SECOND;
@@ -63,6 +63,8 @@ class Solo implements SoloPlacement {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
+
+  readonly isAlone = true;
 
   /** Nobody waits for this process to let go of single shards. */
   followed(): void {}

@@ -1,12 +1,9 @@
 import type { SecureContext } from 'node:tls';
-import { atMost } from '../at-most.ts';
-import { type Clock, type Micros, SECOND } from '../clock.ts';
+import { atMost, type Clock, type Micros, SECOND } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { CoordinationUnavailableError } from '../placement/coordination.ts';
 import type { RedisAddress } from './address.ts';
-import { failureOf, RedisFailure } from './failure.ts';
-import type { Client } from './link.ts';
-import type { RedisMetrics } from './metrics.ts';
+import { type Client, failureOf, RedisFailure, type RedisMetrics } from './link.ts';
 import { openSession, type Session } from './session.ts';
 import { type ChannelListener, type PlacedListener, Subscriptions } from './subscriptions.ts';
 

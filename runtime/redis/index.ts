@@ -6,14 +6,12 @@ import type { SecureContext } from 'node:tls';
 import type { Registry } from 'prom-client';
 import { type Clock, type Micros, SECOND } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Coordination } from '../placement/coordination.ts';
+import { type Coordination, CoordinationUnavailableError } from '../placement/coordination.ts';
 import type { Signals } from '../signals.ts';
 import { describeAddress, parseRedisUrl } from './address.ts';
 import { Connection } from './connection.ts';
 import { createCoordination } from './coordination.ts';
-import { failureOf } from './failure.ts';
-import { createRedisMetrics } from './metrics.ts';
-import { createSignals } from './signals.ts';
+import { type Client, createRedisMetrics, failureOf } from './link.ts';
 
 /** How long a start waits for Redis (operations §1.3). */
 const PATIENCE: Micros = 30 * SECOND;
@@ -66,4 +64,38 @@ export async function openRedis(options: RedisOptions): Promise<Redis> {
     await connection.close();
     throw new Error(`Redis at ${describeAddress(address)} cannot be used: ${failureOf(error).message}`);
   }
+}
+
+/** Signals through Redis pub/sub. What is published in one turn of the event loop goes out in one write. */
+function createSignals(connection: Connection, prefix: string): Signals {
+  const nameOf = (channel: string) => `${prefix}signal.${channel}`;
+  let waiting: (readonly [channel: string, message: string])[] = [];
+
+  const send = (): void => {
+    const batch = waiting;
+    waiting = [];
+    connection
+      .call((client) => publishAll(client, batch))
+      .catch((error: unknown) => {
+        // They are lost, as signals may be; the connection tells of the outage.
+        if (!(error instanceof CoordinationUnavailableError)) throw error;
+      });
+  };
+
+  return {
+    get isUp() {
+      return connection.isUp;
+    },
+    onState: (listener) => connection.onState(listener),
+    publish(channel, message) {
+      if (waiting.push([nameOf(channel), message]) === 1) setImmediate(send);
+    },
+    subscribe: (channel, ...listeners) => connection.subscribe(nameOf(channel), ...listeners),
+  };
+}
+
+async function publishAll(client: Client, batch: readonly (readonly [string, string])[]): Promise<void> {
+  const pipeline = client.pipeline();
+  for (const [channel, message] of batch) pipeline.publish(channel, message);
+  for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error;
 }

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions, SecureContext } from 'node:tls';
 import { Redis as Client } from 'ioredis';
+import { Gauge, Histogram, type Registry } from 'prom-client';
 import { type Clock, type Micros, SECOND, type Timer } from '../clock.ts';
 import type { RedisCredentials, RedisHost } from './address.ts';
-import { failureOf, type RedisFailure } from './failure.ts';
 
 export type { Redis as Client } from 'ioredis';
 
@@ -170,4 +170,60 @@ class ClientLink implements Link {
   #failure(error: unknown): RedisFailure {
     return failureOf(this.#cause ?? error);
   }
+}
+
+/** Metrics of Redis (operations §8). */
+export interface RedisMetrics {
+  up(isUp: boolean): void;
+  /** One round trip, answered or not. */
+  command(took: Micros): void;
+}
+
+export function createRedisMetrics(registry: Registry): RedisMetrics {
+  const up = new Gauge({
+    name: 'svc_redis_up',
+    help: '1 while this replica can use Redis, 0 otherwise.',
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'svc_redis_command_duration_seconds',
+    help: 'Round trips to Redis, those without an answer included.',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers: [registry],
+  });
+  return {
+    up: (isUp) => up.set(isUp ? 1 : 0),
+    command: (took) => durations.observe(took / SECOND),
+  };
+}
+
+/**
+ * Why Redis could not be used: a server that does not answer, or answers with a refusal. Holds words only; what the
+ * client library attaches to its errors includes the arguments of the command, passwords among them.
+ */
+export class RedisFailure extends Error {
+  override readonly name = 'RedisFailure';
+  /** Whether waiting cannot mend it: somebody has to change the settings or the server. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, isFinal = false) {
+    super(message);
+    this.isFinal = isFinal;
+  }
+}
+
+/** Refusals of the login or of what the user may do. */
+const REFUSALS = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
+
+/** The failure behind whatever was thrown. */
+export function failureOf(error: unknown): RedisFailure {
+  if (error instanceof RedisFailure) return error;
+  if (!(error instanceof Error)) return new RedisFailure(String(error));
+  return new RedisFailure(wordsOf(error), REFUSALS.test(error.message));
+}
+
+/** A refused connection to a name with several addresses has a code and no message. */
+function wordsOf(error: Error): string {
+  if (error.message !== '') return error.message;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

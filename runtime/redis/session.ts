@@ -1,10 +1,8 @@
 import type { SecureContext } from 'node:tls';
 import { type Clock, SECOND, type Timer } from '../clock.ts';
 import type { RedisAddress, RedisHost } from './address.ts';
-import { failureOf, RedisFailure } from './failure.ts';
-import { type Client, type Link, openLink } from './link.ts';
-import { locate } from './sentinel.ts';
-import { inspectServer, tryWriting } from './server.ts';
+import { type Client, failureOf, type Link, openLink, RedisFailure } from './link.ts';
+import { inspectServer, locate, tryWriting } from './server.ts';
 
 /** How often both connections are asked whether they still work, µs: a cut one is noticed within two of these. */
 const ASK_EVERY = SECOND;

@@ -1,4 +1,4 @@
-import { RedisFailure } from './failure.ts';
+import { RedisFailure } from './link.ts';
 import type { Session } from './session.ts';
 
 export type ChannelListener = (message: string) => void;

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { csrfToken, verifyCsrfToken } from './csrf.ts';
 import { parseKeyList } from './key-list.ts';
 import { createKeyring, masterKey, type Sealed, sealedKeyId } from './keyring.ts';
+import { csrfToken, verifyCsrfToken } from './signed-tokens.ts';
 
 const KEY_LINE = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
 const OTHER_LINE = '//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA=';

@@ -2,7 +2,15 @@
  * Master keys and what is made of them (secrets §1 to §3): reading the key list, sub-keys, sealing and opening. A
  * master key itself encrypts and signs nothing.
  */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import type { Log } from '../log.ts';
 
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -32,7 +40,7 @@ export interface Sealer {
 }
 
 export interface Keyring {
-  /** The key that signs, as far as this process knows; what a save seals with, it asks the database (storage/sealing.ts). */
+  /** The key that signs, as far as this process knows; what a save seals with, it asks the database (storage/keys/keyring.ts). */
   readonly activeKeyId: string;
   /** In the order of the key list. */
   readonly heldKeyIds: readonly string[];
@@ -139,4 +147,38 @@ function decrypt(key: Buffer, aad: Buffer, envelope: Buffer): string | null {
     // A wrong tag is an answer here, not a defect: the value is damaged or was copied from elsewhere.
     return null;
   }
+}
+
+/** Compares two secrets in time that depends on neither: digests first, so that lengths do not show (secrets §8). */
+export function equalSecrets(a: string | Uint8Array, b: string | Uint8Array): boolean {
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+function digest(value: string | Uint8Array): Buffer {
+  return createHash('sha256').update(value).digest();
+}
+
+/** Follows the key that is active in the database, whoever saw it there (secrets §5, operations §5.7). */
+export interface KeySwitchDeps {
+  readonly keyring: SwitchableKeyring;
+  readonly log: Log;
+  readonly onSwitched: () => void;
+  /** Called once: this process cannot seal what the others seal, and must end. */
+  readonly onNotHeld: () => void;
+}
+
+export function createKeySwitch({ keyring, log, onSwitched, onNotHeld }: KeySwitchDeps) {
+  let isMissing = false;
+  return (activeKeyId: string): void => {
+    if (activeKeyId === keyring.activeKeyId) return;
+    if (keyring.activate(activeKeyId)) {
+      log('key_switched', { active: activeKeyId });
+      onSwitched();
+      return;
+    }
+    if (isMissing) return;
+    isMissing = true;
+    log('active_key_not_held');
+    onNotHeld();
+  };
 }

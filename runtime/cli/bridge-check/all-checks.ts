@@ -1,15 +1,12 @@
 /** Every check, in the order in which they are made. */
-import type { Check } from './check.ts';
-import { CHANNEL_CHECKS } from './checks/channels.ts';
-import { EDITING_CHECKS } from './checks/editing.ts';
-import { ERRORS_CHECK, GENERAL_CHECKS } from './checks/general.ts';
-import { INFO_CHECKS } from './checks/info.ts';
+
+import { EDITING_CHECKS, REPLY_CHECKS } from './checks/editing.ts';
+import { ALL_EVENTS_CHECK, POLLING_CHECKS, PUSHING_CHECKS } from './checks/events.ts';
+import { CHANNEL_CHECKS, ERRORS_CHECK, GENERAL_CHECKS, INFO_CHECKS } from './checks/general.ts';
 import { PEOPLE_CHECKS } from './checks/people.ts';
 import { PEOPLE_ACTING_CHECKS } from './checks/people-acting.ts';
-import { ALL_EVENTS_CHECK, POLLING_CHECKS } from './checks/polling.ts';
 import { OLD_KEY_CHECK, POSTING_CHECKS } from './checks/posting.ts';
-import { PUSHING_CHECKS } from './checks/pushing.ts';
-import { REPLY_CHECKS } from './checks/replies.ts';
+import type { Check } from './run.ts';
 
 export const ALL_CHECKS: readonly Check[] = [
   ...GENERAL_CHECKS,

@@ -1,7 +1,6 @@
 /** Words in which tests say what a broken bridge gets wrong. */
 import { randomUUID } from 'node:crypto';
-import type { OperationName } from '../bridge-reference/operations.ts';
-import { findOperation, split } from '../bridge-reference/routing.ts';
+import { findOperation, type OperationName, split } from '../bridge-reference/operations.ts';
 import {
   type BridgeAnswer,
   type BridgeRequest,

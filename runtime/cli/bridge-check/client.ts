@@ -1,6 +1,5 @@
-/** Calls to the bridge under the rules that hold for every check: in time, no redirect, no class that nobody knows. */
+/** Calls to the bridge under the rules that hold for every check: in time, no redirect, no unknown class. */
 import { type Clock, SECOND } from '../../clock.ts';
-import { demand, Unmet } from './check.ts';
 import type { RawAnswer, Send, SentRequest } from './send.ts';
 
 export const CLASSES = ['transient', 'rate_limited', 'gone', 'forbidden', 'invalid'] as const;
@@ -14,7 +13,7 @@ export interface Answer extends RawAnswer {
   readonly seconds: number;
 }
 
-/** A request and what came of it, for the report. */
+/** A request and its outcome, for the report. */
 export interface Exchange {
   readonly request: SentRequest;
   /** null: no answer. */
@@ -157,7 +156,7 @@ export function isProblem({ status, headers }: RawAnswer): boolean {
   return status >= 400 && /^application\/problem\+json\b/i.test(headers['content-type'] ?? '');
 }
 
-/** What the service takes the answer for (bridge protocol §7); null: a success. */
+/** What the service takes the answer for (bridge §2.2); null: a success. */
 export function classOf(answer: Answer): ProblemClass | null {
   const { status, headers, fields } = answer;
   if (status < 300) return null;
@@ -165,4 +164,12 @@ export function classOf(answer: Answer): ProblemClass | null {
   if (status === 401 || status === 403) return 'forbidden';
   if (status === 429 || (status === 503 && headers['retry-after'] !== undefined)) return 'rate_limited';
   return status === 408 || status >= 500 ? 'transient' : 'invalid';
+}
+
+/** A rule that the bridge does not keep. */
+export class Unmet extends Error {}
+
+/** @throws Unmet */
+export function demand(holds: boolean, otherwise: string): asserts holds {
+  if (!holds) throw new Unmet(otherwise);
 }

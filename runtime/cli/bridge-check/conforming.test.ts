@@ -1,6 +1,6 @@
 /** The reference bridge keeps every rule, with everything on and with everything off. */
 import { expect, test } from 'vitest';
-import { SWITCHES } from '../bridge-reference/settings.ts';
+import { SWITCHES } from '../bridge-reference/shapes.ts';
 import { ALL_CHECKS } from './all-checks.ts';
 import { playChecks } from './in-memory.fixture.ts';
 

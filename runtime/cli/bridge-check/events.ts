@@ -1,7 +1,6 @@
 /** The events that the bridge reports while the checks run, polled or pushed. */
 import { type Clock, SECOND } from '../../clock.ts';
-import { demand } from './check.ts';
-import { type Answer, type BridgeClient, isObject } from './client.ts';
+import { type Answer, type BridgeClient, demand, isObject } from './client.ts';
 import { expectStatus } from './expect.ts';
 import type { PushInbox } from './inbox.ts';
 

@@ -1,6 +1,5 @@
 /** What checks expect of answers. Everything here throws Unmet with what was found instead. */
-import { demand } from './check.ts';
-import { type Answer, classOf, type ProblemClass } from './client.ts';
+import { type Answer, classOf, demand, type ProblemClass } from './client.ts';
 
 export interface Posted {
   readonly messageId: string;

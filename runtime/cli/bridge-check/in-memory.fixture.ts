@@ -5,7 +5,7 @@
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import { type Micros, SECOND } from '../../clock.ts';
 import { createBridge } from '../bridge-reference/bridge.ts';
-import type { Settings } from '../bridge-reference/settings.ts';
+import type { Settings } from '../bridge-reference/shapes.ts';
 import type { BridgeAnswer, BridgeRequest, Ports } from '../bridge-reference/wire.ts';
 import { createInbox } from './inbox.ts';
 import type { CheckResult } from './run.ts';

@@ -1,4 +1,4 @@
-/** Info: what is wrong with one, and what it declares as far as it can be read (bridge protocol §2.1). */
+/** Info: what is wrong with one, and what it declares as far as it can be read (bridge §3.1). */
 import { isObject } from './client.ts';
 
 /** What checks need to know of a bridge. */

@@ -1,6 +1,6 @@
 /** A person at the terminal is asked for everything that only a person can do. */
 import { expect, test } from 'vitest';
-import { Unmet } from './check.ts';
+import { Unmet } from './client.ts';
 import { playChecks } from './in-memory.fixture.ts';
 import { createAskedPerson, type Person } from './person.ts';
 

@@ -1,7 +1,6 @@
 /** Somebody at the messenger: a person who is asked, or a bridge's `/_sim/` that acts without one. */
 import * as v from 'valibot';
-import { demand, Unmet } from './check.ts';
-import type { BridgeClient } from './client.ts';
+import { type BridgeClient, demand, Unmet } from './client.ts';
 import { expectSuccess } from './expect.ts';
 
 export const MESSAGES = v.array(

@@ -1,8 +1,7 @@
 /** One run of the checker against one bridge. */
 import type { Clock } from '../../clock.ts';
 import { ALL_CHECKS } from './all-checks.ts';
-import { Unmet } from './check.ts';
-import { type BridgeClient, createClient } from './client.ts';
+import { type BridgeClient, createClient, Unmet } from './client.ts';
 import { createPolledFeed, createPushedFeed } from './events.ts';
 import type { PushInbox } from './inbox.ts';
 import { type Declared, declaredBy } from './info.ts';

@@ -1,10 +1,8 @@
 /** What people do in the messenger, by the web page or by `/_sim/`, and the events that come of it. */
-import type { Bot } from './bots.ts';
-import type { BridgeEvent } from './events.ts';
-import { plain } from './html.ts';
+import type { Bot, BridgeEvent } from './events.ts';
+import { plain } from './markdown.ts';
 import type { Messenger, Post } from './messenger.ts';
-import type { Settings } from './settings.ts';
-import { lengthOf, type Person } from './shapes.ts';
+import { lengthOf, type Person, type Settings } from './shapes.ts';
 import { Refusal } from './wire.ts';
 
 const TOKEN = /^(?:(?:\/start|start|link)\s+)?([A-Za-z0-9_-]{43})$/i;

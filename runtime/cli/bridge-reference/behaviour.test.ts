@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fieldsOf, REPLY, ROOT, stage } from './bridge.fixture.ts';
-import type { Switch } from './settings.ts';
+import type { Switch } from './shapes.ts';
 
 const ALICE = { external_id: 'u-17', username: 'alice', display_name: 'Alice Smith', bot: false };
 const LINK_TOKEN = 'a'.repeat(43);

@@ -1,7 +1,7 @@
 /** A reference bridge without a network, and requests as the service makes them. */
 import { createManualClock, type ManualClock } from '../../../test/fakes/manual-clock.ts';
 import { type Bridge, createBridge } from './bridge.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './shapes.ts';
 import type { BridgeAnswer, Ports } from './wire.ts';
 
 export const TOKEN = 'first-token';

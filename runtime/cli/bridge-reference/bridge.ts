@@ -1,16 +1,20 @@
 /** The reference bridge: one function from requests to answers. `server.ts` puts it on the network. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Acts, createActs } from './acts.ts';
-import { type Bot, createResults } from './bots.ts';
-import { createEventLog } from './events.ts';
-import { createFaults, type Fault, refusalOf } from './faults.ts';
+import { type Bot, createEventLog, createResults } from './events.ts';
 import { createMessenger, type Messenger } from './messenger.ts';
-import { OPERATIONS, type Operation, type OperationName } from './operations.ts';
+import {
+  decoded,
+  findOperation,
+  OPERATIONS,
+  type Operation,
+  type OperationName,
+  split,
+} from './operations.ts';
 import { answerPage } from './page.ts';
 import { createPush } from './push.ts';
-import { decoded, findOperation, split } from './routing.ts';
-import type { Settings } from './settings.ts';
-import { answerSim, type RecordedRequest } from './sim.ts';
+import type { Settings } from './shapes.ts';
+import { answerSim, createFaults, type Fault, type RecordedRequest, refusalOf } from './sim.ts';
 import {
   type BridgeAnswer,
   type BridgeRequest,

@@ -1,9 +1,9 @@
-/** The example can be taken out of this repository: it needs Node.js and two packages. */
+/** The example can be taken out of this repository: it needs Node.js and three packages. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const FOLDER = import.meta.dirname;
-const ALLOWED = /^(?:\.\/[\w-]+\.ts|node:http|node:crypto|commonmark|valibot)$/;
+const ALLOWED = /^(?:\.\/[\w-]+\.ts|node:http|node:crypto|node:fs|commonmark|eta\/core|valibot)$/;
 
 const files = readdirSync(FOLDER).filter(
   (file) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(file),

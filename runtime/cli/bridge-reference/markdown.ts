@@ -1,4 +1,4 @@
-/** Message bodies: CommonMark with strikethrough and Mention markers, checked and drawn as safe HTML (bridge protocol §2.4). */
+/** Message bodies: CommonMark with strikethrough and Mention markers, checked and drawn as safe HTML (bridge §3.6). */
 import { HtmlRenderer, Node, Parser } from 'commonmark';
 import type { Mention } from './shapes.ts';
 import { invalid } from './wire.ts';
@@ -102,4 +102,28 @@ function childrenOf(parent: Node): Node[] {
 
 function moveInto(target: Node, nodes: readonly Node[]): void {
   for (const node of nodes) target.appendChild(node);
+}
+
+/** Text as HTML. */
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Fit for text and for quoted attributes. */
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
+}
+
+/** Plain text as a paragraph that keeps its lines; addresses in it can be followed, as in any messenger. */
+export function plain(text: string): string {
+  const linked = escapeHtml(text).replace(
+    /https?:\/\/(?:[^\s&]|&amp;)*(?:[^\s&.,;:!?)]|&amp;)/g,
+    '<a href="$&">$&</a>',
+  );
+  return `<p class="plain">${linked}</p>`;
 }

@@ -1,22 +1,23 @@
-/** The operations of the protocol (bridge protocol §2, §4), one function each. */
+/** The operations of the protocol (bridge §2, §2.1), one function each. */
 import { threadOf } from './acts.ts';
-import type { Bot } from './bots.ts';
-import type { BridgeEvent } from './events.ts';
-import { plain } from './html.ts';
-import { checkBody, render } from './markdown.ts';
+import type { Bot, BridgeEvent } from './events.ts';
+import { checkBody, plain, render } from './markdown.ts';
 import { CHANNELS, type Messenger, PEOPLE, type Post } from './messenger.ts';
-import { infoOf, LIMITS, type Settings, type Switch } from './settings.ts';
 import {
   ANSWER,
   type Button,
   type Content,
   DIRECT,
   EDIT,
+  infoOf,
+  LIMITS,
   lengthOf,
   type Mention,
   POST,
   REPLY,
   readBody,
+  type Settings,
+  type Switch,
 } from './shapes.ts';
 import { type BridgeAnswer, forbidden, gone, invalid, json } from './wire.ts';
 
@@ -37,7 +38,7 @@ export interface Call {
 
 export interface Operation {
   readonly method: string;
-  /** `*` stands for the one path parameter. */
+  /** `*` is the one path parameter. */
   readonly path: string;
   /** Takes an Idempotency-Key. */
   readonly isKeyed?: true;
@@ -205,4 +206,36 @@ function shown({ body, buttons, ...heading }: Content, mentions: readonly Mentio
 
 function drawn(mentions: readonly Mention[], { without }: Settings): readonly Mention[] {
   return without.has('native_mentions') ? [] : mentions;
+}
+
+/** Which operation a request asks for. */
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
+
+export function split(target: string): { path: string; query: URLSearchParams } {
+  const [path = '', ...rest] = target.split('?');
+  return { path, query: new URLSearchParams(rest.join('?')) };
+}
+
+/**
+ * Looks at the raw path, so that an encoded slash stays inside its segment.
+ * @returns the path parameter still encoded, empty where there is none; null: no such operation
+ */
+export function findOperation(method: string, path: string): { name: OperationName; segment: string } | null {
+  const segments = path.split('/');
+  for (const name of OPERATION_NAMES) {
+    const pattern = OPERATIONS[name].path.split('/');
+    const fits = pattern.length === segments.length && OPERATIONS[name].method === method;
+    if (!fits || !pattern.every((part, index) => part === '*' || part === segments[index])) continue;
+    return { name, segment: segments[pattern.indexOf('*')] ?? '' };
+  }
+  return null;
+}
+
+/** @throws Refusal */
+export function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw invalid('path', 'is not percent-encoded UTF-8');
+  }
 }

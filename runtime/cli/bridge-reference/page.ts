@@ -1,8 +1,8 @@
 /** The web page of the messenger: everything on it works without a script, which only keeps it fresh. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { Eta } from 'eta/core';
 import type { Acts } from './acts.ts';
-import { escapeHtml } from './html.ts';
 import { CHANNELS, type Inhabitant, type Messenger, PEOPLE, type Post } from './messenger.ts';
-import { STYLE } from './page-style.ts';
 import { type BridgeAnswer, type BridgeRequest, Refusal } from './wire.ts';
 
 export interface PageParts {
@@ -32,6 +32,12 @@ setInterval(async () => {
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4"><circle cx="2" cy="2" r="2" fill="#1a5fb4"/></svg>';
 
+/** Every value is escaped, except the messages, which are HTML. */
+const eta = new Eta({ autoTrim: false });
+const DOCUMENTS = `${import.meta.dirname}/documents`;
+for (const file of readdirSync(DOCUMENTS))
+  eta.loadTemplate(`@${file.replace('.eta', '')}`, readFileSync(`${DOCUMENTS}/${file}`, 'utf8'));
+
 export function answerPage(request: BridgeRequest, parts: PageParts): BridgeAnswer {
   const { pathname, searchParams } = new URL(request.target, 'http://messenger.invalid');
   if (request.method === 'POST') return act(request, pathname, parts);
@@ -39,17 +45,17 @@ export function answerPage(request: BridgeRequest, parts: PageParts): BridgeAnsw
   if (pathname === '/page.js') return answer(200, 'text/javascript', SCRIPT);
   if (pathname === '/icon.svg') return answer(200, 'image/svg+xml', ICON);
   const viewer = viewerOf(searchParams.get('as'));
-  if (pathname === '/') return html(200, messagesPage(viewer, parts.messenger));
+  if (pathname === '/') return html(200, 'messages', messagesOf(viewer, parts.messenger));
   if (/^\/link\/[A-Za-z0-9_-]{43}$/.test(pathname))
-    return html(200, linkPage(pathname.slice('/link/'.length)));
-  return html(404, '<main><p>There is nothing here.</p></main>');
+    return html(200, 'link', { token: pathname.slice('/link/'.length), people: PEOPLE });
+  return notice(404, 'There is nothing here.');
 }
 
 /** A form of the page was sent. */
 function act({ headers, body }: BridgeRequest, path: string, { acts }: PageParts): BridgeAnswer {
   // Browsers say where a form comes from; one from another site is not of this page.
   if (!['same-origin', 'none', undefined].includes(headers['sec-fetch-site']))
-    return html(403, '<main><p>This form came from another site.</p></main>');
+    return notice(403, 'This form came from another site.');
   const form = new URLSearchParams(body);
   const value = (name: string): string => form.get(name) ?? '';
   const { person } = viewerOf(value('as'));
@@ -60,7 +66,7 @@ function act({ headers, body }: BridgeRequest, path: string, { acts }: PageParts
     if (path === '/delete') acts.delete(value('message_id'), person);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return html(error.status, `<main><p>${escapeHtml(error.message)}</p></main>`);
+    return notice(error.status, error.message);
   }
   return { status: 303, headers: { ...SECURITY, location: `/?as=${person.external_id}` }, body: '' };
 }
@@ -75,25 +81,21 @@ function viewerOf(id: string | null): Inhabitant {
   return found;
 }
 
-function messagesPage({ person, email }: Inhabitant, { posts }: Messenger): string {
+function messagesOf({ person, email }: Inhabitant, { posts }: Messenger): object {
   const me = person.external_id;
   const visible = posts.filter(({ deleted, only_for }) => !deleted && (only_for === null || only_for === me));
   const threads = threadsOf(visible);
   const channels = CHANNELS.map(({ channel_id, name }) => {
     const roots = visible.filter((post) => post.channel_id === channel_id);
-    const shown = roots
-      .slice(-MOST_SHOWN)
-      .map((root) => message(root, threads.get(root.message_id) ?? [], me));
-    const older = roots.length - shown.length;
-    const note = older > 0 ? `Older messages, not shown: ${older}` : 'No messages yet.';
-    const first = older > 0 || roots.length === 0 ? `<p class="empty">${note}</p>` : '';
-    return `<section><h2># ${escapeHtml(name)}</h2>${first}${shown.join('')}</section>`;
+    const shown = roots.slice(-MOST_SHOWN);
+    return {
+      name,
+      older: roots.length - shown.length,
+      roots: shown.map((root) => ({ root, replies: threads.get(root.message_id) ?? [] })),
+    };
   });
-  const chat = visible.filter((post) => post.direct_with === me).map((post) => bubble(post, me));
-  return `<header><h1>Reference messenger</h1><form>
-<label>You are <select name="as">${options(me)}</select></label> <button>Change</button> <small>${escapeHtml(email)}</small></form></header>
-<main>${channels.join('')}
-<section><h2>Direct chat with the bot</h2>${chat.join('')}${writing('/direct', '', me, 'Write to the bot')}</section></main>`;
+  const chat = visible.filter((post) => post.direct_with === me);
+  return { me, email, people: PEOPLE, channels, chat };
 }
 
 /** What stands under each message, by its id. */
@@ -108,63 +110,41 @@ function threadsOf(posts: readonly Post[]): ReadonlyMap<string, readonly Post[]>
   return threads;
 }
 
-function message(root: Post, thread: readonly Post[], me: string): string {
-  const { heading, message_id } = root;
-  const replies = thread.map((post) => bubble(post, me));
-  const named = hidden('message_id', message_id);
-  const title = heading
-    ? `<h3><svg viewBox="0 0 4 4" aria-hidden="true"><rect width="4" height="4" fill="${escapeHtml(heading.color)}"/></svg>
-${escapeHtml(heading.emoji)} <a href="${escapeHtml(heading.link.url)}">${escapeHtml(heading.title)}</a></h3>`
-    : '';
-  return `<article>${title}${content(root, me)}
-<div class="thread">${replies.join('')}${writing('/thread-message', named, me, 'Write in the Thread')}
-<form method="post" action="/delete">${named}${hidden('as', me)}<button class="quiet">Delete message</button></form></div></article>`;
+function notice(status: number, text: string): BridgeAnswer {
+  return html(status, 'notice', { text });
 }
 
-function bubble(post: Post, me: string): string {
-  const author = post.by?.display_name ?? post.by?.username ?? (post.by ? 'Somebody' : 'On-call');
-  const note = post.only_for === null ? '' : ' <small>only you see this</small>';
-  return `<div class="bubble"><b>${escapeHtml(author)}</b>${note}${content(post, me)}</div>`;
-}
-
-function content({ html: body, buttons, message_id, notify, edits, by, kind }: Post, me: string): string {
-  const pressable = buttons.map(
-    ({ text, data, style }) =>
-      `<form method="post" action="/press">${hidden('message_id', message_id)}${hidden('data', data)}${hidden('as', me)}
-<button class="${['primary', 'danger'].includes(style) ? style : 'default'}">${escapeHtml(text)}</button></form>`,
-  );
-  const facts = [notify ? 'loud' : 'quiet', ...(edits > 0 ? [`edited ${edits}×`] : [])].join(', ');
-  const note = by === null && kind !== 'answer' ? `<small>${facts}</small>` : '';
-  return `<div class="body">${body}</div><div class="buttons">${pressable.join('')}</div>${note}`;
-}
-
-function writing(action: string, fields: string, me: string, label: string): string {
-  return `<form method="post" action="${action}" class="write">${fields}${hidden('as', me)}
-<input type="text" name="text" aria-label="${label}" placeholder="${label}" required maxlength="10000" autocomplete="off"> <button>Send</button></form>`;
-}
-
-/** Where the link of an Account link leads: it brings the token to the bot without anybody typing it. */
-function linkPage(token: string): string {
-  return `<main><section><h2>Link your account</h2><form method="post" action="/direct">${hidden('text', `/start ${token}`)}
-<label>You are <select name="as">${options('')}</select></label> <button class="primary">Send to the bot</button></form></section></main>`;
-}
-
-function options(chosen: string): string {
-  return PEOPLE.map(({ person: { external_id: id, display_name: name } }) => {
-    return `<option value="${id}"${id === chosen ? ' selected' : ''}>${escapeHtml(name ?? id)}</option>`;
-  }).join('');
-}
-
-const hidden = (name: string, value: string): string =>
-  `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`;
-
-function html(status: number, body: string): BridgeAnswer {
-  const head = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Reference messenger</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/page.css"><script src="/page.js" defer></script></head>`;
-  return answer(status, 'text/html', `${head}<body>${body}</body></html>`);
+function html(status: number, document: string, data: object): BridgeAnswer {
+  return answer(status, 'text/html', eta.render(`@${document}`, data));
 }
 
 function answer(status: number, type: string, body: string): BridgeAnswer {
   return { status, headers: { ...SECURITY, 'content-type': `${type}; charset=utf-8` }, body };
 }
+
+/** The style sheet of the web page: light and dark, desk and phone. */
+const STYLE = `:root { color-scheme: light dark; --line: light-dark(#d0d4da, #3a3f47); --back: light-dark(#f6f7f9, #16181c);
+  --card: light-dark(#fff, #1f2227); --text: light-dark(#1c1f24, #e6e8eb); --soft: light-dark(#5a6270, #a3abb8);
+  --link: light-dark(#0b57b0, #8ab8f5); --blue: #1a5fb4; --red: #b3261e; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 60rem; padding: 0 1rem 3rem; background: var(--back); color: var(--text);
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+header { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; justify-content: space-between; }
+h1 { font-size: 1.25rem; } h2 { font-size: 1.05rem; margin: 1.5rem 0 .5rem; } h3 { font-size: 1rem; margin: 0 0 .25rem; }
+a { color: var(--link); } small, .empty { color: var(--soft); }
+article, section > .bubble, section > form.write { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
+  padding: .75rem; margin-bottom: .75rem; }
+h3 svg { width: .9rem; height: .9rem; vertical-align: -.1rem; border-radius: .2rem; }
+.body p { margin: .25rem 0; } .body ul { margin: .25rem 0; padding-left: 1.25rem; } .plain { white-space: pre-wrap; }
+.body blockquote { margin: .25rem 0; padding-left: .75rem; border-left: 3px solid var(--line); }
+.mention { background: light-dark(#dbe8fa, #1c3a5e); border-radius: .25rem; padding: 0 .2rem; }
+.thread .bubble { margin-bottom: .5rem; }
+.thread { margin-top: .5rem; padding-left: .75rem; border-left: 3px solid var(--line); }
+.buttons { display: flex; flex-wrap: wrap; gap: .5rem; } .buttons:not(:empty) { margin: .5rem 0; }
+.write { display: flex; gap: .5rem; margin: .5rem 0; } .write input { flex: 1; min-width: 0; }
+button, input, select { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--soft);
+  border-radius: .4rem; padding: .4rem .75rem; min-height: 2.5rem; }
+button { cursor: pointer; } button.primary { background: var(--blue); border-color: var(--blue); color: #fff; }
+button.danger { background: var(--red); border-color: var(--red); color: #fff; }
+button.quiet { border-color: transparent; color: var(--soft); padding: .2rem 0; background: none; }
+`;

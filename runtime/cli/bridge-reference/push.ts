@@ -1,4 +1,4 @@
-/** Pushes events to the service, signed as Standard Webhooks says, until it takes them (bridge protocol §4, §5). */
+/** Pushes events to the service, signed as Standard Webhooks says, until it takes them (bridge §2.1, §1.1). */
 import { createHmac } from 'node:crypto';
 import type { BridgeEvent } from './events.ts';
 import type { Ports } from './wire.ts';

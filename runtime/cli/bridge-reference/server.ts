@@ -1,7 +1,7 @@
 /** Puts the reference bridge on the network: loopback only, because its page and `/_sim/` ask nobody who they are. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Bridge, createBridge } from './bridge.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './shapes.ts';
 import { type BridgeAnswer, type Ports, problem, Refusal } from './wire.ts';
 
 const HOST = '127.0.0.1';

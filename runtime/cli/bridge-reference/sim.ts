@@ -1,11 +1,18 @@
 /** `/_sim/`: what tests use instead of people, and what they look at. */
 import * as v from 'valibot';
 import type { Acts } from './acts.ts';
-import { FAULTS, type Fault } from './faults.ts';
 import { type Messenger, PEOPLE } from './messenger.ts';
-import type { OperationName } from './operations.ts';
+import { OPERATION_NAMES, type OperationName } from './operations.ts';
 import { PERSON, type Person, readBody } from './shapes.ts';
-import { type BridgeAnswer, type BridgeRequest, invalid, json, notOffered } from './wire.ts';
+import {
+  type BridgeAnswer,
+  type BridgeRequest,
+  CLASSES,
+  invalid,
+  json,
+  notOffered,
+  Refusal,
+} from './wire.ts';
 
 export interface RecordedRequest {
   readonly at: string;
@@ -77,4 +84,51 @@ function personOf(user: string | Person): Person {
   const known = PEOPLE.find(({ person }) => person.external_id === user);
   if (!known) throw invalid('user', 'is nobody here');
   return known.person;
+}
+
+/** Faults that tests ask for by `PUT /_sim/faults`. */
+const FAULTS = v.array(
+  v.strictObject({
+    operation: v.picklist(OPERATION_NAMES),
+    /** How many requests it meets. */
+    times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
+    /** Answers this instead of doing anything; without it the operation is done. */
+    status: v.optional(v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599))),
+    class: v.optional(v.picklist(CLASSES)),
+    reason: v.optional(v.string()),
+    scope: v.optional(v.picklist(['bot', 'channel'])),
+    /** Seconds. */
+    retry_after: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+    delay_ms: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 0),
+    /** Does the work and ends the connection without an answer. */
+    drop_answer: v.optional(v.boolean(), false),
+  }),
+);
+export type Fault = v.InferOutput<typeof FAULTS>[number];
+
+export interface Faults {
+  set(faults: readonly Fault[]): void;
+  /** The fault that meets this request. */
+  take(operation: OperationName): Fault | null;
+}
+
+export function createFaults(): Faults {
+  let left: { readonly fault: Fault; times: number }[] = [];
+  return {
+    set: (faults) => {
+      left = faults.map((fault) => ({ fault, times: fault.times }));
+    },
+    take(operation) {
+      const found = left.find(({ fault, times }) => fault.operation === operation && times > 0);
+      if (!found) return null;
+      found.times--;
+      return found.fault;
+    },
+  };
+}
+
+/** What a fault with a status answers. */
+export function refusalOf({ status, class: named, reason, scope, retry_after }: Fault): Refusal | null {
+  if (status === undefined) return null;
+  return new Refusal(status, 'asked for by /_sim/faults', { class: named, reason, scope, retry_after });
 }

@@ -1,7 +1,7 @@
 /** What the protocol forbids is invalid, and the detail begins with the field: the fake of the service's tests depends on it. */
 import { expect, test } from 'vitest';
 import { type Fields, fieldsOf, MESSAGE, REPLY, ROOT, stage } from './bridge.fixture.ts';
-import type { Switch } from './settings.ts';
+import type { Switch } from './shapes.ts';
 
 const button = { text: 'Ack', data: 'ack', style: 'default' };
 const mention = { ref: 'm1', type: 'user', user: { external_id: 'u-17' } };

@@ -15,11 +15,11 @@ export interface BridgeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The work was done and nobody hears of it: the connection ends instead. */
+  /** The work was done, and the connection ends without an answer. */
   readonly isLost?: true;
 }
 
-/** What the bridge needs of the world; times are milliseconds. */
+/** The bridge's inputs from outside; times are milliseconds. */
 export interface Ports {
   now(): number;
   /** @returns what calls it off */
@@ -43,7 +43,7 @@ export interface ProblemMembers {
   readonly retry_after?: number | undefined;
 }
 
-/** A request that cannot be done; becomes a problem (bridge protocol §7). */
+/** A request that cannot be done; becomes a problem (bridge §2.2). */
 export class Refusal extends Error {
   readonly status: number;
   readonly members: ProblemMembers;

@@ -1,23 +1,31 @@
 /** Whether addresses that Tocsin was told resolve, and whether it may call them. Nothing is sent. */
 import { isIP } from 'node:net';
+import { openBridge } from '../../../actors/connection/bridge/client.ts';
+import type { StoredDestination } from '../../../actors/destination/ports.ts';
+import { EXAMPLE_GROUP, exampleTelling } from '../../../actors/destination/template-mode/request-data.ts';
 import {
   buildTemplateRequest,
   type WantedRequest,
-} from '../../../actors/destination/template-mode/build-request.ts';
-import { EXAMPLE_GROUP, exampleTelling } from '../../../actors/destination/template-mode/example.ts';
+} from '../../../actors/destination/template-mode/send-request.ts';
 import { buildWebhookRequest } from '../../../actors/destination/webhook-request.ts';
-import { readWebhookDestinations, type WebhookDestination } from '../../../storage/destination-rows.ts';
-import { readKeyring } from '../../../storage/keyring.ts';
-import { readOutboundPolicy } from '../../../storage/outbound-policy.ts';
+import { readBridges } from '../../../storage/configuration/connection-rows.ts';
+import {
+  readBridgeDestinations,
+  readWebhookDestinations,
+  type WebhookDestination,
+} from '../../../storage/configuration/destination-rows.ts';
+import { readOutboundPolicy } from '../../../storage/configuration/organization.ts';
+import { readKeyring } from '../../../storage/keys/keyring.ts';
 import { type Clock, SECOND } from '../../clock.ts';
+import { silentLog } from '../../log.ts';
 import { type AddressPolicy, createAddressPolicy, targetHost } from '../../outbound/address-policy.ts';
 import { CONNECT_TIMEOUT } from '../../outbound/connect.ts';
 import { judgeProxied, permittedAddresses, type Resolve } from '../../outbound/judge-target.ts';
+import type { ProxyRoute } from '../../outbound/proxy.ts';
 import type { Keyring, MasterKey } from '../../secrets/keyring.ts';
 import { createMask } from '../../secrets/masking.ts';
-import { type Check, type Finding, ok, reasonOf, unlessWrong, warn } from './check.ts';
-import type { ReadOnlyDatabase } from './database.ts';
-import { duration, some } from './text.ts';
+import { type Check, duration, type Finding, ok, reasonOf, some, unlessWrong, warn } from './check.ts';
+import type { ReadOnlyDatabase } from './database-checks.ts';
 
 /** Names resolved at once. */
 const AT_ONCE = 32;
@@ -68,14 +76,15 @@ export function destinationsCheck(deps: AddressCheckDeps): Check {
     atWorst: 'WARN',
     within: 60 * SECOND,
     async run() {
-      const { destinations, policy, keyring } = await database.read(async (tx) => ({
+      const { destinations, channels, policy, keyring } = await database.read(async (tx) => ({
         destinations: await readWebhookDestinations(tx),
+        channels: await readBridgeDestinations(tx),
         policy: (await readOutboundPolicy(tx)).policy,
         keyring: await readKeyring(tx, masterKeys),
       }));
-      if (destinations.length === 0 || keyring === null) return ok('there is none');
+      if (destinations.length + channels.length === 0 || keyring === null) return ok('there is none');
       const look: Looking = { ...deps, keyring, policy: createAddressPolicy(policy) };
-      const findings: Finding[] = [];
+      const findings: Finding[] = channels.map((channel) => judgeChannel(channel, deps.clock));
       for (let from = 0; from < destinations.length; from += AT_ONCE) {
         const next = destinations.slice(from, from + AT_ONCE);
         findings.push(...(await Promise.all(next.map((destination) => judgeDestination(destination, look)))));
@@ -83,6 +92,72 @@ export function destinationsCheck(deps: AddressCheckDeps): Check {
       return findings;
     },
   };
+}
+
+/** A channel behind a bridge: its Connection is checked by itself. */
+function judgeChannel(channel: StoredDestination, clock: Clock): Finding {
+  const { id, fields } = channel;
+  const through = 'connection_id' in fields ? fields.connection_id : '';
+  const finding = unlessWrong(troubles(channel, clock), `posts through the Connection ${through}`);
+  return { ...finding, detail: `"${fields.name}": ${finding.detail}`, subject: id };
+}
+
+/** What the service recorded. */
+function troubles(
+  { health, templateError }: Pick<StoredDestination, 'health' | 'templateError'>,
+  clock: Clock,
+): string[] {
+  const wrong: string[] = [];
+  if (health.state === 'broken')
+    wrong.push(
+      `Broken for ${duration(clock.now() - health.since)}: ${health.reason}. It is probed every five minutes; what is to be sent there waits.`,
+    );
+  if (templateError !== null) wrong.push(`${templateError.error}: correct the template.`);
+  return wrong;
+}
+
+/** One finding a bridge: nothing is sent, so what it answered last is what the service recorded. */
+export function connectionsCheck(deps: AddressCheckDeps): Check {
+  const { database, masterKeys } = deps;
+  return {
+    name: 'connection',
+    needs: ['database', 'schema', 'key_canary'],
+    atWorst: 'WARN',
+    within: 60 * SECOND,
+    async run() {
+      const { bridges, policy, keyring } = await database.read(async (tx) => ({
+        bridges: await readBridges(tx),
+        policy: (await readOutboundPolicy(tx)).policy,
+        keyring: await readKeyring(tx, masterKeys),
+      }));
+      if (bridges.length === 0 || keyring === null) return ok('there is none');
+      const look: Looking = { ...deps, keyring, policy: createAddressPolicy(policy) };
+      const findings: Finding[] = [];
+      for (let from = 0; from < bridges.length; from += AT_ONCE) {
+        const next = bridges.slice(from, from + AT_ONCE);
+        findings.push(...(await Promise.all(next.map((bridge) => judgeBridge(bridge, look)))));
+      }
+      return findings;
+    },
+  };
+}
+
+async function judgeBridge(
+  { stored, settings }: Awaited<ReturnType<typeof readBridges>>[number],
+  look: Looking,
+): Promise<Finding> {
+  const { inbound, info, infoWrong, fields } = stored;
+  const access = openBridge({ keyring: look.keyring, log: silentLog }, settings);
+  const way = access
+    ? await wayThere(new URL(settings.baseUrl), access.proxy, look, (text) => text)
+    : impossible('Its token or the password of its proxy cannot be opened: enter it again.');
+  const wrong = way.isPossible ? [] : [way.said];
+  if (infoWrong !== null) wrong.push(`Its Info is wrong at ${infoWrong}: tell whoever runs the bridge.`);
+  else if (info === null) wrong.push('It was never reached: check it in the UI.');
+  if (inbound.error !== null && inbound.since !== null)
+    wrong.push(`No events for ${duration(look.clock.now() - inbound.since)}: ${inbound.error}.`);
+  const finding = unlessWrong(wrong, way.said);
+  return { ...finding, detail: `"${fields.name}": ${finding.detail}`, subject: stored.id };
 }
 
 interface Looking {
@@ -95,14 +170,9 @@ interface Looking {
 
 /** Looks at the health that the service recorded, and at where the next request would go. */
 async function judgeDestination(destination: WebhookDestination, look: Looking): Promise<Finding> {
-  const { id, fields, health, templateError } = destination;
+  const { id, fields } = destination;
   const request = await whereTo(destination, look);
-  const wrong: string[] = [];
-  if (health.state === 'broken')
-    wrong.push(
-      `Broken for ${duration(look.clock.now() - health.since)}: ${health.reason}. It is probed every five minutes; what is to be sent there waits.`,
-    );
-  if (templateError !== null) wrong.push(`${templateError.error}: correct the template.`);
+  const wrong = troubles(destination, look.clock);
   if (!request.isPossible) wrong.push(request.said);
   const finding = wrong.length > 0 ? warn(wrong.join(' ')) : ok(request.said);
   return { ...finding, detail: `"${fields.name}": ${finding.detail}`, subject: id };
@@ -133,7 +203,6 @@ function requestOf(settings: WebhookDestination['settings'], { keyring, clock, p
 }
 
 async function whereTo({ settings }: WebhookDestination, look: Looking): Promise<Way> {
-  const { clock, policy, resolve } = look;
   const built = requestOf(settings, look);
   if (built.outcome === 'secret_unreadable')
     return impossible(
@@ -144,13 +213,23 @@ async function whereTo({ settings }: WebhookDestination, look: Looking): Promise
   // The host of a URL is in small letters, whatever the Secret is that it came from.
   const mask = createMask(built.secrets.flatMap((secret) => [secret, secret.toLowerCase()]));
   if (built.outcome === 'template_error') return impossible(mask(`${built.error}: correct the template.`));
-  const host = targetHost(built.url);
+  return wayThere(built.url, built.proxy, look, mask);
+}
+
+/** Whether a URL may be called. */
+async function wayThere(
+  url: URL,
+  proxy: ProxyRoute | null,
+  { clock, policy, resolve }: Looking,
+  mask: (text: string) => string,
+): Promise<Way> {
+  const host = targetHost(url);
   const judging = { clock, resolve, policy: () => policy };
   const deadline = clock.now() + CONNECT_TIMEOUT;
   try {
-    if (built.proxy) {
+    if (proxy) {
       const seen = await judgeProxied(host, judging);
-      const proxies = await permittedAddresses(built.proxy.host, deadline, judging, 'proxy');
+      const proxies = await permittedAddresses(proxy.host, deadline, judging, 'proxy');
       const unseen = seen === 'unverified' ? ', which alone can resolve it' : '';
       const said = `${host} may be called through the proxy ${some(proxies)}${unseen}`;
       return { isPossible: true, said: mask(said) };

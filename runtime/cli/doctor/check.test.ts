@@ -2,8 +2,19 @@ import { expect, test } from 'vitest';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import { SECOND } from '../../clock.ts';
 import { createMask } from '../../secrets/masking.ts';
-import { type Check, type CheckResult, fail, ok, runChecks, unlessWrong, warn } from './check.ts';
-import { isWell, jsonOf, lineOf, presentable } from './report.ts';
+import {
+  type Check,
+  type CheckResult,
+  fail,
+  isWell,
+  jsonOf,
+  lineOf,
+  ok,
+  presentable,
+  runChecks,
+  unlessWrong,
+  warn,
+} from './check.ts';
 
 const clock = createManualClock();
 

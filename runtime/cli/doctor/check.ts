@@ -1,5 +1,6 @@
 /** What a check of `tocsin doctor` is, and how checks are run: one after the other, each within its time. */
-import { type Clock, type Micros, SECOND } from '../../clock.ts';
+import { type Clock, DAY, HOUR, MINUTE, type Micros, SECOND } from '../../clock.ts';
+import type { Mask } from '../../secrets/masking.ts';
 
 export type Verdict = 'OK' | 'WARN' | 'FAIL';
 
@@ -95,4 +96,62 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.message !== '') return error.message.replace(/\.+$/, '');
   return 'code' in error ? String(error.code) : error.name;
+}
+
+/** A result without secrets, on one line, and without what a terminal would obey. */
+export function presentable(result: CheckResult, mask: Mask): CheckResult {
+  return {
+    ...result,
+    detail: mask(result.detail)
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim(),
+  };
+}
+
+export function lineOf({ name, verdict, detail }: CheckResult): string {
+  return `${verdict} ${name}: ${detail}`;
+}
+
+/** `ok` is false when anything failed; warnings leave it true. */
+export function jsonOf(results: readonly CheckResult[]): string {
+  return JSON.stringify({
+    ok: isWell(results),
+    checks: results.map(({ name, verdict, detail }) => ({ name, status: verdict, detail })),
+  });
+}
+
+export function isWell(results: readonly CheckResult[]): boolean {
+  return results.every(({ verdict }) => verdict !== 'FAIL');
+}
+
+/** Durations, lists and instants for people. */
+const UNITS = [
+  [DAY, 'd'],
+  [HOUR, 'h'],
+  [MINUTE, 'min'],
+  [SECOND, 's'],
+] as const;
+
+/** `45 s`, `12 min`, `3 h`, `2 d`: whole numbers of the largest unit that it fills. */
+export function duration(micros: Micros): string {
+  const [unit, name] = UNITS.find(([size]) => micros >= size) ?? [SECOND, 's'];
+  return `${Math.max(0, Math.floor(micros / unit))} ${name}`;
+}
+
+/** Milliseconds with one decimal. */
+export function milliseconds(micros: Micros): string {
+  return `${(micros / 1000).toFixed(1)} ms`;
+}
+
+const SHOWN = 5;
+
+/** The first few by name, the others counted. */
+export function some(names: readonly (string | number)[]): string {
+  const shown = names.slice(0, SHOWN).join(', ');
+  return names.length > SHOWN ? `${shown} and ${names.length - SHOWN} more` : shown;
+}
+
+/** `1 replica`, `3 replicas`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

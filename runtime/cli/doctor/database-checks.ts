@@ -1,20 +1,19 @@
 /** Whether the database can be reached, is one that Tocsin works with, and has the schema of this build. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { knownVersion, requireSchema, SchemaError } from '../../../storage/migrate.ts';
+import { connect } from '../../../storage/postgres/connection.ts';
 import {
   type DatabaseFacts,
   inspectDatabase,
   keepsSession,
   OLDEST_POSTGRES,
-} from '../../../storage/database-check.ts';
-import { requireSchema, SchemaError } from '../../../storage/migrate.ts';
-import { knownVersion } from '../../../storage/migrations.ts';
-import type { Transaction } from '../../../storage/records.ts';
+} from '../../../storage/postgres/database-check.ts';
+import type { Transaction } from '../../../storage/postgres/records.ts';
+import { inSnapshot } from '../../../storage/postgres/transaction.ts';
 import { type Clock, type Micros, SECOND } from '../../clock.ts';
 import type { DatabaseSettings } from '../../config.ts';
-import { type Check, type Finding, fail, ok, reasonOf, warn } from './check.ts';
-import { DOCTOR, type ReadOnlyDatabase } from './database.ts';
-import { milliseconds } from './text.ts';
+import { type Check, type Finding, fail, milliseconds, ok, reasonOf, warn } from './check.ts';
 
 /** A round trip above this makes every commit slow, µs. */
 const SLOW: Micros = SECOND / 20;
@@ -131,4 +130,38 @@ export function judgeTls(
 function staysHere(host: string): boolean {
   if (host.startsWith('/') || host === 'localhost') return true;
   return isIP(host) !== 0 && ipaddr.process(host).range() === 'loopback';
+}
+
+/** Shown in `pg_stat_activity`. */
+export const DOCTOR = 'tocsin doctor';
+
+/** How long the server may be silent before the connection counts as lost, ms. */
+const ANSWER_WITHIN = 5_000;
+
+export interface ReadOnlyDatabase {
+  /**
+   * Runs reads in one transaction that can write nothing, seeing one moment.
+   * @throws what the driver throws; a statement ends after 4 s, and a wait for a lock after 2 s
+   */
+  read<Result>(run: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** @param prepare false behind a transaction pooler, which also takes no settings for a session */
+export function openReadOnly(settings: DatabaseSettings, prepare: boolean): ReadOnlyDatabase {
+  const sql = connect(settings, {
+    max: 1,
+    applicationName: DOCTOR,
+    prepare,
+    answerWithin: ANSWER_WITHIN,
+    ...(prepare ? { session: { default_transaction_read_only: 'on' } } : {}),
+  });
+  return {
+    read: (run) =>
+      inSnapshot(sql, async (tx) => {
+        await tx`select set_config('statement_timeout', '4s', true), set_config('lock_timeout', '2s', true)`;
+        return run(tx);
+      }),
+    close: () => sql.end({ timeout: 1 }),
+  };
 }

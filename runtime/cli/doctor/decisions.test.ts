@@ -1,17 +1,15 @@
 /** What the doctor makes of what it sees. */
 import { describe, expect, test } from 'vitest';
-import type { RecordView, ReplicaView, ShardView } from '../../../storage/replica-view.ts';
+import type { RecordView, ReplicaView, ShardView } from '../../../storage/engine/replica-records.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import { SHARDS } from '../../actor/index.ts';
 import { DAY, HOUR, MINUTE, type Micros, SECOND } from '../../clock.ts';
 import { readCheckedConfig } from '../settings.ts';
+import { counted, duration, some } from './check.ts';
 import { judgeLatency, judgeTls, judgeVersion } from './database-checks.ts';
-import { judgeKeys } from './keys-checks.ts';
-import type { Meeting } from './meeting.ts';
-import { judgeSingle, meetingFaults } from './redis-check.ts';
+import { judgeKeys, judgeSettings, secretsOf } from './keys-checks.ts';
+import { judgeSingle, type Meeting, meetingFaults } from './redis-check.ts';
 import { judgeReplicas } from './replicas-check.ts';
-import { judgeSettings, secretsOf } from './settings-check.ts';
-import { counted, duration, some } from './text.ts';
 import { clockSkew, judgeBacklog, judgePartitions, judgeSkew } from './upkeep-checks.ts';
 
 const NOW: Micros = 1_790_000_000_000_000;

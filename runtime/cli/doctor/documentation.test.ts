@@ -32,6 +32,7 @@ test('the table of checks lists them all, in their order', () => {
     'partitions',
     'backlog',
     'public_url',
+    'connection',
     'destination',
   ]);
 });

@@ -1,13 +1,16 @@
 /** Whether keys and database belong together, and what may be done with which key (secrets §5, §5.1). */
-import { type KeyUse, readKeyUse } from '../../../storage/key-use.ts';
-import { KeyringError, readKeyring } from '../../../storage/keyring.ts';
-import { type RecordView, readReplicaView } from '../../../storage/replica-view.ts';
+
+import { type RecordView, readReplicaView } from '../../../storage/engine/replica-records.ts';
+import { KeyringError, type KeyUse, readKeyring, readKeyUse } from '../../../storage/keys/keyring.ts';
 import { type Clock, SECOND } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import { isLoopback } from '../../config-values.ts';
+import { parseRedisUrl } from '../../redis/address.ts';
 import type { MasterKey } from '../../secrets/keyring.ts';
-import { type Check, type Finding, fail, ok, unlessWrong, warn } from './check.ts';
-import type { ReadOnlyDatabase } from './database.ts';
+import type { CheckedConfig, SettingsWarning } from '../settings.ts';
+import { type Check, counted, type Finding, fail, ok, some, unlessWrong, warn } from './check.ts';
+import type { ReadOnlyDatabase } from './database-checks.ts';
 import { liveRecords } from './replicas-check.ts';
-import { counted, some } from './text.ts';
 
 export interface KeyCheckDeps {
   readonly database: ReadOnlyDatabase;
@@ -92,4 +95,65 @@ function keyFaults(id: string, active: string, { listed, use, replicas }: KeysSe
     !listed.includes(id) && `${id} is needed and not listed here: add it to SVC_SECRET_KEYS.`,
     lacking.length > 0 && `${id} is needed and missing on ${some(lacking)}: add it there and restart.`,
   ].filter((fault) => fault !== false);
+}
+
+/** The check `settings`, and what of the settings no output may show. */
+export function settingsCheck(read: CheckedConfig): Check {
+  return {
+    name: 'settings',
+    needs: [],
+    atWorst: 'FAIL',
+    within: SECOND,
+    run: async () => judgeSettings(read),
+  };
+}
+
+/** Names every variable that is wrong; warns of what a start would log. */
+export function judgeSettings(read: CheckedConfig): Finding {
+  if ('errors' in read)
+    return fail(`${read.errors.join('; ')}. Every variable is described in docs/settings.md.`);
+  const { database, publicUrl } = read.config;
+  return unlessWrong(
+    read.warnings.map(warningText),
+    `database ${database.database} on ${database.host}:${database.port}, address for people ${publicUrl}${signInLimit(publicUrl)}`,
+  );
+}
+
+/** Over plain http browsers keep the Secure session cookie on their own machine only. */
+function signInLimit(publicUrl: string): string {
+  if (!publicUrl.startsWith('http:') || !isLoopback(publicUrl)) return '';
+  return ', where only people on this machine can sign in: for others serve it over HTTPS and set SVC_PUBLIC_URL to that https:// address';
+}
+
+/** Values of secret settings, for a mask. */
+export function secretsOf(config: Config): readonly string[] {
+  const { database, sessionDatabase, redisUrl, secretKeys, bootstrapAdmin } = config;
+  const redis = redisUrl === null ? null : parseRedisUrl(redisUrl);
+  const given = [
+    database.password,
+    sessionDatabase.password,
+    redisUrl,
+    redis?.credentials.password,
+    redis?.sentinel?.credentials.password,
+    bootstrapAdmin?.password,
+    ...secretKeys.text.split(/[\s,]+/),
+  ];
+  return given.flatMap((value) => value || []);
+}
+
+function warningText(warning: SettingsWarning): string {
+  switch (warning.event) {
+    case 'unknown_variable':
+      return `${warning.name} is no setting of this version: correct its name or remove it.`;
+    case 'database_settings_conflict':
+      return `${warning.used} counts, ${warning.ignored.join(', ')} ${warning.ignored.length > 1 ? 'are' : 'is'} ignored: remove what is not meant.`;
+    case 'public_url_not_https':
+      return 'SVC_PUBLIC_URL is not https, so browsers drop the Secure session cookie there and nobody can sign in: serve Tocsin over HTTPS, by a proxy with a certificate, and set SVC_PUBLIC_URL to that https:// address.';
+    case 'internal_listener_shared':
+      return `Health and metrics are as open as ${warning.address}: give SVC_LISTEN_INTERNAL a port of its own.`;
+    case 'secret_keys_file_mode':
+      return 'Others can read the file of SVC_SECRET_KEYS_FILE: take their right with chmod 600.';
+    default:
+      return warning satisfies never;
+  }
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { RecordView, ReplicaView } from '../../../storage/replica-view.ts';
+import type { RecordView, ReplicaView } from '../../../storage/engine/replica-records.ts';
 import { type RedisServer, startRedis } from '../../../test/redis.ts';
 import { SHARDS } from '../../actor/index.ts';
 import { SECOND, systemClock } from '../../clock.ts';
@@ -10,7 +10,7 @@ import { silentLog } from '../../log.ts';
 import { createTrust } from '../../outbound/trust.ts';
 import { openRedis, type Redis } from '../../redis/index.ts';
 import { runChecks } from './check.ts';
-import type { ReadOnlyDatabase } from './database.ts';
+import type { ReadOnlyDatabase } from './database-checks.ts';
 import { redisCheck } from './redis-check.ts';
 
 const PASSWORD = 'canary-redis-password';

@@ -1,19 +1,29 @@
 /** The check `redis`: whether replicas can meet there, and whether what they agreed on fits who lives. */
-import { type RecordView, readReplicaView } from '../../../storage/replica-view.ts';
+
+import * as v from 'valibot';
+import { type RecordView, readReplicaView } from '../../../storage/engine/replica-records.ts';
 import { SHARDS } from '../../actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../clock.ts';
 import { createTrust } from '../../outbound/trust.ts';
 import { memberText } from '../../placement/coordination.ts';
 import { describeAddress, parseRedisUrl, REDIS_URL_RULE, type RedisAddress } from '../../redis/address.ts';
-import { failureOf, RedisFailure } from '../../redis/failure.ts';
-import { type Link, openLink } from '../../redis/link.ts';
-import { locate } from '../../redis/sentinel.ts';
-import { inspectServer } from '../../redis/server.ts';
-import { type Check, type Finding, fail, ok, reasonOf, unlessWrong, warn } from './check.ts';
-import { DOCTOR, type ReadOnlyDatabase } from './database.ts';
-import { type Meeting, readMeeting } from './meeting.ts';
+import { meetingKeys } from '../../redis/coordination.ts';
+import { type Client, failureOf, type Link, openLink, RedisFailure } from '../../redis/link.ts';
+import { inspectServer, locate } from '../../redis/server.ts';
+import {
+  type Check,
+  counted,
+  type Finding,
+  fail,
+  milliseconds,
+  ok,
+  reasonOf,
+  some,
+  unlessWrong,
+  warn,
+} from './check.ts';
+import { DOCTOR, type ReadOnlyDatabase } from './database-checks.ts';
 import { liveRecords } from './replicas-check.ts';
-import { counted, milliseconds, some } from './text.ts';
 
 /** Slower round trips make beats late, µs. */
 const SLOW: Micros = SECOND / 10;
@@ -148,4 +158,68 @@ function agreementFaults({ members, leader, targets, grants }: Meeting): (string
     astray > 0 && `Assigned to replicas that do not live: ${counted(astray, 'shard')}.`,
     ungranted > 0 && `Granted to nobody who lives: ${counted(ungranted, 'shard')}.`,
   ];
+}
+
+/** All members as `id/boot`. */
+export interface Meeting {
+  /** Whose lease has not lapsed. */
+  readonly members: ReadonlySet<string>;
+  readonly leader: string | null;
+  /** Id of the replica that shall act for a shard, by shard; null while there is no assignment. */
+  readonly targets: readonly (string | null)[] | null;
+  /** Who may act for a shard. */
+  readonly grants: ReadonlyMap<number, string>;
+}
+
+const Lease = v.pipe(v.string(), v.parseJson(), v.object({ boot: v.string(), expiry: v.number() }));
+
+const Assignment = v.pipe(v.string(), v.parseJson(), v.object({ targets: v.array(v.nullable(v.string())) }));
+
+const Answers = v.tuple([
+  v.pipe(
+    v.tuple([v.string(), v.string()]),
+    v.transform(([seconds, micros]) => Number(seconds) * 1000 + Number(micros) / 1000),
+  ),
+  v.record(v.string(), v.string()),
+  v.nullable(v.string()),
+  v.nullable(v.string()),
+  v.record(v.string(), v.string()),
+]);
+
+/**
+ * Reads everything at once, though not of one moment: that would take the right to begin transactions.
+ * @returns null when something else is kept under these keys
+ * @throws {Error} when Redis refuses to read
+ */
+async function readMeeting(client: Client, prefix: string): Promise<Meeting | null> {
+  const keys = meetingKeys(prefix);
+  const results = await client
+    .pipeline()
+    .time()
+    .hgetall(keys.replicas)
+    .get(keys.leader)
+    .get(keys.assignment)
+    .hgetall(keys.grants)
+    .exec();
+  const read = (results ?? []).map(([error, answer]) => {
+    if (error && !error.message.startsWith('WRONGTYPE')) throw error;
+    return error ? undefined : answer;
+  });
+  const time = Array.isArray(read[0]) ? read[0].map(String) : [];
+  const answers = v.safeParse(Answers, [time, ...read.slice(1)]);
+  return answers.success ? meetingOf(answers.output) : null;
+}
+
+function meetingOf([now, replicas, leader, assignment, grants]: v.InferOutput<typeof Answers>): Meeting {
+  const members = Object.entries(replicas).flatMap(([id, text]) => {
+    const lease = v.safeParse(Lease, text);
+    return lease.success && lease.output.expiry > now ? [`${id}/${lease.output.boot}`] : [];
+  });
+  const assigned = v.safeParse(Assignment, assignment);
+  return {
+    members: new Set(members),
+    leader,
+    targets: assigned.success ? assigned.output.targets : null,
+    grants: new Map(Object.entries(grants).map(([shard, member]) => [Number(shard), member])),
+  };
 }

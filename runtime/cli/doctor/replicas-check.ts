@@ -1,12 +1,15 @@
 /** The check `replicas`: who runs, in which versions, who leads, and whether every shard has a living owner. */
 
-import { LIVE_FOR } from '../../../storage/replica-records.ts';
-import { type RecordView, type ReplicaView, readReplicaView } from '../../../storage/replica-view.ts';
+import {
+  LIVE_FOR,
+  type RecordView,
+  type ReplicaView,
+  readReplicaView,
+} from '../../../storage/engine/replica-records.ts';
 import { type Clock, MINUTE, type Micros, SECOND } from '../../clock.ts';
 import { memberText } from '../../placement/coordination.ts';
-import { type Check, type Finding, ok, warn } from './check.ts';
-import type { ReadOnlyDatabase } from './database.ts';
-import { counted, duration, some } from './text.ts';
+import { type Check, counted, duration, type Finding, ok, some, warn } from './check.ts';
+import type { ReadOnlyDatabase } from './database-checks.ts';
 
 /** Nobody leads when the Leader's last sign of life is older (operations §5.4). */
 const TOLERATED: Micros = 2 * MINUTE;

@@ -1,14 +1,13 @@
 /** What keeps a running service well: clocks, partitions, and what waits to be worked on. */
-import { type Backlog, COUNTED_AT_MOST, readBacklog, type Waiting } from '../../../storage/backlog.ts';
-import { readDatabaseClock } from '../../../storage/database-clock.ts';
-import { PARTITIONED_TABLES } from '../../../storage/partitioned-tables.ts';
-import { missingPartitions, type Period } from '../../../storage/partitions.ts';
-import { readReplicaView } from '../../../storage/replica-view.ts';
+import { type Backlog, COUNTED_AT_MOST, readBacklog, type Waiting } from '../../../storage/engine/backlog.ts';
+import { readReplicaView } from '../../../storage/engine/replica-records.ts';
+import { readDatabaseClock } from '../../../storage/postgres/database-check.ts';
+import { missingPartitions, type Period } from '../../../storage/postgres/partitions.ts';
+import { PARTITIONED_TABLES } from '../../../storage/postgres/retention.ts';
 import { type Clock, MINUTE, type Micros, SECOND } from '../../clock.ts';
-import { type Check, type Finding, fail, ok, unlessWrong, warn } from './check.ts';
-import type { ReadOnlyDatabase } from './database.ts';
+import { type Check, counted, duration, type Finding, fail, ok, some, unlessWrong, warn } from './check.ts';
+import type { ReadOnlyDatabase } from './database-checks.ts';
 import { liveRecords } from './replicas-check.ts';
-import { counted, duration, some } from './text.ts';
 
 /** Clocks that are further apart are worth a word, µs (operations §7 rule 3). */
 const SKEW: Micros = 2 * SECOND;

@@ -1,13 +1,13 @@
 /** How the commands of `tocsin keys` and `tocsin user` reach the database, and what they share in words. */
 import { codePoints } from '../../../actors/text.ts';
-import { logAudited } from '../../../storage/audit-commits.ts';
-import { connect, openSession } from '../../../storage/connection.ts';
+import { logAudited } from '../../../storage/access/audit.ts';
 import { requireSchema, withMigrationLock } from '../../../storage/migrate.ts';
-import { reachDatabase } from '../../../storage/reach-database.ts';
-import type { Sql, Transaction } from '../../../storage/records.ts';
-import { inTransaction } from '../../../storage/transaction.ts';
+import { connect, openSession } from '../../../storage/postgres/connection.ts';
+import { reachDatabase } from '../../../storage/postgres/database-check.ts';
+import type { Sql, Transaction } from '../../../storage/postgres/records.ts';
+import { inTransaction } from '../../../storage/postgres/transaction.ts';
 import { SECOND, systemMonotonic } from '../../clock.ts';
-import type { ServiceSettings } from '../../compose/settings.ts';
+import type { ServiceSettings } from '../../compose/database.ts';
 import type { Log } from '../../log.ts';
 import type { MasterKey } from '../../secrets/keyring.ts';
 import { type CommandIo, EXIT, type OptionValues } from '../command.ts';

@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { DestinationFields } from '../../../actors/destination/ports.ts';
-import { appendAudit } from '../../../storage/audit.ts';
-import { connect } from '../../../storage/connection.ts';
-import { createConnectionStore } from '../../../storage/connections.ts';
-import { createDestinationStore } from '../../../storage/destinations.ts';
-import { PARTITIONED_TABLES } from '../../../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../../../storage/partitions.ts';
-import { createReplicaRecordStore } from '../../../storage/replica-records.ts';
-import { SECRET_FIELDS, sealedValues } from '../../../storage/sealed-values.ts';
+import { appendAudit } from '../../../storage/access/audit.ts';
+import { createConnectionStore } from '../../../storage/configuration/connections.ts';
+import { createDestinationStore } from '../../../storage/configuration/destinations.ts';
+import { createReplicaRecordStore } from '../../../storage/engine/replica-records.ts';
+import { SECRET_FIELDS, sealedValues } from '../../../storage/keys/sealed-values.ts';
+import { connect } from '../../../storage/postgres/connection.ts';
+import { ensurePartitions } from '../../../storage/postgres/partitions.ts';
+import { PARTITIONED_TABLES } from '../../../storage/postgres/retention.ts';
 import { firstStart, internalAlerts } from '../../../test/configuration.ts';
 import { empty } from '../../../test/emptied.ts';
 import { until } from '../../../test/harness/until.ts';
@@ -22,8 +22,7 @@ import { SEALED_FIELDS } from '../../secrets/sealed-fields.ts';
 import { runCommandLine } from '../command.ts';
 import { keysReset } from './reset.ts';
 import { keysRotate } from './rotate.ts';
-import { keysStatus } from './status.ts';
-import { keysVerify } from './verify.ts';
+import { keysStatus, keysVerify } from './status.ts';
 
 const database = useDatabase();
 const newKey = () => masterKey(randomBytes(32));
@@ -127,12 +126,13 @@ async function fillAccess(): Promise<void> {
 }
 
 function environment(keys: readonly MasterKey[]) {
-  const { host, port, database: name, user } = database.settings();
+  const { host, port, database: name, user, password } = database.settings();
   return {
     SVC_DATABASE_HOST: host,
     SVC_DATABASE_PORT: String(port),
     SVC_DATABASE_NAME: name,
     SVC_DATABASE_USER: user,
+    SVC_DATABASE_PASSWORD: password ?? '',
     SVC_SECRET_KEYS: keys.map(({ bytes }) => bytes.toString('base64')).join(','),
     SVC_PUBLIC_URL: 'http://127.0.0.1:8080',
   };

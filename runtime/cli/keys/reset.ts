@@ -1,6 +1,6 @@
 /** `tocsin keys reset`: begins anew after all master keys were lost (secrets §5.1). */
-import { appendAudit } from '../../../storage/audit.ts';
-import { type ResetOutcome, resetKeyring } from '../../../storage/key-reset.ts';
+import { appendAudit } from '../../../storage/access/audit.ts';
+import { type ResetOutcome, resetKeyring } from '../../../storage/keys/key-change.ts';
 import { systemClock } from '../../clock.ts';
 import type { SealedFieldName } from '../../secrets/sealed-fields.ts';
 import { type Command, type CommandIo, EXIT } from '../command.ts';

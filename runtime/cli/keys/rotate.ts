@@ -1,6 +1,6 @@
 /** `tocsin keys rotate`: makes another master key the active one (secrets §5). */
-import { appendAudit } from '../../../storage/audit.ts';
-import { type RotationOutcome, rotateKeys } from '../../../storage/key-rotation.ts';
+import { appendAudit } from '../../../storage/access/audit.ts';
+import { type RotationOutcome, rotateKeys } from '../../../storage/keys/key-change.ts';
 import { systemClock } from '../../clock.ts';
 import { type Command, type CommandIo, EXIT } from '../command.ts';
 import { counted, NO_KEYRING, readActor, refuse, sumOf, withKeysDatabase, wrongUsage } from './database.ts';

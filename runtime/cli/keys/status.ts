@@ -1,11 +1,13 @@
 /** `tocsin keys status`: which master keys there are, who holds them, and which may go (secrets §5). */
-import { readKeys } from '../../../storage/key-view.ts';
+import { readKeyring, readKeys } from '../../../storage/keys/keyring.ts';
+import { SECRET_FIELDS, sealedValues, type UnreadableValue } from '../../../storage/keys/sealed-values.ts';
+import { inSnapshot } from '../../../storage/postgres/transaction.ts';
 import { systemClock } from '../../clock.ts';
 import { type KeyEntry, keyringBody } from '../../secrets/key-report.ts';
 import { type Command, EXIT } from '../command.ts';
-import { withKeysDatabase } from './database.ts';
+import { counted, NO_KEYRING, refuse, withKeysDatabase } from './database.ts';
 
-const NAME = 'tocsin keys status';
+const STATUS = 'tocsin keys status';
 
 export const keysStatus: Command = {
   name: 'keys status',
@@ -24,7 +26,7 @@ nothing. Works on the database named by SVC_DATABASE_*, with the environment of 
 Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   options: { json: { type: 'boolean' } },
   run: (values, io) =>
-    withKeysDatabase(NAME, io, async ({ sql, masterKeys }) => {
+    withKeysDatabase(STATUS, io, async ({ sql, masterKeys }) => {
       const entries = await readKeys(sql, systemClock.now());
       if (values.json) {
         io.out(JSON.stringify(keyringBody(entries)));
@@ -52,3 +54,50 @@ function lineOf(entry: KeyEntry, isListed: boolean): string {
   ];
   return `${id}  ${facts.join(', ')}`;
 }
+
+/** `tocsin keys verify`: opens every sealed value and says which cannot be opened. */
+const VERIFY = 'tocsin keys verify';
+
+export const keysVerify: Command = {
+  name: 'keys verify',
+  summary: 'try whether every stored secret opens with the keys listed here',
+  help: `Usage: tocsin keys verify [--json]
+
+Opens the canary and every stored secret with the listed keys, in memory, and names those that do not open. Shows no value
+and changes nothing. Worth a run before "tocsin keys rotate" and after a restore. Works on the database named by
+SVC_DATABASE_*, with the environment of the service.
+
+  --json  print one JSON object: {"active", "opened", "unreadable": [{"field", "owner", "key_id"}]}
+
+Exit codes: 0 everything opens, 1 failed or something does not open, 2 wrong usage.`,
+  options: { json: { type: 'boolean' } },
+  run: (values, io) =>
+    withKeysDatabase(VERIFY, io, async ({ sql, masterKeys }) => {
+      const seen = await inSnapshot(sql, async (tx) => {
+        const keyring = await readKeyring(tx, masterKeys);
+        if (!keyring) return null;
+        const unreadable: UnreadableValue[] = [];
+        let opened = 0;
+        for (const field of SECRET_FIELDS) {
+          for (const value of await sealedValues(tx, field)) {
+            const result = keyring.open(value.field, value.owner, value.sealed);
+            if (result.ok) opened++;
+            else unreadable.push({ field: value.field, owner: value.owner, keyId: result.keyId });
+          }
+        }
+        return { active: keyring.activeKeyId, opened, unreadable };
+      });
+      if (seen === null) return refuse(io, VERIFY, NO_KEYRING);
+      const { active, opened, unreadable } = seen;
+      if (values.json) {
+        const shown = unreadable.map(({ field, owner, keyId }) => ({ field, owner, key_id: keyId }));
+        io.out(JSON.stringify({ active, opened, unreadable: shown }));
+      } else {
+        io.out(`${active} is active and fits the database; ${counted(opened, 'value')} opened.`);
+        for (const { field, owner, keyId } of unreadable) {
+          io.out(`Cannot be opened: ${field} of ${owner}, sealed with ${keyId}. Enter it again.`);
+        }
+      }
+      return unreadable.length === 0 ? EXIT.done : EXIT.failed;
+    }),
+};

@@ -3,10 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Elk from 'elkjs/lib/elk.bundled.js';
 import type { AnyStateMachine } from 'xstate';
-import { chartOf } from './chart.ts';
-import { placed } from './layout.ts';
-import { mermaidOf } from './mermaid.ts';
-import { svgOf } from './svg.ts';
+import { readDocuments } from '../../documents.ts';
+import { type Chart, type ChartState, chartOf } from './chart.ts';
+import { type Box, LABEL_LINE, type Placed, type PlacedArrow, placed } from './layout.ts';
 
 export type Machines = Readonly<Record<string, AnyStateMachine>>;
 
@@ -37,4 +36,70 @@ export async function writeDrawings(
   await mkdir(outDir, { recursive: true });
   for (const [name, content] of files) await writeFile(path.join(outDir, name), content);
   return [...files.keys()];
+}
+
+/** A chart as a Mermaid state diagram. */
+function mermaidOf(chart: Chart): string {
+  const lines = ['stateDiagram-v2', ...statesUnder(chart, null, '  ')];
+  for (const { from, to, labels } of chart.arrows) {
+    const own = from === chart.id ? null : from;
+    if (own === null) continue;
+    lines.push(`  ${alias(own)} --> ${alias(to)}: ${labels.join('<br/>')}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function statesUnder(chart: Chart, parent: string | null, indent: string): string[] {
+  const lines: string[] = [];
+  for (const state of chart.states.filter((candidate) => candidate.parent === parent)) {
+    if (state.initial) lines.push(`${indent}[*] --> ${alias(state.id)}`);
+    lines.push(...stateLines(chart, state, indent));
+    if (state.final) lines.push(`${indent}${alias(state.id)} --> [*]`);
+  }
+  return lines;
+}
+
+function stateLines(chart: Chart, state: ChartState, indent: string): string[] {
+  const named = `${indent}state "${state.name}" as ${alias(state.id)}`;
+  if (!state.hasChildren) return [named];
+  return [`${named} {`, ...statesUnder(chart, state.id, `${indent}  `), `${indent}}`];
+}
+
+/** Mermaid takes letters, digits and underscores. */
+function alias(id: string): string {
+  return id.replaceAll(/\W/g, '_');
+}
+
+/** A placed chart as SVG that stands alone: no script, no style sheet, readable on light and dark pages. */
+interface Drawing {
+  readonly id: string;
+  readonly width: number;
+  readonly height: number;
+  readonly states: readonly (ChartState & Box)[];
+  readonly arrows: readonly {
+    /** Path data. */
+    readonly line: string;
+    readonly rows: readonly { readonly x: number; readonly y: number; readonly text: string }[];
+  }[];
+}
+
+const render = readDocuments<{ diagram: Drawing }>(path.join(import.meta.dirname, 'documents'));
+
+function svgOf({ id, states }: Chart, { width, height, states: boxes, arrows }: Placed): string {
+  const placed = states.map((state) => {
+    const box = boxes.get(state.id);
+    if (!box) throw new Error(`the state ${state.name} has no place`);
+    return { ...state, ...box };
+  });
+  return render('diagram', { id, width, height, states: placed, arrows: arrows.map(arrowMark) });
+}
+
+function arrowMark({ arrow, points, label }: PlacedArrow): Drawing['arrows'][number] {
+  const line = points.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join(' ');
+  if (!label) return { line, rows: [] };
+  const x = label.x + label.width / 2;
+  return {
+    line,
+    rows: arrow.labels.map((text, index) => ({ x, y: label.y + (index + 0.8) * LABEL_LINE, text })),
+  };
 }

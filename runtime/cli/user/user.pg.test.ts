@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createPasswords } from '../../../actors/access/passwords.ts';
-import { throttleKeys } from '../../../http/throttled.ts';
-import { createAccessStore } from '../../../storage/access.ts';
-import { appendAudit } from '../../../storage/audit.ts';
-import { PARTITIONED_TABLES } from '../../../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../../../storage/partitions.ts';
+import { throttleKeys } from '../../../http/resources/access/throttled.ts';
+import { createAccessStore } from '../../../storage/access/access.ts';
+import { appendAudit } from '../../../storage/access/audit.ts';
+import { ensurePartitions } from '../../../storage/postgres/partitions.ts';
+import { PARTITIONED_TABLES } from '../../../storage/postgres/retention.ts';
 import { firstStart, noSeeds } from '../../../test/configuration.ts';
 import { empty } from '../../../test/emptied.ts';
 import { useDatabase } from '../../../test/postgres.ts';
@@ -16,12 +16,8 @@ import { systemClock } from '../../clock.ts';
 import type { PublicId } from '../../public-id.ts';
 import { masterKey } from '../../secrets/keyring.ts';
 import { type Command, runCommandLine } from '../command.ts';
-import { userList } from './list.ts';
+import { userList, userResetPassword, userResetTotp, userSetupLink, userUnlock } from './commands.ts';
 import { createReadSecret } from './read-secret.ts';
-import { userResetPassword } from './reset-password.ts';
-import { userResetTotp } from './reset-totp.ts';
-import { userSetupLink } from './setup-link.ts';
-import { userUnlock } from './unlock.ts';
 
 const database = useDatabase();
 const key = masterKey(randomBytes(32));
@@ -43,7 +39,7 @@ beforeEach(async () => {
 });
 
 async function run(words: readonly string[], input = '') {
-  const { host, port, database: name, user } = database.settings();
+  const { host, port, database: name, user, password } = database.settings();
   const out: string[] = [];
   const err: string[] = [];
   const readSecret = createReadSecret(
@@ -63,6 +59,7 @@ async function run(words: readonly string[], input = '') {
       SVC_DATABASE_PORT: String(port),
       SVC_DATABASE_NAME: name,
       SVC_DATABASE_USER: user,
+      SVC_DATABASE_PASSWORD: password ?? '',
       SVC_SECRET_KEYS: key.bytes.toString('base64'),
       SVC_PUBLIC_URL: 'https://oncall.example',
     },
@@ -147,7 +144,7 @@ test('unlock forgets the failures of the account, not those of the address', asy
   expect((await run(words)).out).toEqual(['No attempt on this account has failed.']);
   const { throttle } = createAccessStore({ sql, appendAudit, ...noSeeds });
   const keys = throttleKeys('ann', '192.0.2.1');
-  for (let count = 0; count < 4; count++) await throttle.failed(keys, systemClock.now(), null);
+  expect(await throttle.admit(keys, systemClock.now())).toEqual({ admitted: true });
   expect((await run(words)).out).toEqual(['Failed attempts are forgotten.']);
   expect(await sql`select key from login_throttles`).toEqual([{ key: keys.source }]);
   expect(await recorded()).toMatchObject([{ action: 'user.unlocked' }]);

@@ -1,6 +1,6 @@
 /** What of a request may be kept and shown (outbound-http §4.5): secrets go first, then everything that looks like one. */
 import { cutToBytes, isSensitiveName, type Mask, maskUrl, REDACTED } from '../../secrets/masking.ts';
-import type { HeaderList } from '../exchange.ts';
+import type { HeaderList } from '../client.ts';
 import { maskJsonMembers } from './mask-json.ts';
 import type { RecordedMessage } from './record.ts';
 

@@ -1,7 +1,7 @@
-/** Reading the Request log, within its bounds (outbound-http §4.6). Implemented in storage/request-records.ts. */
+/** Reading the Request log, within its bounds (outbound-http §4.6). Implemented in storage/delivery/request-log.ts. */
 import { DAY, type Micros } from '../../clock.ts';
 import type { PublicId } from '../../public-id.ts';
-import type { HeaderList } from '../exchange.ts';
+import type { HeaderList } from '../client.ts';
 import type { RequestCheck } from './record.ts';
 
 export const KEPT_FOR: Micros = 7 * DAY;

@@ -1,7 +1,7 @@
 /** One record of the Request log: a request of an owner, or a callback it received, masked (outbound-http §4.2). */
 import type { Micros } from '../../clock.ts';
 import type { PublicId } from '../../public-id.ts';
-import type { HeaderList } from '../exchange.ts';
+import type { HeaderList } from '../client.ts';
 import type { ErrorClass, ErrorCode } from '../verdict.ts';
 
 export const REQUEST_CHECKS = ['connection_check', 'destination_check', 'destination_test', 'probe'] as const;

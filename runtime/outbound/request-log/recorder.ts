@@ -1,33 +1,33 @@
 /**
- * Brings records to the database behind everybody's back (outbound-http §4.1): nobody waits for it, its memory is
- * bounded, and what does not fit or cannot be written is lost and counted.
+ * Writes Request log records to the database asynchronously; callers never wait (outbound-http §4.1). Its memory is
+ * bounded; records that do not fit or cannot be written are dropped and counted.
  */
 import { type Clock, type Micros, SECOND, type Timer } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { OutboundMetrics } from '../metrics.ts';
 import type { RequestRecord } from './record.ts';
 
-/** Records are written together this long after the first of them. */
+/** Records are batched for this long after the first of them. */
 const GATHERED_FOR: Micros = SECOND / 4;
-/** Between attempts while the database is away. */
+/** Between attempts while the database is unavailable. */
 const AGAIN_AFTER: Micros = SECOND;
 const MOST_RECORDS = 2_000;
 const MOST_CHARACTERS = 16 * 1024 * 1024;
-/** Of one statement. */
+/** Records of one statement. */
 const BATCH = 200;
 
 export interface RequestLogStore {
-  /** Stores records, those of owners that were deleted left out, in place of some that it has. */
+  /** Stores records and removes the superseded ones. Records of deleted owners are left out. */
   write(records: readonly RequestRecord[], superseded: readonly Superseded[]): Promise<void>;
 }
 
-/** A stored record that a newer one takes the place of. */
+/** A stored record that a newer one replaces. */
 export type Superseded = Pick<RequestRecord, 'at' | 'id'>;
 
 export interface RequestRecorder {
-  /** Makes a record in a moment, and keeps or loses it. Never waits and never throws, whatever making it does. */
+  /** Makes a record later, and keeps or drops it. Never waits and never throws, even when `make` throws. */
   record(make: () => RequestRecord): void;
-  /** What is left is written once more, if the database answers. */
+  /** Writes the remaining records once, if the database answers. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface RecorderDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Pick<OutboundMetrics, 'recorded'>;
-  /** Whether an error means that trying again may help. */
+  /** Whether another attempt may succeed after this error. */
   readonly isUnavailable: (error: unknown) => boolean;
 }
 
@@ -44,7 +44,7 @@ export function createRequestRecorder(deps: RecorderDeps): RequestRecorder {
   const { store, clock, log, metrics } = deps;
   let waiting: RequestRecord[] = [];
   let superseded: RequestRecord[] = [];
-  /** The newest poll of each Connection that brought nothing, while no other came after it. */
+  /** By Connection: its newest poll, if that was empty. */
   const emptyPolls = new Map<string, RequestRecord>();
   let characters = 0;
   let timer: Timer | null = null;
@@ -64,7 +64,7 @@ export function createRequestRecorder(deps: RecorderDeps): RequestRecorder {
     });
   };
 
-  /** Everything that waits, in batches. @returns how long to wait before the next time */
+  /** Writes everything that waits, in batches. @returns how long to wait before the next run */
   const flush = async (): Promise<Micros> => {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH);
@@ -90,7 +90,7 @@ export function createRequestRecorder(deps: RecorderDeps): RequestRecorder {
     log('request_records_lost', { count, error: error instanceof Error ? error.message : String(error) });
   };
 
-  /** Of polls in a row that brought nothing only the newest is kept, whether or not the one before was written. */
+  /** Of consecutive empty polls only the newest is kept, even when the one before was written already. */
   const supersede = (record: RequestRecord): void => {
     const key = `${record.connectionId} ${record.operation}`;
     const before = emptyPolls.get(key);
@@ -107,7 +107,7 @@ export function createRequestRecorder(deps: RecorderDeps): RequestRecorder {
       characters += sizeOf(record);
       arm(GATHERED_FOR);
     } catch (error) {
-      // A record that cannot be made is lost; the request that it tells of is none of its business.
+      // A record that cannot be made is dropped; the request that it describes is not affected.
       lose(1, error);
     }
   };

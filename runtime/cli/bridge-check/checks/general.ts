@@ -1,10 +1,11 @@
-/** G: authentication, errors, what is not known (bridge protocol §5, §7, §9). */
-import { type Check, demand } from '../check.ts';
-import { isProblem } from '../client.ts';
-import { expectClass, expectPosted, expectStatus } from '../expect.ts';
-import { INFO_FAULTS } from '../info.ts';
-import { envelope, newKey, post } from '../requests.ts';
-import { getInfo } from './info.ts';
+/** G: authentication, errors, what is not known (bridge §1.1, §2.2, §1.2). */
+
+import { isDeepStrictEqual } from 'node:util';
+import { demand, isObject, isProblem } from '../client.ts';
+import { expectClass, expectPosted, expectSame, expectStatus } from '../expect.ts';
+import { INFO_FAULTS, type InfoCheck } from '../info.ts';
+import { checkChannel, envelope, given, newKey, part, post } from '../requests.ts';
+import type { Check, Run } from '../run.ts';
 
 const WRONG_TOKEN = 'bridge-check-wrong-token';
 /** Members that no version of the protocol has. */
@@ -100,3 +101,106 @@ export const ERRORS_CHECK: Check = {
     );
   },
 };
+
+/** An id that a bridge which decodes twice, or not at all, gets wrong. */
+const AWKWARD = 'a/b?c#d%2F';
+
+export const CHANNEL_CHECKS: readonly Check[] = [
+  {
+    ...{
+      id: 'C1',
+      needs: ['channel'],
+      level: 'must',
+      text: 'checkChannel answers the channel with its id and a name',
+    },
+    async run(run) {
+      const channel = given(run, 'channel');
+      const answer = await checkChannel(run, channel);
+      expectStatus(answer, 200);
+      expectSame(String(answer.fields.channel_id), channel, 'channel_id');
+      const { name } = answer.fields;
+      demand(typeof name === 'string' && name !== '', 'name is missing or empty');
+    },
+  },
+  {
+    ...{ id: 'C2', needs: ['missing-channel'], level: 'must' },
+    text: 'a channel that does not exist is forbidden, and the detail says why',
+    async run(run) {
+      const answer = await checkChannel(run, given(run, 'missingChannel'));
+      expectClass(answer, 'forbidden');
+      const { detail } = answer.fields;
+      demand(typeof detail === 'string' && detail !== '', 'detail is missing or empty');
+    },
+  },
+  {
+    ...{ id: 'C3', needs: [], level: 'must' },
+    text: 'an id with a slash, a question mark and percent signs is one path segment',
+    async run(run) {
+      const answer = await checkChannel(run, AWKWARD);
+      if (answer.status !== 200) return expectClass(answer, 'forbidden');
+      expectSame(String(answer.fields.channel_id), AWKWARD, 'channel_id');
+    },
+  },
+  {
+    ...{ id: 'C4', needs: ['channel', 'person'], level: 'must', text: 'checkChannel posts nothing' },
+    async run(run) {
+      const person = part(run, 'person');
+      const before = await person.look();
+      expectStatus(await checkChannel(run, given(run, 'channel')), 200);
+      const isQuiet = await person.confirms(
+        `The channel ${given(run, 'channel')} was just checked. Did nothing new appear in it?`,
+        (messages) => messages.length === before?.length,
+      );
+      demand(isQuiet, 'something appeared in the channel');
+    },
+  },
+];
+
+/** I: what the bridge declares of itself (bridge §3.1). */
+const QUICK_SECONDS = 3;
+
+/** @throws Unmet when there is none */
+async function getInfo({ client }: Pick<Run, 'client'>): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await client.call({ method: 'GET', path: '/v1/info' });
+  expectStatus(answer, 200);
+  const type = answer.headers['content-type'] ?? 'missing';
+  demand(/^application\/json\b/i.test(type), `Content-Type is ${type}`);
+  demand(isObject(answer.json), 'the body is not a JSON object');
+  return answer.json;
+}
+
+function looked(id: InfoCheck, level: Check['level'], text: string): Check {
+  return {
+    ...{ id, needs: [], level, text },
+    async run(run) {
+      const fault = INFO_FAULTS[id](await getInfo(run));
+      demand(fault === null, fault ?? '');
+    },
+  };
+}
+
+export const INFO_CHECKS: readonly Check[] = [
+  looked('I1', 'must', 'protocol_version is the string "1"'),
+  looked('I2', 'must', 'bridge.name, bridge.version and messenger.name are there'),
+  looked('I3', 'must', 'capabilities are true or false; direct_messages is false or has bot_can_start'),
+  looked('I4', 'must', 'max_body_length is 500 to 1,000,000; edit_max_age_seconds is null or at least 60'),
+  looked('I5', 'must', 'user_lookup is a known kind; event_delivery names poll, push or both'),
+  looked(
+    'I6',
+    'must',
+    'link_url_template, where there is one, is http(s) with {token} once and nothing else',
+  ),
+  looked('I7', 'should', 'private_answers comes with buttons only; limits have their types'),
+  {
+    ...{ id: 'I8', needs: [], level: 'must', text: 'getInfo answers the same twice, each within 3 s' },
+    async run(run) {
+      const started = run.clock.now();
+      const first = await getInfo(run);
+      const between = run.clock.now();
+      const second = await getInfo(run);
+      const slowest = Math.max(between - started, run.clock.now() - between) / 1_000_000;
+      demand(slowest < QUICK_SECONDS, `an answer took ${slowest.toFixed(1)} s`);
+      demand(isDeepStrictEqual(first, second), 'the two answers differ');
+    },
+  },
+];

@@ -1,11 +1,10 @@
-/** K, T, X and N: what people do in the messenger comes as events and can be answered (bridge protocol §6). */
+/** K, T, X and N: what people do in the messenger comes as events and can be answered (bridge §3.4). */
 import { SECOND } from '../../../clock.ts';
-import { type Check, demand } from '../check.ts';
-import { isObject } from '../client.ts';
+import { demand, isObject } from '../client.ts';
 import type { BridgeEvent } from '../events.ts';
 import { expectPosted, expectReplay, expectReplied, expectSame, isId } from '../expect.ts';
 import { answerEvent, buttonsOf, given, newKey, newToken, part, posted, reply, TITLE } from '../requests.ts';
-import type { Run } from '../run.ts';
+import type { Check, Run } from '../run.ts';
 
 const EVENT_SECONDS = 5;
 const REACTION_SECONDS = 3;

@@ -1,9 +1,9 @@
-/** F, M and A: findPerson, sendDirectMessage and answerEvent without an event (bridge protocol §4). */
-import { type Check, demand } from '../check.ts';
-import { isObject } from '../client.ts';
+/** F, M and A: findPerson, sendDirectMessage and answerEvent without an event (bridge §2.1). */
+
+import { demand, isObject } from '../client.ts';
 import { expectClass, expectCreated, expectReplay, expectStatus, isId } from '../expect.ts';
 import { answerEvent, findPerson, given, newKey, sendDirectly } from '../requests.ts';
-import type { Run } from '../run.ts';
+import type { Check, Run } from '../run.ts';
 
 const LONGEST_HANDLE = 320;
 const LONGEST_DIRECT = 2000;

@@ -1,9 +1,9 @@
-/** P: postMessage (bridge protocol §2.2, §2.4, §4). */
-import { type Check, demand } from '../check.ts';
-import { classOf } from '../client.ts';
+/** P: postMessage (bridge §3.5, §3.6, §2.1). */
+
+import { classOf, demand } from '../client.ts';
 import { expectClass, expectPosted, expectReplay, expectSame } from '../expect.ts';
 import { buttonsOf, findPerson, given, newKey, post, TITLE } from '../requests.ts';
-import type { Run } from '../run.ts';
+import type { Check, Run } from '../run.ts';
 
 const AT_ONCE = 5;
 const MOST_TITLE = 512;
