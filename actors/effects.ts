@@ -6,8 +6,7 @@ import type { RecordedEffect } from '../runtime/actor/index.ts';
 import type { Micros } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import type { MentionTargets } from './directory.ts';
-import type { GroupView, LifecycleEvent } from './lifecycle.ts';
-import type { Principal, Transport } from './model.ts';
+import type { GroupView, LifecycleEvent, Principal, Transport } from './model.ts';
 
 /** Recorded by an Alert Group for each events-mode webhook of its Route: the event, its body made in the commit. */
 export interface WebhookEventRecorded extends RecordedEffect {

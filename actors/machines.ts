@@ -1,7 +1,7 @@
 /** Every machine of the service by the kind of its actor, for drawing and for the pages that show them. */
 import type { AnyStateMachine } from 'xstate';
 import { alertGroupMachine } from './alert-group/machine.ts';
-import { transitionPage } from './alert-group/transitions-page.ts';
+import { transitionPage } from './alert-group/transitions.ts';
 import { connectionMachine } from './connection/machine.ts';
 import { destinationMachine } from './destination/machine.ts';
 import { feedMachine } from './feed/machine.ts';

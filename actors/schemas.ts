@@ -19,3 +19,8 @@ export function text(most: number) {
     v.check((value) => codePoints(value) <= most, 'too_long'),
   );
 }
+
+/** A schema with a sentence for the API description. */
+export function described<S extends v.GenericSchema<unknown, unknown>>(schema: S, text: string): S {
+  return v.pipe(schema, v.description(text)) as unknown as S;
+}

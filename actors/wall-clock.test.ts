@@ -1,6 +1,7 @@
+import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { HOUR, parseInstant } from '../runtime/clock.ts';
-import { localDays } from './wall-clock.ts';
+import { firstInstant, localDays, offsetAt } from './wall-clock.ts';
 
 const at = (text: string) => parseInstant(text) ?? Number.NaN;
 const days = (zone: string, first: string, last: string) =>
@@ -28,4 +29,26 @@ describe('dates of a zone', () => {
       ['2018-11-04', at('2018-11-04T03:00:00Z')],
     ]);
   });
+});
+
+describe('the first instant of a local time', () => {
+  test.each([
+    ['that the wall shows', 'Europe/Berlin', '2026-07-01T09:00', '2026-07-01T07:00:00Z'],
+    ['at the beginning of a skip is its end', 'Europe/Berlin', '2026-03-29T02:00', '2026-03-29T01:00:00Z'],
+    ['within a skip is its end', 'Europe/Berlin', '2026-03-29T02:30', '2026-03-29T01:00:00Z'],
+    ['at the end of a skip', 'Europe/Berlin', '2026-03-29T03:00', '2026-03-29T01:00:00Z'],
+    ['that comes twice is the earlier', 'Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:30:00Z'],
+    ['within a skip of half an hour', 'Australia/Lord_Howe', '2027-10-03T02:15', '2027-10-02T15:30:00Z'],
+    ['on a date that a zone left out', 'Pacific/Apia', '2011-12-30T09:00', '2011-12-30T10:00:00Z'],
+  ])('%s', (_, zone, local, instant) => {
+    expect(firstInstant(zone, Temporal.PlainDateTime.from(local))).toBe(at(instant));
+  });
+});
+
+test.each([
+  ['Asia/Kathmandu', '2026-01-01T00:00:00Z', 20_700],
+  ['Africa/Monrovia', '1971-01-01T00:00:00Z', -2_670],
+  ['America/St_Johns', '2026-01-01T00:00:00Z', -12_600],
+])('%s at %s is so many seconds east of UTC', (zone, instant, offset) => {
+  expect(offsetAt(zone, Date.parse(instant))).toBe(offset);
 });

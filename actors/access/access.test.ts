@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SECOND } from '../../runtime/clock.ts';
 import { createManualClock } from '../../test/fakes/manual-clock.ts';
-import { passwordFault } from './password-policy.ts';
-import { createPasswords, HashQueueFullError, hashesBeside } from './passwords.ts';
+import { createPasswords, HashQueueFullError, hashesBeside, passwordFault } from './passwords.ts';
 import { accountKey, sourceKey, waitAfter } from './throttle.ts';
 
 describe('the password rule', () => {
@@ -48,6 +47,7 @@ describe('password hashes', () => {
     const passwords = createPasswords(clock);
     const stored = await passwords.hash('correct horse battery');
     expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+    expect(await passwords.hash('correct horse battery')).not.toBe(stored);
     expect(await passwords.check(stored, 'correct horse battery')).toBe('right');
     expect(await passwords.check(stored, 'correct horse')).toBe('wrong');
   });

@@ -1,4 +1,4 @@
-/** API tokens and Service accounts: what they are, and what storage does for them (access §9, seed 2 §2.4). */
+/** API tokens and Service accounts: what they are, and what storage does for them (access §9). */
 import { hash } from 'node:crypto';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';

@@ -1,9 +1,12 @@
 /** What a save of the Organization's settings means, and everything that may be wrong with it (organization §3, §4). */
-import { isTimeZone } from '../alert-group/presets.ts';
+
+import type { Micros } from '../../runtime/clock.ts';
+import type { Authorship } from '../audit.ts';
 import type { Weekday } from '../directory.ts';
 import { SEVERITY_LEVELS, type SeverityLevel } from '../model.ts';
-import { type PasswordChange, type ProxyInput, proxyErrors } from '../proxy/proxy-config.ts';
+import { type PasswordChange, type ProxyInput, proxyErrors } from '../proxy-config.ts';
 import { codePoints } from '../text.ts';
+import { isTimeZone } from '../wall-clock.ts';
 import type { OrganizationView, StoredOrganization } from './organization.ts';
 
 /** The settings as they arrive: what is left out keeps its value. */
@@ -17,7 +20,7 @@ export interface OrganizationInput extends Omit<StoredOrganization, 'workday_sta
   };
 }
 
-export interface SettingsError {
+interface SettingsError {
   readonly pointer: string;
   readonly code:
     | 'required'
@@ -198,4 +201,35 @@ function notALabel(pointer: string): SettingsError {
     'invalid_format',
     'A label name has letters, digits and _, and begins with no digit.',
   );
+}
+
+/** What the settings of the Organization need from storage. Implemented in storage/configuration/organization.ts. */
+export type OrganizationUpdate =
+  | { readonly outcome: 'stale' }
+  | { readonly outcome: 'invalid'; readonly errors: readonly SettingsError[] }
+  | { readonly outcome: 'unchanged'; readonly organization: OrganizationView }
+  | {
+      readonly outcome: 'saved';
+      readonly organization: OrganizationView;
+      /** The outgoing heartbeat begins anew. */
+      readonly isUrlChanged: boolean;
+      /** Something waits in the inbox of a Route. */
+      readonly isRouteTold: boolean;
+    };
+
+export interface OrganizationStore {
+  read(): Promise<OrganizationView>;
+  update(
+    input: OrganizationInput,
+    isCurrent: (version: number) => boolean,
+    author: Authorship,
+  ): Promise<OrganizationUpdate>;
+  /** Values of the severity label of Alerts that were seen since an instant: most frequent first, then by value. */
+  severityValues(since: Micros, limit: number): Promise<readonly SeverityCount[]>;
+}
+
+export interface SeverityCount {
+  readonly value: string;
+  /** Alerts, each of which may have fired in several Alert Groups. */
+  readonly count: number;
 }

@@ -1,9 +1,9 @@
-/** The Organization's settings: stored and answered in one shape (seed 2 §2.6, organization §2). */
+/** The Organization's settings: stored and answered in one shape (organization §2). */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { OrganizationSettings, Weekday } from '../directory.ts';
 import type { SeverityLevel } from '../model.ts';
-import type { ProxyFields } from '../proxy/proxy-config.ts';
+import type { ProxyFields } from '../proxy-config.ts';
 
 export interface OrganizationRecord {
   readonly id: PublicId;
@@ -11,7 +11,7 @@ export interface OrganizationRecord {
   readonly settings: StoredOrganization;
 }
 
-/** The outgoing heartbeat as people configure it; both secrets are stored sealed, and read by nobody. */
+/** The outgoing heartbeat as people configure it; both secrets are stored sealed and never answered. */
 export interface HeartbeatSettings {
   readonly isUrlSet: boolean;
   /** When the URL was set or cleared last; null before. */

@@ -1,7 +1,8 @@
 /** Password hashes: argon2id, few at a time, the same cost for accounts that do not exist (access §4). */
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
-import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
+import { type Clock, DAY, HOUR, type Micros, SECOND } from '../../runtime/clock.ts';
+import { codePoints } from '../text.ts';
 
 /** m 19,456 KiB, t 2, p 1, 32-byte key; 2 is argon2id. */
 const PARAMETERS = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
@@ -130,4 +131,20 @@ function createTurns(clock: Clock, atOnce: number) {
       finished();
     }
   };
+}
+
+/** `auth.password_min_length`, in code points. */
+export const PASSWORD_MIN_LENGTH = 12;
+export const PASSWORD_MAX_LENGTH = 1_024;
+
+/** `auth.password_setup_link_ttl`. */
+export const SETUP_LINK_LIFETIME: Micros = 24 * HOUR;
+/** A link is remembered this long after its end, so that whoever opens it late learns why. */
+export const ENDED_LINK_KEPT: Micros = 7 * DAY;
+
+/** Judges a new password by its length in code points; null when it will do. */
+export function passwordFault(password: string): 'too_short' | 'too_long' | null {
+  const length = codePoints(password);
+  if (length < PASSWORD_MIN_LENGTH) return 'too_short';
+  return length > PASSWORD_MAX_LENGTH ? 'too_long' : null;
 }

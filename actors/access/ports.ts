@@ -1,6 +1,7 @@
-/** What sign-in and access need from storage. Implemented in storage/access.ts; faked in tests of the HTTP layer. */
+/** What sign-in and access need from storage. Implemented in storage/access/access.ts; faked in tests of the HTTP layer. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { Authorship } from '../audit.ts';
 import type { AuditEntry } from '../effects.ts';
 import type { OrganizationRecord } from './organization.ts';
 import type { Proof, SecondFactor } from './second-factor.ts';
@@ -95,12 +96,12 @@ export type Admission =
 
 /** The memory of failed attempts, shared by all replicas (access §4.1). */
 export interface Throttle {
-  /** Starts the evaluation of an attempt, or tells how long to wait. At most one attempt an account at a time. */
+  /** Starts the evaluation of an attempt, which counts as failed from then on; or tells how long to wait. */
   admit(keys: ThrottleKeys, now: Micros): Promise<Admission>;
-  /** Ends an evaluation that failed: both keys count one more, and the entry is recorded if there is one. */
-  failed(keys: ThrottleKeys, now: Micros, entry: AuditEntry | null): Promise<void>;
-  /** Ends an evaluation that came to nothing. */
-  release(account: string): Promise<void>;
+  /** Ends the evaluation that failed of an attempt admitted at `startedAt`, and records it. */
+  failed(keys: ThrottleKeys, startedAt: Micros, entry: AuditEntry): Promise<void>;
+  /** Ends the evaluation of an attempt admitted at `startedAt` that was neither right nor wrong: it did not fail. */
+  release(keys: ThrottleKeys, startedAt: Micros): Promise<void>;
 }
 
 export interface ListedPerson extends Pick<User, 'id' | 'name' | 'login' | 'status'> {
@@ -134,4 +135,97 @@ export interface AccessStore {
   readonly throttle: Throttle;
   readonly users: UserDirectory;
   readonly organization: Organizations;
+}
+
+/** Whether a link may be used: refusals are judged in this order (access §4.2). */
+export type LinkStanding = 'unknown' | 'link_used' | 'link_expired' | 'usable';
+
+export type LinkFault = Exclude<LinkStanding, 'usable'>;
+
+export interface PasswordLinks {
+  standing(hash: Uint8Array, now: Micros): Promise<LinkStanding>;
+  /** Sets the password, ends the user's sessions and uses the link up; judges it again. */
+  complete(
+    hash: Uint8Array,
+    passwordHash: string,
+    at: Micros,
+    address: string,
+  ): Promise<LinkFault | 'completed'>;
+  /** Records a link that was refused, unless its address had many lately. @param hash null: no link has such a token */
+  refused(hash: Uint8Array | null, reason: LinkFault, at: Micros, address: string): Promise<void>;
+}
+
+export interface NewPassword {
+  readonly userId: PublicId;
+  /** What the present password was compared with. */
+  readonly replaces: string;
+  readonly passwordHash: string;
+  /** Stays, while the user's other sessions end. */
+  readonly sessionId: PublicId;
+  readonly attempt: ThrottleKeys;
+}
+
+export interface OwnPasswords {
+  /** Null for an account that has none, or signs in through the provider. */
+  hashOf(userId: PublicId): Promise<string | null>;
+  /** @returns false when the password that it replaces is not the present one any more */
+  change(password: NewPassword, author: Authorship): Promise<boolean>;
+}
+
+/** What people change of themselves. Implemented in storage/access/users.ts. */
+export interface ProfileFields {
+  readonly name: string;
+  readonly timeZone: string | null;
+  readonly language: User['language'];
+}
+
+export interface Profiles {
+  /** `fieldsOf` makes the fields from what is there, under a lock; what is stored already changes nothing. */
+  update(id: PublicId, fieldsOf: (current: User) => ProfileFields, author: Authorship): Promise<User>;
+}
+
+/** What people manage of their own second factor. Implemented in storage/access/second-factors.ts. */
+export interface TotpStatus {
+  /** Null while no second factor is confirmed. */
+  readonly enrolledAt: Micros | null;
+  readonly isPending: boolean;
+  readonly recoveryCodesRemaining: number;
+}
+
+export interface Confirmation {
+  readonly userId: PublicId;
+  /** Becomes active, if it waited for this. */
+  readonly sessionId: PublicId;
+  readonly seed: Uint8Array;
+  /** Of the code; used up by it. */
+  readonly step: number;
+  /** PHC strings. */
+  readonly recoveryCodes: readonly string[];
+  readonly attempt: ThrottleKeys;
+}
+
+export interface TotpEnrolments {
+  status(userId: PublicId): Promise<TotpStatus>;
+  /** Replaces an earlier pending seed. @returns false when a second factor is confirmed already */
+  begin(userId: PublicId, seed: Uint8Array): Promise<boolean>;
+  /** The seed that waits for its first code; null when none does. @throws when it does not open */
+  pendingSeed(userId: PublicId): Promise<Uint8Array | null>;
+  /** `superseded`: another enrolment was begun or confirmed meanwhile. */
+  confirm(confirmation: Confirmation, author: Authorship): Promise<'confirmed' | 'superseded'>;
+  /** Replaces all that were not used. @returns false when another attempt used the code up */
+  replaceRecoveryCodes(
+    codes: { readonly userId: PublicId; readonly proof: Proof; readonly recoveryCodes: readonly string[] },
+    attempt: ThrottleKeys,
+    author: Authorship,
+  ): Promise<boolean>;
+  /** @param proof null when the password proved who asks. @returns false when another attempt used the code up */
+  remove(userId: PublicId, proof: Proof | null, attempt: ThrottleKeys, author: Authorship): Promise<boolean>;
+}
+
+/** Everything that people store about themselves. Implemented in storage/access/users.ts; faked in tests of the HTTP layer. */
+export interface People {
+  readonly profiles: Profiles;
+  readonly ownPasswords: OwnPasswords;
+  readonly passwordLinks: PasswordLinks;
+  readonly enrolments: TotpEnrolments;
 }

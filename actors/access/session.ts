@@ -51,7 +51,7 @@ export interface SessionWithUser {
 
 export type SessionStanding = 'live' | 'expired' | 'refused_by_provider' | 'ended';
 
-/** What a session is worth at `now`: anything but `live` is answered 401, each with its own code (access §3.3). */
+/** What a session is worth at `now`: anything but `live` is answered 401, each with its own code (access §3 rule 3). */
 export function sessionStanding(found: SessionWithUser, now: Micros): SessionStanding {
   const { session, user } = found;
   if (session.endReason === 'idp_refused') return 'refused_by_provider';

@@ -1,20 +1,37 @@
-/** How a person links an account behind a bridge: by a token they bring to the bot, or a code it sends (account links §5.2). */
+/**
+ * How a person links an account behind a bridge: by a token they bring to the bot, or a code it sends
+ * (account-links §5.2).
+ */
 import { MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import type { BridgeOutcome, FailedOutcome } from '../connection/bridge/answer.ts';
-import type { BridgeAccess, BridgeClient } from '../connection/bridge/client.ts';
+import {
+  type BridgeAccess,
+  type BridgeClient,
+  type Opener,
+  openBridge,
+} from '../connection/bridge/client.ts';
+import type { BridgeInfo } from '../connection/bridge/info.ts';
 import type { InfoReader } from '../connection/bridge/info-reader.ts';
-import { type Opener, openBridge } from '../connection/bridge/open.ts';
 import { bridgeCalls } from '../connection/bridge/operations.ts';
 import type { BridgeSettings } from '../connection/ports.ts';
-import type { WaitingTokens } from '../connection/waiting-token.ts';
+import type { WaitingTokens } from '../connection/tokens.ts';
 import type { DirectorySource } from '../directory.ts';
 import { type Language, type PrivateAnswer, privateAnswer } from '../messages/index.ts';
-import { type ConnectionRef, type MessengerAccount, REQUEST_TTL } from './link.ts';
-import { deepLinkOf, type LinkMethod, linkMethods } from './methods.ts';
-import type { Confirmation, LinkRequestStore, TooMany, UserAuthorship } from './ports.ts';
-import { digestOf, newCode, newToken, typedCode } from './proof.ts';
+import {
+  type Confirmation,
+  type ConnectionRef,
+  digestOf,
+  type LinkRequestStore,
+  type MessengerAccount,
+  newCode,
+  newToken,
+  REQUEST_TTL,
+  type TooMany,
+  typedCode,
+  type UserAuthorship,
+} from './link.ts';
 
 /** The person who links, as the session knows them. */
 export interface Linking {
@@ -206,4 +223,25 @@ function isRefusal(status: number | null): boolean {
 /** The bot may not write to this account, while its token is good. */
 function isForbidden(outcome: Exclude<BridgeOutcome<unknown>, { readonly class: 'ok' }>): boolean {
   return outcome.class === 'fatal' && isRefusal(outcome.status) && outcome.status !== 401;
+}
+
+/** By which ways accounts of a bridge can be linked (account-links §5.2, bridge §3.1). Pure. */
+export const LINK_METHODS = ['token', 'code'] as const;
+type LinkMethod = (typeof LINK_METHODS)[number];
+
+/** Every bridge takes tokens; a code needs a person lookup and a bot that may start a direct chat. */
+export function linkMethods(info: BridgeInfo | null): readonly LinkMethod[] {
+  if (!info || info.user_lookup === 'none') return ['token'];
+  const { direct_messages: direct } = info.capabilities;
+  return direct !== false && direct.bot_can_start ? ['token', 'code'] : ['token'];
+}
+
+/** What a person types so that the bridge finds them; null without a person lookup. */
+export function handleKind(info: BridgeInfo | null): Exclude<BridgeInfo['user_lookup'], 'none'> | null {
+  return info && info.user_lookup !== 'none' ? info.user_lookup : null;
+}
+
+/** Where a click brings the token to the bot; null when people send it themselves. */
+function deepLinkOf(info: BridgeInfo | null, token: string): string | null {
+  return info?.link_url_template?.replace('{token}', encodeURIComponent(token)) ?? null;
 }

@@ -1,6 +1,10 @@
-/** Ties between people and their accounts at messengers, and the requests that lead to them (account links §2, §3). */
+/** Ties between people and their accounts, the requests that lead to them, and the proofs (account-links §2, §3). */
+
+import { createHash } from 'node:crypto';
 import { HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { Authorship } from '../audit.ts';
+import type { BridgeInfo } from '../connection/bridge/info.ts';
 import type { Language, MessengerAccount } from '../messages/index.ts';
 
 export type Messenger = 'chat_server' | 'channel_bot' | 'bridge';
@@ -43,7 +47,7 @@ export interface LinkedUser {
   readonly language: Language | null;
 }
 
-/** Why somebody's try to link an account came to nothing, as the Audit log and the log call it. */
+/** Why an attempt to link an account failed, as the Audit log and the log name it. */
 export type RejectReason =
   | 'token_unknown'
   | 'token_used'
@@ -55,9 +59,127 @@ export type RejectReason =
 
 export type UnlinkReason = 'replaced' | 'user_deleted' | 'connection_deleted' | 'connection_changed';
 
-/** What became of a link, for the log; told once it is committed. */
+/** Outcome of a link for the log; logged after the commit. */
 export type LinkNews =
   | { readonly is: 'linked' | 'unlinked'; readonly user: PublicId }
   | { readonly is: 'rejected'; readonly user: PublicId | null; readonly reason: RejectReason };
 
 export type { MessengerAccount };
+
+/** Tokens and codes that prove whose account it is (account-links §3). Only their digests are kept. */
+const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+const CODE_LENGTH = 8;
+/** The largest multiple of the alphabet's size that fits into a byte: bytes from there on would favour its beginning. */
+const FAIR_BYTES = 256 - (256 % ALPHABET.length);
+
+/** 43 characters of unpadded base64url. */
+export function newToken(random: (size: number) => Uint8Array): string {
+  return Buffer.from(random(32)).toString('base64url');
+}
+
+/** 8 characters, each as likely as the others. */
+export function newCode(random: (size: number) => Uint8Array): string {
+  let code = '';
+  while (code.length < CODE_LENGTH) {
+    for (const byte of random(CODE_LENGTH)) {
+      if (byte < FAIR_BYTES && code.length < CODE_LENGTH) code += ALPHABET[byte % ALPHABET.length];
+    }
+  }
+  return code;
+}
+
+/** A code as people type it: any case, with spaces and hyphens. */
+export function typedCode(text: string): string {
+  return text.replaceAll(/[\s-]/g, '').toUpperCase();
+}
+
+export function digestOf(proof: string): Buffer {
+  return createHash('sha256').update(proof).digest();
+}
+
+/** What Account links need from storage. Implemented in storage/access/account-links.ts and storage/access/account-link-requests.ts. */
+export interface LinkableConnection {
+  readonly id: PublicId;
+  readonly name: string;
+  readonly messenger: Messenger;
+  /** Of a bridge, as far as it is known. */
+  readonly info: BridgeInfo | null;
+}
+
+export interface AccountLinkStore {
+  /** Oldest first. */
+  of(userId: PublicId): Promise<readonly AccountLink[]>;
+  /** @returns false when the User has no such link */
+  remove(userId: PublicId, linkId: PublicId, author: Authorship): Promise<boolean>;
+  /** Live Connections, by messenger, then name. */
+  linkable(): Promise<readonly LinkableConnection[]>;
+}
+
+/** Too many requests; the next is taken from then on. */
+export interface TooMany {
+  readonly retryAt: Micros;
+}
+
+export interface CodeRequest {
+  readonly id: PublicId;
+  readonly connection: ConnectionRef;
+  /** To whom the code is sent. */
+  readonly account: MessengerAccount;
+  readonly digest: Uint8Array;
+}
+
+export type Confirmation =
+  | { readonly is: 'linked'; readonly link: AccountLink; readonly connection: ConnectionRef }
+  /** Of another User, or of no User at all. */
+  | { readonly is: 'unknown' }
+  /** Not saying whether it is wrong, used or too old. */
+  | { readonly is: 'invalid'; readonly reason: RejectReason | null }
+  /** The account is another User's. The request stays open. */
+  | { readonly is: 'conflict' };
+
+/** A token that came back through a messenger. */
+export interface TokenUse {
+  readonly connectionId: PublicId;
+  readonly eventId: string;
+  readonly account: MessengerAccount;
+  readonly digest: Uint8Array;
+  readonly at: Micros;
+}
+
+export type TokenOutcome =
+  | { readonly is: 'linked'; readonly user: LinkedUser }
+  /** `isAnswered`: false once this account of the messenger had enough answers. */
+  | {
+      readonly is: 'rejected';
+      readonly reason: RejectReason;
+      readonly user: LinkedUser | null;
+      readonly isAnswered: boolean;
+    };
+
+export interface LinkRequestStore {
+  /** Voids the User's earlier open token for this Connection. */
+  beginToken(
+    request: { readonly connectionId: PublicId; readonly digest: Uint8Array },
+    author: UserAuthorship,
+  ): Promise<TooMany | null>;
+  /** Whether the User may ask for another code. */
+  codesExhausted(userId: PublicId, at: Micros): Promise<TooMany | null>;
+  /** Voids the User's earlier open code for this Connection. */
+  beginCode(request: CodeRequest, author: UserAuthorship): Promise<TooMany | 'conflict' | null>;
+  /** It leads nowhere, and does not count. */
+  codeNotSent(id: PublicId): Promise<void>;
+  /** Of a request through a bridge. Counts, compares and links as one. */
+  confirmCode(id: PublicId, digest: Uint8Array, author: UserAuthorship): Promise<Confirmation>;
+  /**
+   * Links the account, and notes the event as handled with what is to be said.
+   * @param say what to tell the person; null: nothing
+   * @returns what is to be said, and what came of it; null: the event was handled before
+   */
+  useToken(
+    use: TokenUse,
+    say: (outcome: TokenOutcome) => string | null,
+  ): Promise<{ readonly say: string | null; readonly outcome: TokenOutcome | null }>;
+}
+
+/** A User who acts for themselves. */
+export type UserAuthorship = Authorship & { readonly userId: PublicId };

@@ -2,8 +2,7 @@
 import type { Actor, ActorDefinition } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DirectorySource } from '../directory.ts';
-import { lookUpForCarried, runCarried } from './carried.ts';
-import { asksForNewer, runCommand } from './commands.ts';
+import { asksForNewer, lookUpForCarried, runCarried, runCommand } from './commands/commands.ts';
 import {
   endIntegration,
   moveToRoute,
@@ -13,27 +12,31 @@ import {
   noteTemplate,
   releaseOwner,
 } from './configuration.ts';
-import { ALERT_GROUP, type AlertGroupMessage, type CommandOutcome, type GroupCommand } from './messages.ts';
-import { migrateState } from './migrate.ts';
+import { receivePart } from './ingestion/part.ts';
 import {
   alertsToFind,
   feedsToAsk,
   lookUp,
   lookUpForUnresolve,
-  NOTHING_ASKED,
-  type Outside,
   partSlots,
   tailSlots,
   tailsSlot,
-} from './outside.ts';
-import { receivePart } from './part.ts';
-import type { ContestedAlerts, RelatedGroups } from './ports.ts';
-import type { GroupRows } from './rows.ts';
-import { contextOf, type GroupState, isInGrace, persistState, restoreState, UNSTARTED } from './state.ts';
+} from './ingestion/turn-inputs.ts';
+import { ALERT_GROUP, type AlertGroupMessage, type CommandOutcome, type GroupCommand } from './messages.ts';
+import { type ContestedAlerts, NOTHING_ASKED, type Outside, type RelatedGroups } from './ports.ts';
+import { type GroupRows, weightOf } from './rows.ts';
+import {
+  contextOf,
+  type GroupState,
+  isInGrace,
+  migrateState,
+  persistState,
+  restoreState,
+  UNSTARTED,
+} from './state.ts';
 import { endHoldThatMayNotBe, hold, release } from './storm.ts';
-import { adoptTails } from './tails.ts';
+import { adoptTails, wake } from './timers/deadlines.ts';
 import { beginTurn, type GroupTurn } from './turn.ts';
-import { wake } from './wake.ts';
 
 export interface AlertGroupDependencies {
   readonly directory: DirectorySource;
@@ -59,8 +62,9 @@ export function createAlertGroup({
     restore: restoreState,
     persist: persistState,
     emptyRows: () => new Map(),
-    weight: (_, rows) => 1 + rows.size,
+    weight: (_, rows) => 1 + weightOf(rows),
     numbered: (state, number) => (state.stage === 'started' ? { ...state, number } : state),
+    isLarge: (message) => message.type === 'part' && message.isLarge === true,
     prepare: (actor, message) => prepare(actor, message, { directory, related, contested }),
     receive: (actor, message, env) => {
       const turn = beginTurn(actor, env, directory.current());

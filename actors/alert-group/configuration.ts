@@ -1,5 +1,6 @@
-/** What configuration and delivery do to an Alert Group (Alert Group chapter §3.3, routes §8, ingestion §8). */
+/** What configuration and delivery do to an Alert Group (alert-groups §3.3, routes §8, ingestion §8). */
 
+import { endFirings } from './ingestion/firings.ts';
 import { remindersOf } from './machine-parts.ts';
 import type {
   DeliveryNoted,
@@ -11,8 +12,7 @@ import type {
   RouteMoved,
   TemplateNoted,
 } from './messages.ts';
-import { OWNER_RELEASE_TEXT } from './reasons.ts';
-import { endFirings } from './resolve-alerts.ts';
+import { OWNER_RELEASE_TEXT } from './reading/timeline.ts';
 import { firingAlerts } from './rows.ts';
 import { contextOf, isOpen } from './state.ts';
 import type { GroupTurn } from './turn.ts';
@@ -49,7 +49,7 @@ export function moveToRoute(turn: GroupTurn, { fromRouteId, toRouteId }: RouteMo
   turn.step({ type: 'move', at: turn.now, toRouteId }, { kind: 'system', reason: 'route_moved' });
 }
 
-/** A Reminder that reached nobody is not left unanswered. What was delivered late, after the next one, has no meaning. */
+/** A Reminder that was not delivered does not count as unanswered. One delivered after the next Reminder is ignored. */
 export function noteNoticeDelivered(turn: GroupTurn, { sequence }: NoticeDelivered): void {
   const reminders = remindersOf(contextOf(turn.group));
   if (reminders?.sequence !== sequence || reminders.delivered) return;

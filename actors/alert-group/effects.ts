@@ -3,8 +3,8 @@ import type { PerformedEffect, RecordedEffect } from '../../runtime/actor/index.
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { GroupStatus, Labels, Principal, ResolveReason, SeverityLevel } from '../model.ts';
+import type { NoteEntry, TimelineEntry } from './reading/timeline.ts';
 import type { GroupAlert } from './rows.ts';
-import type { NoteEntry, TimelineEntry } from './timeline.ts';
 
 export type GroupRecord =
   | GroupSaved
@@ -66,6 +66,8 @@ export interface GroupRow {
   /** #N of the group a person had resolved when this one fired again. */
   readonly firingAgainAfter: number | null;
   readonly replacedLabel: string | null;
+  /** The earliest `startsAt` of its Alerts; null where it is not known. */
+  readonly alertsStartedAt: Micros | null;
   /** First safe link of each kind among the Alerts. */
   readonly runbookUrl: string | null;
   readonly dashboardUrl: string | null;

@@ -1,12 +1,15 @@
-/** Whatever happens, in whatever order: the invariants of §1 hold, and the same happenings lead to the same end. */
+/**
+ * Whatever happens, in whatever order: the invariants of alert-groups §1 hold, and the same happenings lead to the
+ * same end.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MINUTE } from '../../runtime/clock.ts';
-import { ON_CALL_POLICY } from '../route/profiles.ts';
+import { ON_CALL_POLICY } from '../route/policy.ts';
 import type { Command } from './messages.ts';
+import { isLifecycle } from './reading/timeline.ts';
 import { firingAlerts, keyOf } from './rows.ts';
 import { contextOf, isMoved, isOpen, isUnclaimed, statusOf } from './state.ts';
-import { isLifecycle } from './timeline.ts';
 import {
   ANN,
   BOB,

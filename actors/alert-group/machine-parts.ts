@@ -1,6 +1,6 @@
 /**
- * Guards and actions of the Alert Group's statechart, by the names that the picture shows. What they need to know of
- * the world comes with the event.
+ * Guards and actions of the Alert Group's statechart, by the names that the diagram shows. Their inputs from outside are
+ * fields of the event.
  */
 import { assign, emit, setup } from 'xstate';
 import type { Micros } from '../../runtime/clock.ts';
@@ -22,7 +22,7 @@ import {
   NEVER_REMINDED,
   nextNoticeAt,
   reminded,
-} from './timers.ts';
+} from './timers/timers.ts';
 import type { RowName } from './transitions.ts';
 
 function isMoved(context: GroupContext): boolean {
@@ -186,7 +186,7 @@ export const parts = setup({
   },
 });
 
-/** While a Storm holds the group a Publication is only remembered: it counts when the hold ends (§8.1). */
+/** While a Storm holds the group a Publication is only remembered: it counts when the hold ends (alert-groups §8.1). */
 function publication({ held, firstPublishedAt }: GroupContext, at: Micros): Partial<GroupContext> {
   return held ? { acceptedWhileHeld: true } : { firstPublishedAt: firstPublishedAt ?? at };
 }

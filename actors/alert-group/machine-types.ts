@@ -1,4 +1,4 @@
-/** What the machine of an Alert Group holds and hears. */
+/** Context and events of the machine of an Alert Group. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Principal, ResolveReason, UserActor, UserRef } from '../model.ts';
@@ -14,7 +14,7 @@ export interface Snooze {
   readonly joined: readonly string[];
 }
 
-/** How far the Reminders of one ownership have come (§8.2). */
+/** How far the Reminders of one ownership have come (alert-groups §8.2). */
 export interface Reminders {
   readonly sent: number;
   /** The Owner has not answered since the last one. */

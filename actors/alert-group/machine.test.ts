@@ -205,7 +205,7 @@ describe('walking every reachable state', () => {
     expect([...taken].sort()).toEqual(ROW_NAMES.filter((name) => name !== 'create').sort());
   });
 
-  test('keeps the invariants of §1', () => {
+  test('keeps the invariants of alert-groups §1', () => {
     for (const { state } of paths) {
       const { value, context } = state;
       const resolved = typeof value === 'object' && 'resolved' in value;

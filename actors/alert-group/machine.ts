@@ -1,7 +1,7 @@
 /**
- * The life of an Alert Group as a statechart (seed 2 §3.1; Alert Group chapter §1, §3 and §8). It decides status, Owner,
+ * The life of an Alert Group as a statechart (alert-groups §1, §3 and §8). It decides status, Owner,
  * Snooze, resolution, notices and deadlines, and emits the name of the table row that each step takes
- * ({@link TRANSITIONS}). What the group shows of its Alerts is worked out beside it (`portrait.ts`).
+ * ({@link TRANSITIONS}). What the group shows of its Alerts is computed in `reading/alert-summary.ts`.
  *
  * The first state is the one after `create`: an Alert Group begins firing, and waits for its first Publication.
  */

@@ -2,7 +2,7 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { ButtonCommand } from '../../runtime/secrets/button-data.ts';
+import type { ButtonCommand } from '../../runtime/secrets/signed-tokens.ts';
 import type { Language, Way } from '../messages/index.ts';
 import type {
   AlertHistory,
@@ -62,7 +62,7 @@ export interface SnapshotPart {
   readonly resolved: readonly ResolvedEntry[];
   /** Alerts this feed listed before, ended by a group-wide resolve that does not list them. */
   readonly groupWideResolved: readonly string[];
-  /** What the feed listed and says to be over, whatever becomes of the Alerts. Absent where an older version told. */
+  /** Alerts that the feed listed and reports as over, in any case. Absent in messages of an older version. */
   readonly withdrawn?: readonly Withdrawal[];
   /** Presences that changed without an entry: missed since, gone or stale here. */
   readonly presences: readonly PresenceChange[];
@@ -70,6 +70,8 @@ export interface SnapshotPart {
   readonly hops: number;
   /** Of the built-in Integration: its labels are as much what an Alert says as its annotations. */
   readonly isInternal?: true;
+  /** It takes long to store. */
+  readonly isLarge?: true;
 }
 
 export interface FiringEntry {
@@ -78,16 +80,18 @@ export interface FiringEntry {
   readonly slot: Slot;
   /** Its last firing in another Alert Group, if any. */
   readonly history: AlertHistory | null;
-  /** As the feed counts this listing of the Alert: later than all before it, µs. Absent where an older version told. */
+  /** As the feed counts this listing of the Alert: later than all before it, µs. Absent in messages of an older version. */
   readonly since?: Micros;
 }
 
 export interface ResolvedEntry {
   readonly fingerprint: string;
   readonly startsAt: Micros;
+  /** Of a `status: resolved` Snapshot, neither early nor late, that names an older start than its feed listed. */
+  readonly isOlderEnd?: true;
 }
 
-/** A feed stands no longer for the firing it listed: it resolved it itself, or all of its group at once. */
+/** A feed ended its presence of a firing: by a resolved entry, or by a group-wide resolve. */
 export interface Withdrawal {
   readonly fingerprint: string;
   /** The listing or miss that is taken back, and all before it, as the feed counts them; a later one stays, µs. */
@@ -99,6 +103,11 @@ export interface PresenceChange {
   readonly state: 'missed' | 'gone' | 'stale';
   /** Since when, µs. */
   readonly since: Micros;
+  /**
+   * Of `gone` before a newer start is listed: the older start that the sender's last `status: resolved` named, and the
+   * newer one, µs (ingestion §6.2).
+   */
+  readonly before?: { readonly olderEnd: Micros; readonly nextStart: Micros };
 }
 
 /** Alerts that still fire when the Grace period of a person's resolve ends, handed to their new home. */
@@ -117,17 +126,18 @@ export interface Tail {
   readonly integrationId: PublicId;
   readonly report: AlertReport;
   readonly endedStart: Micros | null;
-  readonly continuedAt: Micros | null;
   readonly lastSeenAt: Micros;
   /** By feed key: whether it lists the Alert, and since when not. */
   readonly feeds: Readonly<Record<string, FeedPresence>>;
 }
 
-/** What one feed says of an Alert that it listed: still there, told last at `since`, or missing since then, µs. */
+/** Presence of an Alert in one feed: listed, last reported at `since`, or missed since then, µs. */
 export interface FeedPresence {
   readonly state: 'listed' | 'missed' | 'gone' | 'stale';
   readonly since: Micros;
   readonly groupKey: string;
+  /** The older start that the feed's `status: resolved` Snapshot of `at` named, until it lists the Alert again, µs. */
+  readonly olderEnd?: { readonly startsAt: Micros; readonly at: Micros };
 }
 
 /**
@@ -149,7 +159,7 @@ export interface CommandCarrier {
   readonly eventId: string;
   /** The account that acted. */
   readonly externalId: string;
-  /** How the person is told what came of it; null: not at all. */
+  /** How the person is told the outcome; null: not at all. */
   readonly answer: {
     readonly way: Way;
     readonly language: Language;
@@ -236,7 +246,7 @@ export interface Published {
   readonly at: Micros;
 }
 
-/** Some Destination delivered a Reminder, or the event that stands for missed notices, for the first time. */
+/** A Destination delivered a Reminder, or the event that replaces missed notices, for the first time. */
 export interface NoticeDelivered {
   readonly type: 'notice_delivered';
   /** Of the event within the Alert Group. */
@@ -244,14 +254,14 @@ export interface NoticeDelivered {
   readonly at: Micros;
 }
 
-/** The service was away; the Timeline of every open Alert Group says so (Internal alerts §7). Instants are µs. */
+/** The service was away; the Timeline of every open Alert Group says so (internal-alerts §7). Instants are µs. */
 export interface Downtime {
   readonly type: 'downtime';
   readonly from: Micros;
   readonly to: Micros;
 }
 
-/** A Storm of the Route holds back the Publication of this new Alert Group (§9). */
+/** A Storm of the Route holds back the Publication of this new Alert Group (alert-groups §9). */
 export interface HeldByStorm {
   readonly type: 'held';
   readonly at: Micros;
@@ -279,7 +289,7 @@ export interface DeliveryNoted {
   readonly error: string | null;
   /** Whether this Destination has a problem with this group now; null: as it was. */
   readonly problem: boolean | null;
-  /** Of the message that it is about. Absent where an older version told. */
+  /** Of the message that it is about. Absent in messages of an older version. */
   readonly loudness?: Loudness;
   readonly mentions?: readonly SymbolicMention[];
   readonly at: Micros;

@@ -3,12 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { MentionSettings, MentionTargets } from '../directory.ts';
 import type { GroupStatus, SymbolicMention } from '../model.ts';
-import { allowedCommands, type Commanded } from './allowed-commands.ts';
-import { commonOf, intersect } from './common-labels.ts';
-import { resolveMentions } from './mentions.ts';
+import { resolveMentions } from './announcements.ts';
+import { allowedCommands, type Commanded } from './commands/allowed-commands.ts';
+import { replacementFinder } from './ingestion/firings.ts';
 import { createContestedAlerts } from './ports.ts';
-import { replacementFinder } from './replacement.ts';
-import { cutTitle, sharedAlertname, titleFromKey } from './title.ts';
+import { commonOf, cutTitle, intersect, sharedAlertname, titleFromKey } from './reading/alert-summary.ts';
 
 describe('allowed Commands', () => {
   const group = (status: GroupStatus, more: Partial<Commanded> = {}): Commanded => ({

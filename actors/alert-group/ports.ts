@@ -1,4 +1,4 @@
-/** What an Alert Group may ask about the world outside itself. Reads of committed data, made before a turn. */
+/** What an Alert Group may ask about the world outside itself before a turn, and what the turn was told. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Slot } from '../model.ts';
@@ -58,4 +58,29 @@ export function createContestedAlerts(): ContestedAlerts {
 /** Map key of a Slot. */
 export function slotKey(slot: Pick<Slot, 'routeId' | 'keyHash'>): string {
   return `${slot.routeId}/${slot.keyHash}`;
+}
+
+export interface Outside {
+  readonly slots: LookedUpSlots;
+  /** Where contested Alerts fire, by `alertKey`. */
+  readonly homes: ReadonlyMap<string, PublicId>;
+  /** When feeds that list ending Alerts were last heard, µs, by feed key: repeats do not come to the group. */
+  readonly heardAt: ReadonlyMap<string, Micros>;
+  /** For Unresolve. */
+  readonly newer: GroupRef | null;
+  /** The event that carries the Command, when it was handled before. */
+  readonly handled: { readonly say: string | null } | null;
+}
+
+export const NOTHING_ASKED: Outside = {
+  slots: { asked: new Set(), targets: new Map() },
+  homes: new Map(),
+  heardAt: new Map(),
+  newer: null,
+  handled: null,
+};
+
+export interface LookedUpSlots {
+  readonly asked: ReadonlySet<string>;
+  readonly targets: ReadonlyMap<string, PublicId>;
 }

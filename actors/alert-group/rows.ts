@@ -16,7 +16,6 @@ export interface GroupAlert {
   readonly startsAt: Micros;
   /** `startsAt` of the last firing that ended; null before one did. */
   readonly endedStart: Micros | null;
-  readonly continuedAt: Micros | null;
   /** Receipt of the newest Snapshot that listed it as firing. */
   readonly lastSeenAt: Micros;
   readonly resolvedAt: Micros | null;
@@ -31,6 +30,26 @@ export interface GroupAlert {
 
 /** By {@link alertKey}. */
 export type GroupRows = Map<string, GroupAlert>;
+
+/** Characters of text that the weight of one row includes, and those that weigh as much as another row. */
+const TEXT_OF_A_ROW = 512;
+const TEXT_AS_A_ROW = 256;
+
+/** What the rows take of the memory that actors share, in rows of ordinary Alerts. */
+export function weightOf(rows: GroupRows): number {
+  let weight = 0;
+  for (const { report } of rows.values()) {
+    const text = textOf(report.labels) + textOf(report.annotations);
+    weight += 1 + Math.max(0, Math.floor((text - TEXT_OF_A_ROW) / TEXT_AS_A_ROW));
+  }
+  return weight;
+}
+
+function textOf(map: Labels): number {
+  let length = 0;
+  for (const name in map) length += name.length + (map[name] as string).length;
+  return length;
+}
 
 export function keyOf(alert: GroupAlert): string {
   return alertKey(alert.integrationId, alert.report.fingerprint);
@@ -95,4 +114,16 @@ export function sameLabels(left: Labels, right: Labels): boolean {
 
 export function firingAlerts(rows: GroupRows): GroupAlert[] {
   return [...rows.values()].filter(({ state }) => state === 'firing');
+}
+
+/** Items by a key, in order of first appearance. */
+export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
 }

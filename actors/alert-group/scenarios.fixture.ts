@@ -1,4 +1,4 @@
-/** What the scenarios of the Alert Group chapter §11 are told with. */
+/** Vocabulary of the scenarios of alert-groups §11. */
 import { expect } from 'vitest';
 import { MINUTE, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
@@ -26,7 +26,7 @@ export function eventsAfterCreated(world: ReturnType<typeof createWorld>, number
   return rest;
 }
 
-/** What a feed tells the group it told before, wherever the Alert is now. */
+/** What a feed sends to the group that it sent to before, wherever the Alert is now. */
 export function partOf(minute: number, said: Partial<SnapshotPart>): SnapshotPart {
   return {
     type: 'part',

@@ -1,12 +1,16 @@
 /** The small state of an Alert Group: the machine's snapshot and what is counted beside it. */
+
+import * as v from 'valibot';
 import type { SnapshotFrom } from 'xstate';
 import { persistSnapshot, restoreSnapshot } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import { boundStoredMap, LABEL_BOUNDS } from '../feed/body.ts';
 import type { GroupStatus, Slot } from '../model.ts';
 import { alertGroupMachine } from './machine.ts';
 import type { GroupContext } from './machine-types.ts';
-import type { Portrait } from './portrait.ts';
+import type { Portrait } from './reading/alert-summary.ts';
+import { NEVER_REMINDED } from './timers/timers.ts';
 
 export type GroupSnapshot = SnapshotFrom<typeof alertGroupMachine>;
 
@@ -39,11 +43,16 @@ export function persistState(state: GroupState): unknown {
   return { ...state, snapshot: persistSnapshot(alertGroupMachine, state.snapshot) };
 }
 
-/** The way back from {@link persistState}. What is read was written by it, so its shape is trusted. */
+/**
+ * The way back from {@link persistState}. What is read was written by it, so its shape is trusted; the texts of its key
+ * are not: earlier releases kept labels of any length. The key itself stays the one by which the group was found
+ * (ingestion §4.3). No schema of its own, so that replicas of the previous release still read what this one wrote.
+ */
 export function restoreState(persisted: unknown): GroupState {
   const stored = persisted as GroupState;
   if (stored.stage === 'unstarted') return stored;
-  return { ...stored, snapshot: restoreSnapshot(alertGroupMachine, stored.snapshot) };
+  const slot = { ...stored.slot, groupLabels: boundStoredMap(stored.slot.groupLabels, LABEL_BOUNDS) };
+  return { ...stored, slot, snapshot: restoreSnapshot(alertGroupMachine, stored.snapshot) };
 }
 
 export function contextOf(state: StartedGroup): GroupContext {
@@ -88,4 +97,50 @@ export function wakeAtOf(state: GroupState): Micros | null {
   if (snooze) return snooze.until;
   if (isInGrace(state)) return graceDeadline;
   return state.snapshot.matches({ resolved: { system: 'reopenable' } }) ? reopenDeadline : null;
+}
+
+/** Older shapes of a persisted Alert Group. */
+const Context = v.looseObject({
+  owner: v.nullable(v.unknown()),
+  firstPublishedAt: v.nullable(v.number()),
+  prior: v.nullable(v.looseObject({ status: v.string() })),
+});
+
+const Persisted = v.variant('stage', [
+  v.looseObject({ stage: v.literal('unstarted') }),
+  v.looseObject({
+    stage: v.literal('started'),
+    snapshot: v.looseObject({ value: v.unknown(), context: Context }),
+  }),
+]);
+
+/**
+ * Schema 1 knew neither holds nor notices. As with a timer that is switched on, nothing starts for a group that has been
+ * firing or acknowledged before: its next status, or its first Publication, does (routes §8).
+ * @throws for a schema that no version stored
+ */
+export function migrateState(persisted: unknown, from: number): unknown {
+  if (from !== 1) throw new Error(`no Alert Group was ever stored with schema ${from}`);
+  const state = v.parse(Persisted, persisted);
+  if (state.stage === 'unstarted') return state;
+  const { value, context } = state.snapshot;
+  const { owner, prior, firstPublishedAt } = context;
+  const snapshot = {
+    ...state.snapshot,
+    value: isTimed(value) ? { [value]: firstPublishedAt === null ? 'waiting' : 'silent' } : value,
+    context: {
+      ...context,
+      prior: prior?.status === 'acknowledged' ? { ...prior, reminders: NEVER_REMINDED } : prior,
+      held: false,
+      acceptedWhileHeld: false,
+      noticeAt: null,
+      noticesSent: 0,
+      reminders: owner === null ? null : NEVER_REMINDED,
+    },
+  };
+  return { ...state, snapshot };
+}
+
+function isTimed(value: unknown): value is 'firing' | 'acknowledged' {
+  return value === 'firing' || value === 'acknowledged';
 }

@@ -1,4 +1,4 @@
-/** What a Storm of its Route does to an Alert Group (Alert Group chapter §9). Minutes are virtual. */
+/** What a Storm of its Route does to an Alert Group (alert-groups §9). Minutes are virtual. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MINUTE } from '../../runtime/clock.ts';
 import { ANN, createWorld, DEFAULT_ROUTE, ROUTE } from './world.fixture.ts';

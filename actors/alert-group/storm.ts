@@ -1,6 +1,6 @@
-/** What a Storm of its Route does to an Alert Group: holds back its Publication, and lets it go (§9). */
+/** Effect of a Storm on an Alert Group: its Publication is held and released (alert-groups §9). */
 import { type GroupCreated, type GroupUnheld, routeAddress } from '../route/messages.ts';
-import { isUrgent } from './severity.ts';
+import { isUrgent } from './reading/alert-summary.ts';
 import { contextOf, isMoved, isOpen } from './state.ts';
 import type { GroupTurn } from './turn.ts';
 
@@ -14,7 +14,7 @@ export function tellRouteOfCreation(turn: GroupTurn): void {
   turn.send({ to: routeAddress(routeId), message });
 }
 
-/** The Route's word, which may come a moment later than the next step of the group. */
+/** The Route's storm decision; it may arrive after the next step of the group. */
 export function hold(turn: GroupTurn): void {
   turn.step({ type: 'hold', at: turn.now }, BY_DELIVERY);
 }

@@ -3,7 +3,7 @@
  * documents and tests use. The machine names the row it takes, and the row says which lifecycle event that is and how
  * loud. Read by the machine's users, the model tests and the generated documentation.
  *
- * Rows of seed 2 §3.1 and seed 3 §6 as refined by the Alert Group chapter §3.1 to §3.3.
+ * Rows of alert-groups §3.1 to §3.3.
  */
 import type { LifecycleEventName, Loudness, SymbolicMention } from '../model.ts';
 
@@ -194,4 +194,35 @@ function loud(
 
 function quiet(event: LifecycleEventName, kind: TimelineKind): RecordedEvent {
   return { event, kind, loudness: 'quiet', mentions: [] };
+}
+
+/** The transition table as a page of the documentation. */
+export function transitionPage(): string {
+  return [
+    '# Transitions of an Alert Group',
+    '',
+    'Generated from `actors/alert-group/transitions.ts` by `tocsin machines`. The drawing: `alert_group.svg`.',
+    'L is Loud, Q is Quiet; Mentions are in brackets. "same" keeps the status.',
+    '',
+    '| Name | From | Trigger | To | Event |',
+    '|---|---|---|---|---|',
+    ...ROW_NAMES.map(line),
+    '',
+  ].join('\n');
+}
+
+function line(name: RowName): string {
+  const { from, trigger, guard, to, records } = transitionRow(name);
+  const condition = guard === null ? trigger : `${trigger} [${guard}]`;
+  return `| ${name} | ${from.join(', ') || '—'} | ${condition} | ${to} | ${eventText(records)} |`;
+}
+
+function eventText(records: ReturnType<typeof transitionRow>['records']): string {
+  if (!records) return 'none';
+  const { event, loudness, mentions, ownedMentions } = records;
+  const named = [mentions, ownedMentions ?? []]
+    .filter(({ length }) => length > 0)
+    .map((whom) => `[${whom.join(', ')}]`)
+    .join(' or ');
+  return `${event} ${loudness === 'loud' ? 'L' : 'Q'} ${named}`.trim();
 }

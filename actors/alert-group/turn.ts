@@ -1,7 +1,7 @@
 /**
  * One turn of an Alert Group under construction. It applies machine events, keeps the account of what they led to, and
  * ends as the engine's {@link Turn}: Timeline, webhooks, list row and Alerts of one step are stored together
- * (Alert Group chapter §1).
+ * (alert-groups §1).
  */
 import {
   type Actor,
@@ -20,24 +20,26 @@ import { destinationAddress } from '../destination/messages.ts';
 import type { Directory, RouteConfig } from '../directory.ts';
 import type { AuditRecorded, HintSent, WebhookEventRecorded } from '../effects.ts';
 import { type AlertsEnded, feedAddress } from '../feed/messages.ts';
-import type { LifecycleEvent } from '../lifecycle.ts';
-import type { EventActor, Labels, Loudness, Slot } from '../model.ts';
+import type { EventActor, Labels, LifecycleEvent, Loudness, Slot } from '../model.ts';
+import {
+  type Announcement,
+  announce,
+  groupEvent,
+  messageDestinations,
+  type News,
+  releaseSends,
+  webhooksOf,
+} from './announcements.ts';
 import type { GroupPerformed, GroupRecord } from './effects.ts';
-import { entryOf } from './entry.ts';
 import { alertGroupMachine } from './machine.ts';
 import type { Happening } from './machine-types.ts';
-import { groupEvent, messageDestinations, type News, releaseSends } from './message-news.ts';
-import { portrayed } from './portrait.ts';
+import { inKeyOrder, portrayed } from './reading/alert-summary.ts';
+import { alertsSeen, entryOf, groupRow, groupView, statusChange, statusView } from './reading/projections.ts';
+import type { StepDetails } from './reading/timeline.ts';
 import { type GroupAlert, type GroupRows, keyOf } from './rows.ts';
-import { alertsSeen } from './seen.ts';
 import { contextOf, type GroupState, isOpen, type StartedGroup, wakeAtOf } from './state.ts';
-import { statusChange } from './status-change.ts';
-import type { StepDetails } from './timeline.ts';
-import { timerPolicyOf } from './timers.ts';
-import { inKeyOrder } from './title.ts';
+import { timerPolicyOf } from './timers/timers.ts';
 import { type RowName, transitionRow } from './transitions.ts';
-import { groupRow, groupView } from './view.ts';
-import { type Announcement, announce, webhooksOf } from './webhooks.ts';
 
 export interface TurnContext {
   readonly groupId: PublicId;
@@ -54,7 +56,7 @@ export class GroupTurn {
   readonly env: TurnEnv;
   /** Time of the step: never before the group's newest event. */
   readonly now: Micros;
-  /** Addresses that this turn chose for Slots that named nobody, by `slotKey`. */
+  /** Addresses that this turn chose for Slots without one, by `slotKey`. */
   readonly freshTargets = new Map<string, PublicId>();
   reply: unknown;
   #state: GroupState;
@@ -67,7 +69,7 @@ export class GroupTurn {
     string,
     { readonly feed: string; readonly message: AlertsEnded & { readonly fingerprints: string[] } }
   >();
-  readonly #announcements: (Announcement & Pick<News, 'entry'>)[] = [];
+  readonly #announcements: (Announcement & Pick<News, 'entry' | 'after'>)[] = [];
   /** The hold of a Storm ends with this turn; Loud when the group became Urgent. */
   #release: Loudness | null = null;
   readonly #sends: Send[] = [];
@@ -138,7 +140,7 @@ export class GroupTurn {
     return row;
   }
 
-  /** Sends the machine an event that nobody sees. */
+  /** Sends the machine an event that is not recorded. */
   settle(event: Happening): RowName {
     const before = this.group;
     const timers = timerPolicyOf(this.route.policy);
@@ -166,7 +168,7 @@ export class GroupTurn {
     const { slot, portrait } = before;
     const frame = { groupLabels: this.#inKeyOrder(slot), routeName: this.route.name };
     const next = portrayed(portrait, this.rows, frame);
-    // While a group is resolved its level stays what it was, whatever becomes of its tails.
+    // While a group is resolved its level stays, whatever its tails do.
     this.amend({ portrait: isOpen(before) ? next : { ...next, severityLevel: portrait.severityLevel } });
     return portrait;
   }
@@ -260,7 +262,7 @@ export class GroupTurn {
     if (entry.kind === 'notes') this.record({ type: 'note.added', groupId, entry });
     else this.record({ type: 'timeline.added', groupId, entry });
     if (event.name === 'created' || event.name === 'reopened') this.#hint('alert-groups', null);
-    this.#announcements.push({ event, routeIds: this.#routesOf(before, after), entry });
+    this.#announcements.push({ event, routeIds: this.#routesOf(before, after), entry, after });
     const change = statusChange({ groupId, before, after, actor, details, at: this.now });
     if (change) this.perform(change);
   }
@@ -284,16 +286,18 @@ export class GroupTurn {
     const created = this.#before.stage === 'unstarted';
     this.record({ type: 'group.saved', row: groupRow(this.groupId, group), created });
     this.#announceAll(group);
-    this.#tellMessages(group);
+    this.#tellMessages();
     this.#hint('alert-group', this.groupId);
   }
 
-  /** Every event shows the group as the whole step left it. */
+  /** Each event has the status that it left, and the Alerts as the whole turn left them (webhooks §3.3). */
   #announceAll(group: StartedGroup): void {
-    let view: ReturnType<typeof groupView> | null = null;
-    for (const { event, routeIds } of this.#announcements) {
+    let whole: ReturnType<typeof groupView> | null = null;
+    for (const { event, routeIds, after } of this.#announcements) {
       for (const destination of webhooksOf(routeIds, this.directory)) {
-        view ??= groupView(this.groupId, group, this.rows, this.directory);
+        whole ??= groupView(this.groupId, group, this.rows, this.directory);
+        const left = { ...after, portrait: group.portrait };
+        const view = { ...whole, ...statusView(left, this.directory) };
         const { record, send } = announce(
           event,
           destination,
@@ -308,17 +312,18 @@ export class GroupTurn {
     }
   }
 
-  /** Every event tells the status that the whole step left. */
-  #tellMessages(after: StartedGroup): void {
-    const { groupId, directory, now: at } = this;
-    for (const { event, routeIds, entry } of this.#announcements) {
-      const message = groupEvent({ groupId, event, entry, after }, directory);
+  /** Each event has the status that it left: the form of its message depends on it (delivery §2). */
+  #tellMessages(): void {
+    const { groupId, directory, now: at, group } = this;
+    for (const { event, routeIds, entry, after } of this.#announcements) {
+      const left = { ...after, portrait: group.portrait, number: group.number };
+      const message = groupEvent({ groupId, event, entry, after: left }, directory);
       if (!message) continue;
       for (const id of messageDestinations(routeIds, directory))
         this.send({ to: destinationAddress(id), message });
     }
     if (this.#release === null) return;
-    for (const send of releaseSends(groupId, after, { loudness: this.#release, at }, directory))
+    for (const send of releaseSends(groupId, group, { loudness: this.#release, at }, directory))
       this.send(send);
   }
 

@@ -15,10 +15,9 @@ import {
   type ServiceAccountActor,
   type UserActor,
 } from '../model.ts';
-import { slotFor } from '../route/group-key.ts';
+import { severityOf, slotFor } from '../route/evaluate.ts';
 import { ROUTE as ROUTE_ACTOR, type RouteMessage } from '../route/messages.ts';
-import { ON_CALL_POLICY } from '../route/profiles.ts';
-import { severityOf } from '../route/severity.ts';
+import { ON_CALL_POLICY } from '../route/policy.ts';
 import { createAlertGroup } from './actor.ts';
 import type { GroupRecord, GroupRow } from './effects.ts';
 import type {
@@ -32,9 +31,9 @@ import type {
   SnapshotPart,
 } from './messages.ts';
 import { createContestedAlerts, slotKey } from './ports.ts';
+import { isLifecycle, type LifecycleEntry, type TimelineEntry } from './reading/timeline.ts';
 import type { GroupRows } from './rows.ts';
 import { contextOf, type GroupState, isMoved, isOpen, UNSTARTED } from './state.ts';
-import { isLifecycle, type LifecycleEntry, type TimelineEntry } from './timeline.ts';
 
 const id = (prefix: 'CN' | 'DS' | 'RT' | 'NT' | 'SR' | 'SA' | 'RG', name: string) =>
   `${prefix}${name.toUpperCase().padStart(12, '0')}` as PublicId;
@@ -507,6 +506,13 @@ export function createWorld(options: WorldOptions = {}) {
         const named = mentions.map((mention) => ('name' in mention ? mention.name : mention.type));
         return [event.name, event.loudness === 'loud', ...named].join(' ');
       }),
+
+    /** What webhook bodies say so far: the event, whether it notifies, the status and the Owner. */
+    webhookStates: () =>
+      webhooks.map(
+        ({ event, group }) =>
+          `${event.name} ${event.loudness === 'loud'} ${group.status} ${group.owner?.name ?? '-'}`,
+      ),
 
     /** Ids that hints named so far. */
     hints: () => performed.flatMap((effect) => (isHint(effect) ? [effect.hint.id] : [])),

@@ -7,8 +7,7 @@ import { createConnectionActor } from './actor.ts';
 import { readInfo } from './bridge/info.ts';
 import type { ConnectionPerformed, ConnectionRecord, PollBegun } from './effects.ts';
 import type { ConnectionMessage, EventArrived, PollOutcome } from './messages.ts';
-import type { ConnectionRows } from './rows.ts';
-import type { ConnectionState } from './state.ts';
+import type { ConnectionRows, ConnectionState } from './turn.ts';
 
 const ID = 'CN5Q8V2K7WXM3D' as PublicId;
 const DESTINATION = 'DSK7M3QX9P2RTA';
@@ -251,7 +250,7 @@ describe('an event', () => {
     const actor = connection();
     actor.give(CONFIGURED);
     for (let time = 0; time < 5; time++) {
-      actor.finish({ is: 'events_failed', ids: ['poison'] });
+      actor.finish({ is: 'events_failed', ids: ['poison'], postponed: [] });
       actor.pass(time === 3 ? 5 * MINUTE : MINUTE);
       if (actor.lastPoll() === undefined) throw new Error('no poll');
     }

@@ -3,7 +3,7 @@ import type { Actor, ActorDefinition, TurnEnv } from '../../runtime/actor/index.
 import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { destinationAddress, type MessageGone } from '../destination/messages.ts';
-import { givenUp } from './machine.ts';
+import { givenUp, postponed } from './machine.ts';
 import {
   CONNECTION,
   type Configured,
@@ -17,9 +17,13 @@ import {
   type TokenGranted,
   type TokenWanted,
 } from './messages.ts';
-import { type ConnectionRows, emptyConnectionRows, handledBefore } from './rows.ts';
+import { FRESH_DESK, granted, held, nextTokenAt, takenToken, wished, withReturnedToken } from './tokens.ts';
 import {
+  type ConnectionRows,
   type ConnectionState,
+  ConnectionTurn,
+  emptyConnectionRows,
+  handledBefore,
   isCalling,
   isDeleted,
   isPolling,
@@ -28,16 +32,14 @@ import {
   restoreConnection,
   SCHEMA,
   startConnection,
-} from './state.ts';
-import { FRESH_DESK, granted, held, nextTokenAt, takenToken, wished, withReturnedToken } from './tokens.ts';
-import { ConnectionTurn } from './turn.ts';
+} from './turn.ts';
 
 /** A poll without an outcome for this long is lost: longer than one takes, with what its events lead to. */
 export const POLL_LOST_AFTER: Micros = 5 * MINUTE;
 
 export type ConnectionDefinition = ActorDefinition<ConnectionState, ConnectionRows, ConnectionMessage>;
 
-/** Defines the actor kind `connection`; its rows come from the loader in storage/connection-events.ts. */
+/** Defines the actor kind `connection`; its rows come from the loader in storage/delivery/connection-events.ts. */
 export function createConnectionActor(): ConnectionDefinition {
   return {
     kind: CONNECTION,
@@ -180,7 +182,7 @@ function pollFinished(turn: ConnectionTurn, { poll, outcome, at }: PollFinished)
       turn.step({ type: 'cursor_refused', error: outcome.error, at });
       break;
     case 'events_failed':
-      turn.step({ type: 'events_failed', ids: outcome.ids, at });
+      turn.step({ type: 'events_failed', ids: outcome.ids, postponed: outcome.postponed, at });
       giveUp(turn);
       break;
     case 'unoffered':
@@ -236,5 +238,6 @@ function pump(turn: ConnectionTurn): void {
     type: 'connection.poll',
     connectionId: turn.id,
     ...{ poll, access, cursor },
+    postponed: postponed(turn.state.snapshot.context, turn.now),
   });
 }

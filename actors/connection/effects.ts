@@ -74,6 +74,8 @@ export interface PollBegun extends PerformedEffect {
   readonly poll: number;
   readonly access: number;
   readonly cursor: string | null;
+  /** Ids of events that failed before and are not due again: this poll does not handle them. */
+  readonly postponed: readonly string[];
 }
 
 /** For the log: at the first failure, and now and then while it lasts. */

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { begin, step } from '../../runtime/actor/index.ts';
 import { MINUTE, SECOND } from '../../runtime/clock.ts';
-import { type ConnectionEvent, connectionMachine, givenUp, LONG_PAUSE, UNOFFERED_PAUSE } from './machine.ts';
+import {
+  type ConnectionEvent,
+  connectionMachine,
+  givenUp,
+  LONG_PAUSE,
+  postponed,
+  UNOFFERED_PAUSE,
+} from './machine.ts';
 
 const T = 1_791_020_467_000_000;
 const WANTED: ConnectionEvent = { type: 'polling_wanted', at: T };
@@ -108,13 +115,18 @@ describe('every transition', () => {
       { state: waiting, nextAt: T + MINUTE, trouble: null },
     ],
     [
-      'events that failed keep the cursor; the page comes again after a second',
-      [...CALLING, page(T, true), started(), { type: 'events_failed', ids: ['e1'], at: T + SECOND }],
-      { cursor: 'c-2', nextAt: T + 2 * SECOND, failing: [{ id: 'e1', times: 1, since: T + SECOND }] },
+      'events that failed keep the cursor; the page is polled again a second after the last poll began',
+      [
+        ...CALLING,
+        page(T, true),
+        started(),
+        { type: 'events_failed', ids: ['e1'], postponed: [], at: T + SECOND },
+      ],
+      { cursor: 'c-2', nextAt: T + SECOND, failing: [{ id: 'e1', times: 1, since: T + SECOND }] },
     ],
     [
       'a page that arrives ends the trouble, even if its events fail',
-      [...TROUBLED, { type: 'events_failed', ids: ['e1'], at: T + 3 * SECOND }],
+      [...TROUBLED, { type: 'events_failed', ids: ['e1'], postponed: [], at: T + 3 * SECOND }],
       { told: ['trouble_ended'], trouble: null },
     ],
     [
@@ -158,7 +170,7 @@ describe('every transition', () => {
 test('an event is given up after 5 failures over at least 5 minutes, and only while it goes on failing', () => {
   const fails = (at: number, ids: readonly string[]): ConnectionEvent[] => [
     started(at),
-    { type: 'events_failed', ids, at },
+    { type: 'events_failed', ids, postponed: [], at },
   ];
   const four = [0, 1, 2, 3].flatMap((minutes) => fails(T + minutes * MINUTE, ['e1', 'e2']));
   const fifth = follow([WANTED, ...four, ...fails(T + 4 * MINUTE, ['e1'])]);
@@ -170,4 +182,28 @@ test('an event is given up after 5 failures over at least 5 minutes, and only wh
     ...fails(T + 5 * MINUTE, ['e1', 'e2']),
   ]);
   expect(givenUp(sixth, T + 5 * MINUTE)).toEqual(['e1']);
+});
+
+test('an event that fails waits 1, 2, 4 … 60 s by itself; the page is polled again after a second', () => {
+  const failed = (ids: readonly string[], waiting: readonly string[], at: number): ConnectionEvent[] => [
+    started(at),
+    { type: 'events_failed', ids, postponed: waiting, at },
+  ];
+  const twice = follow([WANTED, ...failed(['e1'], [], T), ...failed(['e1'], [], T + SECOND)]);
+  expect(twice.nextAt).toBe(T + 2 * SECOND);
+  expect(postponed(twice, T + 3 * SECOND - 1)).toEqual(['e1']);
+  expect(postponed(twice, T + 3 * SECOND)).toEqual([]);
+  const beside = follow([
+    WANTED,
+    ...failed(['e1'], [], T),
+    ...failed(['e1'], [], T + SECOND),
+    ...failed(['e2'], ['e1'], T + 2 * SECOND),
+  ]);
+  expect(beside).toMatchObject({
+    nextAt: T + 3 * SECOND,
+    failing: [
+      { id: 'e2', times: 1 },
+      { id: 'e1', times: 2 },
+    ],
+  });
 });

@@ -54,8 +54,13 @@ export type ConnectionEvent =
       readonly retryAt: Micros | null;
     }
   | { readonly type: 'cursor_refused'; readonly error: string; readonly at: Micros }
-  /** The page will come again. */
-  | { readonly type: 'events_failed'; readonly ids: readonly string[]; readonly at: Micros }
+  /** The page is polled again. `postponed`: failed before and not tried this time, because they are not due yet. */
+  | {
+      readonly type: 'events_failed';
+      readonly ids: readonly string[];
+      readonly postponed: readonly string[];
+      readonly at: Micros;
+    }
   /** The bridge does not offer polling. */
   | { readonly type: 'poll_unoffered'; readonly at: Micros }
   /** Nobody knows how the poll ended. */
@@ -128,12 +133,13 @@ export const connectionMachine = setup({
     pauseLong: assign(({ event }) => ('at' in event ? { nextAt: event.at + LONG_PAUSE } : {})),
     pauseUnoffered: assign(({ event }) => ('at' in event ? { nextAt: event.at + UNOFFERED_PAUSE } : {})),
     countFailures: assign(({ context, event }) =>
-      event.type === 'events_failed' ? { failing: countedAgain(context.failing, event.ids, event.at) } : {},
+      event.type === 'events_failed' ? { failing: countedAgain(context.failing, event) } : {},
     ),
     repeatPage: assign(({ context, event }) => {
       if (event.type !== 'events_failed') return {};
-      const tries = Math.max(...context.failing.map(({ times }) => times));
-      return { lostAt: null, failures: 0, trouble: null, nextAt: event.at + backoff(tries) };
+      // New events come with the page: they must not wait for the backoff of the one that failed.
+      const nextAt = Math.max(event.at, context.startedAt + QUIET_PAUSE);
+      return { lostAt: null, failures: 0, trouble: null, nextAt };
     }),
     stopPolling: assign(({ context }) => ({
       ...SILENT,
@@ -207,7 +213,18 @@ export const connectionMachine = setup({
   },
 });
 
-/** Events that failed so often, for so long, that others must not wait for them any more. */
+/** Events of the page that failed and are not due again at `now`: each has a backoff of its own. */
+export function postponed({ failing }: ConnectionContext, now: Micros): readonly string[] {
+  return failing.filter((event) => now < dueAgain(event)).map(({ id }) => id);
+}
+
+function dueAgain({ times, since }: FailingEvent): Micros {
+  let due = since;
+  for (let attempt = 1; attempt <= times; attempt++) due += backoff(attempt);
+  return due;
+}
+
+/** Events that failed so often, for so long, that they are dropped. */
 export function givenUp({ failing }: ConnectionContext, now: Micros): readonly string[] {
   return failing
     .filter(({ times, since }) => times >= MOST_FAILURES && now - since >= FAILS_FOR_LONG)
@@ -227,11 +244,11 @@ function backoff(times: number): Micros {
 /** What does not fail any more is forgotten. */
 function countedAgain(
   failing: readonly FailingEvent[],
-  ids: readonly string[],
-  at: Micros,
+  { ids, postponed: waiting, at }: Extract<ConnectionEvent, { type: 'events_failed' }>,
 ): readonly FailingEvent[] {
-  return ids.map((id) => {
+  const failed = ids.map((id) => {
     const before = failing.find((each) => each.id === id);
     return { id, times: (before?.times ?? 0) + 1, since: before?.since ?? at };
   });
+  return [...failed, ...failing.filter(({ id }) => waiting.includes(id))];
 }

@@ -2,9 +2,9 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { Limiter } from '../destination/limiter.ts';
+import type { Limiter } from '../destination/pacing.ts';
 import type { BridgeInfo } from './bridge/info.ts';
-import type { PostedMessage } from './event-ports.ts';
+import type { PostedMessage } from './ports.ts';
 
 export const CONNECTION = 'connection';
 
@@ -114,7 +114,8 @@ export type PollOutcome =
   | { readonly is: 'passed'; readonly cursor: string; readonly brought: boolean }
   | { readonly is: 'failed'; readonly error: string; readonly retryAt: Micros | null }
   | { readonly is: 'cursor_refused'; readonly error: string }
-  | { readonly is: 'events_failed'; readonly ids: readonly string[] }
+  /** `postponed`: those that were not tried, because they are not due yet or wait for one of their lane. */
+  | { readonly is: 'events_failed'; readonly ids: readonly string[]; readonly postponed: readonly string[] }
   | { readonly is: 'unoffered' }
   /** Nothing was asked: the Connection was saved meanwhile. */
   | { readonly is: 'lost' };

@@ -1,10 +1,11 @@
-/** What Connections need from storage. Implemented in storage/connections.ts and storage/connection-rows.ts. */
+/** What Connections need from storage. Implemented in storage/configuration/connections.ts and storage/configuration/connection-rows.ts. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Sealed } from '../../runtime/secrets/keyring.ts';
+import type { LinkedUser, MessengerAccount } from '../account-links/link.ts';
 import type { Authorship } from '../audit.ts';
-import type { Limiter } from '../destination/limiter.ts';
-import type { PasswordChange, ProxyFields } from '../proxy/proxy-config.ts';
+import type { Limiter } from '../destination/pacing.ts';
+import type { PasswordChange, ProxyFields } from '../proxy-config.ts';
 import type { BridgeInfo } from './bridge/info.ts';
 
 /** The writable fields of a bridge Connection, in the API's own keys. */
@@ -107,4 +108,37 @@ export interface ConnectionStore {
   remove(id: PublicId, isCurrent: IsCurrent, author: Authorship): Promise<ConnectionRemoval>;
   /** A live bridge Connection; null for any other. */
   settings(id: PublicId): Promise<BridgeSettings | null>;
+}
+
+/** A message of ours in a messenger. */
+export interface PostedMessage {
+  readonly destinationId: PublicId;
+  readonly kind: 'root' | 'reply' | 'storm_summary' | 'test';
+  /** Null for a Storm summary, and for a test about no Alert Group. */
+  readonly groupId: PublicId | null;
+  /** Of that Alert Group, now. */
+  readonly routeId: PublicId | null;
+  /** It is the one that is kept up to date. */
+  readonly isPresent: boolean;
+}
+
+/** The User to whom an account is linked. */
+export interface LinkedPerson extends LinkedUser {
+  readonly linkId: PublicId;
+  readonly role: 'admin' | 'responder' | 'viewer';
+  readonly status: 'active' | 'disabled' | 'deleted';
+}
+
+export interface EventFacts {
+  /** An event that was handled, with what is still to be said about it. Null: it is new. */
+  handled(connectionId: PublicId, eventId: string): Promise<{ readonly say: string | null } | null>;
+  message(connectionId: PublicId, messageId: string): Promise<PostedMessage | null>;
+  /**
+   * Whether a message about the Alert Group may stand behind the Connection whose id is not stored yet: its call is under
+   * way, or nobody knows how it ended.
+   */
+  isPosting(connectionId: PublicId, groupId: PublicId): Promise<boolean>;
+  person(connectionId: PublicId, externalId: string): Promise<LinkedPerson | null>;
+  /** The person acted: notes when, and their names as they are now. */
+  used(link: PublicId, account: MessengerAccount, at: Micros): Promise<void>;
 }

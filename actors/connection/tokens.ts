@@ -1,6 +1,9 @@
-/** The limiter of a Connection: tokens of one bucket, for people first and for deliveries after them (delivery §6). Pure. */
-import type { Micros } from '../../runtime/clock.ts';
+/** Tokens of a Connection: interactive calls first, then deliveries (delivery §6). */
+
+import type { ActorSystem } from '../../runtime/actor/index.ts';
+import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import { destinationAddress } from '../destination/messages.ts';
 import {
   type Bucket,
   fullBucket,
@@ -8,16 +11,18 @@ import {
   refilled,
   tokenDueAt,
   withoutToken,
-} from '../destination/limiter.ts';
+} from '../destination/pacing.ts';
+import type { BridgeOutcome } from './bridge/answer.ts';
+import { connectionAddress, type Held, type TokenAnswer } from './messages.ts';
 
-/** A delivery comes this much after its token: whoever waits for an answer asks in between. */
+/** Deliveries take a due token 200 ms late, so interactive calls get it first. */
 export const BEHIND_PEOPLE: Micros = 200_000;
 
 /** A Destination that wants to make calls through the Connection. */
 export interface TokenWish {
   readonly destinationId: PublicId;
   readonly urgent: boolean;
-  /** How many it could begin at once. */
+  /** How many calls it could begin at once. */
   readonly count: number;
   /** When it began to wait. */
   readonly since: Micros;
@@ -26,11 +31,11 @@ export interface TokenWish {
 export interface TokenDesk {
   /** Null before the first use. */
   readonly bucket: Bucket | null;
-  /** The messenger asked everybody to wait until then. */
+  /** The messenger asked for no call before then. */
   readonly heldUntil: Micros | null;
   /** At most one of a Destination. */
   readonly wishes: readonly TokenWish[];
-  /** When deliveries that wait try again; null while none waits. */
+  /** When waiting deliveries try again; null while none waits. */
   readonly grantAt: Micros | null;
 }
 
@@ -62,7 +67,7 @@ export function held(desk: TokenDesk, until: Micros): TokenDesk {
   return { ...desk, heldUntil, bucket: { tokens: 1, at: heldUntil } };
 }
 
-/** A Destination has one wish at a time; asking again changes how urgent it is, not its place. */
+/** A Destination has one request at a time; asking again changes its urgency, not its place in the order. */
 export function wished(desk: TokenDesk, wish: TokenWish): TokenDesk {
   const before = desk.wishes.find(({ destinationId }) => destinationId === wish.destinationId);
   const others = withoutWish(desk, wish.destinationId).wishes;
@@ -74,8 +79,8 @@ function withoutWish(desk: TokenDesk, destinationId: PublicId): TokenDesk {
 }
 
 /**
- * Gives tokens to deliveries: at once to the first that comes while there are any; to those that had to wait when their
- * time has come, the Urgent first, then who waits longest. Nobody gets a second one while another gets none.
+ * Grants tokens to deliveries. While tokens are free and nobody waits, the first request gets one at once. Waiting
+ * requests get them when due: Urgent ones first, then the oldest. None gets a second token before each has one.
  * @returns a Destination as often as it gets a token
  */
 export function granted(
@@ -118,4 +123,107 @@ function isHeld({ heldUntil }: TokenDesk, now: Micros): boolean {
 
 function bucketAt({ bucket }: TokenDesk, limiter: Limiter, now: Micros): Bucket {
   return bucket ? refilled(bucket, limiter, now) : fullBucket(limiter, now);
+}
+
+/** `delivery.interactive_budget`. */
+export const INTERACTIVE_BUDGET: Micros = 5 * SECOND;
+/** Hosts of checks before saving whose buckets are kept. */
+const MOST_DRAFTS = 1000;
+const DRAFT_LIMITER: Limiter = { limit: 5, per_seconds: 1 };
+
+export type TokenGrant =
+  | 'granted'
+  /** None within the budget; whole seconds until one is due, at least 1. */
+  | { readonly retryAfterSeconds: number };
+
+export interface WaitingTokens {
+  /** A token of a Connection. */
+  take(id: PublicId): Promise<TokenGrant>;
+  /** A token for a check before saving, of the host that is asked. */
+  takeForHost(host: string): Promise<TokenGrant>;
+}
+
+export interface WaitingTokensDeps {
+  readonly system: Pick<ActorSystem, 'ask'>;
+  readonly clock: Clock;
+}
+
+export function createWaitingTokens({ system, clock }: WaitingTokensDeps): WaitingTokens {
+  const drafts = new Map<string, ReturnType<typeof fullBucket>>();
+
+  const draftToken = async (host: string): Promise<TokenAnswer> => {
+    const now = clock.now();
+    const bucket = refilled(drafts.get(host) ?? fullBucket(DRAFT_LIMITER, now), DRAFT_LIMITER, now);
+    const taken = withoutToken(bucket);
+    if (!taken) return { granted: false, dueAt: tokenDueAt(bucket, DRAFT_LIMITER) };
+    drafts.delete(host);
+    drafts.set(host, taken);
+    const [oldest] = drafts.keys();
+    if (drafts.size > MOST_DRAFTS && oldest !== undefined) drafts.delete(oldest);
+    return { granted: true };
+  };
+
+  return {
+    take: (id) =>
+      withinBudget(
+        clock,
+        async () => (await system.ask(connectionAddress(id), { type: 'take_token' })) as TokenAnswer,
+      ),
+    takeForHost: (host) => withinBudget(clock, () => draftToken(host)),
+  };
+}
+
+/** Tries again whenever a token is due: another call may have taken the last one. */
+async function withinBudget(clock: Clock, ask: () => Promise<TokenAnswer>): Promise<TokenGrant> {
+  const end = clock.now() + INTERACTIVE_BUDGET;
+  for (;;) {
+    const answer = await ask();
+    if (answer.granted) return 'granted';
+    const now = clock.now();
+    if (answer.dueAt > end || now >= end) {
+      return { retryAfterSeconds: Math.max(1, Math.ceil((answer.dueAt - now) / SECOND)) };
+    }
+    await new Promise<void>((resolve) => void clock.after(Math.max(1000, answer.dueAt - now), resolve));
+  }
+}
+
+/** The buckets that one call takes tokens from. A webhook has no Connection; an unsaved Destination has no bucket. */
+export interface TokenOwners {
+  readonly destinationId: PublicId | null;
+  readonly connectionId: PublicId | null;
+}
+
+export interface InteractiveTokens {
+  /** At once, or within `delivery.interactive_budget`, or not at all. */
+  take(owners: TokenOwners): Promise<TokenGrant>;
+  /** Takes the outcome of a call: if the messenger asks the whole bot to wait, no call is made until then. */
+  spent(connectionId: PublicId, outcome: BridgeOutcome<unknown>): void;
+}
+
+export interface InteractiveTokensDeps {
+  readonly system: Pick<ActorSystem, 'ask' | 'tell'>;
+  readonly clock: Clock;
+}
+
+const GRANTED: TokenAnswer = { granted: true };
+
+export function createInteractiveTokens({ system, clock }: InteractiveTokensDeps): InteractiveTokens {
+  const askFor = async (owners: TokenOwners): Promise<TokenAnswer> => {
+    const { destinationId, connectionId } = owners;
+    const destination = destinationId && destinationAddress(destinationId);
+    const own = destination ? await system.ask(destination, { type: 'take_token' }) : GRANTED;
+    if (!(own as TokenAnswer).granted || connectionId === null) return own as TokenAnswer;
+    const shared = await system.ask(connectionAddress(connectionId), { type: 'take_token' });
+    const isGranted = (shared as TokenAnswer).granted;
+    if (!isGranted && destination) system.tell(destination, { type: 'token_returned' });
+    return shared as TokenAnswer;
+  };
+  return {
+    take: (owners) => withinBudget(clock, () => askFor(owners)),
+    spent(connectionId, outcome) {
+      if (outcome.class !== 'retry_after' || outcome.scope !== 'bot') return;
+      const held: Held = { type: 'hold', until: outcome.until };
+      system.tell(connectionAddress(connectionId), held);
+    },
+  };
 }

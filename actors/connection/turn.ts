@@ -1,12 +1,22 @@
-/** One turn of a Connection under construction: its state as it changes, and what the turn will ask for. */
-import { type Actor, type Send, step, type Turn, type TurnEnv } from '../../runtime/actor/index.ts';
-import { MINUTE, type Micros } from '../../runtime/clock.ts';
+/** A Connection as its actor keeps it, with the events it has handled, and one turn of it (bridge §7.1). */
+import {
+  type Actor,
+  begin,
+  persistSnapshot,
+  restoreSnapshot,
+  type Send,
+  step,
+  type Turn,
+  type TurnEnv,
+} from '../../runtime/actor/index.ts';
+import { DAY, MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { Limiter } from '../destination/pacing.ts';
 import type { HintSent } from '../effects.ts';
+import type { BridgeInfo } from './bridge/info.ts';
 import type { ConnectionPerformed, ConnectionRecord } from './effects.ts';
 import { type ConnectionEvent, connectionMachine } from './machine.ts';
-import { type ConnectionRows, remember } from './rows.ts';
-import { type ConnectionState, isDeleted, wakeAtOf } from './state.ts';
+import { FRESH_DESK, type TokenDesk } from './tokens.ts';
 
 /** How often the log is told of a trouble that lasts. */
 const TOLD_EVERY: Micros = 10 * MINUTE;
@@ -109,5 +119,116 @@ export class ConnectionTurn {
     const { error, since } = trouble ?? { error: null, since: null };
     this.#records.push({ type: 'connection.inbound', connectionId: this.id, lastAt, error, since });
     return error !== (before?.error ?? null);
+  }
+}
+
+/** A Connection as its actor keeps it. */
+export type ConnectionSnapshot = ReturnType<typeof begin<typeof connectionMachine>>;
+
+export interface ConnectionState {
+  readonly snapshot: ConnectionSnapshot;
+  /** Of the configuration; 0 before it was told any. */
+  readonly version: number;
+  /** Number of the address and token; 0 before it was told any. */
+  readonly access: number;
+  readonly limiter: Limiter;
+  readonly desk: TokenDesk;
+  readonly info: InfoCopy;
+  /** When something arrived last. */
+  readonly lastAt: Micros | null;
+  /** When the log was told of the present trouble last. */
+  readonly toldAt: Micros | null;
+}
+
+/** What the bridge said of itself, and how reading it went. */
+export interface InfoCopy {
+  readonly info: BridgeInfo | null;
+  readonly readAt: Micros | null;
+  readonly failedAt: Micros | null;
+  /** Pointer of what is wrong in the newest answer. */
+  readonly wrong: string | null;
+  /** The bridge answers without a token, too. */
+  readonly tokenless: boolean;
+}
+
+/** Number of this shape. */
+export const SCHEMA = 1;
+
+/** Until its configuration is known. */
+const DEFAULT_LIMITER: Limiter = { limit: 5, per_seconds: 1 };
+
+export const NO_INFO: InfoCopy = { info: null, readAt: null, failedAt: null, wrong: null, tokenless: false };
+
+export function startConnection(): ConnectionState {
+  return {
+    snapshot: begin(connectionMachine),
+    version: 0,
+    access: 0,
+    limiter: DEFAULT_LIMITER,
+    desk: FRESH_DESK,
+    info: NO_INFO,
+    lastAt: null,
+    toldAt: null,
+  };
+}
+
+export function persistConnection(state: ConnectionState): unknown {
+  return { ...state, snapshot: persistSnapshot(connectionMachine, state.snapshot) };
+}
+
+/** The way back from {@link persistConnection}. */
+export function restoreConnection(persisted: unknown): ConnectionState {
+  const state = persisted as ConnectionState;
+  return { ...state, snapshot: restoreSnapshot(connectionMachine, state.snapshot) };
+}
+
+export function isDeleted({ snapshot }: ConnectionState): boolean {
+  return snapshot.matches('deleted');
+}
+
+export function isPolling({ snapshot }: ConnectionState): boolean {
+  return snapshot.matches('polling');
+}
+
+export function isCalling({ snapshot }: ConnectionState): boolean {
+  return snapshot.matches({ polling: 'calling' });
+}
+
+function wakeAtOf({ snapshot, desk }: ConnectionState): Micros | null {
+  const { nextAt, lostAt } = snapshot.context;
+  const wishes = [nextAt, lostAt, desk.grantAt].filter((at) => at !== null);
+  return snapshot.matches('deleted') || wishes.length === 0 ? null : Math.min(...wishes);
+}
+
+/** `bridge.event_dedup_window`. */
+export const REMEMBERED_FOR: Micros = DAY;
+
+export interface HandledEvent {
+  readonly id: string;
+  readonly at: Micros;
+  /** What is still to be said to the person behind it. */
+  readonly say: string | null;
+}
+
+/** By id, in the order in which they were handled. */
+export type ConnectionRows = Map<string, HandledEvent>;
+
+export function emptyConnectionRows(): ConnectionRows {
+  return new Map();
+}
+
+/** The event as it was handled within the window; undefined: it is new. */
+export function handledBefore(rows: ConnectionRows, id: string, now: Micros): HandledEvent | undefined {
+  const before = rows.get(id);
+  return before && now - before.at < REMEMBERED_FOR ? before : undefined;
+}
+
+/** Keeps it, and forgets those that are too old to count. */
+function remember(rows: ConnectionRows, event: HandledEvent, now: Micros): void {
+  rows.delete(event.id);
+  rows.set(event.id, event);
+  for (const { id, at } of rows.values()) {
+    if (now - at < REMEMBERED_FOR) break;
+    rows.delete(id);
   }
 }

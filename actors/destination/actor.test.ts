@@ -22,6 +22,93 @@ test('a Destination whose secrets were lost is Broken at once; what waits is kep
   expect(destination.announced()).toEqual([]);
 });
 
+describe('every call fails', () => {
+  const failure = { class: 'transient', error: 'answered 503' } as const;
+
+  test('since the first failure, with the newest error, across a restart, until the first success', () => {
+    const destination = createDestinationHarness();
+    destination.record(A, 'created');
+    expect(destination.failing()).toBeNull();
+    const since = destination.now();
+    destination.answer('AGA#1', failure);
+    destination.advance(MINUTE);
+    destination.answer('AGA#1', { class: 'transient', error: 'connection refused' });
+    expect(destination.failing()).toEqual({ since, error: 'connection refused' });
+    expect(destination.health()).toEqual({ state: 'healthy' });
+    destination.restart();
+    expect(destination.failing()).toEqual({ since, error: 'connection refused' });
+    destination.record(B, 'created');
+    destination.answer('AGB#1', { class: 'ok', status: 200 });
+    expect(destination.failing()).toBeNull();
+  });
+
+  test.each([
+    ['refused for good', { class: 'unknown', error: 'answered 400' }],
+    ['refused by the address or credentials', { class: 'fatal', error: 'answered 401' }],
+  ] as const)('a call that was %s failed, too', (_name, outcome) => {
+    const destination = createDestinationHarness();
+    destination.record(A, 'created');
+    destination.answer('AGA#1', outcome);
+    expect(destination.failing()).toMatchObject({ error: outcome.error });
+  });
+
+  describe('and asks to wait', () => {
+    const putOff = (until: number, seconds = 7) =>
+      ({ class: 'retry_after', until, error: `answered 429, asked to wait ${seconds} s` }) as const;
+
+    test('now and then, between successes: nothing is stored or announced', () => {
+      const destination = createDestinationHarness();
+      for (let time = 0; time < 5; time++) {
+        const { eventId } = destination.record(A, 'created');
+        destination.answer(eventId, putOff(destination.now() + 7 * SECOND));
+        destination.advance(7 * SECOND);
+        destination.answer(eventId, { class: 'ok', status: 200 });
+      }
+      expect(destination.failingChanges()).toEqual({ announced: 0, recorded: 0 });
+    });
+
+    test('for a minute without a success: failing since the first answer, also across a restart', () => {
+      const destination = createDestinationHarness();
+      destination.record(A, 'created');
+      const since = destination.now();
+      destination.answer('AGA#1', putOff(since + 40 * SECOND));
+      expect(destination.failing()).toBeNull();
+      destination.restart();
+      destination.advance(40 * SECOND);
+      destination.answer('AGA#1', putOff(destination.now() + 20 * SECOND));
+      expect(destination.failing()).toEqual({ since, error: 'answered 429, asked to wait' });
+    });
+
+    test('for a minute at once: failing at once, and how long it asks to wait then is no news', () => {
+      const destination = createDestinationHarness();
+      destination.record(A, 'created');
+      destination.answer('AGA#1', putOff(destination.now() + MINUTE, 60));
+      const { error } = destination.failing() ?? {};
+      destination.advance(MINUTE);
+      destination.answer('AGA#1', putOff(destination.now() + 7 * SECOND, 7));
+      expect(destination.failing()).toMatchObject({ error });
+      expect(destination.failingChanges()).toEqual({ announced: 1, recorded: 1 });
+    });
+
+    test('and then fails otherwise: failing since it first asked', () => {
+      const destination = createDestinationHarness();
+      destination.record(A, 'created');
+      const since = destination.now();
+      destination.answer('AGA#1', putOff(since + SECOND));
+      destination.advance(SECOND);
+      destination.answer('AGA#1', failure);
+      expect(destination.failing()).toEqual({ since, error: failure.error });
+    });
+  });
+
+  test('what never was a call says nothing', () => {
+    const destination = createDestinationHarness();
+    destination.record(A, 'created');
+    destination.answer('AGA#1', { class: 'not_sent', because: 'unreadable' });
+    expect(destination.failing()).toBeNull();
+  });
+});
+
 describe('sending', () => {
   test('an event is sent in the turn that records it', () => {
     const destination = createDestinationHarness();

@@ -1,6 +1,6 @@
 /**
- * The Destination actor for events-mode webhooks: takes recorded events in, sends as many as its limiter, the order
- * per Alert Group and its health allow, and says when it wants to be woken (webhooks §3).
+ * The Destination actor, of every type: takes in events and messages of Alert Groups, begins as many calls as its limiter,
+ * the order per Alert Group and its health allow, and says when it wants to be woken (delivery §3, webhooks §3).
  */
 import type { Actor, ActorDefinition, Turn, TurnEnv } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
@@ -10,8 +10,6 @@ import { attemptFinished, endEvents, lostSecrets, notDelivered } from './attempt
 import type { WebhookSend } from './effects.ts';
 import type { WaitingEvent } from './event-queue.ts';
 import { resumeTelling } from './health.ts';
-import { mostStarted, tokenDueAt, withoutToken } from './limiter.ts';
-import type { DeliveryReads } from './messages/ports.ts';
 import {
   deleteMessages,
   finishTurn,
@@ -23,15 +21,9 @@ import {
   takePrepared,
 } from './messages/receive.ts';
 import { DESTINATION, type DestinationMessage, type EventRecorded } from './messages.ts';
-import { type Prepared, prepare } from './prepare.ts';
-import {
-  type DestinationRows,
-  emptyDestinationRows,
-  takePage,
-  takeRecorded,
-  type WaitingPage,
-  wantsPage,
-} from './rows.ts';
+import { mostStarted, tokenDueAt, withoutToken } from './pacing.ts';
+import { type DestinationDependencies, type Prepared, prepare } from './prepare.ts';
+import { type DestinationRows, emptyDestinationRows, takePage, takeRecorded, wantsPage } from './rows.ts';
 import {
   apply,
   bucketOf,
@@ -57,21 +49,6 @@ import {
  * calls that may be started take one after the other, ten at a time and ten seconds each.
  */
 export const CALL_LOST_AFTER: Micros = 60 * SECOND;
-
-export interface DestinationDependencies {
-  readonly directory: DirectorySource;
-  readonly waiting: WaitingEvents;
-  readonly deliveries: DeliveryReads;
-}
-
-/** Storage of waiting events, as the actor needs it. */
-export interface WaitingEvents {
-  /**
-   * The next groups, Urgent and oldest first, each with its first events, until about `limit` events; not the groups
-   * named.
-   */
-  page(destinationId: PublicId, except: readonly PublicId[], limit: number): Promise<WaitingPage>;
-}
 
 export type DestinationDefinition = ActorDefinition<DestinationState, DestinationRows, DestinationMessage>;
 

@@ -1,13 +1,16 @@
 /** What the outcome of one call changes: the event, its budget, the health of the Destination (webhooks §3.4, §3.5). */
 import type { LifecycleEventName } from '../model.ts';
-import { backoff, budgetSpent, unreadPause } from './backoff.ts';
+import { noticeDeliveredSend, publishedSend } from './delivery-reports.ts';
 import type { WaitingEvent } from './event-queue.ts';
 import { broke, recovered, unavailable } from './health.ts';
 import type { AttemptFinished, AttemptOutcome } from './messages.ts';
-import { noticeDeliveredSend, publishedSend } from './notes.ts';
+import { backoff, budgetSpent, unreadPause } from './pacing.ts';
 import { endEvent } from './rows.ts';
 import {
   apply,
+  callFailed,
+  callPutOff,
+  callSucceeded,
   type DestinationTurn,
   isBroken,
   isDeleted,
@@ -17,7 +20,10 @@ import {
   setTemplateError,
 } from './turn.ts';
 
-/** Events whose delivery their Alert Group has to know of: one that reached nobody counts as answered (§8.2). */
+/**
+ * Events whose delivery is reported to their Alert Group: one that was not delivered counts as answered
+ * (alert-groups §8.2).
+ */
 const REMINDERS: readonly LifecycleEventName[] = ['reminder', 'notices_missed'];
 
 /**
@@ -41,15 +47,19 @@ function settle(turn: DestinationTurn, event: WaitingEvent, outcome: AttemptOutc
       delivered(turn, event);
       break;
     case 'retry_after':
+      callPutOff(turn, outcome.until, outcome.error);
       asksToWait(turn, event, outcome);
       break;
     case 'transient':
+      callFailed(turn, outcome.error);
       failedForNow(turn, event, outcome.error);
       break;
     case 'fatal':
+      callFailed(turn, outcome.error);
       refused(turn, event, outcome.error);
       break;
     case 'unknown':
+      callFailed(turn, outcome.error);
       notDelivered(turn, event, outcome.error);
       break;
     case 'template_error':
@@ -71,6 +81,7 @@ function settle(turn: DestinationTurn, event: WaitingEvent, outcome: AttemptOutc
 function delivered(turn: DestinationTurn, event: WaitingEvent): void {
   const { rows, now } = turn;
   const probe = isProbe(turn, event.id);
+  callSucceeded(turn);
   endEvent(rows, event, now);
   recordProgress(turn, event, { state: 'delivered', nextAttemptAt: null, error: null });
   if (!rows.published.has(event.groupId)) {
@@ -79,7 +90,7 @@ function delivered(turn: DestinationTurn, event: WaitingEvent): void {
   }
   if (REMINDERS.includes(event.event)) turn.sends.push(noticeDeliveredSend(event, now));
   if (probe) recovered(turn);
-  // A group that still waits here was or will be told with the others.
+  // A group that still waits here is notified with the others.
   if (rows.queue.holds(event.groupId) && (probe || isBroken(turn))) return;
   const told = probe ? 'destination_recovered' : null;
   note(turn, { groupId: event.groupId, event: told, error: null, problem: false });

@@ -4,7 +4,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { EMPTY_DIRECTORY, NO_MENTIONS } from '../directory.fixture.ts';
 import type { DestinationConfig } from '../directory.ts';
-import type { InternalAlertRecorded } from '../internal-alerts/effects.ts';
+import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import type { LifecycleEventName } from '../model.ts';
 import { CALL_LOST_AFTER, createDestination } from './actor.ts';
 import type { DestinationRecord, WebhookProgress, WebhookSend } from './effects.ts';
@@ -50,6 +50,7 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
       open: async () => [],
       openGroups: async () => ({ groups: [], stormSince: null }),
     },
+    forgetSettings: () => undefined,
   });
 
   let now: Micros = 1_791_020_467_000_000;
@@ -60,6 +61,8 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
   const calls: string[] = [];
   const sends: Send[] = [];
   const announced: string[] = [];
+  let failingAnnounced = 0;
+  let healthRecorded = 0;
   const alerts: InternalAlertRecorded[] = [];
   const sequences = new Map<string, number>();
 
@@ -68,6 +71,7 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     wake = turn.wakeAt;
     for (const record of turn.records as readonly (DestinationRecord | InternalAlertRecorded)[]) {
       if (record.type === 'internal_alert.recorded') alerts.push(record);
+      if (record.type === 'destination.health') healthRecorded++;
       if (record.type === 'webhook.budgets_renewed') for (const event of open()) renew(event);
       if (record.type !== 'webhook.progress') continue;
       const event = stored.get(record.eventId);
@@ -75,7 +79,9 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     }
     for (const perform of turn.performs) {
       if (perform.type === 'webhook.send') calls.push((perform as WebhookSend).eventId);
-      if ('change' in perform) announced.push(String(perform.change));
+      if (!('change' in perform)) continue;
+      if (perform.change === 'failing') failingAnnounced++;
+      else announced.push(String(perform.change));
     }
     sends.push(...turn.sends);
   };
@@ -179,6 +185,9 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     stored: (eventId: string) => stored.get(eventId),
     waiting: () => rows.queue.size,
     health: () => healthOf(state.snapshot),
+    failing: () => state.failing,
+    /** How often `failing` was announced to people and health was stored. */
+    failingChanges: () => ({ announced: failingAnnounced, recorded: healthRecorded }),
     templateError: () => state.templateError,
   };
 

@@ -1,8 +1,11 @@
-/** The Destination becomes Broken and recovers: what is told, and what begins anew (delivery §7.4, webhooks §3.5). */
-
+/** The Destination becomes Broken and recovers: who is notified, what is reset (delivery §7.4, webhooks §3.5). */
 import type { DestinationEvent } from './machine.ts';
-import { messagesRecovered, tellAllHealth, tellLoadedHealth } from './messages/recovery.ts';
-import { announce, apply, type DestinationTurn, isBroken, note } from './turn.ts';
+import { type Delivery, deliveryKey, stateOf } from './messages/delivery.ts';
+import { addPass } from './messages/planned-sweeps.ts';
+import { takesMessages } from './messages/state.ts';
+import { changeState, noteGroup, save, targetOf } from './messages/turn.ts';
+import { needsRenewal, renewed } from './messages/work.ts';
+import { announce, apply, callSucceeded, type DestinationTurn, isBroken, note } from './turn.ts';
 
 export function broke(turn: DestinationTurn, reason: string): void {
   if (isBroken(turn)) {
@@ -15,12 +18,13 @@ export function broke(turn: DestinationTurn, reason: string): void {
   tellAllHealth(turn);
 }
 
-/** @param by the end of a probe, or what a person started */
+/** @param by a probe, or a check or test that a person started */
 export function recovered(
   turn: DestinationTurn,
   by: Extract<DestinationEvent['type'], 'probe_succeeded' | 'worked'> = 'probe_succeeded',
 ): void {
   const { reason } = turn.state.snapshot.context;
+  callSucceeded(turn);
   apply(turn, { type: by, at: turn.now });
   announce(turn, { change: 'destination_recovered', reason });
   turn.rows.queue.renew();
@@ -30,7 +34,7 @@ export function recovered(
   messagesRecovered(turn);
 }
 
-/** A restart in the middle of telling groups begins it again: saying it twice is better than not at all. */
+/** A restart while groups are being notified begins again: a group may be notified twice, but never missed. */
 export function resumeTelling(turn: DestinationTurn): void {
   const { telling } = turn.state;
   if (!telling) return;
@@ -38,7 +42,7 @@ export function resumeTelling(turn: DestinationTurn): void {
   tellLoadedHealth(turn);
 }
 
-/** Tells every group whose events wait here, as far as they are in memory. */
+/** Notifies every group whose events wait in memory. */
 function tellWaiting(turn: DestinationTurn, event: 'destination_broken' | 'destination_recovered'): void {
   const problem = event === 'destination_broken';
   const error = problem ? turn.state.snapshot.context.reason : null;
@@ -48,4 +52,47 @@ function tellWaiting(turn: DestinationTurn, event: 'destination_broken' | 'desti
 
 export function unavailable(error: string): string {
   return `unavailable: ${error}`;
+}
+
+/** Notifies every group with a waiting delivery of the present health: those in memory first, the others page by page. */
+function tellAllHealth(turn: DestinationTurn): void {
+  tellLoadedHealth(turn);
+  const { place } = turn.state.messages;
+  if (place && takesMessages(place)) addPass(turn, 'tell', null);
+}
+
+/** Notifies the groups whose deliveries are in memory. */
+function tellLoadedHealth(turn: DestinationTurn): void {
+  const { byKey, told } = turn.rows.messages;
+  told.clear();
+  for (const delivery of byKey.values()) tellHealth(turn, delivery);
+}
+
+/** @param stored as it was read; the one in memory is newer */
+export function tellHealth(turn: DestinationTurn, stored: Delivery): void {
+  const { byKey, told } = turn.rows.messages;
+  const key = deliveryKey(stored);
+  const delivery = byKey.get(key) ?? stored;
+  const { subject, target } = delivery;
+  const waits = stateOf(delivery) === 'pending' && target === targetOf(turn);
+  if (!waits || subject.kind !== 'group' || told.has(key)) return;
+  told.add(key);
+  if (isBroken(turn)) {
+    const error = turn.state.snapshot.context.reason;
+    noteGroup(turn, subject.groupId, { event: 'destination_broken', error }, true);
+  } else noteGroup(turn, subject.groupId, { event: 'destination_recovered' }, false);
+}
+
+function messagesRecovered(turn: DestinationTurn): void {
+  changeState(turn, { recoveredAt: turn.now, probe: null });
+  for (const delivery of [...turn.rows.messages.byKey.values()]) renew(turn, delivery);
+}
+
+/** Deliveries that were not in memory during the recovery get their fresh budget when they are read. */
+export function renewIfOld(turn: DestinationTurn, delivery: Delivery): void {
+  if (delivery.renewedAt < turn.state.messages.recoveredAt) renew(turn, delivery);
+}
+
+function renew(turn: DestinationTurn, delivery: Delivery): void {
+  if (needsRenewal(delivery)) save(turn, renewed(delivery, turn.state.messages.recoveredAt));
 }

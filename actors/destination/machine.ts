@@ -1,4 +1,7 @@
-/** The health of a Destination (seed 3 §3, webhooks §3.5). What is sent, and when, is decided by its queue and limiter. */
+/**
+ * Only the health of a Destination (delivery §7.4, webhooks §3.5): healthy, Broken, probes. Its event queue, deliveries and
+ * limiter decide what is sent, and when.
+ */
 import { assign, emit, setup } from 'xstate';
 import { MINUTE, type Micros } from '../../runtime/clock.ts';
 
@@ -134,6 +137,7 @@ export const destinationMachine = setup({
   },
 });
 
-function shortened(reason: string): string {
+/** At most 1,000 characters. */
+export function shortened(reason: string): string {
   return [...reason].slice(0, LONGEST_REASON).join('');
 }

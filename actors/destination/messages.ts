@@ -1,7 +1,7 @@
 /** Everything a Destination accepts. */
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
-import type { PublicId } from '../../runtime/public-id.ts';
+import { base32, type PublicId } from '../../runtime/public-id.ts';
 import type { TokenGranted } from '../connection/messages.ts';
 import type { GroupStatus, LifecycleEventName, Loudness, SymbolicMention, UserRef } from '../model.ts';
 import type { ReplyFacts, SendFinished } from './messages/calls.ts';
@@ -164,3 +164,17 @@ export type AttemptOutcome =
 
 /** What became of a request, or of making one. */
 export type SentOutcome = Exclude<AttemptOutcome, { readonly class: 'not_sent' }>;
+
+/** 128 bits are 25.6 characters: the padding byte completes the last one. */
+const RANDOM_BYTES = 16;
+const CHARACTERS = 26;
+
+/**
+ * Makes a `webhook-id`: `msg_` and the base32 (lower case, unpadded) of 16 random bytes (webhooks §3.1). One per event
+ * and Destination, kept across every retry.
+ */
+export function newEventId(random: (size: number) => Uint8Array): string {
+  const padded = new Uint8Array(RANDOM_BYTES + 1);
+  padded.set(random(RANDOM_BYTES));
+  return `msg_${base32(padded).slice(0, CHARACTERS)}`;
+}

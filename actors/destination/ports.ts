@@ -1,13 +1,12 @@
-/** What configuring Destinations needs from storage. Implemented in storage/destinations.ts. */
+/** What configuring Destinations needs from storage. Implemented in storage/configuration/destinations.ts. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Authorship } from '../audit.ts';
 import type { MentionSettings } from '../directory.ts';
-import type { PasswordChange, ProxyFields } from '../proxy/proxy-config.ts';
-import type { DestinationHealth, DestinationTemplateError } from './effects.ts';
-import type { Limiter } from './limiter.ts';
-import type { TemplateConfig } from './template-mode/configuration.ts';
-import type { EventsConfig } from './webhook-config.ts';
+import type { PasswordChange, ProxyFields } from '../proxy-config.ts';
+import type { DestinationFailing, DestinationHealth, DestinationTemplateError } from './effects.ts';
+import type { Limiter } from './pacing.ts';
+import type { EventsConfig, TemplateConfig } from './webhook-config.ts';
 
 interface CommonFields {
   readonly name: string;
@@ -65,6 +64,9 @@ export interface StoredDestination {
   readonly proxyPasswordAt: Micros | null;
   readonly signingSecret: SigningSecretStatus;
   readonly health: DestinationHealth;
+  readonly failing: DestinationFailing | null;
+  /** Events and messages that wait to be delivered. */
+  readonly waiting: number;
   readonly templateError: DestinationTemplateError | null;
   readonly createdAt: Micros;
 }

@@ -1,9 +1,10 @@
 /** What a Destination has to read before a turn: its configuration, parked events, deliveries that are not in memory. */
 import type { Actor, ActorMessage } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { DestinationDependencies } from './actor.ts';
+import type { DirectorySource } from '../directory.ts';
 import { type Subject, subjectText } from './messages/calls.ts';
 import { readySweep } from './messages/planned-sweeps.ts';
+import type { DeliveryReads } from './messages/ports.ts';
 import { type PreparedMessages, subjectOf } from './messages/receive.ts';
 import { holdsMessage, knowsOf, PAGE_DELIVERIES, wantedKeys, wantsDeliveries } from './messages/rows.ts';
 import { readSweep } from './messages/sweeps.ts';
@@ -18,11 +19,12 @@ export interface Prepared extends PreparedMessages {
 export function prepare(
   { self, state, rows }: Actor<DestinationState, DestinationRows>,
   message: DestinationMessage,
-  { directory, waiting, deliveries }: DestinationDependencies,
+  { directory, waiting, deliveries, forgetSettings }: DestinationDependencies,
   following: Iterable<ActorMessage> = [],
 ): Promise<Prepared> | null {
   const id = self.key as PublicId;
   const reads: Promise<Prepared>[] = [];
+  if (changesSettings(message)) forgetSettings(id);
   if (needsConfiguration(message, state, directory.current().destinationsById.has(id))) {
     reads.push(directory.reload().then(() => ({})));
   }
@@ -50,9 +52,17 @@ export function prepare(
   return Promise.all(reads).then((parts) => Object.assign({}, ...parts));
 }
 
-/** A save that this replica has not heard of yet, or the first word of a Destination that it does not know. */
+/**
+ * The message was stored with a change of what requests and messages are made of: whatever this process kept of it
+ * before is older, and a call decided in this turn must not be made with it.
+ */
+function changesSettings({ type }: DestinationMessage): boolean {
+  return type === 'saved' || type === 'rerender';
+}
+
+/** A save that this replica may not have read yet, or the first message about a Destination that it does not know. */
 function needsConfiguration(message: DestinationMessage, state: DestinationState, isKnown: boolean): boolean {
-  if (message.type === 'saved' || message.type === 'routes_changed') return true;
+  if (changesSettings(message) || message.type === 'routes_changed') return true;
   const isAboutMessages = message.type === 'group_event' || message.type === 'storm';
   return isAboutMessages && !isKnown && state.messages.place === null;
 }
@@ -72,4 +82,21 @@ function subjectsAhead(
     if (subject && isUnknown(subject)) subjects.push(subjectText(subject));
   }
   return subjects;
+}
+
+export interface DestinationDependencies {
+  readonly directory: DirectorySource;
+  readonly waiting: WaitingEvents;
+  readonly deliveries: DeliveryReads;
+  /** Drops what this process keeps of the settings of a Destination: they were saved, or look otherwise. */
+  forgetSettings(destinationId: PublicId): void;
+}
+
+/** Storage of waiting events, as the actor needs it. */
+export interface WaitingEvents {
+  /**
+   * The next groups, Urgent and oldest first, each with its first events, until about `limit` events; not the groups
+   * named.
+   */
+  page(destinationId: PublicId, except: readonly PublicId[], limit: number): Promise<WaitingPage>;
 }

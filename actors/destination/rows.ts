@@ -5,11 +5,10 @@
  */
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { DeliveryNote } from './delivery-reports.ts';
 import { createEventQueue, type EventQueue, type WaitingEvent } from './event-queue.ts';
 import type { DeliveryPage } from './messages/ports.ts';
 import { type MessageRows, messageRows } from './messages/rows.ts';
-import type { DeliveryNote } from './notes.ts';
-import { type BoundedSet, createBoundedSet, createRecent, type Recent } from './recent.ts';
 
 /** Events in memory above which further groups are parked. */
 export const MOST_EVENTS = 10_000;
@@ -165,4 +164,51 @@ export function endEvent(rows: DestinationRows, event: WaitingEvent, now: Micros
     rows.overflow = true;
   }
   if (hasTail || rows.overflow || rows.queue.size > PAGE_EVENTS) rows.ended.add(event.id, event.id, now);
+}
+
+/** Remembers things for a while, oldest first out. */
+interface Recent<T> {
+  add(key: string, value: T, now: Micros): void;
+  has(key: string): boolean;
+  values(): T[];
+  delete(key: string): void;
+}
+
+function createRecent<T>(keep: Micros): Recent<T> {
+  const held = new Map<string, { readonly value: T; readonly at: Micros }>();
+  return {
+    add(key, value, now) {
+      for (const [old, { at }] of held) {
+        if (at > now - keep) break;
+        held.delete(old);
+      }
+      held.set(key, { value, at: now });
+    },
+    has: (key) => held.has(key),
+    values: () => [...held.values()].map((entry) => entry.value),
+    delete: (key) => void held.delete(key),
+  };
+}
+
+/** A set that forgets its oldest members beyond `most`. */
+interface BoundedSet {
+  add(key: string): void;
+  has(key: string): boolean;
+  delete(key: string): boolean;
+}
+
+function createBoundedSet(most: number, keys: Iterable<string> = []): BoundedSet {
+  const held = new Set(keys);
+  return {
+    add(key) {
+      held.add(key);
+      if (held.size <= most) return;
+      for (const oldest of held) {
+        held.delete(oldest);
+        return;
+      }
+    },
+    has: (key) => held.has(key),
+    delete: (key) => held.delete(key),
+  };
 }

@@ -8,12 +8,15 @@ import {
   step,
   type TurnEnv,
 } from '../../runtime/actor/index.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import { MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DestinationConfig, Directory } from '../directory.ts';
-import type { InternalAlertRecorded } from '../internal-alerts/effects.ts';
+import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import type { Labels } from '../model.ts';
+import { type DeliveryNote, noteSend } from './delivery-reports.ts';
 import type {
+  DeliveryRecord,
+  DestinationFailing,
   DestinationHealth,
   DestinationHealthChanged,
   DestinationRecord,
@@ -21,12 +24,14 @@ import type {
   WebhookProgress,
 } from './effects.ts';
 import type { WaitingEvent } from './event-queue.ts';
-import { type Bucket, fullBucket, type Limiter, refilled } from './limiter.ts';
-import { type DestinationEmitted, type DestinationEvent, destinationMachine } from './machine.ts';
-import type { DeliveryRecord } from './messages/effects.ts';
-import { type MessageState, NO_MESSAGE_STATE } from './messages/state.ts';
-import { type MessageChanges, noMessageChanges } from './messages/turn.ts';
-import { type DeliveryNote, noteSend } from './notes.ts';
+import { type DestinationEmitted, type DestinationEvent, destinationMachine, shortened } from './machine.ts';
+import {
+  type MessageChanges,
+  type MessageState,
+  NO_MESSAGE_STATE,
+  noMessageChanges,
+} from './messages/state.ts';
+import { type Bucket, fullBucket, type Limiter, refilled } from './pacing.ts';
 import type { DestinationRows } from './rows.ts';
 
 export type DestinationSnapshot = ReturnType<typeof begin<typeof destinationMachine>>;
@@ -35,6 +40,10 @@ export interface DestinationState {
   readonly snapshot: DestinationSnapshot;
   /** Null before the first use of the limiter. */
   readonly bucket: Bucket | null;
+  /** Since when no call succeeded; null after a success. */
+  readonly failing: DestinationFailing | null;
+  /** First answer since the last success that asked to wait, while it says nothing of failing; null otherwise. */
+  readonly askedToWaitSince: Micros | null;
   readonly templateError: DestinationTemplateError | null;
   /** Groups are being told of this, page by page. */
   readonly telling: 'destination_broken' | 'destination_recovered' | null;
@@ -43,13 +52,16 @@ export interface DestinationState {
   readonly messages: MessageState;
 }
 
-/** Raised with {@link DestinationState.messages}. */
-export const SCHEMA = 2;
+/** Raised with {@link DestinationState.failing}. */
+export const SCHEMA = 3;
 
 /** What a new Destination has until its configuration is known. */
 const DEFAULT_LIMITER: Limiter = { limit: 5, per_seconds: 1 };
 export const DELETED_ERROR = 'the Destination was deleted';
 export const LEFT_EVENTS_ERROR = 'the Destination left events mode';
+/** `delivery.failing_pacing`: how long a receiver may ask to wait, without a success, before it counts as failing. */
+const PACING: Micros = MINUTE;
+const ASKED_SECONDS = /(, asked to wait) \d+ s$/;
 /** Alert Groups told something in one turn. */
 const NOTES_PAGE = 500;
 
@@ -57,6 +69,8 @@ export function startDestination(): DestinationState {
   return {
     snapshot: begin(destinationMachine),
     bucket: null,
+    failing: null,
+    askedToWaitSince: null,
     templateError: null,
     telling: null,
     name: '',
@@ -64,20 +78,21 @@ export function startDestination(): DestinationState {
   };
 }
 
-/** Before messages, a Destination had events only. */
+/** Schema 1 had no messages, schema 2 did not record since when calls fail. */
 export function migrateDestination(persisted: unknown, from: number): unknown {
-  if (from !== 1) throw new Error(`a Destination of schema ${from} is unknown`);
-  return { ...(persisted as Omit<DestinationState, 'messages'>), messages: NO_MESSAGE_STATE };
+  if (from !== 1 && from !== 2) throw new Error(`a Destination of schema ${from} is unknown`);
+  return { messages: NO_MESSAGE_STATE, ...(persisted as Partial<DestinationState>), failing: null };
 }
 
 export function persistDestination(state: DestinationState): unknown {
   return { ...state, snapshot: persistSnapshot(destinationMachine, state.snapshot) };
 }
 
-/** The way back from {@link persistDestination}. */
+/** The way back from {@link persistDestination}. The previous release, of the same schema, stored no `askedToWaitSince`. */
 export function restoreDestination(persisted: unknown): DestinationState {
   const state = persisted as DestinationState;
-  return { ...state, snapshot: restoreSnapshot(destinationMachine, state.snapshot) };
+  const { askedToWaitSince = null } = persisted as Partial<DestinationState>;
+  return { ...state, askedToWaitSince, snapshot: restoreSnapshot(destinationMachine, state.snapshot) };
 }
 
 export interface DestinationTurn {
@@ -172,6 +187,45 @@ export function setTemplateError(turn: DestinationTurn, error: DestinationTempla
   announce(turn, { change: 'template_error', reason: error?.error ?? null });
 }
 
+/** A call failed. The instant of the first failure since the last success is kept, with the newest error. */
+export function callFailed(turn: DestinationTurn, error: string): void {
+  if (isDeleted(turn)) return;
+  const { failing, askedToWaitSince } = turn.state;
+  const newest = shortened(error);
+  if (failing?.error === newest) return;
+  const since = failing?.since ?? askedToWaitSince ?? turn.now;
+  turn.state = { ...turn.state, askedToWaitSince: null, failing: { since, error: newest } };
+  // Another text of the same trouble is stored, and not worth a message to every browser.
+  if (failing) recordHealth(turn);
+  else failingChanged(turn);
+}
+
+/**
+ * The answer asked to wait until `until`, µs. A receiver that paces its sender does so again and again between successes,
+ * so it is failing only once that lasts (delivery §7.5). How long it asks to wait is no news.
+ */
+export function callPutOff(turn: DestinationTurn, until: Micros, error: string): void {
+  if (isDeleted(turn)) return;
+  const { failing, askedToWaitSince } = turn.state;
+  const since = askedToWaitSince ?? turn.now;
+  const lasts = Math.max(turn.now, until) - since >= PACING;
+  if (failing || lasts) callFailed(turn, error.replace(ASKED_SECONDS, '$1'));
+  else turn.state = { ...turn.state, askedToWaitSince: since };
+}
+
+/** A call succeeded, or a person or a check proved that the next one will. */
+export function callSucceeded(turn: DestinationTurn): void {
+  const { failing, askedToWaitSince } = turn.state;
+  if (failing === null && askedToWaitSince === null) return;
+  turn.state = { ...turn.state, failing: null, askedToWaitSince: null };
+  if (failing) failingChanged(turn);
+}
+
+function failingChanged(turn: DestinationTurn): void {
+  recordHealth(turn);
+  announce(turn, { change: 'failing', reason: turn.state.failing?.error ?? null });
+}
+
 /** What happened goes to the log and to open browsers. */
 export function announce(
   turn: DestinationTurn,
@@ -230,6 +284,7 @@ function recordHealth(turn: DestinationTurn): void {
     type: 'destination.health',
     destinationId: turn.id,
     health: healthOf(turn.state.snapshot),
+    failing: turn.state.failing,
     templateError: turn.state.templateError,
   });
 }

@@ -1,7 +1,16 @@
-/** What an Admin writes for an events-mode webhook: its checks, its warnings, its templates (webhooks §1.1, §1.2). */
+/** What an Admin writes for a webhook of either mode: checks, warnings, templates (webhooks §1.1, §1.2, §4.1). */
 import type { Micros } from '../../runtime/clock.ts';
-import { type Effort, literalParts, type Template } from '../templates/index.ts';
-import { parseSecretTemplate, renderSecretTemplate } from './secret-template.ts';
+import { secretsData } from '../templates/data.ts';
+import {
+  type Effort,
+  literalParts,
+  namedReferences,
+  parseTemplate,
+  plainFormat,
+  type RenderedTemplate,
+  renderTemplate,
+  type Template,
+} from '../templates/index.ts';
 
 export interface WebhookHeader {
   readonly name: string;
@@ -120,7 +129,10 @@ function urlError(url: string, effort: Effort): ConfigError | null {
   const rendered = dryRun(url, '/events/url', effort);
   if (typeof rendered !== 'string') return rendered;
   if (callableUrl(rendered)) return null;
-  return problem('/events/url', 'invalid_format', 'This must become an absolute http or https URL.');
+  return {
+    ...problem('/events/url', 'invalid_format', 'This must become an absolute http or https URL.'),
+    ...WHOLE_VALUE,
+  };
 }
 
 function nameError(name: string, pointer: string, seen: ReadonlySet<string>): ConfigError | null {
@@ -138,8 +150,11 @@ function valueError(value: string, pointer: string, effort: Effort): ConfigError
   const rendered = dryRun(value, pointer, effort);
   if (typeof rendered !== 'string') return rendered;
   if (!/[\r\n\0]/.test(rendered)) return null;
-  return problem(pointer, 'invalid_format', 'A header value has no line breaks.');
+  return { ...problem(pointer, 'invalid_format', 'A header value has no line breaks.'), ...WHOLE_VALUE };
 }
+
+/** The place of a mistake that only the rendered value has. */
+export const WHOLE_VALUE = { line: 1, column: 1 } as const;
 
 /** Renders with `example-<name>` for every Secret, whether or not it exists. */
 function dryRun(source: string, pointer: string, effort: Effort): string | ConfigError {
@@ -151,7 +166,7 @@ function dryRun(source: string, pointer: string, effort: Effort): string | Confi
     const { code, message, line, column } = parsed.error;
     return { pointer, code, detail: message, line, column };
   }
-  const examples = Object.fromEntries(parsed.reads.map((name) => [name, `example-${name}`]));
+  const examples = Object.fromEntries([...parsed.reads.keys()].map((name) => [name, `example-${name}`]));
   const rendered = renderSecretTemplate(parsed.template, examples, DRY_RUN_AT, effort);
   if (rendered.ok) return rendered.text;
   const { code, message, line, column } = rendered.error;
@@ -160,7 +175,7 @@ function dryRun(source: string, pointer: string, effort: Effort): string | Confi
 
 function readsSecret(source: string): boolean {
   const parsed = parseSecretTemplate(source);
-  return parsed.ok && parsed.reads.length > 0;
+  return parsed.ok && parsed.reads.size > 0;
 }
 
 /** Stands for an action in a URL while its literal parts are judged. */
@@ -180,4 +195,93 @@ export function urlHoldsLiteral(template: Template): boolean {
 
 function problem(pointer: string, code: ConfigError['code'], detail: string): ConfigError {
   return { pointer, code, detail };
+}
+
+/** Templates of webhook URLs and header values in events mode: of data they see Secrets and nothing else (webhooks §1.1). */
+export interface SecretTemplateError {
+  /** `invalid_format`: a Secret is read in a form that is not allowed. */
+  readonly code: 'template_syntax' | 'unknown_function' | 'invalid_format';
+  readonly message: string;
+  /** 1-based. */
+  readonly line: number;
+  /** 1-based, in code points. */
+  readonly column: number;
+}
+
+export type ParsedSecretTemplate =
+  | {
+      readonly ok: true;
+      readonly template: Template;
+      /** The Secrets that it reads by name, with the place that reads each first. */
+      readonly reads: ReadonlyMap<string, Pick<SecretTemplateError, 'line' | 'column'>>;
+    }
+  | { readonly ok: false; readonly error: SecretTemplateError };
+
+/** Reads a template. The first mistake in it is the answer. */
+export function parseSecretTemplate(source: string): ParsedSecretTemplate {
+  const parsed = parseTemplate('webhook_request', source, ['mention']);
+  if (!parsed.ok) return parsed;
+  const references = namedReferences(parsed.template, 'Secrets');
+  if (!references.ok) return { ok: false, error: { ...references.error, code: 'invalid_format' } };
+  return { ok: true, template: parsed.template, reads: references.places };
+}
+
+/**
+ * Fills in Secrets. There are no Lookup tables, no Mentions and no zone but UTC here.
+ * @param effort of all parts of one request
+ */
+export function renderSecretTemplate(
+  template: Template,
+  secrets: Readonly<Record<string, string>>,
+  now: Micros,
+  effort: Effort,
+): RenderedTemplate {
+  return renderTemplate(template, secretsData(secrets), {
+    format: plainFormat,
+    now,
+    zone: 'UTC',
+    lookup: () => '',
+    mention: () => null,
+    effort,
+  });
+}
+
+/** In the order in which they are checked and shown. */
+export const REQUEST_ROLES = ['create', 'update', 'open_thread', 'reply_in_thread'] as const;
+export type RequestRole = (typeof REQUEST_ROLES)[number];
+
+/** Roles whose answers values can be taken from. */
+export const EXTRACTING_ROLES = ['create', 'open_thread'] as const satisfies readonly RequestRole[];
+
+/** A value that is taken from an answer and read later as `.Response.<name>`. */
+export interface ExtractionRule {
+  readonly name: string;
+  /** JSONPath. */
+  readonly path: string;
+}
+
+export interface RequestTemplate {
+  /** As written: method and URL, headers, a blank line, the body. */
+  readonly request: string;
+  /** Of create and open_thread. */
+  readonly extract: readonly ExtractionRule[];
+}
+
+export type TemplateConfig = {
+  readonly [Role in RequestRole]: Role extends 'create' | 'update' ? RequestTemplate : RequestTemplate | null;
+};
+
+/** The same before anybody looked at it. */
+export type TemplateDraft = Readonly<Record<RequestRole, RequestTemplate | null>>;
+
+/** Names of values that a role may read: those of rules whose answers have come before. */
+export function readableValues(config: TemplateDraft, role: RequestRole): ReadonlySet<string> {
+  const before: Readonly<Record<RequestRole, readonly RequestRole[]>> = {
+    create: [],
+    update: ['create'],
+    open_thread: ['create'],
+    reply_in_thread: ['create', 'open_thread'],
+  };
+  const rules = before[role].flatMap((earlier) => config[earlier]?.extract ?? []);
+  return new Set(rules.map(({ name }) => name));
 }

@@ -1,12 +1,13 @@
 /** Opens what a webhook's requests need of its sealed values, signs them, and knows what must be masked (webhooks §1.1, §5, §9). */
+
+import { createHmac } from 'node:crypto';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { ProxyRoute } from '../../runtime/outbound/proxy.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring, Sealed } from '../../runtime/secrets/keyring.ts';
 import { isSensitiveName } from '../../runtime/secrets/masking.ts';
 import type { SealedFieldName } from '../../runtime/secrets/sealed-fields.ts';
-import { type ProxyFields, proxyRoute } from '../proxy/proxy-config.ts';
-import { webhookSignature } from './signature.ts';
+import { type ProxyFields, proxyRoute } from '../proxy-config.ts';
 
 /** What the settings of a webhook hold in either mode, its Secrets still sealed. */
 export interface SealedSettings {
@@ -45,8 +46,12 @@ export type RefusedRequest =
     };
 
 export interface Opening {
-  /** Values of some Secrets. @param place says who reads them */
-  secrets(names: readonly string[], place: string): Readonly<Record<string, string>>;
+  /**
+   * Values of some Secrets.
+   * @param reads names, each with the field, line and column that reads it first
+   * @throws {Unrenderable} one is missing
+   */
+  secrets(reads: ReadonlyMap<string, string>): Readonly<Record<string, string>>;
   /** A header whose value is made of Secrets is one itself, whatever its template made of them. */
   hideHeader(name: string, value: string): void;
   /** Adds credentials, signature and proxy to what templates made. */
@@ -108,9 +113,9 @@ class OpenedSettings implements Opening {
     this.#keyring = keyring;
   }
 
-  secrets(names: readonly string[], place: string): Readonly<Record<string, string>> {
+  secrets(reads: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
     const { id, secrets } = this.#settings;
-    const values = names.map((name) => {
+    const values = [...reads].map(([name, place]) => {
       const sealed = secrets.get(name);
       if (sealed === undefined) throw new Unrenderable(`${place}: there is no Secret ${name}`);
       return [name, this.#open('destination.secret', `${id}/${name}`, sealed)] as const;
@@ -205,4 +210,34 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** Signatures of events-mode requests, in the style of Standard Webhooks (webhooks §5). */
+const PREFIX = 'whsec_';
+
+/** A new signing secret: `whsec_` and the padded base64 of 32 random bytes. */
+export function newSigningSecret(random: (size: number) => Uint8Array): string {
+  return PREFIX + Buffer.from(random(32)).toString('base64');
+}
+
+/**
+ * The value of `webhook-signature`: one `v1,<base64>` for each secret, in the order given (the current one first).
+ * @param timestamp Unix seconds of the attempt
+ */
+export function webhookSignature(
+  secrets: readonly string[],
+  eventId: string,
+  timestamp: number,
+  body: Uint8Array,
+): string {
+  return secrets
+    .map((secret) => {
+      const mac = createHmac('sha256', signingKey(secret)).update(`${eventId}.${timestamp}.`).update(body);
+      return `v1,${mac.digest('base64')}`;
+    })
+    .join(' ');
+}
+
+function signingKey(secret: string): Buffer {
+  return Buffer.from(secret.slice(PREFIX.length), 'base64');
 }

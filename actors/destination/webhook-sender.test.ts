@@ -9,14 +9,13 @@ import type { RequestRecord } from '../../runtime/outbound/request-log/record.ts
 import type { PublicId } from '../../runtime/public-id.ts';
 import { createKeyring, masterKey, type Sealed } from '../../runtime/secrets/keyring.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../test/fakes/webhook-receiver.ts';
-import { NO_PROXY } from '../proxy/proxy-config.ts';
+import { NO_PROXY } from '../proxy-config.ts';
 import type { WebhookSend } from './effects.ts';
-import { newEventId } from './event-id.ts';
-import type { AttemptFinished } from './messages.ts';
+import { type AttemptFinished, newEventId } from './messages.ts';
 import { createDeliveryMetrics } from './metrics.ts';
-import { newSigningSecret } from './signature.ts';
 import type { EventsConfig } from './webhook-config.ts';
 import { BODY_EXAMPLES } from './webhook-examples.fixture.ts';
+import { newSigningSecret } from './webhook-opening.ts';
 import { buildWebhookRequest, type WebhookSettings } from './webhook-request.ts';
 import { createWebhookSender } from './webhook-sender.ts';
 
@@ -182,17 +181,17 @@ describe('nothing is sent', () => {
     [
       'a Secret that is missing',
       { headers: [{ name: 'X', value: '{{ .Secrets.other }}' }] },
-      '/events/headers/0/value: there is no Secret other',
+      '/events/headers/0/value, line 1, column 4: there is no Secret other',
     ],
     [
       'a URL that is none',
       { url: '{{ .Secrets.token }}' },
-      '/events/url: this is not an absolute http or https URL',
+      '/events/url, line 1, column 1: this is not an absolute http or https URL',
     ],
     [
       'a header value that is not ASCII',
       { headers: [{ name: 'X', value: 'я' }] },
-      '/events/headers/0/value: a header value must be printable ASCII',
+      '/events/headers/0/value, line 1, column 1: a header value must be printable ASCII',
     ],
   ])('with %s', async (_name, events, error) => {
     expect(await send(settings({ events }))).toMatchObject({ outcome: { class: 'template_error', error } });

@@ -1,4 +1,4 @@
-/** Makes the requests that committed turns of Destinations asked for, and tells the Destinations what came of them. */
+/** Makes the requests that committed turns of Destinations asked for, and reports the outcomes to the Destinations. */
 import type { ActorSystem } from '../../runtime/actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -8,7 +8,6 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring } from '../../runtime/secrets/keyring.ts';
 import { createMask } from '../../runtime/secrets/masking.ts';
 import type { WebhookSend } from './effects.ts';
-import { createLanes } from './lanes.ts';
 import {
   type AttemptFinished,
   type AttemptOutcome,
@@ -16,24 +15,29 @@ import {
   type SentOutcome,
 } from './messages.ts';
 import type { DeliveryMetrics } from './metrics.ts';
-import { sentOutcome, WEBHOOK_MAPPING } from './webhook-answer.ts';
-import { buildWebhookRequest, type WebhookSettings } from './webhook-request.ts';
+import { createLanes } from './pacing.ts';
+import {
+  buildWebhookRequest,
+  sentOutcome,
+  WEBHOOK_MAPPING,
+  type WebhookSettings,
+} from './webhook-request.ts';
 
 const TIMEOUT: Micros = 10 * SECOND;
 const ANSWER_LIMIT = 64 * 1024;
-/** Requests of a Destination under way together. */
+/** Requests of a Destination in flight at a time. */
 const AT_ONCE = 10;
 
 export interface WebhookSenderDeps {
   readonly caller: OutboundCaller;
   readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
   readonly keyring: Keyring;
-  /** Notices that the process stood still between the look at its ownership and the call. */
+  /** Detects that the process was paused between the ownership check and the call. */
   readonly pauses: { begin(): Watch };
   readonly clock: Clock;
   readonly log: Log;
   readonly deliveryMetrics: DeliveryMetrics;
-  /** The settings of this moment; null for a Destination that is gone. */
+  /** The present settings; null for a deleted Destination. */
   settings(id: PublicId): Promise<WebhookSettings | null>;
   /** The body as it was recorded; null when the event ended meanwhile. */
   body(eventId: string): Promise<string | null>;
@@ -44,7 +48,7 @@ interface Attempt {
   readonly status: number | null;
 }
 
-/** What a request is made of, as the database has it. */
+/** What a request is made from, as stored. */
 interface Material {
   readonly settings: WebhookSettings;
   readonly text: string;
@@ -53,15 +57,15 @@ interface Material {
 export interface WebhookSender {
   /** Performs `webhook.send`. Never throws. */
   send(effect: WebhookSend): void;
-  /** Destinations with a call under way. */
+  /** Destinations with a call in flight. */
   calling(): Iterable<PublicId>;
-  /** Begins no further call; resolves when those under way have been told. What was not begun is sent by the next start. */
+  /** Begins no further call; resolves when outcomes of those in flight are reported. The next start sends the others. */
   finish(): Promise<void>;
 }
 
 /**
  * The performer of `webhook.send`. It never throws: when the database cannot be read, nothing is sent and the Destination
- * is told so. Only a call that ends in a bug tells nothing; it counts as lost after a while.
+ * gets `not_sent`. Only a call that ends in a bug reports nothing; it counts as lost after a while.
  */
 export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
   const { system, clock, log } = deps;
@@ -100,14 +104,14 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
     const attempt = await attemptOnce(deps, effect, material, mayBegin);
     if (attempt === null) return;
     if (attempt === 'withheld') {
-      // It stood still between the look and the call: it goes back into its line, if that is still here.
+      // The process was paused after the ownership check; requeue, if the Destination is still owned here.
       tell(effect, { class: 'not_sent', because: 'unreadable' }, clock.now());
       return;
     }
     const at = clock.now();
     tell(effect, attempt.outcome, at);
     report(deps, effect, attempt, began, at);
-    // The Destination is about to be Broken: what has not begun goes back into its line.
+    // The Destination is about to be Broken: requeue the calls that have not begun.
     if (attempt.outcome.class !== 'fatal') return;
     const { destinationId } = effect;
     for (const waiting of lanes.takeOut((other) => other.destinationId === destinationId)) {
@@ -165,7 +169,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
   };
 }
 
-/** Null when the service is stopping; `withheld` when nothing was sent because it might not be wanted any more. */
+/** Null when the service is stopping; `withheld` when nothing was sent because ownership has to be checked again. */
 async function attemptOnce(
   deps: WebhookSenderDeps,
   effect: WebhookSend,
@@ -241,6 +245,6 @@ function report(
       : {}),
   });
   if (outcome.class === 'unknown' || outcome.class === 'template_error') {
-    log('webhook_event_not_delivered', { destination, group, event, status });
+    log('webhook_event_not_delivered', { destination, group, webhook_event: event, status });
   }
 }

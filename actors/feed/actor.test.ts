@@ -1,8 +1,8 @@
 /** What a feed tells Alert Groups: the worked examples of ingestion §15 as far as a feed decides them. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SECOND } from '../../runtime/clock.ts';
+import { MINUTE, SECOND } from '../../runtime/clock.ts';
 import type { SnapshotPart } from '../alert-group/messages.ts';
-import { FeedUnderTest, GROUP, resolvedHome, T } from './feed.fixture.ts';
+import { FeedUnderTest, GROUP, resolvedHome, S1, T } from './feed.fixture.ts';
 import type { Home } from './ports.ts';
 
 let feed: FeedUnderTest;
@@ -110,13 +110,13 @@ describe('resolved entries', () => {
     }
   });
 
-  it('repeated inside the window ask nothing', async () => {
-    await feed.hear(0, 'A+ B+');
-    await feed.hear(60, 'A- B+');
-    feed.end(60, 'A');
-    await feed.hear(70, 'A- B+');
-    expect(await feed.hear(80, 'A- B+')).toMatchObject({ parts: [], unchanged: true, asked: false });
-    expect(await feed.hear(105, 'A- B+')).toMatchObject({ parts: [], asked: true });
+  it('repeated inside the window are judged anew: another feed may have listed the Alert since', async () => {
+    expect((await feed.hear(0, 'A- B+')).parts).toHaveLength(1);
+    const { parts: nothing } = await feed.hear(10, 'A- B+');
+    expect(nothing).toEqual([]);
+    const history = { ...resolvedHome(0).history, state: 'firing' as const, endedStart: null };
+    feed.homes.set('A', { ...resolvedHome(0), history });
+    expect(told((await feed.hear(20, 'A- B+')).parts[0])).toEqual({ ...QUIET, resolved: ['A'] });
   });
 
   it('of an unknown Alert are dropped and counted (#6)', async () => {
@@ -144,7 +144,69 @@ describe('resolved entries', () => {
   });
 });
 
+describe('a listing after an end that its home has not confirmed yet', () => {
+  it('becomes an ordinary presence once the confirmation names an earlier listing', async () => {
+    await feed.hear(0, 'A+ B+');
+    await feed.hear(60, 'A- B+');
+    expect(told((await feed.hear(120, 'A+1 B+')).parts[0]).firing).toEqual(['A']);
+    feed.end(0, 'A');
+    await feed.hear(180, 'A+1 B+');
+    expect(await feed.hear(240, 'A+1 B+')).toMatchObject({ parts: [] });
+    expect(feed.state.value).toBe('steady');
+    expect(await feed.hear(250, 'A+1 B+')).toMatchObject({ parts: [], unchanged: true });
+    expect((await feed.hear(300, 'A-1 B+')).report.counts.resolved).toBe(1);
+  });
+
+  it('is sent again while another end of it is pending', async () => {
+    await feed.hear(0, 'A+ B+');
+    await feed.hear(60, 'A- B+');
+    await feed.hear(120, 'A+1 B+');
+    await feed.hear(180, 'A-1 B+');
+    feed.end(0, 'A');
+    for (const at of [240, 300]) {
+      expect(told((await feed.hear(at, 'A+1 B+')).parts[0]).firing).toEqual(['A']);
+    }
+  });
+});
+
+describe('entries with an older start than the presence', () => {
+  it.each([
+    ['inside the window', 10],
+    ['in a later window', 400],
+  ])('neither move it back nor end it, %s', async (_, pause) => {
+    await feed.hear(0, 'A+1');
+    await feed.hear(pause, 'A+');
+    expect(feed.rows.get('A')).toMatchObject({ state: 'listed', startsAt: S1 });
+    const { parts, report } = await feed.hear(2 * pause, 'A-', { group: 'resolved' });
+    expect(parts.flatMap(({ withdrawn }) => withdrawn)).toEqual([]);
+    expect(report.counts.resolved).toBe(0);
+    expect(feed.rows.get('A')?.startsAt).toBe(S1);
+  });
+
+  it('leave the end to an entry with the present start', async () => {
+    await feed.hear(0, 'A+1');
+    await feed.hear(60, 'A+');
+    const { parts } = await feed.hear(120, 'A-1');
+    expect(parts[0]?.withdrawn).toMatchObject([{ fingerprint: 'A' }]);
+  });
+});
+
 describe('absence', () => {
+  it('is concluded from a repeat inside the window, too, once it is long enough', async () => {
+    await feed.hear(0, 'A+ C+');
+    await feed.hear(60, 'A+');
+    expect((await feed.hear(359, 'A+')).parts).toEqual([]);
+    expect(told((await feed.hear(361, 'A+')).parts[0]).presences).toEqual(['C gone']);
+  });
+
+  it('begins with a Snapshot that calls the group resolved and names an older start', async () => {
+    await feed.hear(0, 'A+1');
+    expect(told((await feed.hear(60, 'A-', { group: 'resolved' })).parts[0])).toEqual({
+      ...QUIET,
+      ...{ resolved: ['A'], presences: ['A missed'] },
+    });
+  });
+
   it('is gone five minutes after the first miss (#13)', async () => {
     await feed.hear(0, 'A+ B+ C+');
     expect(told((await feed.hear(60, 'A+ B+')).parts[0])).toEqual({ ...QUIET, presences: ['C missed'] });
@@ -217,6 +279,67 @@ describe('a group-wide resolve', () => {
     expect(told((await feed.hear(120, 'N7+')).parts[0]).firing).toEqual(['N7']);
   });
 
+  const over = { group: 'resolved' } as const;
+
+  it.each([
+    ['that is repeated by a lagging instance (#40)', ['A+', 'A- over', 'X+'], 'A-', []],
+    ['in another order, of several Alerts', ['A+ B+', 'A- B- over', 'X+'], 'B- A-', []],
+    ['whose ends were named by several Snapshots', ['A+ B+', 'A- B+', 'B- over', 'X+'], 'A- B-', []],
+    ['after the sender repeated the firing, too', ['A+', 'A- over', 'A+', 'X+ A+'], 'A-', []],
+    ['of an older start, after the Alert fired anew', ['A+', 'A- over', 'A+1 X+'], 'A-', []],
+    ['of what was never listed', ['X+'], 'C-', []],
+    ['with a newer end among those known', ['A+', 'A- over', 'X+ A+1'], 'A-1', ['X']],
+    ['with an end of its own beside a known one', ['A+ B+', 'A- B+', 'X+ B+'], 'A- B-', ['X']],
+    ['of a part of what fires', ['A+ B+ X+'], 'A- B-', ['X']],
+    ['without a name', ['A+', ' over', 'X+'], '', ['X']],
+  ])('%s', async (_, before, final, groupWide) => {
+    for (const [index, said] of before.entries()) {
+      const entries = said.replace(' over', '');
+      const { parts } = await feed.hear(index * 100, entries, said === entries ? {} : over);
+      const ended = parts.flatMap((part) => [...told(part).resolved, ...told(part).groupWide]);
+      if (ended.length > 0) feed.end(index * 100, ...ended);
+    }
+    const { parts } = await feed.hear(before.length * 100, final, over);
+    expect(parts.flatMap((part) => told(part).groupWide)).toEqual(groupWide);
+    const withdrawn = parts.flatMap((part) => (part.withdrawn ?? []).map(({ fingerprint }) => fingerprint));
+    expect(withdrawn.includes('X')).toBe(groupWide.length > 0);
+  });
+
+  it('repeated before its home confirmed the end leaves what began meanwhile', async () => {
+    await feed.hear(0, 'A+');
+    await feed.hear(60, 'A-', over);
+    await feed.hear(61, 'X+');
+    expect(told((await feed.hear(62, 'A-', over)).parts[0]).groupWide).toEqual([]);
+    expect(feed.rows.get('X')?.state).toBe('listed');
+  });
+
+  it.each([
+    ['does, too, when what it names ended elsewhere before', ['A-'], ['X']],
+    ['does not when it is repeated', ['A-', 'A-'], []],
+    ['does not when the Alert was named before with a newer start', ['A-1', 'A-'], []],
+  ])('%s', async (_, finals, groupWide) => {
+    await feed.hear(0, 'A+');
+    if (finals.length === 1) await feed.hear(60, 'A+ X+');
+    feed.end(90, 'A');
+    let ended: readonly string[] = [];
+    for (const [index, final] of finals.entries()) {
+      const { parts } = await feed.hear(100 + index * 100, final, over);
+      ended = parts.flatMap((part) => told(part).groupWide);
+      if (index < finals.length - 1) await feed.hear(150 + index * 100, 'X+');
+    }
+    expect(ended).toEqual(groupWide);
+  });
+
+  it('that repeats another begins the miss of what it leaves out', async () => {
+    await feed.hear(0, 'A+');
+    await feed.hear(60, 'A-', over);
+    feed.end(60, 'A');
+    await feed.hear(120, 'X+');
+    expect(told((await feed.hear(180, 'A-', over)).parts[0]).presences).toEqual(['X missed']);
+    await feed.hear(240, 'X+');
+    expect(feed.rows.get('X')?.state).toBe('listed');
+  });
+
   it('ends truncation', async () => {
     await feed.hear(0, 'A+', { truncated: 2 });
     await feed.hear(60, 'A-', { truncated: 2, group: 'resolved' });
@@ -233,12 +356,13 @@ describe('Snapshots out of order', () => {
     expect(feed.state.context.windowStart).toBe(T + 2 * SECOND);
   });
 
-  it('late hand on resolved entries only', async () => {
-    await feed.hear(600, 'A+');
-    const { parts } = await feed.hear(100, 'A- B+', { group: 'resolved', truncated: 3 });
+  it('late hand on resolved entries only, of what no newer one lists', async () => {
+    await feed.hear(0, 'A+ C+');
+    await feed.hear(600, 'C+');
+    const { parts } = await feed.hear(100, 'A- B+ C-', { group: 'resolved', truncated: 3 });
     expect(parts[0]?.late).toBe(true);
     expect(told(parts[0])).toEqual({ ...QUIET, resolved: ['A'] });
-    expect(feed.state.value).toBe('steady');
+    expect(feed.state.value).toBe('moving');
     expect(feed.rows.has('B')).toBe(false);
   });
 });
@@ -268,6 +392,20 @@ describe('an Alert that another feed ended', () => {
     await feed.hear(120, 'A+1');
     feed.end(90, 'A');
     expect(feed.rows.has('A')).toBe(true);
+  });
+
+  it('is told with every listing while its end may be under way here, and counts from the first of them', async () => {
+    await feed.hear(0, 'A+1');
+    await feed.hear(60, 'A-1');
+    for (const at of [61, 62]) {
+      expect(told((await feed.hear(at, 'A+')).parts[0])).toEqual({ ...QUIET, firing: ['A'] });
+    }
+    feed.end(61, 'A');
+    expect(feed.rows.get('A')).toMatchObject({
+      state: 'listed',
+      since: T + 62 * SECOND,
+      startsAt: S1 - MINUTE,
+    });
   });
 
   it('stays present when this feed listed it anew since', async () => {
@@ -353,8 +491,9 @@ describe('a deleted Integration', () => {
 describe('a replay', () => {
   it('of what was processed hands on resolved entries only, counts nothing and teaches nothing (#29)', async () => {
     await feed.hear(0, 'A+ B+');
+    await feed.hear(60, 'A+');
     const state = feed.state;
-    const again = await feed.hear(600, 'A+ B- C- D+', {
+    const again = await feed.hear(600, 'A- B- C- D+', {
       replayed: true,
       truncated: 3,
       reason: 'repeat interval elapsed',
@@ -482,6 +621,14 @@ describe('a silent feed', () => {
     expect(feed.rows.get('A')).toMatchObject({ state: 'missed', listedAt: T + 45 * SECOND });
     const { parts } = feed.fallSilent(1_000, { heardAt: 600, cutoff: 100 });
     expect(told(parts[0]).presences).toEqual(['A stale']);
+    expect([...feed.rows.keys()]).toEqual(['B']);
+  });
+
+  it('without a live Heartbeat loses only what it called over with an older start', async () => {
+    await feed.hear(0, 'A+1 B+');
+    await feed.hear(60, 'A- B+', { group: 'resolved' });
+    const silence = { heardAt: 60, cutoff: 61, onlyOlderEnds: true } as const;
+    expect(told(feed.fallSilent(90_061, silence).parts[0]).presences).toEqual(['A stale']);
     expect([...feed.rows.keys()]).toEqual(['B']);
   });
 

@@ -7,22 +7,30 @@ import {
   step,
   type TurnEnv,
 } from '../../runtime/actor/index.ts';
-import type { Micros } from '../../runtime/clock.ts';
 import type { Directory } from '../directory.ts';
+import { type AlertMapper, createAlertMappers } from './alert-mapper.ts';
 import { NO_COUNTS } from './effects.ts';
-import { fallSilent } from './fall-silent.ts';
-import { integrationOf } from './feed-key.ts';
-import { hear, isKnown, mustVerify, verdictOn } from './hear.ts';
-import { hearInternal } from './hear-internal.ts';
-import { type FeedState, feedMachine } from './machine.ts';
-import { FEED, type FeedMessage, type SnapshotReceived } from './messages.ts';
-import { migrateFeed, SCHEMA } from './migrate.ts';
+import { fallSilent, handleSnapshot, isKnown, mustVerify, verdictOn } from './handle-snapshot.ts';
+import { integrationOf } from './identity.ts';
+import { handleInternal } from './internal.ts';
+import { type FeedState, feedMachine, type NamedEnd } from './machine.ts';
+import { type AlertsEnded, FEED, type FeedMessage, type SnapshotReceived } from './messages.ts';
 import type { Homes, Slots } from './ports.ts';
 import { prepareTurn } from './prepare.ts';
-import { createTellers, type Teller } from './reports.ts';
-import type { FeedRows } from './rows.ts';
-import { createTellSample, type TellSample } from './tell-integration.ts';
-import { type FeedActor, type FeedTurn, presencesChanged, report, settled, turn, unchanged } from './turn.ts';
+import { type FeedRows, isEnding, isListedWhileEnding, type Presence, UNSURE } from './rows.ts';
+import { MANY_ENTRIES } from './snapshot.ts';
+import {
+  createTellSample,
+  type FeedActor,
+  type FeedTurn,
+  keep,
+  presencesChanged,
+  report,
+  settled as snapshotSettled,
+  type TellSample,
+  turn,
+  unchanged,
+} from './turn.ts';
 
 export interface FeedDependencies {
   readonly directory: () => Directory;
@@ -32,11 +40,11 @@ export interface FeedDependencies {
 
 const INTEGRATION_DELETED = 'the Integration was deleted';
 
-/** Defines the actor kind `feed`; its rows come from the loader in storage/feeds.ts. */
+/** Defines the actor kind `feed`; its rows come from the loader in storage/snapshots/feeds.ts. */
 export function createFeedActor(
   dependencies: FeedDependencies,
 ): ActorDefinition<FeedState, FeedRows, FeedMessage> {
-  const tellerOf = createTellers();
+  const mapperOf = createAlertMappers();
   const tellSample = createTellSample();
 
   return {
@@ -48,22 +56,26 @@ export function createFeedActor(
     persist: (state) => persistSnapshot(feedMachine, state),
     emptyRows: () => new Map(),
     weight: (_state, rows) => 1 + rows.size,
+    isLarge(message) {
+      if (message.type === 'ended') return message.fingerprints.length >= MANY_ENTRIES;
+      return message.type === 'snapshot' && message.snapshot.isLarge;
+    },
     prepare(actor, message) {
       if (message.type !== 'snapshot') return null;
-      const teller = tellerFor(actor, message);
-      if (teller === null) return null;
-      if (teller.integration.builtin) return prepareTurn(actor, message, teller, dependencies, false);
-      const verdict = verdictOn(actor.state, message, teller);
+      const mapper = mapperFor(actor, message);
+      if (mapper === null) return null;
+      if (mapper.integration.builtin) return prepareTurn(actor, message, mapper, dependencies, false);
+      const verdict = verdictOn(actor.state, message, mapper);
       const verifies = mustVerify(actor.state, message.receivedAt, verdict);
-      if (!verifies && isKnown(actor.state, message.snapshot, teller, verdict)) return null;
-      return prepareTurn(actor, message, teller, dependencies, verifies);
+      if (!verifies && isKnown(actor, message, mapper, verdict)) return null;
+      return prepareTurn(actor, message, mapper, dependencies, verifies);
     },
     receive(actor, message, env) {
       switch (message.type) {
         case 'snapshot':
-          return hearSnapshot(actor, message, env, tellerFor(actor, message), tellSample);
+          return hearSnapshot(actor, message, env, mapperFor(actor, message), tellSample);
         case 'ended':
-          return forget(actor, message.fingerprints, message.at);
+          return forget(actor, message, dependencies.directory());
         case 'silent':
           return fallSilent(actor, message);
         case 'wake':
@@ -75,10 +87,10 @@ export function createFeedActor(
   };
 
   /** Null for a Snapshot that came after its Integration was deleted, or after all that was before is done with. */
-  function tellerFor(actor: FeedActor, { receivedAt }: SnapshotReceived): Teller | null {
-    const teller = tellerOf(dependencies.directory(), integrationOf(actor.self.key));
-    const deletedAt = teller?.integration.deletedAt ?? null;
-    return deletedAt !== null && receivedAt > deletedAt ? null : teller;
+  function mapperFor(actor: FeedActor, { receivedAt }: SnapshotReceived): AlertMapper | null {
+    const mapper = mapperOf(dependencies.directory(), integrationOf(actor.self.key));
+    const deletedAt = mapper?.integration.deletedAt ?? null;
+    return deletedAt !== null && receivedAt > deletedAt ? null : mapper;
   }
 }
 
@@ -86,12 +98,12 @@ function hearSnapshot(
   actor: FeedActor,
   message: SnapshotReceived,
   env: TurnEnv,
-  teller: Teller | null,
+  mapper: AlertMapper | null,
   tellSample: TellSample,
 ): FeedTurn {
-  if (teller === null) return refuse(actor, message, env);
-  if (teller.integration.builtin) return hearInternal(actor, message, env, teller);
-  return hear(actor, message, env, teller, tellSample);
+  if (mapper === null) return refuse(actor, message, env);
+  if (mapper.integration.builtin) return handleInternal(actor, message, env, mapper);
+  return handleSnapshot(actor, message, env, mapper, tellSample);
 }
 
 /**
@@ -102,21 +114,43 @@ function refuse(actor: FeedActor, message: SnapshotReceived, env: TurnEnv): Feed
   const error = message.replayed ? null : INTEGRATION_DELETED;
   return {
     ...turn(actor.state),
-    records: [settled(message, env, error)],
+    records: [snapshotSettled(message, env, error)],
     performs: [report(actor, message, NO_COUNTS, error, message.replayed)],
   };
 }
 
-/** Drops presences of firings that ended; one that was listed anew since then stays. */
-function forget(actor: FeedActor, fingerprints: readonly string[], at: Micros): FeedTurn {
-  const removed = fingerprints.filter((fingerprint) => {
+/**
+ * Drops presences of firings that ended. One that was listed anew since then stays; its home has judged the end that was
+ * pending, so that repeats need no message again once a window was opened.
+ */
+function forget(actor: FeedActor, { fingerprints, at }: AlertsEnded, directory: Directory): FeedTurn {
+  const isBuiltin = directory.integrationsById.get(integrationOf(actor.self.key))?.builtin === true;
+  const removed: string[] = [];
+  const settled: Presence[] = [];
+  const ends: NamedEnd[] = [];
+  for (const fingerprint of fingerprints) {
     const presence = actor.rows.get(fingerprint);
-    return presence !== undefined && presence.since <= at;
-  });
-  if (removed.length === 0) return unchanged(actor.state);
-  for (const fingerprint of removed) actor.rows.delete(fingerprint);
+    if (presence === undefined) continue;
+    if (presence.since <= at) {
+      removed.push(fingerprint);
+      if (!isBuiltin && !isEnding(presence)) ends.push([fingerprint, presence.startsAt]);
+    } else if (!isBuiltin && isListedWhileEnding(presence)) settled.push({ ...presence, digest: UNSURE });
+  }
+  if (removed.length + settled.length === 0) return unchanged(actor.state);
+  keep(actor.rows, { saved: settled, removed });
   return {
-    ...turn(step(feedMachine, actor.state, { type: 'ended' }).snapshot),
-    records: [presencesChanged(actor, [], removed)],
+    ...turn(step(feedMachine, actor.state, { type: 'ended', ends }).snapshot),
+    records: [presencesChanged(actor, settled, removed)],
   };
+}
+
+/** 2: `verifiedAt` in the context. 3: `openedBy`. 4: `namedEnds`, `endsElsewhere`. */
+const SCHEMA = 4;
+
+/** @throws for a schema that no version stored */
+export function migrateFeed(persisted: unknown, from: number): unknown {
+  if (![1, 2, 3].includes(from)) throw new Error(`no feed was ever stored with schema ${from}`);
+  const stored = persisted as { readonly context: object };
+  const added = { verifiedAt: null, openedBy: null, namedEnds: [], endsElsewhere: [] };
+  return { ...stored, context: { ...added, ...stored.context } };
 }

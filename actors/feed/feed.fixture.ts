@@ -20,6 +20,8 @@ const ROUTE = 'RT0000000000AB' as PublicId;
 
 const INSTANCES: Record<string, string> = { A: 'db-a', B: 'db-b', C: 'db-c', X: 'web-x' };
 const S0 = Date.parse('2026-10-03T09:58:00Z') / 1000;
+/** Start of `A+1`, µs. */
+export const S1 = (S0 + 60) * SECOND;
 
 export interface Options {
   readonly group?: 'firing' | 'resolved';
@@ -153,7 +155,12 @@ export class FeedUnderTest {
   /** The Integration looked `at` seconds after T, and found that nothing was heard since `heardAt`. */
   fallSilent(
     at: number,
-    silence: { readonly heardAt: number; readonly cutoff: number; readonly stale?: boolean },
+    silence: {
+      readonly heardAt: number;
+      readonly cutoff: number;
+      readonly stale?: boolean;
+      readonly onlyOlderEnds?: true;
+    },
   ): Pick<Heard, 'parts' | 'told' | 'unchanged'> {
     const actor = { self: this.#self, state: this.state, rows: this.rows };
     const message = {
@@ -162,6 +169,7 @@ export class FeedUnderTest {
       heardAt: T + silence.heardAt * SECOND,
       cutoff: T + silence.cutoff * SECOND,
       stale: silence.stale ?? true,
+      ...(silence.onlyOlderEnds && { onlyOlderEnds: true as const }),
       at: T + at * SECOND,
     };
     const env = { now: message.at, from: null, prepared: undefined, random: () => new Uint8Array() };

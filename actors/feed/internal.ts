@@ -1,24 +1,29 @@
 /**
  * What a Snapshot of the built-in Integration means: a condition of Tocsin itself began, changed its words, or ended
- * (internal-alerts §2.1.6). Nothing is ever concluded from what one leaves out, nothing waits for a window, and what
- * was told before is told to nobody again, however often it is replayed.
+ * (internal-alerts §2.1 rule 6). Nothing is ever concluded from what one leaves out, nothing waits for a window, and what
+ * was sent before is not sent again, however often it is replayed.
  */
+
+import { step, type TurnEnv } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import { type AlertMapper, createParts, type MappedAlert } from './alert-mapper.ts';
 import type { Comparison } from './compare.ts';
 import type { InternalAlertReported } from './effects.ts';
-import { createParts } from './parts.ts';
+import { feedMachine } from './machine.ts';
+import type { SnapshotReceived } from './messages.ts';
 import type { Home } from './ports.ts';
-import type { Told } from './reports.ts';
-import { type FeedRows, type Presence, UNTOLD } from './rows.ts';
+import { homeIn, type Surroundings, targetIn } from './prepare.ts';
+import { type FeedRows, type Presence, UNSENT } from './rows.ts';
 import type { Snapshot, SnapshotEntry } from './snapshot.ts';
+import { type FeedActor, type FeedTurn, keep, recordsOf, report, sendsOf, turn } from './turn.ts';
 
-export interface InternalHearing {
+export interface InternalInputs {
   /** Receipt of the Snapshot, µs. */
   readonly receivedAt: Micros;
-  /** It was processed before: nothing of it is told again. */
+  /** It was processed before: nothing of it is sent again. */
   readonly replayed: boolean;
-  tell(entry: SnapshotEntry): Told;
+  map(entry: SnapshotEntry): MappedAlert;
   /** Of Alerts without a presence. */
   home(fingerprint: string): Home | null;
   /** The group that a homeless firing Alert goes to. */
@@ -30,16 +35,12 @@ export interface InternalComparison extends Comparison {
 }
 
 /** Does not change `rows`. */
-export function compareInternal(
-  snapshot: Snapshot,
-  rows: FeedRows,
-  hearing: InternalHearing,
-): InternalComparison {
+function compareInternal(snapshot: Snapshot, rows: FeedRows, inputs: InternalInputs): InternalComparison {
   const parts = createParts();
   const saved: Presence[] = [];
   const reported: InternalAlertReported[] = [];
   const counts = { fired: 0, resolved: 0, gone: 0, continued: 0, dropped: 0 };
-  const { receivedAt, replayed } = hearing;
+  const { receivedAt, replayed } = inputs;
 
   for (const entry of replayed ? [] : snapshot.entries) {
     const presence = rows.get(entry.fingerprint) ?? null;
@@ -47,11 +48,20 @@ export function compareInternal(
     else if (presence === null) hearUnknownRaise(entry);
     else hearRaise(entry, presence);
   }
-  return { parts: parts.list(), saved, removed: [], counts, complete: false, certain: false, reported };
+  return {
+    parts: parts.list(),
+    saved,
+    removed: [],
+    counts,
+    complete: false,
+    certain: false,
+    ends: [],
+    reported,
+  };
 
   function hearRaise(entry: SnapshotEntry, presence: Presence): void {
     const { groupId, startsAt } = presence;
-    if (presence.digest === UNTOLD) {
+    if (presence.digest === UNSENT) {
       if (entry.startsAt > startsAt) begin(entry, groupId, null);
       return;
     }
@@ -64,25 +74,25 @@ export function compareInternal(
     listen(entry, groupId, startsAt);
     parts
       .of(groupId)
-      .firing.push({ ...hearing.tell({ ...entry, startsAt }), history: null, since: receivedAt });
+      .firing.push({ ...inputs.map({ ...entry, startsAt }), history: null, since: receivedAt });
   }
 
   function hearUnknownRaise(entry: SnapshotEntry): void {
     const { fingerprint } = entry;
-    const home = hearing.home(fingerprint);
+    const home = inputs.home(fingerprint);
     if (home && home.history.state !== 'firing' && entry.startsAt <= home.history.startsAt) return;
     if (home?.history.state === 'firing') {
       goOn(entry, home.groupId, home.history.startsAt);
       return;
     }
-    const groupId = home?.live ? home.groupId : hearing.target(fingerprint);
+    const groupId = home?.live ? home.groupId : inputs.target(fingerprint);
     begin(entry, groupId, home && home.groupId !== groupId ? home : null);
   }
 
   function begin(entry: SnapshotEntry, groupId: PublicId, lastHome: Home | null): void {
     listen(entry, groupId, entry.startsAt);
     const history = lastHome?.history ?? null;
-    parts.of(groupId).firing.push({ ...hearing.tell(entry), history, since: receivedAt });
+    parts.of(groupId).firing.push({ ...inputs.map(entry), history, since: receivedAt });
     counts.fired += 1;
     reported.push(reportOf('raised', entry));
   }
@@ -101,14 +111,14 @@ export function compareInternal(
 
   function hearResolve(entry: SnapshotEntry, presence: Presence | null): void {
     const { fingerprint } = entry;
-    const home = presence === null ? hearing.home(fingerprint) : null;
-    const isFiring = presence ? presence.digest !== UNTOLD : home?.history.state === 'firing';
+    const home = presence === null ? inputs.home(fingerprint) : null;
+    const isFiring = presence ? presence.digest !== UNSENT : home?.history.state === 'firing';
     const firing = presence ?? (home && { groupId: home.groupId, startsAt: home.history.startsAt });
     if (!isFiring || firing === null || firing.startsAt > entry.startsAt) return;
     parts.of(firing.groupId).resolved.push({ fingerprint, startsAt: firing.startsAt });
     counts.resolved += 1;
     reported.push(reportOf('resolved', entry));
-    if (presence) saved.push({ ...presence, digest: UNTOLD });
+    if (presence) saved.push({ ...presence, digest: UNSENT });
   }
 }
 
@@ -119,4 +129,43 @@ function reportOf(
   const { alertname = '', integration, destination, route } = labels;
   const entityId = integration ?? destination ?? route ?? null;
   return { type: 'internal_alert.reported', change, alertname, fingerprint, entityId };
+}
+
+/** A Snapshot of the built-in Integration: no window, no absence, no truncation (internal-alerts §2.1 rule 6). */
+export function handleInternal(
+  actor: FeedActor,
+  message: SnapshotReceived,
+  env: TurnEnv,
+  mapper: AlertMapper,
+): FeedTurn {
+  const { snapshot, receivedAt } = message;
+  const surroundings = env.prepared as Surroundings | undefined;
+  const comparison = compareInternal(snapshot, actor.rows, {
+    receivedAt,
+    replayed: message.replayed,
+    map: mapper.map,
+    home: (fingerprint) => homeIn(surroundings, fingerprint),
+    target: (fingerprint) => targetIn(surroundings, fingerprint),
+  });
+  const { snapshot: state } = step(feedMachine, actor.state, {
+    type: 'snapshot',
+    receivedAt,
+    duplicateWindow: 0,
+    replayed: message.replayed,
+    alertSet: snapshot.alertSet,
+    truncated: false,
+    complete: false,
+    digest: null,
+    verified: false,
+    ends: [],
+    isPresent: () => true,
+  });
+  keep(actor.rows, comparison);
+  const sends = sendsOf(actor, message, comparison, 'opens', 0);
+  return {
+    ...turn(state),
+    sends: sends.map((send) => ({ ...send, message: { ...send.message, isInternal: true } })),
+    records: recordsOf(actor, message, env, comparison),
+    performs: [report(actor, message, comparison.counts, null, message.replayed), ...comparison.reported],
+  };
 }

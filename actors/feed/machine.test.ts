@@ -2,7 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { begin, step } from '../../runtime/actor/index.ts';
 import { SECOND } from '../../runtime/clock.ts';
-import { type FeedEvent, type FeedState, feedMachine, type SnapshotHeard } from './machine.ts';
+import {
+  type FeedEvent,
+  type FeedState,
+  feedMachine,
+  MOST_NAMED_ENDS,
+  type NamedEnd,
+  type SnapshotHeard,
+} from './machine.ts';
 
 const W = 1_000 * SECOND;
 const snapshot = (at: number, given: Partial<SnapshotHeard> = {}): SnapshotHeard => ({
@@ -15,6 +22,8 @@ const snapshot = (at: number, given: Partial<SnapshotHeard> = {}): SnapshotHeard
   complete: true,
   digest: 'next',
   verified: false,
+  ends: [],
+  isPresent: () => true,
   ...given,
 });
 
@@ -72,7 +81,7 @@ describe('the feed', () => {
     ['moving', 'moving'],
     ['truncated', 'truncated'],
   ])('that was %s is %s once Alerts ended', (name, next) => {
-    const { value, context } = step(feedMachine, STATES[name](), { type: 'ended' }).snapshot;
+    const { value, context } = step(feedMachine, STATES[name](), { type: 'ended', ends: [] }).snapshot;
     expect([value, context.digest]).toEqual([next, null]);
   });
 
@@ -85,5 +94,45 @@ describe('the feed', () => {
     const cut = having(snapshot(0), snapshot(10, { truncated: true }), snapshot(20));
     expect(cut.context.windowTruncated).toBe(true);
     expect(step(feedMachine, cut, snapshot(60)).snapshot.context.windowTruncated).toBe(false);
+  });
+});
+
+describe('the ends that a feed remembers', () => {
+  const ends = (...named: NamedEnd[]) => ({ ends: named });
+
+  it('are one for each Alert with its newest start, the last named last; late ones are not among them', () => {
+    const { context } = having(
+      snapshot(0, ends(['A', 7], ['B', 5])),
+      snapshot(-1, ends(['A', 3], ['C', 1])),
+      snapshot(60, { ...ends(['D', 9]), truncated: true }),
+      snapshot(61, { ...ends(['E', 9]), replayed: true }),
+    );
+    expect(context.namedEnds).toEqual([
+      ['B', 5],
+      ['A', 7],
+      ['C', 1],
+      ['D', 9],
+    ]);
+  });
+
+  it('are also those elsewhere of what was present, until it is present again', () => {
+    const state = having(snapshot(0), { type: 'ended', ...ends(['A', 7], ['B', 5]) });
+    expect([state.value, state.context.endsElsewhere]).toEqual([
+      'moving',
+      [
+        ['A', 7],
+        ['B', 5],
+      ],
+    ]);
+    const isPresent = (fingerprint: string) => fingerprint === 'A';
+    const { context } = step(feedMachine, state, snapshot(60, { isPresent })).snapshot;
+    expect(context.endsElsewhere).toEqual([['B', 5]]);
+  });
+
+  it('are bounded: the first named are forgotten', () => {
+    const many = Array.from({ length: MOST_NAMED_ENDS + 2 }, (_, index): NamedEnd => [`N${index}`, index]);
+    const { namedEnds } = having(snapshot(0, ends(...many))).context;
+    expect(namedEnds).toHaveLength(MOST_NAMED_ENDS);
+    expect(namedEnds[0]).toEqual(['N2', 2]);
   });
 });

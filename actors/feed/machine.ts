@@ -2,15 +2,14 @@
  * The statechart of a feed: what may be concluded from the next Snapshot of a sender's group (ingestion §6.1, §6.4).
  *
  * - `unknown`: nothing heard yet.
- * - `steady`: the last Snapshot lists every Alert present here, so hearing the same again changes nothing.
+ * - `steady`: the last Snapshot lists every Alert present here, so receiving the same again changes nothing.
  * - `moving`: some Alert was missing, ended or unclear; the next window is compared entry by entry.
  * - `truncated`: the sender cut its list; nothing is concluded from what it leaves out.
  *
  * `silent`: the Integration heard nothing for so long that its presences went stale, or that a cut list no longer counts.
  */
 import { assign, type SnapshotFrom, setup } from 'xstate';
-import type { Micros } from '../../runtime/clock.ts';
-import { judgeWindow } from './window.ts';
+import { MINUTE, type Micros } from '../../runtime/clock.ts';
 
 export interface FeedContext {
   /** Start of the current duplicate window, µs; null before the first. */
@@ -23,7 +22,17 @@ export interface FeedContext {
   readonly openedBy: string | null;
   /** Receipt of the Snapshot with which it was last verified that listed Alerts fire, µs; null before the first. */
   readonly verifiedAt: Micros | null;
+  /** Ends that the feed told: named, called over or gone; one for each Alert, the last named last; {@link MOST_NAMED_ENDS} at most. */
+  readonly namedEnds: readonly NamedEnd[];
+  /** Alerts that ended while they were present here, which the feed did not say: as {@link namedEnds}, and as many. */
+  readonly endsElsewhere: readonly NamedEnd[];
 }
+
+/** The fingerprint of an Alert that ended, and the newest start that ended, µs. */
+export type NamedEnd = readonly [fingerprint: string, startsAt: Micros];
+
+/** Ends that a feed remembers (ingestion §6.2). */
+export const MOST_NAMED_ENDS = 64;
 
 export interface SnapshotHeard {
   readonly type: 'snapshot';
@@ -41,9 +50,21 @@ export interface SnapshotHeard {
   readonly digest: string | null;
   /** Every Alert it lists was looked up. */
   readonly verified: boolean;
+  /** What it tells the end of. */
+  readonly ends: readonly NamedEnd[];
+  /** After it. */
+  isPresent(fingerprint: string): boolean;
 }
 
-export type FeedEvent = SnapshotHeard | { readonly type: 'ended' } | { readonly type: 'silent' };
+export interface EndedElsewhere {
+  readonly type: 'ended';
+  /** Alerts that were present, and that the feed did not say are over. */
+  readonly ends: readonly NamedEnd[];
+}
+
+export type FeedEvent = SnapshotHeard | EndedElsewhere | { readonly type: 'silent' };
+
+const HEARD = ['keepWindow', 'rememberEnds', 'rememberDigest'] as const;
 
 export const feedMachine = setup({
   types: {
@@ -70,29 +91,40 @@ export const feedMachine = setup({
         verifiedAt,
       };
     }),
+    rememberEnds: assign(({ context, event }) => {
+      if (event.type === 'ended') return { endsElsewhere: withEnds(context.endsElsewhere, event.ends) };
+      if (event.type !== 'snapshot') return {};
+      return {
+        namedEnds: withEnds(context.namedEnds, event.ends),
+        endsElsewhere: context.endsElsewhere.filter(([fingerprint]) => !event.isPresent(fingerprint)),
+      };
+    }),
     rememberDigest: assign(({ event }) => (event.type === 'snapshot' ? { digest: event.digest } : {})),
     forgetDigest: assign({ digest: null }),
   },
 }).createMachine({
   id: 'feed',
-  context: { windowStart: null, windowTruncated: false, digest: null, openedBy: null, verifiedAt: null },
+  context: {
+    ...{ windowStart: null, windowTruncated: false, digest: null, openedBy: null, verifiedAt: null },
+    ...{ namedEnds: [], endsElsewhere: [] },
+  },
   initial: 'unknown',
   on: {
     snapshot: [
       { guard: 'late' },
-      { guard: 'early', actions: ['keepWindow', 'forgetDigest'] },
-      { guard: 'truncated', target: '.truncated', actions: ['keepWindow', 'rememberDigest'] },
-      { guard: 'complete', target: '.steady', actions: ['keepWindow', 'rememberDigest'] },
-      { target: '.moving', actions: ['keepWindow', 'rememberDigest'] },
+      { guard: 'early', actions: ['keepWindow', 'rememberEnds', 'forgetDigest'] },
+      { guard: 'truncated', target: '.truncated', actions: HEARD },
+      { guard: 'complete', target: '.steady', actions: HEARD },
+      { target: '.moving', actions: HEARD },
     ],
-    ended: { actions: 'forgetDigest' },
+    ended: { actions: ['rememberEnds', 'forgetDigest'] },
     silent: { actions: 'forgetDigest' },
   },
   states: {
     unknown: {},
     steady: {
       on: {
-        ended: { target: 'moving', actions: 'forgetDigest' },
+        ended: { target: 'moving', actions: ['rememberEnds', 'forgetDigest'] },
         silent: { target: 'moving', actions: 'forgetDigest' },
       },
     },
@@ -103,7 +135,44 @@ export const feedMachine = setup({
 
 export type FeedState = SnapshotFrom<typeof feedMachine>;
 
+function withEnds(known: readonly NamedEnd[], ends: readonly NamedEnd[]): readonly NamedEnd[] {
+  if (ends.length === 0) return known;
+  const starts = new Map(known);
+  for (const [fingerprint, startsAt] of ends) {
+    const newest = Math.max(startsAt, starts.get(fingerprint) ?? startsAt);
+    starts.delete(fingerprint);
+    starts.set(fingerprint, newest);
+  }
+  return [...starts].slice(-MOST_NAMED_ENDS);
+}
+
 function verdictOf(context: FeedContext, event: FeedEvent): ReturnType<typeof judgeWindow> | null {
   if (event.type !== 'snapshot') return null;
   return judgeWindow(context.windowStart, event);
+}
+
+/** processing.gone_min_absence: how long an Alert must be missed before it counts as gone (ingestion §1). */
+export const GONE_MIN_ABSENCE: Micros = 5 * MINUTE;
+
+/** How long a feed relies on what it told before it looks whether the Alerts it lists still fire somewhere. */
+export const VERIFICATION_INTERVAL: Micros = 15 * MINUTE;
+
+export type WindowVerdict = 'opens' | 'same' | 'early' | 'late';
+
+/**
+ * What a Snapshot is to the duplicate window of its feed (ingestion §6.1).
+ * @param start of the current window, null before the first
+ */
+export function judgeWindow(
+  start: Micros | null,
+  {
+    receivedAt,
+    duplicateWindow,
+    replayed,
+  }: { readonly receivedAt: Micros; readonly duplicateWindow: Micros; readonly replayed: boolean },
+): WindowVerdict {
+  if (replayed) return 'late';
+  if (start === null || receivedAt >= start + duplicateWindow) return 'opens';
+  if (receivedAt >= start) return 'same';
+  return receivedAt > start - duplicateWindow ? 'early' : 'late';
 }

@@ -48,6 +48,8 @@ export interface FeedSilent {
   readonly cutoff: Micros;
   /** Presences become stale; otherwise only a cut list ends. */
   readonly stale: boolean;
+  /** Of the presences only those that the sender called over with an older start: no Heartbeat is live. */
+  readonly onlyOlderEnds?: true;
   /** Time of the check. */
   readonly at: Micros;
 }

@@ -59,6 +59,8 @@ export interface QueuedSnapshot {
   readonly receivedAt: Micros;
   readonly bodyHash: string;
   readonly sizeBytes: number;
+  /** That of its feed as far as it was known when it was stored: an installation of one process says it of large bodies. */
+  readonly shard: number | null;
   /** It was processed before, and waits to be processed again. */
   readonly replayed?: true;
 }
@@ -101,6 +103,12 @@ export interface SnapshotQueue {
   unsorted(limit: number): Promise<readonly QueuedSnapshot[]>;
   /** Gives Snapshots that still wait their shards. */
   sort(places: readonly { readonly seq: number; readonly shard: number }[]): Promise<void>;
+  /** Counts an attempt to process a Snapshot. @returns how many there were, this one included; 0 when it is settled */
+  beginAttempt(seq: number): Promise<number>;
+  /** The attempt counts no longer. */
+  forgetAttempt(seq: number): Promise<void>;
+  /** A large body, read in pieces; null when it is not stored any more. */
+  body(snapshot: Pick<QueuedSnapshot, 'receivedAt' | 'bodyHash' | 'sizeBytes'>): Promise<Buffer | null>;
   /** Bodies by hash. */
   bodies(snapshots: readonly QueuedSnapshot[]): Promise<ReadonlyMap<string, Buffer>>;
   /**
@@ -108,4 +116,56 @@ export interface SnapshotQueue {
    * are, so that a call whose answer was lost can be repeated.
    */
   fail(failures: readonly FailedSnapshot[]): Promise<void>;
+}
+
+/** What people read of Stored Snapshots. Implemented by storage; instants are µs (ingestion §9). */
+export const SNAPSHOT_STATES = ['pending', 'processed', 'failed'] as const;
+export type SnapshotState = (typeof SNAPSHOT_STATES)[number];
+
+export interface StoredSnapshotItem {
+  /** Place in the order of arrival; a replay draws a new one. */
+  readonly seq: number;
+  readonly id: PublicId;
+  readonly integrationId: PublicId;
+  readonly receivedAt: Micros;
+  readonly sizeBytes: number;
+  readonly state: SnapshotState;
+  /** Null while pending, and so is everything below. */
+  readonly processedAt: Micros | null;
+  /** Null, too, when the body was not understood; so are the counts. */
+  readonly groupKey: string | null;
+  readonly alertCount: number | null;
+  readonly truncatedAlerts: number | null;
+  readonly processingError: string | null;
+}
+
+export interface StoredSnapshotBody extends StoredSnapshotItem {
+  /** The bytes exactly as sent. */
+  readonly body: Buffer;
+  readonly contentType: string | null;
+}
+
+export interface StoredSnapshotsQuery {
+  readonly integrationId: PublicId;
+  /** Received within [from, to). */
+  readonly from: Micros | null;
+  readonly to: Micros | null;
+  /** Empty: every state. */
+  readonly states: readonly SnapshotState[];
+  /** Sort key of the last item of the page before. */
+  readonly after: readonly [receivedAt: Micros, seq: number] | null;
+  readonly limit: number;
+}
+
+export interface StoredSnapshotsPage {
+  readonly items: readonly StoredSnapshotItem[];
+  readonly next: readonly [receivedAt: Micros, seq: number] | null;
+}
+
+/** Nothing that was received before what retention keeps is ever read, removed or not. */
+export interface StoredSnapshotReader {
+  /** Newest first. */
+  list(query: StoredSnapshotsQuery, now: Micros): Promise<StoredSnapshotsPage>;
+  /** Null when unknown or past retention. */
+  read(id: PublicId, now: Micros): Promise<StoredSnapshotBody | null>;
 }

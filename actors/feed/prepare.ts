@@ -2,14 +2,16 @@
  * What a feed looks up before a turn: the homes of Alerts it has no presence of, or of all that a Snapshot lists when
  * that is to be verified, and where homeless ones go.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Actor } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { AlertMapper, MappedAlert } from './alert-mapper.ts';
+import { VERIFICATION_INTERVAL } from './machine.ts';
 import type { SnapshotReceived } from './messages.ts';
 import type { Home, Homes, Slots } from './ports.ts';
-import type { Teller } from './reports.ts';
 import type { FeedRows } from './rows.ts';
-import { VERIFICATION_INTERVAL } from './window.ts';
+import type { SnapshotEntry } from './snapshot.ts';
 
 /** Answer of {@link prepareTurn}, by fingerprint. */
 export interface Surroundings {
@@ -17,13 +19,21 @@ export interface Surroundings {
   readonly targets: ReadonlyMap<string, PublicId>;
   /** Alerts that are present here were looked up, too. */
   readonly verified: boolean;
+  /** What homeless firing entries were mapped to, where they are many. */
+  readonly mapped?: {
+    readonly mapper: AlertMapper;
+    readonly entries: ReadonlyMap<SnapshotEntry, MappedAlert>;
+  };
 }
+
+/** Entries looked at in one step: others are served between two. */
+const STEP_ENTRIES = 500;
 
 /** Null when every Alert of the Snapshot is present in the feed and that is relied upon (`verifies` false). */
 export function prepareTurn(
   actor: Pick<Actor<unknown, FeedRows>, 'rows'>,
   message: SnapshotReceived,
-  teller: Teller,
+  mapper: AlertMapper,
   ports: { readonly homes: Homes; readonly slots: Slots },
   verifies: boolean,
 ): Promise<Surroundings> | null {
@@ -34,21 +44,46 @@ export function prepareTurn(
 
   async function lookUp(): Promise<Surroundings> {
     const homes = await ports.homes.find(
-      teller.integration.id,
+      mapper.integration.id,
       asked.map(({ fingerprint }) => fingerprint),
     );
     const homeless = asked.filter(
       (entry) => entry.status === 'firing' && !homes.get(entry.fingerprint)?.live,
     );
     if (homeless.length === 0) return { homes, targets: new Map(), verified: verifies };
-    const ids = await ports.slots.ensure(homeless.map((entry) => teller.tell(entry).slot));
+    const mapped = await mappedInSteps(homeless, mapper);
+    const ids = await ports.slots.ensure([...mapped.values()].map(({ slot }) => slot));
     const targets = new Map<string, PublicId>();
     for (const [index, { fingerprint }] of homeless.entries()) {
       const id = ids[index];
       if (id !== undefined) targets.set(fingerprint, id);
     }
-    return { homes, targets, verified: verifies };
+    // Kept for the turn of a large Snapshot; a few are mapped again at less cost.
+    const isMany = homeless.length >= STEP_ENTRIES;
+    return { homes, targets, verified: verifies, ...(isMany ? { mapped: { mapper, entries: mapped } } : {}) };
   }
+}
+
+async function mappedInSteps(
+  entries: readonly SnapshotEntry[],
+  mapper: AlertMapper,
+): Promise<ReadonlyMap<SnapshotEntry, MappedAlert>> {
+  const mapped = new Map<SnapshotEntry, MappedAlert>();
+  for (const entry of entries) {
+    if (mapped.size % STEP_ENTRIES === STEP_ENTRIES - 1) await setImmediate();
+    mapped.set(entry, mapper.map(entry));
+  }
+  return mapped;
+}
+
+/** An entry as it was mapped before the turn, if the configuration is still the same. */
+export function mappedIn(
+  surroundings: Surroundings | undefined,
+  mapper: AlertMapper,
+  entry: SnapshotEntry,
+): MappedAlert {
+  const known = surroundings?.mapped;
+  return (known?.mapper === mapper ? known.entries.get(entry) : undefined) ?? mapper.map(entry);
 }
 
 export function homeIn(surroundings: Surroundings | undefined, fingerprint: string): Home | null {
@@ -56,7 +91,7 @@ export function homeIn(surroundings: Surroundings | undefined, fingerprint: stri
 }
 
 /**
- * Whether an Alert that is present here was found to fire nowhere: what was told of it never arrived, or its end did
+ * Whether an Alert that is present here was found to fire nowhere: what was sent about it never arrived, or its end did
  * not arrive here. One that was moved a while ago is on its way to another Alert Group with all that its feeds said.
  */
 export function isLostIn(

@@ -5,23 +5,64 @@ import type { PublicId } from '../../runtime/public-id.ts';
 /** One Alert that this feed lists or misses. An Alert that is gone here has no presence. Replaced, never mutated. */
 export interface Presence {
   readonly fingerprint: string;
-  /** The Alert Group that was told last; later parts take the same road, so that they arrive in order. */
+  /** The Alert Group that was sent to last; later parts take the same road, so that they arrive in order. */
   readonly groupId: PublicId;
   readonly state: 'listed' | 'missed';
   /**
-   * Receipt of the Snapshot that was told of it last, and in any case later than what was told before; of a miss, the
+   * Receipt of the Snapshot that was sent about it last, and in any case later than what was sent before; of a miss, the
    * start of that window. µs.
    */
   readonly since: Micros;
   /** Of one that is missed: when it was listed last, at the latest, µs. Null while it is listed, or not known. */
   readonly listedAt: Micros | null;
-  /** The start last told, µs. */
+  /** The newest start that this feed listed, µs; {@link NO_START} once it said that it is over. */
   readonly startsAt: Micros;
-  /** What was told last; {@link UNTOLD} when the next listing must be told whatever it says. */
+  /** What was told last; {@link UNSENT}, {@link UNSURE} or {@link olderEndDigest} when the next listing must be told. */
   readonly digest: string;
 }
 
-export const UNTOLD = '';
+/** Digest while an end that this feed reported is under way: every listing is told until the home has settled it. */
+export const UNSENT = '';
+
+/**
+ * Digest while the home may judge a listing as older than an end that this feed reported before, and ignore it: every
+ * listing is told until a Snapshot that opens a window lists the Alert. That one is newer than every such end by a
+ * duplicate window.
+ */
+export const UNSURE = 'unsure';
+
+export const NO_START: Micros = 0;
+
+/** How each {@link olderEndDigest} begins. */
+export const OLDER_END = 'older end ';
+
+/**
+ * Digest after a `status: resolved` Snapshot named the Alert with an older start `startsAt`, µs, than the presence's. An
+ * end that was reported before may still be under way, so that the presence is {@link UNSURE} once it is listed again.
+ */
+export function olderEndDigest(startsAt: Micros): string {
+  return `${OLDER_END}${startsAt}`;
+}
+
+/** The older start that {@link olderEndDigest} recorded, µs; null for every other presence. */
+export function olderEndOf({ digest }: Presence): Micros | null {
+  return digest.startsWith(OLDER_END) ? Number(digest.slice(OLDER_END.length)) : null;
+}
+
+/** Whether the digest is that of the entry told last, so that one that says the same need not be told. */
+export function isSure({ digest }: Presence): boolean {
+  return digest !== UNSENT && digest !== UNSURE && !digest.startsWith(OLDER_END);
+}
+
+/** Whether the feed said that the Alert is over, which its home has not confirmed yet, and has not listed it since. */
+export function isEnding({ startsAt, digest }: Presence): boolean {
+  return digest === UNSENT && startsAt === NO_START;
+}
+
+/** Whether the feed lists the Alert again after an end that its home has not confirmed yet. */
+export function isListedWhileEnding({ state, startsAt, digest }: Presence): boolean {
+  return digest === UNSENT && state === 'listed' && startsAt !== NO_START;
+}
 
 /** By fingerprint. */
 export type FeedRows = Map<string, Presence>;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseInstant } from '../../runtime/clock.ts';
-import { computeFingerprint } from './fingerprint.ts';
+import { computeFingerprint } from './identity.ts';
 import { parseSnapshot, type Snapshot } from './snapshot.ts';
 
 const ALERT = {
@@ -148,7 +148,11 @@ describe('what is no Snapshot', () => {
     ['alerts null', { ...GROUP, alerts: null }, 'alerts: missing'],
     ['alerts of another type', { ...GROUP, alerts: {} }, 'alerts: not an array'],
     ['another status', { ...GROUP, status: 'ok' }, 'status: neither "firing" nor "resolved"'],
-    ['a negative cut', { ...GROUP, truncatedAlerts: -1 }, 'truncatedAlerts: not an integer of 0 or more'],
+    [
+      'a negative cut',
+      { ...GROUP, truncatedAlerts: -1 },
+      'truncatedAlerts: not an integer from 0 to 2147483647',
+    ],
     ['an alert that is a text', { ...GROUP, alerts: [ALERT, 'x'] }, 'alerts[1]: not an object'],
     ['no labels', withAlert({ labels: undefined }), 'alerts[0].labels: missing'],
     ['a label that is a number', withAlert({ labels: { a: 1 } }), 'alerts[0].labels.a: not a string'],

@@ -2,23 +2,35 @@
 import { hash } from 'node:crypto';
 import { type Micros, parseInstant } from '../../runtime/clock.ts';
 import type { Labels } from '../model.ts';
-import { groupKeyHash } from './feed-key.ts';
-import { computeFingerprint } from './fingerprint.ts';
 import {
+  ANNOTATION_BOUNDS,
+  boundMap,
+  cleanText,
+  cutText,
   InvalidBody,
+  integerAt,
+  LABEL_BOUNDS,
+  LARGE_BODY,
+  LONGEST_GENERATOR_URL,
+  LONGEST_GROUP_KEY,
   listAt,
-  nonNegativeIntegerAt,
+  MOST_ALERTS,
+  MOST_TRUNCATED,
   objectAt,
   optionalTextAt,
+  scanBody,
   statusAt,
   stringMapAt,
   textAt,
-} from './json-fields.ts';
+  tooMany,
+} from './body.ts';
+import { computeFingerprint, groupKeyHash } from './identity.ts';
 
 /** One body, validated and normalised. Shared by every Stored Snapshot with the same bytes; never mutated. */
 export interface Snapshot {
+  /** Cut when it is long. */
   readonly groupKey: string;
-  /** Identity of the groupKey within an Integration. */
+  /** Identity of the whole groupKey within an Integration. */
   readonly groupKeyHash: string;
   readonly status: 'firing' | 'resolved';
   /** Each fingerprint once, in the order of the last mention. */
@@ -32,14 +44,19 @@ export interface Snapshot {
   readonly alertSet: string;
   /** Equal for bodies that say the same about the same Alerts, whichever replica of the sender wrote them. */
   readonly digest: string;
+  /** It takes long to process: stored apart from others (ingestion §4.3). */
+  readonly isLarge: boolean;
 }
+
+/** With so many entries a Snapshot is large however few bytes they take. */
+export const MANY_ENTRIES = 2_000;
 
 export interface SnapshotEntry {
   readonly fingerprint: string;
   readonly status: 'firing' | 'resolved';
   /** Cut to µs. */
   readonly startsAt: Micros;
-  /** As received, without Static labels. */
+  /** As received, without Static labels; cut when they are many or long, and so are the annotations. */
   readonly labels: Labels;
   readonly annotations: Labels;
   readonly generatorUrl: string | null;
@@ -54,12 +71,37 @@ export type ParsedBody =
 
 /** Reads a stored body. Never throws: what cannot be read is an answer (ingestion §4.2). */
 export function parseSnapshot(body: Uint8Array): ParsedBody {
+  const steps = parseSteps(body);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same for a large body, in steps of some ten milliseconds, with a pause between two. */
+export async function parseInSteps(body: Uint8Array, pause: () => Promise<unknown>): Promise<ParsedBody> {
+  const steps = parseSteps(body);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await pause();
+  }
+}
+
+function* parseSteps(body: Uint8Array): Generator<void, ParsedBody> {
+  if (body.length >= LARGE_BODY) {
+    const { problem } = scanBody(body);
+    if (problem !== null) return { ok: false, error: problem };
+    yield;
+  }
   const text = decode(body);
   if (text === null) return { ok: false, error: 'body: not UTF-8' };
+  if (body.length >= LARGE_BODY) yield;
   const json = parseJson(text);
   if (json === undefined) return { ok: false, error: 'body: not JSON' };
   try {
-    return { ok: true, snapshot: readSnapshot(json, cleanerFor(text)) };
+    const snapshot = yield* readSnapshot(json, cleanerFor(text), body.length >= LARGE_BODY);
+    return { ok: true, snapshot };
   } catch (error) {
     if (error instanceof InvalidBody) return { ok: false, error: error.message };
     throw error;
@@ -88,31 +130,36 @@ type Clean = (text: string) => string;
 
 /** U+0000 and unpaired surrogates can enter only through `\u` escapes; without one every text is taken as it is. */
 function cleanerFor(text: string): Clean | null {
-  return text.includes('\\u') ? clean : null;
+  return text.includes('\\u') ? cleanText : null;
 }
 
-/** Under the `u` flag \p{Surrogate} matches unpaired ones only. */
-function clean(text: string): string {
-  return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
-}
+/** Entries read in one step: with as many labels as a large body may have in an object, some 50 ms. */
+const STEP_ENTRIES = 50;
 
-function readSnapshot(json: unknown, cleaner: Clean | null): Snapshot {
+function* readSnapshot(
+  json: unknown,
+  cleaner: Clean | null,
+  isLargeBody: boolean,
+): Generator<void, Snapshot> {
   const fields = objectAt(json, 'body');
   const groupKey = cleaned(textAt(fields.groupKey, 'groupKey'), cleaner);
   const status = statusAt(fields.status, 'status');
   const alerts = listAt(fields.alerts, 'alerts');
-  const truncatedAlerts = nonNegativeIntegerAt(fields.truncatedAlerts, 'truncatedAlerts');
+  if (alerts.length > MOST_ALERTS) throw new InvalidBody('alerts', tooMany(alerts.length));
+  const truncatedAlerts = integerAt(fields.truncatedAlerts, 'truncatedAlerts', MOST_TRUNCATED);
   const reason = optionalTextAt(fields.notification_reason, 'notification_reason');
   const byFingerprint = new Map<string, SnapshotEntry>();
   for (let index = 0; index < alerts.length; index++) {
+    if (index % STEP_ENTRIES === STEP_ENTRIES - 1) yield;
     const entry = readEntry(alerts[index], `alerts[${index}]`, cleaner);
     // The last mention counts, and takes the last place.
     byFingerprint.delete(entry.fingerprint);
     byFingerprint.set(entry.fingerprint, entry);
   }
   const entries = [...byFingerprint.values()];
+  yield;
   return {
-    groupKey,
+    groupKey: cutText(groupKey, LONGEST_GROUP_KEY),
     groupKeyHash: groupKeyHash(groupKey),
     status,
     entries,
@@ -121,6 +168,7 @@ function readSnapshot(json: unknown, cleaner: Clean | null): Snapshot {
     notificationReason: reason,
     alertSet: digestOf(entries.map(({ fingerprint, status }) => `${fingerprint} ${status}`).sort()),
     digest: snapshotDigest(status, truncatedAlerts, entries),
+    isLarge: isLargeBody || entries.length >= MANY_ENTRIES,
   };
 }
 
@@ -134,18 +182,26 @@ function readEntry(json: unknown, place: string, cleaner: Clean | null): Snapsho
   const annotations =
     fields.annotations === undefined || fields.annotations === null
       ? {}
-      : cleanedMap(stringMapAt(fields.annotations, `${place}.annotations`), cleaner);
+      : boundMap(
+          cleanedMap(stringMapAt(fields.annotations, `${place}.annotations`), cleaner),
+          ANNOTATION_BOUNDS,
+        );
   const generatorUrl = optionalTextAt(fields.generatorURL, `${place}.generatorURL`);
   const fingerprint = optionalTextAt(fields.fingerprint, `${place}.fingerprint`);
   const entry = {
     fingerprint: fingerprint ? identityOf(cleaned(fingerprint, cleaner)) : computeFingerprint(received),
     status,
     startsAt,
-    labels: cleanedMap(received, cleaner),
+    labels: boundMap(cleanedMap(received, cleaner), LABEL_BOUNDS),
     annotations,
-    generatorUrl: generatorUrl ? cleaned(generatorUrl, cleaner) : null,
+    generatorUrl: generatorUrl ? linkOf(cleaned(generatorUrl, cleaner)) : null,
   };
   return { ...entry, digest: entryDigest(entry) };
+}
+
+/** Null for one that is too long: cut, it would lead somewhere else. */
+function linkOf(url: string): string | null {
+  return url.length <= LONGEST_GENERATOR_URL ? url : null;
 }
 
 function timeAt(text: string, place: string): Micros {

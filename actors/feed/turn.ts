@@ -1,9 +1,11 @@
-/** What a feed's turns are made of: what each records, sends and reports. */
+/** What a feed's turns record, send and report, and what they notify its Integration of (ingestion §5.1, §6.5). */
 import type { Actor, RecordedEffect, Send, Turn, TurnEnv } from '../../runtime/actor/index.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { alertGroupAddress, type SnapshotPart } from '../alert-group/messages.ts';
-import { routePathOf } from '../integration/route-path.ts';
+import { integrationAddress, type RepeatSampled, type TruncationTold } from '../integration/messages.ts';
+import { MOST_SAMPLES, routePathOf } from '../integration/rows.ts';
+import type { GroupPart } from './alert-mapper.ts';
 import type { Comparison } from './compare.ts';
 import type {
   FeedHeard,
@@ -12,12 +14,11 @@ import type {
   SnapshotReported,
   SnapshotSettled,
 } from './effects.ts';
-import { integrationOf } from './feed-key.ts';
-import type { FeedState } from './machine.ts';
+import { integrationOf } from './identity.ts';
+import type { FeedState, WindowVerdict } from './machine.ts';
 import type { SnapshotReceived } from './messages.ts';
-import type { GroupPart } from './parts.ts';
 import type { FeedRows, Presence } from './rows.ts';
-import type { WindowVerdict } from './window.ts';
+import { MANY_ENTRIES, type Snapshot } from './snapshot.ts';
 
 export type FeedActor = Actor<FeedState, FeedRows>;
 export type FeedTurn = Turn<FeedState>;
@@ -36,7 +37,7 @@ export function integrationIdOf(actor: FeedActor): PublicId {
   return integrationOf(actor.self.key) as PublicId;
 }
 
-export function keep(rows: FeedRows, { saved, removed }: Comparison): void {
+export function keep(rows: FeedRows, { saved, removed }: Pick<Comparison, 'saved' | 'removed'>): void {
   for (const presence of saved) rows.set(presence.fingerprint, presence);
   for (const fingerprint of removed) rows.delete(fingerprint);
 }
@@ -47,9 +48,31 @@ export function partsOf(
   head: Omit<SnapshotPart, 'type' | 'hops' | keyof GroupPart>,
 ): Send[] {
   return parts.map(({ groupId, ...said }) => {
-    const part: SnapshotPart = { type: 'part', ...head, ...said, hops: 0 };
+    const part: SnapshotPart = {
+      ...{ type: 'part', ...head, ...said, hops: 0 },
+      ...(isLargePart(said) ? { isLarge: true as const } : {}),
+    };
     return { to: alertGroupAddress(groupId), message: part };
   });
+}
+
+/** Characters of labels and annotations from which a part is large. */
+const LARGE_TEXTS = 512 * 1024;
+/** Fewer firing entries cannot hold so many, within the bounds of their texts; most parts are told by their number. */
+const FEW_ENTRIES = 5;
+
+function isLargePart(part: Omit<GroupPart, 'groupId'>): boolean {
+  const { firing, resolved, groupWideResolved, withdrawn, presences } = part;
+  const changes = resolved.length + groupWideResolved.length + withdrawn.length + presences.length;
+  if (firing.length + changes >= MANY_ENTRIES) return true;
+  if (firing.length < FEW_ENTRIES) return false;
+  let characters = 0;
+  for (const { report } of firing) {
+    for (const name in report.labels) characters += name.length + (report.labels[name] ?? '').length;
+    for (const name in report.annotations)
+      characters += name.length + (report.annotations[name] ?? '').length;
+  }
+  return characters >= LARGE_TEXTS;
 }
 
 export function recordsOf(
@@ -137,4 +160,92 @@ export function sendsOf(
     groupKey: message.snapshot.groupKey,
     duplicateWindow,
   });
+}
+
+/** What a feed tells its Integration: a repeat to learn from, and that its sender cuts its list (ingestion §5.1). */
+export type TellSample = (
+  feed: string,
+  before: FeedState,
+  message: SnapshotReceived,
+  verdict: WindowVerdict,
+) => readonly Send[];
+
+export function createTellSample(): TellSample {
+  const isWorthIt = createSampleThinning();
+  return (feed, before, { snapshot, receivedAt }, verdict) => {
+    const gap = repeatGap(before, snapshot, verdict, receivedAt);
+    const routePath = gap === null ? null : routePathOf(snapshot.groupKey);
+    const integrationId = integrationOf(feed);
+    if (gap === null || routePath === null || !isWorthIt(integrationId, routePath, receivedAt)) return [];
+    const message: RepeatSampled = { type: 'sample', routePath, gap, at: receivedAt };
+    return [{ to: integrationAddress(integrationId as PublicId), message }];
+  };
+}
+
+/** Sent on the way into a cut list and out of it. */
+export function tellTruncation(
+  feed: string,
+  before: FeedState,
+  after: FeedState,
+  groupKey: string,
+  at: Micros,
+): readonly Send[] {
+  const truncated = after.value === 'truncated';
+  if (truncated === (before.value === 'truncated')) return [];
+  const message: TruncationTold = {
+    type: 'truncation',
+    feed,
+    routePath: routePathOf(groupKey),
+    truncated,
+    at,
+  };
+  return [{ to: integrationAddress(integrationOf(feed) as PublicId), message }];
+}
+
+/** What a feed's repeats tell its Integration (ingestion §6.5). */
+const REPEAT_REASON = 'repeat interval elapsed';
+
+/**
+ * The gap between two windows, µs, when the Snapshot that opens the second one repeats the group: it says so, or, from a
+ * sender that gives no reasons, has the same Alerts in the same states as the opener before. Null otherwise.
+ */
+function repeatGap(
+  { context }: FeedState,
+  snapshot: Snapshot,
+  verdict: WindowVerdict,
+  receivedAt: Micros,
+): Micros | null {
+  if (verdict !== 'opens' || context.windowStart === null) return null;
+  const { notificationReason: reason } = snapshot;
+  const repeats = reason === null ? context.openedBy === snapshot.alertSet : reason === REPEAT_REASON;
+  return repeats ? receivedAt - context.windowStart : null;
+}
+
+/** Samples that may come at once, and how long one takes to become possible again. */
+interface Allowance {
+  readonly most: number;
+  readonly every: Micros;
+}
+
+/** A route path has no use for more: these many replace all that is known of it. */
+const OF_ROUTE: Allowance = { most: MOST_SAMPLES, every: SECOND };
+/** Keeps the actor of an Integration with very many groups from becoming the slowest part of ingestion. */
+const OF_INTEGRATION: Allowance = { most: 200, every: SECOND / 20 };
+/** Allowances kept in memory; beyond, all of them begin anew. */
+const MOST_KEPT = 10_000;
+
+/** Decides which samples are worth a message. Those that are left out are as good as those that are sent. */
+function createSampleThinning(): (integrationId: string, routePath: string, now: Micros) => boolean {
+  /** The instant at which each allowance is whole again. */
+  const wholeAt = new Map<string, Micros>();
+  return (integrationId, routePath, now) =>
+    take(`${integrationId} ${routePath}`, OF_ROUTE, now) && take(integrationId, OF_INTEGRATION, now);
+
+  function take(key: string, { most, every }: Allowance, now: Micros): boolean {
+    const whole = Math.max(wholeAt.get(key) ?? now, now);
+    if (whole - now > (most - 1) * every) return false;
+    if (wholeAt.size >= MOST_KEPT) wholeAt.clear();
+    wholeAt.set(key, whole + every);
+    return true;
+  }
 }

@@ -1,9 +1,12 @@
-/** What an Integration does as time passes: ingestion §6.4 to §6.6, §8 and §12, and the examples of §15 about them. */
+/**
+ * What an Integration does as time passes: ingestion §6.4 to §6.6, §8 and §12, and the examples of ingestion §15
+ * about them.
+ */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HOUR, MINUTE, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { IntegrationUnderTest, T } from './integration.fixture.ts';
-import { MOST_ROUTES } from './learned.ts';
+import { MOST_ROUTES } from './rows.ts';
 
 let lab: IntegrationUnderTest;
 
@@ -12,16 +15,17 @@ beforeEach(() => {
 });
 
 describe('a Heartbeat', () => {
-  it('that is off records nothing and never wakes', async () => {
+  it('that is off records nothing and wakes once in 25 hours', async () => {
     await lab.configure({ on: false });
     await lab.signal(10);
-    expect([lab.value, lab.wakeAt, lab.log]).toEqual(['not_configured', null, []]);
+    await lab.at(10 * 90_000);
+    expect([lab.value, lab.wakes, lab.log]).toEqual(['not_configured', 10, []]);
   });
 
   it('without a signal waits for ever', async () => {
     await lab.configure();
     await lab.at(100_000);
-    expect([lab.value, lab.wakes, lab.log]).toEqual(['waiting', 0, []]);
+    expect([lab.value, lab.wakes, lab.log]).toEqual(['waiting', 2, []]);
   });
 
   it('is lost once more than the timeout has passed since the last signal, and live with the next', async () => {
@@ -178,7 +182,7 @@ describe('Stale', () => {
 
   it('comes for what is missed before what is listed', async () => {
     await silentSinceT();
-    lab.feeds.set('K', { routePath: '{}/{team="db"}', heardAt: 600, alerts: [null, 0] });
+    lab.feeds.set('K', { routePath: '{}/{team="db"}', heardAt: 600, alerts: [null, 0], olderEnds: 0 });
     await lab.signals(60, 1_200);
     expect(staleAt()).toBeGreaterThanOrEqual(900);
     expect(staleAt()).toBeLessThanOrEqual(930);
@@ -261,6 +265,54 @@ describe('learned repeats', () => {
   });
 });
 
+describe('an Alert whose end was named with an older start', () => {
+  const HOURS_25 = 25 * 3_600;
+
+  it.each([
+    ['not_configured', async () => lab.configure({ on: false })],
+    ['waiting', async () => lab.configure()],
+    ['lost', async () => [await lab.configure(), await lab.signals(0, 600)]],
+  ])('is stale 25 hours after the last Snapshot while the Heartbeat is %s, alone', async (value, begin) => {
+    await begin();
+    await lab.at(1_000);
+    expect(lab.value).toBe(value);
+    lab.hear('other', 1_000, 3);
+    lab.hearOlderEnds('K', 1_010, 2);
+    await lab.at(HOURS_25 + 1_010);
+    expect(lab.log.filter((line) => line.includes('silent'))).toEqual([]);
+    await lab.at(HOURS_25 + 1_040);
+    expect(
+      lab.log.filter((line) => /silent|stale/.test(line)).map((line) => line.replace(/^\d+ /, '')),
+    ).toEqual(['silent K', 'stale 1/2']);
+    await lab.at(3 * HOURS_25);
+    expect(lab.log.filter((line) => line.includes('silent'))).toHaveLength(1);
+  });
+
+  it('counts by live time while the Heartbeat is live', async () => {
+    await lab.configure();
+    await lab.signal(0);
+    await lab.learn(300);
+    lab.hearOlderEnds('K', 0, 1);
+    await lab.signals(60, 960);
+    const [at = 0, ...others] = lab.log
+      .filter((line) => line.includes('silent'))
+      .map((line) => Number(line.split(' ')[0]));
+    expect(others).toEqual([]);
+    expect(at).toBeGreaterThanOrEqual(900);
+    expect(at).toBeLessThanOrEqual(930);
+  });
+
+  it('is looked for at once when the Heartbeat is lost', async () => {
+    await lab.configure();
+    await lab.signal(0);
+    lab.hearOlderEnds('K', 10 - HOURS_25, 1);
+    await lab.at(300);
+    expect(lab.log.filter((line) => line.includes('silent'))).toEqual([]);
+    await lab.at(330);
+    expect(lab.log.filter((line) => line.includes('silent'))).toEqual(['310 silent K']);
+  });
+});
+
 describe('a cut list', () => {
   it('raises an alert while any feed has one (#21)', async () => {
     await lab.truncate('K1');
@@ -299,7 +351,6 @@ describe('a cut list', () => {
       'silent K',
       'resolve SvcSnapshotTruncated',
     ]);
-    expect(lab.wakeAt).toBeNull();
   });
 
   it('does not end by silence while the Heartbeat is lost', async () => {

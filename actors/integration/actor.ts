@@ -1,11 +1,17 @@
 /** The Integration as the engine runs it: its Heartbeat, what it learned of its senders, and its end. */
 import type { Actor, ActorDefinition, TurnEnv } from '../../runtime/actor/index.ts';
-import { type Clock, SECOND } from '../../runtime/clock.ts';
+import { type Clock, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { checkFeeds, type FeedsLookedAt, hurryCheck, lookAtFeeds, postponeCheck } from './check-feeds.ts';
-import { endWhatFires, type Leftovers } from './deletion.ts';
-import { doubtHeartbeat, type HeartbeatEvidence } from './doubt.ts';
-import { staleAfter, withSample } from './learned.ts';
+import { alertGroupAddress, type IntegrationDeleted } from '../alert-group/messages.ts';
+import { TOLERATED } from '../system/downtime.ts';
+import {
+  checkFeeds,
+  type FeedsLookedAt,
+  hurryCheck,
+  keepLooking,
+  lookAtFeeds,
+  postponeCheck,
+} from './check-feeds.ts';
 import {
   type Configured,
   type Deleted,
@@ -14,18 +20,18 @@ import {
   type RepeatSampled,
   type TruncationTold,
 } from './messages.ts';
-import type { IntegrationWatch } from './ports.ts';
-import { emptyIntegrationRows, type IntegrationRows } from './rows.ts';
+import type { HeartbeatEvidence, IntegrationWatch, Leftovers } from './ports.ts';
+import { emptyIntegrationRows, type IntegrationRows, staleAfter, withSample } from './rows.ts';
 import {
   type IntegrationState,
+  IntegrationTurn,
   isGone,
   lostAt,
   persistIntegration,
   restoreIntegration,
   SCHEMA,
   startIntegration,
-} from './state.ts';
-import { IntegrationTurn } from './turn.ts';
+} from './turn.ts';
 
 export interface IntegrationDependencies {
   readonly watch: IntegrationWatch;
@@ -42,7 +48,7 @@ interface Surroundings {
 type IntegrationActor = Actor<IntegrationState, IntegrationRows>;
 export type IntegrationDefinition = ActorDefinition<IntegrationState, IntegrationRows, IntegrationMessage>;
 
-/** Defines the actor kind `integration`; its rows come from the loader in storage/integration-states.ts. */
+/** Defines the actor kind `integration`; its rows come from the loader in storage/integrations/states.ts. */
 export function createIntegrationActor(dependencies: IntegrationDependencies): IntegrationDefinition {
   return {
     kind: INTEGRATION,
@@ -59,6 +65,7 @@ export function createIntegrationActor(dependencies: IntegrationDependencies): I
     receive(actor, message, env) {
       const turn = new IntegrationTurn(actor, env);
       receive(turn, message, env);
+      keepLooking(turn, actor.state.snapshot.value);
       return turn.finish();
     },
   };
@@ -126,7 +133,6 @@ function configure(turn: IntegrationTurn, message: Configured): void {
   if (heartbeat.enabled && isOff) turn.step({ type: 'heartbeat_on', timeout });
   else if (!heartbeat.enabled && !isOff) turn.step({ type: 'heartbeat_off' });
   else if (timeout !== turn.state.snapshot.context.timeout) turn.step({ type: 'timeout_changed', timeout });
-  if (!heartbeat.enabled && turn.rows.truncated.size > 0) hurryCheck(turn);
 }
 
 function remove(turn: IntegrationTurn, message: Deleted, leftovers: Leftovers | undefined): void {
@@ -139,9 +145,7 @@ function remove(turn: IntegrationTurn, message: Deleted, leftovers: Leftovers | 
 }
 
 function signal(turn: IntegrationTurn, at: number): void {
-  const before = turn.state.snapshot.value;
   turn.step({ type: 'signal', at });
-  if (turn.state.snapshot.value === 'live' && before !== 'live') hurryCheck(turn);
 }
 
 function learn(turn: IntegrationTurn, { routePath, gap, at }: RepeatSampled): void {
@@ -149,7 +153,7 @@ function learn(turn: IntegrationTurn, { routePath, gap, at }: RepeatSampled): vo
   const before = turn.rows.routes.get(routePath);
   const route = withSample(before, { path: routePath, gap, at });
   turn.learn(route);
-  // What was not looked for so soon may be stale by now.
+  // A shorter interval may make presences stale at once.
   const isSooner = staleAfter(route.interval) < staleAfter(before?.interval ?? null);
   if (isSooner && turn.state.snapshot.value === 'live') hurryCheck(turn);
 }
@@ -163,4 +167,57 @@ function hearTruncation(turn: IntegrationTurn, message: TruncationTold): void {
   }
   turn.beginTruncation({ feed, routePath, since: at });
   if (turn.state.snapshot.value === 'not_configured') hurryCheck(turn);
+}
+
+/**
+ * Our own downtime never counts as a lost Heartbeat. A downtime that is over is recorded; one that is just ending is not
+ * recorded yet, but the Leader's last sign of life is then old.
+ */
+function doubtHeartbeat(turn: IntegrationTurn, evidence: HeartbeatEvidence): void {
+  const deadline = lostAt(turn.state);
+  if (deadline === null || turn.now <= deadline) return;
+  const { storedSignalAt, markedAt, downtimeEndedAt } = evidence;
+  const { lastSignalAt, awaitedAt, excusedUntil } = turn.state.snapshot.context;
+  const isEnding = markedAt !== null && turn.now - markedAt > TOLERATED;
+  const until = Math.max(excusedUntil ?? 0, downtimeEndedAt ?? 0, isEnding ? turn.now : 0);
+  const awaited = Math.max(awaitedAt ?? 0, storedSignalAt ?? 0);
+  turn.step({
+    type: 'excused',
+    awaitedAt: awaited > (lastSignalAt ?? 0) ? awaited : null,
+    until: until > (lastSignalAt ?? 0) ? until : null,
+  });
+  const next = lostAt(turn.state);
+  if (next !== null && turn.now > next) turn.step({ type: 'silence' });
+}
+
+/** The end of a deleted Integration: what was accepted before is processed, then what fires resolves (ingestion §8). */
+const NEXT_LOOK: Micros = SECOND;
+
+/** An Alert on its way from one Alert Group to another has arrived by then, also when a replica died meanwhile. */
+const LAST_LOOK: Micros = 5 * MINUTE;
+
+function endWhatFires(turn: IntegrationTurn, { isPending, groups }: Leftovers): void {
+  if (isPending || groups.length > 0) turn.step({ type: 'leftovers_found' });
+  if (isPending) {
+    turn.step({ type: 'check_planned', at: turn.now + NEXT_LOOK });
+    return;
+  }
+  const message: IntegrationDeleted = {
+    type: 'integration_deleted',
+    integrationId: turn.id,
+    name: turn.state.name,
+    at: turn.now,
+  };
+  for (const group of groups) turn.send({ to: alertGroupAddress(group), message });
+  if (groups.length > 0) {
+    turn.step({ type: 'check_planned', at: turn.now + NEXT_LOOK });
+    return;
+  }
+  if (turn.state.snapshot.value === 'settling') {
+    turn.step({ type: 'ended' });
+    return;
+  }
+  turn.step({ type: 'emptied' });
+  turn.step({ type: 'check_planned', at: turn.now + LAST_LOOK });
+  turn.record({ type: 'integration.ended', integrationId: turn.id, at: turn.now });
 }

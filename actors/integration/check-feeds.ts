@@ -1,41 +1,47 @@
-/** The look at what senders do not list any more because they are silent as a whole (ingestion §6.4, §6.6). */
+/** The stale check: finds sender groups that are silent as a whole, so that their Alerts turn stale (ingestion §6.4, §6.6). */
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { type FeedSilent, feedAddress } from '../feed/messages.ts';
-import { staleAfter, UNLEARNED_STALE_AFTER } from './learned.ts';
-import { instantBefore, liveTimeBetween } from './live-time.ts';
+import { instantBefore, liveTimeBetween } from './machine.ts';
 import type { FeedsSeen, IntegrationWatch, SilentFeed } from './ports.ts';
-import type { IntegrationRows } from './rows.ts';
-import { CHECK_PAUSE, type IntegrationState, isAlive, isGone } from './state.ts';
-import type { IntegrationTurn } from './turn.ts';
+import { type IntegrationRows, staleAfter, UNLEARNED_STALE_AFTER } from './rows.ts';
+import { CHECK_PAUSE, type IntegrationState, type IntegrationTurn, isAlive, isGone } from './turn.ts';
 
-/** Feeds told in one turn. */
+/** Feeds notified in one turn. */
 export const FEEDS_AT_ONCE = 500;
 
 export interface FeedsLookedAt {
-  /** Null when a Snapshot turned up that may list what looks silent. */
+  readonly sight: Exclude<Sight, 'none'>;
+  /** Null when a Snapshot arrived meanwhile that may list what looks silent. */
   readonly seen: FeedsSeen | null;
-  /** Of presences that count as stale, the last listing was before this, by route path. */
+  /** By route path: a presence is stale when its last listing is older than this. */
   readonly cutoffs: ReadonlyMap<string, Micros>;
-  /** The same for route paths that nothing is learned of. */
+  /** The same for route paths without a learned repeat interval. */
   readonly unlearnedCutoff: Micros;
 }
 
-/** A look reads all feeds of the Integration; processing.stale_check allows 30 s. */
+/** A check reads all feeds of the Integration, so it must not run too often; processing.stale_check allows 30 s. */
 const LEAST_BETWEEN_CHECKS: Micros = 20 * SECOND;
 
-/** Before every instant: nothing is so old. */
+/** A cutoff before every instant: nothing is stale. */
 const NEVER: Micros = 0;
 
-/** Whether feeds that are silent may have Alerts that are stale, or just lists that were cut. */
-type Sight = 'presences' | 'truncated' | 'none';
+/**
+ * Which presences silence makes stale. While a Heartbeat is live: all, judged by live time. Otherwise, judged by the
+ * clock: only those whose last entry was resolved with an older start, and, with the Heartbeat off, those of truncated
+ * groups.
+ */
+type Sight = 'all' | 'older_ends' | 'older_ends_and_truncated' | 'none';
 
-function sightOf(state: IntegrationState, rows: IntegrationRows, now: Micros): Sight {
-  if (state.snapshot.value === 'not_configured') return rows.truncated.size > 0 ? 'truncated' : 'none';
-  return isAlive(state, now) ? 'presences' : 'none';
+function sightOf(state: IntegrationState, now: Micros): Sight {
+  if (isGone(state)) return 'none';
+  const { value } = state.snapshot;
+  if (value === 'not_configured') return 'older_ends_and_truncated';
+  if (value !== 'live') return 'older_ends';
+  return isAlive(state, now) ? 'all' : 'none';
 }
 
-/** Null while it is not time, or nothing proves that the sender's path works. */
+/** Null when no check is due, or while a live Heartbeat is overdue and proves nothing. */
 export function lookAtFeeds(
   watch: IntegrationWatch,
   id: PublicId,
@@ -45,13 +51,13 @@ export function lookAtFeeds(
 ): Promise<FeedsLookedAt> | null {
   const { checkAt } = state.snapshot.context;
   if (checkAt === null || now < checkAt) return null;
-  const sight = sightOf(state, rows, now);
+  const sight = sightOf(state, now);
   return sight === 'none' ? null : look(watch, id, state, rows, now, sight);
 }
 
 /**
- * What waits to be processed may list what looks silent: silence is judged as of the receipt of the oldest, so that one
- * whose Snapshots never end is judged, too.
+ * A queued Snapshot may list what looks silent, so silence is judged as of the receipt of the oldest one. Judging goes on
+ * that way even when the queue never empties.
  */
 async function look(
   watch: IntegrationWatch,
@@ -62,26 +68,26 @@ async function look(
   sight: Exclude<Sight, 'none'>,
 ): Promise<FeedsLookedAt> {
   const asOf = Math.min(now, (await watch.waitingSince(id)) ?? now);
-  const isOff = sight === 'truncated';
+  const isByClock = sight !== 'all';
   const { gaps } = state.snapshot.context;
-  const before = (span: Micros) => (isOff ? asOf - span : (instantBefore(gaps, asOf, span) ?? NEVER));
+  const before = (span: Micros) => (isByClock ? asOf - span : (instantBefore(gaps, asOf, span) ?? NEVER));
   const unlearnedCutoff = before(UNLEARNED_STALE_AFTER);
   const cutoffs = new Map<string, Micros>();
-  if (!isOff) {
+  if (!isByClock) {
     for (const { path, interval } of rows.routes.values()) cutoffs.set(path, before(staleAfter(interval)));
   }
-  const query = { cutoffs, unlearnedCutoff, onlyTruncated: isOff, limit: FEEDS_AT_ONCE };
+  const query = { cutoffs, unlearnedCutoff, among: sight, limit: FEEDS_AT_ONCE };
   const seen = await watch.silentFeeds(id, query);
-  // One that came before the feeds were read waits still, or its feed has heard it and says so.
+  // A Snapshot that arrived before the feeds were read is still queued, or its feed has recorded it.
   const isOutdated = seen.silent.length > 0 && ((await watch.waitingSince(id)) ?? asOf) < asOf;
-  return { seen: isOutdated ? null : seen, cutoffs, unlearnedCutoff };
+  return { sight, seen: isOutdated ? null : seen, cutoffs, unlearnedCutoff };
 }
 
-/** Tells silent feeds, and plans the next look. */
-export function checkFeeds(turn: IntegrationTurn, { seen, cutoffs, unlearnedCutoff }: FeedsLookedAt): void {
-  const sight = sightOf(turn.state, turn.rows, turn.now);
-  // The Heartbeat fell silent, or everything was told, since the feeds were read.
-  if (sight === 'none' || seen === null) {
+/** Notifies silent feeds, and plans the next check. */
+export function checkFeeds(turn: IntegrationTurn, looked: FeedsLookedAt): void {
+  const { sight, seen, cutoffs, unlearnedCutoff } = looked;
+  // The Heartbeat was lost or recovered since the feeds were read.
+  if (sight !== sightOf(turn.state, turn.now) || seen === null) {
     planCheck(turn, turn.now + CHECK_PAUSE);
     return;
   }
@@ -90,9 +96,8 @@ export function checkFeeds(turn: IntegrationTurn, { seen, cutoffs, unlearnedCuto
   const counts = { groups: 0, alerts: 0 };
   for (const feed of seen.silent) {
     const cutoff = cutoffOf(feed.routePath);
-    const isStale = sight === 'presences' && feed.presences > 0;
-    turn.send({ to: feedAddress(feed.feed), message: silent(turn, feed, cutoff, isStale) });
-    if (!isStale) continue;
+    turn.send({ to: feedAddress(feed.feed), message: silent(turn, feed, cutoff, sight) });
+    if (feed.presences === 0) continue;
     counts.groups += 1;
     counts.alerts += feed.presences;
   }
@@ -102,27 +107,36 @@ export function checkFeeds(turn: IntegrationTurn, { seen, cutoffs, unlearnedCuto
   if (counts.alerts > 0) {
     turn.perform({ type: 'integration.alerts_stale', integrationId: turn.id, ...counts });
   }
-  const isOver = sightOf(turn.state, turn.rows, turn.now) === 'none';
-  planCheck(turn, isOver ? null : nextCheckAt(turn, seen, sight));
+  planCheck(turn, nextCheckAt(turn, seen, sight));
 }
 
-function silent(turn: IntegrationTurn, feed: SilentFeed, cutoff: Micros, stale: boolean): FeedSilent {
-  const { groupKey, heardAt } = feed;
-  return { type: 'silent', groupKey, heardAt, cutoff, stale, at: turn.now };
+function silent(turn: IntegrationTurn, feed: SilentFeed, cutoff: Micros, sight: Sight): FeedSilent {
+  const { groupKey, heardAt, presences } = feed;
+  const onlyOlderEnds = sight === 'all' ? {} : { onlyOlderEnds: true as const };
+  return { type: 'silent', groupKey, heardAt, cutoff, stale: presences > 0, ...onlyOlderEnds, at: turn.now };
 }
 
-/** A look is due soon, whatever was planned. */
+/** Moves the next check forward. */
 export function hurryCheck(turn: IntegrationTurn): void {
   const { checkAt } = turn.state.snapshot.context;
   const soon = turn.now + CHECK_PAUSE;
   if (checkAt === null || checkAt > soon) planCheck(turn, soon);
 }
 
-/** There was nothing to look at although a look was planned: nothing proves that the path works, or no list is cut. */
+/** A due check did not run, because nothing proves at the moment that the path works: plans the next one. */
 export function postponeCheck(turn: IntegrationTurn): void {
+  const { checkAt } = turn.state.snapshot.context;
+  if (checkAt !== null && checkAt <= turn.now && !isGone(turn.state)) planCheck(turn, turn.now + CHECK_PAUSE);
+}
+
+/**
+ * A check is always planned, at the latest {@link UNLEARNED_STALE_AFTER} ahead, so that a feed that falls silent after one
+ * check is found by the next in time. A change of the Heartbeat's state changes the clock, so a check may be due at once.
+ */
+export function keepLooking(turn: IntegrationTurn, valueBefore: string): void {
   const { value, context } = turn.state.snapshot;
-  if (context.checkAt === null || context.checkAt > turn.now || isGone(turn.state)) return;
-  turn.step({ type: 'check_planned', at: value === 'live' ? turn.now + CHECK_PAUSE : null });
+  if (isGone(turn.state) || (context.checkAt !== null && value === valueBefore)) return;
+  hurryCheck(turn);
 }
 
 function planCheck(turn: IntegrationTurn, at: Micros | null): void {
@@ -138,13 +152,13 @@ function nextCheckAt(turn: IntegrationTurn, seen: FeedsSeen, sight: Exclude<Sigh
   if (seen.silent.length >= FEEDS_AT_ONCE) return now + CHECK_PAUSE;
   const { gaps } = turn.state.snapshot.context;
   const spanOf = (routePath: string | null) =>
-    sight === 'truncated'
+    sight !== 'all'
       ? UNLEARNED_STALE_AFTER
       : staleAfter(routePath === null ? null : (rows.routes.get(routePath)?.interval ?? null));
   const passed = (since: Micros) =>
-    sight === 'truncated' ? now - since : liveTimeBetween(gaps, Math.min(since, now), now);
+    sight !== 'all' ? now - since : liveTimeBetween(gaps, Math.min(since, now), now);
   let next = now + UNLEARNED_STALE_AFTER;
-  if (sight === 'presences') {
+  if (sight === 'all') {
     for (const { interval } of rows.routes.values()) next = Math.min(next, now + staleAfter(interval));
   }
   for (const { routePath, listedAt } of seen.next) {

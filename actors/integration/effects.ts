@@ -2,8 +2,7 @@
 import type { PerformedEffect, RecordedEffect } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { LearnedRoute } from './learned.ts';
-import type { TruncatedFeed } from './rows.ts';
+import type { LearnedRoute, TruncatedFeed } from './rows.ts';
 
 /** What the API and the metrics show of it. */
 export interface IntegrationSaved extends RecordedEffect {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
 import { heartbeatState, integrationWarnings } from './heartbeat.ts';
 
 const integration = (given: {
@@ -7,6 +8,7 @@ const integration = (given: {
   readonly lastSignalAt?: number | null;
   readonly lostSince?: number | null;
   readonly truncatedGroups?: number;
+  readonly failedSnapshots?: { count: number; snapshotId: PublicId; receivedAt: number; error: string };
   readonly longRepeats?: readonly { routePath: string; interval: number }[];
   readonly builtin?: boolean;
 }) => ({
@@ -21,6 +23,7 @@ const integration = (given: {
   lastSignalAt: null,
   lostSince: null,
   truncatedGroups: 0,
+  failedSnapshots: null,
   longRepeats: [],
   ...given,
 });
@@ -39,14 +42,27 @@ describe('the Heartbeat that is shown', () => {
 
 describe('warnings', () => {
   it('come in their order, one for each route path that repeats itself seldom', () => {
+    const failedSnapshots = {
+      count: 1,
+      snapshotId: 'SS1' as PublicId,
+      receivedAt: 9,
+      error: 'body: not JSON',
+    };
     const longRepeats = [
       { routePath: 'a', interval: 2 * HOUR },
       { routePath: 'b', interval: 4 * HOUR },
     ];
-    const shown = integration({ lastSignalAt: 5, lostSince: 5, truncatedGroups: 2, longRepeats });
+    const shown = integration({
+      lastSignalAt: 5,
+      lostSince: 5,
+      truncatedGroups: 2,
+      failedSnapshots,
+      longRepeats,
+    });
     expect(integrationWarnings(shown)).toEqual([
       { kind: 'heartbeat_lost', since: 5 },
       { kind: 'snapshot_truncated', truncatedGroups: 2 },
+      { kind: 'snapshot_failed', ...failedSnapshots },
       { kind: 'long_repeat_interval', routePath: 'a', interval: 2 * HOUR },
       { kind: 'long_repeat_interval', routePath: 'b', interval: 4 * HOUR },
     ]);

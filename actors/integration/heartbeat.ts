@@ -1,13 +1,14 @@
 /** What is known of an Integration's Heartbeat and what deserves attention (ingestion §11, §12). */
 import type { Micros } from '../../runtime/clock.ts';
-import type { StoredIntegration } from './ports.ts';
+import type { FailedSnapshots, StoredIntegration } from './ports.ts';
 
 export const HEARTBEAT_STATES = ['not_configured', 'waiting', 'live', 'lost'] as const;
+
 export type HeartbeatState = (typeof HEARTBEAT_STATES)[number];
 
 type Heart = Pick<StoredIntegration, 'fields' | 'lastSignalAt' | 'lostSince'>;
 
-/** A signal is stored before the actor hears of it: what is lost since an older one is lost no more. */
+/** A signal is stored before the actor receives it, so a newer stored signal ends a loss. */
 export function heartbeatState({ fields, lastSignalAt, lostSince }: Heart): HeartbeatState {
   if (!fields.heartbeat.enabled) return 'not_configured';
   if (lastSignalAt === null) return 'waiting';
@@ -19,17 +20,20 @@ export type IntegrationWarning =
   /** Since the last signal. */
   | { readonly kind: 'heartbeat_lost'; readonly since: Micros | null }
   | { readonly kind: 'snapshot_truncated'; readonly truncatedGroups: number }
+  | ({ readonly kind: 'snapshot_failed' } & FailedSnapshots)
   | { readonly kind: 'long_repeat_interval'; readonly routePath: string; readonly interval: Micros };
 
 /** In the order in which they are shown; never any on the built-in Integration. */
 export function integrationWarnings(
-  integration: Heart & Pick<StoredIntegration, 'builtin' | 'truncatedGroups' | 'longRepeats'>,
+  integration: Heart &
+    Pick<StoredIntegration, 'builtin' | 'truncatedGroups' | 'failedSnapshots' | 'longRepeats'>,
 ): readonly IntegrationWarning[] {
   if (integration.builtin) return [];
-  const { truncatedGroups, longRepeats } = integration;
+  const { truncatedGroups, failedSnapshots, longRepeats } = integration;
   return [
     ...heartbeatWarnings(integration),
     ...(truncatedGroups > 0 ? [{ kind: 'snapshot_truncated', truncatedGroups } as const] : []),
+    ...(failedSnapshots ? [{ kind: 'snapshot_failed', ...failedSnapshots } as const] : []),
     ...longRepeats.map(({ routePath, interval }) => ({
       kind: 'long_repeat_interval' as const,
       routePath,

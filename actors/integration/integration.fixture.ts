@@ -2,14 +2,13 @@
 import { type Turn, WAKE } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { InternalAlertRecorded } from '../internal-alerts/effects.ts';
+import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import { createIntegrationActor } from './actor.ts';
-import type { HeartbeatEvidence } from './doubt.ts';
 import type { IntegrationPerformed, IntegrationRecord } from './effects.ts';
 import type { Configured, IntegrationMessage } from './messages.ts';
-import type { FeedsSeen, IntegrationWatch, SilenceQuery } from './ports.ts';
+import type { FeedsSeen, HeartbeatEvidence, IntegrationWatch, SilenceQuery } from './ports.ts';
 import { emptyIntegrationRows } from './rows.ts';
-import type { IntegrationState } from './state.ts';
+import type { IntegrationState } from './turn.ts';
 
 export const T = 1_790_000_000 * SECOND;
 export const LAB = 'NT0000000000A1' as PublicId;
@@ -21,6 +20,8 @@ interface PretendedFeed {
   heardAt: number;
   /** When each of its Alerts was listed last: null with the last Snapshot, otherwise that many seconds after T. */
   alerts: (number | null)[];
+  /** Its last Snapshot called so many of them over, with an older start. */
+  olderEnds: number;
 }
 
 export class IntegrationUnderTest {
@@ -99,7 +100,13 @@ export class IntegrationUnderTest {
 
   /** A feed hears a Snapshot with as many Alerts. */
   hear(feed: string, seconds: number, alerts: number, routePath = ROUTE_PATH): void {
-    this.feeds.set(feed, { routePath, heardAt: seconds, alerts: Array(alerts).fill(null) });
+    this.feeds.set(feed, { routePath, heardAt: seconds, alerts: Array(alerts).fill(null), olderEnds: 0 });
+  }
+
+  /** A feed hears a final notification that names as many Alerts with an older start. */
+  hearOlderEnds(feed: string, seconds: number, alerts: number): void {
+    this.hear(feed, seconds, alerts);
+    this.feeds.set(feed, { ...(this.feeds.get(feed) as PretendedFeed), olderEnds: alerts });
   }
 
   learn(gap: number, routePath = ROUTE_PATH) {
@@ -133,7 +140,10 @@ export class IntegrationUnderTest {
       say(`${message.type} ${to.key}`);
       // The feed takes what it is told at once.
       const feed = this.feeds.get(to.key);
-      if (feed && message.type === 'silent' && 'stale' in message && message.stale) feed.alerts = [];
+      if (feed && message.type === 'silent' && 'stale' in message && message.stale) {
+        feed.alerts = 'onlyOlderEnds' in message ? feed.alerts.slice(feed.olderEnds) : [];
+        feed.olderEnds = 0;
+      }
     }
     for (const record of records as readonly (IntegrationRecord | InternalAlertRecorded)[]) {
       this.records.push(record);
@@ -170,14 +180,16 @@ export class IntegrationUnderTest {
     };
   }
 
-  #look({ cutoffs, unlearnedCutoff, onlyTruncated, limit }: SilenceQuery): FeedsSeen {
+  #look({ cutoffs, unlearnedCutoff, among, limit }: SilenceQuery): FeedsSeen {
     const silent: FeedsSeen['silent'][number][] = [];
     const next: FeedsSeen['next'][number][] = [];
-    for (const [feed, { routePath, heardAt, alerts }] of this.feeds) {
+    for (const [feed, { routePath, heardAt, alerts, olderEnds }] of this.feeds) {
       const isTruncated = this.#rows.truncated.has(feed);
-      if (!isTruncated && (onlyTruncated || alerts.length === 0)) continue;
+      const taken = among === 'all' ? alerts : Array<null>(olderEnds).fill(null);
+      const isTaken = isTruncated ? among !== 'older_ends' : taken.length > 0;
+      if (!isTaken) continue;
       const cutoff = cutoffs.get(routePath) ?? unlearnedCutoff;
-      const times = alerts.map((listed) => T + (isTruncated ? heardAt : (listed ?? heardAt)) * SECOND);
+      const times = taken.map((listed) => T + (isTruncated ? heardAt : (listed ?? heardAt)) * SECOND);
       const listedAt = Math.min(T + heardAt * SECOND, ...times);
       if (listedAt >= cutoff) next.push({ routePath, listedAt });
       else {

@@ -1,17 +1,17 @@
 /**
- * The statechart of an Integration: what its Heartbeat tells of the sender's path (ingestion §12), and its end (§8).
+ * The statechart of an Integration: the state of the sender's path by its Heartbeat (ingestion §12), and its end
+ * (ingestion §8).
  *
  * - `not_configured`: the Heartbeat is off; signals mean nothing.
  * - `waiting`: on, and no signal yet. Nothing is ever lost or stale.
- * - `live`: signals come; live time goes on.
- * - `lost`: none came for longer than the timeout. Live time stands still until the next one.
+ * - `live`: signals arrive; live time advances.
+ * - `lost`: none arrived for longer than the timeout. Live time stops until the next one.
  * - `deleting`: Snapshots from before the deletion are processed, then what fires is resolved.
  * - `settling`: nothing is left. What was on its way between Alert Groups at that moment is looked for once more.
  * - `deleted`: over.
  */
 import { assign, type SnapshotFrom, setup } from 'xstate';
 import type { Micros } from '../../runtime/clock.ts';
-import { type Gap, withGap } from './live-time.ts';
 
 export interface IntegrationContext {
   /** Of the Heartbeat, µs. A changed one counts from the next look on. */
@@ -140,4 +140,46 @@ export type IntegrationStateName = IntegrationSnapshot['value'];
 /** A signal ends all reasons to wait for it. */
 function heard(at: Micros): Partial<IntegrationContext> {
   return { lastSignalAt: at, awaitedAt: null, excusedUntil: null };
+}
+
+/** Time that does not count. */
+export interface Gap {
+  readonly from: Micros;
+  readonly to: Micros;
+}
+
+/** As many outages are told apart. Older ones become one, which makes live time shorter and Stale later, never earlier. */
+export const MOST_GAPS = 64;
+
+/** Adds a gap that is later than all others. */
+export function withGap(gaps: readonly Gap[], gap: Gap): readonly Gap[] {
+  const all = [...gaps, gap];
+  const [first, second, ...rest] = all;
+  if (all.length <= MOST_GAPS || !first || !second) return all;
+  return [{ from: first.from, to: second.to }, ...rest];
+}
+
+/** Live time that passed since an earlier instant, µs. Neither lies before the oldest gap. */
+export function liveTimeBetween(gaps: readonly Gap[], from: Micros, to: Micros): Micros {
+  let live = Math.max(0, to - from);
+  for (const gap of gaps) live -= Math.max(0, Math.min(gap.to, to) - Math.max(gap.from, from));
+  return live;
+}
+
+/**
+ * The instant before which more than `span` of live time has passed until `end`; null when there is none, because not
+ * so much passed since the first signal.
+ */
+export function instantBefore(gaps: readonly Gap[], end: Micros, span: Micros): Micros | null {
+  let until = end;
+  let left = span;
+  for (const gap of gaps.toReversed()) {
+    if (gap.from >= until) continue;
+    const stretch = Math.max(0, until - gap.to);
+    if (left < stretch) break;
+    left -= stretch;
+    until = gap.from;
+  }
+  const oldest = gaps[0]?.from ?? Number.NEGATIVE_INFINITY;
+  return until <= oldest ? null : until - left;
 }

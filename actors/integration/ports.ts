@@ -1,10 +1,8 @@
-/** What the configuration of Integrations needs from storage. Implemented in storage/integrations.ts. */
+/** What the configuration of Integrations needs from storage. Implemented in storage/integrations/integrations.ts. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Authorship } from '../audit.ts';
 import type { Labels } from '../model.ts';
-import type { Leftovers } from './deletion.ts';
-import type { HeartbeatEvidence } from './doubt.ts';
 
 /** What people write, in the API's own keys. */
 export interface IntegrationFields {
@@ -27,6 +25,8 @@ export interface StoredIntegration {
   readonly lostSince: Micros | null;
   /** Groups whose lists the sender cuts. */
   readonly truncatedGroups: number;
+  /** Null when none of late failed. */
+  readonly failedSnapshots: FailedSnapshots | null;
   /** Route paths that repeat themselves less often than every hour, by route path. */
   readonly longRepeats: readonly { readonly routePath: string; readonly interval: Micros }[];
   readonly lastSnapshotAt: Micros | null;
@@ -126,7 +126,7 @@ export interface AlertmanagerRoute {
   readonly truncatedGroups: number;
 }
 
-/** What the actor of an Integration asks before a turn. Committed data only; implemented in storage/integration-watch.ts. */
+/** What the actor of an Integration asks before a turn. Committed data only; implemented in storage/integrations/watch.ts. */
 export interface IntegrationWatch {
   heartbeat(id: PublicId): Promise<HeartbeatEvidence>;
   /**
@@ -144,8 +144,11 @@ export interface SilenceQuery {
   readonly cutoffs: ReadonlyMap<string, Micros>;
   /** Of every other route path, µs. */
   readonly unlearnedCutoff: Micros;
-  /** Only feeds whose lists are cut. */
-  readonly onlyTruncated: boolean;
+  /**
+   * `older_ends`: only presences that their sender called over with an older start, of feeds whose lists are not cut and
+   * that were not heard since the cutoff. `older_ends_and_truncated`: those of all feeds, and feeds whose lists are cut.
+   */
+  readonly among: 'all' | 'older_ends' | 'older_ends_and_truncated';
   /** How many feeds at most. */
   readonly limit: number;
 }
@@ -164,6 +167,36 @@ export interface SilentFeed {
   readonly routePath: string | null;
   /** Receipt of its last Snapshot, µs. */
   readonly heardAt: Micros;
-  /** Its presences that were listed before the cutoff for the last time. */
+  /** Its presences, of those asked for, that were listed before the cutoff for the last time. */
   readonly presences: number;
 }
+
+/** Bodies that were answered 202 and are no Snapshots, so nobody was told of what they say (ingestion §4.2). */
+export interface FailedSnapshots {
+  /** Received within the 24 h before the last Snapshot; at most 1,000 are counted. */
+  readonly count: number;
+  /** The newest. */
+  readonly snapshotId: PublicId;
+  readonly receivedAt: Micros;
+  /** Names the place in the body. */
+  readonly error: string;
+}
+
+export interface HeartbeatEvidence {
+  /** The newest signal that is stored; its message may still be on its way. */
+  readonly storedSignalAt: Micros | null;
+  /** The Leader's last sign of life; null before there was one. */
+  readonly markedAt: Micros | null;
+  /** When somebody led again after the last downtime; null when there never was one. */
+  readonly downtimeEndedAt: Micros | null;
+}
+
+export interface Leftovers {
+  /** Snapshots of it wait to be processed. */
+  readonly isPending: boolean;
+  /** Some of the Alert Groups with a firing Alert of it, those that a person resolved included. */
+  readonly groups: readonly PublicId[];
+}
+
+/** Alert Groups told in one turn. */
+export const GROUPS_AT_ONCE = 500;

@@ -1,6 +1,5 @@
-/** What an Integration owns besides its state: learned repeats, and feeds whose lists are cut. */
-import type { Micros } from '../../runtime/clock.ts';
-import { type LearnedRoute, LONG_REPEAT } from './learned.ts';
+/** What an Integration owns besides its state: repeats by route path, feeds with cut lists (ingestion §6.5). */
+import { HOUR, type Micros } from '../../runtime/clock.ts';
 
 export interface TruncatedFeed {
   /** Key of the feed. */
@@ -30,4 +29,79 @@ export function truncatedSince({ truncated }: IntegrationRows): Micros | null {
 
 export function isLong(route: LearnedRoute | undefined): boolean {
   return route !== undefined && route.interval > LONG_REPEAT;
+}
+
+/** Characters of the longest route path that is learned from: longer ones are no sender's own. */
+export const LONGEST_ROUTE_PATH = 4_096;
+
+/**
+ * The sender's route within a groupKey: what stands before the last `:` outside braces and double quotes; without one,
+ * the whole groupKey (ingestion §6.3). Null for one that is too long to be kept.
+ */
+export function routePathOf(groupKey: string): string | null {
+  const path = groupKey.slice(0, separatorsIn(groupKey, ':').at(-1));
+  return path.length > LONGEST_ROUTE_PATH ? null : path;
+}
+
+/**
+ * Where a character stands in a groupKey, or a part of one, outside braces and double quotes; a backslash inside quotes
+ * hides what follows it.
+ */
+export function separatorsIn(text: string, separator: string): number[] {
+  const found: number[] = [];
+  let depth = 0;
+  let isQuoted = false;
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index];
+    if (isQuoted) {
+      if (character === '\\') index += 1;
+      else if (character === '"') isQuoted = false;
+    } else if (character === '"') isQuoted = true;
+    else if (character === '{') depth += 1;
+    else if (character === '}') depth = Math.max(0, depth - 1);
+    else if (character === separator && depth === 0) found.push(index);
+  }
+  return found;
+}
+
+/** processing.repeat_samples. */
+export const MOST_SAMPLES = 9;
+/** Route paths of one Integration that are learned; the one that repeated itself longest ago makes room. */
+export const MOST_ROUTES = 1_000;
+/** Of the learned interval, the live time without a listing after which an Alert is stale (ingestion §1). */
+const INTERVALS_UNTIL_STALE = 3;
+/** The same while nothing is learned. */
+export const UNLEARNED_STALE_AFTER: Micros = 25 * HOUR;
+/** processing.long_repeat_warning. */
+export const LONG_REPEAT: Micros = HOUR;
+
+/** Replaced, never mutated. */
+export interface LearnedRoute {
+  readonly path: string;
+  /** The last gaps between two windows, oldest first, µs. Never empty. */
+  readonly samples: readonly Micros[];
+  /** Their median, µs. */
+  readonly interval: Micros;
+  /** When the newest sample was taken. */
+  readonly heardAt: Micros;
+}
+
+export function withSample(
+  route: LearnedRoute | undefined,
+  sample: { readonly path: string; readonly gap: Micros; readonly at: Micros },
+): LearnedRoute {
+  const samples = [...(route?.samples ?? []), sample.gap].slice(-MOST_SAMPLES);
+  return { path: sample.path, samples, interval: medianOf(samples), heardAt: sample.at };
+}
+
+export function staleAfter(interval: Micros | null): Micros {
+  return interval === null ? UNLEARNED_STALE_AFTER : INTERVALS_UNTIL_STALE * interval;
+}
+
+/** The mean of the middle two for an even count. */
+export function medianOf(samples: readonly Micros[]): Micros {
+  const sorted = samples.toSorted((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : Math.round(((sorted[middle - 1] ?? upper) + upper) / 2);
 }

@@ -1,5 +1,9 @@
 /** Configuration to paste into a sender, rendered with a token that is shown once (ingestion §2.4). */
 
+import { hash } from 'node:crypto';
+import { readDocuments } from '../../runtime/documents.ts';
+import { separatorsIn } from './rows.ts';
+
 export interface SnippetFor {
   /** Name of the Integration, as people wrote it. */
   readonly name: string;
@@ -7,6 +11,18 @@ export interface SnippetFor {
   readonly ingestUrl: string;
   readonly token: string;
 }
+
+interface Receiver {
+  readonly receiver: string;
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Every value becomes a double-quoted scalar. */
+const render = readDocuments<{ alertmanager: Receiver; heartbeat: Receiver }>(
+  `${import.meta.dirname}/snippets`,
+  (value) => quoted(String(value)),
+);
 
 export function ingestEndpoint(ingestUrl: string): string {
   return `${ingestUrl}/api/v1/ingest`;
@@ -18,57 +34,16 @@ export function heartbeatEndpoint(ingestUrl: string): string {
 
 /** Alertmanager: a receiver for Snapshots and a first child route that repeats often enough to learn absence from. */
 export function alertmanagerSnippet({ name, ingestUrl, token }: SnippetFor): string {
-  const receiver = quoted(`tocsin-${name}`);
-  return `receivers:
-  - name: ${receiver}
-    webhook_configs:
-      - url: ${quoted(ingestEndpoint(ingestUrl))}
-        send_resolved: true
-        max_alerts: 0
-        http_config:
-          authorization: { type: Bearer, credentials: ${quoted(token)} }
-route:
-  routes:
-    # Keep this route first. Alerts that always fire belong to the Heartbeat, not into Alert Groups.
-    - receiver: ${receiver}
-      matchers: ['alertname!~"TocsinHeartbeat|Watchdog"']
-      continue: true
-      # 5m to 15m. Tocsin learns from repeats that an alert is gone, and limits noise itself.
-      repeat_interval: 10m
-    # ... your own child routes ...
-    # Once a child route matches, Alertmanager leaves the receiver at the top unused. Keep a route for the rest last:
-    # - receiver: "<your default receiver>"
-`;
+  return render('alertmanager', { receiver: `tocsin-${name}`, url: ingestEndpoint(ingestUrl), token });
 }
 
 /** Two documents: a Prometheus rule that always fires, and the Alertmanager part that sends it every minute. */
 export function heartbeatSnippet({ name, ingestUrl, token }: SnippetFor): string {
-  const receiver = quoted(`tocsin-heartbeat-${name}`);
-  return `# Prometheus: a rule file. With kube-prometheus-stack leave it out and match alertname="Watchdog" below.
-groups:
-  - name: tocsin-heartbeat
-    rules:
-      - alert: TocsinHeartbeat
-        expr: vector(1)
----
-# Alertmanager
-receivers:
-  - name: ${receiver}
-    webhook_configs:
-      - url: ${quoted(heartbeatEndpoint(ingestUrl))}
-        send_resolved: false
-        http_config:
-          authorization: { type: Bearer, credentials: ${quoted(token)} }
-route:
-  routes:
-    # Keep this route above all others.
-    - receiver: ${receiver}
-      matchers: ['alertname="TocsinHeartbeat"']
-      continue: true
-      group_wait: 0s
-      group_interval: 1m
-      repeat_interval: 1m
-`;
+  return render('heartbeat', {
+    receiver: `tocsin-heartbeat-${name}`,
+    url: heartbeatEndpoint(ingestUrl),
+    token,
+  });
 }
 
 /** What JSON leaves as it is and YAML must not hold raw. */
@@ -80,4 +55,65 @@ export function quoted(text: string): string {
     UNPRINTABLE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** What to change in a sender whose route repeats itself too seldom (ingestion §10). */
+const REPEAT = 'repeat_interval: 10m';
+
+/**
+ * The routes that lead to a route path, nested as in Alertmanager's configuration, with a repeat interval on the last. A
+ * path that is not one of Alertmanager's gives the interval for the route at the top.
+ */
+export function routeSnippet(routePath: string): string {
+  const routes = matchersIn(routePath);
+  const lines = ['# Alertmanager: set it on the route that you have for this.', 'route:'];
+  let indent = '  ';
+  for (const matchers of routes) {
+    lines.push(`${indent}routes:`, `${indent}  - matchers: [${matchers.map(asciiQuoted).join(', ')}]`);
+    indent += '    ';
+  }
+  lines.push(`${indent}${REPEAT}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** The matchers of each route below the top one. */
+function matchersIn(routePath: string): readonly (readonly string[])[] {
+  const segments = split(routePath, '/');
+  if (!segments.every((segment) => segment.startsWith('{') && segment.endsWith('}'))) return [];
+  return segments
+    .slice(1)
+    .map((segment) =>
+      split(segment.slice(1, -1), ',').flatMap((matcher) => (matcher.trim() === '' ? [] : [matcher.trim()])),
+    );
+}
+
+function split(text: string, separator: string): string[] {
+  const places = separatorsIn(text, separator);
+  return [0, ...places.map((place) => place + 1)].map((begin, part) => text.slice(begin, places[part]));
+}
+
+const LAST_OF_FOUR_DIGITS = 0xffff;
+
+/** A YAML double-quoted scalar of ASCII alone: what a sender wrote can neither end it nor hide in it. */
+function asciiQuoted(text: string): string {
+  return JSON.stringify(text).replace(/[^\x20-\x7e]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code > LAST_OF_FOUR_DIGITS
+      ? `\\U${code.toString(16).padStart(8, '0')}`
+      : `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+}
+
+/** Integration tokens: what senders show with every Snapshot and Heartbeat (ingestion §2.3). */
+const PREFIX = 'svc_int_';
+const RANDOM_BYTES = 32;
+
+/** A new value: the prefix and 256 random bits in unpadded base64url. Shown once, kept nowhere. */
+export function newIntegrationToken(random: (size: number) => Uint8Array): string {
+  return PREFIX + Buffer.from(random(RANDOM_BYTES)).toString('base64url');
+}
+
+/** What is stored of a token. */
+export function tokenHash(value: string): Buffer {
+  return hash('sha256', value, 'buffer');
 }

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { INTERNAL_ALERT_NAMES } from './effects.ts';
 import { internalAlertsPage } from './page.ts';
-import { INTERNAL_ALERTS } from './registry.ts';
+import { INTERNAL_ALERT_NAMES, INTERNAL_ALERTS } from './registry.ts';
 
 const DOCS = path.resolve(import.meta.dirname, '..', '..', 'docs');
 

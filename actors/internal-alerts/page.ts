@@ -1,7 +1,6 @@
-/** The page docs/internal-alerts.md, written from the registry (internal-alerts §2.1.1). */
-import { internalFingerprint, internalGroupKey } from './body.ts';
-import { INTERNAL_ALERT_NAMES, type InternalAlertName } from './effects.ts';
-import { INTERNAL_ALERTS } from './registry.ts';
+/** The page docs/internal-alerts.md, written from the registry (internal-alerts §2.1 rule 1). */
+import { internalFingerprint, internalGroupKey } from './conditions.ts';
+import { INTERNAL_ALERT_NAMES, INTERNAL_ALERTS, type InternalAlertName } from './registry.ts';
 
 const HEAD = `# Internal alerts
 

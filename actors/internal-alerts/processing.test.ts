@@ -18,7 +18,7 @@ const raise = (world: InternalWorld) => world.record('raise', OPS);
 const resolve = (world: InternalWorld) => world.record('resolve', OPS);
 const later = (world: InternalWorld) => world.pass(MINUTE);
 
-describe('the table of internal-alerts §2.1.6', () => {
+describe('the table of internal-alerts §2.1 rule 6', () => {
   test('a raise of no Alert is a new firing, critical whatever the mapping says', async () => {
     const world = await settled(raise);
     expect(world.firing()).toEqual([{ name: 'ops', severityLevel: 'critical', severityRaw: null }]);

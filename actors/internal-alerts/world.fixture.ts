@@ -11,25 +11,26 @@ import { createAlertGroup } from '../alert-group/actor.ts';
 import type { GroupRecord } from '../alert-group/effects.ts';
 import { type AlertGroupMessage, alertGroupAddress } from '../alert-group/messages.ts';
 import { createContestedAlerts, slotKey } from '../alert-group/ports.ts';
+import { isLifecycle } from '../alert-group/reading/timeline.ts';
 import type { GroupRows } from '../alert-group/rows.ts';
 import { type GroupState, isMoved, isOpen, UNSTARTED } from '../alert-group/state.ts';
-import { isLifecycle } from '../alert-group/timeline.ts';
 import type { Directory, RouteConfig } from '../directory.ts';
 import { createFeedActor } from '../feed/actor.ts';
 import type { InternalAlertReported, SnapshotReported } from '../feed/effects.ts';
-import { feedKey } from '../feed/feed-key.ts';
+import { feedKey } from '../feed/identity.ts';
 import { type FeedMessage, feedAddress, type SnapshotReceived } from '../feed/messages.ts';
 import type { Home } from '../feed/ports.ts';
 import type { FeedRows } from '../feed/rows.ts';
 import { parseSnapshot } from '../feed/snapshot.ts';
 import { alertKey, type Labels, type UserActor } from '../model.ts';
-import { ON_CALL_POLICY } from '../route/profiles.ts';
-import { internalAlertBody, internalFingerprint } from './body.ts';
+import { ON_CALL_POLICY } from '../route/policy.ts';
 import {
   afterChange,
   afterEdit,
   afterEnd,
   type Condition,
+  internalAlertBody,
+  internalFingerprint,
   type LiveEntity,
   type Telling,
 } from './conditions.ts';

@@ -1,3 +1,4 @@
+/** JSONPath as a tree (RFC 9535), and the walk through its source. */
 /** JSONPath as a tree (RFC 9535). */
 
 export interface Path {
@@ -62,4 +63,89 @@ export function isSingular({ segments }: Path): boolean {
     const isOne = first?.kind === 'name' || first?.kind === 'index';
     return isOne && more.length === 0 && !isDescendant;
   });
+}
+
+/** Its message says what is wrong and where. */
+export class PathSyntax extends Error {
+  override readonly name = 'PathSyntax';
+}
+
+/** Filters and parentheses inside each other. */
+const MOST_NESTED = 50;
+
+export class PathReader {
+  at = 0;
+  readonly source: string;
+  #depth = 0;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.source.length;
+  }
+
+  /** Goes past `text` when it comes next. */
+  take(text: string): boolean {
+    if (!this.source.startsWith(text, this.at)) return false;
+    this.at += text.length;
+    return true;
+  }
+
+  expect(text: string): void {
+    if (!this.take(text)) throw this.failure(`${JSON.stringify(text)} is missing`);
+  }
+
+  /** @param pattern is sticky */
+  takeMatch(pattern: RegExp): string | null {
+    pattern.lastIndex = this.at;
+    const [found = null] = pattern.exec(this.source) ?? [];
+    this.at += found?.length ?? 0;
+    return found;
+  }
+
+  skipBlanks(): void {
+    this.takeMatch(/[ \t\n\r]*/y);
+  }
+
+  nested<Result>(read: () => Result): Result {
+    if (this.#depth === MOST_NESTED) throw this.failure('this is nested too deep');
+    this.#depth++;
+    const result = read();
+    this.#depth--;
+    return result;
+  }
+
+  unexpected(): PathSyntax {
+    if (this.isAtEnd) return this.failure('the path ends too early');
+    const character = String.fromCodePoint(this.source.codePointAt(this.at) ?? 0);
+    return this.failure(`unexpected ${JSON.stringify(character)}`);
+  }
+
+  failure(message: string): PathSyntax {
+    const column = [...this.source.slice(0, this.at)].length + 1;
+    return new PathSyntax(`character ${column}: ${message}`);
+  }
+}
+
+/** String literals of a JSONPath: JSON's escapes, in quotes of either kind (RFC 9535 §2.3.1.1). */
+const ESCAPED = String.raw`\\(?:[bfnrt/\\]|u(?:[0-9A-CE-Fa-ce-f][0-9A-Fa-f]{3}|[Dd][0-7][0-9A-Fa-f]{2}|[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}))`;
+const DOUBLE = new RegExp(String.raw`"(?:[^"\\\u{0}-\u{1f}\p{Surrogate}]|\\"|${ESCAPED})*"`, 'uy');
+const SINGLE = new RegExp(String.raw`'(?:[^'\\\u{0}-\u{1f}\p{Surrogate}]|\\'|${ESCAPED})*'`, 'uy');
+
+/** Null when no quote comes next. */
+export function readStringLiteral(reader: PathReader): string | null {
+  const quote = reader.source[reader.at];
+  if (quote !== '"' && quote !== "'") return null;
+  const literal = reader.takeMatch(quote === '"' ? DOUBLE : SINGLE);
+  if (literal === null) throw reader.failure('this is not a string of a JSONPath');
+  return JSON.parse(quote === '"' ? literal : doubleQuoted(literal));
+}
+
+function doubleQuoted(literal: string): string {
+  const inner = literal
+    .slice(1, -1)
+    .replace(/\\.|"/gs, (piece) => (piece === "\\'" ? "'" : piece === '"' ? '\\"' : piece));
+  return `"${inner}"`;
 }

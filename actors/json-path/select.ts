@@ -1,15 +1,12 @@
 /** Finds the nodes that a JSONPath selects, within bounded work (RFC 9535 §2). */
-import { compileSearch, type SearchRegex } from '../route/regex.ts';
-import { compares } from './compare.ts';
+import { compileSearch, type SearchRegex } from '../route/search.ts';
 import { JsonNumber, type JsonValue, readJson } from './json.ts';
-import type { Condition, Operand, Path, Query, Segment, Selector } from './path.ts';
-import { searchExpression } from './regexp.ts';
+import type { Condition, Operand, Operator, Path, Query, Segment, Selector } from './path.ts';
 
 /** Nodes looked at, and what expressions cost; some tenths of a second. */
 const MOST_STEPS = 200_000;
-/** Instructions of an expression times characters that one step pays for. */
-const EXPRESSION_WORK = 50;
-const COMPILING = 500;
+/** Steps of an expression that one step here pays for. */
+const EXPRESSION_WORK = 10;
 
 /** In the order of the RFC; null when finding them takes too much work. */
 export function selectNodes(path: Path, root: JsonValue): readonly JsonValue[] | null {
@@ -29,7 +26,7 @@ class TooMuchWork extends Error {
 class Selection {
   readonly #root: JsonValue;
   #steps = 0;
-  readonly #expressions = new Map<string, SearchRegex>();
+  readonly #expressions = new Map<string, SearchRegex | null>();
   readonly #literals = new Map<string, JsonValue>();
 
   constructor(root: JsonValue) {
@@ -151,19 +148,20 @@ class Selection {
     const expression = this.#value(operands.expression, node);
     if (typeof text !== 'string' || typeof expression !== 'string') return false;
     const regex = this.#compiled(searchExpression(expression, isWhole));
-    if (!regex.ok) return false;
-    this.#spend(Math.ceil((regex.size * text.length) / EXPRESSION_WORK));
-    return regex.exec(text, 0) !== null;
+    return regex?.has(text, 0, this.#spendOnExpression) ?? false;
   }
 
-  #compiled(expression: string): SearchRegex {
+  /** Null: no expression. */
+  #compiled(expression: string): SearchRegex | null {
     const known = this.#expressions.get(expression);
-    if (known) return known;
-    this.#spend(COMPILING);
-    const compiled = compileSearch(expression);
-    this.#expressions.set(expression, compiled);
-    return compiled;
+    if (known !== undefined) return known;
+    const compiled = compileSearch(expression, this.#spendOnExpression);
+    const usable = typeof compiled === 'string' ? null : compiled;
+    this.#expressions.set(expression, usable);
+    return usable;
   }
+
+  readonly #spendOnExpression = (steps: number): void => this.#spend(steps / EXPRESSION_WORK);
 
   #spend(steps: number): void {
     this.#steps += steps;
@@ -200,4 +198,56 @@ function lengthOf(value: JsonValue | undefined): number | null {
   if (typeof value === 'string') return [...value].length;
   if (isList(value)) return value.length;
   return isObject(value) ? value.size : null;
+}
+
+/** @param left undefined: nothing */
+function compares(operator: Operator, left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  switch (operator) {
+    case '==':
+      return isEqual(left, right);
+    case '!=':
+      return !isEqual(left, right);
+    case '<':
+      return isLess(left, right);
+    case '>':
+      return isLess(right, left);
+    case '<=':
+      return isLess(left, right) || isEqual(left, right);
+    case '>=':
+      return isLess(right, left) || isEqual(left, right);
+  }
+}
+
+function isLess(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  if (left instanceof JsonNumber && right instanceof JsonNumber) return order(left, right) < 0;
+  if (typeof left !== 'string' || typeof right !== 'string') return false;
+  return Buffer.compare(Buffer.from(left), Buffer.from(right)) < 0;
+}
+
+function isEqual(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  if (left instanceof JsonNumber && right instanceof JsonNumber) return order(left, right) === 0;
+  if (Array.isArray(left) && Array.isArray(right)) {
+    return left.length === right.length && left.every((item, index) => isEqual(item, right[index]));
+  }
+  if (!(left instanceof Map && right instanceof Map)) return left === right;
+  return left.size === right.size && [...left].every(([name, value]) => isEqual(value, right.get(name)));
+}
+
+const WHOLE = /^-?\d+$/;
+
+/** Whole numbers to their last digit, others as floats. */
+function order({ source: left }: JsonNumber, { source: right }: JsonNumber): number {
+  const [a, b] =
+    WHOLE.test(left) && WHOLE.test(right) ? [BigInt(left), BigInt(right)] : [Number(left), Number(right)];
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Expressions of `match` and `search` (RFC 9485) in the syntax of the engine that all expressions run on. */
+
+const PIECES = /\\.|\[(?:\\.|[^\]\\])*\]|\./gs;
+
+/** @param isWhole the expression is to match the whole text */
+function searchExpression(expression: string, isWhole: boolean): string {
+  const same = expression.replace(PIECES, (piece) => (piece === '.' ? String.raw`[^\n\r]` : piece));
+  return isWhole ? String.raw`\A(?:${same})\z` : same;
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { safeUrl } from '../messages/safe-url.ts';
 import { parseTemplate } from '../templates/index.ts';
+import { safeUrl } from '../text.ts';
 import { contextOf, renderLink } from './evaluate.ts';
 import { AT, alertWith, configurationOf, groupOf } from './links.fixture.ts';
 

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { templateLinks } from '../alert-group/links.ts';
+import { templateLinks } from '../alert-group/reading/alert-summary.ts';
 import type { TemplateGroup } from '../templates/data.ts';
-import type { LinkConfiguration } from './configuration.ts';
-import { evaluateLinks } from './evaluate.ts';
-import { EXPLORE } from './explore.ts';
-import { createLinkFailures } from './failures.ts';
+import { EXPLORE, type LinkConfiguration } from './configuration.ts';
+import { createLinkFailures, evaluateLinks } from './evaluate.ts';
 import { AT, alertWith, configurationOf, groupOf, type MadeTable, ruleOf } from './links.fixture.ts';
 import type { LinkRuleScope } from './ports.ts';
 

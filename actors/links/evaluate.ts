@@ -1,20 +1,25 @@
 /** The links of an Alert Group (messages §9.2): Link rules by name, then what its Alerts carry themselves. */
-import type { Micros, Monotonic } from '../../runtime/clock.ts';
+
+import { setImmediate } from 'node:timers/promises';
+import type { Micros } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { AlertLinks } from '../alert-group/links.ts';
-import { safeUrl } from '../messages/safe-url.ts';
-import { naturalOrder } from '../natural-order.ts';
+import type { AlertLinks } from '../alert-group/reading/alert-summary.ts';
+import type { StoredGroup } from '../alert-group/reading/readers.ts';
+import type { Directory } from '../directory.ts';
+import { type TemplateAlerts, templateGroup } from '../previews/samples.ts';
 import { type LinkSubject, linkRuleData, type TemplateAlert, type TemplateGroup } from '../templates/data.ts';
 import {
   plainFormat,
   type RenderContext,
+  type RenderTimer,
   renderTemplate,
   type Template,
   type TemplateError,
 } from '../templates/index.ts';
-import { cellOf, type LinkConfiguration } from './configuration.ts';
+import { naturalOrder, safeUrl } from '../text.ts';
+import { cellOf, type LinkConfiguration, type LinkRule, type LinkSource } from './configuration.ts';
 import type { LinkRuleScope } from './ports.ts';
-import type { LinkRule } from './rules.ts';
 
 /** Values of a label that get a link each. */
 const MOST_VALUES = 20;
@@ -28,7 +33,7 @@ export interface GroupLink {
 }
 
 /** A rule that gave no link because its template failed. */
-export interface FailedRule {
+interface FailedRule {
   readonly rule: Pick<LinkRule, 'id' | 'version' | 'name'>;
   readonly error: TemplateError;
 }
@@ -43,11 +48,11 @@ export interface LinkSettings {
   readonly now: Micros;
   /** The Organization's, a name of the IANA database. */
   readonly zone: string;
-  readonly monotonic?: Monotonic;
+  readonly monotonic?: RenderTimer;
 }
 
 /** The rules that an Alert Group with these common labels is run through. */
-export function rulesFor({ rules }: LinkConfiguration, commonLabels: TemplateGroup['commonLabels']) {
+function rulesFor({ rules }: LinkConfiguration, commonLabels: TemplateGroup['commonLabels']) {
   return rules.filter((rule) => rule.takes(commonLabels));
 }
 
@@ -65,7 +70,7 @@ export function evaluateLinks(
 }
 
 /**
- * The same a rule at a time, for callers who give way to others in between: many rules over many Alerts take their
+ * The same one rule at a time, for callers that yield to other work in between: many rules over many Alerts take their
  * time.
  */
 export function* evaluating(
@@ -157,4 +162,78 @@ export function renderLink(
 function eachOnce(links: readonly GroupLink[]): readonly GroupLink[] {
   const known = new Set<string>();
   return links.filter(({ url }) => !known.has(url) && known.add(url));
+}
+
+/** So many failures are remembered as told; an older one is told again. */
+const REMEMBERED = 10_000;
+
+export interface LinkFailures {
+  report(groupId: PublicId, failed: readonly FailedRule[]): void;
+}
+
+export function createLinkFailures(deps: {
+  readonly log: Log;
+  /** Counts failing templates, where metrics are kept. */
+  readonly count: () => void;
+}): LinkFailures {
+  const told = new Set<string>();
+  return {
+    report(groupId, failed) {
+      for (const { rule, error } of failed) {
+        deps.count();
+        // A rule that was changed fails anew.
+        const key = `${rule.id}/${rule.version}/${groupId}`;
+        if (told.has(key)) continue;
+        told.add(key);
+        if (told.size > REMEMBERED) for (const oldest of told) if (told.delete(oldest)) break;
+        const place = `line ${error.line}, column ${error.column}`;
+        deps.log('link_rule_failed', {
+          link_rule: rule.id,
+          group: groupId,
+          error: `${place}: ${error.message}`,
+        });
+      }
+    },
+  };
+}
+
+/** The links of a stored Alert Group, for whoever reads it (messages §9.2). */
+export interface GroupLinks {
+  /** By Link rules as well; reads the Alerts of the group. */
+  of(group: StoredGroup, at: ReadingMoment): Promise<readonly GroupLink[]>;
+}
+
+export interface ReadingMoment {
+  readonly directory: Directory;
+  readonly now: Micros;
+}
+
+export interface GroupLinksDeps {
+  readonly links: Pick<LinkSource, 'current'>;
+  readonly alerts: TemplateAlerts;
+  readonly failures: LinkFailures;
+  readonly publicUrl: string;
+  readonly monotonic: RenderTimer;
+}
+
+export function createGroupLinks(deps: GroupLinksDeps): GroupLinks {
+  const { links, alerts, failures, publicUrl, monotonic } = deps;
+  return {
+    async of(group, { directory, now }) {
+      const configuration = links.current();
+      if (rulesFor(configuration, group.commonLabels).length === 0) return linksOfAlerts(group);
+      const seen = templateGroup(group, await alerts.of(group.id), { directory, publicUrl });
+      const zone = directory.organization.timeZone;
+      const steps = evaluating(seen, group, { configuration, now, zone, monotonic });
+      for (;;) {
+        const step = steps.next();
+        if (!step.done) {
+          await setImmediate();
+          continue;
+        }
+        failures.report(group.id, step.value.failed);
+        return step.value.links;
+      }
+    },
+  };
 }

@@ -1,13 +1,11 @@
 /** Alert Groups and configurations for tests of links. */
 import type { Micros } from '../../runtime/clock.ts';
 import { newPublicId } from '../../runtime/public-id.ts';
-import { commonOf } from '../alert-group/common-labels.ts';
+import { commonOf } from '../alert-group/reading/alert-summary.ts';
 import type { Labels } from '../model.ts';
 import type { TemplateAlert, TemplateGroup } from '../templates/data.ts';
-import type { LinkConfiguration } from './configuration.ts';
-import { cellReader } from './lookup-table.ts';
+import { cellReader, type LinkConfiguration, readyRules } from './configuration.ts';
 import type { LinkRuleFields, LookupRow } from './ports.ts';
-import { readyRules } from './rules.ts';
 
 export const AT: Micros = 1_790_000_000_000_000;
 

@@ -1,4 +1,4 @@
-/** What Link rules and Lookup tables need from storage. Implemented in storage/link-rules.ts and storage/lookup-tables.ts. */
+/** What Link rules and Lookup tables need from storage. Implemented in storage/configuration/link-rules.ts and storage/configuration/lookup-tables.ts. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Authorship } from '../audit.ts';
@@ -31,8 +31,6 @@ export interface LinkRuleStore {
     limit: number,
   ): Promise<{ readonly items: readonly StoredLinkRule[]; readonly more: boolean }>;
   read(id: PublicId): Promise<StoredLinkRule | null>;
-  /** What stands against a new rule of that name, or (`of` given) against that name for a rule. */
-  obstacleTo(name: string, of: PublicId | null): Promise<'too_many' | 'name_taken' | null>;
   /** @param reads names of the Lookup tables that the template reads as constants */
   create(fields: LinkRuleFields, reads: readonly string[], author: Authorship): Promise<LinkRuleSaving>;
   /** `isCurrent` judges the version under a lock; saving what is already there changes nothing. */

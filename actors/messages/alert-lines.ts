@@ -1,7 +1,7 @@
 /** Part 7 of a Root message: how its Alerts are listed (messages §2.1). */
 import type { Labels } from '../model.ts';
-import { naturalOrder } from '../natural-order.ts';
 import { labelValue } from '../route/matcher.ts';
+import { naturalOrder } from '../text.ts';
 import { groupPage, type MessageAlert } from './input.ts';
 import { builtWithin, type MessageScene } from './scene.ts';
 import { text } from './texts/texts.ts';

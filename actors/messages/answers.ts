@@ -1,11 +1,9 @@
 /** What one person is told in private: answers to presses, and texts of Account links (messages §7.4). */
-import type { ButtonCommand } from '../../runtime/secrets/button-data.ts';
-import { commandText } from './buttons.ts';
-import { commonmark } from './formats/commonmark.ts';
-import type { MessageFormat } from './formats/format.ts';
-import { markdown } from './formats/markdown.ts';
-import { plain } from './formats/plain.ts';
+import type { ButtonCommand } from '../../runtime/secrets/signed-tokens.ts';
+import { type MessageFormat, plain } from './formats/format.ts';
+import { commonmark, markdown } from './formats/markdown.ts';
 import { cutPoints, cutUnits, oneLine } from './neutral.ts';
+import { commandText } from './status.ts';
 import { type Language, text } from './texts/texts.ts';
 
 /** Refusals that a press can meet. */

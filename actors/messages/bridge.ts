@@ -1,7 +1,6 @@
-/** Messages in the form of a bridge: the envelope and the replies of the bridge protocol (§2.2, §2.3). */
-import { type MessageButton, rootButtons } from './buttons.ts';
-import { desiredHash } from './desired-hash.ts';
-import { commonmark } from './formats/commonmark.ts';
+/** Messages in the form of a bridge: the envelope and the replies of its protocol (bridge §3.5). */
+
+import { commonmark } from './formats/markdown.ts';
 import {
   type GroupMessage,
   groupPage,
@@ -13,9 +12,9 @@ import { type BridgeMention, bridgeMentions } from './mentions.ts';
 import { cutPoints, mentionless, oneLine } from './neutral.ts';
 import { type ReplyCall, type ReplyEvent, replyButtons } from './replies.ts';
 import { replyText } from './reply-text.ts';
-import { draftRoot, type RootCall, rootTexts } from './root.ts';
+import { desiredHash, draftRoot, type RootCall, rootTexts } from './root.ts';
 import { quietScene } from './scene.ts';
-import { type MessageStatus, STATUS_STYLES } from './status.ts';
+import { type MessageButton, type MessageStatus, rootButtons, STATUS_STYLES } from './status.ts';
 import { type StormSummary, stormParts, withMentions } from './storm.ts';
 import { text } from './texts/texts.ts';
 

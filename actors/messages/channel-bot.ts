@@ -1,9 +1,6 @@
-/** Messages in the form of a channel bot: one HTML text and a keyboard (messages §4, channel bot §6 to §8). */
-import { keyboardRows, type MessageButton, rootButtons } from './buttons.ts';
-import { desiredHash } from './desired-hash.ts';
-import { html } from './formats/html.ts';
-import { limitTags } from './formats/html-tags.ts';
-import { visibleText } from './formats/html-text.ts';
+/** Messages in the form of a channel bot: one HTML text and a keyboard (messages §4, channel-bot §6 to §8). */
+
+import { html, limitTags, visibleText } from './formats/html.ts';
 import {
   type GroupMessage,
   groupPage,
@@ -14,9 +11,9 @@ import {
 import { channelBotMention } from './mentions.ts';
 import { type ReplyCall, type ReplyEvent, replyButtons } from './replies.ts';
 import { replyText } from './reply-text.ts';
-import { draftRoot, type RootCall, rootTexts } from './root.ts';
+import { desiredHash, draftRoot, type RootCall, rootTexts } from './root.ts';
 import { quietScene } from './scene.ts';
-import { STATUS_STYLES } from './status.ts';
+import { keyboardRows, type MessageButton, rootButtons, STATUS_STYLES } from './status.ts';
 import { type StormSummary, stormParts, withMentions } from './storm.ts';
 import { text } from './texts/texts.ts';
 

@@ -1,6 +1,8 @@
-/** Messages in the form of a chat server: one line, and the details in an attachment (messages §4, chat server §4, §5). */
-import { type MessageButton, rootButtons } from './buttons.ts';
-import { desiredHash } from './desired-hash.ts';
+/**
+ * Messages in the form of a chat server: one line, and the details in an attachment (messages §4, chat-server §4,
+ * §5).
+ */
+
 import { markdown } from './formats/markdown.ts';
 import {
   type GroupMessage,
@@ -10,14 +12,13 @@ import {
   type TemplateFailure,
 } from './input.ts';
 import { chatServerMention } from './mentions.ts';
-import { mentionless, oneLine } from './neutral.ts';
+import { mentionless, oneLine, shorten, UNCUT } from './neutral.ts';
 import { numbered } from './parts.ts';
 import { type ReplyCall, type ReplyEvent, replyButtons } from './replies.ts';
 import { replyText } from './reply-text.ts';
-import { draftRoot, type RootCall, rootTexts } from './root.ts';
+import { desiredHash, draftRoot, type RootCall, rootTexts } from './root.ts';
 import { quietScene } from './scene.ts';
-import { shorten, UNCUT } from './shorten.ts';
-import { STATUS_STYLES } from './status.ts';
+import { type MessageButton, rootButtons, STATUS_STYLES } from './status.ts';
 import { type StormSummary, stormParts } from './storm.ts';
 import { text } from './texts/texts.ts';
 
@@ -129,7 +130,7 @@ function signature({ version, publicUrl }: MessageSettings) {
   return { footer: `Tocsin ${version}`, footerIcon: `${publicUrl}/tocsin-mark-256.png` };
 }
 
-/** One line with Mentions at its end, each once; the title gives way first. */
+/** One line with Mentions at its end, each once; the title is shortened first. */
 function lineWithMentions(
   line: (points: number) => string,
   mentions: readonly MessageMention[],

@@ -22,7 +22,6 @@ export {
   bridgeRoot,
   bridgeStorm,
 } from './bridge.ts';
-export type { MessageButton, SignButton } from './buttons.ts';
 export {
   CHANNEL_BOT_LIMIT,
   type ChannelBotMessage,
@@ -53,10 +52,11 @@ export {
   type TemplateFailure,
 } from './input.ts';
 export type { BridgeMention } from './mentions.ts';
-export { plainFinalNotice, plainReply } from './plain.ts';
-export { FORMATS, type FormatName, previewRoot, type RootPreview } from './preview.ts';
 export type { ReplyCall, ReplyEvent } from './replies.ts';
+export { plainFinalNotice, plainReply } from './reply-text.ts';
 export type { RootCall } from './root.ts';
+export { FORMATS, type FormatName, previewRoot, type RootPreview } from './root.ts';
+export type { MessageButton, SignButton } from './status.ts';
 export { type MessageStatus, STATUS_BUTTONS, STATUS_STYLES } from './status.ts';
 export type { StormSummary } from './storm.ts';
 export type { Language } from './texts/texts.ts';

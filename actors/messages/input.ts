@@ -1,8 +1,9 @@
 /** What a message is laid out from: plain values, the same for every messenger (messages §1). */
-import type { Micros, Monotonic } from '../../runtime/clock.ts';
+
+import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { AlertState, GroupStatus, Labels, ResolveReason, SeverityLevel } from '../model.ts';
-import type { Template, TemplateError } from '../templates/index.ts';
+import type { RenderTimer, Template, TemplateError } from '../templates/index.ts';
 import type { Language } from './texts/texts.ts';
 
 /**
@@ -18,7 +19,10 @@ export interface GroupMessage {
   readonly severityLevel: SeverityLevel;
   readonly urgent: boolean;
   readonly routeName: string;
+  /** Receipt of its first Alert. */
   readonly startedAt: Micros;
+  /** The earliest start of its Alerts by their senders' clocks; null where that is not known. */
+  readonly alertsStartedAt: Micros | null;
   /** Present while acknowledged. */
   readonly owner: string | null;
   /** Present while snoozed; `until` is null for a Snooze without an end. */
@@ -83,7 +87,7 @@ export interface MessageSettings {
   /** One cell of a Lookup table; `""` when table, row or column is missing. */
   lookup(table: string, key: string, column: string): string;
   /** Ends a template that takes too long by the wall. Absent: only its steps are counted. */
-  readonly monotonic?: Monotonic;
+  readonly monotonic?: RenderTimer;
 }
 
 /** Whom a Loud message names, resolved for the messenger. */

@@ -3,7 +3,7 @@ import { codePoints } from '../text.ts';
 import { bridgeRoot } from './bridge.ts';
 import { channelBotRoot } from './channel-bot.ts';
 import { chatServerRoot } from './chat-server.ts';
-import { visibleText } from './formats/html-text.ts';
+import { visibleText } from './formats/html.ts';
 import type { GroupMessage } from './input.ts';
 import { alerts, BRIDGE_LIMITS, call, group412, groupOf, settings } from './messages.fixture.ts';
 

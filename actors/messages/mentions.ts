@@ -1,10 +1,9 @@
 /** How each messenger writes a Mention (messages §4). Whoever cannot be mentioned is named in plain text. */
 
 import type { MentionTarget } from '../templates/index.ts';
-import { commonmark } from './formats/commonmark.ts';
 import type { MessageFormat } from './formats/format.ts';
 import { html } from './formats/html.ts';
-import { markdown } from './formats/markdown.ts';
+import { commonmark, markdown } from './formats/markdown.ts';
 import type { MessageMention } from './input.ts';
 
 /** Writes the Mentions of one message. */
@@ -13,7 +12,7 @@ export type WriteMention = (mention: MessageMention) => string;
 /** Writes what a template's `mention` asks for. */
 export type WriteTarget = (target: MentionTarget) => string;
 
-/** A Mention marker of a bridge's body and the person behind it (bridge protocol §2.4). */
+/** A Mention marker of a bridge's body and the person behind it (bridge §3.6). */
 export interface BridgeMention {
   readonly ref: string;
   readonly type: 'user';

@@ -1,7 +1,6 @@
 /** An Alert Group, its settings and calls, for the tests of messages. */
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { GroupMessage, MessageAlert, MessageSettings } from './input.ts';
-import { NO_NOTES } from './input.ts';
+import { type GroupMessage, type MessageAlert, type MessageSettings, NO_NOTES } from './input.ts';
 import type { RootCall } from './root.ts';
 
 export const STARTED = Date.UTC(2026, 9, 4, 14, 5) * 1_000;
@@ -36,6 +35,7 @@ export function group412(changes: Partial<GroupMessage> = {}): GroupMessage {
     urgent: true,
     routeName: 'Payments',
     startedAt: STARTED,
+    alertsStartedAt: STARTED,
     owner: null,
     snooze: null,
     resolution: null,

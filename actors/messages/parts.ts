@@ -1,22 +1,27 @@
 /** The parts of a Root message, each already in its format but not yet put together (messages §2). */
+import { MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { Labels } from '../model.ts';
 import { labelValue } from '../route/matcher.ts';
+import { safeUrl } from '../text.ts';
 import { type AlertsDraft, alertsFrame, asItStands, draftAlerts, pairsLine } from './alert-lines.ts';
-import { draftFooter } from './footer.ts';
-import { type DeliveryNotes, groupPage, type MessageAlert, type MessageLink } from './input.ts';
+import {
+  type DeliveryNotes,
+  type GroupMessage,
+  groupPage,
+  type MessageAlert,
+  type MessageLink,
+  type MessageSettings,
+} from './input.ts';
 import { cutPoints, oneLine } from './neutral.ts';
-import { draftNotices } from './notices.ts';
-import { safeUrl } from './safe-url.ts';
 import { builtWithin, type MessageScene } from './scene.ts';
 import type { PrintedText } from './template-text.ts';
-import { text } from './texts/texts.ts';
-import { fullTime } from './times.ts';
+import { counted, fullTime, shortTime, text } from './texts/texts.ts';
 
 const MOST_LINKS = 20;
 const LINK_TEXT_POINTS = 100;
 const FALLBACK_ALERTS = 50;
 
-/** Parts that give way are lists, cut from their ends, or functions of how many code points a value may have. */
+/** Parts that shrink to fit: lists are cut from their ends, functions take the most code points a value may have. */
 export interface RootDraft {
   /** `#N title`. */
   title(points: number): string;
@@ -121,11 +126,13 @@ export function fallbackContent(scene: MessageScene, alerts: readonly MessageAle
   };
 }
 
+/** Start and receipt that lie no further apart are shown as one. */
+const SAME_START: Micros = MINUTE;
 const STATUS_LABELS = ['cluster', 'environment'] as const;
 
 function statusLine({ format, group, settings }: MessageScene, points: number): string {
   const { language, severityEmoji, zone } = settings;
-  const { severityLevel, urgent, commonLabels, startedAt } = group;
+  const { severityLevel, urgent, commonLabels } = group;
   const labels = STATUS_LABELS.map((name) => [name, oneLine(labelValue(commonLabels, name))] as const);
   return [
     `${format.value(severityEmoji[severityLevel])} ${text(language, `severity.${severityLevel}`)}`,
@@ -133,8 +140,21 @@ function statusLine({ format, group, settings }: MessageScene, points: number): 
     ...labels
       .filter(([, value]) => value !== '')
       .map(([name, value]) => `${name}: ${format.value(cutPoints(value, points))}`),
-    text(language, 'started', { time: format.value(fullTime(startedAt, zone)) }),
+    ...startTimes(group).map(([key, at]) => text(language, key, { time: format.value(fullTime(at, zone)) })),
   ].join(' · ');
+}
+
+/** One instant, or the start by the senders and the receipt where they lie apart (alert-groups §4.3). */
+function startTimes({
+  startedAt,
+  alertsStartedAt,
+}: MessageScene['group']): readonly (readonly ['started' | 'began' | 'received', Micros])[] {
+  if (alertsStartedAt === null || Math.abs(startedAt - alertsStartedAt) <= SAME_START)
+    return [['started', startedAt]];
+  return [
+    ['began', alertsStartedAt],
+    ['received', startedAt],
+  ];
 }
 
 function pairs(
@@ -168,4 +188,64 @@ function linksOf({ format, group, settings }: MessageScene): string[] {
       ? format.value(cutPoints(oneLine(link.name), LINK_TEXT_POINTS))
       : text(settings.language, `link.${link.kind}`);
   return safe.slice(0, MOST_LINKS).map(({ link, url }) => format.anchor(nameOf(link), url));
+}
+
+/** Null while firing. @param points the most that a name may have */
+function draftFooter({ format, group, settings }: MessageScene, points: number): string | null {
+  const { status, owner, snooze, resolution } = group;
+  const { language, zone } = settings;
+  const person = (name: string) => format.value(cutPoints(oneLine(name), points));
+  switch (status) {
+    case 'firing':
+      return null;
+    case 'acknowledged':
+      return owner === null ? null : text(language, 'footer.owner', { user: person(owner) });
+    case 'snoozed': {
+      if (snooze === null) return null;
+      const user = person(snooze.by);
+      if (snooze.until === null) return text(language, 'footer.snoozed_open', { user });
+      return text(language, 'footer.snoozed', { user, time: format.value(fullTime(snooze.until, zone)) });
+    }
+    case 'resolved':
+      if (resolution === null) return null;
+      return resolution.by === 'person'
+        ? text(language, 'footer.by_user', { user: person(resolution.name) })
+        : text(language, 'footer.by_system', { reason: text(language, `reason.${resolution.reason}`) });
+  }
+}
+
+/** Part 9 of a Root message: what people should know besides its status (messages §2.2). */
+export function draftNotices(scene: MessageScene, notes: DeliveryNotes): string[] {
+  return [...groupNotices(scene.group, scene.settings), ...noteLines(scene, notes)];
+}
+
+function groupNotices(group: GroupMessage, { language }: MessageSettings): string[] {
+  const { status, resolution, firingCount, unclaimed, reopenCount, firingAgainAfter } = group;
+  const notices: string[] = [];
+  if (resolution?.by === 'person' && firingCount > 0)
+    notices.push(counted(language, 'notice.still_firing', { n: firingCount }));
+  if (unclaimed) notices.push(text(language, 'notice.unclaimed'));
+  if (reopenCount > 0) notices.push(text(language, 'notice.reopened', { n: reopenCount }));
+  if (firingAgainAfter !== null && status !== 'resolved')
+    notices.push(text(language, 'notice.again', { n: firingAgainAfter }));
+  return notices;
+}
+
+function noteLines(
+  { format, group, settings }: MessageScene,
+  { late, deletedAt, continued, final }: DeliveryNotes,
+): string[] {
+  const { language, zone } = settings;
+  const lines: string[] = [];
+  if (late !== null)
+    lines.push(
+      text(language, 'notice.late', { a: shortTime(late.began, zone), b: shortTime(late.ended, zone) }),
+    );
+  if (deletedAt !== null) lines.push(text(language, 'notice.deleted', { t: shortTime(deletedAt, zone) }));
+  if (continued) lines.push(text(language, 'notice.continued'));
+  if (final) {
+    const link = format.anchor(`#${group.number}`, groupPage(settings, group.id));
+    lines.push(text(language, 'notice.final', { link }));
+  }
+  return lines;
 }

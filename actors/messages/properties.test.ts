@@ -5,10 +5,8 @@ import { codePoints } from '../text.ts';
 import { bridgeReply, bridgeRoot } from './bridge.ts';
 import { channelBotReply, channelBotRoot } from './channel-bot.ts';
 import { chatServerReply, chatServerRoot } from './chat-server.ts';
-import { commonmark } from './formats/commonmark.ts';
-import { html } from './formats/html.ts';
-import { visibleText } from './formats/html-text.ts';
-import { markdown } from './formats/markdown.ts';
+import { html, visibleText } from './formats/html.ts';
+import { commonmark, markdown } from './formats/markdown.ts';
 import { BRIDGE_LIMITS, call, settings } from './messages.fixture.ts';
 import {
   expectBalanced,

@@ -1,7 +1,19 @@
 /** Thread replies: what can be said under a Root message, once and never edited (messages §7.1). */
 import type { ResolveReason, SeverityLevel } from '../model.ts';
-import { type MessageButton, reminderButtons, type SignButton } from './buttons.ts';
-import type { MessageAlert, MessageMention, MessageSettings } from './input.ts';
+import { ALERTS_LISTED, alertnameFirst, labelsLine } from './alert-lines.ts';
+import {
+  groupPage,
+  type MessageAlert,
+  type MessageMention,
+  type MessageSettings,
+  type TemplateFailure,
+} from './input.ts';
+import { cutPoints, oneLine } from './neutral.ts';
+import { titleText } from './parts.ts';
+import { builtWithin, type MessageScene } from './scene.ts';
+import { type MessageButton, reminderButtons, type SignButton } from './status.ts';
+import { renderTemplateText } from './template-text.ts';
+import { counted, type PlainKey, text } from './texts/texts.ts';
 
 /** What happened, as far as its reply tells it. Names of people are shown as in the Root message. */
 export type ReplyEvent =
@@ -52,4 +64,161 @@ export function replyButtons(
 ): MessageButton[] {
   const asks = event.event === 'reminder' || (event.event === 'notices_missed' && event.kind === 'reminder');
   return asks ? reminderButtons(settings, sign) : [];
+}
+
+/** The lines of each Thread reply, before Mentions and cuts (messages §7.1). */
+export interface ReplyDraft {
+  /** What the reply begins with. @param points the most that a name may have @param lines the most that are kept */
+  head(points: number, lines: number): string;
+  readonly headLines: number;
+  readonly bullets: readonly string[];
+  /** Alerts that the bullets stand for, listed or not. */
+  readonly bulletTotal: number;
+  /** Lines at the end. */
+  readonly tail: readonly string[];
+  /** Whom the text itself mentions already. */
+  readonly mentioned: readonly MessageMention[];
+  readonly failure: TemplateFailure | null;
+}
+
+export function draftReply(event: ReplyEvent, scene: MessageScene): ReplyDraft {
+  const { language } = scene.settings;
+  const say = (key: PlainKey) => said(() => text(language, key));
+  switch (event.event) {
+    case 'alerts_added': {
+      const n = event.alerts.length;
+      return { ...said(() => counted(language, 'reply.added', { n })), ...bulletsOf(event.alerts, scene) };
+    }
+    case 'alert_replaced':
+      return said(() => text(language, 'reply.replaced', { label: scene.format.value(event.label) }));
+    case 'urgency_raised':
+      return urgencyRaised(event, scene);
+    case 'reopened': {
+      const { owner } = event;
+      return owner === null
+        ? say('reply.reopened')
+        : withNames(scene, 'reply.reopened_owner', { user: owner });
+    }
+    case 'snooze_ended':
+      return snoozeEnded(event.joined, scene);
+    case 'takeover':
+      return withNames(scene, 'reply.takeover', { new: event.owner, old: event.formerOwner });
+    case 'resolved': {
+      const reason = text(language, `reason.${event.reason}`);
+      return said(() => text(language, 'reply.resolved', { reason }));
+    }
+    case 'unacknowledged':
+      return withNames(scene, `reply.${event.reason}`, { old: event.formerOwner });
+    case 'auto_unacknowledged':
+      return withNames(scene, 'reply.auto_unack', { old: event.formerOwner });
+    case 'ack_timeout':
+      return noticeReply(event.last, scene);
+    case 'reminder':
+      return withNames(scene, 'reply.reminder', { user: event.owner });
+    case 'notices_missed':
+      return noticesMissed(event, scene);
+  }
+}
+
+/** The notice that nobody has acknowledged, in Tocsin's own words. */
+export function builtInNotice(last: boolean, scene: MessageScene): ReplyDraft {
+  const { group, settings } = scene;
+  const sentence = (points: number) => {
+    const values = { number: group.number, title: titleText(scene, points) };
+    return text(settings.language, 'ack_timeout_notice', values);
+  };
+  return { ...said(sentence), tail: noticeTail(last, scene) };
+}
+
+function noticeReply(last: boolean, scene: MessageScene): ReplyDraft {
+  const template = scene.settings.templates.ackTimeoutNotice;
+  if (template === null) return builtInNotice(last, scene);
+  const rendered = renderTemplateText(template, scene);
+  if (!rendered.ok) {
+    const failure = { template: 'ack_timeout_notice', error: rendered.error } as const;
+    return { ...builtInNotice(last, scene), failure };
+  }
+  const { printed, mentioned } = rendered;
+  if (printed.lines === 0) return builtInNotice(last, scene);
+  return {
+    ...said((_points, lines) => printed.text(lines)),
+    headLines: printed.lines,
+    tail: noticeTail(last, scene),
+    mentioned,
+  };
+}
+
+function noticeTail(last: boolean, { format, group, settings }: MessageScene): string[] {
+  const { language } = settings;
+  const open = format.anchor(text(language, 'link.open'), groupPage(settings, group.id));
+  return last ? [text(language, 'reply.last_notice'), open] : [open];
+}
+
+function urgencyRaised(
+  { level, formerOwner }: Extract<ReplyEvent, { event: 'urgency_raised' }>,
+  scene: MessageScene,
+): ReplyDraft {
+  const { language } = scene.settings;
+  const urgent = text(language, 'reply.urgent', { level: text(language, `severity.${level}`) });
+  return said((points) => {
+    const effect =
+      formerOwner === null
+        ? text(language, 'reply.urgent_snooze')
+        : text(language, 'reply.urgent_ack', { user: nameOf(scene, formerOwner, points) });
+    return `${urgent} ${effect}`;
+  });
+}
+
+function snoozeEnded(joined: readonly MessageAlert[], scene: MessageScene): ReplyDraft {
+  const { format, settings } = scene;
+  const over = text(settings.language, 'reply.snooze_ended');
+  if (joined.length === 0) return said(() => over);
+  const came = text(settings.language, 'reply.joined', { n: joined.length });
+  return {
+    ...said((_points, lines) => format.lines([over, came].slice(0, lines))),
+    headLines: 2,
+    ...bulletsOf(joined, scene),
+  };
+}
+
+function noticesMissed(
+  event: Extract<ReplyEvent, { event: 'notices_missed' }>,
+  scene: MessageScene,
+): ReplyDraft {
+  const { language } = scene.settings;
+  const { count: n } = event;
+  if (event.kind === 'ack_timeout') return said(() => counted(language, 'reply.missed_ack', { n }));
+  const user = (points: number) => nameOf(scene, event.owner, points);
+  return said((points) => counted(language, 'reply.missed_reminder', { n, user: user(points) }));
+}
+
+/** Labels that the Alerts do not share with the group, one line an Alert. */
+function bulletsOf(
+  alerts: readonly MessageAlert[],
+  scene: MessageScene,
+): Pick<ReplyDraft, 'bullets' | 'bulletTotal'> {
+  const { group, settings } = scene;
+  const bullets = builtWithin(scene, alerts.slice(0, ALERTS_LISTED), (alert) => {
+    const names = Object.keys(alert.labels).filter(
+      (name) => name !== settings.severityLabel && !Object.hasOwn(group.commonLabels, name),
+    );
+    return labelsLine(scene, alert, alertnameFirst(names));
+  });
+  return { bullets, bulletTotal: alerts.length };
+}
+
+function withNames(scene: MessageScene, key: PlainKey, names: Readonly<Record<string, string>>): ReplyDraft {
+  const { settings, group } = scene;
+  return said((points) => {
+    const shown = Object.entries(names).map(([role, name]) => [role, nameOf(scene, name, points)] as const);
+    return text(settings.language, key, { n: group.number, ...Object.fromEntries(shown) });
+  });
+}
+
+function nameOf({ format }: MessageScene, name: string, points: number): string {
+  return format.value(cutPoints(oneLine(name), points));
+}
+
+function said(head: ReplyDraft['head']): ReplyDraft {
+  return { head, headLines: 1, bullets: [], bulletTotal: 0, tail: [], mentioned: [], failure: null };
 }

@@ -1,6 +1,6 @@
 /** Puts a Thread reply together, with its Mentions and within its limit (messages §6, §7.1). */
 import type { MentionTarget } from '../templates/index.ts';
-import type { MessageFormat } from './formats/format.ts';
+import { type MessageFormat, plain } from './formats/format.ts';
 import {
   type GroupMessage,
   groupPage,
@@ -8,11 +8,10 @@ import {
   type MessageSettings,
   type TemplateFailure,
 } from './input.ts';
-import { mentionKey, mentionOf, type WriteMention } from './mentions.ts';
-import type { ReplyEvent } from './replies.ts';
-import { builtInNotice, draftReply, type ReplyDraft } from './reply-draft.ts';
+import { mentionKey, mentionOf, plainMention, type WriteMention } from './mentions.ts';
+import { type GivingUp, shorten, UNCUT } from './neutral.ts';
+import { builtInNotice, draftReply, type ReplyDraft, type ReplyEvent } from './replies.ts';
 import { type MessageScene, quietScene } from './scene.ts';
-import { type GivingUp, shorten, UNCUT } from './shorten.ts';
 import { text } from './texts/texts.ts';
 
 /** How a messenger mentions people in a reply. */
@@ -112,4 +111,25 @@ function moreAlerts(
 
 function moreLines({ language }: MessageSettings, n: number): string {
   return n === 0 ? '' : text(language, 'alerts.cut', { n });
+}
+
+/** Characters of a reply. */
+const REPLY_LIMIT = 4_000;
+
+/** Links show where they lead: nothing makes them clickable here. */
+const format: MessageFormat = { ...plain, anchor: (content, url) => `${content}: ${url}` };
+
+/** A Thread reply without its Mentions. */
+export function plainReply(
+  event: ReplyEvent,
+  group: GroupMessage,
+  settings: MessageSettings,
+): { readonly text: string; readonly failure: TemplateFailure | null } {
+  const nobody = { mentions: [], write: plainMention(format), place: 'first_line' } as const;
+  return replyText(format, event, group, settings, nobody, REPLY_LIMIT);
+}
+
+/** That a message is not kept up to date any more. @param link the page that is */
+export function plainFinalNotice(link: string, { language }: MessageSettings): string {
+  return text(language, 'notice.final', { link });
 }

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { bridgeRoot } from './bridge.ts';
 import { channelBotRoot } from './channel-bot.ts';
 import { chatServerRoot } from './chat-server.ts';
-import { visibleText } from './formats/html-text.ts';
+import { visibleText } from './formats/html.ts';
 import type { GroupMessage, MessageSettings } from './input.ts';
 import { alerts, BRIDGE_LIMITS, call, group412, groupOf, STARTED, settings } from './messages.fixture.ts';
-import { previewRoot } from './preview.ts';
+import { previewRoot } from './root.ts';
 
 const PAGE = 'https://oncall.example.org/alert-groups/AGK7M3QX9P2RTA';
 const Z = '\u200B';

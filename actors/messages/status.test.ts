@@ -127,3 +127,26 @@ describe('notices', () => {
     expect(chatServerRoot(group, settings(), call()).attachment.text).not.toContain('⚠');
   });
 });
+
+describe('when it began', () => {
+  const minute = 60_000_000;
+  test.each<['en' | 'ru', number | null, string]>([
+    ['en', STARTED, 'started 2026\\-10\\-04 14:05 UTC'],
+    ['en', STARTED - minute, 'started 2026\\-10\\-04 14:05 UTC'],
+    ['en', null, 'started 2026\\-10\\-04 14:05 UTC'],
+    [
+      'en',
+      STARTED - 65 * minute,
+      'alerts began 2026\\-10\\-04 13:00 UTC · received 2026\\-10\\-04 14:05 UTC',
+    ],
+    [
+      'ru',
+      STARTED - 65 * minute,
+      'алерты начались 2026\\-10\\-04 13:00 UTC · получена 2026\\-10\\-04 14:05 UTC',
+    ],
+    ['en', STARTED + 2 * minute, 'alerts began 2026\\-10\\-04 14:07 UTC · received 2026\\-10\\-04 14:05 UTC'],
+  ])('%s: Alerts that began at %s', (language, alertsStartedAt, shown) => {
+    const { attachment } = chatServerRoot(group412({ alertsStartedAt }), settings({ language }), call());
+    expect(attachment.text.split('\n')[0]?.split('cluster: prod · ')[1]).toBe(shown);
+  });
+});

@@ -2,8 +2,7 @@
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { MessageFormat } from './formats/format.ts';
 import { type MessageSettings, routePage } from './input.ts';
-import { cutPoints, oneLine } from './neutral.ts';
-import { mostThatFits } from './shorten.ts';
+import { cutPoints, mostThatFits, oneLine } from './neutral.ts';
 import { STATUS_STYLES, STORM_OVER_COLOR } from './status.ts';
 import { text } from './texts/texts.ts';
 

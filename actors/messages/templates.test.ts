@@ -3,10 +3,10 @@ import { parseTemplate, type Template, type TemplateKind } from '../templates/in
 import { bridgeReply, bridgeRoot } from './bridge.ts';
 import { channelBotReply, channelBotRoot } from './channel-bot.ts';
 import { chatServerReply, chatServerRoot } from './chat-server.ts';
-import { visibleText } from './formats/html-text.ts';
+import { visibleText } from './formats/html.ts';
 import type { MessageSettings } from './input.ts';
 import { BRIDGE_LIMITS, call, group412, groupOf, settings } from './messages.fixture.ts';
-import { previewRoot } from './preview.ts';
+import { previewRoot } from './root.ts';
 
 const PAGE = 'https://oncall.example.org/alert-groups/AGK7M3QX9P2RTA';
 const Z = '\u200B';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { chatServerReply } from '../messages/chat-server.ts';
 import { alerts, group412, groupOf, settings } from '../messages/messages.fixture.ts';
-import { previewRoot } from '../messages/preview.ts';
+import { previewRoot } from '../messages/root.ts';
 import { parseTemplate, type Template, type TemplateKind } from '../templates/index.ts';
 import { builtinSource } from './builtin-sources.ts';
 

@@ -3,7 +3,7 @@
  * out by parts (messages §2), so that they can be shortened part by part.
  */
 import { type Language, type PlainKey, text } from '../messages/texts/texts.ts';
-import type { RouteTemplateKind } from './ports.ts';
+import type { RouteTemplateKind } from '../route/policy.ts';
 
 /** What is written into a Root message by default, as a template of that kind. */
 export function builtinSource(kind: RouteTemplateKind, language: Language): string {

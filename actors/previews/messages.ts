@@ -1,11 +1,11 @@
 /** Samples as messages show them. */
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { StoredGroup } from '../alert-group/reading.ts';
+import type { StoredGroup } from '../alert-group/reading/readers.ts';
 import type { Directory } from '../directory.ts';
 import type { GroupLink } from '../links/evaluate.ts';
 import type { GroupMessage, MessageAlert, MessageLink } from '../messages/index.ts';
 import type { Principal } from '../model.ts';
-import { severityOf } from '../route/severity.ts';
+import { severityOf } from '../route/evaluate.ts';
 import type { TemplateGroup } from '../templates/data.ts';
 
 /** No Alert Group has this id. */
@@ -29,6 +29,7 @@ export function sampleMessage(
     urgent: group.urgent,
     routeName: group.route,
     startedAt: group.startedAt,
+    alertsStartedAt: stored?.alertsStartedAt ?? null,
     owner: group.owner,
     snooze: snoozeOf(stored, directory),
     resolution: resolutionOf(group, stored, directory),

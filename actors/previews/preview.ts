@@ -1,33 +1,29 @@
 /** What a template makes of a sample, before it is saved anywhere (templates §10). */
 import { setImmediate } from 'node:timers/promises';
-import type { Monotonic } from '../../runtime/clock.ts';
-import type { PublicId } from '../../runtime/public-id.ts';
-import { templateLinks } from '../alert-group/links.ts';
-import type { GroupReader, StoredGroup } from '../alert-group/reading.ts';
+import { templateLinks } from '../alert-group/reading/alert-summary.ts';
+import type { GroupReader, StoredGroup } from '../alert-group/reading/readers.ts';
 import type { RouteConfig } from '../directory.ts';
 import type { LinkSource } from '../links/configuration.ts';
 import { evaluateLinks } from '../links/evaluate.ts';
-import type { GroupMessage, Language } from '../messages/index.ts';
+import type { GroupMessage } from '../messages/index.ts';
 import type { TemplateGroup } from '../templates/data.ts';
-import type { TemplateKind } from '../templates/index.ts';
+import type { RenderTimer } from '../templates/index.ts';
 import { sampleMessage } from './messages.ts';
-import type { TemplateAlerts } from './ports.ts';
-import { type PreviewedSample, type PreviewSettings, previewSource, type Rendered } from './render.ts';
-import { defaultRoute, type SampleMoment, type SampleReader } from './samples.ts';
-import { templateGroup } from './stored-group.ts';
-
-export interface AskedPreview {
-  readonly kind: TemplateKind;
-  /** Empty: the built-in one. */
-  readonly template: string;
-  readonly format: 'markdown' | 'html' | 'commonmark';
-  readonly routeId: PublicId | null;
-  /** At most one of both. */
-  readonly sample: { readonly alertGroupId: PublicId | null; readonly storedSnapshotId: PublicId | null };
-  readonly language: Language | null;
-  /** As the format counts. */
-  readonly lengthLimit: number | null;
-}
+import {
+  type AskedPreview,
+  type PreviewError,
+  type PreviewedSample,
+  type PreviewSettings,
+  previewSource,
+  type Rendered,
+} from './render.ts';
+import {
+  defaultRoute,
+  type SampleMoment,
+  type SampleReader,
+  type TemplateAlerts,
+  templateGroup,
+} from './samples.ts';
 
 export interface TemplatePreview {
   readonly output: string | null;
@@ -37,20 +33,6 @@ export interface TemplatePreview {
   readonly source: string | null;
   readonly sample: 'alert_group' | 'stored_snapshot' | 'example' | null;
   readonly error: PreviewError | null;
-}
-
-export interface PreviewError {
-  readonly code:
-    | 'template_syntax'
-    | 'unknown_function'
-    | 'required'
-    | 'too_long'
-    | 'invalid_format'
-    | 'duplicate'
-    | 'reserved';
-  readonly message: string;
-  readonly line: number | null;
-  readonly column: number | null;
 }
 
 /** `unknown`: there is no such Route or Alert Group. */
@@ -66,7 +48,7 @@ export interface PreviewDeps {
   readonly links: Pick<LinkSource, 'current'>;
   readonly publicUrl: string;
   readonly version: string;
-  readonly monotonic: Monotonic;
+  readonly monotonic: RenderTimer;
 }
 
 /** What a template is tried on. */

@@ -1,13 +1,18 @@
 /** One template on one sample, as previews show it (templates §10). */
-import type { Monotonic } from '../../runtime/clock.ts';
-import { exampleTelling } from '../destination/template-mode/example.ts';
+
+import type { PublicId } from '../../runtime/public-id.ts';
+import { exampleTelling, shownPart, shownRequest } from '../destination/template-mode/request-data.ts';
 import { requestText } from '../destination/template-mode/request-template.ts';
 import { looksLikeRequest } from '../destination/template-mode/request-text.ts';
-import { shownPart, shownRequest } from '../destination/template-mode/told.ts';
-import { LINK_RULE_TEMPLATE_LIMIT } from '../links/check-template.ts';
 import { renderLink } from '../links/evaluate.ts';
-import { FORMATS, type GroupMessage, type MessageSettings, previewRoot } from '../messages/index.ts';
-import { TEMPLATE_LIMIT } from '../route/policy.ts';
+import {
+  FORMATS,
+  type GroupMessage,
+  type Language,
+  type MessageSettings,
+  previewRoot,
+} from '../messages/index.ts';
+import { type RouteTemplateKind, TEMPLATE_LIMIT } from '../route/policy.ts';
 import { groupData, lineData, type TemplateGroup } from '../templates/data.ts';
 import {
   type MentionTarget,
@@ -15,12 +20,14 @@ import {
   parseTemplate,
   plainFormat,
   type RenderContext,
+  type RenderTimer,
   renderTemplate,
+  type TemplateKind,
 } from '../templates/index.ts';
 import { codePoints } from '../text.ts';
 import { builtinSource } from './builtin-sources.ts';
-import { MOST_LINES, type RouteTemplateKind } from './ports.ts';
-import type { AskedPreview, PreviewError } from './preview.ts';
+import { MOST_LINES } from './samples.ts';
+import { LINK_RULE_TEMPLATE_LIMIT } from './template-checks.ts';
 
 /** Characters of a source. */
 const LIMITS = {
@@ -37,8 +44,8 @@ export interface PreviewedSample {
   readonly message: () => GroupMessage;
 }
 
-/** A preview answers while others wait for the same process: none goes without a clock. */
-export type PreviewSettings = MessageSettings & { readonly monotonic: Monotonic };
+/** Previews block the process for other requests, so a render timer is required. */
+export type PreviewSettings = MessageSettings & { readonly monotonic: RenderTimer };
 
 export interface Rendered {
   readonly output: string | null;
@@ -192,4 +199,31 @@ function mentionName(target: MentionTarget): string {
 
 function failed(error: PreviewError): Rendered {
   return { output: null, truncated: false, source: null, error };
+}
+
+export interface AskedPreview {
+  readonly kind: TemplateKind;
+  /** Empty: the built-in one. */
+  readonly template: string;
+  readonly format: 'markdown' | 'html' | 'commonmark';
+  readonly routeId: PublicId | null;
+  /** At most one of both. */
+  readonly sample: { readonly alertGroupId: PublicId | null; readonly storedSnapshotId: PublicId | null };
+  readonly language: Language | null;
+  /** As the format counts. */
+  readonly lengthLimit: number | null;
+}
+
+export interface PreviewError {
+  readonly code:
+    | 'template_syntax'
+    | 'unknown_function'
+    | 'required'
+    | 'too_long'
+    | 'invalid_format'
+    | 'duplicate'
+    | 'reserved';
+  readonly message: string;
+  readonly line: number | null;
+  readonly column: number | null;
 }

@@ -1,16 +1,23 @@
 /** Alert Groups to try templates on: what was received lately, or the built-in example (templates §8, §10). */
 import { setImmediate } from 'node:timers/promises';
-import type { Micros } from '../../runtime/clock.ts';
+import { MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import {
+  commonOf,
+  cutTitle,
+  firstSummary,
+  highestLevel,
+  isUrgent,
+  sharedAlertname,
+  titleFromKey,
+} from '../alert-group/reading/alert-summary.ts';
+import type { StoredGroup } from '../alert-group/reading/readers.ts';
 import type { Directory, RouteConfig } from '../directory.ts';
+import type { StoredSnapshotReader } from '../feed/ports.ts';
 import { parseSnapshot } from '../feed/snapshot.ts';
-import type { StoredSnapshotReader } from '../feed/stored-snapshots.ts';
-import { withStaticLabels } from '../integration/static-labels.ts';
 import type { Labels } from '../model.ts';
-import { compileRoutes, routeFor } from '../route/evaluate.ts';
-import type { TemplateAlert, TemplateGroup } from '../templates/data.ts';
-import type { SampleBody, SampleSnapshots } from './ports.ts';
-import { exampleGroup, receivedGroup } from './sample-group.ts';
+import { compileRoutes, groupLabelsFor, routeFor, severityOf, withStaticLabels } from '../route/evaluate.ts';
+import { inMessageOrder, type TemplateAlert, type TemplateGroup } from '../templates/data.ts';
 
 /** Snapshots that a template is tried on (`template.dry_run_sample`). */
 const MOST_SAMPLES = 20;
@@ -115,4 +122,119 @@ function alertsOf(
     endsAt: status === 'firing' ? null : startsAt,
     generatorUrl,
   }));
+}
+
+/** Alert Groups that are not there, for templates to be tried on (templates §8). */
+export interface SampleFrame {
+  /** The Route that takes the Alerts. */
+  readonly route: RouteConfig;
+  readonly directory: Directory;
+  readonly publicUrl: string;
+  readonly now: Micros;
+}
+
+/** So many Alerts of a group can templates see. */
+const MOST_ALERTS = 1_000;
+
+/** What some Alerts, at least one, would make if they were Alert Group #1. */
+function receivedGroup(received: readonly TemplateAlert[], frame: SampleFrame): TemplateGroup {
+  const { route, directory, publicUrl } = frame;
+  const alerts = inMessageOrder(received).slice(0, MOST_ALERTS);
+  const firing = alerts.filter(({ status }) => status === 'firing');
+  const levels = (firing.length > 0 ? firing : alerts).map(
+    ({ labels }) => severityOf(labels, directory.organization).level,
+  );
+  const severityLevel = highestLevel(levels) ?? 'info';
+  const groupLabels = groupLabelsFor(route.groupKey, alerts[0]?.labels ?? {});
+  const alertname = sharedAlertname(alerts.map(({ labels }) => labels));
+  return {
+    number: 1,
+    title: alertname === null ? titleFromKey(groupLabels, route.name) : cutTitle(alertname),
+    summary: firstSummary(alerts.map(({ annotations }) => annotations)),
+    status: firing.length > 0 ? 'firing' : 'resolved',
+    route: route.name,
+    severityLevel,
+    urgent: route.urgent || (severityLevel === 'critical' && directory.organization.criticalIsUrgent),
+    startedAt: Math.min(...alerts.map(({ startsAt }) => startsAt)),
+    url: `${publicUrl}/alert-groups`,
+    reopenCount: 0,
+    owner: null,
+    alerts,
+    groupLabels,
+    commonLabels: commonOf(alerts.map(({ labels }) => labels)),
+    commonAnnotations: commonOf(alerts.map(({ annotations }) => annotations)),
+    externalUrl: publicUrl,
+  };
+}
+
+/** The built-in example: two firing Alerts, whatever was received. */
+function exampleGroup(frame: SampleFrame): TemplateGroup {
+  const startsAt = frame.now - 10 * MINUTE;
+  const alerts = ['billing-7f', 'billing-9c'].map((pod) => exampleAlert(pod, startsAt));
+  return { ...receivedGroup(alerts, frame), severityLevel: 'critical' };
+}
+
+function exampleAlert(pod: string, startsAt: Micros): TemplateAlert {
+  return {
+    fingerprint: pod,
+    status: 'firing',
+    labels: { alertname: 'ApiErrors', cluster: 'prod-1', namespace: 'billing', pod, severity: 'critical' },
+    annotations: {
+      summary: '5xx rate above 2 %',
+      runbook_url: 'https://runbooks.example.org/api-errors',
+    },
+    startsAt,
+    endsAt: null,
+    generatorUrl: 'https://prometheus.example.org/graph?g0.expr=up',
+  };
+}
+
+/** A stored Alert Group as templates read it (templates §8). */
+export function templateGroup(
+  group: StoredGroup,
+  alerts: readonly TemplateAlert[],
+  { directory, publicUrl }: { readonly directory: Directory; readonly publicUrl: string },
+): TemplateGroup {
+  const { ownerId } = group;
+  return {
+    number: group.number,
+    title: group.title,
+    summary: group.summary,
+    status: group.status,
+    route: directory.routesById.get(group.routeId)?.name ?? '',
+    severityLevel: group.severityLevel,
+    urgent: isUrgent(directory, group.routeId, group.severityLevel),
+    startedAt: group.startedAt,
+    url: `${publicUrl}/alert-groups/${group.id}`,
+    reopenCount: group.reopenCount,
+    owner: ownerId === null ? null : (directory.usersById.get(ownerId)?.name ?? null),
+    alerts,
+    groupLabels: group.groupLabels,
+    commonLabels: group.commonLabels,
+    commonAnnotations: group.commonAnnotations,
+    externalUrl: publicUrl,
+  };
+}
+
+/** Alerts that a message lists by a line each (`message.alerts_listed`). */
+export const MOST_LINES = 10;
+
+/** A body as an Integration sent it. */
+interface SampleBody {
+  readonly integrationId: PublicId;
+  readonly body: Buffer;
+}
+
+/** Implemented in storage/snapshots/preview-bodies.ts. */
+export interface SampleSnapshots {
+  /** What was received last, newest first, each body of an Integration once; only so far back as previews look. */
+  newest(integrationIds: readonly PublicId[], now: Micros): AsyncIterable<SampleBody>;
+}
+
+/** The Alerts of an Alert Group as templates read them. Implemented in storage/alert-groups/pages.ts. */
+export interface TemplateAlerts {
+  /** Firing first, newest start first, then by fingerprint; at most 1,000. */
+  of(groupId: PublicId): Promise<readonly TemplateAlert[]>;
+  /** Those of these fingerprints, in any order. */
+  named(groupId: PublicId, fingerprints: readonly string[]): Promise<readonly TemplateAlert[]>;
 }

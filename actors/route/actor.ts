@@ -1,7 +1,6 @@
 /**
- * The actor of a Route: judges each new Alert Group of it, one after the other, and says which ones a Storm holds
- * (Alert Group chapter §9). Destinations of messages hear of a new group from here, with the word that it is held or
- * free, and of the Storm itself.
+ * The actor of a Route: judges its new Alert Groups one after the other and decides which ones a Storm holds
+ * (alert-groups §9). It notifies Destinations of messages of a new group, with that decision, and of the Storm itself.
  */
 import {
   type Actor,
@@ -14,13 +13,19 @@ import {
 } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DirectorySource } from '../directory.ts';
-import type { HeldGroup, HeldGroups } from './held-groups.ts';
 import { routeMachine, stormEndsAt } from './machine.ts';
 import { type GroupCreated, type GroupUnheld, ROUTE, type RouteMessage } from './messages.ts';
+import type { HeldGroup, HeldGroups } from './ports.ts';
 import { counted, packStarts, unpackStarts } from './storm-window.ts';
-import { beginSweep, continueSweep, SWEEP_PAGE } from './sweeps.ts';
-import { templateRendered, templatesSaved } from './template-errors.ts';
-import { type RouteState, RouteTurn } from './turn.ts';
+import {
+  beginSweep,
+  continueSweep,
+  type RouteState,
+  RouteTurn,
+  SWEEP_PAGE,
+  templateRendered,
+  templatesSaved,
+} from './turn.ts';
 
 export interface RouteActorDependencies {
   readonly directory: DirectorySource;

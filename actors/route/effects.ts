@@ -1,8 +1,8 @@
-/** What the actor of a Route records and performs. Written by storage/storms.ts. */
+/** What the actor of a Route records and performs. Written by storage/delivery/storms.ts. */
 import type { PerformedEffect, RecordedEffect } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { RouteTemplateKind } from '../previews/ports.ts';
+import type { RouteTemplateKind } from './policy.ts';
 
 /** A Storm as it stands: the last one of its Route. */
 export interface StormSaved extends RecordedEffect {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Matcher, RouteConfig } from '../directory.ts';
-import { compileRoutes, routeFor } from './evaluate.ts';
-import { keyHash, slotFor } from './group-key.ts';
-import { ON_CALL_POLICY, ROUTE_PROFILES } from './profiles.ts';
-import { severityOf } from './severity.ts';
+import { compileRoutes, keyHash, routeFor, severityOf, slotFor } from './evaluate.ts';
+import { ON_CALL_POLICY, ROUTE_PROFILES } from './policy.ts';
 
 function route(name: string, matchers: Matcher[], isDefault = false): RouteConfig {
   return {

@@ -1,5 +1,5 @@
 /**
- * Whether a Storm of a Route lasts (Alert Group chapter §9). What exceeds the threshold, and until when, is worked out
+ * Whether a Storm of a Route lasts (alert-groups §9). What exceeds the threshold, and until when, is worked out
  * beside it (`storm-window.ts`).
  */
 import { assign, emit, setup } from 'xstate';

@@ -1,9 +1,8 @@
 /** What a Matcher means. Routes and list filters share this, so they never disagree about a label set (routes §1). */
-import type { Matcher } from '../directory.ts';
+import type { Matcher, MatcherOp } from '../directory.ts';
 import type { Labels } from '../model.ts';
+import { codePoints } from '../text.ts';
 import { compileRegex } from './regex.ts';
-
-export { formatMatcher, type ParsedMatcher, parseMatcherText } from './matcher-text.ts';
 
 export type LabelTest = (labels: Labels) => boolean;
 
@@ -59,4 +58,92 @@ function compileMatcher({ label, op, value }: Matcher): LabelTest {
         : (labels) => !matches(labelValue(labels, label));
     }
   }
+}
+
+/** The text form of one Matcher, `name op "value"`, used by list filters and shown to people (routes §1.2). */
+export type ParsedMatcher =
+  | { readonly ok: true; readonly matcher: Matcher }
+  /** `detail` says what is wrong, for `invalid_regex` in the engine's words. */
+  | { readonly ok: false; readonly code: 'invalid_format' | 'invalid_regex'; readonly detail: string };
+
+export const LABEL_NAME_LIMIT = 256;
+export const MATCHER_VALUE_LIMIT = 1000;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what a label name may not hold
+const CONTROL = /[\u0000-\u001f\u007f]/;
+const BARE_NAME = /^[A-Za-z_:][A-Za-z0-9_:]*$/;
+
+const SPACE = /[ \t\r\n]*/y;
+const NAME = /[A-Za-z_:][A-Za-z0-9_:]*/y;
+const OP = /=~|!~|!=|=/y;
+const STRING = /"((?:[^"\\\n]|\\[\\"n])*)"/y;
+
+/** Why a text is no label name: 1 to 256 code points without control characters. Null when it is one. */
+export function labelNameProblem(name: string): 'required' | 'too_long' | 'invalid_format' | null {
+  if (name === '') return 'required';
+  if (codePoints(name) > LABEL_NAME_LIMIT) return 'too_long';
+  return CONTROL.test(name) ? 'invalid_format' : null;
+}
+
+/** Reads exactly one Matcher. */
+export function parseMatcherText(text: string): ParsedMatcher {
+  const read = reader(text);
+  read(SPACE);
+  const quoted = read(STRING);
+  const label = quoted === null ? read(NAME) : unescaped(quoted);
+  if (label === null) return malformed('Start with a label name; put one with unusual characters in quotes.');
+  read(SPACE);
+  const op = read(OP) as MatcherOp | null;
+  if (op === null) return malformed('After the label name use =, !=, =~ or !~.');
+  read(SPACE);
+  const value = read(STRING);
+  if (value === null) return malformed('Put the value in double quotes; only \\\\, \\" and \\n are escapes.');
+  read(SPACE);
+  if (read(/$/y) === null) return malformed('Nothing may follow the value; give each matcher by itself.');
+  return checked({ label, op, value: unescaped(value) });
+}
+
+/** The way back from {@link parseMatcherText}. */
+export function formatMatcher({ label, op, value }: Matcher): string {
+  return `${BARE_NAME.test(label) ? label : quote(label)}${op}${quote(value)}`;
+}
+
+/** The rules of the object form hold for the text form too. */
+function checked(matcher: Matcher): ParsedMatcher {
+  const { label, op, value } = matcher;
+  if (labelNameProblem(label)) {
+    return malformed(`A label name has 1 to ${LABEL_NAME_LIMIT} characters and no control characters.`);
+  }
+  if (codePoints(value) > MATCHER_VALUE_LIMIT) {
+    return malformed(`A value has at most ${MATCHER_VALUE_LIMIT} characters.`);
+  }
+  if (op === '=~' || op === '!~') {
+    const regex = compileRegex(value);
+    if (!regex.ok) return { ok: false, code: 'invalid_regex', detail: regex.message };
+  }
+  return { ok: true, matcher };
+}
+
+function malformed(detail: string): ParsedMatcher {
+  return { ok: false, code: 'invalid_format', detail };
+}
+
+/** Takes what a sticky pattern matches at the present place: its group if it has one, else the whole match. */
+function reader(text: string): (pattern: RegExp) => string | null {
+  let at = 0;
+  return (pattern) => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (!match) return null;
+    at = pattern.lastIndex;
+    return match[1] ?? match[0];
+  };
+}
+
+function quote(text: string): string {
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+  return `"${escaped}"`;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.)/g, (_, character: string) => (character === 'n' ? '\n' : character));
 }

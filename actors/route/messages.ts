@@ -2,7 +2,7 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { RouteTemplateKind } from '../previews/ports.ts';
+import type { RouteTemplateKind } from './policy.ts';
 
 export const ROUTE = 'route';
 

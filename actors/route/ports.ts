@@ -1,9 +1,9 @@
-/** What the configuration of Routes needs from storage. Implemented in storage/routes.ts. */
+/** What the configuration of Routes needs from storage. Implemented in storage/configuration/routes.ts. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Authorship } from '../audit.ts';
 import type { DestinationConfig, Directory, Matcher, RoutePolicy } from '../directory.ts';
-import type { RouteTemplateKind } from '../previews/ports.ts';
+import type { RouteTemplateKind } from './policy.ts';
 
 /** What people write, in the API's own keys. */
 export interface RouteFields {
@@ -96,7 +96,7 @@ export type RouteReordering =
   | { readonly outcome: 'reordered' | 'unchanged'; readonly list: RouteList }
   | { readonly outcome: 'default_route' | 'stale' | 'set_mismatch' };
 
-/** What moving the open Alert Groups of a Route needs from storage. Implemented in storage/route-moves.ts. */
+/** What moving the open Alert Groups of a Route needs from storage. Implemented in storage/configuration/routes.ts. */
 export interface RouteMoves {
   /** #N of the newest Alert Group; 0 before the first. */
   newestNumber(): Promise<number>;
@@ -110,7 +110,7 @@ export interface RouteMoves {
   ): Promise<void>;
 }
 
-/** Suggested Routes and who hid them. Implemented in storage/route-suggestions.ts. */
+/** Suggested Routes and who hid them. Implemented in storage/configuration/routes.ts. */
 export interface SuggestionStore {
   /** What a user dismissed. */
   dismissedBy(userId: PublicId): Promise<ReadonlySet<string>>;
@@ -137,7 +137,7 @@ export type Acceptance<Refusal> =
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
   | { readonly outcome: 'name_taken' };
 
-/** Bodies of Stored Snapshots for a preview of a Group key. Implemented in storage/preview-bodies.ts. */
+/** Bodies of Stored Snapshots for a preview of a Group key. Implemented in storage/snapshots/preview-bodies.ts. */
 export interface PreviewBodies {
   /** How long Stored Snapshots are kept, days. */
   retentionDays(): Promise<number>;
@@ -150,4 +150,22 @@ export interface PreviewBodies {
     readonly after: Micros;
     readonly until: Micros;
   }): AsyncIterable<{ readonly integrationId: PublicId; readonly body: Buffer }>;
+}
+
+/** Alert Groups that Storms hold, as the actor of a Route reads them. Implemented in storage/delivery/storms.ts. */
+export interface HeldGroup {
+  readonly id: PublicId;
+  /** #N */
+  readonly number: number;
+}
+
+export interface HeldGroups {
+  /** In order of #N, those above `after`. Committed data only. */
+  page(query: {
+    readonly routeId: PublicId;
+    /** Start of the Storm, µs. */
+    readonly since: Micros;
+    readonly after: number;
+    readonly limit: number;
+  }): Promise<readonly HeldGroup[]>;
 }

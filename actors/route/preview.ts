@@ -1,20 +1,23 @@
-/** How many Alert Groups a Group key would make of Alerts that were received (routes §9). */
+/** Previews how many Alert Groups a Group key would form from received Alerts (routes §9). */
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Directory, Matcher, RouteConfig } from '../directory.ts';
 import type { SnapshotEntry } from '../feed/snapshot.ts';
-import { withStaticLabels } from '../integration/static-labels.ts';
 import { alertKey, type Labels } from '../model.ts';
-import { compileRoutes, routeFor } from './evaluate.ts';
-import { groupLabelsFor } from './group-key.ts';
+import { compileRoutes, groupLabelsFor, routeFor, withStaticLabels } from './evaluate.ts';
+import { compileMatchers } from './matcher.ts';
 
-/** Alerts of the Route that are grouped; reading stops there. */
+/** Largest sample: Alerts of the Route that are grouped. Reading stops there. */
 export const MOST_KEPT = 10_000;
 const MOST_EXAMPLES = 5;
+/** Alerts that are shown one by one, with the Route that takes each. */
+const MOST_SAMPLES = 20;
+/** Earlier Routes that are named as taking what the Matchers match. */
+const MOST_EARLIER = 20;
 
 export interface PreviewedRoute {
   /** A saved Route, or null for a new one directly before the Default route. */
   readonly route: RouteConfig | null;
-  /** In place of the Route's own; null: its own. */
+  /** Replace the Route's own Matchers; null: its own. */
   readonly matchers: readonly Matcher[] | null;
 }
 
@@ -24,28 +27,51 @@ export interface PreviewSide {
   readonly examples: readonly { readonly group_key_values: Labels; readonly alert_count: number }[];
 }
 
+/** The Route that takes an Alert, and by which Matchers; `id` and `name` are null for the new Route itself. */
+export interface TakingRoute {
+  readonly id: PublicId | null;
+  readonly name: string | null;
+  readonly matchers: readonly Matcher[];
+}
+
+/** An Alert that the previewed Route's Matchers match: the first Route of the list that matches takes it. */
+export interface MatchedAlert {
+  readonly labels: Labels;
+  readonly taken_by: TakingRoute;
+  /** False when an earlier Route takes it. */
+  readonly comes_here: boolean;
+}
+
 /** The Alerts that a Route would take, each as the newest Snapshot lists it. */
 export interface RouteSample {
   /**
-   * Looks at an Alert that a Snapshot lists, if it lists it as firing. Snapshots come newest first: whoever was looked
-   * at before is known already.
-   * @returns false when the Route takes an Alert that has no room any more
+   * Adds an Alert that a Snapshot lists as firing. Call it with the newest Snapshots first: later ones of the same Alert
+   * are ignored.
+   * @returns false when the Route takes the Alert but the sample is full
    */
   add(integrationId: PublicId, entry: SnapshotEntry): boolean;
-  /** Whether there is no room for another one. */
+  /** Whether the sample is full. */
   isFull(): boolean;
-  /** How many Alerts were looked at. */
+  /** How many different Alerts were added, taken by the Route or not. */
   looked(): number;
   side(groupKey: readonly string[]): PreviewSide;
+  /** Alerts that the Matchers match, the newest first, at most {@link MOST_SAMPLES}. */
+  samples(): readonly MatchedAlert[];
+  /** Earlier Routes that take what the Matchers match, in evaluation order, at most {@link MOST_EARLIER}. */
+  takenEarlier(): readonly { readonly route: TakingRoute; readonly alert_count: number }[];
 }
 
 const NEW_ROUTE = 'RT000000000000' as PublicId;
 
 export function sampleOf(directory: Directory, previewed: PreviewedRoute): RouteSample {
   const id = previewed.route?.id ?? NEW_ROUTE;
-  const table = compileRoutes({ routes: withPreviewed(directory.routes, previewed) });
+  const routes = withPreviewed(directory.routes, previewed);
+  const table = compileRoutes({ routes });
+  const matches = compileMatchers(routes.find((route) => route.id === id)?.matchers ?? []);
   const looked = new Set<string>();
   const kept: Labels[] = [];
+  const samples: MatchedAlert[] = [];
+  const earlier = new Map<RouteConfig, number>();
   return {
     add(integrationId, { fingerprint, status, labels: received }) {
       if (status !== 'firing') return true;
@@ -54,15 +80,33 @@ export function sampleOf(directory: Directory, previewed: PreviewedRoute): Route
       looked.add(key);
       const staticLabels = directory.integrationsById.get(integrationId)?.staticLabels ?? {};
       const { labels } = withStaticLabels(received, staticLabels);
-      if (routeFor(table, labels).id !== id) return true;
-      if (kept.length === MOST_KEPT) return false;
-      kept.push(labels);
+      if (!matches(labels)) return true;
+      const taking = routeFor(table, labels);
+      const comesHere = taking.id === id;
+      if (comesHere && kept.length === MOST_KEPT) return false;
+      if (samples.length < MOST_SAMPLES) {
+        samples.push({ labels, taken_by: takingRoute(taking), comes_here: comesHere });
+      }
+      if (comesHere) kept.push(labels);
+      else earlier.set(taking, (earlier.get(taking) ?? 0) + 1);
       return true;
     },
     isFull: () => kept.length === MOST_KEPT,
     looked: () => looked.size,
     side: (groupKey) => sideOf(kept, groupKey),
+    samples: () => samples,
+    takenEarlier: () =>
+      routes
+        .flatMap((route) => {
+          const count = earlier.get(route);
+          return count === undefined ? [] : [{ route: takingRoute(route), alert_count: count }];
+        })
+        .slice(0, MOST_EARLIER),
   };
+}
+
+function takingRoute({ id, name, matchers }: RouteConfig): TakingRoute {
+  return id === NEW_ROUTE ? { id: null, name: null, matchers } : { id, name, matchers };
 }
 
 function withPreviewed(

@@ -1,4 +1,4 @@
-/** New Alert Groups of the last 60 s (Alert Group chapter §9): c(t) counts those in (t − 60 s, t]. */
+/** New Alert Groups of the last 60 s (alert-groups §9): c(t) counts those in (t − 60 s, t]. */
 import { MINUTE, type Micros } from '../../runtime/clock.ts';
 
 const WINDOW: Micros = MINUTE;

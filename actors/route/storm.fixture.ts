@@ -7,8 +7,7 @@ import type { DirectorySource } from '../directory.ts';
 import { createRouteActor } from './actor.ts';
 import type { RouteRecord, StormSaved } from './effects.ts';
 import type { RouteMessage } from './messages.ts';
-import { SWEEP_PAGE } from './sweeps.ts';
-import type { RouteState } from './turn.ts';
+import { type RouteState, SWEEP_PAGE } from './turn.ts';
 
 export const ROUTE_ID = 'RT000000000001' as PublicId;
 

@@ -1,17 +1,18 @@
 /** Routes that are suggested while Internal alerts would be taken by the Default route only (routes §10). */
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Directory, Matcher, RouteConfig } from '../directory.ts';
-import { internalLabels } from '../internal-alerts/body.ts';
+import { internalLabels } from '../internal-alerts/conditions.ts';
 import {
   type AlertedEntity,
+  type EntityKind,
   INTERNAL_ALERT_NAMES,
+  INTERNAL_ALERTS,
   type InternalAlertName,
-} from '../internal-alerts/effects.ts';
-import { type EntityKind, INTERNAL_ALERTS } from '../internal-alerts/registry.ts';
+} from '../internal-alerts/registry.ts';
 import type { Labels } from '../model.ts';
 import { compileRoutes, type RouteTable, routeFor } from './evaluate.ts';
+import { ON_CALL_POLICY } from './policy.ts';
 import type { RouteFields } from './ports.ts';
-import { ON_CALL_POLICY } from './profiles.ts';
 
 export const SUGGESTION_IDS = ['heartbeat_lost', 'internal_alerts'] as const;
 export type SuggestionId = (typeof SUGGESTION_IDS)[number];

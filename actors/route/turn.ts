@@ -3,18 +3,23 @@ import type { SnapshotFrom } from 'xstate';
 import { type PerformedEffect, type Send, step, type Turn, type TurnEnv } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { messageDestinations } from '../alert-group/message-news.ts';
-import { alertGroupAddress, type HeldByStorm } from '../alert-group/messages.ts';
+import { messageDestinations } from '../alert-group/announcements.ts';
+import {
+  alertGroupAddress,
+  type HeldByStorm,
+  type HoldReleased,
+  type UrgencyQuestion,
+} from '../alert-group/messages.ts';
 import { destinationAddress, type GroupEvent, type StormTold } from '../destination/messages.ts';
 import type { Directory } from '../directory.ts';
 import type { HintSent } from '../effects.ts';
-import type { InternalAlertRecorded } from '../internal-alerts/effects.ts';
+import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import type { RouteRecord, StormChanged, TemplateErrors, TemplateErrorsSaved } from './effects.ts';
 import { type RouteEmitted, type RouteEvent, routeMachine, stormEndsAt } from './machine.ts';
-import type { GroupCreated } from './messages.ts';
+import type { GroupCreated, TemplateRendered } from './messages.ts';
+import type { RouteTemplateKind } from './policy.ts';
+import type { HeldGroup } from './ports.ts';
 import type { Starts } from './storm-window.ts';
-import { beginSweep, type Sweep } from './sweeps.ts';
-import { firstFailing } from './template-errors.ts';
 
 export interface RouteState {
   readonly snapshot: SnapshotFrom<typeof routeMachine>;
@@ -189,4 +194,67 @@ export class RouteTurn {
     const status: HintSent = { type: 'hint', hint: { type: 'system-status', id: null } };
     this.#performs.push(route, status);
   }
+}
+
+/** A failure is kept as it was first until that template renders again. */
+export function templateRendered(turn: RouteTurn, { template, error, at }: TemplateRendered): void {
+  const { templateErrors } = turn.state;
+  if ((templateErrors[template] !== undefined) === (error !== null)) return;
+  if (error !== null) {
+    turn.replaceTemplateErrors({ ...templateErrors, [template]: { since: at, error } });
+    return;
+  }
+  const { [template]: _, ...left } = templateErrors;
+  turn.replaceTemplateErrors(left);
+}
+
+/** Another version of the templates: whether they fail is seen when they are used. */
+export function templatesSaved(turn: RouteTurn): void {
+  if (Object.keys(turn.state.templateErrors).length > 0) turn.replaceTemplateErrors({});
+}
+
+/** The one that failed first; null while none does. */
+function firstFailing(errors: TemplateErrors): RouteTemplateKind | null {
+  const failing = Object.entries(errors) as [
+    RouteTemplateKind,
+    NonNullable<TemplateErrors[RouteTemplateKind]>,
+  ][];
+  failing.sort(([, one], [, other]) => one.since - other.since);
+  return failing[0]?.[0] ?? null;
+}
+
+/** Alert Groups spoken to in one turn. */
+export const SWEEP_PAGE = 200;
+
+/** What the Alert Groups of one Storm are to be told, and how far that has come. */
+interface Sweep {
+  /** `release`: the Storm ended. `urgency`: a setting that makes groups Urgent was edited. */
+  readonly purpose: 'release' | 'urgency';
+  /** Start of the Storm, µs. */
+  readonly since: Micros;
+  /** #N of the last one that was told; 0 at the beginning. */
+  readonly through: number;
+}
+
+/** Speaks to all groups that the present Storm holds; does nothing while calm. */
+export function beginSweep(turn: RouteTurn, purpose: Sweep['purpose'], since?: Micros): void {
+  const storm = since ?? turn.state.snapshot.context.since;
+  if (storm === null) return;
+  const others = turn.state.sweeps.filter((sweep) => sweep.purpose !== purpose || sweep.since !== storm);
+  turn.replaceSweeps([...others, { purpose, since: storm, through: 0 }]);
+}
+
+/** Takes the page that was read for the first sweep. */
+export function continueSweep(turn: RouteTurn, page: readonly HeldGroup[]): void {
+  const [sweep, ...others] = turn.state.sweeps;
+  if (!sweep) return;
+  for (const { id } of page) turn.send({ to: alertGroupAddress(id), message: wordOf(sweep, turn.now) });
+  const last = page.at(-1);
+  if (last && sweep.purpose === 'release') turn.endHolds(sweep.since, last.number);
+  const isOver = page.length < SWEEP_PAGE;
+  turn.replaceSweeps(isOver ? others : [{ ...sweep, through: last?.number ?? sweep.through }, ...others]);
+}
+
+function wordOf({ purpose }: Sweep, at: Micros): HoldReleased | UrgencyQuestion {
+  return purpose === 'release' ? { type: 'released', at } : { type: 'urgency_edited' };
 }

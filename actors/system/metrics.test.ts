@@ -18,6 +18,7 @@ const directory = {
 
 const readings: GaugeReadings = {
   snapshotsWaiting: 7,
+  isOutgoingHeartbeatLost: true,
   integrations: [
     { id: 'NT1', isLost: true },
     { id: 'NT2', isLost: false },
@@ -60,6 +61,7 @@ test('the Leader exports what it read, with zeros for Routes without open groups
     'svc_ingest_backlog 7',
     'svc_heartbeat_lost{integration="NT1"} 1',
     'svc_heartbeat_lost{integration="NT2"} 0',
+    'svc_outgoing_heartbeat_lost 1',
     'svc_alert_groups{route="RT1",status="firing"} 3',
     'svc_alert_groups{route="RT1",status="acknowledged"} 0',
     'svc_alert_groups{route="RT1",status="snoozed"} 0',

@@ -29,6 +29,7 @@ export function createSystemMetrics(registry: Registry): SystemMetrics {
   showLeader(registry, () => source?.leadership.isLeader ?? false);
   showBacklog(registry, () => shown);
   showHeartbeats(registry, () => shown);
+  showOutgoingHeartbeat(registry, () => shown);
   showGroups(registry, {
     readings: () => shown,
     routes: () => directory()?.routes ?? [],
@@ -86,6 +87,19 @@ function showHeartbeats(registry: Registry, readings: () => GaugeReadings | null
       this.reset();
       for (const { id, isLost } of readings()?.integrations ?? [])
         this.set({ integration: id }, isLost ? 1 : 0);
+    },
+  });
+}
+
+function showOutgoingHeartbeat(registry: Registry, readings: () => GaugeReadings | null): void {
+  new Gauge({
+    name: 'svc_outgoing_heartbeat_lost',
+    help: '1 while the last attempt of the outgoing heartbeat failed, absent while it is off. Only from the Leader.',
+    registers: [registry],
+    collect() {
+      const lost = readings()?.isOutgoingHeartbeatLost ?? null;
+      if (lost === null) this.remove();
+      else this.set(lost ? 1 : 0);
     },
   });
 }

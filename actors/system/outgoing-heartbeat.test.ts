@@ -9,7 +9,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../runtime/secrets/keyring.ts';
 import { createMask } from '../../runtime/secrets/masking.ts';
 import { createManualClock } from '../../test/fakes/manual-clock.ts';
-import { NO_PROXY } from '../proxy/proxy-config.ts';
+import { NO_PROXY } from '../proxy-config.ts';
 import { BEAT_EVERY, type Beat, beat, type HeartbeatStore } from './outgoing-heartbeat.ts';
 
 const ORGANIZATION = 'RG0000000000AA' as PublicId;

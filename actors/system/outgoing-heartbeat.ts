@@ -10,7 +10,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring, Sealed } from '../../runtime/secrets/keyring.ts';
 import { createMask, cutToBytes, urlSecrets } from '../../runtime/secrets/masking.ts';
 import type { HintBus } from '../effects.ts';
-import { type ProxyFields, proxyRoute } from '../proxy/proxy-config.ts';
+import { type ProxyFields, proxyRoute } from '../proxy-config.ts';
 
 /** Between two attempts, whoever makes them. */
 export const BEAT_EVERY: Micros = MINUTE;

@@ -1,10 +1,11 @@
 /** What is known of the service itself, as the API and the metrics show it. Implemented in storage. */
+
+import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { GroupStatus } from '../model.ts';
-import type { RouteTemplateKind } from '../previews/ports.ts';
-import type { Downtime } from './downtime.ts';
-import type { Pulse } from './notices.ts';
+import type { RouteTemplateKind } from '../route/policy.ts';
+import type { Downtime, Pulse } from './downtime.ts';
 
 export interface SystemStatusReader {
   pulse(): Promise<Pulse>;
@@ -45,6 +46,14 @@ export interface SystemStatus {
     readonly destination: EntityRef;
     readonly since: Micros;
     readonly reason: string;
+  }[];
+  /** Not Broken, but no call succeeded since then. The oldest first. */
+  readonly failingDestinations: readonly {
+    readonly destination: EntityRef;
+    readonly since: Micros;
+    /** Of the newest call; masked. */
+    readonly error: string;
+    readonly waiting: number;
   }[];
   /** The oldest first. */
   readonly integrationsAttention: readonly {
@@ -104,6 +113,8 @@ export interface GaugeReadings {
   /** Every live Integration but the built-in one. */
   readonly integrations: readonly { readonly id: string; readonly isLost: boolean }[];
   readonly snapshotsWaiting: number;
+  /** Whether the last attempt of the outgoing heartbeat failed; null when it is off or was not tried yet. */
+  readonly isOutgoingHeartbeatLost: boolean | null;
   /** Open Alert Groups; Routes and states without any are absent. */
   readonly groups: readonly {
     readonly route: string;
@@ -118,4 +129,22 @@ export interface GaugeReadings {
   }[];
   /** Routes in a Storm. */
   readonly storms: readonly string[];
+}
+
+/** What is committed of one actor of any kind, for people who look at it. Implemented in storage. */
+export interface ActorStateReader {
+  /** Null when nothing was ever stored of it. */
+  read(actor: Address): Promise<StoredActor | null>;
+}
+
+export interface StoredActor {
+  /** Id of the replica that took the actor's shard last; null while none has it. */
+  readonly replica: string | null;
+  /** As XState writes it: a name, or names within names; never the context. Null before its machine has begun. */
+  readonly state: unknown;
+  /** Of the shape of what is stored. */
+  readonly schema: number;
+  /** Counts commits of the actor. */
+  readonly version: number;
+  readonly wakeAt: Micros | null;
 }

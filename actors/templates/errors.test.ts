@@ -1,8 +1,7 @@
 /** Syntax and the places of errors beyond the table of templates §11. */
 import { describe, expect, test } from 'vitest';
-import { lookupTablesOf } from './references.ts';
 import { rendered } from './run.fixture.ts';
-import { parseTemplate } from './template.ts';
+import { lookupTablesOf, parseTemplate } from './template.ts';
 
 describe('the one error of a template', () => {
   test.each([

@@ -1,10 +1,9 @@
 /** Output safety (templates §7, §11) with the formats of the messengers. */
 import { describe, expect, test } from 'vitest';
-import { commonmark } from '../messages/formats/commonmark.ts';
 import { html } from '../messages/formats/html.ts';
-import { markdown } from '../messages/formats/markdown.ts';
-import type { OutputFormat } from './format.ts';
+import { commonmark, markdown } from '../messages/formats/markdown.ts';
 import { dataWith, rendered } from './run.fixture.ts';
+import type { OutputFormat } from './types.ts';
 import { TemplateMap, Trusted } from './values.ts';
 
 const ZERO = '\u200B';

@@ -1,7 +1,7 @@
 /** Templates that mean harm, or just too much: each ends within the limits, with the place of the error. */
 import { describe, expect, test } from 'vitest';
-import type { OutputFormat } from './format.ts';
 import { dataWith, rendered } from './run.fixture.ts';
+import type { OutputFormat } from './types.ts';
 import { TemplateList, TemplateMap } from './values.ts';
 
 const deep = (count: number, open: string, close: string) => `${open.repeat(count)}${close.repeat(count)}`;
@@ -232,6 +232,91 @@ describe('what ends with an error', () => {
     expect(
       rendered('{{ range until 1000 }}{{ add 1 1 | print | len }}{{ end }}', { context: { monotonic } }),
     ).toMatch(/^✗ 1:\d+ template_syntax the render took too long$/);
+  });
+});
+
+describe('regular expressions', () => {
+  const long = '(repeat 1000 (repeat 40 "a"))';
+  const cyrillic = '(repeat 1000 (repeat 40 "й"))';
+  const tooLong =
+    'template_syntax the render took too long: use fewer or simpler regular expressions, or shorter texts';
+  const times = (count: number, action: string) =>
+    `{{ range $i := until ${count} }}{{ $y := ${action} }}{{ end }}`;
+
+  test.each([
+    ['a repeated class in a text', times(100, `regexMatch \`(?i)[^b]{500}!\` ${long}`), `✗ 1:28 ${tooLong}`],
+    [
+      'dots in a text',
+      times(10, `regexMatch \`(?s).{900}!\` ${long}`),
+      '✗ 1:27 template_syntax the render took too long',
+    ],
+    [
+      'a part that is looked for',
+      times(100, 'regexFind `(?i)[^a]{500}!?` (repeat 1000 "йййй")'),
+      `✗ 1:28 ${tooLong}`,
+    ],
+    [
+      'one expression after the other',
+      times(1000, 'regexMatch (print "(a|b){500}(c|d){400}" $i) "aaaa"'),
+      `✗ 1:29 ${tooLong}`,
+    ],
+    [
+      'small ones, one after the other',
+      times(1000, 'regexMatch (printf `^(?:a|%db|c)$` $i) "a"'),
+      `✗ 1:29 ${tooLong}`,
+    ],
+    [
+      'repeated Unicode classes',
+      `{{ match \`(?i)(\\pL|\\pN|\\pS){1,400}!\` ${cyrillic} }}`,
+      '✗ 1:4 template_syntax match: expression is too large',
+    ],
+    [
+      'ranges that ignore case',
+      `{{ match \`(?i)[${'B-\\x{1E942}'.repeat(200)}]\` "a" }}`,
+      `✗ 1:1 ${tooLong}`,
+    ],
+    ['many Unicode classes', `{{ match \`(?i)[${'\\pL'.repeat(700)}]\` "a" }}`, `✗ 1:1 ${tooLong}`],
+    [
+      'a repetition of repetitions',
+      '{{ match (repeat 900 "a{1000}") "a" }}',
+      '✗ 1:4 template_syntax match: expression is too large',
+    ],
+    [
+      'states without end',
+      `{{ $x := "" }}{{ range $i := until 1000 }}{{ $x = print $x (printf "%b" (mul $i $i 7919)) }}{{ end }}${times(20, 'regexMatch `1[01]{300}2` $x')}`,
+      '✗ ',
+    ],
+  ])('%s end with an error', (_, source, result) => {
+    expect(rendered(source).slice(0, result.length)).toBe(result);
+  });
+
+  test.each([
+    ['a repeated class', times(10, `regexMatch \`(?i)[^b]{500}!\` ${long}`), 500_000],
+    ['a repeated class of all but a', `{{ $y := regexMatch \`(?i)[^a]{500}!\` ${cyrillic} }}`, 250_000],
+    ['the same in a shorter text', times(100, 'regexMatch `(?i)[^a]{500}!` (repeat 1000 "йййй")'), 300_000],
+    ['Unicode classes', `{{ $y := regexMatch \`(?i)(\\pL|\\pN|\\pS){1,200}!\` ${cyrillic} }}`, 250_000],
+  ])('%s is paid for', (_, source, least) => {
+    const effort = { steps: 0 };
+    expect(rendered(source, { context: { effort } })).toBe('');
+    expect(effort.steps).toBeGreaterThan(least);
+  });
+
+  const labels = '(repeat 400 "node-17-ab")';
+  const lines = `(repeat 50 "${'2026-03-09T14:05:00Z ERROR payments/checkout-7f9c GET /api/v1 timeout 30s pod=x '}")`;
+  test.each([
+    ['a prefix', `regexMatch \`^node-\` ${labels}`],
+    ['alternatives', `regexMatch \`foo|bar|baz|qux\` ${labels}`],
+    ['anything between', `regexMatch \`.*foo.*bar\` ${labels}`],
+    ['a class', `regexMatch \`[a-z0-9-]+!\` ${labels}`],
+    ['an end', `regexMatch \`[a-z0-9-]+$\` ${labels}`],
+    ['a word', `regexMatch \`\\bcheckout-[0-9a-f]{4}x\\b\` ${lines}`],
+    ['either case', `regexMatch \`(?i)error: .*timeout$\` ${lines}`],
+    ['an address', `regexFind \`(?:[0-9]{1,3}\\.){3}[0-9]{1,3}\` ${lines}`],
+    ['letters', `regexFind \`\\pL+\` ${lines}`],
+  ])('%s is cheap', (_, action) => {
+    const effort = { steps: 0 };
+    expect(rendered(times(100, action), { context: { effort } })).toBe('');
+    expect(effort.steps).toBeLessThan(300_000);
   });
 });
 

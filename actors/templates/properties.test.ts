@@ -1,10 +1,9 @@
 /** Whatever the source and the data, a template answers: a text within the limits or one error with its place. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { OutputFormat } from './format.ts';
 import { CONTEXT, DATA, dataWith, rendered } from './run.fixture.ts';
 import { parseTemplate, renderTemplate } from './template.ts';
-import type { TemplateKind } from './types.ts';
+import type { OutputFormat, TemplateKind } from './types.ts';
 import { TemplateMap } from './values.ts';
 
 const RUNS = { numRuns: 300 };
@@ -119,6 +118,16 @@ const marking: OutputFormat = {
   link: (url) => url.replaceAll('<', '%3C'),
   finish: (output) => output,
 };
+
+test.each([
+  ['{{ print nil .L.v }}', '&lt;nil>&lt;x>'],
+  ['{{ printf "%v" (coalesce "") }}', '&lt;nil>'],
+  ['{{ print (coalesce (safeUrl .L.v)) .L.v }}', '&lt;nil>&lt;x>'],
+  ['{{ list (coalesce "") }}', '[&lt;nil>]'],
+])('%s: what Go prints of nil is no markup', (source, expected) => {
+  const data = dataWith({ L: new TemplateMap({ v: '<x>' }, 'labels') });
+  expect(rendered(source, { data, format: marking })).toBe(expected);
+});
 
 test('no value of a label comes through unescaped, whatever a template does with it', () => {
   const expressions = fc.letrec<{ value: string }>((tie) => ({

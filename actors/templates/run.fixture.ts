@@ -1,8 +1,7 @@
 /** Renders templates in tests: the data of the conformance cases, and results as one line. */
-import type { OutputFormat } from './format.ts';
-import { plainFormat } from './format.ts';
+
 import { parseTemplate, renderTemplate } from './template.ts';
-import type { RenderContext, TemplateKind } from './types.ts';
+import { type OutputFormat, plainFormat, type RenderContext, type TemplateKind } from './types.ts';
 import { TemplateList, TemplateMap, TemplateObject, TemplateTime, type TemplateValue } from './values.ts';
 
 export const FIVE_PAST_TWO = Date.UTC(2026, 2, 9, 14, 5) * 1000;

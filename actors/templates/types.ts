@@ -1,6 +1,5 @@
 /** What the rest of the service knows of templates; the language itself is behind `index.ts`. */
 import type { Micros, Monotonic } from '../../runtime/clock.ts';
-import type { OutputFormat } from './format.ts';
 
 export type TemplateKind = 'root_message' | 'line' | 'ack_timeout_notice' | 'link_rule' | 'webhook_request';
 
@@ -27,6 +26,11 @@ export interface Effort {
   steps: number;
 }
 
+/** A monotonic clock that may also be told how long each render took. */
+export interface RenderTimer extends Monotonic {
+  readonly rendered?: (kind: TemplateKind, took: Micros) => void;
+}
+
 /** Everything that a render knows besides the data. The same context and data give the same output. */
 export interface RenderContext {
   readonly format: OutputFormat;
@@ -45,7 +49,7 @@ export interface RenderContext {
   /** What renders did that are made in one go with this one: together they may do as much as one. */
   readonly effort?: Effort;
   /** Stops a render that takes longer than 2 s. Its steps are counted in any case. */
-  readonly monotonic?: Monotonic;
+  readonly monotonic?: RenderTimer;
 }
 
 export type RenderedTemplate =
@@ -56,3 +60,42 @@ export type RenderedTemplate =
       readonly mentions: readonly MentionTarget[];
     }
   | { readonly ok: false; readonly error: TemplateError };
+
+/** What the place that a template is rendered for does to its output (templates §7). */
+export interface OutputFormat {
+  readonly name: 'markdown' | 'html' | 'commonmark' | 'plain';
+  /** An untrusted value that an action prints; it comes capped and without control characters (templates §7 rule 3). */
+  escape(value: string): string;
+  /** A URL that passed the rules of safe URLs, fit for a link target. */
+  link(url: string): string;
+  /** What templates §7 rule 4 and §7 rule 5 ask of the whole output. */
+  finish(output: string): string;
+}
+
+/** URLs, header values and bodies: authors quote with functions such as `toJson` and `urlquery`. */
+export const plainFormat: OutputFormat = {
+  name: 'plain',
+  escape: (value) => value,
+  link: (url) => url,
+  finish: (output) => output,
+};
+
+/** How untrusted values are cut and cleaned before they are printed (templates §7 rule 3). */
+
+const MOST_BYTES = 4_096;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+const UNWANTED = /[\0-\x08\x0b-\x1f\x7f-\x9f\uE000-\uE002]/g;
+
+/** At most 4,096 bytes of a value, ending with `…` when something was cut. */
+export function capped(value: string): string {
+  if (value.length * 3 <= MOST_BYTES || Buffer.byteLength(value) <= MOST_BYTES) return value;
+  const bytes = Buffer.from(value);
+  let end = MOST_BYTES - Buffer.byteLength('…');
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return `${bytes.toString('utf8', 0, end)}…`;
+}
+
+/** Without control characters other than line feed and tab, and without what marks Mentions inside an output. */
+export function withoutControls(value: string): string {
+  return value.replace(UNWANTED, '');
+}

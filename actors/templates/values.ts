@@ -3,7 +3,7 @@
  * from outside is; only {@link Trusted} text is printed without escaping (templates §7).
  */
 import type { Micros } from '../../runtime/clock.ts';
-import { compareBytes } from './bytes.ts';
+import { compareBytes } from '../text.ts';
 
 export type TemplateValue =
   | null
@@ -111,7 +111,7 @@ export class TemplateTime {
   }
 }
 
-/** What stands for a time that has not come: year 1. */
+/** Represents a missing time: year 1. */
 export const ZERO_TIME = new TemplateTime(-62_135_596_800_000_000_000n, 'UTC');
 
 export class TemplateDuration {
@@ -147,12 +147,12 @@ export function weightOf(value: TemplateValue): Weight {
   if (value instanceof Trusted) return { bytes: Buffer.byteLength(value.text), depth: 0, trusted: true };
   if (value instanceof TemplateList || value instanceof TemplateMap) return value.weight;
   if (value instanceof TemplateObject) return REFERENCE;
-  return { bytes: 8, depth: 0, trusted: true };
+  return { bytes: 8, depth: 0, trusted: value !== null };
 }
 
-/** Whether a value is printed as it is. */
+/** Whether a value is printed as it is. Go prints nil as `<nil>`, which no format may take for markup. */
 export function isTrusted(value: TemplateValue): boolean {
-  if (typeof value === 'string' || value instanceof TemplateObject) return false;
+  if (value === null || typeof value === 'string' || value instanceof TemplateObject) return false;
   return value instanceof TemplateList || value instanceof TemplateMap ? value.weight.trusted : true;
 }
 
@@ -186,7 +186,7 @@ export function textOf(value: TemplateValue): string | null {
   return value instanceof Trusted ? value.text : null;
 }
 
-/** Templates §3: false, 0, "", nil and empty lists and maps are false. */
+/** templates §3: false, 0, "", nil and empty lists and maps are false. */
 export function isTrue(value: TemplateValue): boolean {
   if (value instanceof Trusted) return value.text !== '';
   if (value instanceof TemplateList) return value.items.length > 0;

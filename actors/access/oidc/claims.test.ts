@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { assertsMultiFactor, groupsOf, personOf } from './claims.ts';
-import { returnPath } from './return-to.ts';
+import { returnPath } from './sign-in.ts';
 
 describe('a new account is named', () => {
   test.each([

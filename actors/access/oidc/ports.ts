@@ -1,15 +1,14 @@
-/** What single sign-on needs from storage. Implemented in storage/oidc-*.ts. */
+/** What single sign-on needs from storage. Implemented in storage/access/oidc-*.ts. */
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Sealed } from '../../../runtime/secrets/keyring.ts';
 import type { Authorship } from '../../audit.ts';
 import type { AuditEntry } from '../../effects.ts';
-import type { PasswordChange } from '../../proxy/proxy-config.ts';
+import type { PasswordChange } from '../../proxy-config.ts';
 import type { Session } from '../session.ts';
 import type { RoleName, User } from '../user.ts';
 import type { NewPerson } from './claims.ts';
-import type { OidcFields, StoredOidcSettings } from './settings.ts';
-import type { WithheldRole } from './warnings.ts';
+import type { OidcFields, StoredOidcSettings, WithheldRole } from './settings.ts';
 
 export interface OidcStores {
   readonly settings: OidcSettingsStore;
@@ -50,16 +49,18 @@ export interface OidcRequest {
   /** Whose account is linked, and in which session that began; null for a sign-in. */
   readonly link: { readonly userId: PublicId; readonly sessionId: PublicId } | null;
   readonly expiresAt: Micros;
+  /** Whose pending requests are bounded together: where a sign-in came from, or the user who links. */
+  readonly source: string;
 }
 
-export interface TakenRequest extends OidcRequest {
+export interface TakenRequest extends Omit<OidcRequest, 'source'> {
   /** Null after the master keys were lost. */
   readonly verifier: Sealed | null;
 }
 
 export interface OidcRequests {
-  /** @returns false when too many are on their way */
-  open(request: OidcRequest, verifier: string, now: Micros): Promise<boolean>;
+  /** Gives up the oldest ones of the same source when it has too many. */
+  open(request: OidcRequest, verifier: string): Promise<void>;
   /** Each is given once, whether or not it has expired. */
   take(stateHash: Uint8Array): Promise<TakenRequest | null>;
 }
@@ -104,7 +105,7 @@ export interface Identities {
   /** Creates the user at the first sign-in; with everything else that it changes, in one transaction. */
   signIn(signIn: ProviderSignIn): Promise<'signed_in' | SignInRefusal>;
   link(link: ProviderLink): Promise<'linked' | LinkRefusal>;
-  /** A refusal that is told in the Audit log. */
+  /** Records a refusal in the Audit log, unless its address had many lately. */
   record(entry: AuditEntry): Promise<void>;
 }
 

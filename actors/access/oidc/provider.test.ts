@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import { createProvider } from './provider.ts';
-import type { ProviderAccess } from './provider-fetch.ts';
+import type { ProviderAccess } from './provider-access.ts';
 
 const ISSUER = 'https://id.example.org';
 const SECRET = 'cLient  sEcret';

@@ -1,15 +1,14 @@
 /** Asks the provider about people who signed in through it, while they are away (access §6.6). */
+
+import { Counter, type Registry } from 'prom-client';
 import { type Clock, type Micros, SECOND, type Timer } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
-import { type Opener, openSecret } from '../../../runtime/secrets/open-secret.ts';
+import { type Opener, openSecret } from '../../../runtime/secrets/sealed-fields.ts';
 import { groupsOf } from './claims.ts';
-import type { CheckOutcome } from './metrics.ts';
-import { openProvider } from './open.ts';
 import type { OfflineCheck, OidcStores } from './ports.ts';
 import type { Provider, Refreshed } from './provider.ts';
-import type { ProviderAccess } from './provider-fetch.ts';
-import { roleOf } from './roles.ts';
-import type { OidcFields } from './settings.ts';
+import { openProvider, type ProviderAccess } from './provider-access.ts';
+import { type OidcFields, roleOf } from './settings.ts';
 
 /** Due ones are looked for this often. */
 const ROUND_EVERY: Micros = 2 * SECOND;
@@ -134,4 +133,22 @@ async function within<Result>(
   } finally {
     timer.cancel();
   }
+}
+
+const OUTCOMES = ['ok', 'refused', 'unavailable', 'skipped'] as const;
+type CheckOutcome = (typeof OUTCOMES)[number];
+
+export interface OidcMetrics {
+  checked(outcome: CheckOutcome): void;
+}
+
+export function createOidcMetrics(registry: Registry): OidcMetrics {
+  const checks = new Counter({
+    name: 'svc_oidc_checks_total',
+    help: 'People about whom the identity provider was asked while they were away.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of OUTCOMES) checks.inc({ outcome }, 0);
+  return { checked: (outcome) => checks.inc({ outcome }) };
 }

@@ -1,7 +1,9 @@
-/** How people sign in through an identity provider: the settings as they are stored (seed 2 §2.5, access §6.1). */
-import type { Micros } from '../../../runtime/clock.ts';
+/** How people sign in through an identity provider: the settings as they are stored (access §6.1). */
+import { DAY, type Micros, parseInstant } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Sealed } from '../../../runtime/secrets/keyring.ts';
-import type { ProxyFields } from '../../proxy/proxy-config.ts';
+import type { InternalAlertChange } from '../../internal-alerts/registry.ts';
+import type { ProxyFields } from '../../proxy-config.ts';
 import type { RoleName } from '../user.ts';
 
 /** What the settings' secrets are sealed for, and the name under which their sockets are kept. */
@@ -49,7 +51,7 @@ export interface StoredOidcSettings {
 
 const ALWAYS_ASKED = ['openid', 'offline_access'] as const;
 
-/** What is asked of the provider, as it goes on the wire. */
+/** The scopes of a request to the provider, as sent. */
 export function requestedScope({ scopes }: Pick<OidcFields, 'scopes'>): string {
   return [...new Set(['openid', ...scopes, 'offline_access'])].join(' ');
 }
@@ -63,4 +65,69 @@ export function storedScopes(scopes: readonly string[]): readonly string[] {
 /** What the button to sign in says. */
 export function displayName({ display_name, issuer_url }: OidcFields): string {
   return display_name === '' ? new URL(issuer_url).host : display_name;
+}
+
+/** Which Role the groups of a person give (access §6.4 step 10). */
+const HIGHEST_FIRST: readonly RoleName[] = ['admin', 'responder', 'viewer'];
+
+/** The highest Role of the matching mappings, whatever their order; null refuses the person. */
+export function roleOf(
+  { group_mappings, unmatched_role }: Pick<OidcFields, 'group_mappings' | 'unmatched_role'>,
+  groups: readonly string[],
+): RoleName | null {
+  const given = new Set(group_mappings.filter(({ group }) => groups.includes(group)).map(({ role }) => role));
+  const highest = HIGHEST_FIRST.find((role) => given.has(role));
+  if (highest) return highest;
+  return unmatched_role === 'none' ? null : unmatched_role;
+}
+
+/** `oidc.secret_expiry_lead`. */
+const EXPIRY_LEAD: Micros = 14 * DAY;
+
+/** Whether less than two weeks are left; so it stays once the date has passed. */
+export function isSecretExpiring(
+  { client_secret_expires_on: date }: Pick<OidcFields, 'client_secret_expires_on'>,
+  now: Micros,
+): boolean {
+  const end = date === null ? null : parseInstant(`${date}T00:00:00Z`);
+  return end !== null && end - now < EXPIRY_LEAD;
+}
+
+/** How SvcOIDCSecretExpiring stands at `now`. */
+export function expiryCondition(fields: OidcFields, now: Micros): InternalAlertChange {
+  const { client_secret_expires_on: date } = fields;
+  const about = { name: 'SvcOIDCSecretExpiring', entity: null, at: now } as const;
+  if (date === null || !fields.enabled || !isSecretExpiring(fields, now)) {
+    return { change: 'resolve', ...about };
+  }
+  return { change: 'raise', date, ...about };
+}
+
+/** The last active Admin keeps a Role that the provider would take. */
+export interface WithheldRole {
+  readonly user: { readonly id: PublicId; readonly name: string; readonly login: string };
+  /** What the provider wanted. */
+  readonly role: RoleName;
+}
+
+export type OidcWarning =
+  | { readonly kind: 'nobody_can_sign_in' | 'groups_claim_missing' }
+  | { readonly kind: 'secret_expiring'; readonly expiresOn: string }
+  | ({ readonly kind: 'last_admin_kept' } & WithheldRole);
+
+export function oidcWarnings(
+  { fields, groupsClaimMissing }: StoredOidcSettings,
+  withheld: readonly WithheldRole[],
+  now: Micros,
+): readonly OidcWarning[] {
+  const { client_secret_expires_on: expiresOn } = fields;
+  const admitsNobody = fields.group_mappings.length === 0 && fields.unmatched_role === 'none';
+  return [
+    ...(admitsNobody ? [{ kind: 'nobody_can_sign_in' } as const] : []),
+    ...(groupsClaimMissing ? [{ kind: 'groups_claim_missing' } as const] : []),
+    ...(expiresOn !== null && isSecretExpiring(fields, now)
+      ? [{ kind: 'secret_expiring', expiresOn } as const]
+      : []),
+    ...(fields.sync_role ? withheld.map((kept) => ({ kind: 'last_admin_kept', ...kept }) as const) : []),
+  ];
 }

@@ -1,15 +1,22 @@
-/** What a bridge's answer means for whoever called it (bridge protocol §7, bridge §6.7). Pure. */
+/** What a bridge's answer means for whoever called it (bridge §2.2, §6 rule 7). Pure. */
 import * as v from 'valibot';
 import { MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
 import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
 import type { OutboundAnswer } from '../../../runtime/outbound/client.ts';
-import { errorLine } from '../../../runtime/outbound/error-line.ts';
-import { retryAfter } from '../../../runtime/outbound/retry-after.ts';
-import type { ErrorCode, Verdict, VerdictContext } from '../../../runtime/outbound/verdict.ts';
+import {
+  type ErrorCode,
+  errorLine,
+  retryAfter,
+  type Verdict,
+  type VerdictContext,
+} from '../../../runtime/outbound/verdict.ts';
 import type { ReadAnswer } from './operations.ts';
 
 /** A longer wait than this is a failure like any other. */
 const LONGEST_WAIT: Micros = 15 * MINUTE;
+
+/** A redirect is a mistake in the configuration, never followed and never repeated by itself (bridge §1 rule 9). */
+const MISCONFIGURED = ": enter the address that answers itself as the Connection's base URL";
 
 export interface BridgeFailure {
   readonly code: ErrorCode;
@@ -32,7 +39,7 @@ export type BridgeOutcome<Value> =
     } & BridgeFailure)
   | ({ readonly class: 'transient' | 'fatal' | 'unknown' } & BridgeFailure)
   | ({ readonly class: 'gone'; readonly reason: 'edit_window_closed' | null } & BridgeFailure)
-  /** The service stops, or nobody wanted it any more when the connection stood. */
+  /** The service stops, or the caller had given up when the connection was open. */
   | { readonly class: 'not_sent' };
 
 export type FailedOutcome = Exclude<BridgeOutcome<never>, { readonly class: 'ok' | 'not_sent' }>;
@@ -77,6 +84,8 @@ export function unansweredOutcome(verdict: Verdict, status: number | null): Brid
       return { class: 'fatal', ...failure };
     case 'transient':
       return { class: 'transient', ...failure };
+    case 'redirect':
+      return { class: 'unknown', ...failure, error: `${error}${MISCONFIGURED}` };
     default:
       return { class: 'unknown', ...failure };
   }

@@ -243,7 +243,8 @@ describe('an answer is classified', () => {
       {
         class: 'unknown',
         code: 'redirect_refused',
-        error: 'redirect to https://elsewhere.example/v1/messages not followed',
+        error:
+          "redirect to https://elsewhere.example/v1/messages not followed: enter the address that answers itself as the Connection's base URL",
       },
     ],
   ])('%s', async (_name, answer, expected) => {

@@ -1,10 +1,16 @@
-/** Calls bridges, and says what came of it (bridge protocol §4, §5). */
+/** Calls bridges, and maps the outcomes (bridge §1.1, §2). */
+
+import type { Log } from '../../../runtime/log.ts';
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import type { RequestClass } from '../../../runtime/outbound/client.ts';
 import type { ProxyRoute } from '../../../runtime/outbound/proxy.ts';
 import type { RequestCheck, RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { AnswerMapping } from '../../../runtime/outbound/verdict.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { Keyring, Sealed } from '../../../runtime/secrets/keyring.ts';
+import type { SealedFieldName } from '../../../runtime/secrets/sealed-fields.ts';
+import { proxyRoute } from '../../proxy-config.ts';
+import type { BridgeSettings } from '../ports.ts';
 import { answerOutcome, type BridgeOutcome, unansweredOutcome, verdictOf } from './answer.ts';
 import type { BridgeRequest } from './operations.ts';
 
@@ -21,7 +27,7 @@ export interface BridgeAccess {
   /** Sent to this base URL and nowhere else; null: a request without a token. */
   readonly token: string | null;
   readonly proxy: ProxyRoute | null;
-  /** Secrets of its owner that no call needs; a bridge may tell them all the same, and no record shows them. */
+  /** Secrets of its owner that no call needs; masked, since an answer of the bridge may contain them. */
   readonly otherSecrets?: readonly string[];
   /** Changes with the address and the token. */
   readonly credentials: string;
@@ -120,4 +126,56 @@ function headersOf(
     ...(idempotencyKey === null ? [] : [['Idempotency-Key', idempotencyKey] as const]),
     ...(body === null ? [] : [['Content-Type', 'application/json'] as const]),
   ];
+}
+
+/** Opens what a bridge Connection has sealed, for one call (secrets §3.4). */
+export interface Opener {
+  readonly keyring: Pick<Keyring, 'open'>;
+  readonly log: Log;
+}
+
+/** Where the bridge is, its token, and the way there; null when one of the secrets cannot be opened. */
+export function openBridge(opener: Opener, settings: BridgeSettings): BridgeAccess | null {
+  const { id, baseUrl, access } = settings;
+  const token = openSecret(opener, 'connection.bridge_token', id, settings.token);
+  const password = openProxyPassword(opener, settings);
+  if (token === null || password === 'unreadable') return null;
+  const pushSecret = openPushSecret(opener, settings);
+  return {
+    ...{ connectionId: id, owner: connectionOwner(id), baseUrl, token, credentials: String(access) },
+    proxy: proxyRoute(settings.proxy, password),
+    otherSecrets: pushSecret === null ? [] : [pushSecret],
+  };
+}
+
+/** The secret that signs pushed events; null when there is none, or it cannot be opened. */
+export function openPushSecret(opener: Opener, { id, pushSecret }: BridgeSettings): string | null {
+  return pushSecret && openSecret(opener, 'connection.bridge_push_secret', id, pushSecret);
+}
+
+/** The password of its proxy; null when it has none. */
+export function openProxyPassword(
+  opener: Opener,
+  { id, proxyPassword }: BridgeSettings,
+): string | null | 'unreadable' {
+  if (!proxyPassword) return null;
+  return openSecret(opener, 'connection.proxy_password', id, proxyPassword) ?? 'unreadable';
+}
+
+/** The name under which a Connection's sockets are kept. */
+export function connectionOwner(id: string): string {
+  return `connection/${id}`;
+}
+
+function openSecret(
+  { keyring, log }: Opener,
+  field: SealedFieldName,
+  owner: string,
+  sealed: Sealed | null,
+): string | null {
+  if (!sealed) return null;
+  const opened = keyring.open(field, owner, sealed);
+  if (opened.ok) return opened.value;
+  log('secret_unreadable', { field, owner, key_id: opened.keyId });
+  return null;
 }

@@ -1,7 +1,59 @@
-/** What a bridge says of itself: the answer of getInfo, read with its pointers (bridge protocol §2.1, bridge §3.1). */
+/** What a bridge says of itself: the answer of getInfo, read with its pointers (bridge §3.1). */
 import * as v from 'valibot';
 import { integer } from '../../schemas.ts';
-import { characters, type Person, PersonShape, webAddress } from './parts.ts';
+import { codePoints } from '../../text.ts';
+
+/** A text of so many code points. */
+export function characters(least: number, most: number) {
+  return v.pipe(
+    v.string(),
+    v.check((text) => {
+      const length = codePoints(text);
+      return length >= least && length <= most;
+    }),
+  );
+}
+
+/** An absolute http or https URL with a host. */
+function webAddress(most: number) {
+  return v.pipe(
+    characters(1, most),
+    v.check((text) => {
+      if (!URL.canParse(text)) return false;
+      const { protocol, hostname } = new URL(text);
+      return (protocol === 'http:' || protocol === 'https:') && hostname !== '';
+    }),
+  );
+}
+
+/** Opaque ids of messages, channels, Threads and accounts. The database has no zero character. */
+export const externalId = v.pipe(
+  characters(1, 512),
+  v.check((id) => !id.includes('\0')),
+);
+
+/** A name that is only shown. */
+const nameOf = (most: number) => v.pipe(characters(1, most), v.transform(withoutZeros));
+
+/** A text as the database can hold it. */
+export function withoutZeros(text: string): string {
+  return text.replaceAll('\0', '\ufffd');
+}
+
+const absent = <Value>(schema: v.GenericSchema<unknown, Value>) => v.optional(v.nullable(schema), null);
+
+export const PersonShape = v.object({
+  external_id: externalId,
+  username: absent(nameOf(320)),
+  display_name: absent(nameOf(200)),
+  bot: v.optional(v.nullable(v.boolean(), false), false),
+});
+
+/** An account of the messenger. */
+export type Person = v.InferOutput<typeof PersonShape>;
+
+/** Ids of events, as they may stand in a header. */
+export const EVENT_ID = /^[!-~]{1,200}$/;
 
 export const PROTOCOL_VERSION = '1';
 const TOKEN_VARIABLE = '{token}';

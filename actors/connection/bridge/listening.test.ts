@@ -2,28 +2,27 @@
 import { expect, test } from 'vitest';
 import type { ActorMessage, Turn } from '../../../runtime/actor/index.ts';
 import { MINUTE, SECOND } from '../../../runtime/clock.ts';
+import { createConnectionPerformer } from '../../../runtime/compose/performer.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Sealed } from '../../../runtime/secrets/keyring.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import { PLAIN_INFO } from '../../../test/fakes/scripted-bridge.ts';
 import { until } from '../../../test/harness/until.ts';
-import { NO_PROXY } from '../../proxy/proxy-config.ts';
+import { NO_PROXY } from '../../proxy-config.ts';
 import { createConnectionActor } from '../actor.ts';
 import type { ConnectionPerformed } from '../effects.ts';
 import type { ConnectionMessage } from '../messages.ts';
-import { createConnectionPerformer } from '../performer.ts';
 import type { BridgeSettings } from '../ports.ts';
-import { createWaitingTokens } from '../waiting-token.ts';
+import { createWaitingTokens } from '../tokens.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { createAnswers } from './answers.ts';
 import type { BridgeClient } from './client.ts';
 import { readInfo } from './info.ts';
 import { createInfoReader } from './info-reader.ts';
-import { createEventIntake } from './intake.ts';
+import { createAnswers, createEventIntake } from './intake.ts';
 import type { OperationName } from './operations.ts';
 import { createPoller } from './poller.ts';
-import type { React } from './reactions/index.ts';
+import type { React } from './reactions.ts';
 
 const ID = 'CN5Q8V2K7WXM3D' as PublicId;
 const read = readInfo(PLAIN_INFO);
@@ -47,6 +46,12 @@ const react: React = async (_, { type }) => ({
   say: type === 'account_link' ? 'Nothing waits for this token.' : null,
 });
 const press = (id: string) => ({ ...link(id), type: 'press', message_id: '9001', data: 'AQFB' });
+/** Of another person and message than every other event. */
+const apart = (id: string) => ({
+  ...press(id),
+  user: { external_id: `of-${id}` },
+  message_id: `about-${id}`,
+});
 
 /** A Connection in poll mode that listens; polls wait until a test answers them. */
 function listening(
@@ -113,8 +118,13 @@ function listening(
   const opener = { keyring: { open: () => ({ ok: true, value: 't0ken' }) as const }, log };
   const tokens = createWaitingTokens({ system, clock });
   const infos = createInfoReader({ bridge, tokens, system, clock });
+  const lookedUp: string[] = [];
+  const reactAndCount: React = (id, event) => {
+    lookedUp.push(event.id);
+    return react(id, event);
+  };
   const answers = createAnswers({ bridge, infos, tokens, opener, clock, log, settings });
-  const intake = createEventIntake({ react, system, answers, clock, log });
+  const intake = createEventIntake({ react: reactAndCount, system, answers, clock, log });
   const poller = createPoller({ bridge, infos, intake, opener, system, clock, log, settings });
   const perform = createConnectionPerformer({ poll: poller.poll, log });
 
@@ -129,6 +139,8 @@ function listening(
     clock,
     poison,
     logged: () => logged.splice(0),
+    /** Ids of the events that were looked up since this was read last. */
+    lookedUp: () => lookedUp.splice(0),
     /** Lets everything happen that waits for no time and no answer. */
     async settle() {
       for (let turns = 0; turns < 50; turns++) await Promise.resolve();
@@ -214,6 +226,58 @@ test('a cursor that the bridge does not know is dropped, and nothing is handled 
   expect(it.trouble()).toBeNull();
 });
 
+test('a press that cannot be handled yet delays no press that comes after it', async () => {
+  const it = listening();
+  it.poison.add('e1');
+  await it.poll(page([link('e1')], 'c-1'));
+  for (let second = 0; second < 8; second++) {
+    it.clock.advance(SECOND);
+    const other = { ...link(`other-${second}`), user: { external_id: `u-${second}` } };
+    await it.poll(page([link('e1'), other], 'c-1'));
+    expect(it.answered()).toBe(second + 1);
+  }
+});
+
+test('a page that is polled again because of one event is looked up only for what is left of it', async () => {
+  const it = listening();
+  it.poison.add('e1');
+  const page1 = [apart('e1'), ...Array.from({ length: 20 }, (_, n) => apart(`ok-${n}`))];
+  await it.poll(page(page1, 'c-1'));
+  expect(it.lookedUp()).toHaveLength(21);
+  it.clock.advance(SECOND);
+  await it.poll(page([...page1, apart('new')], 'c-1'));
+  expect(it.lookedUp()).toEqual(['e1', 'new']);
+  it.clock.advance(SECOND);
+  // Not due again.
+  await it.poll(page([...page1, apart('new')], 'c-1'));
+  expect(it.lookedUp()).toEqual([]);
+});
+
+test('what was handled of one page is remembered for that page alone', async () => {
+  const it = listening();
+  it.poison.add('e1');
+  await it.poll(page([apart('e1'), apart('e2')], 'c-1'));
+  it.poison.clear();
+  it.clock.advance(SECOND);
+  await it.poll(page([apart('e1'), apart('e2')], 'c-1'));
+  it.lookedUp();
+  await it.poll(page([apart('e2')], 'c-2'));
+  expect(it.lookedUp()).toEqual(['e2']);
+});
+
+test('what the same person or message does later waits for what could not be handled yet', async () => {
+  const it = listening();
+  it.poison.add('e1');
+  const both = page([link('e1'), link('e2')], 'c-1');
+  await it.poll(both);
+  expect(it.answered()).toBe(0);
+  it.poison.clear();
+  it.clock.advance(SECOND);
+  await it.poll(both);
+  expect(it.answered()).toBe(2);
+  expect(it.calls().at(-1)).toBe('/v1/events?cursor=c-1&wait=25');
+});
+
 test('an event that always fails is given up after 5 times and 5 minutes; later ones are handled meanwhile', async () => {
   const it = listening();
   it.poison.add('e1');
@@ -264,7 +328,7 @@ test('an answer that fails for good is given up, and the event passed all the sa
 test.each<[string, BridgeOutcome<unknown>, number]>([
   ['a refused token', { class: 'fatal', ...FAILED, status: 401 }, MINUTE],
   ['a failure', { class: 'transient', ...FAILED }, SECOND],
-  ['a redirect, even behind a cursor', { class: 'unknown', ...FAILED, code: 'redirect_refused' }, SECOND],
+  ['a redirect, even behind a cursor', { class: 'unknown', ...FAILED, code: 'redirect_refused' }, MINUTE],
 ])('after %s it is tried again in its time', async (_name, outcome, pause) => {
   const it = listening();
   await it.poll(page([link('e1')], 'c-1'));

@@ -1,9 +1,7 @@
 /** Every call of the bridge protocol that the service makes: its request, and the answer it has to give (bridge §2). */
 import * as v from 'valibot';
-import type { Micros } from '../../../runtime/clock.ts';
-import { SECOND } from '../../../runtime/clock.ts';
-import { type BridgeInfo, readInfo } from './info.ts';
-import { characters, externalId, type Person, PersonShape } from './parts.ts';
+import { type Micros, SECOND } from '../../../runtime/clock.ts';
+import { type BridgeInfo, characters, externalId, type Person, PersonShape, readInfo } from './info.ts';
 
 /** `waits` for new events in a poll; the whole request has 15 s more. */
 export const POLL_WAIT_SECONDS = 25;

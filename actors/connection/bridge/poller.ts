@@ -9,15 +9,17 @@ import { LONG_PAUSE } from '../machine.ts';
 import { connectionAddress, type PollFinished, type PollOutcome } from '../messages.ts';
 import type { BridgeSettings } from '../ports.ts';
 import type { BridgeOutcome } from './answer.ts';
-import type { BridgeClient } from './client.ts';
+import { type BridgeClient, type Opener, openBridge } from './client.ts';
 import { readEvent } from './events.ts';
 import type { InfoReader } from './info-reader.ts';
 import type { EventIntake } from './intake.ts';
-import { type Opener, openBridge } from './open.ts';
 import { bridgeCalls, type EventPage } from './operations.ts';
 
 /** Events of a page that are handled side by side: fewer than may wait for one actor, since pushed ones come, too. */
 const PORTION = 50;
+/** Ids remembered of a page that is polled again; the events beyond are looked up each time. */
+const MOST_REMEMBERED = 10_000;
+const NONE: ReadonlySet<string> = new Set();
 
 export interface PollerDeps {
   readonly bridge: BridgeClient;
@@ -37,18 +39,34 @@ export interface Poller {
   stop(): void;
 }
 
+/** A page of which events failed: it is polled again, and only what is left of it is handled (bridge §7.2 rule 4). */
+interface UnfinishedPage {
+  readonly access: number;
+  /** The page begins behind it. */
+  readonly cursor: string | null;
+  /** Ids, at most {@link MOST_REMEMBERED}. */
+  readonly handled: ReadonlySet<string>;
+}
+
 export function createPoller(deps: PollerDeps): Poller {
   const { system, clock, log } = deps;
+  /** Per Connection whose last page has to come again. */
+  const unfinished = new Map<PublicId, UnfinishedPage>();
   let isStopped = false;
 
   const run = async (effect: PollBegun): Promise<PollOutcome | null> => {
     const settings = await deps.settings(effect.connectionId);
-    if (!settings || settings.access !== effect.access || settings.eventMode !== 'poll')
+    if (!settings || settings.access !== effect.access || settings.eventMode !== 'poll') {
+      unfinished.delete(effect.connectionId);
       return { is: 'lost' };
+    }
     const access = openBridge(deps.opener, settings);
     if (!access) return { is: 'failed', error: 'secret_unreadable', retryAt: clock.now() + LONG_PAUSE };
     // A process that was paused may have lost the Connection: then its new owner polls.
-    if (!(await system.stillOwns(connectionAddress(settings.id)))) return null;
+    if (!(await system.stillOwns(connectionAddress(settings.id)))) {
+      unfinished.delete(settings.id);
+      return null;
+    }
     const known = await deps.infos.upToDate(settings, access, 'background');
     const info = known.class === 'ok' ? known.info : null;
     if (info && !info.event_delivery.includes('poll')) return { is: 'unoffered' };
@@ -56,25 +74,40 @@ export function createPoller(deps: PollerDeps): Poller {
     const outcome = await deps.bridge.call(access, request, { class: 'background' });
     if (outcome.class === 'not_sent' || isStopped) return null;
     if (outcome.class !== 'ok') return failed(outcome, effect.cursor !== null, clock.now());
-    return handled(effect.connectionId, outcome.value);
+    return handled(effect, outcome.value);
   };
 
   const handled = async (
-    id: PublicId,
+    { connectionId: id, access, cursor: polledFrom, postponed }: PollBegun,
     { events: sent, next_cursor: cursor }: EventPage,
   ): Promise<PollOutcome> => {
+    const before = handledBefore(unfinished.get(id), access, polledFrom);
+    const page = { postponed: new Set(postponed), closedLanes: new Set<string>() };
+    const remembered = new Set<string>();
+    const remember = (eventId: string) => remembered.size < MOST_REMEMBERED && remembered.add(eventId);
     const ids: string[] = [];
+    const heldBack: string[] = [];
     let dropped = 0;
     for (let begin = 0; begin < sent.length; begin += PORTION) {
       // A page can hold many thousands: between portions everybody else gets a turn.
       if (begin > 0) await setImmediate();
       const values = sent.slice(begin, begin + PORTION);
-      const events = values.flatMap((value) => readEvent(value, clock.now()) ?? []);
-      dropped += values.length - events.length;
-      ids.push(...(await deps.intake.handleAll(id, events)));
+      const read = values.flatMap((value) => readEvent(value, clock.now()) ?? []);
+      dropped += values.length - read.length;
+      const events = read.filter((event) => !before.has(event.id));
+      const portion = await deps.intake.handleAll(id, events, page);
+      const left = new Set([...portion.failed, ...portion.heldBack]);
+      for (const event of read) if (!left.has(event.id)) remember(event.id);
+      ids.push(...portion.failed);
+      heldBack.push(...portion.heldBack);
     }
     if (dropped > 0) log('update_dropped', { connection: id, reason: `${dropped} of a page are no events` });
-    return ids.length > 0 ? { is: 'events_failed', ids } : { is: 'passed', cursor, brought: sent.length > 0 };
+    if (ids.length === 0 && heldBack.length === 0) {
+      unfinished.delete(id);
+      return { is: 'passed', cursor, brought: sent.length > 0 };
+    }
+    unfinished.set(id, { access, cursor: polledFrom, handled: remembered });
+    return { is: 'events_failed', ids, postponed: heldBack };
   };
 
   return {
@@ -98,6 +131,15 @@ export function createPoller(deps: PollerDeps): Poller {
   };
 }
 
+/** Events of the page at `cursor` that were handled while others of it failed. */
+function handledBefore(
+  page: UnfinishedPage | undefined,
+  access: number,
+  cursor: string | null,
+): ReadonlySet<string> {
+  return page?.access === access && page.cursor === cursor ? page.handled : NONE;
+}
+
 function failed(
   outcome: Exclude<BridgeOutcome<unknown>, { class: 'ok' | 'not_sent' }>,
   hadCursor: boolean,
@@ -105,7 +147,8 @@ function failed(
 ): PollOutcome {
   const { error } = outcome;
   if (outcome.class === 'retry_after') return { is: 'failed', error, retryAt: outcome.until };
-  if (outcome.class === 'fatal') return { is: 'failed', error, retryAt: now + LONG_PAUSE };
+  const isMisconfigured = outcome.class === 'fatal' || outcome.code === 'redirect_refused';
+  if (isMisconfigured) return { is: 'failed', error, retryAt: now + LONG_PAUSE };
   const isRefused = outcome.class === 'unknown' && outcome.code === 'http_status';
   return isRefused && hadCursor ? { is: 'cursor_refused', error } : { is: 'failed', error, retryAt: null };
 }

@@ -6,7 +6,7 @@ import type { RequestRecord } from '../../../runtime/outbound/request-log/record
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
-import { NO_PROXY } from '../../proxy/proxy-config.ts';
+import { NO_PROXY } from '../../proxy-config.ts';
 import type { BridgeSettings } from '../ports.ts';
 import type { BridgeEvent } from './events.ts';
 import { createPushReceiver, type Push, type PushReceiver } from './push-receiver.ts';
@@ -49,7 +49,7 @@ beforeEach(() => {
         handled.push(event);
         return isHandled;
       },
-      handleAll: async () => [],
+      handleAll: async () => ({ failed: [], heldBack: [] }),
     },
     opener: { keyring, log: silentLog },
     recorder: { record: (make) => void records.push(make()) },

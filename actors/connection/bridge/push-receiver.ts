@@ -1,17 +1,22 @@
 /** Takes events that bridges push (bridge §7.3). */
-import type { Clock } from '../../../runtime/clock.ts';
+
+import { createHmac } from 'node:crypto';
+import { type Clock, MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
-import type { HeaderList } from '../../../runtime/outbound/exchange.ts';
+import type { HeaderList } from '../../../runtime/outbound/client.ts';
+import { createRecordMask } from '../../../runtime/outbound/request-log/mask-record.ts';
+import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
 import type { ErrorCode } from '../../../runtime/outbound/verdict.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
+import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
+import { equalSecrets } from '../../../runtime/secrets/keyring.ts';
+import { createMask } from '../../../runtime/secrets/masking.ts';
 import type { BridgeSettings } from '../ports.ts';
+import { type Opener, openBridge, openPushSecret } from './client.ts';
 import { readEvent } from './events.ts';
+import { EVENT_ID } from './info.ts';
 import type { EventIntake } from './intake.ts';
-import { type Opener, openBridge, openPushSecret } from './open.ts';
-import { provePush } from './push.ts';
-import { createRefusalQuota, recordOfPush } from './push-record.ts';
 
 /** What the bridge is answered: handled, can never be handled, not from it, or to be sent again. */
 export type PushAnswer = 204 | 400 | 401 | 500;
@@ -112,5 +117,134 @@ function proofOf({ headers }: Push) {
     id: headerOf('webhook-id'),
     timestamp: headerOf('webhook-timestamp'),
     signature: headerOf('webhook-signature'),
+  };
+}
+
+/** `bridge.push_tolerance`. */
+const TOLERANCE: Micros = 300 * SECOND;
+/** Signatures of one request that are looked at. */
+const MOST_SIGNATURES = 10;
+const TIMESTAMP = /^[0-9]{1,12}$/;
+const PREFIX = 'whsec_';
+const SECRET = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
+const LEAST_BYTES = 24;
+
+/** What an unknown Connection is compared with, so that it costs the same. */
+const NO_SECRET = `${PREFIX}${Buffer.alloc(32).toString('base64')}`;
+
+export interface PushHeaders {
+  readonly id: string | null;
+  readonly timestamp: string | null;
+  readonly signature: string | null;
+}
+
+/** Whether a text can be a push secret: `whsec_` and the base64 of at least 24 bytes. */
+export function isPushSecret(text: string): boolean {
+  if (!SECRET.test(text)) return false;
+  const encoded = text.slice(PREFIX.length);
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.length >= LEAST_BYTES && bytes.toString('base64') === encoded;
+}
+
+export type PushProof =
+  | { readonly is: 'authentic'; readonly id: string }
+  | { readonly is: 'signature_invalid' | 'timestamp_out_of_range' };
+
+const UNPROVEN: PushProof = { is: 'signature_invalid' };
+
+/**
+ * Whether a request is from who knows the secret, and of now. The work is the same whether or not there is a secret.
+ * @param secret null: no Connection that takes pushed events
+ * @param body as it came
+ */
+export function provePush(
+  headers: PushHeaders,
+  body: Uint8Array,
+  secret: string | null,
+  now: Micros,
+): PushProof {
+  const { id, timestamp, signature } = headers;
+  if (id === null || timestamp === null || signature === null) return UNPROVEN;
+  if (!EVENT_ID.test(id) || !TIMESTAMP.test(timestamp)) return UNPROVEN;
+  const expected = signed(secret ?? NO_SECRET, id, timestamp, body);
+  const given = signature.split(' ').slice(0, MOST_SIGNATURES);
+  // Every one is compared before anything is decided.
+  const matches = given.map((one) => equalSecrets(one, expected));
+  const isInTime = Math.abs(Number(timestamp) * SECOND - now) <= TOLERANCE;
+  if (secret === null || !matches.includes(true)) return UNPROVEN;
+  return isInTime ? { is: 'authentic', id } : { is: 'timestamp_out_of_range' };
+}
+
+function signed(secret: string, id: string, timestamp: string, body: Uint8Array): string {
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body);
+  return `v1,${mac.digest('base64')}`;
+}
+
+/** Refused requests that are kept of a Connection in a minute: strangers must not push the rest out. */
+const MOST_REFUSED = 10;
+
+export interface TakenPush {
+  readonly connectionId: PublicId;
+  /** As people know it. */
+  readonly url: string;
+  readonly headers: HeaderList;
+  readonly body: Buffer;
+  readonly status: number;
+  /** Null: it was handled. */
+  readonly code: ErrorCode | null;
+  readonly began: Micros;
+  readonly ended: Micros;
+  /** Every secret of the Connection. */
+  readonly secrets: readonly string[];
+}
+
+const ERRORS: Partial<Record<ErrorCode, string>> = {
+  signature_invalid: 'no signature was made with the push secret',
+  timestamp_out_of_range: 'the time is more than 5 minutes from the clock here',
+  mode_mismatch: 'the Connection is in poll mode',
+  body_invalid: 'the body is no event',
+  id_mismatch: 'webhook-id is not the id of the event',
+  handler_failed: 'handling the event failed',
+};
+
+function recordOfPush(push: TakenPush): RequestRecord {
+  const masked = createRecordMask(push.secrets, createMask(push.secrets));
+  const { code, status } = push;
+  return {
+    id: newPublicId('RQ'),
+    at: push.began,
+    direction: 'inbound',
+    operation: 'pushEvent',
+    attempt: 1,
+    connectionId: push.connectionId,
+    destinationId: null,
+    alertGroupId: null,
+    check: null,
+    checkRun: null,
+    method: 'POST',
+    url: masked.url(new URL(push.url)),
+    status,
+    latency: push.ended - push.began,
+    via: null,
+    errorClass: code === null ? null : status === 500 ? 'failed' : 'refused',
+    errorCode: code,
+    error: code === null ? null : (ERRORS[code] ?? code),
+    request: masked.message(push.headers, push.body),
+    response: masked.message([], null),
+  };
+}
+
+/** Says of which refused requests a record is kept. */
+function createRefusalQuota(): (id: PublicId, now: Micros) => boolean {
+  let minute = 0;
+  const refused = new Map<PublicId, number>();
+  return (id, now) => {
+    const present = Math.floor(now / MINUTE);
+    if (present !== minute) refused.clear();
+    minute = present;
+    const count = (refused.get(id) ?? 0) + 1;
+    refused.set(id, count);
+    return count <= MOST_REFUSED;
   };
 }

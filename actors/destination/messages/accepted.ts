@@ -1,12 +1,19 @@
 /** What changes when the messenger took a message, an edit or a reply (delivery §5, §11). */
 import { HOUR, type Micros } from '../../../runtime/clock.ts';
+import { noticeDeliveredSend, publishedSend, templateSend } from '../delivery-reports.ts';
 import { recovered } from '../health.ts';
-import { noticeDeliveredSend, publishedSend, templateSend } from '../notes.ts';
 import { type DestinationTurn, isProbe } from '../turn.ts';
 import type { SendAccepted } from './calls.ts';
-import { type Delivery, type Flight, NO_TRIES, type PostedMessage } from './delivery.ts';
+import {
+  type Delivery,
+  type Flight,
+  NO_TRIES,
+  type PostedMessage,
+  replyOf,
+  triesOf,
+  withoutReply,
+} from './delivery.ts';
 import { probeName } from './probing.ts';
-import { replyOf, triesOf, withoutReply } from './tries.ts';
 import { save, tell } from './turn.ts';
 import { retired } from './work.ts';
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MINUTE, SECOND } from '../../../runtime/clock.ts';
-import { MOST_REPLIES, nextReply, queued } from './batching.ts';
+import { bounded, MOST_REPLIES, nextReply, queued } from './batching.ts';
 import type { ReplyCall } from './calls.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, Flight } from './delivery.ts';
+import { createMessageWorld } from './world.fixture.ts';
 
 type Queue = Pick<Delivery, 'replies' | 'windowEnd'>;
 const EMPTY: Queue = { replies: [], windowEnd: 0 };
@@ -77,16 +78,60 @@ test('what is no new Alert neither waits for a batch nor joins it', () => {
   ]);
 });
 
-test('the queue has a bound: new Alerts join the last batch, and the oldest Quiet reply goes first', () => {
-  const reply = (sequence: number): ReplyCall => ({
-    ...added(sequence, sequence === 5 ? 'quiet' : 'loud'),
+describe('one reply too many', () => {
+  const LAST = MOST_REPLIES + 1;
+  const notice = (sequence: number, loudness: 'loud' | 'quiet' = 'loud'): ReplyCall => ({
+    ...added(sequence, loudness),
     facts: { event: 'alert_replaced', label: 'pod' },
   });
-  let queue = EMPTY;
-  for (let sequence = 1; sequence <= MOST_REPLIES + 1; sequence++)
-    queue = queued(queue, reply(sequence), MINUTE, 0);
-  expect(queue.replies).toHaveLength(MOST_REPLIES);
-  expect(queue.replies.map(({ sequence }) => sequence)).not.toContain(5);
+  const inFlight = (sequence: number) => ({ kind: 'reply', sequence }) as Flight;
+  /** A queue of Loud notices, some of them replaced, and what making room for the last one does. */
+  const overflow = (replies: readonly ReplyCall[], call: Flight | null = null) => {
+    const given = new Map(replies.map((reply) => [reply.sequence, reply]));
+    let queue = EMPTY;
+    for (let sequence = 1; sequence <= LAST; sequence++)
+      queue = queued(queue, given.get(sequence) ?? notice(sequence), MINUTE, 0);
+    const { delivery, dropped } = bounded({ ...queue, call });
+    expect(delivery.replies).toHaveLength(MOST_REPLIES);
+    const has = (sequence: number) => delivery.replies.find((one) => one.sequence === sequence);
+    return { dropped: dropped?.sequence ?? null, has };
+  };
+
+  test('joins the newest two batches, although a Quiet reply waits', () => {
+    const { dropped, has } = overflow([added(3), notice(4, 'quiet'), added(7), added(LAST)]);
+    expect(dropped).toBeNull();
+    expect(has(3)?.facts).toEqual(added(3).facts);
+    expect(has(7)?.facts).toEqual({ event: 'alerts_added', fingerprints: ['f7', `f${LAST}`] });
+    expect(has(4)).toBeDefined();
+  });
+
+  test('drops the oldest Quiet reply where there are no two batches', () => {
+    expect(overflow([added(3), notice(5, 'quiet'), notice(9, 'quiet')]).dropped).toBe(5);
+  });
+
+  test('drops the oldest where all are Loud, and says so', () => {
+    expect(overflow([]).dropped).toBe(1);
+  });
+
+  test('leaves the reply in flight alone', () => {
+    expect(overflow([], inFlight(1)).dropped).toBe(2);
+    expect(overflow([added(3), added(7)], inFlight(7))).toMatchObject({ dropped: 1 });
+  });
+});
+
+test('a reply that is dropped for lack of room is recorded as not delivered', async () => {
+  const world = createMessageWorld();
+  await world.begin();
+  world.pause();
+  await world.create('A');
+  const change = { mentions: ['new_alerts'], facts: { event: 'alert_replaced', label: 'pod' } } as const;
+  const missed = () => world.notes.filter(({ note }) => note.event === 'not_delivered');
+  for (let count = 0; count < MOST_REPLIES; count++) await world.event('A', 'alert_replaced', change);
+  expect(missed()).toEqual([]);
+  await world.event('A', 'alert_replaced', change);
+  expect(missed().map(({ note }) => note.error)).toEqual(['more than 200 replies wait under the message']);
+  await world.resume();
+  expect(world.calls().filter((call) => call.includes('reply'))).toHaveLength(MOST_REPLIES);
 });
 
 test('every Alert is named in exactly one reply, and no two batches begin within a window', () => {

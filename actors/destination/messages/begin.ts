@@ -1,4 +1,7 @@
-/** Begins one call: the delivery says that it is under way, and the effect says what is to be sent (delivery §3.5, §5.1). */
+/**
+ * Begins one call: the delivery records that it is in flight, and the effect holds what to send
+ * (delivery §3 rule 5, §5 rule 1).
+ */
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { DestinationTurn } from '../turn.ts';
@@ -58,7 +61,7 @@ export function begin(turn: DestinationTurn, delivery: Delivery, work: Work, isP
   turn.performs.push(perform);
 }
 
-/** The group resolved while its first Publication could not be made (§7.3). */
+/** The group resolved before its first Publication could be made (delivery §7.3). */
 function withLateNote(delivery: Delivery, { kind }: Work): Delivery['notes'] {
   const { notes, message, republished, tries, post } = delivery;
   const isFirst = kind === 'publish' && !message && !republished && !post?.again;
@@ -81,7 +84,7 @@ function operationOf(delivery: Delivery, work: Work): MessageOperation {
   return { kind: 'reply', messageId, threadRef, reply };
 }
 
-/** After a failure or a recovery it is a new Alert Group to those who read it (§2.1). */
+/** After a failure or a recovery it is a new Alert Group to those who read it (delivery §2.1). */
 function mentionsOf({ mentions, again }: NonNullable<Delivery['post']>) {
   return again && mentions.length > 0 ? (['new_alert_group'] as const) : mentions;
 }
@@ -91,7 +94,7 @@ function loudnessOf(operation: MessageOperation): Flight['loudness'] {
   return operation.kind === 'publish' ? operation.loudness : operation.reply.loudness;
 }
 
-/** One key per intent, the same at every attempt (bridge protocol §6). */
+/** One key per intent, the same at every attempt (bridge §6). */
 function keyOf(destinationId: PublicId, delivery: Delivery, work: Work): string | null {
   const { subject, publication, message } = delivery;
   if (work.kind === 'edit') return null;

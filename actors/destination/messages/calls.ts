@@ -1,5 +1,5 @@
 /**
- * What a message Destination asks its sender for, and what it hears back (delivery §3, §5, §7). One call is made of one
+ * Calls that a message Destination asks its sender for, and their outcomes (delivery §3, §5, §7). One call is made of one
  * committed {@link MessageSend}; it carries no text: the sender lays the newest state out when it calls.
  */
 import type { PerformedEffect } from '../../../runtime/actor/index.ts';

@@ -16,13 +16,13 @@ export interface Delivery {
   readonly target: number;
   /** The Connection of that target; null for a webhook. */
   readonly connectionId: PublicId | null;
-  /** The present Route of the group as it was heard last; of a Storm, its Route. */
+  /** The present Route of the group as of the newest event; of a Storm, its Route. */
   readonly routeId: PublicId;
   /** #N; null until it is known here, and for a Storm. */
   readonly number: number | null;
   readonly urgent: boolean;
   readonly status: SubjectStatus;
-  /** Time of the newest event heard, µs. */
+  /** Time of the newest event applied, µs. */
   readonly changedAt: Micros;
   /** Budgets count from this recovery of the Destination on, or from the beginning of the delivery. */
   readonly renewedAt: Micros;
@@ -234,4 +234,33 @@ export function isWanted(delivery: Delivery): boolean {
 /** What names a delivery among those of its Destination. */
 export function deliveryKey({ subject, target }: Pick<Delivery, 'subject' | 'target'>): string {
   return `${subjectText(subject)}/${target}`;
+}
+
+/** The attempts of what a call was about: of the Root message, or of one reply. Pure. */
+export function retried(delivery: Delivery, flight: Flight, change: (tries: Tries) => Tries): Delivery {
+  if (flight.kind !== 'reply') return { ...delivery, tries: change(delivery.tries) };
+  const replies = delivery.replies.map((reply) =>
+    reply.sequence === flight.sequence ? { ...reply, tries: change(reply.tries) } : reply,
+  );
+  return { ...delivery, replies };
+}
+
+export function triesOf(delivery: Delivery, flight: Flight): Tries {
+  return flight.kind === 'reply' ? (replyOf(delivery, flight)?.tries ?? NO_TRIES) : delivery.tries;
+}
+
+export function replyOf(delivery: Delivery, { sequence }: Flight): QueuedReply | undefined {
+  return delivery.replies.find((reply) => reply.sequence === sequence);
+}
+
+export function withoutReply(delivery: Delivery, { sequence }: Flight): Delivery {
+  return { ...delivery, replies: delivery.replies.filter((reply) => reply.sequence !== sequence) };
+}
+
+/** An edit may have arrived without an answer: nobody knows what the message shows, so that no edit can be left out. */
+export function unsureEdit(delivery: Delivery, { kind, messageId }: Flight): Delivery {
+  const { message } = delivery;
+  return kind === 'edit' && message?.id === messageId
+    ? { ...delivery, message: { ...message, hash: null } }
+    : delivery;
 }

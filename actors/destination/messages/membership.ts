@@ -1,8 +1,8 @@
-/** What becomes of one delivery when its Destination joins a Route or leaves it, or its message is deleted (delivery §8, §10). Pure. */
+/** Changes of a delivery when its Destination joins or leaves a Route, or its message is deleted (delivery §8, §10). Pure. */
 import type { Micros } from '../../../runtime/clock.ts';
+import { type EventContext, posted } from './apply-event.ts';
 import type { Subject } from './calls.ts';
 import { type Delivery, isOpenSubject, NO_SEND_NOTES, NO_TRIES, newDelivery } from './delivery.ts';
-import { type Hearing, posted } from './hear.ts';
 import { changed, over, retired } from './work.ts';
 
 const QUIET = { loudness: 'quiet', mentions: [] } as const;
@@ -14,22 +14,22 @@ export type Joining = Pick<Delivery, 'routeId' | 'number' | 'urgent' | 'status' 
 };
 
 /** One that is here is left as it is; one that was on its way out stays; others are published Quietly. */
-export function joined(delivery: Delivery | undefined, joining: Joining, hearing: Hearing): Delivery {
+export function joined(delivery: Delivery | undefined, joining: Joining, context: EventContext): Delivery {
   const { subject, routeId, number, urgent, status, changedAt, isHeld } = joining;
-  const { target, connectionId, publication, now } = hearing;
+  const { target, connectionId, publication, now } = context;
   const place = { subject, target, connectionId, routeId, number, renewedAt: now };
   if (!delivery) {
     const hold = isHeld ? 'storm' : null;
     const fresh = newDelivery({ ...place, urgent, status, changedAt, hold });
-    return isHeld ? { ...fresh, publication } : posted({ ...fresh, publication }, QUIET, 'joined', hearing);
+    return isHeld ? { ...fresh, publication } : posted({ ...fresh, publication }, QUIET, 'joined', context);
   }
   const known = { ...delivery, routeId, number: delivery.number ?? number };
-  if (known.ended) return returns(known) ? posted(anew(known), QUIET, 'joined', hearing) : delivery;
+  if (known.ended) return returns(known) ? posted(anew(known), QUIET, 'joined', context) : delivery;
   if (known.leaving) return changed({ ...known, leaving: false, editSince: null }, now);
   if (known.hold !== 'unjudged') return delivery;
   return isHeld
     ? { ...known, hold: 'storm', replies: [] }
-    : posted({ ...known, hold: null }, QUIET, 'joined', hearing);
+    : posted({ ...known, hold: null }, QUIET, 'joined', context);
 }
 
 /** Where it was published and is open it gets a last edit; elsewhere nothing is sent. */

@@ -1,15 +1,33 @@
-/** What the outcome of one call changes: the delivery, its budget, the health of the Destination (delivery §5, §7). */
-import { backoff, budgetSpent, unreadPause } from '../backoff.ts';
+/** Applies the outcome of one call: to the delivery, its budget, and the health of the Destination (delivery §5, §7). */
+
 import { broke, recovered, unavailable } from '../health.ts';
-import { apply, type DestinationTurn, isBroken, isDeleted, setTemplateError } from '../turn.ts';
+import { backoff, budgetSpent, unreadPause } from '../pacing.ts';
+import {
+  apply,
+  callFailed,
+  callPutOff,
+  callSucceeded,
+  type DestinationTurn,
+  isBroken,
+  isDeleted,
+  setTemplateError,
+} from '../turn.ts';
 import { accepted, shown } from './accepted.ts';
 import type { SendFailed, SendFinished, SendOutcome } from './calls.ts';
-import { type Delivery, type Flight, NO_TRIES, type Tries } from './delivery.ts';
+import {
+  type Delivery,
+  type Flight,
+  NO_TRIES,
+  retried,
+  type Tries,
+  triesOf,
+  unsureEdit,
+  withoutReply,
+} from './delivery.ts';
 import { gone } from './membership.ts';
-import { learnPace } from './pace.ts';
 import { probeFailed, probeFinished } from './probing.ts';
+import { learnPace } from './rows.ts';
 import { holdFor, returnGrant, returnOwnToken, waitEnd } from './tokens.ts';
-import { retried, triesOf, unsureEdit, withoutReply } from './tries.ts';
 import { save, targetOf, tell } from './turn.ts';
 import { frozen, over } from './work.ts';
 
@@ -41,7 +59,7 @@ function landed(delivery: Delivery, outcome: SendOutcome): Delivery {
   };
 }
 
-/** The edit came to nothing and is still wanted. */
+/** The edit failed and is still wanted. */
 function wantedAgain(delivery: Delivery, { kind, startedAt }: Flight): Delivery {
   return kind === 'edit' && !delivery.ended
     ? { ...delivery, editSince: delivery.editSince ?? startedAt }
@@ -52,6 +70,7 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
   const { outcome } = finished;
   switch (outcome.class) {
     case 'ok':
+      if (!isLeftBehind(turn, delivery)) callSucceeded(turn);
       accepted(turn, delivery, flight, outcome, finished.at);
       break;
     case 'unchanged':
@@ -59,7 +78,7 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
       returnTokens(turn, delivery, flight);
       if (flight.kind === 'reply') save(turn, withoutReply(delivery, flight));
       else save(turn, shown(delivery, flight, delivery.message));
-      // Nothing was tried: what is oldest now is the next probe.
+      // No call was made: the oldest waiting item becomes the next probe.
       if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
       break;
     case 'not_sent':
@@ -70,7 +89,7 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
   }
 }
 
-/** Nothing happened: it is wanted as before, after a pause when it could not be read. */
+/** No call was made: the item is wanted as before, after a pause when its content could not be read. */
 function notSent(
   turn: DestinationTurn,
   delivery: Delivery,
@@ -83,7 +102,17 @@ function notSent(
   if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now + (isUnread ? unreadPause(1) : 0) });
 }
 
+/** Whether the failure concerns this message alone: nothing was sent, or the message to edit no longer exists. */
+function isOfOneMessage({ kind }: Flight, { class: came }: SendFailed): boolean {
+  if (came === 'gone') return kind !== 'publish';
+  return came === 'template_error' || (came === 'edit_window_closed' && kind === 'edit');
+}
+
 function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outcome: SendFailed): void {
+  if (!isLeftBehind(turn, delivery) && !isOfOneMessage(flight, outcome)) {
+    if (outcome.class === 'retry_after') callPutOff(turn, outcome.until, outcome.error);
+    else callFailed(turn, outcome.error);
+  }
   switch (outcome.class) {
     case 'retry_after':
       asksToWait(turn, delivery, flight, outcome);
@@ -116,7 +145,7 @@ function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
   }
 }
 
-/** A message may stand there: it is neither left alone nor published under another key. */
+/** Outcome unknown, so a message may exist: keep the idempotency key. */
 function unsurely(
   delivery: Delivery,
   flight: Flight,
@@ -128,7 +157,7 @@ function unsurely(
   return { ...landed, tries: { ...tries, unsureSince: tries.unsureSince ?? flight.startedAt } };
 }
 
-/** It is at a place that the Destination was pointed away from: how that one fares says nothing about the present one. */
+/** The delivery belongs to a former target; its result says nothing about the present one. */
 function isLeftBehind(turn: DestinationTurn, { target }: Delivery): boolean {
   return target < targetOf(turn);
 }
@@ -139,7 +168,7 @@ function asksToWait(
   flight: Flight,
   { until, scope, error }: Extract<SendFailed, { class: 'retry_after' }>,
 ): void {
-  // Whoever asked to wait is not called before: what waits keeps its place. A channel that was left holds up no other.
+  // Nothing is sent to this place before `until`; waiting items keep their order. A former channel delays no other one.
   const isAlone = scope === 'destination' && isLeftBehind(turn, delivery);
   if (!isAlone) holdFor(turn, delivery.connectionId, scope, until);
   const notBefore = isAlone ? waitEnd(turn, until) : 0;
@@ -192,7 +221,7 @@ function refused(turn: DestinationTurn, delivery: Delivery, flight: Flight, erro
   else broke(turn, error);
 }
 
-/** Ends what was wanted until it changes; a reply for good (§7.2). */
+/** Ends the delivery until its desired state changes; a reply ends for good (delivery §7.2). */
 export function notDelivered(
   turn: DestinationTurn,
   delivery: Delivery,
@@ -217,14 +246,14 @@ function messageGone(turn: DestinationTurn, delivery: Delivery, flight: Flight):
   if (flight.isProbe) recovered(turn);
 }
 
-/** The message of a delivery is no more (§8). */
+/** The message of a delivery was deleted (delivery §8). */
 export function deleteMessage(turn: DestinationTurn, delivery: Delivery): void {
   const after = gone(delivery, turn.now);
   save(turn, after);
   if (after.ended?.as === 'deleted_in_messenger') tell(turn, after, { event: 'deleted_in_messenger' });
 }
 
-/** What left its Route before anything was published is not tried again. */
+/** A delivery that left its Route unpublished is not retried. */
 function stillLeaving(delivery: Delivery): Delivery {
   const { leaving, message, tries, ended } = delivery;
   if (!leaving || message || ended || tries.unsureSince !== null) return delivery;

@@ -2,40 +2,11 @@
 import { HOUR, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { DestinationTurn } from '../turn.ts';
+import type { Pass, Sweep } from './state.ts';
 import { changeState } from './turn.ts';
 
 /** What a deleted Destination has not sent by then is not sent any more. */
 export const LAST_EDITS_FOR: Micros = 24 * HOUR;
-
-export type Sweep = Join | Pass;
-
-/** The Route has this Destination now: its open groups and its Storm are published here. */
-export interface Join {
-  readonly kind: 'join';
-  readonly routeId: PublicId;
-  readonly after: { readonly urgent: boolean; readonly number: number } | null;
-  /** Its time has come. */
-  readonly isReady: boolean;
-  readonly notBefore: Micros;
-  readonly isSecond: boolean;
-  /** When the Route got this Destination. */
-  readonly since: Micros;
-}
-
-/** Deliveries that are not over, of one Route or of all. */
-export interface Pass {
-  /**
-   * `leave`: the Route lost this Destination. `leave_targets`: it was pointed elsewhere. `leave_all`: it was deleted, or
-   * sends no messages any more. `rerender`: messages may show something else. `end`: nothing is sent any more. `tell`:
-   * whoever waits hears how the Destination is now.
-   */
-  readonly kind: 'leave' | 'leave_targets' | 'leave_all' | 'rerender' | 'end' | 'tell';
-  readonly routeId: PublicId | null;
-  readonly after: { readonly subject: string; readonly target: number } | null;
-  readonly isReady: boolean;
-  readonly notBefore: Micros;
-  readonly isSecond: boolean;
-}
 
 export function addJoin(turn: DestinationTurn, routeId: PublicId): void {
   add(turn, {

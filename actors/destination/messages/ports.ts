@@ -1,8 +1,9 @@
 /** What the deliveries of a Destination ask of storage. Committed data only, each answer a moment old at most. */
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { DestinationConfig } from '../../directory.ts';
 import type { GroupStatus } from '../../model.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, DeliveryState } from './delivery.ts';
 
 export interface DeliveryPage {
   readonly deliveries: readonly Delivery[];
@@ -54,4 +55,24 @@ export interface DeliveryReads {
     /** The Storm of the Route that lasts, and when it began. */
     readonly stormSince: Micros | null;
   }>;
+}
+
+/** Delivery state of an Alert Group at one Destination (delivery §11). Implemented in storage/delivery/group-deliveries.ts. */
+export interface GroupDelivery {
+  /** Deleted ones as well, with the health they had. */
+  readonly destination: {
+    readonly id: PublicId;
+    readonly name: string;
+    readonly type: DestinationConfig['type'];
+    readonly brokenSince: Micros | null;
+    readonly brokenReason: string | null;
+  };
+  readonly state: DeliveryState | 'waiting_for_broken_destination';
+  readonly threadNotAttached: boolean;
+  readonly possibleDuplicate: boolean;
+  /** Of the Root message, where the messenger has such links. */
+  readonly messageUrl: string | null;
+  /** Masked: of the last failed attempt while pending, of what failed for good while not delivered. */
+  readonly error: string | null;
+  readonly updatedAt: Micros;
 }

@@ -1,7 +1,7 @@
 /** How a Broken Destination is tried (delivery §7.4, webhooks §4.5). */
 import type { Micros } from '../../../runtime/clock.ts';
-import { unreadPause } from '../backoff.ts';
 import { recovered, unavailable } from '../health.ts';
+import { unreadPause } from '../pacing.ts';
 import { apply, type DestinationTurn, isBroken, isDeleted } from '../turn.ts';
 import { begin, CALL_LOST_AFTER, nextCall } from './begin.ts';
 import type { DestinationProbe, SendFinished } from './calls.ts';

@@ -1,10 +1,11 @@
 /** Begins the calls that may begin now: in order, within the limiters, few at a time (delivery §3, §6). */
 import type { Micros } from '../../../runtime/clock.ts';
+import { callsAhead } from '../pacing.ts';
 import { type DestinationTurn, isBroken } from '../turn.ts';
 import { begin } from './begin.ts';
 import { subjectText } from './calls.ts';
-import { mostBegun } from './pace.ts';
 import { probe, probeAt } from './probing.ts';
+import { CALLS_AT_ONCE } from './rows.ts';
 import { hasGrant, hasOwnToken, isAsked, ownTokens, takeOwnToken } from './tokens.ts';
 import { save } from './turn.ts';
 import { frozen, isPastWindow, nextWork } from './work.ts';
@@ -62,4 +63,14 @@ export function nextCallAt(turn: DestinationTurn): Micros | null {
     first = Math.min(first ?? Number.POSITIVE_INFINITY, due);
   }
   return first === null ? null : Math.max(first, turn.state.messages.behindUntil ?? 0);
+}
+
+/**
+ * How many calls may be begun and not over. While answers come quickly some are begun ahead, so that a messenger does not
+ * wait for the commit that begins each. One that knows no keys gets none: after a crash each would be repeated as if it
+ * had been made.
+ */
+function mostBegun({ state, rows, limiter }: DestinationTurn): number {
+  if (state.messages.place?.type !== 'bridge') return CALLS_AT_ONCE;
+  return Math.max(CALLS_AT_ONCE, Math.min(rows.messages.pace, callsAhead(limiter)));
 }

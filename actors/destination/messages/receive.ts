@@ -3,23 +3,28 @@ import type { TurnEnv } from '../../../runtime/actor/index.ts';
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { endEvents } from '../attempts.ts';
-import { recovered } from '../health.ts';
+import { recovered, renewIfOld } from '../health.ts';
 import type { DestinationMessage, MessageGone, RoutesChanged } from '../messages.ts';
-import { apply, type DestinationTurn, isBroken, isDeleted, LEFT_EVENTS_ERROR } from '../turn.ts';
+import {
+  apply,
+  callSucceeded,
+  type DestinationTurn,
+  isBroken,
+  isDeleted,
+  LEFT_EVENTS_ERROR,
+} from '../turn.ts';
 import type { Subject } from './calls.ts';
-import { type Delivery, deliveryKey } from './delivery.ts';
-import { groupEvent, groupReleased, listens, storm } from './news.ts';
+import { type Delivery, deliveryKey, unsureEdit } from './delivery.ts';
+import { groupEvent, groupReleased, listens, storm } from './group-messages.ts';
 import { deleteMessage, sendFinished } from './outcomes.ts';
 import { addJoin, addPass, LAST_EDITS_FOR, readySweeps, sweepsAt } from './planned-sweeps.ts';
 import type { DeliveryPage } from './ports.ts';
 import { probeName } from './probing.ts';
 import { nextCallAt, pumpMessages } from './pump.ts';
-import { renewIfOld } from './recovery.ts';
 import { hold, takeDeliveries, takeRead, takeSubjects, wantsDeliveries } from './rows.ts';
 import { placeOfConfig, takesMessages } from './state.ts';
 import { heldOf, type SweepPage, takeSweep } from './sweeps.ts';
 import { returnGrants, returnOwnToken, takeForPerson, tokenGranted } from './tokens.ts';
-import { unsureEdit } from './tries.ts';
 import { changeState, deliveryOf, finishMessages, save } from './turn.ts';
 
 /** What was read for a turn about messages. */
@@ -132,6 +137,7 @@ export function receiveMessage(turn: DestinationTurn, message: AboutMessages, en
       returnOwnToken(turn);
       break;
     case 'worked':
+      callSucceeded(turn);
       if (isBroken(turn)) recovered(turn, 'worked');
       break;
     default:

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import { posted } from './apply-event.ts';
 import { type Delivery, newDelivery } from './delivery.ts';
-import { posted } from './hear.ts';
 import {
   forgetIdle,
   hold,

@@ -1,9 +1,11 @@
 /** What a Destination remembers of its messages besides its deliveries. Small, and stored with its state. */
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { DeliveryEventName } from '../../alert-group/messages.ts';
 import type { DestinationConfig } from '../../directory.ts';
-import type { Limiter } from '../limiter.ts';
-import type { Sweep } from './planned-sweeps.ts';
+import type { Loudness, SymbolicMention } from '../../model.ts';
+import type { Limiter } from '../pacing.ts';
+import type { Delivery } from './delivery.ts';
 
 export interface MessageState {
   /** Where messages go, as it was seen last; null before the configuration was seen. */
@@ -53,4 +55,54 @@ export function placeOfConfig({ type, mode, connectionId, target }: DestinationC
 /** Everything but a webhook that is sent events. */
 export function takesMessages({ type, mode }: Pick<Place, 'type' | 'mode'>): boolean {
   return type !== 'webhook' || mode === 'template';
+}
+
+export type Sweep = Join | Pass;
+
+/** The Route has this Destination now: its open groups and its Storm are published here. */
+export interface Join {
+  readonly kind: 'join';
+  readonly routeId: PublicId;
+  readonly after: { readonly urgent: boolean; readonly number: number } | null;
+  /** Its time has come. */
+  readonly isReady: boolean;
+  readonly notBefore: Micros;
+  readonly isSecond: boolean;
+  /** When the Route got this Destination. */
+  readonly since: Micros;
+}
+
+/** Deliveries that are not over, of one Route or of all. */
+export interface Pass {
+  /**
+   * `leave`: the Route lost this Destination. `leave_targets`: it was pointed elsewhere. `leave_all`: it was deleted, or
+   * sends no messages any more. `rerender`: messages may show something else. `end`: nothing is sent any more. `tell`:
+   * whoever waits hears how the Destination is now.
+   */
+  readonly kind: 'leave' | 'leave_targets' | 'leave_all' | 'rerender' | 'end' | 'tell';
+  readonly routeId: PublicId | null;
+  readonly after: { readonly subject: string; readonly target: number } | null;
+  readonly isReady: boolean;
+  readonly notBefore: Micros;
+  readonly isSecond: boolean;
+}
+
+/** What is said on the Timeline about a delivery. */
+export interface Telling {
+  readonly event: DeliveryEventName;
+  readonly error?: string | null;
+  readonly loudness?: Loudness;
+  readonly mentions?: readonly SymbolicMention[];
+}
+
+export interface MessageChanges {
+  /** As deliveries were before this turn, by key; undefined for new ones. */
+  readonly before: Map<string, Delivery | undefined>;
+  readonly told: { readonly key: string; readonly telling: Telling }[];
+  /** Tokens of Connections that were given and not used yet. */
+  readonly grants: Map<string, number>;
+}
+
+export function noMessageChanges(): MessageChanges {
+  return { before: new Map(), told: [], grants: new Map() };
 }

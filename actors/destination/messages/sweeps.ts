@@ -1,15 +1,15 @@
 /** Goes through many groups or deliveries, page by page: membership, former targets, what is rendered anew (delivery §10). */
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import { tellHealth } from '../health.ts';
 import { DELETED_ERROR, type DestinationTurn } from '../turn.ts';
 import { type Subject, subjectText } from './calls.ts';
 import { type Delivery, deliveryKey, isWanted } from './delivery.ts';
 import { type Joining, joined, left } from './membership.ts';
 import { notDelivered } from './outcomes.ts';
-import type { Join, Pass, Sweep } from './planned-sweeps.ts';
 import type { DeliveryReads, OpenGroup } from './ports.ts';
-import { tellHealth } from './recovery.ts';
-import { changeState, deliveryOf, hearingOf, save, targetOf } from './turn.ts';
+import type { Join, Pass, Sweep } from './state.ts';
+import { changeState, deliveryOf, eventContextOf, save, targetOf } from './turn.ts';
 import { changed } from './work.ts';
 
 /** Groups or deliveries of one turn. */
@@ -106,7 +106,7 @@ function joinStorm(turn: DestinationTurn, routeId: PublicId, since: Micros): voi
 
 export function joinOne(turn: DestinationTurn, joining: Joining): void {
   const { subject } = joining;
-  save(turn, joined(deliveryOf(turn, subject), joining, hearingOf(turn, subject, 0)));
+  save(turn, joined(deliveryOf(turn, subject), joining, eventContextOf(turn, subject, 0)));
 }
 
 function pass(turn: DestinationTurn, sweep: Pass, key: string): void {

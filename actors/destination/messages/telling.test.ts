@@ -1,4 +1,4 @@
-/** Who hears that a Destination became Broken and recovered: everybody who waits there, wherever that is kept (delivery §7.4). */
+/** Every delivery that waits at a Destination is notified when it becomes Broken and recovers (delivery §7.4). */
 import { expect, test } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
 import type { SendOutcome } from './calls.ts';

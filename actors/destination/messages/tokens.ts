@@ -8,16 +8,19 @@ import {
   type TokenWanted,
 } from '../../connection/messages.ts';
 import { BEHIND_PEOPLE } from '../../connection/tokens.ts';
-import { tokenDueAt, withoutToken } from '../limiter.ts';
+import { tokenDueAt, withoutToken } from '../pacing.ts';
 import { bucketOf, type DestinationTurn } from '../turn.ts';
 import { changeState } from './turn.ts';
 
-/** When the Destination may make its next call about a message: behind people. Now or earlier when it may. */
+/** When the next delivery call may begin, interactive calls first; now or earlier: at once. */
 export function ownTokenAt(turn: DestinationTurn): number {
   return Math.max(tokenAt(turn), turn.state.messages.behindUntil ?? 0);
 }
 
-/** Whether a delivery may take a token of the Destination now. One that may not comes a little after the next. */
+/**
+ * Whether a delivery may take a token of the Destination now. If not, deliveries wait until shortly after the next token
+ * is due, so that interactive calls get it first.
+ */
 export function hasOwnToken(turn: DestinationTurn): boolean {
   if (ownTokenAt(turn) <= turn.now) return true;
   const { behindUntil } = turn.state.messages;
@@ -43,13 +46,13 @@ export function takeOwnToken(turn: DestinationTurn): void {
 }
 
 export function returnOwnToken(turn: DestinationTurn): void {
-  // The messenger wants no call for now, and one token is there when it does again.
+  // While the messenger asks to wait, the bucket holds the one token for the end of the wait.
   if ((turn.state.messages.heldUntil ?? 0) > turn.now) return;
   const { tokens, at } = bucketOf(turn);
   turn.state = { ...turn.state, bucket: { tokens: Math.min(turn.limiter.limit, tokens + 1), at } };
 }
 
-/** Somebody waits for a call. */
+/** For an interactive call: a person waits for it. */
 export function takeForPerson(turn: DestinationTurn): TokenAnswer {
   const dueAt = tokenAt(turn);
   if (dueAt > turn.now) return { granted: false, dueAt };
@@ -58,26 +61,26 @@ export function takeForPerson(turn: DestinationTurn): TokenAnswer {
   return { granted: true };
 }
 
-/** The messenger wants no call before `until`, and one exactly then. */
+/** The messenger asked for no call before `until`: the bucket is emptied, with one token due exactly then. */
 function holdOwn(turn: DestinationTurn, until: number): void {
   const heldUntil = Math.max(until, turn.state.messages.heldUntil ?? 0);
   turn.state = { ...turn.state, bucket: { tokens: 1, at: heldUntil } };
   changeState(turn, { heldUntil, behindUntil: null });
 }
 
-/** Whether a Connection has to be asked: a deleted one gives no tokens, and what goes through it cannot be sent. */
+/** Whether a Connection has to be asked for a token: a deleted one gives none, and nothing can be sent through it. */
 export function needsGrant({ directory }: DestinationTurn, connectionId: PublicId | null): boolean {
   return connectionId !== null && directory.connectionsById.has(connectionId);
 }
 
-/** Whether the Connection was asked for a token that has not come yet. */
+/** Whether a token was asked of the Connection and not granted yet. */
 export function isAsked(turn: DestinationTurn, connectionId: string): boolean {
   const isThere = turn.directory.connectionsById.has(connectionId);
   return isThere && turn.state.messages.wishes[connectionId] !== undefined;
 }
 
 /**
- * Uses a token that the Connection gave, or asks it for some; a webhook has none and needs none.
+ * Uses a token that the Connection granted, or asks for some. A webhook has no Connection and needs none.
  * @param count how many calls may begin at once
  */
 export function hasGrant(
@@ -101,10 +104,10 @@ export function hasGrant(
   return false;
 }
 
-/** A wait of no time gives a token with every refusal, and calls would follow each other as fast as they are answered. */
+/** With a wait of zero every refusal would grant a token, and calls would repeat as fast as they are answered. */
 const SHORTEST_WAIT: Micros = SECOND;
 
-/** When to call again whoever asked to wait until `until`: then, or at most a second later. */
+/** When to call again after a request to wait until `until`: then, and at least a second from now. */
 export function waitEnd({ now }: DestinationTurn, until: Micros): Micros {
   return Math.max(until, now + SHORTEST_WAIT);
 }
@@ -131,7 +134,7 @@ export function tokenGranted(turn: DestinationTurn, connectionId: string, count:
   turn.messages.grants.set(connectionId, (turn.messages.grants.get(connectionId) ?? 0) + count);
 }
 
-/** Gives back what was not used. */
+/** Returns unused tokens to their Connections. */
 export function returnGrants(turn: DestinationTurn): void {
   for (const [connectionId, count] of turn.messages.grants) {
     for (let left = count; left > 0; left--) returnGrant(turn, connectionId as PublicId);

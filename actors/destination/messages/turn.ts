@@ -1,9 +1,9 @@
 /** The deliveries of a Destination within one turn: changed here, recorded and told at its end. */
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { DeliveryEventName } from '../../alert-group/messages.ts';
-import type { Loudness, SymbolicMention } from '../../model.ts';
+import type { DeliveryHappened } from '../effects.ts';
 import { type DestinationTurn, isBroken } from '../turn.ts';
+import type { EventContext } from './apply-event.ts';
 import type { Subject } from './calls.ts';
 import {
   type Delivery,
@@ -14,30 +14,8 @@ import {
   isWanted,
   stateOf,
 } from './delivery.ts';
-import type { DeliveryHappened } from './effects.ts';
-import type { Hearing } from './hear.ts';
 import { find, forgetIdle, hold, publicationsBefore } from './rows.ts';
-import type { MessageState } from './state.ts';
-
-/** What is said on the Timeline about a delivery. */
-export interface Telling {
-  readonly event: DeliveryEventName;
-  readonly error?: string | null;
-  readonly loudness?: Loudness;
-  readonly mentions?: readonly SymbolicMention[];
-}
-
-export interface MessageChanges {
-  /** As deliveries were before this turn, by key; undefined for new ones. */
-  readonly before: Map<string, Delivery | undefined>;
-  readonly told: { readonly key: string; readonly telling: Telling }[];
-  /** Tokens of Connections that were given and not used yet. */
-  readonly grants: Map<string, number>;
-}
-
-export function noMessageChanges(): MessageChanges {
-  return { before: new Map(), told: [], grants: new Map() };
-}
+import type { MessageState, Telling } from './state.ts';
 
 export function changeState(turn: DestinationTurn, change: Partial<MessageState>): void {
   turn.state = { ...turn.state, messages: { ...turn.state.messages, ...change } };
@@ -52,7 +30,7 @@ export function targetOf({ state }: DestinationTurn): number {
   return state.messages.place?.target ?? 1;
 }
 
-export function hearingOf(turn: DestinationTurn, subject: Subject, window: Micros): Hearing {
+export function eventContextOf(turn: DestinationTurn, subject: Subject, window: Micros): EventContext {
   const target = targetOf(turn);
   return {
     now: turn.now,

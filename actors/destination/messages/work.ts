@@ -13,7 +13,7 @@ const PLACES = { publish: 0, edit: 1, reply: 2 } as const satisfies Record<Work[
 
 /**
  * The earliest thing to do; null while nothing is, or a call is under way.
- * @param editsFrom edits wait until then: somebody who pressed a button is answered first
+ * @param editsFrom edits wait until then: a person who pressed a button is answered first
  */
 export function nextWork(delivery: Delivery, editsFrom: Micros = 0): Work | null {
   if (delivery.call || delivery.ended || delivery.hold) return null;
@@ -44,7 +44,7 @@ export function isPastWindow({ frozen, message }: Delivery, now: Micros): boolea
 }
 
 /**
- * Nothing edits the message any more (delivery §9.3). What it does not show yet is published anew when the status is
+ * Nothing edits the message any more (delivery §9 rule 3). What it does not show yet is published anew when the status is
  * another one.
  */
 export function frozen(delivery: Delivery, now: Micros): Delivery {
@@ -106,20 +106,22 @@ function startedAfresh(delivery: Delivery): Delivery {
   };
 }
 
-/** As Loud as it may be now: a late, repeated or recovered Publication rings for what fires only (§2.1, §7). */
+/**
+ * As Loud as it may be now: a late, repeated or recovered Publication rings for what fires only (delivery §2.1, §7).
+ */
 export function isLoudNow({ post, status, leaving }: Delivery): boolean {
   if (post?.loudness !== 'loud' || leaving) return false;
   if (status === 'storm') return true;
   return post.again ? status === 'firing' : isOpenSubject({ status });
 }
 
-/** Resolved before it was ever published, with nothing in the messenger that somebody may wonder about. */
+/** Resolved before it was ever published, with nothing visible in the messenger. */
 export function mayBeWithheld({ status, message, call, tries, republished }: Delivery): boolean {
   const isUnseen = !message && !republished && !call && tries.unsureSince === null;
   return status === 'resolved' && isUnseen;
 }
 
-/** A recovery: what came due meanwhile is not said any more, and everything else begins anew (delivery §7.4). */
+/** A recovery: replies that came due meanwhile are dropped, everything else starts afresh (delivery §7.4). */
 export function renewed(delivery: Delivery, now: Micros): Delivery {
   const { hold, ended, post, tries } = delivery;
   const fresh = { ...delivery, renewedAt: now };

@@ -6,15 +6,15 @@ import type { DeliveryNoted } from '../../alert-group/messages.ts';
 import { createConnectionActor } from '../../connection/actor.ts';
 import type { ConnectionMessage } from '../../connection/messages.ts';
 import type { DestinationConfig, Directory } from '../../directory.ts';
-import type { InternalAlertRecorded } from '../../internal-alerts/effects.ts';
+import type { InternalAlertRecorded } from '../../internal-alerts/registry.ts';
 import type { GroupStatus, LifecycleEventName, Loudness, SymbolicMention } from '../../model.ts';
 import { createDestination } from '../actor.ts';
+import type { DeliverySaved } from '../effects.ts';
 import { type DestinationMessage, destinationAddress, type GroupEvent } from '../messages.ts';
 import { destinationRows } from '../rows.ts';
 import { type DestinationState, healthOf } from '../turn.ts';
 import { type DestinationProbe, type MessageSend, type SendOutcome, subjectText } from './calls.ts';
 import { type Delivery, deliveryKey, isOpenSubject } from './delivery.ts';
-import type { DeliverySaved } from './effects.ts';
 import type { DeliveryReads, OpenGroup } from './ports.ts';
 
 export const START: Micros = 1_791_020_467_000_000;
@@ -153,6 +153,7 @@ export function createMessageWorld(settings: WorldSettings = {}) {
     directory,
     waiting: { page: async () => ({ events: [], more: false, cut: [] }) },
     deliveries: reads,
+    forgetSettings: () => undefined,
   });
   const hub = createConnectionActor();
   const actors = new Map([ONE, TWO].map((id) => [id, fresh(id)] as const));

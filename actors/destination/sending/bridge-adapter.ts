@@ -1,13 +1,18 @@
 /** Messages through a bridge (bridge §6): laid out as CommonMark within what its Info says, and posted, edited, answered. */
 import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { type ButtonSubject, buttonData } from '../../../runtime/secrets/button-data.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
+import { type ButtonSubject, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
 import type { BridgeOutcome } from '../../connection/bridge/answer.ts';
-import type { BridgeAccess, BridgeClient, CallOptions } from '../../connection/bridge/client.ts';
+import {
+  type BridgeAccess,
+  type BridgeClient,
+  type CallOptions,
+  type Opener,
+  openBridge,
+} from '../../connection/bridge/client.ts';
 import type { BridgeInfo } from '../../connection/bridge/info.ts';
 import type { InfoReader, KnownInfo } from '../../connection/bridge/info-reader.ts';
-import { type Opener, openBridge } from '../../connection/bridge/open.ts';
 import { type BridgeRequest, bridgeCalls } from '../../connection/bridge/operations.ts';
 import {
   type BridgeLimits,
@@ -29,7 +34,7 @@ import {
   type Shown,
 } from './adapter.ts';
 import type { Target } from './people.ts';
-import type { BridgeTarget } from './ports.ts';
+import type { BridgeTarget } from './scene.ts';
 
 export interface BridgeAdapterDeps {
   readonly bridge: BridgeClient;

@@ -1,14 +1,12 @@
 /** What a committed call is to say, from the newest state (delivery §3 rule 3). */
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
-import { type DeliveryNotes, NO_NOTES } from '../../messages/index.ts';
+import { type DeliveryNotes, NO_NOTES, type ReplyEvent } from '../../messages/index.ts';
 import type { Loudness, SymbolicMention } from '../../model.ts';
-import type { MessageSend, ReplyCall, SendNotes, Subject } from '../messages/calls.ts';
+import type { MessageSend, ReplyCall, ReplyFacts, SendNotes, Subject } from '../messages/calls.ts';
 import type { MessageContent, Shown } from './adapter.ts';
-import { type NamedPerson, peopleOf, type Target, targetsOf } from './people.ts';
-import type { AccountsOf, StormReader } from './ports.ts';
-import { peopleIn, replyEvent } from './reply-event.ts';
-import type { GroupScene, SceneReader } from './scene.ts';
+import { type NamedPerson, type People, peopleOf, type Target, targetsOf } from './people.ts';
+import type { AccountsOf, GroupScene, SceneReader, StormReader } from './scene.ts';
 
 export type ReadContent =
   | { readonly is: 'content'; readonly content: MessageContent }
@@ -130,10 +128,59 @@ function notesOf({ late, deletedAt, continued }: SendNotes, shown: Shown, final:
   return { late: isLate ? lateNote(group, resolvedAt) : null, deletedAt, continued, final };
 }
 
-function lateNote({ startedAt }: GroupScene['group'], resolvedAt: number) {
-  return { began: startedAt, ended: resolvedAt };
+function lateNote({ startedAt, alertsStartedAt }: GroupScene['group'], resolvedAt: number) {
+  return { began: alertsStartedAt ?? startedAt, ended: resolvedAt };
 }
 
 function userIds(targets: readonly Target[]): PublicId[] {
   return targets.flatMap((target) => (target.type === 'user' ? [target.id] : []));
+}
+
+/** Whom a reply names besides its Mentions. */
+function peopleIn(facts: ReplyFacts): readonly PublicId[] {
+  const named: (NamedPerson | null)[] = [
+    'owner' in facts ? facts.owner : null,
+    'formerOwner' in facts ? facts.formerOwner : null,
+  ];
+  return named.flatMap((person) => (person ? [person.id] : []));
+}
+
+/** Null when the reply is dropped: it is Quiet, and none of its Alerts fires any more (delivery §3.1). */
+async function replyEvent(
+  { facts, loudness }: ReplyCall,
+  groupId: PublicId,
+  { nameOf }: People,
+  scenes: Pick<SceneReader, 'alerts'>,
+): Promise<ReplyEvent | null> {
+  switch (facts.event) {
+    case 'alerts_added': {
+      const alerts = await scenes.alerts(groupId, facts.fingerprints);
+      const isFiring = alerts.some(({ state }) => state === 'firing');
+      return loudness === 'quiet' && !isFiring ? null : { event: 'alerts_added', alerts };
+    }
+    case 'snooze_ended': {
+      const joined = await scenes.alerts(groupId, facts.fingerprints);
+      return { event: 'snooze_ended', joined: joined.filter(({ state }) => state === 'firing') };
+    }
+    case 'urgency_raised': {
+      const { event, level, formerOwner } = facts;
+      return { event, level, formerOwner: formerOwner && nameOf(formerOwner) };
+    }
+    case 'reopened':
+      return { event: 'reopened', owner: facts.owner && nameOf(facts.owner) };
+    case 'takeover':
+      return { event: 'takeover', owner: nameOf(facts.owner), formerOwner: nameOf(facts.formerOwner) };
+    case 'unacknowledged':
+      return { ...facts, formerOwner: nameOf(facts.formerOwner) };
+    case 'auto_unacknowledged':
+      return { event: 'auto_unacknowledged', formerOwner: nameOf(facts.formerOwner) };
+    case 'reminder':
+      return { event: 'reminder', owner: nameOf(facts.owner) };
+    case 'notices_missed':
+      return facts.kind === 'reminder' ? { ...facts, owner: nameOf(facts.owner) } : facts;
+    case 'alert_replaced':
+    case 'resolved':
+    case 'ack_timeout':
+      return facts;
+  }
 }

@@ -1,21 +1,18 @@
 /** What a message about an Alert Group is laid out from, read at the moment of its call (delivery §3, messages §1). */
 import { setImmediate } from 'node:timers/promises';
-import type { Clock, Monotonic } from '../../../runtime/clock.ts';
+import type { Clock, Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { GroupReader, StoredGroup } from '../../alert-group/reading.ts';
-import type { Directory, DirectorySource } from '../../directory.ts';
+import type { GroupReader, StoredGroup } from '../../alert-group/reading/readers.ts';
+import type { BridgeSettings } from '../../connection/ports.ts';
+import type { Directory, DirectorySource, RoutePolicy } from '../../directory.ts';
 import { cellOf, type LinkSource } from '../../links/configuration.ts';
-import { evaluating, type GroupLink } from '../../links/evaluate.ts';
-import type { LinkFailures } from '../../links/failures.ts';
-import type { GroupMessage, MessageAlert, MessageSettings } from '../../messages/index.ts';
+import { evaluating, type GroupLink, type LinkFailures } from '../../links/evaluate.ts';
+import type { GroupMessage, MessageAlert, MessageSettings, MessengerAccount } from '../../messages/index.ts';
 import { messageAlert, sampleMessage } from '../../previews/messages.ts';
-import type { TemplateAlerts } from '../../previews/ports.ts';
-import { defaultRoute } from '../../previews/samples.ts';
-import { templateGroup } from '../../previews/stored-group.ts';
+import { defaultRoute, type TemplateAlerts, templateGroup } from '../../previews/samples.ts';
 import type { TemplateGroup } from '../../templates/data.ts';
+import { parseTemplate, type RenderTimer, type Template, type TemplateKind } from '../../templates/index.ts';
 import { type People, peopleOf } from './people.ts';
-import type { AccountsOf } from './ports.ts';
-import type { RouteTemplates } from './route-templates.ts';
 
 export interface GroupScene {
   readonly group: GroupMessage;
@@ -57,7 +54,7 @@ export interface SceneDeps {
   readonly publicUrl: string;
   readonly version: string;
   readonly clock: Pick<Clock, 'now'>;
-  readonly monotonic: Monotonic;
+  readonly monotonic: RenderTimer;
 }
 
 export function createSceneReader(deps: SceneDeps): SceneReader {
@@ -155,4 +152,55 @@ function settingsOf(
     monotonic,
     lookup: (table, key, column) => cellOf(configuration, table, key, column),
   };
+}
+
+/** Accounts of some users at the messenger of a Connection; who has no Account link is left out. */
+export type AccountsOf = (
+  connectionId: PublicId,
+  userIds: readonly PublicId[],
+) => Promise<ReadonlyMap<PublicId, MessengerAccount>>;
+
+/** Where messages of a bridge Destination are, and what opens the way there. */
+export interface BridgeTarget {
+  readonly channelId: string;
+  readonly connection: BridgeSettings;
+}
+
+/** A Storm as it stands. */
+export interface StormState {
+  readonly newGroups: number;
+  readonly urgentGroups: number;
+  /** Once it is over: its Alert Groups that are still open. Null while it lasts. */
+  readonly stillOpen: number | null;
+}
+
+export interface StormReader {
+  /** Null: a later Storm of the Route has taken its place. */
+  read(routeId: PublicId, since: Micros): Promise<StormState | null>;
+}
+
+/** Sources that are remembered; an older one is parsed anew. */
+const REMEMBERED = 1_000;
+
+type RouteTemplates = (templates: RoutePolicy['templates']) => MessageSettings['templates'];
+
+export function createRouteTemplates(): RouteTemplates {
+  const parsed = new Map<string, Template | null>();
+  const read = (kind: TemplateKind, source: string | null): Template | null => {
+    if (source === null) return null;
+    const key = `${kind} ${source}`;
+    const known = parsed.get(key);
+    if (known !== undefined) return known;
+    const result = parseTemplate(kind, source);
+    const template = result.ok ? result.template : null;
+    parsed.set(key, template);
+    const [oldest] = parsed.keys();
+    if (parsed.size > REMEMBERED && oldest !== undefined) parsed.delete(oldest);
+    return template;
+  };
+  return (templates) => ({
+    rootMessage: read('root_message', templates.root_message),
+    line: read('line', templates.line),
+    ackTimeoutNotice: read('ack_timeout_notice', templates.ack_timeout_notice),
+  });
 }

@@ -1,15 +1,15 @@
-/** Makes the calls that committed turns of message Destinations asked for, and tells them what came of it (delivery §3, §5). */
+/** Makes the calls that committed turns of message Destinations asked for, and reports the outcomes (delivery §3, §5). */
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { Watch } from '../../../runtime/pause-watch.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
-import { createLanes, type LaneCall } from '../lanes.ts';
 import type { DestinationProbe, MessageSend, SendFinished, SendOutcome } from '../messages/calls.ts';
-import { CALLS_AT_ONCE } from '../messages/pace.ts';
+import { CALLS_AT_ONCE } from '../messages/rows.ts';
 import { destinationAddress } from '../messages.ts';
 import type { DeliveryMetrics, MessageKind } from '../metrics.ts';
+import { createLanes, type LaneCall } from '../pacing.ts';
 import { type AdapterResult, groupOf, type MessageAdapter } from './adapter.ts';
 import type { ContentReader } from './content.ts';
 import { type RenderReports, textOf } from './reports.ts';

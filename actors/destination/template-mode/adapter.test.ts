@@ -4,9 +4,9 @@ import { NO_NOTES } from '../../messages/index.ts';
 import type { MessageOperation, MessageSend, ReplyCall } from '../messages/calls.ts';
 import type { MessageContent, Shown } from '../sending/adapter.ts';
 import { peopleOf } from '../sending/people.ts';
+import type { TemplateConfig } from '../webhook-config.ts';
 import { createTemplateAdapter } from './adapter.ts';
 import { checkConfiguration } from './check-configuration.ts';
-import type { TemplateConfig } from './configuration.ts';
 import {
   ANN_ID,
   CONFIG,
@@ -158,6 +158,28 @@ describe('a Publication', () => {
       error: 'create, line 3, column 15: nil has no field "Title"',
     });
   });
+});
+
+test.each<[string, string, string]>([
+  [
+    'a Secret that is missing',
+    'POST https://h\nX-Key: k {{ .Secrets.none }}\n\n{}',
+    'create, line 2, column 13: there is no Secret none',
+  ],
+  [
+    'a URL that is not absolute',
+    'POST {{ .AlertGroup.Title }}\n\n{}',
+    'create, line 1, column 6: this is not an absolute http or https URL',
+  ],
+  [
+    'a header value that is not printable',
+    'POST https://h\nX-A: a\nX-Key: {{ "é" }}\n\n{}',
+    'create, line 3, column 8: the value of the header X-Key must be printable ASCII',
+  ],
+])('the error of %s names role, line and column', async (_name, request, error) => {
+  const to = receiver([]);
+  const outcome = await send(to, PUBLISH, LOUD, {}, { create: { request, extract: [] } });
+  expect(outcome).toEqual({ class: 'template_error', request: 'create', error });
 });
 
 describe('an edit', () => {

@@ -19,16 +19,17 @@ import {
   type Shown,
 } from '../sending/adapter.ts';
 import type { Target } from '../sending/people.ts';
-import type { TemplateSettings, WantedRequest } from './build-request.ts';
-import type { RequestRole } from './configuration.ts';
+import type { RequestRole } from '../webhook-config.ts';
+import { type Telling, type ToldSubject, UPDATE, updateHash } from './request-data.ts';
 import {
   type RequestDeps,
   type RequestOptions,
   type RequestOutcome,
   sendRequest,
+  type TemplateSettings,
   TIMEOUT,
+  type WantedRequest,
 } from './send-request.ts';
-import { type Telling, type ToldSubject, UPDATE, updateHash } from './told.ts';
 
 export interface TemplateAdapterDeps extends RequestDeps {
   readonly directory: { current(): Pick<Directory, 'usersById'> };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { RequestRole, TemplateDraft } from '../webhook-config.ts';
 import { checkConfiguration, templateWarnings } from './check-configuration.ts';
-import type { RequestRole, TemplateDraft } from './configuration.ts';
 
 const request = (text: string, extract: readonly { name: string; path: string }[] = []) => ({
   request: text,

@@ -2,8 +2,10 @@
 import { parsePath } from '../../json-path/index.ts';
 import { webhookData } from '../../templates/data.ts';
 import { plainFormat, type RenderContext, SECRET_NAME } from '../../templates/index.ts';
-import { type ConfigError, callableUrl, DRY_RUN_AT, urlHoldsLiteral } from '../webhook-config.ts';
 import {
+  type ConfigError,
+  callableUrl,
+  DRY_RUN_AT,
   EXTRACTING_ROLES,
   type ExtractionRule,
   REQUEST_ROLES,
@@ -12,9 +14,9 @@ import {
   readableValues,
   type TemplateConfig,
   type TemplateDraft,
-} from './configuration.ts';
-import { EXAMPLE_GROUP, exampleTelling, exampleValue, standIns } from './example.ts';
-import { mentionText } from './mention-text.ts';
+  urlHoldsLiteral,
+} from '../webhook-config.ts';
+import { EXAMPLE_GROUP, exampleTelling, exampleValue, mentionText, standIns } from './request-data.ts';
 import { parseRequest, type RequestTemplates, renderRequest } from './request-template.ts';
 import type { RequestTextError } from './request-text.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { RequestTemplate } from '../webhook-config.ts';
 import { checkConfiguration } from './check-configuration.ts';
-import type { RequestTemplate } from './configuration.ts';
 
 const page = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
 const requests = new Map(

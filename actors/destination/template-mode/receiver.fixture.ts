@@ -10,13 +10,12 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import type { Directory } from '../../directory.ts';
 import { group412, settings as messageSettings } from '../../messages/messages.fixture.ts';
-import { NO_PROXY } from '../../proxy/proxy-config.ts';
+import { NO_PROXY } from '../../proxy-config.ts';
 import { peopleOf } from '../sending/people.ts';
 import type { GroupScene } from '../sending/scene.ts';
-import type { TemplateSettings } from './build-request.ts';
-import type { TemplateConfig } from './configuration.ts';
-import { EXAMPLE_GROUP } from './example.ts';
-import type { RequestDeps } from './send-request.ts';
+import type { TemplateConfig } from '../webhook-config.ts';
+import { EXAMPLE_GROUP } from './request-data.ts';
+import type { RequestDeps, TemplateSettings } from './send-request.ts';
 
 export const DESTINATION = 'DSK7M3QX9P2RTA' as PublicId;
 export const NOW = 1_791_020_467 * SECOND;

@@ -7,7 +7,7 @@ import {
   type Template,
   type TemplateValue,
 } from '../../templates/index.ts';
-import type { RequestRole } from './configuration.ts';
+import type { RequestRole } from '../webhook-config.ts';
 import { type RequestTextError, splitRequest, type TextPart } from './request-text.ts';
 
 export interface TemplatePart {
@@ -23,10 +23,13 @@ export interface RequestTemplates {
   readonly url: TemplatePart;
   readonly headers: readonly { readonly name: string; readonly value: TemplatePart }[];
   readonly body: TemplatePart | null;
-  /** Names of the Secrets and of the extracted values that it reads. */
-  readonly secrets: readonly string[];
+  /** The Secrets that it reads by name, with the place in the text of the request that reads each first. */
+  readonly secrets: ReadonlyMap<string, RequestPlace>;
+  /** Names of the extracted values that it reads. */
   readonly values: readonly string[];
 }
+
+export type RequestPlace = Pick<RequestTextError, 'line' | 'column'>;
 
 export type ParsedRequest =
   | { readonly ok: true; readonly request: RequestTemplates }
@@ -49,16 +52,16 @@ export function parseRequest(text: string, readable: ReadonlySet<string> | null)
   const split = splitRequest(text);
   if (!split.ok) return split;
   const { method, url, headers, body } = split.parts;
-  const secrets = new Set<string>();
+  const secrets = new Map<string, RequestPlace>();
   const values = new Set<string>();
   const parse = (part: TextPart): TemplatePart => {
     const reads = parsePart(part, readable);
     if (!reads.ok) throw new Unparsable(reads.error);
     const { template } = reads;
-    for (const name of reads.secrets) secrets.add(name);
+    for (const [name, place] of reads.secrets) if (!secrets.has(name)) secrets.set(name, place);
     for (const name of reads.values) values.add(name);
     const { line, column } = part;
-    return { template, readsSecret: reads.secrets.length > 0, line, column };
+    return { template, readsSecret: reads.secrets.size > 0, line, column };
   };
   try {
     const parts = {
@@ -67,7 +70,7 @@ export function parseRequest(text: string, readable: ReadonlySet<string> | null)
       headers: headers.map(({ name, value }) => ({ name, value: parse(value) })),
       body: body && parse(body),
     };
-    return { ok: true, request: { ...parts, secrets: [...secrets], values: [...values] } };
+    return { ok: true, request: { ...parts, secrets, values: [...values] } };
   } catch (error) {
     if (error instanceof Unparsable) return { ok: false, error: error.error };
     throw error;
@@ -106,15 +109,20 @@ export function requestText({ method, url, headers, body }: RenderedRequest): st
   return body === '' ? head : `${head}\n\n${body}`;
 }
 
-export function placedText({ line, column, message }: RequestTextError, role: RequestRole): string {
-  return `${role}, line ${line}, column ${column}: ${message}`;
+export function placedText(error: Omit<RequestTextError, 'code'>, role: RequestRole): string {
+  return `${placeText(error, role)}: ${error.message}`;
+}
+
+export function placeText({ line, column }: RequestPlace, role: RequestRole): string {
+  return `${role}, line ${line}, column ${column}`;
 }
 
 export type ParsedPart =
   | {
       readonly ok: true;
       readonly template: Template;
-      readonly secrets: readonly string[];
+      /** Places are those in the whole text. */
+      readonly secrets: ReadonlyMap<string, RequestPlace>;
       readonly values: readonly string[];
     }
   | { readonly ok: false; readonly error: RequestTextError };
@@ -129,7 +137,10 @@ export function parsePart(part: TextPart, readable: ReadonlySet<string> | null):
   const values = namedReferences(template, 'Response');
   if (!values.ok) return refused({ ...values.error, code: 'invalid_format' });
   const unknown = values.names.find((name) => readable !== null && !readable.has(name));
-  if (unknown === undefined) return { ok: true, template, secrets: secrets.names, values: values.names };
+  if (unknown === undefined) {
+    const places = new Map([...secrets.places].map(([name, place]) => [name, inText(part, place)]));
+    return { ok: true, template, secrets: places, values: values.names };
+  }
   const message = `no extraction rule gives ${unknown} before this request is sent`;
   const place = values.places.get(unknown) ?? { line: 1, column: 1 };
   return refused({ code: 'invalid_format', message, ...place });
@@ -149,10 +160,10 @@ export function renderPart(
 }
 
 /** A place within a part, as a place in the whole text. */
-function inText(part: Pick<TextPart, 'line' | 'column'>, error: RequestTextError): RequestTextError {
-  const { line, column } = error;
+function inText<Placed extends RequestPlace>(part: RequestPlace, placed: Placed): Placed {
+  const { line, column } = placed;
   return {
-    ...error,
+    ...placed,
     line: part.line + line - 1,
     column: line === 1 ? part.column + column - 1 : column,
   };

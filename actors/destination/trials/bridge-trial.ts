@@ -4,15 +4,18 @@ import type { RequestRecord } from '../../../runtime/outbound/request-log/record
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeOutcome } from '../../connection/bridge/answer.ts';
-import type { BridgeAccess, BridgeClient } from '../../connection/bridge/client.ts';
+import {
+  type BridgeAccess,
+  type BridgeClient,
+  type Opener,
+  openBridge,
+} from '../../connection/bridge/client.ts';
 import type { BridgeInfo } from '../../connection/bridge/info.ts';
 import type { InfoReader } from '../../connection/bridge/info-reader.ts';
-import { type Opener, openBridge } from '../../connection/bridge/open.ts';
 import { bridgeCalls, type CreatedMessage } from '../../connection/bridge/operations.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
-import { INTERACTIVE_BUDGET, type TokenGrant } from '../../connection/waiting-token.ts';
+import { INTERACTIVE_BUDGET, type InteractiveTokens, type TokenGrant } from '../../connection/tokens.ts';
 import { bridgeRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
-import type { InteractiveTokens } from '../interactive-tokens.ts';
 import type { BridgeFields, StoredDestination } from '../ports.ts';
 import { bridgeLimits, bridgeSigner } from '../sending/bridge-adapter.ts';
 import {

@@ -1,22 +1,30 @@
 /** What requests of a webhook would be: Secrets hidden, examples of what answers would have given (webhooks §6). */
-import { resolveMentions } from '../../alert-group/mentions.ts';
-import type { LifecycleEvent } from '../../lifecycle.ts';
+
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { resolveMentions } from '../../alert-group/announcements.ts';
+import type { InteractiveTokens } from '../../connection/tokens.ts';
+import type { Directory } from '../../directory.ts';
 import { plainReply } from '../../messages/index.ts';
-import type { SymbolicMention } from '../../model.ts';
+import type { LifecycleEvent, SymbolicMention } from '../../model.ts';
 import type { WebhookMention } from '../../templates/data.ts';
 import type { Effort } from '../../templates/index.ts';
 import type { StoredDestination, WebhookFields } from '../ports.ts';
-import { parseSecretTemplate, renderSecretTemplate } from '../secret-template.ts';
 import { targetsOf } from '../sending/people.ts';
 import type { GroupScene } from '../sending/scene.ts';
 import { mentionsOf } from '../template-mode/adapter.ts';
-import { REQUEST_ROLES, type RequestRole, type RequestTemplate } from '../template-mode/configuration.ts';
+import { shownRequest, type Telling, UPDATE } from '../template-mode/request-data.ts';
 import { placedText } from '../template-mode/request-template.ts';
-import { shownRequest, type Telling, UPDATE } from '../template-mode/told.ts';
-import { renderWebhookBody } from '../webhook-body.ts';
-import type { EventsConfig } from '../webhook-config.ts';
-import type { AskedPreview, PreviewItem } from './trial.ts';
-import type { WebhookTrialDeps } from './webhook-trial.ts';
+import type { RequestDeps, TemplateSettings } from '../template-mode/send-request.ts';
+import {
+  type EventsConfig,
+  parseSecretTemplate,
+  REQUEST_ROLES,
+  type RequestRole,
+  type RequestTemplate,
+  renderSecretTemplate,
+} from '../webhook-config.ts';
+import { renderWebhookBody, type WebhookSettings } from '../webhook-request.ts';
+import type { AskedPreview, PreviewItem, TrialViews } from './trial.ts';
 
 const HIDDEN = '[redacted]';
 
@@ -75,7 +83,9 @@ const JSON_CONTENT = ['Content-Type', 'application/json'] as const;
 
 function withoutSecrets({ clock }: PreviewDeps, source: string, place: string, effort: Effort) {
   const parsed = parseSecretTemplate(source);
-  const hidden = Object.fromEntries((parsed.ok ? parsed.reads : []).map((name) => [name, HIDDEN]));
+  const hidden = Object.fromEntries(
+    (parsed.ok ? [...parsed.reads.keys()] : []).map((name) => [name, HIDDEN]),
+  );
   const rendered = parsed.ok ? renderSecretTemplate(parsed.template, hidden, clock.now(), effort) : parsed;
   if (rendered.ok) return { ok: true, text: rendered.text };
   const { line, column, message } = rendered.error;
@@ -137,4 +147,16 @@ function isJson(text: string): boolean {
 function webhookFields({ fields, id }: StoredDestination): WebhookFields {
   if (fields.type !== 'webhook') throw new Error(`Destination ${id} is no webhook`);
   return fields;
+}
+
+export interface WebhookTrialDeps extends RequestDeps {
+  readonly tokens: Pick<InteractiveTokens, 'take'>;
+  readonly views: TrialViews;
+  readonly directory: { current(): Pick<Directory, 'usersById'> };
+  readonly publicUrl: string;
+  /** The settings of this moment, by mode. */
+  readonly settings: {
+    events(id: PublicId): Promise<WebhookSettings | null>;
+    template(id: PublicId): Promise<TemplateSettings | null>;
+  };
 }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { MentionTargets } from '../../directory.ts';
-import type { GroupView } from '../../lifecycle.ts';
-import type { Principal } from '../../model.ts';
-import { NO_PROXY } from '../../proxy/proxy-config.ts';
+import type { GroupView, Principal } from '../../model.ts';
+import { NO_PROXY } from '../../proxy-config.ts';
 import type { StoredDestination, WebhookFields } from '../ports.ts';
 import {
   ANN_ID,
@@ -54,7 +53,7 @@ function destination(changes: Partial<WebhookFields>): StoredDestination {
   return {
     ...{ id: DESTINATION, version: 1, fields: { ...FIELDS, ...changes }, channelName: null },
     ...{ proxyPasswordAt: null, signingSecret: { updatedAt: NOW, previousSince: null } },
-    ...{ health: { state: 'healthy' }, templateError: null, createdAt: NOW },
+    ...{ health: { state: 'healthy' }, failing: null, waiting: 0, templateError: null, createdAt: NOW },
   };
 }
 
@@ -128,7 +127,7 @@ describe('a test', () => {
 
   test('of a template that reads a Secret which is not there is a template error', async () => {
     const { steps } = await trial(receiver([]), { url: 'https://h/{{ .Secrets.none }}' }).test(asked());
-    const error = '/events/url: there is no Secret none';
+    const error = '/events/url, line 1, column 14: there is no Secret none';
     expect(steps).toMatchObject([{ request: null, errorClass: 'template_error', error }]);
   });
 });

@@ -2,30 +2,23 @@
 import type { Micros } from '../../../runtime/clock.ts';
 import type { Called } from '../../../runtime/outbound/caller.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
 import { createMask } from '../../../runtime/secrets/masking.ts';
-import { INTERACTIVE_BUDGET } from '../../connection/waiting-token.ts';
-import type { Directory } from '../../directory.ts';
-import { newEventId } from '../event-id.ts';
-import type { InteractiveTokens } from '../interactive-tokens.ts';
+import { INTERACTIVE_BUDGET } from '../../connection/tokens.ts';
+import { newEventId } from '../messages.ts';
 import type { StoredDestination } from '../ports.ts';
 import type { GroupScene } from '../sending/scene.ts';
+import { UPDATE } from '../template-mode/request-data.ts';
 import {
   buildTemplateRequest,
-  type TemplateSettings,
-  type WantedRequest,
-} from '../template-mode/build-request.ts';
-import {
   callReady,
   extractionOf,
-  type RequestDeps,
   refusal,
   type SendableRequest,
+  type TemplateSettings,
+  type WantedRequest,
 } from '../template-mode/send-request.ts';
-import { UPDATE } from '../template-mode/told.ts';
-import { renderTestBody } from '../webhook-body.ts';
 import type { RefusedRequest, SealedSettings } from '../webhook-opening.ts';
-import { buildWebhookRequest, type WebhookSettings } from '../webhook-request.ts';
+import { buildWebhookRequest, renderTestBody } from '../webhook-request.ts';
 import {
   type AskedTrial,
   type DestinationTrial,
@@ -34,24 +27,13 @@ import {
   type TrialName,
   type TrialStep,
 } from './trial.ts';
-import type { TrialViews } from './trial-view.ts';
-import { previewWebhook } from './webhook-preview.ts';
-
-export interface WebhookTrialDeps extends RequestDeps {
-  readonly tokens: Pick<InteractiveTokens, 'take'>;
-  readonly views: TrialViews;
-  readonly directory: { current(): Pick<Directory, 'usersById'> };
-  readonly publicUrl: string;
-  /** The settings of this moment, by mode. */
-  readonly settings: {
-    events(id: PublicId): Promise<WebhookSettings | null>;
-    template(id: PublicId): Promise<TemplateSettings | null>;
-  };
-}
+import { previewWebhook, type WebhookTrialDeps } from './webhook-preview.ts';
 
 const NO_TOKEN = 'no token of the limiter within 5 s';
+
 /** What is left of a step for its request when everything before took as long as it may. */
 const LEAST_FOR_CALL: Micros = 100_000;
+
 const TEST_TITLE = '🧪 Test message: ';
 
 export function createWebhookTrial(deps: WebhookTrialDeps): DestinationTrial {

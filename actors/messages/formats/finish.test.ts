@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { commonmark } from './commonmark.ts';
-import { html } from './html.ts';
-import { limitTags } from './html-tags.ts';
-import { markdown } from './markdown.ts';
+import { html, limitTags } from './html.ts';
+import { commonmark, markdown } from './markdown.ts';
 
 const Z = '\u200B';
 

@@ -1,5 +1,9 @@
 /** How a messenger writes what a message is made of. One object per format; nothing else knows any markup. */
-import type { OutputFormat } from '../../templates/format.ts';
+
+import { plainFormat } from '../../templates/index.ts';
+import type { OutputFormat } from '../../templates/types.ts';
+import { codePoints } from '../../text.ts';
+import { mentionless, oneLine } from '../neutral.ts';
 
 /**
  * Texts named `content` are already in the format: values went through `value`, texts of the catalogue need no
@@ -27,3 +31,23 @@ export interface MessageFormat extends OutputFormat {
   /** Length as the messenger's limit counts it. */
   length(output: string): number;
 }
+
+/** Plain text: previews without a format, logs, texts of webhooks. */
+const asItIs = (content: string): string => content;
+const value = (text: string): string => mentionless(oneLine(text));
+
+export const plain: MessageFormat = {
+  ...plainFormat,
+  value,
+  anchor: asItIs,
+  bold: asItIs,
+  italic: asItIs,
+  struck: asItIs,
+  pair: (name, content) => `${value(name)}: ${content}`,
+  bullets: (items) => items.map((item) => `- ${item}`).join('\n'),
+  under: (line, list) => `${line}\n${list}`,
+  lines: (lines) => lines.join('\n'),
+  labels: (blocks) => blocks.map((lines) => lines.join('\n')),
+  parts: (parts) => parts.join('\n'),
+  length: codePoints,
+};

@@ -1,23 +1,22 @@
 /** Markdown of chat servers. */
 import { codePoints } from '../../text.ts';
-import { emphasised, escapedLine, escapedLines, linkTarget } from './backslash.ts';
 import type { MessageFormat } from './format.ts';
-import { finishMarkdown } from './markdown-finish.ts';
+import { emphasised, escapedLine, escapedLines, finishMarkdown, linkTarget } from './markdown-finish.ts';
 
 /** `<` stays: the server shows HTML as text, and not every client takes `\<` for an escape. */
-const SPECIAL = /[\\`*_{}[\]()>#+\-.!~|]/g;
+const CHAT_SERVER_SPECIAL = /[\\`*_{}[\]()>#+\-.!~|]/g;
 
 export const markdown: MessageFormat = {
   name: 'markdown',
-  escape: (value) => escapedLines(value, SPECIAL),
+  escape: (value) => escapedLines(value, CHAT_SERVER_SPECIAL),
   link: linkTarget,
   finish: (output) => finishMarkdown(output, 'markdown'),
-  value: (text) => escapedLine(text, SPECIAL),
+  value: (text) => escapedLine(text, CHAT_SERVER_SPECIAL),
   anchor: (content, url) => `[${content}](${linkTarget(url)})`,
   bold: (content) => emphasised('**', content),
   italic: (content) => emphasised('*', content),
   struck: (content) => emphasised('~~', content),
-  pair: (name, content) => `**${escapedLine(name, SPECIAL)}:** ${content}`,
+  pair: (name, content) => `**${escapedLine(name, CHAT_SERVER_SPECIAL)}:** ${content}`,
   bullets: (items) => items.map((item) => `- ${item}`).join('\n'),
   under: (line, list) => `${line}\n${list}`,
   lines: (lines) => lines.join('\n'),
@@ -25,3 +24,30 @@ export const markdown: MessageFormat = {
   parts: (parts) => parts.join('\n\n'),
   length: codePoints,
 };
+
+/** The CommonMark of bridges: what bridge §3.6 lists and nothing else. */
+const BRIDGE_SPECIAL = /[\\`*_{}[\]()<>#+\-.!|~&]/g;
+const HARD_BREAK = '\\\n';
+
+export const commonmark: MessageFormat = {
+  name: 'commonmark',
+  escape: (value) => escapedLines(value, BRIDGE_SPECIAL),
+  link: linkTarget,
+  finish: (output) => finishMarkdown(output, 'commonmark'),
+  value: (text) => escapedLine(text, BRIDGE_SPECIAL),
+  anchor: (content, url) => `[${content}](${linkTarget(url)})`,
+  bold: (content) => emphasised('**', content),
+  italic: (content) => emphasised('*', content),
+  struck: (content) => emphasised('~~', content),
+  pair: (name, content) => `${escapedLine(name, BRIDGE_SPECIAL)}: ${content}`,
+  bullets: (items) => items.map((item) => `- ${item}`).join('\n'),
+  under: (line, list) => `${line}\n\n${list}`,
+  lines: (lines) => lines.join(HARD_BREAK),
+  labels: (blocks) => (blocks.length === 0 ? [] : [blocks.map(quoted).join('\n>\n')]),
+  parts: (parts) => parts.join('\n\n'),
+  length: codePoints,
+};
+
+function quoted(lines: readonly string[]): string {
+  return lines.map((line) => `> ${line}`).join(HARD_BREAK);
+}

@@ -5,6 +5,8 @@ export const en = {
   'severity.info': 'info',
   urgent: 'Urgent',
   started: 'started {time}',
+  began: 'alerts began {time}',
+  received: 'received {time}',
   'alerts.count': 'Alerts: {f} firing, {r} resolved',
   'alerts.more': 'and {n} more',
   'alerts.cut': '… {n} more',

@@ -8,6 +8,8 @@ export const ru: Readonly<Record<PlainKey, string>> &
   'severity.info': 'инфо',
   urgent: 'Срочно',
   started: 'начало {time}',
+  began: 'алерты начались {time}',
+  received: 'получена {time}',
   'alerts.count': 'Алерты: активных {f}, завершённых {r}',
   'alerts.more': 'и ещё {n}',
   'alerts.cut': '… ещё {n}',

@@ -1,11 +1,11 @@
 /** How much a render may do (templates §9). Counting steps ends the same template at the same place everywhere. */
 import { type Micros, type Monotonic, SECOND } from '../../../runtime/clock.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../failure.ts';
 import type { Effort } from '../types.ts';
 
 /**
- * Steps are some thirty nanoseconds of work each, and hardly ever more than a hundred: nobody else gets a turn while a
- * template is rendered, so that is how long everybody waits for the worst one.
+ * Steps are some thirty nanoseconds of work each, a hundred where they are dear, and not much more ever: nobody else
+ * gets a turn while a template is rendered, so that is how long everybody waits for the worst one.
  */
 const MOST_STEPS = 1_000_000;
 const MOST_VISITED = 100_000;
@@ -31,14 +31,14 @@ export class Budget {
     this.#lookAt = effort.steps + UNWATCHED;
   }
 
-  /** @throws {Refusal} when the render took too long */
-  spend(steps: number): void {
+  /** @param advice what to do about it, put behind the message @throws {Refusal} when the render took too long */
+  spend(steps: number, advice = ''): void {
     const done = this.#effort.steps + steps;
     this.#effort.steps = done;
     if (done < this.#lookAt) return;
     this.#lookAt = done + UNWATCHED;
     const isLate = this.#monotonic !== null && this.#monotonic() - this.#started > LONGEST;
-    if (isLate || done > MOST_STEPS) throw new Refusal('the render took too long', 'action');
+    if (isLate || done > MOST_STEPS) throw new Refusal(`the render took too long${advice}`, 'action');
   }
 
   /** Counts one step of a range. @throws {Refusal} */

@@ -1,12 +1,25 @@
-/** Values of pipelines: constants, fields, calls (templates §2–§4). */
+/** Values of pipelines: constants, fields, calls (templates §2 to §4). */
+import type { SearchRegex } from '../../route/search.ts';
 import { codePoints } from '../../text.ts';
-import { capped, withoutControls } from '../caps.ts';
-import { TemplateFailure } from '../failure.ts';
-import type { Call, Expression, TemplateFunction } from '../functions/define.ts';
+import {
+  MOST_BYTES,
+  MOST_CHARACTERS,
+  MOST_ITEMS,
+  MOST_NESTED_VALUES,
+  Refusal,
+  TemplateFailure,
+  tooLong,
+} from '../failure.ts';
+import type { Call, TemplateFunction } from '../functions/define.ts';
 import { FUNCTIONS } from '../functions/table.ts';
-import { MOST_BYTES, MOST_CHARACTERS, MOST_ITEMS, MOST_NESTED_VALUES, Refusal, tooLong } from '../refusal.ts';
 import type { Command, Field, Operand, Pipeline } from '../syntax/tree.ts';
-import type { MentionTarget, RenderContext, TemplateKind } from '../types.ts';
+import {
+  capped,
+  type MentionTarget,
+  type RenderContext,
+  type TemplateKind,
+  withoutControls,
+} from '../types.ts';
 import {
   isTrue,
   isTrusted,
@@ -40,7 +53,7 @@ export class Expressions {
   readonly #budget: Budget;
   readonly #isPlain: boolean;
   readonly #lookedUp: Set<string>;
-  readonly #compiled = new Map<string, Expression>();
+  readonly #compiled = new Map<string, SearchRegex>();
   readonly #zones = new Set<string>();
   readonly #callOfTrusted: Call;
   readonly #callOfOthers: Call;
@@ -223,7 +236,7 @@ export class Expressions {
       expressions: this.#compiled,
       shown: (value) => this.shown(value),
       escape: (text) => this.escape(text),
-      spend: (steps) => this.#budget.spend(steps),
+      spend: (steps, advice) => this.#budget.spend(steps, advice),
       mentioned: (target) => {
         this.mentions.set(JSON.stringify(target), target);
       },
@@ -273,7 +286,7 @@ function tooLarge(): Refusal {
   return new Refusal(`result is larger than ${MOST_BYTES} bytes`);
 }
 
-/** Templates §7.2: a string is trusted when the function escapes by itself, or when all its arguments are. */
+/** templates §7 rule 2: a string is trusted when the function escapes by itself, or when all its arguments are. */
 function markTrust(
   called: TemplateFunction,
   values: readonly TemplateValue[],

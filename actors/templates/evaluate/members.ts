@@ -1,7 +1,8 @@
 /** Fields and methods of values (templates §3). */
+
+import { Refusal } from '../failure.ts';
 import { duration, list, none, one, type TemplateFunction, text, time } from '../functions/define.ts';
-import { between } from '../functions/times.ts';
-import { Refusal } from '../refusal.ts';
+import { between } from '../functions/numbers.ts';
 import { formatTime, type WallTime, WEEKDAYS, wallTime } from '../text/time.ts';
 import {
   absent,

@@ -3,8 +3,7 @@
  * the stack of the process.
  */
 import { codePoints } from '../../text.ts';
-import { TemplateFailure } from '../failure.ts';
-import { MOST_CHARACTERS, MOST_COUNTED, Refusal } from '../refusal.ts';
+import { MOST_CHARACTERS, MOST_COUNTED, Refusal, TemplateFailure } from '../failure.ts';
 import type { Body, Node, Nodes, Pipeline, RangeNode, Tree } from '../syntax/tree.ts';
 import { printed } from '../text/verbs.ts';
 import { isTrue, isTrusted, TemplateList, TemplateMap, type TemplateValue, typeName } from '../values.ts';

@@ -1,8 +1,7 @@
 /** Lists and maps (templates §6). */
-import { compareBytes } from '../bytes.ts';
-import { Refusal } from '../refusal.ts';
-import { TextBuilder } from '../text/builder.ts';
-import { printed } from '../text/verbs.ts';
+import { compareBytes } from '../../text.ts';
+import { Refusal } from '../failure.ts';
+import { printed, TextBuilder } from '../text/verbs.ts';
 import { TemplateList, TemplateMap, type TemplateValue, Trusted, textOf, typeName } from '../values.ts';
 import { insertion } from './builtin.ts';
 import {

@@ -1,5 +1,6 @@
-/** How functions are written: parameters that check themselves, and what a function may ask of the render. */
-import { Refusal } from '../refusal.ts';
+/** Defines template functions: typed parameters, and the inputs from outside that a call may use. */
+import type { SearchRegex } from '../../route/search.ts';
+import { Refusal } from '../failure.ts';
 import type { MentionTarget, RenderContext, TemplateKind } from '../types.ts';
 import {
   TemplateDuration,
@@ -12,18 +13,22 @@ import {
   typeName,
 } from '../values.ts';
 
-/** One call of a function, as the function sees it. */
+/** What a function receives of its call besides the arguments. */
 export interface Call {
   readonly context: RenderContext;
   readonly kind: TemplateKind;
-  /** Whether every argument is trusted; then so is a string that is made of them. */
+  /** Whether every argument is trusted; then a string made from them is, too. */
   readonly trusted: boolean;
-  /** A value as it may be printed: strings of others are capped (templates §7.3). */
+  /** A value as it may be printed: untrusted strings are capped (templates §7 rule 3). */
   shown(value: TemplateValue): TemplateValue;
-  /** What is printed of an untrusted value, fit for the format. */
+  /** An untrusted value, escaped for the output format. */
   escape(text: string): string;
-  /** Counts work that takes longer the larger the arguments are. @throws when the render took too long */
-  spend(steps: number): void;
+  /**
+   * Counts work that takes longer the larger the arguments are.
+   * @param advice what to do about it
+   * @throws when the render took too long
+   */
+  readonly spend: (steps: number, advice?: string) => void;
   /** Rows of Lookup tables that were looked up so far. */
   readonly lookedUp: Set<string>;
   /** Notes that a Mention was made. */
@@ -31,29 +36,16 @@ export interface Call {
   /** Names of zones that this render asked for. */
   readonly zones: Set<string>;
   /** Compiled expressions of this render. */
-  readonly expressions: Map<string, Expression>;
-}
-
-/** A regular expression and how much work a character is to it. */
-export interface Expression {
-  readonly cost: number;
-  exec(text: string, from: number): ExpressionMatch | null;
-}
-
-export interface ExpressionMatch {
-  readonly start: number;
-  readonly end: number;
-  /** Of a numbered or named group; null when there is none or it took no part. */
-  group(name: string): string | null;
+  readonly expressions: Map<string, SearchRegex>;
 }
 
 export interface TemplateFunction {
   readonly least: number;
   /** Infinity: any number. */
   readonly most: number;
-  /** The function escapes by itself; its result is printed as it is. */
+  /** The function escapes its result itself; it is printed unchanged. */
   readonly escapes: boolean;
-  /** The result comes from elsewhere and is not trusted whatever the arguments are. */
+  /** The result comes from outside the arguments and is never trusted. */
   readonly fromOutside: boolean;
   run(values: readonly TemplateValue[], call: Call): TemplateValue;
 }
@@ -158,7 +150,7 @@ export function fromOutside(made: TemplateFunction): TemplateFunction {
   return { ...made, fromOutside: true };
 }
 
-/** Strings as items, trusted as far as the arguments are. */
+/** Strings as items, trusted if all arguments are. */
 export function textItems(parts: readonly string[], call: Call): TemplateList {
   return new TemplateList(call.trusted ? parts.map((part) => new Trusted(part)) : parts);
 }

@@ -1,44 +1,33 @@
 /** Regular expressions on the engine of Route Matchers, whose time grows with the text and no faster (templates §6). */
-import { compileSearch } from '../../route/regex.ts';
-import { Refusal } from '../refusal.ts';
-import { TextBuilder } from '../text/builder.ts';
-import {
-  type Call,
-  type Expression,
-  type ExpressionMatch,
-  int,
-  one,
-  type TemplateFunction,
-  text,
-  textItems,
-  three,
-  two,
-} from './define.ts';
+import { compileSearch, type SearchMatch, type SearchRegex, type Spend } from '../../route/search.ts';
+import { Refusal } from '../failure.ts';
+import { TextBuilder } from '../text/verbs.ts';
+import { type Call, int, one, type TemplateFunction, text, textItems, three, two } from './define.ts';
 
 const MOST_FOUND = 1_000;
-/** Work of compiling, in steps for a character of the expression. */
-const COMPILING = 40;
+const ADVICE = ': use fewer or simpler regular expressions, or shorter texts';
+
+function spendOf(call: Call): Spend {
+  return (steps) => call.spend(steps, ADVICE);
+}
 
 /** @throws {Refusal} when it is no expression */
-function expressionOf(source: string, call: Call): Expression {
+function expressionOf(source: string, call: Call): SearchRegex {
   const known = call.expressions.get(source);
   if (known) return known;
-  call.spend(source.length * COMPILING);
-  const compiled = compileSearch(source);
-  if (!compiled.ok) throw new Refusal(compiled.message);
-  call.spend(compiled.size * 3);
-  const expression = { cost: (1 + compiled.size / 32) / 3, exec: compiled.exec };
-  call.expressions.set(source, expression);
-  return expression;
+  const compiled = compileSearch(source, spendOf(call));
+  if (typeof compiled === 'string') throw new Refusal(compiled);
+  call.expressions.set(source, compiled);
+  return compiled;
 }
 
 /** The matches in a text one after the other. An empty one directly behind another one does not count, as in Go. */
-function* matches(source: string, subject: string, call: Call): Generator<ExpressionMatch> {
+function* matches(source: string, subject: string, call: Call): Generator<SearchMatch> {
   const expression = expressionOf(source, call);
+  const spend = spendOf(call);
   let [from, end] = [0, -1];
   while (from <= subject.length) {
-    call.spend(1 + (subject.length - from) * expression.cost);
-    const match = expression.exec(subject, from);
+    const match = expression.find(subject, from, spend);
     if (!match) return;
     const isEmpty = match.start === match.end;
     if (!isEmpty || match.start !== end) yield match;
@@ -52,13 +41,13 @@ function widthAt(subject: string, at: number): number {
 }
 
 function matched(source: string, subject: string, call: Call): boolean {
-  return !matches(source, subject, call).next().done;
+  return expressionOf(source, call).has(subject, 0, spendOf(call));
 }
 
 function replacedAll(
   source: string,
   subject: string,
-  replacement: (match: ExpressionMatch) => string,
+  replacement: (match: SearchMatch) => string,
   call: Call,
 ): string {
   const builder = new TextBuilder();
@@ -75,7 +64,7 @@ function replacedAll(
 const REFERENCE = /\$(?:(\$)|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))/gu;
 
 /** `$1`, `${name}` and `$$`, as Go expands them: the longest name counts. */
-function expanded(replacement: string, match: ExpressionMatch): string {
+function expanded(replacement: string, match: SearchMatch): string {
   return replacement.replace(REFERENCE, (_, dollar?: string, braced?: string, bare?: string) =>
     dollar === undefined ? (match.group(braced ?? bare ?? '') ?? '') : '$',
   );

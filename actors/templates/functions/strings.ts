@@ -1,11 +1,22 @@
-/** Functions on strings; the string that they are about comes last (templates §6). */
-import { countedTooFar, MOST_BYTES, MOST_COUNTED, Refusal, tooLong } from '../refusal.ts';
-import { TextBuilder } from '../text/builder.ts';
-import { offsetFromEnd, offsetOf } from '../text/code-points.ts';
-import { goQuoted } from '../text/quote.ts';
-import { printed } from '../text/verbs.ts';
+/** Functions on strings and URLs, and escaping as Go does it; the string comes last (templates §6). */
+
+import { offsetFromEnd, offsetOf, safeUrl } from '../../text.ts';
+import { countedTooFar, MOST_BYTES, MOST_COUNTED, Refusal, tooLong } from '../failure.ts';
+import { goQuoted, isPrintable } from '../text/strconv.ts';
+import { printed, TextBuilder } from '../text/verbs.ts';
 import type { TemplateValue } from '../values.ts';
-import { define, each, int, one, type TemplateFunction, text, textItems, three, two } from './define.ts';
+import {
+  define,
+  each,
+  escaping,
+  int,
+  one,
+  type TemplateFunction,
+  text,
+  textItems,
+  three,
+  two,
+} from './define.ts';
 
 const WORD_START = /(?<![\p{L}\p{M}\p{Nd}_'’])\p{L}/gu;
 
@@ -97,4 +108,91 @@ export const STRINGS: Readonly<Record<string, TemplateFunction>> = {
     textItems(separator === '' ? [...value] : value.split(separator), call),
   ),
   stringSlice: each(0, text, (values, call) => textItems(values, call)),
+};
+
+/** Escaping as Go's functions of these names do it. */
+const HTML: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&#34;',
+  "'": '&#39;',
+  '\0': '\uFFFD',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"'\0]/g, (character) => HTML[character] ?? character);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Go escapes them, too.
+const JS_ESCAPED = /[\\'"<>&=\0-\x1f]|[^\0-\x7f]/gu;
+
+export function escapeJs(text: string): string {
+  return text.replace(JS_ESCAPED, (character) => {
+    if (character === '\\' || character === "'" || character === '"') return `\\${character}`;
+    const code = character.codePointAt(0) ?? 0;
+    if (code > 0x7e && isPrintable(character)) return character;
+    return `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  });
+}
+
+export function escapeQuery(text: string): string {
+  return percentEncoded(text, /[A-Za-z0-9_.~-]/).replaceAll('%20', '+');
+}
+
+/** One segment of a path. */
+function escapePathSegment(text: string): string {
+  return percentEncoded(text, /[A-Za-z0-9_.~$&+=:@-]/);
+}
+
+function percentEncoded(text: string, kept: RegExp): string {
+  let result = '';
+  for (const byte of Buffer.from(text)) {
+    const character = String.fromCharCode(byte);
+    result += kept.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return result;
+}
+
+/** The text behind a query's escapes; null when an escape is broken. */
+function unescapeQuery(text: string): string | null {
+  if (/%(?![0-9A-Fa-f]{2})/.test(text)) return null;
+  if (!text.includes('%')) return text.replaceAll('+', ' ');
+  const bytes = text
+    .replaceAll('+', ' ')
+    .replace(/%([0-9A-Fa-f]{2})|[^\0-\x7f]+/g, (part, code: string | undefined) =>
+      code === undefined ? Buffer.from(part).toString('latin1') : String.fromCharCode(parseInt(code, 16)),
+    );
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
+/** Functions on URLs (templates §6). */
+function parameter(name: string, url: string): string {
+  const [address = ''] = url.split('#', 1);
+  const start = address.indexOf('?');
+  if (start < 0) return '';
+  for (const pair of address.slice(start + 1).split('&')) {
+    const end = pair.indexOf('=');
+    const key = unescapeQuery(end < 0 ? pair : pair.slice(0, end));
+    const value = unescapeQuery(end < 0 ? '' : pair.slice(end + 1));
+    if (key === name && value !== null) return value;
+  }
+  return '';
+}
+
+export const URLS: Readonly<Record<string, TemplateFunction>> = {
+  urlUnescape: one(text, (value) => {
+    const plain = unescapeQuery(value);
+    if (plain === null) throw new Refusal('bad escape');
+    return plain;
+  }),
+  urlPathEscape: one(text, escapePathSegment),
+  queryParam: two(text, text, parameter),
+  safeUrl: escaping(
+    one(text, (value, call) => {
+      const safe = safeUrl(value);
+      return safe === null ? '' : call.context.format.link(safe);
+    }),
+  ),
+  safeHtml: one(text, (value) => value),
 };

@@ -1,9 +1,7 @@
 /** Text and actions: blocks, ranges, definitions (templates §2). */
 import { TemplateFailure } from '../failure.ts';
-import type { Token } from './lexer.ts';
-import { PipelineParser } from './pipelines.ts';
-import { Scope } from './scope.ts';
-import { TokenStream, unexpected } from './stream.ts';
+import { type Token, TokenStream, unexpected } from './lexer.ts';
+import { PipelineParser, Scope } from './pipelines.ts';
 import type { Body, Branch, Node, Pipeline, Tree } from './tree.ts';
 
 /** Reads a source. @throws {TemplateFailure} at the first syntax error */

@@ -1,10 +1,8 @@
 /** Pipelines, commands and operands (templates §2). */
 import { TemplateFailure } from '../failure.ts';
 import { type TemplateValue, Trusted } from '../values.ts';
-import type { Token } from './lexer.ts';
+import { type Token, type TokenStream, unexpected } from './lexer.ts';
 import { numberOf } from './literals.ts';
-import type { Scope } from './scope.ts';
-import { type TokenStream, unexpected } from './stream.ts';
 import type { Command, Field, Operand, Pipeline } from './tree.ts';
 
 /** Blocks and parentheses may be nested this deep. */
@@ -188,4 +186,35 @@ export class PipelineParser {
 function missing(token: Token): TemplateFailure {
   const closes = token.kind === 'close' || (token.kind === 'mark' && /[|)]/.test(token.text));
   return closes ? new TemplateFailure('missing value', token.at) : unexpected(token);
+}
+
+/** The variables of one template call while it is parsed; each has a slot, so that nobody searches names later. */
+export class Scope {
+  readonly #names: string[] = ['$'];
+  #slots = 1;
+
+  /** Slots that are needed at once. */
+  get slots(): number {
+    return this.#slots;
+  }
+
+  declare(name: string): number {
+    this.#slots = Math.max(this.#slots, this.#names.push(name));
+    return this.#names.length - 1;
+  }
+
+  /** The latest variable of that name; null when there is none. */
+  find(name: string): number | null {
+    const slot = this.#names.lastIndexOf(name);
+    return slot < 0 ? null : slot;
+  }
+
+  mark(): number {
+    return this.#names.length;
+  }
+
+  /** Forgets what was declared since the mark. */
+  release(mark: number): void {
+    this.#names.length = mark;
+  }
 }

@@ -1,8 +1,7 @@
 /** Go's printf: reads the format, never fails for a wrong use, but for what would be too large (templates §5). */
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../failure.ts';
 import { isTrusted, type TemplateValue } from '../values.ts';
-import { TextBuilder } from './builder.ts';
-import { type Flags, formatted, goTypeName, NO_FLAGS } from './verbs.ts';
+import { type Flags, formatted, goTypeName, NO_FLAGS, TextBuilder } from './verbs.ts';
 
 const MOST_WIDE = 50_000;
 const DIRECTIVE = /%([-+# 0]*)(\d*)(?:(\.)(\d*))?/y;

@@ -1,5 +1,5 @@
-/** Times on the walls of zones and Go's layouts (templates §3). */
-import { wallClock } from '../../wall-clock.ts';
+/** Local times in time zones, and Go's time layouts (templates §3). */
+import { offsetAt } from '../../wall-clock.ts';
 import type { TemplateTime } from '../values.ts';
 
 export interface WallTime {
@@ -10,11 +10,11 @@ export interface WallTime {
   readonly hour: number;
   readonly minute: number;
   readonly second: number;
-  /** Within the second. */
+  /** Nanoseconds within the second. */
   readonly nanos: number;
   /** 0 is Sunday. */
   readonly weekday: number;
-  /** East of UTC, s. */
+  /** Offset from UTC, s, positive in the east. */
   readonly offset: number;
 }
 
@@ -26,13 +26,13 @@ const MILLI = 1_000_000n;
 /** ms. */
 const DAY = 86_400_000;
 const MOST_DAYS = 100;
-/** Before, zones have no offsets that anyone could name. */
+/** Before this instant zones have no standard offsets. */
 const FIRST_OFFSET = Date.UTC(1900, 0, 1);
 const LAST_OFFSET = Date.UTC(9999, 0, 1);
 
-/** How far zones are from UTC; there are some four hundred zones, whatever the names for them. */
+/** Cached offsets of zones; there are some four hundred zones, under more names. */
 const offsets = new Map<string, (millis: number) => number>();
-/** The zones behind names, for the latest names. */
+/** Cached: the zone that each of the latest names means. */
 const zones = new Map<string, string | null>();
 const MOST_NAMES = 1_000;
 
@@ -50,7 +50,7 @@ function resolved(name: string): string | null {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
   } catch (error) {
-    // The one way to ask for a zone that does not exist.
+    // `RangeError` is how a zone that does not exist is reported.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -81,7 +81,7 @@ export function timeText(time: TemplateTime): string {
 const PARTS =
   /January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|2006|Z07:00|-07:00|-0700|[.,]0+(?!\d)|[.,]9+(?!\d)|01|02|03|04|05|06|15|PM|pm|_2(?!006)|[1-5]/g;
 
-/** Everything that Go's reference time `Mon Jan 2 15:04:05 MST 2006` names is replaced; the rest is literal. */
+/** Replaces every element of Go's reference time `Mon Jan 2 15:04:05 MST 2006`; the rest is literal. */
 export function formatTime(time: TemplateTime, layout: string): string {
   const wall = wallTime(time);
   return layout.replace(PARTS, (part) => partText(wall, part));
@@ -147,7 +147,7 @@ function partText(wall: WallTime, part: string): string {
   }
 }
 
-/** `.000` prints all its digits, `.999` leaves zeros at the end out. */
+/** `.000` prints all its digits, `.999` omits trailing zeros. */
 function fraction(nanos: number, part: string): string {
   const digits = String(nanos)
     .padStart(9, '0')
@@ -181,10 +181,9 @@ function offsetOf(zone: string): (millis: number) => number {
   return found;
 }
 
-/** Asking for an offset is slow, so a day that begins and ends with the same one is asked for only once. */
+/** Looking an offset up is slow, so a day that begins and ends with the same offset is looked up once. */
 function byDays(zone: string): (millis: number) => number {
-  const wall = wallClock(zone);
-  const exact = (millis: number) => Math.round((wall.at(millis) - Math.floor(millis / 1000) * 1000) / 1000);
+  const exact = (millis: number) => offsetAt(zone, millis);
   const days = new Map<number, number | null>();
   return (millis) => {
     const day = Math.floor(millis / DAY);
@@ -202,4 +201,60 @@ function byDays(zone: string): (millis: number) => number {
 function floorDivide(value: bigint, by: bigint): bigint {
   const quotient = value / by;
   return value % by < 0n ? quotient - 1n : quotient;
+}
+
+/** Durations as texts. */
+
+const SECOND = 1_000_000_000n;
+const SMALL: readonly (readonly [size: bigint, unit: string])[] = [
+  [1_000_000n, 'ms'],
+  [1_000n, 'µs'],
+  [1n, 'ns'],
+];
+
+/** As Go writes them: `1h2m3s`, `1.5s`, `0s`. */
+export function durationText(nanos: bigint): string {
+  if (nanos === 0n) return '0s';
+  const sign = nanos < 0n ? '-' : '';
+  const size = nanos < 0n ? -nanos : nanos;
+  if (size < SECOND) {
+    const [unit, name] = SMALL.find(([smallest]) => size >= smallest) ?? [1n, 'ns'];
+    return `${sign}${fractionOf(size, unit)}${name}`;
+  }
+  const minutes = size / (60n * SECOND);
+  const seconds = `${fractionOf(size % (60n * SECOND), SECOND)}s`;
+  if (minutes === 0n) return sign + seconds;
+  const hours = minutes / 60n;
+  return `${sign}${hours > 0n ? `${hours}h` : ''}${minutes % 60n}m${seconds}`;
+}
+
+/** For people: `1d 2h 3m 4s` from the largest unit that is not zero down, below a second `12.5ms` (templates §6). */
+export function humanDuration(nanos: bigint): string {
+  const sign = nanos < 0n ? '-' : '';
+  const size = nanos < 0n ? -nanos : nanos;
+  if (size < SECOND) return sign + (size === 0n ? '0s' : `${fractionOf(size, 1_000_000n)}ms`);
+  const seconds = size / SECOND;
+  const parts: readonly [bigint, string][] = [
+    [seconds / 86_400n, 'd'],
+    [(seconds / 3600n) % 24n, 'h'],
+    [(seconds / 60n) % 60n, 'm'],
+    [seconds % 60n, 's'],
+  ];
+  const first = parts.findIndex(([count]) => count > 0n);
+  return (
+    sign +
+    parts
+      .slice(first)
+      .map(([count, unit]) => `${count}${unit}`)
+      .join(' ')
+  );
+}
+
+/** A quotient with as many digits behind the point as it has. */
+function fractionOf(size: bigint, unit: bigint): string {
+  const rest = (size % unit)
+    .toString()
+    .padStart(unit.toString().length - 1, '0')
+    .replace(/0+$/, '');
+  return rest === '' ? `${size / unit}` : `${size / unit}.${rest}`;
 }

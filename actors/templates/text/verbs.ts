@@ -1,6 +1,6 @@
-/** One value by one verb of printf, as Go's fmt writes it (templates §3 Printing, §5). */
-
-import { codePoints } from '../../text.ts';
+/** One value by one verb of printf, as Go's fmt writes it (templates §3 Printing, templates §5). */
+import { codePoints, offsetOf } from '../../text.ts';
+import { MOST_BYTES, tooLong } from '../failure.ts';
 import {
   TemplateList,
   TemplateMap,
@@ -11,12 +11,15 @@ import {
   Trusted,
   typeName,
 } from '../values.ts';
-import { TextBuilder } from './builder.ts';
-import { offsetOf } from './code-points.ts';
-import { type FloatForm, formatFloat } from './decimal.ts';
-import { durationText } from './duration.ts';
-import { fitsBackquotes, goQuoted, goQuotedRune, isPrintable } from './quote.ts';
-import { timeText } from './time.ts';
+import {
+  type FloatForm,
+  fitsBackquotes,
+  formatFloat,
+  goQuoted,
+  goQuotedRune,
+  isPrintable,
+} from './strconv.ts';
+import { durationText, timeText } from './time.ts';
 
 /** In place of Secrets that are printed as a whole. */
 export const REDACTED = '[redacted]';
@@ -260,4 +263,24 @@ function padded(text: string, flags: Flags): string {
   if (missing <= 0) return text;
   if (flags.minus) return text + ' '.repeat(missing);
   return (flags.zero ? '0' : ' ').repeat(missing) + text;
+}
+
+/** Puts a text together that may not grow without end. */
+export class TextBuilder {
+  #text = '';
+
+  /** @throws {Refusal} when the text becomes longer than any result may be */
+  add(text: string): void {
+    this.room(text.length);
+    this.#text += text;
+  }
+
+  /** Asks before something long is made. Counts UTF-16 units, of which a result never has more than bytes. */
+  room(length: number): void {
+    if (this.#text.length + length > MOST_BYTES) throw tooLong();
+  }
+
+  get text(): string {
+    return this.#text;
+  }
 }

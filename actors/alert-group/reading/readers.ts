@@ -1,0 +1,170 @@
+/** What lists and pages of Alert Groups read. Implemented by storage; instants are µs. */
+import type { Micros } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { Matcher } from '../../directory.ts';
+import type { AlertState, GroupStatus, ResolveReason, SeverityLevel } from '../../model.ts';
+import type { GroupRow } from '../effects.ts';
+import type { GroupRef } from '../ports.ts';
+import type { GroupAlert } from '../rows.ts';
+import type { TimelineKind } from '../transitions.ts';
+import type { NoteEntry, TimelineEntry } from './timeline.ts';
+
+export interface GroupReader {
+  list(query: GroupListQuery): Promise<GroupPage>;
+  counts(filter: GroupFilter): Promise<Readonly<Record<GroupStatus, number>>>;
+  /** Null when there is no such Alert Group. */
+  read(id: PublicId): Promise<StoredGroup | null>;
+  alerts(query: AlertsQuery): Promise<KeyedPage<StoredAlert>>;
+  timeline(query: TimelineQuery): Promise<KeyedPage<TimelineEntry>>;
+  notes(query: PageOf): Promise<KeyedPage<NoteEntry>>;
+  note(groupId: PublicId, id: PublicId): Promise<NoteEntry | null>;
+  /** Groups of the same original Route and key with a lower number, newest first. */
+  related(query: PageOf): Promise<KeyedPage<StoredGroup>>;
+}
+
+/** The projection of one Alert Group, with what it says about others. */
+export interface StoredGroup extends GroupRow {
+  readonly number: number;
+  readonly detailsRemoved: boolean;
+  /** For how long details are kept now; null while this group has its own. */
+  readonly detailsKeptDays: number | null;
+  /** An open, not moved one with the same Route and key, while this one is resolved by a person and not moved. */
+  readonly newer: GroupRef | null;
+  /** `firingAgainAfter` while that Alert Group still exists. */
+  readonly firesAgainAfter: number | null;
+}
+
+export interface StoredAlert extends GroupAlert {
+  /** #N of the group that took the tail over. */
+  readonly movedToNumber: number | null;
+}
+
+export type SortColumn = 'started_at' | 'last_changed_at';
+
+export interface GroupListQuery {
+  readonly filter: GroupFilter;
+  readonly sort: SortColumn;
+  readonly descending: boolean;
+  /** Sort key of the last item of the page before. */
+  readonly after: readonly [value: number, number: number] | null;
+  readonly limit: number;
+}
+
+/** All given conditions hold together; an absent or empty one holds always. */
+export interface GroupFilter {
+  readonly statuses: readonly GroupStatus[];
+  readonly routeIds: readonly PublicId[];
+  readonly integrationIds: readonly PublicId[];
+  readonly severities: readonly SeverityLevel[];
+  readonly urgent: boolean | null;
+  /** What makes a group Urgent with the settings of now. */
+  readonly urgency: { readonly routeIds: readonly PublicId[]; readonly critical: boolean };
+  readonly resolvedBy: 'user' | 'system' | null;
+  readonly resolveReason: ResolveReason | null;
+  readonly reopened: boolean | null;
+  readonly owner: { readonly id: PublicId | null } | null;
+  readonly snoozedNoEnd: boolean | null;
+  readonly unclaimed: boolean | null;
+  readonly deliveryProblem: boolean | null;
+  readonly matchers: readonly Matcher[];
+  /** Lifetime overlaps [from, to). */
+  readonly from: Micros | null;
+  readonly to: Micros | null;
+  readonly number: number | null;
+  /** Substring of title or summary, in any case. */
+  readonly text: string | null;
+}
+
+export interface GroupPage extends KeyedPage<StoredGroup> {}
+
+/** A page and the sort key of its last item when there is more. */
+export interface KeyedPage<Item> {
+  readonly items: readonly Item[];
+  readonly next: readonly (string | number)[] | null;
+}
+
+export interface PageOf {
+  readonly groupId: PublicId;
+  readonly after: readonly (string | number | null)[] | null;
+  readonly limit: number;
+}
+
+export interface AlertsQuery extends PageOf {
+  readonly state: AlertState | null;
+}
+
+export interface TimelineQuery extends PageOf {
+  /** Empty: every kind. */
+  readonly kinds: readonly TimelineKind[];
+  readonly descending: boolean;
+}
+
+/** What the Alerts view of an Integration reads. Implemented by storage; instants are µs (ingestion §10). */
+export interface AlertsViewQuery {
+  readonly integrationId: PublicId;
+  readonly state: AlertState | null;
+  /** All of them hold for the Alert's own labels. */
+  readonly matchers: readonly Matcher[];
+  /** Substring of a label's value, in any case. */
+  readonly text: string | null;
+  readonly sort: 'last_seen_at' | 'starts_at';
+  readonly descending: boolean;
+  /** Sort key of the last Alert that was looked at for the page before. */
+  readonly after: readonly [value: Micros, fingerprint: string] | null;
+  readonly limit: number;
+}
+
+/** An Alert in the group where it fires, or fired last. */
+export interface ViewedAlert {
+  readonly alert: GroupAlert;
+  readonly group: GroupRef;
+}
+
+export interface AlertsView {
+  /**
+   * Alerts that fire, and those that resolved within what retention keeps; each once. A page may be short, even empty,
+   * and still have a next one: so many are looked at for it and no more.
+   */
+  list(query: AlertsViewQuery, now: Micros): Promise<KeyedPage<ViewedAlert>>;
+}
+
+/** How many Alert Groups started in a period and how fast people were. Implemented by storage (alert-groups §10). */
+export const STATISTICS_SUBJECTS = ['route', 'integration'] as const;
+export type StatisticsSubject = (typeof STATISTICS_SUBJECTS)[number];
+
+export interface StatisticsQuery {
+  readonly groupBy: StatisticsSubject;
+  /** Of the kind grouped by; empty: all. */
+  readonly subjectIds: readonly PublicId[];
+  /** Started within [from, to). */
+  readonly from: Micros;
+  readonly to: Micros;
+  /** A name of the IANA database: whose dates days are. */
+  readonly timeZone: string;
+}
+
+/** A percentile of durations, exact by linear interpolation, µs; null when none was counted. */
+export interface Durations {
+  readonly count: number;
+  readonly median: number | null;
+  readonly p95: number | null;
+}
+
+export interface Figures {
+  readonly groupCount: number;
+  /** From the start to the first Acknowledge, of those ever acknowledged. */
+  readonly timeToAcknowledge: Durations;
+  /** From the start to the end, of those that are resolved now. */
+  readonly timeToResolve: Durations;
+}
+
+export interface SubjectFigures extends Figures {
+  readonly subjectId: PublicId;
+  /** Dates of start that have any, `YYYY-MM-DD`, ascending. */
+  readonly days: readonly (Figures & { readonly date: string })[];
+}
+
+export interface StatisticsReader {
+  /** Subjects that have Alert Groups in the period, in no particular order. */
+  read(query: StatisticsQuery): Promise<readonly SubjectFigures[]>;
+}

@@ -1,0 +1,144 @@
+/** What events of bridges lead to, by their type (bridge §7.1). */
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { digestOf, type TokenOutcome } from '../../account-links/link.ts';
+import { alertGroupAddress, type CarriedReply, type GroupCommand } from '../../alert-group/messages.ts';
+import { tellOutcome } from '../../alert-group/metrics.ts';
+import { type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
+import { codePoints } from '../../text.ts';
+import {
+  accountOf,
+  actorOf,
+  type BridgeEvent,
+  connectionRef,
+  IGNORED,
+  type Reaction,
+  type ReactionDeps,
+} from './events.ts';
+import { withoutZeros } from './info.ts';
+import { reactToPress } from './press.ts';
+
+export type { Reaction, ReactionDeps } from './events.ts';
+
+/** @throws when something needed cannot be reached: the event has to come again */
+export type React = (connectionId: PublicId, event: BridgeEvent) => Promise<Reaction>;
+
+export function createReactions(deps: ReactionDeps): React {
+  return async (connectionId, event) => {
+    const handled = await deps.facts.handled(connectionId, event.id);
+    if (handled) return { is: 'stored', say: handled.say };
+    switch (event.type) {
+      case 'press':
+        return reactToPress(deps, connectionId, event);
+      case 'thread_message':
+        return reactToThreadMessage(deps, connectionId, event);
+      case 'account_link':
+        return reactToLinkToken(deps, connectionId, event);
+      case 'message_deleted':
+        return reactToDeletion(deps, connectionId, event.message_id);
+      case 'other':
+        return IGNORED;
+    }
+  };
+}
+
+async function reactToDeletion(
+  { facts }: ReactionDeps,
+  connectionId: PublicId,
+  messageId: string,
+): Promise<Reaction> {
+  const posted = await facts.message(connectionId, messageId);
+  if (!posted) return IGNORED;
+  return { is: 'noted', say: null, deleted: { ...posted, messageId } };
+}
+
+/** Somebody sent the bot a token in a direct chat (account-links §4, §5.2). */
+type LinkToken = Extract<BridgeEvent, { type: 'account_link' }>;
+
+async function reactToLinkToken(
+  deps: ReactionDeps,
+  connectionId: PublicId,
+  event: LinkToken,
+): Promise<Reaction> {
+  // A bot is no account of a person.
+  if (event.user.bot) {
+    return { is: 'noted', say: privateAnswer({ say: 'link.invalid' }, 'bridge_event', 'en', deps.publicUrl) };
+  }
+  const use = {
+    connectionId,
+    eventId: event.id,
+    account: accountOf(event.user),
+    digest: digestOf(event.token),
+    at: deps.clock.now(),
+  };
+  const { say, outcome } = await deps.links.useToken(use, (came) => textOf(deps, came));
+  if (outcome) tell(deps, connectionId, outcome);
+  return { is: 'stored', say };
+}
+
+function textOf({ publicUrl }: ReactionDeps, outcome: TokenOutcome): string | null {
+  if (outcome.is === 'rejected' && !outcome.isAnswered) return null;
+  const language = outcome.user?.language ?? 'en';
+  return privateAnswer(answerTo(outcome), 'bridge_event', language, publicUrl);
+}
+
+function answerTo(outcome: TokenOutcome): PrivateAnswer {
+  if (outcome.is === 'linked')
+    return { say: 'link.done', name: outcome.user.name, login: outcome.user.login };
+  return { say: outcome.reason === 'conflict' ? 'link.taken' : 'link.invalid' };
+}
+
+function tell({ log, hints }: ReactionDeps, connection: PublicId, outcome: TokenOutcome): void {
+  const fields = { messenger: 'bridge', connection, user: outcome.user?.id ?? null };
+  if (outcome.is === 'rejected') {
+    log('account_link_rejected', { ...fields, reason: outcome.reason });
+    return;
+  }
+  log('account_link_linked', fields);
+  hints.send({ type: 'account-links', id: outcome.user.id });
+}
+
+/** Somebody wrote in the Thread of a Root message: a Note, when Tocsin knows them (bridge §7.1). */
+type ThreadMessage = Extract<BridgeEvent, { type: 'thread_message' }>;
+
+const LONGEST_NOTE = 4_000;
+
+/** People talk in Threads: nobody is answered, and what strangers say is nothing to us. */
+async function reactToThreadMessage(
+  deps: ReactionDeps,
+  connectionId: PublicId,
+  event: ThreadMessage,
+): Promise<Reaction> {
+  const { facts, clock } = deps;
+  const body = noteOf(event.text);
+  if (event.user.bot || body === '') return IGNORED;
+  const [posted, person] = await Promise.all([
+    facts.message(connectionId, event.message_id),
+    facts.person(connectionId, event.user.external_id),
+  ]);
+  if (posted?.kind !== 'root' || !posted.groupId) return IGNORED;
+  if (person?.status !== 'active' || !deps.may(person.role, 'add_note')) return IGNORED;
+  await facts.used(person.linkId, accountOf(event.user), clock.now());
+  const by = actorOf(person);
+  const message: GroupCommand = {
+    type: 'command',
+    command: { name: 'add_note', body },
+    by,
+    carrier: {
+      connection: connectionRef(deps, connectionId),
+      eventId: event.id,
+      externalId: event.user.external_id,
+      answer: null,
+    },
+  };
+  // The reply of an Alert Group to a Command that an event carries (its messages.ts).
+  const { outcome } = (await deps.system.ask(alertGroupAddress(posted.groupId), message)) as CarriedReply;
+  if (outcome?.outcome === 'unknown') return IGNORED;
+  if (outcome) tellOutcome(deps, { command: 'add_note', group: posted.groupId, by }, outcome);
+  return { is: 'stored', say: null };
+}
+
+function noteOf(text: string): string {
+  const trimmed = withoutZeros(text.trim());
+  if (codePoints(trimmed) <= LONGEST_NOTE) return trimmed;
+  return `${[...trimmed].slice(0, LONGEST_NOTE - 1).join('')}…`;
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { MINUTE } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { EMPTY_DIRECTORY } from '../../directory.fixture.ts';
+import { group412, STARTED, settings } from '../../messages/messages.fixture.ts';
+import type { MessageSend } from '../messages/calls.ts';
+import { createContentReader } from './content.ts';
+import { peopleOf } from './people.ts';
+import type { GroupScene, SceneReader } from './scene.ts';
+
+const SEND = {
+  ...{ type: 'message.send', destinationId: 'DS1' as PublicId, connectionId: null },
+  subject: { kind: 'group', groupId: group412().id },
+  operation: { kind: 'publish', publication: 1, loudness: 'quiet', mentions: [] },
+  notes: { late: true, deletedAt: null, continued: false },
+} as unknown as MessageSend;
+
+test.each([
+  ['when its Alerts began', STARTED - 40 * MINUTE, STARTED - 40 * MINUTE],
+  ['its receipt, where that is not known', null, STARTED],
+])('a late message names %s', async (_, alertsStartedAt, began) => {
+  const scene: Partial<GroupScene> = {
+    group: group412({ alertsStartedAt }),
+    settings: settings(),
+    resolvedAt: STARTED + MINUTE,
+    people: peopleOf(new Map(), new Map()),
+  };
+  const reader = createContentReader({
+    scenes: { read: async () => scene } as unknown as SceneReader,
+    storms: { read: async () => null },
+    accountsOf: async () => new Map(),
+    directory: { current: () => EMPTY_DIRECTORY },
+  });
+  expect(await reader.read(SEND, null)).toMatchObject({
+    content: { notes: { late: { began, ended: STARTED + MINUTE } } },
+  });
+});
