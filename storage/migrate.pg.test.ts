@@ -1,11 +1,19 @@
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import type { DatabaseSettings } from '../runtime/config.ts';
 import { createTestDatabase, dropTestDatabase } from '../test/postgres.ts';
-import { connect } from './connection.ts';
-import { migrate, requireSchema, SchemaError, schemaVersion, withMigrationLock } from './migrate.ts';
-import { knownVersion, type Migration, readMigrations } from './migrations.ts';
-import { PARTITIONED_TABLES } from './partitioned-tables.ts';
-import type { Sql } from './records.ts';
+import {
+  knownVersion,
+  type Migration,
+  migrate,
+  readMigrations,
+  requireSchema,
+  SchemaError,
+  schemaVersion,
+  withMigrationLock,
+} from './migrate.ts';
+import { connect } from './postgres/connection.ts';
+import type { Sql } from './postgres/records.ts';
+import { PARTITIONED_TABLES } from './postgres/retention.ts';
 
 let settings: DatabaseSettings;
 let session: Sql;
@@ -143,3 +151,29 @@ async function shape(sql: Sql): Promise<unknown[]> {
     order by 1`;
   return rows.map(({ name }) => name);
 }
+
+test('texts of any length that an earlier release kept are cut, and nothing else changes', async () => {
+  const all = readMigrations();
+  const before = all.filter(({ version }) => version < 34);
+  await migrate(session, { migrations: before });
+  const insert = (id: string, labels: object) => session`
+    insert into alert_groups (
+      id, number, title, status, route_id, original_route_id, key_hash, group_labels, common_labels, common_annotations,
+      integration_ids, severity_level, started_at, last_changed_at, reopen_count, firing_alert_count,
+      resolved_alert_count, unclaimed, delivery_problem, in_grace
+    ) values (
+      ${id}, ${Number(id)}, 't', 'firing', 'r', 'r', ${id}, '{}', ${JSON.stringify(labels)}::text::jsonb, '{}',
+      '{}', 'info', 0, 0, 0, 1, 0, false, false, false
+    )`;
+  const long = Array.from({ length: 500_000 }, (_, index) => (index * 7919).toString(36)).join('');
+  await insert('1', { long, short: 'kept' });
+  await insert('2', { short: 'kept' });
+  await migrate(session, { migrations: all });
+  const rows = await session<{ labels: Record<string, string> }[]>`
+    select common_labels as labels from alert_groups order by number`;
+  expect(rows[0]?.labels).toEqual({
+    long: `${long.slice(0, 4_096)}… [cut: ${long.length} characters]`,
+    short: 'kept',
+  });
+  expect(rows[1]?.labels).toEqual({ short: 'kept' });
+});

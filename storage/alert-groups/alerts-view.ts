@@ -1,18 +1,23 @@
 /** The Alerts view: one Integration's Alerts across its Alert Groups (ingestion §10). */
-import type { AlertsView, AlertsViewQuery, ViewedAlert } from '../../actors/alert-group/alerts-view.ts';
-import type { KeyedPage } from '../../actors/alert-group/reading.ts';
+import type {
+  AlertsView,
+  AlertsViewQuery,
+  KeyedPage,
+  ViewedAlert,
+} from '../../actors/alert-group/reading/readers.ts';
 import type { Labels } from '../../actors/model.ts';
 import { compileMatchers } from '../../actors/route/matcher.ts';
 import { DAY, type Micros, type Monotonic, SECOND, systemMonotonic } from '../../runtime/clock.ts';
-import { createTurns } from '../../runtime/in-turn.ts';
 import { Pace } from '../../runtime/pace.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { readOrganization } from '../access-ensure.ts';
-import { textArray, wordArray } from '../array-literals.ts';
-import type { Sql, Transaction } from '../records.ts';
-import { inPlannedSnapshot } from '../transaction.ts';
+import { createTurns } from '../../runtime/share-next.ts';
+import { readOrganization } from '../configuration/organization.ts';
+import { textArray, wordArray } from '../postgres/bulk-parameters.ts';
+import type { Sql, Transaction } from '../postgres/records.ts';
+import { inPlannedSnapshot } from '../postgres/transaction.ts';
 import type { Fragment } from './filters.ts';
 import { type AlertRow, alertOf } from './loader.ts';
+import { charactersOf, PAGE_CHARACTERS } from './pages.ts';
 
 /** Rows read at a time when a filter drops some of them. */
 const CHUNK = 500;
@@ -70,6 +75,7 @@ async function readPage(
   const isWanted = wantedBy(query, pace);
   const most = isFiltered(query) ? MOST : query.limit + 1;
   const items: ViewedAlert[] = [];
+  let characters = 0;
   let { after } = query;
   for (let looked = 0; looked < MOST; ) {
     const found = await tx<FoundRow[]>`${foundStatement(sql, { ...query, after, limit: most }, kept)}`;
@@ -79,10 +85,14 @@ async function readPage(
       const rows = await rowsOf(tx, query.integrationId, chunk);
       pace.resume();
       for (const [index, row] of rows.entries()) {
-        if (items.length === query.limit || pace.worked > MOST_WORK) return { items, next: after };
+        const isFull = items.length === query.limit || characters > PAGE_CHARACTERS;
+        if (isFull || pace.worked > MOST_WORK) return { items, next: after };
         const { key, last_seen_at, superseded } = chunk[index] as FoundRow;
         after = [key, row.fingerprint];
-        if (!superseded && (await isWanted(row.labels))) items.push(viewedOf({ ...row, last_seen_at }));
+        if (!superseded && (await isWanted(row.labels))) {
+          items.push(viewedOf({ ...row, last_seen_at }));
+          characters += charactersOf(row);
+        }
         if (pace.isDue()) await pace.rest();
       }
       pace.pause();

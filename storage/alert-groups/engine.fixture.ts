@@ -8,12 +8,12 @@ import {
 import { createContestedAlerts } from '../../actors/alert-group/ports.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { AlertReport, Labels, SeverityLevel, Slot } from '../../actors/model.ts';
-import { keyHash } from '../../actors/route/group-key.ts';
+import { keyHash } from '../../actors/route/evaluate.ts';
 import type { RecordedEffect } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
-import { alertGroupWriters, alertRows, createRelatedGroups } from '../alert-groups.ts';
-import type { Sql } from '../records.ts';
+import type { Sql } from '../postgres/records.ts';
+import { alertGroupWriters, alertRows, createRelatedGroups } from './alert-groups.ts';
 
 export function createGroupEngine(options: {
   readonly sql: Sql;

@@ -2,16 +2,15 @@
  * Regular expressions in filters of lists and counts. They run on the engine that Routes use, so the two never disagree,
  * hence not in the database: rows are read in the order of the list, with the labels that expressions are about.
  */
-import type { GroupListQuery } from '../../actors/alert-group/reading.ts';
+import type { GroupListQuery } from '../../actors/alert-group/reading/readers.ts';
 import type { Matcher } from '../../actors/directory.ts';
 import type { GroupStatus } from '../../actors/model.ts';
 import { compileMatchers, type LabelTest } from '../../actors/route/matcher.ts';
-import { SEEN_CHARACTERS } from '../../actors/route/regex.ts';
-import { requiredText } from '../../actors/route/regex-required.ts';
+import { requiredText, SEEN_CHARACTERS } from '../../actors/route/regex.ts';
 import { BusyError } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Pace } from '../../runtime/pace.ts';
-import type { Sql, Transaction } from '../records.ts';
+import type { Sql, Transaction } from '../postgres/records.ts';
 import { allOf, type Fragment } from './filters.ts';
 
 /**

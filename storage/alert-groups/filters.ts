@@ -1,10 +1,10 @@
-/** The filters of Alert Group lists as SQL (Alert Group chapter §10). */
+/** The filters of Alert Group lists as SQL (alert-groups §10). */
 import type postgres from 'postgres';
-import type { GroupFilter } from '../../actors/alert-group/reading.ts';
+import type { GroupFilter } from '../../actors/alert-group/reading/readers.ts';
 import type { Matcher } from '../../actors/directory.ts';
-import { numberArray } from '../array-literals.ts';
-import type { Sql, Transaction } from '../records.ts';
-import { together } from '../together.ts';
+import { numberArray } from '../postgres/bulk-parameters.ts';
+import type { Sql, Transaction } from '../postgres/records.ts';
+import { together } from '../postgres/transaction.ts';
 import type { Half, TextIndexes, TextParts } from './text-sample.ts';
 
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;

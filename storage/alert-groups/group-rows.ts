@@ -1,9 +1,9 @@
 /** Reads rows of `alert_groups` as Alert Groups. */
-import type { StoredGroup } from '../../actors/alert-group/reading.ts';
+import type { StoredGroup } from '../../actors/alert-group/reading/readers.ts';
 import type { GroupStatus, Labels, Principal, ResolveReason, SeverityLevel } from '../../actors/model.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { Sql } from '../records.ts';
+import type { Sql } from '../postgres/records.ts';
 import type { Fragment } from './filters.ts';
 
 /** Everything {@link groupOf} needs, from `alert_groups g`. Indexes: alert_groups_open_slot, alert_groups_number. */
@@ -59,6 +59,7 @@ export interface StoredGroupRow {
   readonly first_published_at: Micros | null;
   readonly firing_again_after: number | null;
   readonly replaced_label: string | null;
+  readonly alerts_started_at: Micros | null;
   readonly runbook_url: string | null;
   readonly dashboard_url: string | null;
   readonly source_url: string | null;
@@ -105,6 +106,7 @@ export function groupOf(row: StoredGroupRow): StoredGroup {
     firstPublishedAt: row.first_published_at,
     firingAgainAfter: row.firing_again_after,
     replacedLabel: row.replaced_label,
+    alertsStartedAt: row.alerts_started_at,
     runbookUrl: row.runbook_url,
     dashboardUrl: row.dashboard_url,
     sourceUrl: row.source_url,

@@ -1,10 +1,16 @@
-/** Writes the rows that lists and pages of Alert Groups show. */
-import type { GroupRow, GroupSaved } from '../../actors/alert-group/effects.ts';
-import { ConflictError } from '../../runtime/actor/index.ts';
-import { wordArray } from '../array-literals.ts';
-import { compareKeys } from '../lock-order.ts';
-import type { RecordWriter, Transaction } from '../records.ts';
-import { orConflict } from './conflicts.ts';
+/** Writes Alert Groups, Slots, Timeline entries and Notes; a broken uniqueness rule becomes a conflict. */
+import type {
+  GroupRow,
+  GroupSaved,
+  NoteAdded,
+  SlotMoved,
+  TimelineAdded,
+} from '../../actors/alert-group/effects.ts';
+import { isLifecycle, type TimelineEntry } from '../../actors/alert-group/reading/timeline.ts';
+import { ConflictError, type RecordedEffect } from '../../runtime/actor/index.ts';
+import { wordArray } from '../postgres/bulk-parameters.ts';
+import { compareKeys } from '../postgres/locks.ts';
+import type { RecordWriter, Transaction } from '../postgres/records.ts';
 
 /** One statement a batch, and one more when it creates groups. */
 export const savedGroups: RecordWriter = {
@@ -75,6 +81,7 @@ function columns(row: GroupRow, numbers: ReadonlyMap<string, number>) {
     first_published_at: row.firstPublishedAt,
     firing_again_after: row.firingAgainAfter,
     replaced_label: row.replacedLabel,
+    alerts_started_at: row.alertsStartedAt,
     runbook_url: row.runbookUrl,
     dashboard_url: row.dashboardUrl,
     source_url: row.sourceUrl,
@@ -95,7 +102,7 @@ async function upsert(tx: Transaction, rows: readonly ReturnType<typeof columns>
       snooze_until, started_at, resolved_at, last_changed_at, resolved_by, resolver, resolve_reason,
       resolve_reason_text, reopen_count, firing_alert_count, resolved_alert_count, unclaimed, delivery_problem,
       in_grace, next_notice_at, reminder_pending, first_acknowledged_at, first_published_at, firing_again_after,
-      replaced_label, runbook_url, dashboard_url, source_url
+      replaced_label, alerts_started_at, runbook_url, dashboard_url, source_url
     )
     select * from json_to_recordset(${JSON.stringify(ordered)}::text::json) as g (
       id text, number bigint, title text, summary text, status text, route_id text, original_route_id text,
@@ -105,7 +112,7 @@ async function upsert(tx: Transaction, rows: readonly ReturnType<typeof columns>
       resolver jsonb, resolve_reason text, resolve_reason_text text, reopen_count integer,
       firing_alert_count integer, resolved_alert_count integer, unclaimed boolean, delivery_problem boolean,
       in_grace boolean, next_notice_at bigint, reminder_pending boolean, first_acknowledged_at bigint,
-      first_published_at bigint, firing_again_after bigint, replaced_label text, runbook_url text,
+      first_published_at bigint, firing_again_after bigint, replaced_label text, alerts_started_at bigint, runbook_url text,
       dashboard_url text, source_url text
     )
     on conflict (id) do update set
@@ -123,7 +130,7 @@ async function upsert(tx: Transaction, rows: readonly ReturnType<typeof columns>
       next_notice_at = excluded.next_notice_at, reminder_pending = excluded.reminder_pending,
       first_acknowledged_at = excluded.first_acknowledged_at,
       first_published_at = excluded.first_published_at, replaced_label = excluded.replaced_label,
-      runbook_url = excluded.runbook_url, dashboard_url = excluded.dashboard_url,
+      alerts_started_at = excluded.alerts_started_at, runbook_url = excluded.runbook_url, dashboard_url = excluded.dashboard_url,
       source_url = excluded.source_url`,
   );
 }
@@ -139,4 +146,100 @@ function inLockOrder(left: Columns, right: Columns): number {
 
 function rank({ status, moved_from_route_id }: Columns): number {
   return status === 'resolved' || moved_from_route_id !== null ? 0 : 1;
+}
+
+const UNIQUE_VIOLATION = '23505';
+
+/** The uniqueness rule that refused a statement; null for every other failure. */
+export function violatedRule(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null) return null;
+  const { code, constraint_name: rule } = error as { code?: unknown; constraint_name?: unknown };
+  return code === UNIQUE_VIOLATION && typeof rule === 'string' ? rule : null;
+}
+
+/** Runs a statement; a refusal by a uniqueness rule becomes a {@link ConflictError}, which the engine retries. */
+export async function orConflict<Result>(run: () => PromiseLike<Result>, on?: () => void): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    const rule = violatedRule(error);
+    if (rule === null) throw error;
+    on?.();
+    throw new ConflictError(`refused by ${rule}`, { cause: error });
+  }
+}
+
+/**
+ * A Slot moves only away from the group that it names, so that two who choose a new address for one Slot never both
+ * succeed. Of several moves of one Slot in a batch the first one's origin and the last one's target count.
+ */
+export const movedSlots: RecordWriter = {
+  types: ['slot.moved'],
+  async write(tx, effects) {
+    const merged = new Map<string, SlotMoved>();
+    for (const moved of effects as readonly SlotMoved[]) {
+      const key = `${moved.routeId} ${moved.keyHash}`;
+      const first = merged.get(key);
+      merged.set(key, first ? { ...moved, fromGroupId: first.fromGroupId } : moved);
+    }
+    // Groups of other replicas may move the same Slots.
+    const rows = [...merged].sort(([left], [right]) => compareKeys(left, right)).map(([, moved]) => moved);
+    const written = await tx`
+      insert into slots as s (route_id, key_hash, group_id)
+      select route_id, key_hash, group_id from unnest(
+        ${wordArray(rows.map(({ routeId }) => routeId))}::text[],
+        ${wordArray(rows.map(({ keyHash }) => keyHash))}::text[],
+        ${wordArray(rows.map(({ groupId }) => groupId))}::text[]
+      ) as m (route_id, key_hash, group_id)
+      on conflict (route_id, key_hash) do update set group_id = excluded.group_id
+      where (s.route_id, s.key_hash, s.group_id) in (
+        select * from unnest(
+          ${wordArray(rows.map(({ routeId }) => routeId))}::text[],
+          ${wordArray(rows.map(({ keyHash }) => keyHash))}::text[],
+          ${wordArray(rows.map(({ fromGroupId }) => fromGroupId ?? 'null'))}::text[]
+        )
+      )`;
+    if (written.count < rows.length) throw new ConflictError('a Slot was moved by another Alert Group');
+  },
+};
+
+/** Entries without a lifecycle event follow the lifecycle entries of the same instant. */
+const LAST_PLACE = Number.MAX_SAFE_INTEGER;
+
+export const addedEntries: RecordWriter = {
+  types: ['timeline.added'],
+  async write(tx, effects) {
+    await tx`
+      insert into timeline_entries (group_id, at, place, id, kind, entry)
+      select * from json_to_recordset(${documentOf(effects)}::text::json)
+        as e (group_id text, at bigint, place bigint, id text, kind text, entry jsonb)`;
+  },
+};
+
+export const addedNotes: RecordWriter = {
+  types: ['note.added'],
+  async write(tx, effects) {
+    await tx`
+      insert into notes (group_id, at, place, id, entry)
+      select group_id, at, place, id, entry from json_to_recordset(${documentOf(effects)}::text::json)
+        as e (group_id text, at bigint, place bigint, id text, entry jsonb)`;
+  },
+};
+
+function documentOf(effects: readonly RecordedEffect[]): string {
+  const added = effects as readonly (TimelineAdded | NoteAdded)[];
+  return JSON.stringify(
+    added.map(({ groupId, entry }) => ({
+      group_id: groupId,
+      at: entry.at,
+      place: placeOf(entry),
+      id: entry.id,
+      kind: entry.kind,
+      entry,
+    })),
+  );
+}
+
+function placeOf(entry: TimelineEntry): number {
+  return isLifecycle(entry) ? entry.sequence : LAST_PLACE;
 }

@@ -1,13 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { GroupFilter, GroupListQuery } from '../../actors/alert-group/reading.ts';
+import type { GroupFilter, GroupListQuery } from '../../actors/alert-group/reading/readers.ts';
 import { BusyError } from '../../runtime/actor/index.ts';
 import { HOUR, MINUTE, SECOND, systemMonotonic } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { useDatabase } from '../../test/postgres.ts';
-import { createGroupReader } from '../alert-groups.ts';
-import { inSnapshot, inTransaction } from '../transaction.ts';
-import type { Fragment } from './filters.ts';
-import { lookup, rareNumbers } from './filters.ts';
+import { inSnapshot, inTransaction } from '../postgres/transaction.ts';
+import { createGroupReader } from './alert-groups.ts';
+import { type Fragment, lookup, rareNumbers } from './filters.ts';
 import { amongFirst, countStatement, pageOfRows } from './list.ts';
 import { TextIndexes } from './text-sample.ts';
 
@@ -187,6 +186,28 @@ describe('pages', () => {
     } while (after);
     return found;
   };
+
+  test.each(['started_at', 'last_changed_at'] as const)(
+    'by %s are short when their items are long, and hold every group once',
+    async (sort) => {
+      const long = { text: 'x'.repeat(1_500_000) };
+      for (let number = 201; number <= 207; number++) await insert({ number, labels: long });
+      const reader = createGroupReader(database.sql());
+      const sizes: number[] = [];
+      const numbers: number[] = [];
+      let after: GroupListQuery['after'] = null;
+      do {
+        const filter = { ...NONE, statuses: ['firing'] as const };
+        const page = await reader.list({ filter, sort, descending: true, limit: 500, after });
+        sizes.push(page.items.length);
+        numbers.push(...page.items.map(({ number }) => number));
+        after = page.next as GroupListQuery['after'];
+      } while (after !== null);
+      expect(sizes.slice(0, 3)).toEqual([2, 2, 2]);
+      expect(new Set(numbers).size).toBe(numbers.length);
+      expect(numbers).toEqual(expect.arrayContaining([201, 202, 203, 204, 205, 206, 207]));
+    },
+  );
 
   test('continue after the last item, ties by number in the same direction', async () => {
     for (const number of [1, 2, 3, 4, 5]) await insert({ number, changedAt: number < 4 ? T0 : T0 + number });

@@ -1,13 +1,12 @@
 /** The list of Alert Groups and its counts. */
-import type { GroupFilter, GroupListQuery, GroupPage } from '../../actors/alert-group/reading.ts';
+import type { GroupFilter, GroupListQuery, GroupPage } from '../../actors/alert-group/reading/readers.ts';
 import type { Matcher } from '../../actors/directory.ts';
 import type { GroupStatus } from '../../actors/model.ts';
 import { HOUR } from '../../runtime/clock.ts';
 import type { Pace } from '../../runtime/pace.ts';
-import { numberArray } from '../array-literals.ts';
-import type { Sql, Transaction } from '../records.ts';
-import { together } from '../together.ts';
-import { inPlannedSnapshot } from '../transaction.ts';
+import { numberArray } from '../postgres/bulk-parameters.ts';
+import type { Sql, Transaction } from '../postgres/records.ts';
+import { inPlannedSnapshot, together } from '../postgres/transaction.ts';
 import { countMatching, findMatching, heldValues, mayMatch, type RowsAfter } from './expressions.ts';
 import {
   allOf,
@@ -21,6 +20,7 @@ import {
   rowConditions,
 } from './filters.ts';
 import { groupColumns, groupOf, type StoredGroupRow } from './group-rows.ts';
+import { rowsOfPage } from './pages.ts';
 import { countInMemory, listRecent } from './recent/answers.ts';
 import type { RecentGroups } from './recent/recent-groups.ts';
 import type { TextIndexes } from './text-sample.ts';
@@ -34,7 +34,7 @@ export async function listGroups(
   recent: RecentGroups | null = null,
 ): Promise<GroupPage> {
   const fromMemory = recent && (await listRecent(sql, query, pace, recent));
-  if (fromMemory) return fromMemory;
+  if (fromMemory) return withinBytes(query, fromMemory);
   const expressions = query.filter.matchers.filter(isExpression);
   return inPlannedSnapshot(sql, (tx) =>
     expressions.length > 0
@@ -83,10 +83,15 @@ async function preferOrder(tx: Transaction, { filter, descending }: GroupListQue
   await tx`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`.execute();
 }
 
-function pageOf({ sort, limit }: GroupListQuery, rows: readonly StoredGroupRow[]): GroupPage {
-  const items = rows.slice(0, limit).map(groupOf);
+function pageOf(query: GroupListQuery, rows: readonly StoredGroupRow[]): GroupPage {
+  return withinBytes(query, { items: rows.map(groupOf), next: null });
+}
+
+/** As many of the items as a page holds; the next page starts behind the last of them. */
+function withinBytes({ sort, limit }: GroupListQuery, { items: all, next }: GroupPage): GroupPage {
+  const items = all.slice(0, rowsOfPage(all, limit));
   const last = items.at(-1);
-  if (rows.length <= limit || !last) return { items, next: null };
+  if (items.length === all.length || !last) return { items, next };
   return { items, next: [sort === 'started_at' ? last.startedAt : last.lastChangedAt, last.number] };
 }
 
@@ -108,7 +113,7 @@ async function listMatching(
     select ${groupColumns(sql)} from alert_groups g
     where g.number = any(${numberArray(found.numbers)}::bigint[])
     ${orderBy(sql, query)}`;
-  return { items: rows.map(groupOf), next: found.next };
+  return withinBytes(query, { items: rows.map(groupOf), next: found.next });
 }
 
 /**

@@ -1,11 +1,13 @@
-/** Loads the Alerts that an Alert Group owns. */
+/** What a turn of an Alert Group reads: its Alerts, and what it asks about other groups. */
 import { ALERT_GROUP, type FeedPresence } from '../../actors/alert-group/messages.ts';
+import { type RelatedGroups, slotKey } from '../../actors/alert-group/ports.ts';
 import { type GroupAlert, type GroupRows, keyOf } from '../../actors/alert-group/rows.ts';
-import type { Labels, SeverityLevel } from '../../actors/model.ts';
+import { ANNOTATION_BOUNDS, boundStoredMap, boundStoredText, LABEL_BOUNDS } from '../../actors/feed/body.ts';
+import { alertKey, type Labels, type SeverityLevel } from '../../actors/model.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { wordArray } from '../array-literals.ts';
-import type { RowLoader } from '../records.ts';
+import { textArray, wordArray } from '../postgres/bulk-parameters.ts';
+import type { RowLoader, Sql } from '../postgres/records.ts';
 
 export interface AlertRow {
   readonly group_id: PublicId;
@@ -22,7 +24,6 @@ export interface AlertRow {
   readonly label_conflicts: readonly string[];
   readonly starts_at: Micros;
   readonly ended_start: Micros | null;
-  readonly continued_at: Micros | null;
   readonly last_seen_at: Micros;
   readonly resolved_at: Micros | null;
   readonly resolved_by: GroupAlert['resolvedBy'];
@@ -50,17 +51,18 @@ export const alertRows: RowLoader = {
   },
 };
 
+/** The Alert of a row. Texts that an earlier release kept whole are cut as received ones are (ingestion §4.3). */
 export function alertOf(row: AlertRow): GroupAlert {
   return {
     integrationId: row.integration_id,
     report: {
       fingerprint: row.fingerprint,
-      labels: row.labels,
-      annotations: row.annotations,
+      labels: boundStoredMap(row.labels, LABEL_BOUNDS),
+      annotations: boundStoredMap(row.annotations, ANNOTATION_BOUNDS),
       startsAt: row.starts_at,
       generatorUrl: row.generator_url,
       severityLevel: row.severity_level,
-      severityRaw: row.severity_raw,
+      severityRaw: row.severity_raw === null ? null : boundStoredText(row.severity_raw, LABEL_BOUNDS.value),
       labelConflicts: row.label_conflicts,
     },
     position: row.position,
@@ -68,7 +70,6 @@ export function alertOf(row: AlertRow): GroupAlert {
     routeId: row.route_id,
     startsAt: row.starts_at,
     endedStart: row.ended_start,
-    continuedAt: row.continued_at,
     lastSeenAt: row.last_seen_at,
     resolvedAt: row.resolved_at,
     resolvedBy: row.resolved_by,
@@ -76,4 +77,64 @@ export function alertOf(row: AlertRow): GroupAlert {
     feeds: row.feeds,
     senderGroups: row.sender_groups,
   };
+}
+
+/** Answers what Alert Groups ask about each other before a turn. */
+export function createRelatedGroups(sql: Sql): RelatedGroups {
+  return {
+    // Index: alert_groups_open_slot.
+    async newerOpen({ routeId, keyHash, except }) {
+      const [newest] = await sql<{ id: PublicId; number: number }[]>`
+        select id, number from alert_groups
+        where original_route_id = ${routeId} and key_hash = ${keyHash} and id <> ${except}
+          and status <> 'resolved' and moved_from_route_id is null
+        order by number desc limit 1`;
+      return newest ?? null;
+    },
+    // Index: slots_pkey.
+    async slotTargets(slots) {
+      const rows = await sql<{ route_id: string; key_hash: string; group_id: PublicId }[]>`
+        select route_id, key_hash, group_id
+        from slots join unnest(
+          ${wordArray(slots.map(({ routeId }) => routeId))}::text[],
+          ${wordArray(slots.map(({ keyHash }) => keyHash))}::text[]
+        ) as asked (route_id, key_hash) using (route_id, key_hash)`;
+      return new Map(
+        rows.map((row) => [
+          slotKey({ routeId: row.route_id as PublicId, keyHash: row.key_hash }),
+          row.group_id,
+        ]),
+      );
+    },
+    // Index: group_alerts_firing.
+    async homesOf(alertKeys) {
+      const asked = alertKeys.map(splitKey);
+      const rows = await sql<{ integration_id: string; fingerprint: string; group_id: PublicId }[]>`
+        select a.integration_id, a.fingerprint, a.group_id
+        from group_alerts a join unnest(
+          ${wordArray(asked.map(([integrationId]) => integrationId))}::text[],
+          ${textArray(asked.map(([, fingerprint]) => fingerprint))}::text[]
+        ) as asked (integration_id, fingerprint) using (integration_id, fingerprint)
+        where a.state = 'firing'`;
+      return new Map(rows.map((row) => [alertKey(row.integration_id, row.fingerprint), row.group_id]));
+    },
+    // Index: connection_events_pkey.
+    async eventHandled({ connectionId, eventId }) {
+      const [row] = await sql<{ say: string | null }[]>`
+        select say from connection_events where connection_id = ${connectionId} and event_id = ${eventId}`;
+      return row ?? null;
+    },
+    // Index: feeds_pkey.
+    async feedsHeardAt(feeds) {
+      const rows = await sql<{ key: string; last_received_at: Micros }[]>`
+        select key, last_received_at from feeds where key = any(${wordArray(feeds)}::text[])`;
+      return new Map(rows.map((row) => [row.key, row.last_received_at]));
+    },
+  };
+}
+
+/** The Integration's id never holds a slash, the fingerprint may. */
+function splitKey(key: string): [string, string] {
+  const slash = key.indexOf('/');
+  return [key.slice(0, slash), key.slice(slash + 1)];
 }

@@ -1,4 +1,4 @@
-/** What belongs to one Alert Group: its Alerts, Timeline, Notes and the groups before it. */
+/** Pages of one Alert Group, bounded in bytes: Alerts, Timeline, Notes, related groups; and Alerts for templates. */
 import type {
   AlertsQuery,
   KeyedPage,
@@ -6,10 +6,13 @@ import type {
   StoredAlert,
   StoredGroup,
   TimelineQuery,
-} from '../../actors/alert-group/reading.ts';
-import type { NoteEntry, TimelineEntry } from '../../actors/alert-group/timeline.ts';
+} from '../../actors/alert-group/reading/readers.ts';
+import type { NoteEntry, TimelineEntry } from '../../actors/alert-group/reading/timeline.ts';
+import type { TemplateAlerts } from '../../actors/previews/samples.ts';
+import type { TemplateAlert } from '../../actors/templates/data.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { Sql } from '../records.ts';
+import { textArray } from '../postgres/bulk-parameters.ts';
+import type { Sql } from '../postgres/records.ts';
 import { groupColumns, groupOf, type StoredGroupRow } from './group-rows.ts';
 import { type AlertRow, alertOf } from './loader.ts';
 
@@ -125,7 +128,51 @@ function pageOf<Item>(
   limit: number,
   keyOf: (item: Item) => readonly (string | number)[],
 ): KeyedPage<Item> {
-  const items = rows.slice(0, limit);
+  const items = rows.slice(0, rowsOfPage(rows, limit));
   const last = items.at(-1);
-  return { items, next: rows.length > limit && last !== undefined ? keyOf(last) : null };
+  return { items, next: rows.length > items.length && last !== undefined ? keyOf(last) : null };
+}
+
+/** Characters of JSON that the items of a page take together, unless one item alone takes more. */
+export const PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+/** Of the JSON of an item, nearly: what is around it, and how it is shown, counts for little. */
+export function charactersOf(row: unknown): number {
+  return JSON.stringify(row).length;
+}
+
+/**
+ * How many of the rows, `limit` at most, a page holds: as many as stay within {@link PAGE_CHARACTERS}, and at least one. The
+ * rest is for the next page.
+ */
+export function rowsOfPage(rows: readonly unknown[], limit: number): number {
+  let characters = 0;
+  for (const [index, row] of rows.entries()) {
+    characters += charactersOf(row);
+    if (index === limit || (index > 0 && characters > PAGE_CHARACTERS)) return index;
+  }
+  return rows.length;
+}
+
+/** Alerts that a template can see. */
+const MOST_TEMPLATE_ALERTS = 1_000;
+
+export function createTemplateAlerts(sql: Sql): TemplateAlerts {
+  /** Index: group_alerts_pkey. */
+  const select = (groupId: string) => sql`
+    select
+      a.fingerprint, a.state as status, a.labels, a.annotations, a.starts_at as "startsAt",
+      a.resolved_at as "endsAt", a.generator_url as "generatorUrl"
+    from group_alerts a
+    join alert_groups g on g.id = a.group_id and not g.details_removed
+    where a.group_id = ${groupId}`;
+  return {
+    of: (groupId) => sql<TemplateAlert[]>`
+      ${select(groupId)}
+      order by (a.state <> 'firing'), a.starts_at desc, a.fingerprint collate "C"
+      limit ${MOST_TEMPLATE_ALERTS}`,
+    named: (groupId, fingerprints) => sql<TemplateAlert[]>`
+      ${select(groupId)} and a.fingerprint = any(${textArray([...fingerprints])}::text[])
+      limit ${MOST_TEMPLATE_ALERTS}`,
+  };
 }

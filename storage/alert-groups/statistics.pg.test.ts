@@ -5,8 +5,8 @@ import type {
   StatisticsQuery,
   StatisticsSubject,
   SubjectFigures,
-} from '../../actors/alert-group/statistics.ts';
-import { wallClock } from '../../actors/wall-clock.ts';
+} from '../../actors/alert-group/reading/readers.ts';
+import { dateAt } from '../../actors/wall-clock.ts';
 import { DAY, MINUTE, type Micros, parseInstant } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { useDatabase } from '../../test/postgres.ts';
@@ -135,13 +135,9 @@ async function insert(groups: readonly Group[]): Promise<void> {
 
 /** Row by row, sorted, and the date as the wall shows it. */
 function naive(groups: readonly Group[], query: StatisticsQuery): SubjectFigures[] {
-  const wall = wallClock(query.timeZone);
   const found = groups
     .filter(({ startedAt }) => startedAt >= query.from && startedAt < query.to)
-    .map((group) => ({
-      ...group,
-      date: new Date(wall.at(group.startedAt / 1000)).toISOString().slice(0, 10),
-    }));
+    .map((group) => ({ ...group, date: dateAt(query.timeZone, group.startedAt).toString() }));
   return SUBJECTS[query.groupBy].flatMap((subjectId) => {
     if (query.subjectIds.length > 0 && !query.subjectIds.includes(subjectId)) return [];
     const own = found.filter(

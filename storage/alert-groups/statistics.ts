@@ -1,18 +1,17 @@
-/** Statistics of Alert Groups, computed from their rows (Alert Group chapter §10 rule 8). */
+/** Statistics of Alert Groups, computed from their rows (alert-groups §10 rule 8). */
 import type {
   StatisticsQuery,
   StatisticsReader,
   SubjectFigures,
-} from '../../actors/alert-group/statistics.ts';
+} from '../../actors/alert-group/reading/readers.ts';
 import { type LocalDay, localDays } from '../../actors/wall-clock.ts';
 import type { Micros } from '../../runtime/clock.ts';
-import { createTurns } from '../../runtime/in-turn.ts';
 import { Pace } from '../../runtime/pace.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { Sql, Transaction } from '../records.ts';
-import { inPlannedSnapshot } from '../transaction.ts';
-import { packedGroups, type StartedGroups, unpackedGroups } from './started-groups.ts';
-import { SubjectCollector } from './subject-figures.ts';
+import { createTurns } from '../../runtime/share-next.ts';
+import type { Sql, Transaction } from '../postgres/records.ts';
+import { inPlannedSnapshot } from '../postgres/transaction.ts';
+import { packedGroups, type StartedGroups, SubjectCollector, unpackedGroups } from './subject-figures.ts';
 
 /** Days that are read with one statement. One such part is computed while the server reads the next one. */
 const DAYS_AT_ONCE = 30;

@@ -1,9 +1,9 @@
 /** Lists and counts of Alert Groups out of memory, as far as what is asked for is there. */
-import type { GroupFilter, GroupListQuery, GroupPage } from '../../../actors/alert-group/reading.ts';
+import type { GroupFilter, GroupListQuery, GroupPage } from '../../../actors/alert-group/reading/readers.ts';
 import { BusyError } from '../../../runtime/actor/index.ts';
 import type { Pace } from '../../../runtime/pace.ts';
-import { numberArray } from '../../array-literals.ts';
-import type { Sql } from '../../records.ts';
+import { numberArray } from '../../postgres/bulk-parameters.ts';
+import type { Sql } from '../../postgres/records.ts';
 import { groupColumns, groupOf, type StoredGroupRow } from '../group-rows.ts';
 import { Columns, type RecentRow } from './columns.ts';
 import { type Counts, countRecent, findRecent, type SmallFilter } from './filter.ts';

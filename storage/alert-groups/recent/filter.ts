@@ -1,10 +1,13 @@
-/** The filters of Alert Group lists, asked of {@link Columns}; they mean what filters.ts says in SQL. */
-import type { GroupFilter, GroupListQuery } from '../../../actors/alert-group/reading.ts';
+/** Judges a filter on the columns: labels once each, groups one by one. */
+import type { GroupFilter, GroupListQuery } from '../../../actors/alert-group/reading/readers.ts';
+import type { Matcher } from '../../../actors/directory.ts';
 import { GROUP_STATUSES, type GroupStatus } from '../../../actors/model.ts';
+import { compileMatchers } from '../../../actors/route/matcher.ts';
+import { requiredText } from '../../../actors/route/regex.ts';
+import { BusyError } from '../../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Pace } from '../../../runtime/pace.ts';
-import { BETWEEN_TEXTS, type Columns, FLAG, OPEN_BITS, STATUS_BIT } from './columns.ts';
-import { type Judged, judgeLabels, labelTests, type PlaceTest } from './verdicts.ts';
+import { BETWEEN_TEXTS, type Columns, FLAG, type LabelPairs, OPEN_BITS, STATUS_BIT } from './columns.ts';
 
 /** What a filter needs besides: its text in small letters, as the server makes them. */
 export interface SmallFilter extends GroupFilter {
@@ -146,4 +149,104 @@ function plainTests(columns: Columns, filter: SmallFilter): PlaceTest[] {
 function textTests({ text }: Columns, { smallText }: SmallFilter): PlaceTest[] {
   if (smallText === null) return [];
   return smallText.includes(BETWEEN_TEXTS) ? [() => false] : [(place) => text[place]!.includes(smallText)];
+}
+
+/** Characters of values between two looks at the clock, and what each value counts besides. */
+const STRIDE = 8_192;
+const OF_EACH_VALUE = 128;
+
+const PASSES = 1;
+const FAILS = 2;
+
+/** Whether the group at a place has labels as asked for. */
+type PlaceTest = (place: number) => boolean;
+
+/** Verdicts on the values of one label. They grow with the values. */
+interface Judged {
+  readonly test: (value: string) => boolean;
+  readonly label: string;
+  /** By number of the pair: one of the above, or 0 for another label. */
+  verdicts: Uint8Array;
+  /** How many values of the label are judged. */
+  done: number;
+  /** What holds for a group without the label: it is the same as an empty one (routes §1 rule 3). */
+  readonly ofNone: boolean;
+}
+
+/**
+ * Judges all values, yielding to other work at intervals.
+ * @param mostWork limit of the time spent
+ * @throws {BusyError} the limit is exceeded
+ */
+async function judgeLabels(
+  { pairs }: Columns,
+  matchers: readonly Matcher[],
+  pace: Pace,
+  mostWork: Micros,
+): Promise<readonly Judged[]> {
+  const judged = matchers.filter((matcher) => !isPair(matcher)).map(judgement);
+  for (const one of judged) {
+    while (judge(one, pairs, STRIDE)) {
+      if (!pace.isDue()) continue;
+      await pace.rest();
+      if (pace.worked > mostWork) throw new BusyError('a regular expression takes too long');
+    }
+  }
+  return judged;
+}
+
+/** Judges what has come since, at once: nothing may be awaited between this and the use of the tests. */
+function labelTests(
+  columns: Columns,
+  matchers: readonly Matcher[],
+  judged: readonly Judged[],
+): readonly PlaceTest[] {
+  for (const one of judged) judge(one, columns.pairs, Number.POSITIVE_INFINITY);
+  return [
+    ...matchers.filter(isPair).map(({ label, value }) => hasPair(columns, label, value)),
+    ...judged.map((one) => testOf(one, columns)),
+  ];
+}
+
+function isPair({ op, value }: Matcher): boolean {
+  return op === '=' && value !== '';
+}
+
+function hasPair({ labels, pairs }: Columns, label: string, value: string): PlaceTest {
+  const wanted = pairs.find(label, value);
+  return wanted === undefined ? () => false : (place) => labels[place]!.includes(wanted);
+}
+
+function judgement(matcher: Matcher): Judged {
+  const { label, op, value } = matcher;
+  const matches = compileMatchers([matcher]);
+  const required = op === '=~' ? requiredText(value) : '';
+  const test = (held: string) => held.includes(required) && matches({ [label]: held });
+  return { test, label, verdicts: new Uint8Array(0), done: 0, ofNone: test('') };
+}
+
+/** Judges so many characters more; false when that was all. */
+function judge(one: Judged, pairs: LabelPairs, characters: number): boolean {
+  const { values, numbers } = pairs.of(one.label);
+  if (one.verdicts.length < pairs.count) {
+    const wider = new Uint8Array(pairs.count);
+    wider.set(one.verdicts);
+    one.verdicts = wider;
+  }
+  for (let left = characters; left > 0 && one.done < values.length; one.done++) {
+    const value = values[one.done]!;
+    one.verdicts[numbers[one.done]!] = one.test(value) ? PASSES : FAILS;
+    left -= OF_EACH_VALUE + value.length;
+  }
+  return one.done < values.length;
+}
+
+function testOf({ verdicts, ofNone }: Judged, { labels }: Columns): PlaceTest {
+  return (place) => {
+    for (const pair of labels[place]!) {
+      const verdict = verdicts[pair];
+      if (verdict) return verdict === PASSES;
+    }
+    return ofNone;
+  };
 }

@@ -1,16 +1,15 @@
 import { EventEmitter, once } from 'node:events';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { GroupFilter, GroupListQuery } from '../../../actors/alert-group/reading.ts';
+import type { GroupFilter, GroupListQuery } from '../../../actors/alert-group/reading/readers.ts';
 import type { Matcher } from '../../../actors/directory.ts';
 import { GROUP_STATUSES, RESOLVE_REASONS, SEVERITY_LEVELS } from '../../../actors/model.ts';
 import { DAY, HOUR, MINUTE } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import { useDatabase } from '../../../test/postgres.ts';
-import { createGroupReader } from '../../alert-groups.ts';
-import { createChangePruning } from '../../changed-groups.ts';
-import { changedGroups, RecentGroups, type RecentGroupsDeps } from './recent-groups.ts';
+import { createGroupReader } from '../alert-groups.ts';
+import { changedGroups, createChangePruning, RecentGroups, type RecentGroupsDeps } from './recent-groups.ts';
 
 const database = useDatabase();
 const NOW = 1_790_000_000_000_000;

@@ -7,10 +7,18 @@
  * was asked for. Whatever goes wrong here, or while nothing is in memory yet, SQL answers.
  */
 import type postgres from 'postgres';
-import { type Clock, DAY, MINUTE, type Micros, type Monotonic, SECOND } from '../../../runtime/clock.ts';
+import {
+  type Clock,
+  DAY,
+  MINUTE,
+  type Micros,
+  type Monotonic,
+  SECOND,
+  systemMonotonic,
+} from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
-import type { Sql, Transaction } from '../../records.ts';
-import { inSnapshot } from '../../transaction.ts';
+import type { Sql, Transaction } from '../../postgres/records.ts';
+import { inSnapshot } from '../../postgres/transaction.ts';
 import { Columns, type RecentRow } from './columns.ts';
 
 /** Resolved groups are held from so long before the reading on: a day more than lists show if not told otherwise. */
@@ -24,7 +32,7 @@ const MOST_CHARACTERS = 64 * 2 ** 20;
 const MOST_CHANGED = 20_000;
 /** Words and pairs that may come before all is read anew, besides as many as there were. */
 const MOST_NEW_ENTRIES = 200_000;
-/** Changes are kept for some minutes more than this (changed-groups.ts). */
+/** Changes are kept for some minutes more than this (`createChangePruning`). */
 const CHANGES_KNOWN: Micros = 5 * MINUTE;
 /** From one reading of all groups to the next; after one that failed, and one that found too many. */
 const BETWEEN_READINGS: Micros = MINUTE;
@@ -285,4 +293,35 @@ async function moment(
     select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server_start`;
   if (!row) throw new Error('the server did not tell its snapshot');
   return row;
+}
+
+/** How long changes are known at least. However often pruning is called: whoever takes the lead begins with it. */
+const KEPT: Micros = 10 * MINUTE;
+
+interface Mark {
+  /** Transactions before this one were over. */
+  readonly xmin: string;
+  /** Or earlier; in monotonic time, µs. */
+  readonly at: Micros;
+}
+
+/**
+ * Removes what transactions noted of changed Alert Groups that were over ten minutes ago, as far as this process has seen
+ * it. Whoever follows the changes reads everything anew when it has not looked for half as long (recent-groups.ts). So goes
+ * what no transaction of this server can have noted: it came with a dump of another one, and would pass for new.
+ */
+export function createChangePruning(sql: Sql, monotonic: Monotonic = systemMonotonic): () => Promise<number> {
+  const marks: Mark[] = [];
+  return async () => {
+    const now = monotonic();
+    let over = '0';
+    while (marks[0] && now - marks[0].at >= KEPT) over = marks.shift()?.xmin ?? over;
+    const [row] = await sql<{ xmin: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::text as xmin`;
+    if (row) marks.push({ xmin: row.xmin, at: monotonic() });
+    // Index: changed_alert_groups_xid.
+    const removed = await sql`
+      delete from changed_alert_groups
+      where xid < ${over}::text::xid8 or xid >= pg_snapshot_xmax(pg_current_snapshot())`;
+    return removed.count;
+  };
 }
