@@ -1,12 +1,23 @@
-/** What each listener answers: the API and the UI, what ingestion leaves over, health and metrics (api §1.1). */
-import type { Clock } from '../runtime/clock.ts';
-import { SECOND } from '../runtime/clock.ts';
-import type { Dispatch } from './dispatch.ts';
-import { NOT_FOUND, problemReply } from './errors.ts';
-import type { Handler, Reply, Request } from './exchange.ts';
-import type { HeaderList } from './headers.ts';
-import type { HttpMetrics } from './metrics.ts';
-import type { Match, Router } from './router.ts';
+/** What each listener answers: the API and the UI, callbacks of messengers, health and metrics (api §1.1, §19). */
+
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { sourceKey } from '../actors/access/throttle.ts';
+import type { PushAnswer, PushReceiver } from '../actors/connection/bridge/push-receiver.ts';
+import { type Clock, SECOND } from '../runtime/clock.ts';
+import { parsePublicId } from '../runtime/public-id.ts';
+import { NOT_FOUND, NOT_IMPLEMENTED, problemReply, UNAVAILABLE } from './errors.ts';
+import type { ProblemType } from './problem.ts';
+import type { Dispatch } from './request/dispatch.ts';
+import type { Match, Router } from './request/router.ts';
+import type { BodyBudgets } from './server/body-budget.ts';
+import {
+  APP_BODY_LIMIT,
+  type ClientAddress,
+  type Handler,
+  type HeaderList,
+  type Reply,
+  type Request,
+} from './server/exchange.ts';
 import type { StaticFiles } from './static.ts';
 
 const API = '/api/v1';
@@ -71,7 +82,7 @@ export interface InternalDeps {
   readonly metricsContentType: string;
 }
 
-export type NotReady = 'starting' | 'database unavailable' | 'shutting down';
+export type NotReady = 'starting' | 'database unavailable' | 'database disk full' | 'shutting down';
 
 /** The internal listener: probes and metrics, plain text. */
 export function createInternalHandler(deps: InternalDeps): Handler {
@@ -101,4 +112,110 @@ function text(status: number, content: string, type = 'text/plain; charset=utf-8
     ],
     content,
   };
+}
+
+/** Metrics of the app listener and of sign-in (operations §8). */
+const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+interface HttpMetrics {
+  /** @param pattern path template, or `unmatched` */
+  requestAnswered(pattern: string, method: string, status: number, seconds: number): void;
+  liveStreams(open: number): void;
+  /** An attempt that was looked at and failed. */
+  loginFailed(method: 'local' | 'oidc' | 'totp'): void;
+}
+
+export function createHttpMetrics(registry: Registry): HttpMetrics {
+  const requests = new Counter({
+    name: 'svc_api_requests_total',
+    help: 'Requests of the app listener.',
+    labelNames: ['route_pattern', 'method', 'code'],
+    registers: [registry],
+  });
+  const duration = new Histogram({
+    name: 'svc_api_request_duration_seconds',
+    help: 'From the head of a request to its answer.',
+    labelNames: ['route_pattern', 'method'],
+    buckets: DURATION_BUCKETS,
+    registers: [registry],
+  });
+  const streams = new Gauge({
+    name: 'svc_live_streams',
+    help: 'Open live-update streams.',
+    registers: [registry],
+  });
+  const failures = new Counter({
+    name: 'svc_login_failures_total',
+    help: 'Evaluated sign-in attempts that failed.',
+    labelNames: ['method'],
+    registers: [registry],
+  });
+  for (const method of ['local', 'oidc', 'totp']) failures.inc({ method }, 0);
+
+  return {
+    requestAnswered(pattern, method, status, seconds) {
+      requests.inc({ route_pattern: pattern, method, code: String(status) });
+      duration.observe({ route_pattern: pattern, method }, seconds);
+    },
+    liveStreams: (open) => streams.set(open),
+    loginFailed: (method) => failures.inc({ method }),
+  };
+}
+
+/** What messengers and bridges call on the ingest listener (api §19). Every other path there is unknown. */
+const CALLBACK = /^\/api\/v1\/callbacks\/(chat-server|channel-bot|bridge)\/([^/]+)$/;
+
+export interface CallbackDeps {
+  readonly pushes: PushReceiver;
+  readonly bodies: BodyBudgets;
+  readonly clientAddress: ClientAddress;
+}
+
+/** What ingestion leaves over. Messengers other than bridges are not served by this build. */
+export function createCallbackHandler(deps: CallbackDeps): Handler {
+  return async (request) => {
+    const [, kind, id = ''] = CALLBACK.exec(request.path) ?? [];
+    if (kind === undefined || request.method !== 'POST') return problemReply(NOT_FOUND, null, []);
+    if (kind !== 'bridge') return problemReply(NOT_IMPLEMENTED, null, []);
+    return takePush(deps, request, id);
+  };
+}
+
+/** What proves a push, and what helps to find out where it came from. */
+const KEPT_HEADERS = [
+  'content-type',
+  'user-agent',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+] as const;
+
+async function takePush(deps: CallbackDeps, request: Request, id: string): Promise<Reply | null> {
+  const { pushes, bodies, clientAddress } = deps;
+  const address = clientAddress(request.socketAddress, request.header('x-forwarded-for'));
+  const body = await request.body(APP_BODY_LIMIT, bodies.open('callback', sourceKey(address)));
+  if (body.kind === 'aborted') return null;
+  if (body.kind === 'no_room') return problemReply(UNAVAILABLE, null, []);
+  // It can never be handled, whoever sent it.
+  if (body.kind === 'too_large') return replyOf(400);
+  const headers = KEPT_HEADERS.flatMap((name) => {
+    const value = request.header(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return replyOf(await pushes.receive({ id: parsePublicId(id), headers, body: body.bytes }));
+}
+
+const REFUSALS = {
+  400: ['validation-failed', 'This is no event that can be handled. It need not be sent again.'],
+  401: [
+    'unauthenticated',
+    'The signature, the time, the Connection or its mode is wrong. Correct it and send the event again.',
+  ],
+  500: ['internal', 'The event could not be handled. Send it again.'],
+} as const satisfies Record<Exclude<PushAnswer, 204>, readonly [ProblemType, string]>;
+
+function replyOf(status: PushAnswer): Reply {
+  if (status === 204) return { status, headers: [], content: null };
+  const [type, detail] = REFUSALS[status];
+  return problemReply({ status, type, detail }, null, []);
 }

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { otherOperations } from '../test/every-operation.ts';
 import { startHttp } from '../test/http-server.ts';
+import { openApiDocument } from './openapi/openapi.ts';
+
+interface Described {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly responses: Readonly<Record<string, unknown>>;
+}
 
 /** Every operation that the API consists of, whether this build does it or answers 501. */
 const OPERATIONS = `
@@ -33,6 +40,19 @@ const OPERATIONS = `
   updateMe updateOidcSettings updateOrganization updateOutboundPolicy updateRoute updateServiceAccount
   updateUser
 `;
+
+test('only what this build does not do at all is described with 501', async () => {
+  const operations = await startHttp({ operations: otherOperations() }).then(({ http }) => http.operations);
+  const { paths } = openApiDocument(operations, '1.2.3') as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  };
+  const described = Object.values(paths).flatMap((byMethod) => Object.values(byMethod));
+  const refusing = described.filter(({ responses }) => responses['501'] !== undefined);
+  const later = operations.filter(({ handle }) => !handle).map(({ id }) => id);
+  const callbacks = described.filter(({ tags }) => tags.includes('Callbacks'));
+  const elsewhere = callbacks.map(({ operationId }) => operationId).filter((id) => id !== 'bridgeEvent');
+  expect(refusing.map(({ operationId }) => operationId).sort()).toEqual([...later, ...elsewhere].sort());
+});
 
 test('the table holds every operation of the API and no other', async () => {
   const { http } = await startHttp({ operations: otherOperations() });

@@ -1,8 +1,16 @@
-/** Problems as answers, and what a thrown error means to the caller (api §1.8). */
+/** Problems as answers, what a thrown error means to the caller (api §1.8), and bounds on waiting. */
 import { BusyError, StoreUnavailableError, UnavailableError } from '../runtime/actor/index.ts';
-import type { Reply } from './exchange.ts';
-import type { HeaderList } from './headers.ts';
-import { PROBLEM_TYPES, type Problem } from './problem.ts';
+import { type Clock, type Micros, SECOND } from '../runtime/clock.ts';
+import {
+  cutText,
+  FIELD_ERROR_LIMIT,
+  type FieldError,
+  POINTER_LIMIT,
+  PROBLEM_TYPES,
+  type Problem,
+  type Refusal,
+} from './problem.ts';
+import type { HeaderList, Reply } from './server/exchange.ts';
 
 export const PROBLEM_BASE = 'https://tocsin.invalid/problems/';
 
@@ -15,7 +23,17 @@ const NAMED_BY_TYPE: ReadonlySet<Problem['type']> = new Set([
   'route-has-open-alert-groups',
 ]);
 
-/** @param instance path of the request; null leaves it out (ingest listener) */
+/** Longest path that an answer repeats, and longest sentence about one field, characters. */
+const INSTANCE_LIMIT = 1_024;
+const FIELD_DETAIL_LIMIT = 1_000;
+
+/** What the errors of one answer may take, bytes; whole answers stay below 64 KiB (api §1.8). */
+const ERRORS_BYTES = 48 * 1024;
+
+/**
+ * Bounded in number and size whatever the request was; what is beyond the bounds is left out.
+ * @param instance path of the request; null leaves it out (ingest listener)
+ */
 export function problemBody(problem: Problem, instance: string | null): Readonly<Record<string, unknown>> {
   const { status, type, detail, errors } = problem;
   const code = problem.code ?? (NAMED_BY_TYPE.has(type) ? type : undefined);
@@ -24,16 +42,29 @@ export function problemBody(problem: Problem, instance: string | null): Readonly
     title: PROBLEM_TYPES[type],
     status,
     ...(detail === undefined ? {} : { detail }),
-    ...(instance === null ? {} : { instance }),
+    ...(instance === null ? {} : { instance: cutText(instance, INSTANCE_LIMIT) }),
     ...(code === undefined ? {} : { code }),
-    ...(errors === undefined ? {} : { errors }),
+    ...(errors === undefined ? {} : { errors: boundedErrors(errors) }),
     ...(problem.openAlertGroupCount === undefined
       ? {}
       : { open_alert_group_count: problem.openAlertGroupCount }),
     ...(problem.relatedAlertGroup === undefined ? {} : { related_alert_group: problem.relatedAlertGroup }),
-    ...(problem.linkRules === undefined ? {} : { link_rules: problem.linkRules }),
+    ...(problem.linkRules === undefined ? {} : { link_rules: problem.linkRules.slice(0, FIELD_ERROR_LIMIT) }),
     ...(problem.retryAfterSeconds === undefined ? {} : { retry_after_seconds: problem.retryAfterSeconds }),
   };
+}
+
+function boundedErrors(errors: readonly FieldError[]): readonly FieldError[] {
+  const bounded: FieldError[] = [];
+  let left = ERRORS_BYTES;
+  for (const error of errors.slice(0, FIELD_ERROR_LIMIT)) {
+    const pointer = cutText(error.pointer, POINTER_LIMIT);
+    const detail = cutText(error.detail, FIELD_DETAIL_LIMIT);
+    left -= Buffer.byteLength(JSON.stringify({ ...error, pointer, detail }));
+    if (left < 0) break;
+    bounded.push({ ...error, pointer, detail });
+  }
+  return bounded;
 }
 
 /** The answer for a problem, with Retry-After where it says so. */
@@ -60,7 +91,7 @@ export const PAYLOAD_TOO_LARGE: Problem = {
   detail: 'The body is larger than this listener takes.',
 };
 
-export const UNAVAILABLE: Problem = {
+export const UNAVAILABLE: Refusal = {
   status: 503,
   type: 'coordination-unavailable',
   detail: 'Something this needs cannot be reached right now. Try again.',
@@ -80,7 +111,7 @@ export const NOT_IMPLEMENTED: Problem = {
 };
 
 /** No token of a limiter within the time that a person waits (delivery §6). */
-export function messengerBusy(retryAfterSeconds: number): Problem {
+export function messengerBusy(retryAfterSeconds: number): Refusal {
   return {
     status: 503,
     type: 'interactive-budget-exhausted',
@@ -100,4 +131,24 @@ export function problemOfError(error: unknown, isUnavailable: IsUnavailable): Pr
     error instanceof StoreUnavailableError ||
     isUnavailable(error);
   return away ? UNAVAILABLE : INTERNAL;
+}
+
+/** Bounds on waiting: the pool of the database has none of its own (operations §5.6). */
+const LONGEST_WAIT: Micros = 5 * SECOND;
+
+/** What `work` gives, unless that takes too long. @throws {UnavailableError} it does; the work itself goes on */
+export async function within<Result>(
+  clock: Clock,
+  work: Promise<Result>,
+  longest = LONGEST_WAIT,
+): Promise<Result> {
+  let timer = { cancel: (): void => undefined };
+  const late = new Promise<never>((_, reject) => {
+    timer = clock.after(longest, () => reject(new UnavailableError('no answer in time')));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.cancel();
+  }
 }

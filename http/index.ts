@@ -3,42 +3,41 @@
 import type { TemplatedApp } from 'uWebSockets.js';
 import type { Registry } from 'prom-client';
 import type { ApiTokens } from '../actors/access/api-tokens.ts';
-import type { SingleSignOn } from '../actors/access/oidc/single-sign-on.ts';
+import type { SingleSignOn } from '../actors/access/oidc/sign-in.ts';
 import type { Passwords } from '../actors/access/passwords.ts';
-import type { People } from '../actors/access/people.ts';
-import type { AccessStore } from '../actors/access/ports.ts';
+import type { AccessStore, People } from '../actors/access/ports.ts';
 import type { PushReceiver } from '../actors/connection/bridge/push-receiver.ts';
 import type { DirectorySource } from '../actors/directory.ts';
 import type { HintBus } from '../actors/effects.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { clientAddresses } from './address.ts';
-import { createAppHandler, createInternalHandler, type NotReady } from './app.ts';
-import { createCallbackHandler } from './callbacks.ts';
-import { type CsrfTokens, createAuthenticate } from './credentials.ts';
-import { createDispatch } from './dispatch.ts';
+import {
+  createAppHandler,
+  createCallbackHandler,
+  createHttpMetrics,
+  createInternalHandler,
+  type NotReady,
+} from './app.ts';
 import type { IsUnavailable } from './errors.ts';
-import { securityHeaders } from './headers.ts';
-import type { ListenAddress, Listener } from './listeners.ts';
-import { createLiveUpdates } from './live.ts';
-import { createHttpMetrics } from './metrics.ts';
-import { describeApi } from './openapi.ts';
+import { createLiveUpdates } from './live/live.ts';
+import { describeApi } from './openapi/openapi.ts';
 import type { Operation } from './operation.ts';
-import { assembleOperations } from './operations.ts';
-import { laterOperations } from './resources/later.ts';
-import { meOperations } from './resources/me.ts';
-import { ownSessionOperations } from './resources/me-sessions.ts';
-import { ownTotpOperations } from './resources/me-totp.ts';
-import { oidcSignInOperations } from './resources/oidc-sign-in.ts';
-import { passwordOperations } from './resources/passwords.ts';
-import { type SessionDeps, sessionOperations } from './resources/sessions.ts';
-import { secondFactorOperations } from './resources/sessions-totp.ts';
-import { type ApiDescription, systemOperations } from './resources/system.ts';
-import { userOperations } from './resources/users.ts';
-import { createRouter } from './router.ts';
-import { createServer } from './server.ts';
-import { loadStaticFiles } from './static.ts';
-import { createTokenPace } from './token-pace.ts';
+import { type CsrfTokens, createAuthenticate, createTokenPace } from './request/credentials.ts';
+import { createDispatch } from './request/dispatch.ts';
+import { assembleOperations, createRouter } from './request/router.ts';
+import { meOperations, ownSessionOperations } from './resources/access/me.ts';
+import { ownTotpOperations } from './resources/access/me-totp.ts';
+import { oidcSignInOperations } from './resources/access/oidc-sign-in.ts';
+import { passwordOperations } from './resources/access/passwords.ts';
+import { type SessionDeps, secondFactorOperations, sessionOperations } from './resources/access/sessions.ts';
+import { userOperations } from './resources/access/users.ts';
+import { notImplementedOperations } from './resources/system/not-implemented.ts';
+import { type ApiDescription, systemOperations } from './resources/system/system.ts';
+import { createBodyBudgets } from './server/body-budget.ts';
+import { clientAddresses, securityHeaders } from './server/exchange.ts';
+import type { ListenAddress, Listener } from './server/listeners.ts';
+import { createServer } from './server/server.ts';
+import { loadRunbooks, loadStaticFiles } from './static.ts';
 
 export interface HttpDeps {
   readonly listen: Readonly<Record<Listener, ListenAddress>>;
@@ -48,6 +47,8 @@ export interface HttpDeps {
   readonly trustedProxies: readonly string[];
   /** Folder with the built UI (`ui/dist`). */
   readonly uiFolder: string;
+  /** Folder with the runbooks (`docs/runbooks`). */
+  readonly runbooksFolder: string;
   /** Of the build; shown in the API description. */
   readonly version: string;
   readonly clock: Clock;
@@ -74,6 +75,8 @@ export interface HttpDeps {
   readonly ingest: IngestPaths;
   /** Takes what bridges push. */
   readonly pushes: PushReceiver;
+  /** Describes the operation table, once, before the server starts. */
+  readonly describe?: typeof describeApi;
 }
 
 /** What HTTP asks of ingestion: its paths read their bodies themselves. */
@@ -113,11 +116,12 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
       onFailure: metrics.loginFailed,
       oidcFailed: () => metrics.loginFailed('oidc'),
     }),
-    laterOperations(),
+    notImplementedOperations(),
   );
-  const description = describeApi(operations, deps.version);
+  const description = (deps.describe ?? describeApi)(operations, deps.version);
   const headers = securityHeaders(deps.publicUrl);
   const clientAddress = clientAddresses(deps.trustedProxies);
+  const bodies = createBodyBudgets();
   const dispatch = createDispatch({
     authenticate: createAuthenticate(access, {
       tokens: deps.tokens,
@@ -130,10 +134,11 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
     clock,
     log,
     clientAddress,
+    bodies,
     isUnavailable: deps.isUnavailable,
     headers: headers.api,
   });
-  const files = await loadStaticFiles(deps.uiFolder, headers.ui);
+  const files = await loadStaticFiles(deps.uiFolder, headers.ui, await loadRunbooks(deps.runbooksFolder));
   const server = createServer({
     clock,
     listen: deps.listen,
@@ -146,7 +151,7 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
         metrics,
         clock,
       }),
-      ingest: createCallbackHandler(deps),
+      ingest: createCallbackHandler({ pushes: deps.pushes, bodies, clientAddress }),
       internal: createInternalHandler({
         readiness: deps.readiness,
         metrics: () => deps.registry.metrics(),
@@ -169,23 +174,24 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
   };
 }
 
-interface OwnParts {
+export interface OwnParts {
   readonly live: ReturnType<typeof createLiveUpdates>;
   readonly description: () => ApiDescription;
   readonly onFailure: SessionDeps['onFailure'];
   readonly oidcFailed: () => void;
 }
 
-function ownOperations(
+/** Operations of the server itself: sign-in, the own profile, the user directory, the system. */
+export function ownOperations(
   deps: HttpDeps,
   { live, description, onFailure, oidcFailed }: OwnParts,
 ): readonly Operation[] {
-  const { access, people, passwords, csrf, clock, random } = deps;
+  const { access, people, passwords, csrf, clock, random, log } = deps;
   const forProofs = { throttle: access.throttle, passwords, clock, onFailure };
   const { singleSignOn } = deps;
   const forSessions = {
     ...{ store: access, sessions: access.sessions, singleSignOn },
-    ...{ passwords, csrf, clock, random, onFailure },
+    ...{ passwords, csrf, clock, random, log, onFailure },
   };
   return [
     ...sessionOperations(forSessions),

@@ -4,12 +4,14 @@
  */
 import type * as v from 'valibot';
 import type { SessionState } from '../actors/access/session.ts';
+import type { Authorship } from '../actors/audit.ts';
 import type { Directory, UserConfig } from '../actors/directory.ts';
 import type { Principal, Transport } from '../actors/model.ts';
 import type { Micros } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import type { Permission } from './permissions.ts';
-import type { Problem } from './problem.ts';
+import type { Refusal } from './problem.ts';
+import type { Schema } from './schema/described.ts';
 
 export type { SessionState };
 
@@ -29,9 +31,6 @@ export type Needs =
   | 'integration-token'
   | 'none';
 
-// biome-ignore lint/suspicious/noExplicitAny: valibot's own way to say "some schema"
-export type Schema = v.BaseSchema<any, any, any>;
-
 export interface OperationShape<Query extends Schema | undefined, Body extends Schema | undefined> {
   /** camelCase, unique; the operationId of the API description. */
   readonly id: string;
@@ -40,6 +39,8 @@ export interface OperationShape<Query extends Schema | undefined, Body extends S
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
+  /** What the summary does not say: rules, effects, limits. Markdown. A test asks it of every operation of the API. */
+  readonly description?: string;
   readonly needs: Needs;
   /** Kind of credential demanded besides a Permission: `session` is judged before it, `user` after it (routes §7). */
   readonly credential?: 'session' | 'user';
@@ -49,6 +50,8 @@ export interface OperationShape<Query extends Schema | undefined, Body extends S
   readonly mayAlsoNeed?: readonly Permission[];
   /** Prefix of each `{…_id}`: an id of another type is 404. */
   readonly ids?: Readonly<Record<string, string>>;
+  /** What path parameters other than ids mean. */
+  readonly paths?: Readonly<Record<string, string>>;
   /** Path parameters that are one of some words; any other is 404, before anything else of the request is judged. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
   /** Other path parameters (`{name}`) are plain text. */
@@ -61,18 +64,21 @@ export interface OperationShape<Query extends Schema | undefined, Body extends S
   readonly ifMatch?: 'required' | 'optional';
   /** Commands of Alert Groups: shape (400) is judged before the Permission (403). */
   readonly validatesFirst?: true;
-  /** The Command of an Alert Group that it is: refused for want of its Permission, it is logged (§6.1). */
+  /** The Command of an Alert Group that it is: refused for want of its Permission, it is logged (alert-groups §6.1). */
   readonly command?: string;
   readonly answers: Readonly<Record<number, AnswerShape>>;
-  /** Codes of refusals besides those every operation has: `[status, type, code]`. */
-  readonly refusals?: readonly (readonly [number, string, string])[];
+  /** Codes of refusals besides those every operation of its form has: `[status, type, code]`. */
+  readonly refusals?: readonly (readonly [number, Refusal['type'], string])[];
 }
 
 export interface AnswerShape {
   readonly description: string;
   readonly schema?: Schema;
   readonly contentType?: string;
+  /** Carries the header ETag; a 201 then carries Location, too. */
   readonly etag?: true;
+  /** Further headers, by name, with what they say. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Operation<
@@ -145,7 +151,7 @@ export type Answer =
       /** Keeps the answer open and hands over its writing end; nothing else is sent. */
       readonly stream?: (output: OutputStream) => void;
     }
-  | { readonly problem: Problem };
+  | { readonly problem: Refusal };
 
 /** The writing end of an answer without an end of its own. */
 export interface OutputStream {
@@ -155,4 +161,39 @@ export interface OutputStream {
   /** Called once, whoever ended it. */
   onClosed(listener: () => void): void;
   close(): void;
+}
+
+/** Whom the Audit log names for what a call changes. @throws when the operation needs no identity */
+export function authorOf(call: Pick<Call, 'principal' | 'now' | 'address'>): Authorship {
+  return { by: call.principal(), at: call.now, address: call.address };
+}
+
+/** Entity tags: the version of a resource in quotes (api §1.6). */
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}
+
+/** Reads an If-Match header: one tag or a list, weak forms too, `*`; what cannot be read matches nothing. */
+export function parseIfMatch(header: string): IfMatch {
+  const text = header.trim();
+  if (text === '*') return { matches: () => true };
+  const tags = readTags(text);
+  return { matches: (version) => tags.includes(String(version)) };
+}
+
+/** Whether an If-None-Match header covers a strong tag given with its quotes. */
+export function noneMatchCovers(header: string | null, etag: string): boolean {
+  if (header === null) return false;
+  if (header.trim() === '*') return true;
+  return readTags(header).includes(etag.slice(1, -1));
+}
+
+function readTags(text: string): readonly string[] {
+  const tags: string[] = [];
+  for (const part of text.split(',')) {
+    const match = /^(?:W\/)?"([^"]*)"$/.exec(part.trim());
+    if (!match) return [];
+    tags.push(match[1] ?? '');
+  }
+  return tags;
 }

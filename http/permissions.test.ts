@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { otherOperations } from '../test/every-operation.ts';
 import { startHttp } from '../test/http-server.ts';
-import { isPermission } from './admission.ts';
 import type { Operation } from './operation.ts';
 import { inCatalogueOrder, PERMISSIONS, ROLE_PERMISSIONS, ROLES } from './permissions.ts';
+import { isPermission } from './request/admission.ts';
 
 /** What a request without a body or If-Match gets once it was let in. */
 const LET_IN = [200, 201, 204, 302, 400, 404, 409, 412, 422, 428, 501];

@@ -49,13 +49,15 @@ const VIEWER: readonly Permission[] = [
   'lookup-tables:read',
 ];
 
-const RESPONDER: readonly Permission[] = [
-  ...VIEWER,
+/** What people do to Alert Groups, from the UI or from a messenger. */
+export const COMMAND_PERMISSIONS: readonly Permission[] = [
   'alert-groups:acknowledge',
   'alert-groups:resolve',
   'alert-groups:snooze',
   'alert-groups:note',
 ];
+
+const RESPONDER: readonly Permission[] = [...VIEWER, ...COMMAND_PERMISSIONS];
 
 export const ROLE_PERMISSIONS: Readonly<Record<Role, ReadonlySet<Permission>>> = {
   admin: new Set(PERMISSIONS),

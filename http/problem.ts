@@ -1,5 +1,5 @@
 /** RFC 9457 problems: the closed catalogue of types and codes. */
-import type { AlertGroupRef } from './shapes.ts';
+import type { AlertGroupRef } from './schema/shapes.ts';
 
 export const PROBLEM_TYPES = {
   'validation-failed': 'Validation failed',
@@ -47,6 +47,19 @@ export interface FieldError {
   readonly column?: number;
 }
 
+/** Most field errors that an answer names. */
+export const FIELD_ERROR_LIMIT = 50;
+
+/** Longest pointer of a field error, characters; a longer one is cut and ends in an ellipsis. */
+export const POINTER_LIMIT = 256;
+
+/** Cuts a text to a number of UTF-16 code units, the ellipsis included; never inside a surrogate pair. */
+export function cutText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const isInsidePair = /[\uD800-\uDBFF]/.test(text.charAt(limit - 2));
+  return `${text.slice(0, isInsidePair ? limit - 2 : limit - 1)}…`;
+}
+
 export const FIELD_ERROR_CODES = [
   'required',
   'invalid_format',
@@ -75,26 +88,29 @@ export const FIELD_ERROR_CODES = [
 
 export type FieldErrorCode = (typeof FIELD_ERROR_CODES)[number];
 
+/** A problem that an operation answers: one that has a handler is implemented, so it never answers 501 (api §1.8). */
+export type Refusal = Problem & { readonly type: Exclude<ProblemType, 'not-implemented'> };
+
 /** A refusal as a handler answers it. */
-export function refuse(problem: Problem): { readonly problem: Problem } {
+export function refuse(problem: Refusal): { readonly problem: Refusal } {
   return { problem };
 }
 
-export function notFound(): { readonly problem: Problem } {
+export function notFound(): { readonly problem: Refusal } {
   return refuse({ status: 404, type: 'not-found' });
 }
 
 /** 422 with every field that failed. */
-export function invalid(errors: readonly FieldError[]): { readonly problem: Problem } {
+export function invalid(errors: readonly FieldError[]): { readonly problem: Refusal } {
   return refuse({ status: 422, type: 'validation-failed', errors });
 }
 
 /** 409 of the type `conflict`. */
-export function conflict(code: string, detail: string): { readonly problem: Problem } {
+export function conflict(code: string, detail: string): { readonly problem: Refusal } {
   return refuse({ status: 409, type: 'conflict', code, detail });
 }
 
-export function preconditionFailed(): { readonly problem: Problem } {
+export function preconditionFailed(): { readonly problem: Refusal } {
   return refuse({
     status: 412,
     type: 'precondition-failed',

@@ -33,9 +33,21 @@ describe('the built UI', () => {
         'cache-control': 'no-store',
         'content-security-policy':
           "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; " +
-          "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+          "worker-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
         'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
       });
+    },
+  );
+
+  test.each(['/assets', '/assets/', '/assets/.', '/.git/config', '/.DS_Store', '/assets/.DS_Store'])(
+    'no folder is listed and no hidden file is served: %s',
+    async (path) => {
+      await writeFile(join(uiFolder, 'assets', '.DS_Store'), 'main-4f2a.js');
+      const { send } = await startHttp({ uiFolder });
+      const { text } = await send('GET', path);
+      expect(text).not.toContain('4f2a');
     },
   );
 

@@ -1,13 +1,14 @@
-/** The UI's files, from memory: compressed once, strong ETags, hashed names cached for good (ui §1.1). */
+/** The files of the UI, and the runbooks as pages (ui §1.1, internal-alerts §4). */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { HtmlRenderer, type Node, Parser } from 'commonmark';
+import { readDocuments } from '../runtime/documents.ts';
 import { NOT_FOUND, problemReply } from './errors.ts';
-import { noneMatchCovers } from './etag.ts';
-import type { Reply, Request } from './exchange.ts';
-import type { HeaderList } from './headers.ts';
+import { noneMatchCovers } from './operation.ts';
+import type { HeaderList, Reply, Request } from './server/exchange.ts';
 
 /** Answers GET and HEAD of everything that is not the API. */
 export type StaticFiles = (request: Request) => Reply;
@@ -28,6 +29,13 @@ const TYPES: Readonly<Record<string, string>> = {
 const ALREADY_COMPRESSED: ReadonlySet<string> = new Set(['.png', '.ico', '.woff2']);
 const INDEX = '/index.html';
 const HASHED = '/assets/';
+const RUNBOOKS = '/runbooks/';
+
+/** A file that is made, not read from the build. */
+interface Page {
+  readonly extension: '.html' | '.css';
+  readonly bytes: Buffer;
+}
 
 type Encoding = 'br' | 'gzip' | 'identity';
 
@@ -45,17 +53,25 @@ interface StaticFile {
 /**
  * Reads the built UI. Without one, every page says how to build it (503).
  * @param base security headers of the UI
+ * @param pages further files by their paths, there without a build too; nothing else is below their folder
  */
-export async function loadStaticFiles(folder: string, base: HeaderList): Promise<StaticFiles> {
-  const files = await readFiles(folder);
+export async function loadStaticFiles(
+  folder: string,
+  base: HeaderList,
+  pages: ReadonlyMap<string, Page> = new Map(),
+): Promise<StaticFiles> {
+  const files = new Map(await readFiles(folder));
+  for (const [url, page] of pages) files.set(url, await staticFile(page.extension, 'no-cache', page.bytes));
   const index = files.get(INDEX);
-  if (!index) return () => notBuilt(base);
 
   return (request) => {
     const path = decodedPath(request.path);
     const known = path === null ? undefined : files.get(path);
     if (known) return fileReply(known, request, base);
-    if (path?.startsWith(HASHED)) return problemReply(NOT_FOUND, request.path, base);
+    if (path?.startsWith(HASHED) || path?.startsWith(RUNBOOKS)) {
+      return problemReply(NOT_FOUND, request.path, base);
+    }
+    if (!index) return notBuilt(base);
     return fileReply(index, request, base);
   };
 }
@@ -86,10 +102,16 @@ async function readFiles(folder: string): Promise<ReadonlyMap<string, StaticFile
   return files;
 }
 
+/** A hidden file is no part of a build: an editor or a file manager left it. */
+const HIDDEN = /(^|[/\\])\./;
+
 async function list(folder: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    return files.filter((file) => !HIDDEN.test(relative(folder, file)));
   } catch (error) {
     // No folder means no build, which every page will say.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
@@ -98,11 +120,13 @@ async function list(folder: string): Promise<readonly string[]> {
 }
 
 async function readStaticFile(url: string, path: string): Promise<StaticFile> {
-  const bytes = await readFile(path);
-  const extension = extname(path);
+  return staticFile(extname(path), cacheOf(url), await readFile(path));
+}
+
+async function staticFile(extension: string, cache: string, bytes: Buffer): Promise<StaticFile> {
   return {
     type: TYPES[extension] ?? 'application/octet-stream',
-    cache: cacheOf(url),
+    cache,
     variants: await variantsOf(bytes, !ALREADY_COMPRESSED.has(extension)),
   };
 }
@@ -156,4 +180,77 @@ function acceptedEncodings(header: string | null): ReadonlySet<string> {
     if (coding !== '' && !refused) accepted.add(coding);
   }
   return accepted;
+}
+
+/** The runbooks as pages of the app listener, readable without a session: whoever was woken may not have one here. */
+const RUNBOOK_INDEX = '/runbooks/';
+const STYLE = '/runbooks/runbooks.css';
+/** `SvcDown.md`; the README is for people who read the repository. */
+const RUNBOOK = /^(Svc\w+)\.md$/;
+
+const DOCUMENTS = join(import.meta.dirname, 'documents');
+
+interface Documents extends Record<string, object> {
+  /** The body is HTML. */
+  readonly page: { readonly title: string; readonly body: string };
+  readonly runbooks: { readonly names: readonly string[] };
+}
+
+const render = readDocuments<Documents>(DOCUMENTS);
+
+/**
+ * Renders every runbook of the folder: `/runbooks/<alertname>`, with or without a slash at the end, and `/runbooks/`,
+ * which lists them (internal-alerts §4). Links to other documents, which are not served, become text.
+ */
+export async function loadRunbooks(folder: string): Promise<ReadonlyMap<string, Page>> {
+  const pages = new Map<string, Page>();
+  const names: string[] = [];
+  for (const file of await filesOf(folder)) {
+    const name = RUNBOOK.exec(file)?.[1];
+    if (name === undefined) continue;
+    names.push(name);
+    const body = rendered(await readFile(join(folder, file), 'utf8'));
+    const runbook = page(render('page', { title: name, body }));
+    pages.set(`${RUNBOOK_INDEX}${name}`, runbook);
+    pages.set(`${RUNBOOK_INDEX}${name}/`, runbook);
+  }
+  if (names.length === 0) return pages;
+  const index = page(render('runbooks', { names: names.sort() }));
+  pages.set(RUNBOOK_INDEX, index);
+  pages.set(RUNBOOK_INDEX.slice(0, -1), index);
+  const style = await readFile(join(DOCUMENTS, 'runbooks.css'));
+  pages.set(STYLE, { extension: '.css', bytes: style });
+  return pages;
+}
+
+async function filesOf(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    // An image without them answers 404.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function rendered(markdown: string): string {
+  const document = new Parser().parse(markdown);
+  const walker = document.walker();
+  for (let step = walker.next(); step; step = walker.next()) {
+    if (step.node.type === 'link' && !step.entering) pointOrUnlink(step.node);
+  }
+  return new HtmlRenderer({ safe: true }).render(document);
+}
+
+function pointOrUnlink(link: Node): void {
+  const to = link.destination ?? '';
+  const name = RUNBOOK.exec(to)?.[1];
+  if (name !== undefined) link.destination = `${RUNBOOK_INDEX}${name}`;
+  if (name !== undefined || /^https?:/.test(to)) return;
+  while (link.firstChild) link.insertBefore(link.firstChild);
+  link.unlink();
+}
+
+function page(html: string): Page {
+  return { extension: '.html', bytes: Buffer.from(html) };
 }

@@ -58,7 +58,7 @@ function webhook(isHung: boolean): Reception {
     log: silentLog,
     metrics: freshMetrics(),
     isUnavailable: isAway,
-    shardOf: null,
+    shardOf: () => null,
     isClosed: () => false,
     logsInfo: false,
   });

@@ -1,17 +1,14 @@
-/** Takes one webhook in: token, size, room, write (ingestion §3). Knows nothing of the HTTP server. */
+/** Takes one webhook in: token, size, room, write (ingestion §2.3, §3). Knows nothing of the HTTP server. */
 import { hash } from 'node:crypto';
 import type { NewSnapshot } from '../../actors/feed/ports.ts';
 import type { FoundToken, IntegrationTokens } from '../../actors/integration/ports.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
-import { createRandomPool } from '../../runtime/random-pool.ts';
-import { type AcceptQueue, LOOKUP_TIMEOUT, type WriteOutcome } from './accept-queue.ts';
-import { createBodyCopies } from './body-copies.ts';
-import { LateError, within } from './deadline.ts';
+import { createRandomPool, newPublicId, type PublicId } from '../../runtime/public-id.ts';
+import { addPiece } from '../server/body-budget.ts';
+import { type AcceptQueue, LateError, LOOKUP_TIMEOUT, type WriteOutcome, within } from './accept-queue.ts';
 import type { IngestMetrics, RequestOutcome } from './metrics.ts';
-import type { SnapshotShard } from './snapshot-shard.ts';
-import { createTokenHashes, isIntegrationToken } from './token.ts';
+import type { SnapshotShard } from './parse-cache.ts';
 
 /** ingest.body_limit: 16 MiB. */
 export const BODY_LIMIT = 16 * 1024 * 1024;
@@ -46,8 +43,7 @@ export interface AcceptDeps {
   readonly log: Log;
   readonly metrics: IngestMetrics;
   readonly isUnavailable: (error: unknown) => boolean;
-  /** Null in an installation of one process: then nothing is read before the answer. */
-  readonly shardOf: SnapshotShard | null;
+  readonly shardOf: SnapshotShard;
   /** Whether the process has not begun yet, or stops: new requests are refused, those on their way are finished. */
   readonly isClosed: () => boolean;
   /** Whether `snapshot_accepted` is written at all: a line for every Snapshot. */
@@ -148,7 +144,7 @@ class OneReception implements Reception {
     else {
       this.#size += byteLength;
       queue.hold(byteLength);
-      this.#pieces.push(this.#deps.copy(piece));
+      addPiece(this.#pieces, this.#deps.copy(piece));
     }
   }
 
@@ -199,7 +195,7 @@ class OneReception implements Reception {
       body,
       bodyHash,
       contentType: storableContentType(this.#request.contentType),
-      shard: shardOf?.({ integrationId, bodyHash, body }) ?? null,
+      shard: shardOf({ integrationId, bodyHash, body }),
     };
     queue.put(snapshot, (outcome) => this.#stored(outcome, id, body.length));
   }
@@ -248,4 +244,61 @@ class OneReception implements Reception {
 function storableContentType(received: string): string | null {
   if (received === '' || received.includes('\uFFFD')) return null;
   return Buffer.byteLength(received) <= CONTENT_TYPE_LIMIT ? received : null;
+}
+
+/** Copies pieces of bodies out of memory that the server uses again. */
+
+const SLAB_BYTES = 512 * 1024;
+/** Larger pieces get memory of their own, so that little of a slab is left over. */
+const SLAB_PIECE = 32 * 1024;
+
+/**
+ * Gives copies that share slabs of memory: a buffer of its own for every body of a few kilobytes would cost more than
+ * the copy. Bodies live as long as their commit, so a slab is free soon after it is full.
+ */
+function createBodyCopies(): (piece: ArrayBuffer) => Buffer {
+  let slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+  let used = 0;
+  return (piece) => {
+    const bytes = new Uint8Array(piece);
+    if (bytes.length > SLAB_PIECE) return Buffer.from(bytes);
+    if (used + bytes.length > SLAB_BYTES) {
+      slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+      used = 0;
+    }
+    slab.set(bytes, used);
+    const copy = slab.subarray(used, used + bytes.length);
+    used += bytes.length;
+    return copy;
+  };
+}
+
+/** `svc_int_` and 32 bytes in unpadded base64url (ingestion §2.3). */
+const INTEGRATION_TOKEN = /^svc_int_[A-Za-z0-9_-]{43}$/;
+
+/** Whether a text has the form of an Integration token; anything else needs no look-up to be refused. */
+export function isIntegrationToken(text: string): boolean {
+  return INTEGRATION_TOKEN.test(text);
+}
+
+const BEARER = /^bearer +([^ ]+) *$/i;
+
+/** The credential of an `Authorization` header with the scheme Bearer, in any case; null for anything else. */
+export function bearerToken(header: string): string | null {
+  return BEARER.exec(header)?.[1] ?? null;
+}
+
+const HASHES = 1_000;
+
+/** SHA-256 of tokens; the ones a sender keeps sending are hashed once. */
+function createTokenHashes(): (token: string) => Uint8Array {
+  const hashes = new Map<string, Uint8Array>();
+  return (token) => {
+    const known = hashes.get(token);
+    if (known !== undefined) return known;
+    if (hashes.size >= HASHES) hashes.clear();
+    const hashed = hash('sha256', token, 'buffer');
+    hashes.set(token, hashed);
+    return hashed;
+  };
 }

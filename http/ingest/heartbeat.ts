@@ -4,9 +4,8 @@ import type { IntegrationTokens } from '../../actors/integration/ports.ts';
 import type { Clock, Micros } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { type AcceptQueue, LOOKUP_TIMEOUT, WRITE_TIMEOUT } from './accept-queue.ts';
-import { LateError, within } from './deadline.ts';
-import { isIntegrationToken } from './token.ts';
+import { isIntegrationToken } from './accept.ts';
+import { type AcceptQueue, LateError, LOOKUP_TIMEOUT, WRITE_TIMEOUT, within } from './accept-queue.ts';
 
 /** Where signals are kept. */
 export interface HeartbeatSignals {

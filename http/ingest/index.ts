@@ -6,21 +6,19 @@ import type { IntegrationTokens } from '../../actors/integration/ports.ts';
 import type { ActorSystem, Placement } from '../../runtime/actor/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import { createBodyPace } from '../server/inflow.ts';
 import { createAccept } from './accept.ts';
 import { createAcceptQueue } from './accept-queue.ts';
 import { createHeartbeatSignal, type HeartbeatSignals } from './heartbeat.ts';
 import type { Intake } from './intake.ts';
 import { createDirectIntake } from './intake-direct.ts';
-import { createPassingIntake } from './intake-passes.ts';
-import type { IngestMetrics } from './metrics.ts';
-import type { OtherReplicas } from './others.ts';
-import { createParseCache, type ParseCache } from './parse-cache.ts';
-import { createSnapshotReport } from './report.ts';
+import { createPassingIntake, type OtherReplicas } from './intake-passes.ts';
+import { createSnapshotReport, type IngestMetrics } from './metrics.ts';
+import { createParseCache, createSnapshotShard, largeSnapshotShard, type ParseCache } from './parse-cache.ts';
 import { registerIngest } from './routes.ts';
-import { createSnapshotShard } from './snapshot-shard.ts';
 
+export type { OtherReplicas } from './intake-passes.ts';
 export { createIngestMetrics, type IngestMetrics } from './metrics.ts';
-export type { OtherReplicas } from './others.ts';
 
 export interface IngestDeps {
   readonly tokens: IntegrationTokens;
@@ -83,12 +81,12 @@ export function createIngest(deps: IngestDeps): Ingest {
   };
   let isOpen = false;
   const isClosed = () => draining || !isOpen;
-  const shardOf = deps.others && createSnapshotShard(cache);
+  const shardOf = deps.others ? createSnapshotShard(cache) : largeSnapshotShard;
   const accept = createAccept({ ...deps, queue: acceptQueue, isClosed, shardOf });
   const signal = createHeartbeatSignal({ ...deps, queue: acceptQueue, isClosed });
 
   return {
-    register: (app) => registerIngest(app, { accept, signal, isDraining }),
+    register: (app) => registerIngest(app, { accept, signal, isDraining, pace: createBodyPace(clock) }),
     open() {
       isOpen = true;
     },

@@ -1,19 +1,24 @@
 import { hash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { LARGE_BODY } from '../../actors/feed/body.ts';
 import type { SnapshotReceived } from '../../actors/feed/messages.ts';
 import type { FailedSnapshot, QueuedSnapshot, SnapshotQueue } from '../../actors/feed/ports.ts';
 import { UnavailableError } from '../../runtime/actor/index.ts';
 import { SECOND } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
-import { newPublicId } from '../../runtime/public-id.ts';
+import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import type { StoredSnapshot } from './accept-queue.ts';
 import { AwayError, createHandClock, freshMetrics, type HandClock, INTEGRATION } from './ingest.fixture.ts';
 import type { Intake } from './intake.ts';
 import { createDirectIntake } from './intake-direct.ts';
-import { createParseCache } from './parse-cache.ts';
+import { createParseCache, largeSnapshotShard } from './parse-cache.ts';
+
+const OTHER_INTEGRATION = 'NT0000000000CD' as PublicId;
 
 /** The queue's table and the engine, in memory. */
-class World implements Pick<SnapshotQueue, 'page' | 'bodies' | 'fail'> {
+class World
+  implements Pick<SnapshotQueue, 'page' | 'body' | 'bodies' | 'fail' | 'beginAttempt' | 'forgetAttempt'>
+{
   rows: StoredSnapshot[] = [];
   delivered: { seq: number; feed: string }[] = [];
   refused: number[] = [];
@@ -21,12 +26,17 @@ class World implements Pick<SnapshotQueue, 'page' | 'bodies' | 'fail'> {
   pages = 0;
   depth = 0;
   isAway = false;
+  areBodiesAway = false;
+  /** How often bodies were asked for. */
+  reads = 0;
   /** Leaves what is delivered unsettled until told. */
   holds = false;
   /** The feeds are in nobody's care. */
   refuses = false;
+  /** The engine gives every Snapshot up. */
+  breaks = false;
   /** Delivered and held, for {@link loseFeeds}. */
-  #held: ((error: Error) => void)[] = [];
+  #held: { go(): void; fail(error: Error): void }[] = [];
   readonly #listeners = new Set<() => void>();
   #changes: (() => void)[] = [];
 
@@ -37,7 +47,13 @@ class World implements Pick<SnapshotQueue, 'page' | 'bodies' | 'fail'> {
     const page = this.rows.filter(({ seq }) => seq > after).slice(0, limit);
     return page.map(({ body, ...row }) => ({ ...row, sizeBytes: body.length }));
   }
+  async body(wanted: QueuedSnapshot): Promise<Buffer | null> {
+    return (await this.bodies([wanted])).get(wanted.bodyHash) ?? null;
+  }
   async bodies(wanted: readonly QueuedSnapshot[]): Promise<Map<string, Buffer>> {
+    this.reads += 1;
+    this.#changed();
+    if (this.areBodiesAway) throw new AwayError();
     const hashes = new Set(wanted.map(({ bodyHash }) => bodyHash));
     const found = this.rows.filter(({ bodyHash }) => hashes.has(bodyHash));
     return new Map(found.map(({ bodyHash, body }) => [bodyHash, body]));
@@ -46,6 +62,16 @@ class World implements Pick<SnapshotQueue, 'page' | 'bodies' | 'fail'> {
     for (const failure of failures) this.#remove(failure.seq);
     this.failed.push(...failures);
     this.#changed();
+  }
+  /** By number. */
+  attempts = new Map<number, number>();
+  async beginAttempt(seq: number): Promise<number> {
+    const attempts = (this.attempts.get(seq) ?? 0) + 1;
+    this.attempts.set(seq, attempts);
+    return attempts;
+  }
+  async forgetAttempt(seq: number): Promise<void> {
+    this.attempts.set(seq, (this.attempts.get(seq) ?? 0) - 1);
   }
   readonly system = {
     deliver: async ({ key }: { key: string }, message: object): Promise<void> => {
@@ -57,8 +83,10 @@ class World implements Pick<SnapshotQueue, 'page' | 'bodies' | 'fail'> {
       }
       this.delivered.push({ seq, feed: key });
       this.#changed();
-      if (this.holds) return new Promise((_, reject) => this.#held.push(reject));
+      if (this.breaks) throw new Error('value\0 out of range');
+      if (this.holds) await new Promise<void>((go, fail) => this.#held.push({ go, fail }));
       this.#remove(seq);
+      this.#changed();
     },
     backlog: () => this.depth,
   };
@@ -73,7 +101,14 @@ class World implements Pick<SnapshotQueue, 'page' | 'bodies' | 'fail'> {
     this.refuses = true;
     this.holds = false;
     for (const listener of this.#listeners) listener();
-    for (const reject of this.#held.splice(0)) reject(new UnavailableError('elsewhere'));
+    for (const { fail } of this.#held.splice(0)) fail(new UnavailableError('elsewhere'));
+  }
+  /** The engine sets aside what it holds. */
+  giveUpHeld(error: Error): void {
+    for (const { fail } of this.#held.splice(0)) fail(error);
+  }
+  settleHeld(): void {
+    for (const { go } of this.#held.splice(0)) go();
   }
   regainFeeds(): void {
     this.refuses = false;
@@ -95,8 +130,11 @@ let clock: HandClock;
 let world: World;
 let intake: Intake;
 let seq: number;
+/** Large ones are as an earlier release stored them. */
+let areFeedsUnknown: boolean;
 
 beforeEach(() => {
+  areFeedsUnknown = false;
   clock = createHandClock();
   world = new World();
   intake = newIntake();
@@ -115,23 +153,24 @@ function newIntake(): Intake {
   });
 }
 
-/** Stores Snapshots, as the accept path does before it tells the intake. */
+/**
+ * Stores Snapshots as the accept path does before it tells the intake. Texts name groups: those with L are large, l2 is a
+ * small one of the group L2, and `K1 of B` is from another Integration.
+ */
 function store(...texts: string[]): StoredSnapshot[] {
   const stored = texts.map((text) => {
-    const isGroup = text.startsWith('K');
+    const group = /^([KLl]\d+)(?: of B)?$/.exec(text)?.[1];
+    const pad = text.startsWith('L') ? ' '.repeat(LARGE_BODY) : '';
     const body = Buffer.from(
-      isGroup ? JSON.stringify({ groupKey: text, status: 'firing', alerts: [] }) : text,
+      group ? JSON.stringify({ groupKey: group.toUpperCase(), status: 'firing', alerts: [] }) + pad : text,
     );
+    const integrationId = text.endsWith(' of B') ? OTHER_INTEGRATION : INTEGRATION;
+    const bodyHash = hash('sha256', body);
     seq += 1;
     return {
-      seq,
-      id: newPublicId('SS'),
-      integrationId: INTEGRATION,
-      receivedAt: clock.now(),
-      body,
-      bodyHash: hash('sha256', body),
+      ...{ seq, id: newPublicId('SS'), integrationId, receivedAt: clock.now(), body, bodyHash },
       contentType: null,
-      shard: null,
+      shard: areFeedsUnknown ? null : largeSnapshotShard({ integrationId, body, bodyHash }),
     };
   });
   world.rows.push(...stored);
@@ -222,6 +261,17 @@ describe('the intake of a single process', () => {
     await world.until(() => world.failed.length === 1);
     expect(world.failed[0]).toMatchObject({ seq: 1, error: 'body: not JSON' });
     expect(seqs()).toEqual([2]);
+  });
+
+  it('fails what the engine gives up, with the reason, and never hands it on again', async () => {
+    await started();
+    world.breaks = true;
+    intake.accepted(store('K1'));
+    await world.until(() => world.failed.length === 1);
+    expect(world.failed).toMatchObject([{ seq: 1, error: 'processing: value\uFFFD out of range' }]);
+    clock.advance(31 * SECOND);
+    await macrotask();
+    expect(seqs()).toEqual([1]);
   });
 
   it('tries again with pauses while the database is away', async () => {
@@ -426,5 +476,179 @@ describe('what was committed together with something else', () => {
     clock.advance(SECOND);
     await world.until(() => world.delivered.length === 2);
     expect(seqs()).toEqual([2, 1]);
+  });
+});
+
+describe('large bodies', () => {
+  it('are processed one at a time, each with its attempt counted before', async () => {
+    await started();
+    world.holds = true;
+    intake.accepted(store('L1', 'L2'));
+    await world.until(() => world.delivered.length === 1);
+    await macrotask();
+    expect(seqs()).toEqual([1]);
+    expect([...world.attempts]).toEqual([[1, 1]]);
+    world.settleHeld();
+    await world.until(() => world.delivered.length === 2);
+    expect(seqs()).toEqual([1, 2]);
+    expect([...world.attempts]).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
+  });
+
+  it('share no read with an empty one after them', async () => {
+    await started();
+    intake.accepted(store('L1', ''));
+    await world.until(() => world.rows.length === 0);
+    expect(seqs()).toEqual([1]);
+    expect(world.failed.map((failure) => failure.seq)).toEqual([2]);
+    expect(world.reads).toBe(2);
+  });
+
+  it('count no attempt while the database does not give them', async () => {
+    world.areBodiesAway = true;
+    await started();
+    intake.accepted(store('L1'));
+    for (let read = 1; read <= 5; read++) {
+      await world.until(() => world.reads === read);
+      await macrotask();
+      clock.advance(2 ** (read - 1) * SECOND);
+    }
+    world.areBodiesAway = false;
+    await world.until(() => world.reads === 6);
+    clock.advance(60 * SECOND);
+    await world.until(() => world.delivered.length === 1);
+    expect(world.failed).toEqual([]);
+  });
+
+  /** L1 is under way, L2 waits for it. */
+  async function oneUnderWayAnotherWaits(...behind: string[]): Promise<void> {
+    await started();
+    world.holds = true;
+    intake.accepted(store('L1', 'L2', ...behind));
+    await world.until(() => seqs().includes(1));
+    await macrotask();
+    world.holds = false;
+  }
+
+  it('that have to wait hold back their own feed only, in a page and afterwards', async () => {
+    await oneUnderWayAnotherWaits('K1 of B', 'l2', 'K1', 'L3', 'l3');
+    expect(seqs().sort()).toEqual([1, 3, 5]);
+    intake.accepted(store('l2', 'K1', 'K1 of B', 'l1', 'not json'));
+    await macrotask();
+    expect(seqs().slice(3)).toEqual([9, 10, 11]);
+    expect(world.failed.map((failure) => failure.seq)).toEqual([12]);
+    world.settleHeld();
+    await world.until(() => world.rows.length === 0);
+    const after = seqs().slice(6);
+    expect(after.filter((each) => [2, 4, 8].includes(each))).toEqual([2, 4, 8]);
+    expect(after.filter((each) => [6, 7].includes(each))).toEqual([6, 7]);
+    await macrotask();
+    intake.accepted(store('l2'));
+    expect(seqs().at(-1)).toBe(13);
+  });
+
+  it('of feeds that are not known hold back their Integration only', async () => {
+    areFeedsUnknown = true;
+    await oneUnderWayAnotherWaits('K1 of B', 'K1', 'L1 of B', 'K2 of B');
+    expect(seqs().sort()).toEqual([1, 3]);
+    world.settleHeld();
+    await world.until(() => world.rows.length === 0);
+    expect(seqs().slice(2)).toEqual([2, 4, 5, 6]);
+  });
+
+  it('keep those of other feeds waiting for 10 s at most, and their own feed until they are settled', async () => {
+    await oneUnderWayAnotherWaits('L1', 'l1', 'L2', 'l2');
+    clock.advance(9 * SECOND);
+    await macrotask();
+    expect(seqs()).toEqual([1]);
+    world.holds = true;
+    clock.advance(SECOND);
+    await world.until(() => world.delivered.length === 2);
+    clock.advance(40 * SECOND);
+    await macrotask();
+    expect(seqs()).toEqual([1, 2]);
+    world.holds = false;
+    world.settleHeld();
+    await world.until(() => world.rows.length === 0);
+    expect(seqs()).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('that wait are begun in order by the next process', async () => {
+    await oneUnderWayAnotherWaits('l2', 'K1');
+    world.delivered = [];
+    intake.stop();
+    intake = newIntake();
+    intake.start();
+    await world.until(() => world.delivered.length === 4);
+    expect(seqs().filter((each) => [2, 3].includes(each))).toEqual([2, 3]);
+  });
+
+  it('that wait are begun once the database is back', async () => {
+    await oneUnderWayAnotherWaits('l2');
+    world.isAway = true;
+    const before = world.pages;
+    world.settleHeld();
+    await world.until(() => world.pages > before);
+    await macrotask();
+    intake.accepted(store('l2'));
+    expect(seqs()).toEqual([1]);
+    world.isAway = false;
+    clock.advance(SECOND);
+    await world.until(() => world.rows.length === 0);
+    expect(seqs()).toEqual([1, 2, 3, 4]);
+  });
+
+  it('that wait are begun when the one before is given up', async () => {
+    await oneUnderWayAnotherWaits('l2');
+    world.giveUpHeld(new Error('given up'));
+    await world.until(() => world.rows.length === 0);
+    expect(seqs()).toEqual([1, 2, 3]);
+    expect(world.failed.map((failure) => failure.seq)).toEqual([1]);
+  });
+
+  it('that wait keep their place when the feeds are lost and won', async () => {
+    await oneUnderWayAnotherWaits('l2', 'K1');
+    world.loseFeeds();
+    await macrotask();
+    intake.accepted(store('l2'));
+    world.regainFeeds();
+    await world.until(() => world.rows.length === 0);
+    const ofL2 = seqs().filter((each) => [2, 3, 5].includes(each));
+    expect(ofL2).toEqual([2, 3, 5]);
+    expect(seqs().filter((each) => each === 1)).toHaveLength(2);
+  });
+
+  it('are set aside once the process ended three times while they were processed', async () => {
+    for (let start = 1; start <= 3; start++) {
+      world.holds = true;
+      intake = newIntake();
+      if (start === 1) store('L1');
+      intake.start();
+      await world.until(() => world.delivered.length === start);
+    }
+    intake = newIntake();
+    intake.start();
+    await world.until(() => world.failed.length === 1);
+    expect(world.failed[0]?.error).toBe(
+      'processing: the service ended 3 times while it processed this Snapshot',
+    );
+    expect(world.delivered).toHaveLength(3);
+  });
+
+  it('are tried again without a count when the feeds gave them back', async () => {
+    await started();
+    for (let round = 1; round <= 5; round++) {
+      world.holds = true;
+      if (round === 1) intake.accepted(store('L1'));
+      await world.until(() => world.delivered.length === round);
+      world.loseFeeds();
+      await macrotask();
+      world.regainFeeds();
+    }
+    world.holds = false;
+    await world.until(() => world.rows.length === 0);
+    expect(world.failed).toEqual([]);
   });
 });

@@ -7,29 +7,42 @@
  * A sweep now and then finds what a write without an answer stored after all. What the engine and saves commit as
  * Snapshots (Internal alerts) may have lower numbers than what was handed on: they say so, and are looked for at once.
  *
+ * A large Snapshot that waits for another, and what must not overtake it, stay in the database (`queued-bodies.ts`): the
+ * queue is read again from its beginning when it may begin.
+ *
  * When this process loses its feeds, handing on stops and goes back to the oldest Snapshot they gave back. It goes on
  * when placement changes, or after a pause.
  */
 import type { QueuedSnapshot, SnapshotQueue } from '../../actors/feed/ports.ts';
 import type { ParsedBody } from '../../actors/feed/snapshot.ts';
 import type { Placement } from '../../runtime/actor/index.ts';
-import { createHandOn, type HandOnDeps } from './hand-on.ts';
-import { type Arrived, type Intake, PAGE_SNAPSHOTS } from './intake.ts';
+import type { StoredSnapshot } from './accept-queue.ts';
+import {
+  type Arrived,
+  BEHIND_PAUSE,
+  createHandOn,
+  createPauses,
+  type HandOnDeps,
+  type Intake,
+  PAGE_SNAPSHOTS,
+  pause,
+  SWEEP_INTERVAL,
+  UnderWay,
+} from './intake.ts';
 import type { ParseCache } from './parse-cache.ts';
-import { BEHIND_PAUSE, createPauses, pause, SWEEP_INTERVAL } from './pauses.ts';
-import { createReadQueued } from './queued-bodies.ts';
-import { UnderWay } from './under-way.ts';
+import { createReadQueued, isHeldBack, isLarge, LargeBodies } from './queued-bodies.ts';
 
 export interface DirectIntakeDeps extends HandOnDeps {
   readonly placement: Pick<Placement, 'onChange'>;
-  readonly queue: Pick<SnapshotQueue, 'page' | 'bodies' | 'fail'>;
+  readonly queue: Pick<SnapshotQueue, 'page' | 'body' | 'bodies' | 'fail' | 'beginAttempt' | 'forgetAttempt'>;
   readonly cache: ParseCache;
 }
 
 export function createDirectIntake(deps: DirectIntakeDeps): Intake {
   const { placement, queue, cache, clock, log } = deps;
   const feeds = createHandOn(deps);
-  const readQueued = createReadQueued(deps);
+  const large = new LargeBodies(deps, lookEverywhere);
+  const readQueued = createReadQueued({ ...deps, large, isStopped: () => mode === 'stopped' });
   const underWay = new UnderWay();
   /** Everything up to here was handed on, and is settled or under way unless a sweep has to find it. */
   let handedOn = 0;
@@ -69,13 +82,13 @@ export function createDirectIntake(deps: DirectIntakeDeps): Intake {
       if (mode === 'reading') notePassed(snapshots.map(({ seq }) => seq));
       if (mode !== 'direct') return;
       for (const snapshot of snapshots) {
-        if (feeds.isBehind()) {
+        if (feeds.isBehind() || isLarge(snapshot.body.length)) {
           readQueue();
           return;
         }
         // A page that was read after their commit may have shown them before they were told of.
         if (snapshot.seq <= handedOn) notePassed([snapshot.seq]);
-        else handOn(snapshot, cache.read(snapshot.bodyHash, snapshot.body));
+        else handOnUnlessHeld(snapshot);
       }
       if (isLookDue) readQueue();
     },
@@ -85,6 +98,31 @@ export function createDirectIntake(deps: DirectIntakeDeps): Intake {
     poke: () => undefined,
   };
 
+  function handOnUnlessHeld(snapshot: StoredSnapshot): void {
+    const parsed = cache.read(snapshot.bodyHash, snapshot.body);
+    if (isHeldBack(large, snapshot, parsed)) handedOn = snapshot.seq;
+    else handOn(snapshot, parsed);
+  }
+
+  /** A large one. Whatever goes back meanwhile may have to come before it. */
+  function handOnOnceRead(queued: QueuedSnapshot, read: Promise<ParsedBody | null>): void {
+    const { seq } = queued;
+    const begun = setbacks;
+    underWay.add(seq);
+    handedOn = Math.max(handedOn, seq);
+    void read.then((parsed) => {
+      if (parsed !== null && mode !== 'stopped' && setbacks === begun) {
+        handOn(queued, parsed);
+        large.handedOn(seq);
+        return;
+      }
+      large.hold(queued);
+      large.givenBack(seq);
+      underWay.givenBack(seq);
+      if (mode !== 'stopped') lookEverywhere();
+    });
+  }
+
   function handOn(arrived: Arrived, parsed: ParsedBody): void {
     const { seq, id } = arrived;
     handedOn = Math.max(handedOn, seq);
@@ -92,15 +130,16 @@ export function createDirectIntake(deps: DirectIntakeDeps): Intake {
     void feeds.handOn(arrived, parsed).then((end) => {
       if (end.kind === 'settled') {
         underWay.settled(seq);
+        large.settled(seq);
         refusals.reset();
         return;
       }
+      large.givenBack(seq);
       underWay.givenBack(seq);
       // The next process hands it on again.
       if (mode === 'stopped') return;
       log('snapshot_processing_interrupted', { stored_snapshot: id, error: String(end.error) });
-      // A defect: a sweep tries it again.
-      if (end.kind === 'refused') goBackTo(seq);
+      goBackTo(seq);
     });
   }
 
@@ -186,6 +225,7 @@ export function createDirectIntake(deps: DirectIntakeDeps): Intake {
   /** Between two pages, so that everything stored by then is found here or by the next page. */
   async function lookBack(): Promise<void> {
     isLookDue = false;
+    large.release(() => true);
     const begun = setbacks;
     const past = handedOn;
     try {
@@ -198,6 +238,8 @@ export function createDirectIntake(deps: DirectIntakeDeps): Intake {
         after = page.length < PAGE_SNAPSHOTS ? past : (page.at(-1)?.seq ?? past);
         while (feeds.isBehind() && mode === 'reading') await pause(clock, BEHIND_PAUSE);
       }
+      // What was not reached may be what others have to wait for.
+      if (setbacks !== begun) isLookDue = true;
     } catch (error) {
       isLookDue = true;
       throw error;
@@ -207,9 +249,9 @@ export function createDirectIntake(deps: DirectIntakeDeps): Intake {
   /** Hands on the Snapshots of a page but those that are under way. Stops at a setback since `begun`. */
   async function handOnAll(page: readonly QueuedSnapshot[], begun: number): Promise<void> {
     const idle = page.filter(({ seq }) => !underWay.has(seq));
-    for await (const chunk of readQueued(idle)) {
+    for await (const chunk of readQueued(idle, handOnOnceRead)) {
       if (mode === 'stopped' || setbacks !== begun) return;
-      for (const [queued, parsed] of chunk) handOn(queued, parsed);
+      for (const [queued, parsed] of chunk) if (!isHeldBack(large, queued, parsed)) handOn(queued, parsed);
     }
   }
 

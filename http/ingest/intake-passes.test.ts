@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SECOND } from '../../runtime/clock.ts';
 import { createHandClock, type HandClock } from './ingest.fixture.ts';
-import { ALL, annAndBob, Cluster, K1, OTHER, settled, shardOfGroup } from './replicas.fixture.ts';
+import { ALL, annAndBob, Cluster, K1, OTHER, settled, shardOfGroup, WITHOUT_K1 } from './replicas.fixture.ts';
 
 let clock: HandClock;
 let cluster: Cluster;
@@ -165,7 +165,7 @@ describe('a call that is lost', () => {
   it('is not waited for while a replica that is not heard lives: every second the shards are read', async () => {
     const { bob } = await annAndBob(cluster);
     cluster.losesCalls = true;
-    cluster.mirrors = true;
+    cluster.hasIsolated = true;
     bob.accept('K1');
     await settled();
     clock.advance(SECOND);
@@ -266,5 +266,63 @@ describe('an intake that is held back', () => {
     ann.intake.uncertain();
     await settled();
     expect(cluster.deliveries).toEqual(['1 by ann']);
+  });
+});
+
+describe('large bodies among several replicas', () => {
+  it('that wait hold back their own feed only, and are begun in order once they may be', async () => {
+    const ann = cluster.add('ann', ALL);
+    ann.holds = true;
+    ann.accept('large K1', `large ${OTHER}`, OTHER, 'K1', 'K9');
+    await settled();
+    expect(cluster.seqs.sort()).toEqual([1, 4, 5]);
+    ann.accept(OTHER, 'K1');
+    await settled();
+    expect(cluster.seqs.slice(3)).toEqual([7]);
+    ann.settleHeld();
+    await settled();
+    expect(cluster.seqs.slice(4)).toEqual([2, 3, 6]);
+  });
+
+  it('that wait are begun when the shard of the one before moves away, and follow their own shard', async () => {
+    const ann = cluster.add('ann', ALL);
+    const bob = cluster.add('bob', []);
+    ann.holds = true;
+    ann.accept('large K1', `large ${OTHER}`, OTHER, 'large K1');
+    await settled();
+    ann.own(WITHOUT_K1);
+    ann.giveBackHeld();
+    bob.own([K1]);
+    await settled();
+    expect(cluster.deliveries.slice(0, 1)).toEqual(['1 by ann']);
+    expect(cluster.deliveries.slice(1).sort()).toEqual(['1 by bob', '2 by ann', '3 by ann', '4 by bob']);
+  });
+
+  it('that wait are begun once the database is back', async () => {
+    const ann = cluster.add('ann', ALL);
+    ann.holds = true;
+    ann.accept('large K1', `large ${OTHER}`, OTHER);
+    await settled();
+    cluster.queue.isAway = true;
+    ann.settleHeld();
+    await settled();
+    expect(cluster.seqs).toEqual([1]);
+    cluster.queue.isAway = false;
+    clock.advance(SECOND);
+    await settled();
+    expect(cluster.seqs).toEqual([1, 2, 3]);
+  });
+
+  it('without a shard are sorted and begun, and hold up nothing for ever', async () => {
+    const ann = cluster.add('ann', ALL);
+    ann.holds = true;
+    ann.accept('large K1');
+    await settled();
+    cluster.queue.store(`large ${OTHER}`, null);
+    cluster.queue.store('K2', null);
+    clock.advance(30 * SECOND);
+    await settled();
+    await settled();
+    expect(cluster.seqs).toEqual([1, 2, 3]);
   });
 });

@@ -1,5 +1,6 @@
 /** Several replicas over one queue in memory, for the tests of the intake that reads in passes. */
 import { hash } from 'node:crypto';
+import { LARGE_BODY } from '../../actors/feed/body.ts';
 import type { SnapshotReceived } from '../../actors/feed/messages.ts';
 import type { FailedSnapshot, QueuedSnapshot, ShardPage, ShardRange } from '../../actors/feed/ports.ts';
 import { type Address, type ShardEpoch, shardOf, UnavailableError } from '../../runtime/actor/index.ts';
@@ -8,13 +9,14 @@ import { newPublicId } from '../../runtime/public-id.ts';
 import type { StoredSnapshot } from './accept-queue.ts';
 import { AwayError, freshMetrics, type HandClock, INTEGRATION } from './ingest.fixture.ts';
 import { createPassingIntake, type PassingIntakeDeps } from './intake-passes.ts';
-import { createParseCache, type ParseCache } from './parse-cache.ts';
-import { createSnapshotShard, shardOfBody } from './snapshot-shard.ts';
+import { createParseCache, createSnapshotShard, type ParseCache, shardOfBody } from './parse-cache.ts';
 
-/** A body of the group of that name; anything that does not begin with K is no Snapshot. */
+/** A body of the group of that name; `large K1` is a large one of K1, and anything else is no Snapshot. */
 export function bodyOf(text: string): Buffer {
-  if (!text.startsWith('K')) return Buffer.from(text);
-  return Buffer.from(JSON.stringify({ groupKey: text, status: 'firing', alerts: [] }));
+  const [, large, groupKey] = /^(large )?(K.*)$/.exec(text) ?? [];
+  if (groupKey === undefined) return Buffer.from(text);
+  const pad = large === undefined ? '' : ' '.repeat(LARGE_BODY);
+  return Buffer.from(JSON.stringify({ groupKey, status: 'firing', alerts: [] }) + pad);
 }
 
 /** The shard of a group of {@link INTEGRATION}. */
@@ -34,6 +36,12 @@ export class SharedQueue {
   readonly asked: (readonly number[])[] = [];
   bodiesRead = 0;
   readonly #uncommitted = new Set<number>();
+
+  async beginAttempt(): Promise<number> {
+    return 1;
+  }
+
+  async forgetAttempt(): Promise<void> {}
 
   store(text: string, shard: number | null, isCommitted = true): StoredSnapshot {
     const body = bodyOf(text);
@@ -85,6 +93,9 @@ export class SharedQueue {
     const wanted = new Map(places.map(({ seq, shard }) => [seq, shard]));
     this.rows = this.rows.map((row) => ({ ...row, shard: wanted.get(row.seq) ?? row.shard }));
   }
+  async body(wanted: QueuedSnapshot): Promise<Buffer | null> {
+    return (await this.bodies([wanted])).get(wanted.bodyHash) ?? null;
+  }
   async bodies(wanted: readonly QueuedSnapshot[]): Promise<Map<string, Buffer>> {
     this.bodiesRead += 1;
     const hashes = new Set(wanted.map(({ bodyHash }) => bodyHash));
@@ -99,7 +110,7 @@ export class SharedQueue {
   }
 }
 
-function queuedOf({ body, shard: _, contentType: _type, ...row }: StoredSnapshot): QueuedSnapshot {
+function queuedOf({ body, contentType: _type, ...row }: StoredSnapshot): QueuedSnapshot {
   return { ...row, sizeBytes: body.length };
 }
 
@@ -118,7 +129,7 @@ export class Cluster {
   readonly clock: HandClock;
   isUp = true;
   /** A replica lives that is not heard. */
-  mirrors = false;
+  hasIsolated = false;
   /** Calls get lost without anybody knowing. */
   losesCalls = false;
   readonly stateListeners = new Set<(isUp: boolean) => void>();
@@ -191,7 +202,7 @@ export class Replica {
           this.calls.push(shards);
           cluster.call(shards);
         },
-        mirrors: () => cluster.mirrors,
+        hasIsolated: () => cluster.hasIsolated,
         signals: {
           get isUp() {
             return cluster.isUp;

@@ -1,7 +1,7 @@
 /** Three replicas on one database, their shards moving and calls getting lost while senders go on. */
 import { hash } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { feedKey, groupKeyHash } from '../../actors/feed/feed-key.ts';
+import { feedKey, groupKeyHash } from '../../actors/feed/identity.ts';
 import { feedAddress, type SnapshotReceived } from '../../actors/feed/messages.ts';
 import type { NewSnapshot } from '../../actors/feed/ports.ts';
 import {
@@ -14,20 +14,19 @@ import {
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { newPublicId } from '../../runtime/public-id.ts';
-import { connect } from '../../storage/connection.ts';
-import type { Sql } from '../../storage/records.ts';
-import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
-import { newSnapshot, useSnapshotPartitions } from '../../storage/snapshots.fixture.ts';
-import { createSnapshotQueue } from '../../storage/snapshots.ts';
-import { countWaitingSnapshots } from '../../storage/waiting-snapshots.ts';
+import { countWaitingSnapshots } from '../../storage/engine/backlog.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
+import { createSnapshotQueue } from '../../storage/snapshots/queue.ts';
+import { newSnapshot, useSnapshotPartitions } from '../../storage/snapshots/snapshots.fixture.ts';
+import { createSnapshotWriter } from '../../storage/snapshots/writer.ts';
 import { until } from '../../test/harness/until.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { type AcceptQueue, createAcceptQueue } from './accept-queue.ts';
 import { freshMetrics, INTEGRATION, isAway } from './ingest.fixture.ts';
 import type { Intake } from './intake.ts';
 import { createPassingIntake } from './intake-passes.ts';
-import { createParseCache } from './parse-cache.ts';
-import { createSnapshotShard, type SnapshotShard } from './snapshot-shard.ts';
+import { createParseCache, createSnapshotShard, type SnapshotShard } from './parse-cache.ts';
 
 const database = useDatabase();
 useSnapshotPartitions(database);
@@ -152,7 +151,7 @@ function startReplica(name: string): Replica {
     placement,
     queue: createSnapshotQueue(database.sql()),
     cache,
-    others: { call, signals: { isUp: true, onState: () => () => undefined }, mirrors: () => false },
+    others: { call, signals: { isUp: true, onState: () => () => undefined }, hasIsolated: () => false },
     clock: hastyClock,
     log: silentLog,
     metrics: freshMetrics(),

@@ -3,7 +3,7 @@
 import { App, type us_listen_socket, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { feedKey, groupKeyHash } from '../../actors/feed/feed-key.ts';
+import { feedKey, groupKeyHash } from '../../actors/feed/identity.ts';
 import { feedAddress } from '../../actors/feed/messages.ts';
 import { shardOf } from '../../runtime/actor/index.ts';
 import { systemClock } from '../../runtime/clock.ts';
@@ -47,8 +47,11 @@ async function listen(others: OtherReplicas | null, isOpen = true): Promise<void
       pageOf: async () => ({ snapshots: [], drawn: 0 }),
       unsorted: async () => [],
       sort: async () => undefined,
+      body: async () => null,
       bodies: async () => new Map(),
       fail: async () => undefined,
+      beginAttempt: async () => 1,
+      forgetAttempt: async () => undefined,
     },
     system: { deliver: async () => undefined, backlog: () => 0 },
     placement: { onChange: () => () => undefined, owned: () => [], epochOf: () => null },
@@ -264,7 +267,7 @@ describe('POST /api/v1/ingest at one of several replicas', () => {
     const calls: (readonly number[])[] = [];
     called = calls;
     const up = { isUp: true, onState: () => () => undefined };
-    await listen({ signals: up, mirrors: () => false, call: (shards) => void calls.push(shards) });
+    await listen({ signals: up, hasIsolated: () => false, call: (shards) => void calls.push(shards) });
   });
 
   const group = (alerts: string) => `{"groupKey":"K","status":"firing","alerts":${alerts}}`;

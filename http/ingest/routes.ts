@@ -1,14 +1,22 @@
-/** The ingest listener's own paths on uWebSockets.js (ingestion §3, §12). */
+/** The sockets of the ingest listener, and its prepared answers (ingestion §3, §12). */
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
-import { hasBrokenLength, refuseFraming } from '../framing.ts';
-import type { Accept, Reception } from './accept.ts';
-import { HEARTBEAT_ANSWERS, INGEST_ANSWERS, NOT_FOUND, send } from './answers.ts';
+import { PROBLEM_TYPES, type ProblemType } from '../problem.ts';
+import {
+  type BodyPace,
+  type Framing,
+  framingOf,
+  type Inflow,
+  openInflow,
+  refuseFraming,
+} from '../server/inflow.ts';
+import { type Accept, bearerToken } from './accept.ts';
 import type { HeartbeatSignal } from './heartbeat.ts';
-import { bearerToken } from './token.ts';
+import type { RequestOutcome } from './metrics.ts';
 
 export interface IngestRouteDeps {
   readonly accept: Accept;
   readonly signal: HeartbeatSignal;
+  readonly pace: BodyPace;
   /** Whether the process stops: every answer then ends its connection, so that senders go elsewhere. */
   readonly isDraining: () => boolean;
 }
@@ -19,100 +27,195 @@ const TOKEN_PARAMETER = '{ingest_token}';
 
 /** Adds the paths to an app; every other path is the caller's. */
 export function registerIngest(app: TemplatedApp, deps: IngestRouteDeps): void {
+  const framed = (handle: Handle) => (res: HttpResponse, req: HttpRequest) => {
+    const framing = framingOf(req);
+    // Nothing of a request is taken whose end is unclear: the one case that is answered 400.
+    if (!framing) refuseFraming(res);
+    else handle(openDelivery(deps, res, framing), req);
+  };
   app.post(
     INGEST,
-    framed((res, req) => receive(deps, res, req, INGEST, bearerToken(req.getHeader('authorization')))),
+    framed((delivery, req) =>
+      receive(deps, delivery, req, INGEST, bearerToken(req.getHeader('authorization'))),
+    ),
   );
   app.post(
     `${INGEST}/:token`,
-    framed((res, req) =>
-      receive(deps, res, req, `${INGEST}/${TOKEN_PARAMETER}`, req.getParameter(0) || null),
+    framed((delivery, req) =>
+      receive(deps, delivery, req, `${INGEST}/${TOKEN_PARAMETER}`, req.getParameter(0) || null),
     ),
   );
   for (const method of ['get', 'post'] as const) {
     app[method](
       HEARTBEAT,
-      framed((res, req) => signal(deps, res, HEARTBEAT, bearerToken(req.getHeader('authorization')))),
+      framed((delivery, req) =>
+        signal(deps, delivery, HEARTBEAT, bearerToken(req.getHeader('authorization'))),
+      ),
     );
     app[method](
       `${HEARTBEAT}/:token`,
-      framed((res, req) => signal(deps, res, `${HEARTBEAT}/${TOKEN_PARAMETER}`, req.getParameter(0) || null)),
+      framed((delivery, req) =>
+        signal(deps, delivery, `${HEARTBEAT}/${TOKEN_PARAMETER}`, req.getParameter(0) || null),
+      ),
     );
   }
   for (const path of [INGEST, `${INGEST}/*`, HEARTBEAT, `${HEARTBEAT}/*`]) {
     app.any(
       path,
-      framed((res) => notFound(deps, res)),
+      framed((delivery) => delivery.answer(NOT_FOUND)),
     );
   }
 }
 
-type Handle = (res: HttpResponse, req: HttpRequest) => void;
+type Handle = (delivery: Delivery, req: HttpRequest) => void;
 
-/** Nothing of a request is taken whose length is unclear: the one case that is answered 400. */
-function framed(handle: Handle): Handle {
-  return (res, req) => {
-    if (hasBrokenLength(req)) refuseFraming(res);
-    else handle(res, req);
+/** One request and its answer. */
+interface Delivery {
+  readonly inflow: Inflow;
+  /** Announced length of the body, bytes; null for a chunked one. */
+  readonly length: number | null;
+  /** Answers unless the client is gone. Only the first answer counts. */
+  answer(prepared: PreparedAnswer): void;
+  onGone(listener: () => void): void;
+  address(): string;
+}
+
+function openDelivery({ pace, isDraining }: IngestRouteDeps, res: HttpResponse, framing: Framing): Delivery {
+  const inflow = openInflow(res, framing, pace);
+  const gone: (() => void)[] = [];
+  let isOver = false;
+  res.onAborted(() => {
+    inflow.gone();
+    isOver = true;
+    for (const listener of gone) listener();
+  });
+  return {
+    inflow,
+    length: framing.length,
+    answer(prepared) {
+      if (isOver) return;
+      isOver = true;
+      inflow.answer((closes) => send(res, prepared, closes || isDraining()));
+    },
+    onGone: (listener) => void gone.push(listener),
+    address: () => Buffer.from(res.getRemoteAddressAsText()).toString(),
   };
 }
 
 function receive(
   deps: IngestRouteDeps,
-  res: HttpResponse,
+  delivery: Delivery,
   req: HttpRequest,
   pattern: string,
   token: string | null,
 ): void {
   if (token === null && pattern !== INGEST) {
-    notFound(deps, res);
+    delivery.answer(NOT_FOUND);
     return;
   }
-  let isGone = false;
-  let reception: Reception | null = null;
-  res.onAborted(() => {
-    isGone = true;
-    reception?.abort();
-  });
-  const begun = deps.accept(
+  const reception = deps.accept(
     {
       token,
-      contentLength: declaredLength(req.getHeader('content-length')),
+      contentLength: delivery.length,
       contentType: req.getHeader('content-type'),
       pattern,
-      address: () => addressOf(res),
+      address: delivery.address,
     },
-    (outcome) => {
-      if (isGone) return;
-      isGone = true;
-      send(res, INGEST_ANSWERS[outcome], deps.isDraining());
-    },
+    (outcome) => delivery.answer(INGEST_ANSWERS[outcome]),
   );
-  // Refused already: the response is over, and the server discards the rest of the body.
-  if (isGone) return;
-  reception = begun;
-  res.onData((piece, isLast) => begun.push(piece, isLast));
+  delivery.onGone(() => reception.abort());
+  delivery.inflow.collect((piece, isLast) => reception.push(piece, isLast));
 }
 
 /** The body of a signal, if any, is discarded unread. */
-function signal(deps: IngestRouteDeps, res: HttpResponse, pattern: string, token: string | null): void {
-  let isGone = false;
-  res.onAborted(() => {
-    isGone = true;
+function signal(deps: IngestRouteDeps, delivery: Delivery, pattern: string, token: string | null): void {
+  deps.signal({ token, pattern, address: delivery.address }, (outcome) =>
+    delivery.answer(HEARTBEAT_ANSWERS[outcome]),
+  );
+}
+
+/** What the ingest listener answers (ingestion §3, §12). Problems here carry no `instance`. */
+interface PreparedAnswer {
+  readonly status: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+  /** The rest of the body is not wanted. */
+  readonly closes: boolean;
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+function problemAnswer(
+  status: string,
+  type: ProblemType,
+  extra: {
+    readonly detail: string;
+    readonly headers?: readonly (readonly [string, string])[];
+    readonly retryAfter?: number;
+    readonly closes?: boolean;
+  },
+): PreparedAnswer {
+  const { detail, headers = [], retryAfter, closes = false } = extra;
+  return {
+    status,
+    headers: [
+      ['Content-Type', 'application/problem+json'],
+      ...headers,
+      ...(retryAfter === undefined ? [] : [['Retry-After', String(retryAfter)] as const]),
+    ],
+    body: JSON.stringify({
+      type: `https://tocsin.invalid/problems/${type}`,
+      title: PROBLEM_TYPES[type],
+      status: Number(status.slice(0, 3)),
+      detail,
+      ...(retryAfter === undefined ? {} : { retry_after_seconds: retryAfter }),
+    }),
+    closes,
+  };
+}
+
+const NO_BODY = { headers: [], body: '', closes: false } as const;
+
+const REFUSALS = {
+  unauthorized: problemAnswer('401 Unauthorized', 'unauthenticated', {
+    detail:
+      'Send a valid Integration token: Authorization: Bearer svc_int_… or as the last part of the path.',
+    headers: [['WWW-Authenticate', 'Bearer']],
+  }),
+  too_large: problemAnswer('413 Payload Too Large', 'payload-too-large', {
+    detail: 'The body is larger than 16 MiB. Set max_alerts at the sender or split the group.',
+    closes: true,
+  }),
+  unavailable: problemAnswer('503 Service Unavailable', 'coordination-unavailable', {
+    detail: 'Nothing can be stored at the moment. Send it again.',
+    retryAfter: RETRY_AFTER_SECONDS,
+  }),
+  failed: problemAnswer('500 Internal Server Error', 'internal', {
+    detail: 'Storing failed. Send it again; the log of the service says why.',
+  }),
+} as const satisfies Record<Exclude<RequestOutcome, 'accepted'>, PreparedAnswer>;
+
+/** Answers to webhooks. */
+const INGEST_ANSWERS: Readonly<Record<RequestOutcome, PreparedAnswer>> = {
+  ...REFUSALS,
+  accepted: { status: '202 Accepted', ...NO_BODY },
+};
+
+/** Answers to Heartbeat signals. */
+const HEARTBEAT_ANSWERS: Readonly<Record<RequestOutcome, PreparedAnswer>> = {
+  ...REFUSALS,
+  accepted: { status: '204 No Content', ...NO_BODY },
+};
+
+const NOT_FOUND: PreparedAnswer = problemAnswer('404 Not Found', 'not-found', {
+  detail: 'There is nothing here. Webhooks go to POST /api/v1/ingest.',
+});
+
+/** Writes an answer; the response must still be valid. `closes` ends the connection with it, whatever the answer. */
+function send(res: HttpResponse, answer: PreparedAnswer, closes: boolean): void {
+  res.cork(() => {
+    res.writeStatus(answer.status);
+    for (const [name, value] of answer.headers) res.writeHeader(name, value);
+    res.end(answer.body, closes || answer.closes);
   });
-  deps.signal({ token, pattern, address: () => addressOf(res) }, (outcome) => {
-    if (!isGone) send(res, HEARTBEAT_ANSWERS[outcome], deps.isDraining());
-  });
-}
-
-function notFound({ isDraining }: IngestRouteDeps, res: HttpResponse): void {
-  send(res, NOT_FOUND, isDraining());
-}
-
-function declaredLength(header: string): number | null {
-  return /^\d+$/.test(header) ? Number(header) : null;
-}
-
-function addressOf(res: HttpResponse): string {
-  return Buffer.from(res.getRemoteAddressAsText()).toString();
 }

@@ -1,0 +1,171 @@
+/** People as everybody may see them, and what each Role holds (api §5). */
+import * as v from 'valibot';
+import type { ListedPerson, UserDirectory } from '../../../actors/access/ports.ts';
+import { type Answer, type Call, type Operation, operation } from '../../operation.ts';
+import { inCatalogueOrder, PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '../../permissions.ts';
+import { refuse } from '../../problem.ts';
+import * as d from '../../schema/described.ts';
+import { publicId } from '../../schema/fields.ts';
+import { DEFAULT_LIMIT, decodeCursor, encodeCursor, pageQuery } from '../../schema/page.ts';
+import { itemsOf, pageOf, UserRef } from '../../schema/shapes.ts';
+import { Language, Role, SessionStateWord } from '../../schema/words.ts';
+
+const ListQuery = v.object({
+  ...pageQuery,
+  q: d.described(v.optional(v.string()), 'Part of the name or login in any case.'),
+  connection_id: d.described(
+    v.optional(publicId),
+    'Id of a Connection: `linked` then says whether a Mention through it reaches the person.',
+  ),
+});
+
+/** `linked` only where `connection_id` was given, by somebody who may read users. */
+const ListedShape = d.named(
+  'DirectoryUser',
+  v.object({
+    ...UserRef.entries,
+    linked: d.described(
+      v.optional(v.boolean()),
+      'Whether an Account link lets a Mention through the Connection reach the person. Only with `connection_id` and `users:read`.',
+    ),
+  }),
+  'A user in a picker.',
+);
+
+export function userOperations(users: UserDirectory): readonly Operation[] {
+  return [
+    operation({
+      id: 'listUserDirectory',
+      method: 'GET',
+      path: '/user-directory',
+      tag: 'Users',
+      summary: 'List users for pickers, deleted ones included',
+      description: 'For everybody who reads Alert Groups; has neither emails nor Roles.',
+      needs: 'alert-groups:read',
+      query: ListQuery,
+      answers: {
+        200: {
+          description:
+            'By name; for users:read with connection_id, whether an Account link lets a Mention there reach them',
+          schema: pageOf(ListedShape),
+        },
+      },
+      handle: (call) => listDirectory(users, call),
+    }),
+    operation({
+      id: 'listRoles',
+      method: 'GET',
+      path: '/roles',
+      tag: 'Users',
+      summary: 'List the Roles with their Permissions',
+      description: 'First admin, then responder, then viewer.',
+      needs: 'users:read',
+      answers: {
+        200: {
+          description: 'admin, responder, viewer',
+          schema: itemsOf(
+            v.object({ name: Role, permissions: d.described(v.array(PermissionShape), 'What it may do.') }),
+          ),
+        },
+      },
+      handle: async () => ({ status: 200, body: { items: ROLES.map(roleShape) } }),
+    }),
+  ];
+}
+
+function roleShape(name: (typeof ROLES)[number]) {
+  return { name, permissions: inCatalogueOrder(ROLE_PERMISSIONS[name]) };
+}
+
+const LIST = 'user-directory';
+
+async function listDirectory(
+  users: UserDirectory,
+  { query, identity }: Call<v.InferOutput<typeof ListQuery>>,
+): Promise<Answer> {
+  const q = query.q ?? null;
+  const after = query.cursor === undefined ? null : readCursor(q, query.cursor);
+  if (after === 'invalid') return INVALID_CURSOR;
+  const about = identity?.permissions.has('users:read') ? (query.connection_id ?? null) : null;
+  const page = await users.page(q, about, after, query.limit ?? DEFAULT_LIMIT);
+  const items = page.users.map(listed);
+  return { status: 200, body: { items, next_cursor: page.next && encodeCursor(LIST, { q }, page.next) } };
+}
+
+function listed({ id, name, login, status, isLinked }: ListedPerson) {
+  const person = { id, name, login, deactivated: status === 'deleted' };
+  return isLinked === null ? person : { ...person, linked: isLinked };
+}
+
+function readCursor(q: string | null, cursor: string): readonly [string, string] | 'invalid' {
+  const [name, id] = decodeCursor(LIST, { q }, cursor) ?? [];
+  return typeof name === 'string' && typeof id === 'string' ? [name, id] : 'invalid';
+}
+
+const INVALID_CURSOR = refuse({
+  status: 400,
+  type: 'validation-failed',
+  errors: [
+    {
+      pointer: '/query/cursor',
+      code: 'invalid_cursor',
+      detail: 'This cursor is not of this list and these filters. Start again without it.',
+    },
+  ],
+});
+
+/** Shapes of people and sessions (api §3, §5). */
+export const UserShape = d.named(
+  'User',
+  v.object({
+    id: d.id('SR'),
+    name: d.text('Name; `deleted-user-<id>` once deleted.'),
+    login: d.text('Login; `deleted-user-<id>` once deleted.'),
+    email: d.described(v.nullable(v.string()), 'Email address; null without one.'),
+    role: Role,
+    role_locked: d.flag('Whether the identity provider decides the Role.'),
+    source: d.described(
+      v.picklist(['local', 'oidc', 'bootstrap']),
+      'Where the account comes from: created here, through the identity provider, or at the first start.',
+    ),
+    oidc_offline_access: d.flag('Whether the identity provider can be asked about the user while away.'),
+    sign_in_method: d.described(
+      v.picklist(['local', 'oidc']),
+      'How the user signs in: with a password, or through the identity provider.',
+    ),
+    status: d.described(
+      v.picklist(['active', 'disabled', 'deleted']),
+      '`disabled`: may not sign in; `deleted`: gone for good.',
+    ),
+    totp_enabled: d.flag('Whether there is a second factor.'),
+    time_zone: d.described(v.nullable(v.string()), 'IANA time zone; null for that of the Organization.'),
+    language: d.described(v.nullable(Language), 'Language of the UI; null for that of the browser.'),
+    last_sign_in_at: v.nullable(d.time('When the user last signed in; null when never.')),
+    created_at: d.time('When the account was created.'),
+    etag: d.text('Its version, as in the header `ETag`.'),
+  }),
+  'A person who can sign in, or could.',
+);
+
+export const PermissionShape = d.named(
+  'Permission',
+  v.picklist(PERMISSIONS),
+  'Something that may be done, as `<resource>:<verb>`.',
+);
+
+export const SessionShape = d.named(
+  'Session',
+  v.object({
+    user: d.described(UserShape, 'Who signed in.'),
+    state: SessionStateWord,
+    csrf_token: d.text('Value for the header `X-CSRF-Token`.'),
+    expires_at: d.time('When it ends, whatever is done.'),
+    idle_expires_at: d.time('When it ends without another request.'),
+    method: d.described(
+      v.picklist(['local', 'oidc']),
+      'How it began: with a password, or through the identity provider.',
+    ),
+    permissions: d.described(v.array(PermissionShape), 'What it may do. Empty unless `active`.'),
+  }),
+  'A web session.',
+);

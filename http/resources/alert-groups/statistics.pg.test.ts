@@ -1,0 +1,265 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  DAY,
+  formatInstant,
+  HOUR,
+  MINUTE,
+  type Micros,
+  parseInstant,
+  SECOND,
+} from '../../../runtime/clock.ts';
+import { createStatisticsReader } from '../../../storage/alert-groups/alert-groups.ts';
+import { firstStart, insertGroup, NOW, readDirectory, stoppedClock } from '../../../test/configuration.ts';
+import { type Answered, type OperationClient, operationClient } from '../../../test/operation-client.ts';
+import { useDatabase } from '../../../test/postgres.ts';
+import { statisticsOperations } from './statistics.ts';
+
+const database = useDatabase();
+const DISK = 'RT000000000001';
+const ZOO = 'NT000000000001';
+const ANT = 'NT000000000002';
+
+let api: OperationClient;
+let defaultRoute: string;
+
+beforeEach(async () => {
+  await firstStart(database.sql());
+  await insertRoute(DISK, 'Disk', null);
+  await insertIntegration(ZOO, 'zoo', null);
+  await insertIntegration(ANT, 'Ant', null);
+  await readAgain();
+});
+
+/** After the configuration was changed by hand. */
+async function readAgain(): Promise<void> {
+  const sql = database.sql();
+  const directory = await readDirectory(sql);
+  defaultRoute = directory.current().routes.at(-1)?.id ?? '';
+  const operations = statisticsOperations({ statistics: createStatisticsReader(sql) });
+  api = operationClient({ operations, directory, clock: stoppedClock });
+}
+
+async function insertRoute(id: string, name: string, deletedAt: Micros | null): Promise<void> {
+  await database.sql()`
+    insert into routes (
+      id, version, position, is_default, name, description, matchers, urgent, group_key, destination_ids, policy,
+      created_at, deleted_at
+    ) values (${id}, 1, 1, false, ${name}, '', '[]', false, '[]', '[]', '{}', ${NOW}, ${deletedAt})`;
+}
+
+async function insertIntegration(id: string, name: string, deletedAt: Micros | null): Promise<void> {
+  await database.sql()`
+    insert into integrations (
+      id, version, builtin, name, description, static_labels, duplicate_window_seconds, heartbeat_enabled,
+      heartbeat_timeout_seconds, created_at, deleted_at
+    ) values (${id}, 1, false, ${name}, '', '{}', 45, false, 300, ${NOW}, ${deletedAt})`;
+}
+
+interface Given {
+  readonly at?: Micros;
+  readonly route?: string;
+  readonly integrations?: readonly string[];
+  /** How long after the start, µs. */
+  readonly acknowledged?: number;
+  readonly resolved?: number;
+}
+
+async function started({
+  at = NOW - HOUR,
+  route = DISK,
+  integrations = [ZOO],
+  ...after
+}: Given): Promise<void> {
+  const sql = database.sql();
+  const id = await insertGroup(sql, {
+    routeId: route,
+    integrationIds: integrations,
+    status: after.resolved === undefined ? 'firing' : 'resolved',
+  });
+  const { acknowledged = null, resolved = null } = after;
+  await sql`
+    update alert_groups set
+      started_at = ${at}, resolved_at = ${at}::bigint + ${resolved}::bigint,
+      first_acknowledged_at = ${at}::bigint + ${acknowledged}::bigint
+    where id = ${id}`;
+}
+
+const read = (query: string) => api.get(`/alert-group-statistics?${query}`);
+const items = async (query: string) => (await read(query)).body.items;
+const at = (text: string) => parseInstant(text) as Micros;
+const none = { count: 0, median_seconds: null, p95_seconds: null };
+
+function errorsOf({ status, body }: Answered) {
+  const errors: readonly { pointer: string; code: string }[] = body.errors ?? [];
+  return [status, ...errors.map(({ pointer, code }) => `${code} ${pointer}`)];
+}
+
+describe('durations', () => {
+  test('are percentiles by linear interpolation, rounded to seconds', async () => {
+    for (const minutes of [1, 2, 4, 8]) await started({ acknowledged: minutes * MINUTE });
+    await started({ acknowledged: 0, resolved: 10 * SECOND });
+    await started({ resolved: 25.4 * SECOND });
+    const [disk] = await items('group_by=route');
+    expect(disk).toMatchObject({
+      subject: { id: DISK, name: 'Disk' },
+      alert_group_count: 6,
+      // 0, 60, 120, 240, 480: position 0.95 × 4 lies between the last two.
+      time_to_acknowledge: { count: 5, median_seconds: 120, p95_seconds: 432 },
+      // 10 and 25.4: halfway 17.7, at 0.95 24.63.
+      time_to_resolve: { count: 2, median_seconds: 18, p95_seconds: 25 },
+    });
+  });
+
+  test('count each group once that was ever acknowledged, and the resolved ones of now', async () => {
+    await started({ acknowledged: MINUTE, resolved: HOUR });
+    await started({});
+    expect((await items('group_by=route'))[0]).toMatchObject({
+      alert_group_count: 2,
+      time_to_acknowledge: { count: 1, median_seconds: 60, p95_seconds: 60 },
+      time_to_resolve: { count: 1, median_seconds: 3600, p95_seconds: 3600 },
+    });
+  });
+});
+
+describe('days', () => {
+  const midnight = at('2026-09-20T22:00:00Z');
+  const range = 'from=2026-09-18T00:00:00Z&to=2026-09-22T00:00:00Z';
+
+  test('are the dates of the zone that have any, ascending, each with its own figures', async () => {
+    await started({ at: midnight, resolved: MINUTE });
+    await started({ at: midnight - 1, acknowledged: SECOND });
+    await started({ at: midnight - 2 * DAY });
+    const perDay = (zone: string) =>
+      items(`group_by=route&${range}&time_zone=${zone}`).then(([disk]) => disk.per_day);
+    expect(await perDay('Europe/Berlin')).toEqual([
+      { date: '2026-09-19', alert_group_count: 1, time_to_acknowledge: none, time_to_resolve: none },
+      {
+        date: '2026-09-20',
+        alert_group_count: 1,
+        time_to_acknowledge: { count: 1, median_seconds: 1, p95_seconds: 1 },
+        time_to_resolve: none,
+      },
+      {
+        date: '2026-09-21',
+        alert_group_count: 1,
+        time_to_acknowledge: none,
+        time_to_resolve: { count: 1, median_seconds: 60, p95_seconds: 60 },
+      },
+    ]);
+    const dates = (zone: string) =>
+      perDay(zone).then((days) => days.map(({ date }: { date: string }) => date));
+    expect(await dates('UTC')).toEqual(['2026-09-18', '2026-09-20']);
+    expect(await dates('Pacific/Auckland')).toEqual(['2026-09-19', '2026-09-21']);
+  });
+
+  test("are the Organization's without a zone", async () => {
+    await started({ at: midnight });
+    await database.sql()`update organization set settings = settings || '{"time_zone": "Asia/Tokyo"}'`;
+    await readAgain();
+    const [disk] = await items(`group_by=route&${range}`);
+    expect(disk.per_day).toMatchObject([{ date: '2026-09-21' }]);
+  });
+});
+
+describe('the period', () => {
+  test('is the last 7 days, its end not included', async () => {
+    await started({ at: NOW - 7 * DAY });
+    await started({ at: NOW - 7 * DAY - 1 });
+    await started({ at: NOW });
+    const { body } = await read('group_by=route');
+    expect(body).toMatchObject({
+      group_by: 'route',
+      from: formatInstant(NOW - 7 * DAY),
+      to: formatInstant(NOW),
+    });
+    expect(body.items[0].alert_group_count).toBe(1);
+  });
+
+  test.each([
+    ['from=2026-09-01T00:00:00Z', ['2026-09-01T00:00:00Z', formatInstant(NOW)]],
+    ['to=2026-09-01T00:00:00Z', ['2026-08-25T00:00:00Z', '2026-09-01T00:00:00Z']],
+    ['from=2030-09-01T00:00:00Z', ['2030-09-01T00:00:00Z', '2030-09-08T00:00:00Z']],
+    ['from=9999-12-30T00:00:00Z', ['9999-12-30T00:00:00Z', '9999-12-31T23:59:59Z']],
+    ['to=0000-01-02T00:00:00Z', ['0000-01-01T00:00:00Z', '0000-01-02T00:00:00Z']],
+  ])('with %s only', async (query, expected) => {
+    const { body } = await read(`group_by=route&${query}`);
+    expect([body.from, body.to]).toEqual(expected);
+  });
+});
+
+describe('items', () => {
+  const names = async (query: string) =>
+    (await items(query)).map(
+      ({ subject, alert_group_count }: { subject: { name: string }; alert_group_count: number }) => [
+        subject.name,
+        alert_group_count,
+      ],
+    );
+
+  test('are all Routes in evaluation order, groups under their present one', async () => {
+    await started({ route: defaultRoute });
+    expect(await names('group_by=route')).toEqual([
+      ['Disk', 0],
+      ['Default', 1],
+    ]);
+    expect((await items('group_by=route'))[0]).toEqual({
+      subject: { id: DISK, name: 'Disk' },
+      alert_group_count: 0,
+      time_to_acknowledge: none,
+      time_to_resolve: none,
+      per_day: [],
+    });
+  });
+
+  test('are all Integrations by name; a group with Alerts of two counts for both', async () => {
+    await started({ integrations: [ZOO, ANT] });
+    await started({ integrations: [ZOO] });
+    const found = await names('group_by=integration');
+    expect(found.filter(([, count]: [string, number]) => count > 0)).toEqual([
+      ['Ant', 1],
+      ['zoo', 2],
+    ]);
+    // The built-in one is among them.
+    expect(found.length).toBe(3);
+  });
+
+  test('of what is deleted come last, and only when it has any', async () => {
+    await insertRoute('RT000000000002', 'Gone', NOW);
+    await insertRoute('RT000000000003', 'Forgotten', NOW);
+    await readAgain();
+    await started({ route: 'RT000000000002' });
+    expect(await names('group_by=route')).toEqual([
+      ['Disk', 0],
+      ['Default', 0],
+      ['Gone', 1],
+    ]);
+  });
+
+  test('may be chosen; unknown ones match nothing', async () => {
+    await started({ integrations: [ZOO, ANT] });
+    expect(await names(`group_by=route&route=${DISK}&route=${defaultRoute}`)).toEqual([
+      ['Disk', 1],
+      ['Default', 0],
+    ]);
+    expect(await names(`group_by=integration&integration=${ANT}`)).toEqual([['Ant', 1]]);
+    expect(await names('group_by=route&route=RT00000000ZZZZ')).toEqual([]);
+  });
+});
+
+test.each([
+  ['', [400, 'required /query/group_by']],
+  ['group_by=team', [400, 'invalid_format /query/group_by']],
+  ['group_by=route&route=x', [400, 'invalid_format /query/route/0']],
+  ['group_by=route&from=yesterday', [400, 'invalid_format /query/from']],
+  [`group_by=route&integration=${ZOO}`, [422, 'unsupported /query/integration']],
+  [`group_by=integration&route=${DISK}`, [422, 'unsupported /query/route']],
+  ['group_by=route&time_zone=Mars/Olympus', [422, 'invalid_format /query/time_zone']],
+  ['group_by=route&time_zone=%2B02:00', [422, 'invalid_format /query/time_zone']],
+  ['group_by=route&from=2026-09-01T00:00:00Z&to=2026-09-01T00:00:00Z', [422, 'out_of_range /query/to']],
+])('refuses "%s"', async (query, expected) => {
+  expect(errorsOf(await read(query))).toEqual(expected);
+});
+
+test('everybody who reads Alert Groups reads their statistics', async () => {
+  expect((await api.as('viewer').get('/alert-group-statistics?group_by=route')).status).toBe(200);
+});

@@ -1,0 +1,210 @@
+/** Statistics of Alert Groups by Route or Integration (alert-groups §10 rule 8, api §12). */
+import * as v from 'valibot';
+import {
+  type Durations,
+  type Figures,
+  STATISTICS_SUBJECTS,
+  type StatisticsReader,
+  type SubjectFigures,
+} from '../../../actors/alert-group/reading/readers.ts';
+import type { Directory } from '../../../actors/directory.ts';
+import { isTimeZone } from '../../../actors/wall-clock.ts';
+import { DAY, formatInstant, type Micros, nearestNameable, SECOND } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { type Operation, operation } from '../../operation.ts';
+import { type FieldError, invalid } from '../../problem.ts';
+import * as d from '../../schema/described.ts';
+import { instant, many, publicId, rangeErrors } from '../../schema/fields.ts';
+import { EntityRef } from '../../schema/shapes.ts';
+import { TAG } from './shared.ts';
+import { noSuchZone, zoneOf } from './snooze.ts';
+
+export interface StatisticsOperationsDeps {
+  readonly statistics: StatisticsReader;
+}
+
+const PERIOD = 7 * DAY;
+
+const DurationShape = d.named(
+  'DurationFigures',
+  v.object({
+    count: d.count('How many Alert Groups it is measured on.'),
+    median_seconds: d.described(v.nullable(v.number()), 'Median in seconds; null without any.'),
+    p95_seconds: d.described(v.nullable(v.number()), '95th percentile in seconds; null without any.'),
+  }),
+  'How long something took.',
+);
+
+const figures = {
+  alert_group_count: d.count('How many Alert Groups started.'),
+  time_to_acknowledge: d.described(DurationShape, 'From start to the first acknowledgement.'),
+  time_to_resolve: d.described(DurationShape, 'From start to the end.'),
+};
+
+const StatisticsShape = d.named(
+  'AlertGroupStatistics',
+  v.object({
+    group_by: d.described(v.picklist(STATISTICS_SUBJECTS), 'What they are counted by.'),
+    from: d.time('Begin of the range, included.'),
+    to: d.time('End of the range, not included.'),
+    items: d.described(
+      v.array(
+        v.object({
+          subject: d.described(EntityRef, 'The Route or Integration.'),
+          ...figures,
+          per_day: d.described(
+            v.array(v.object({ date: d.text('The day, `YYYY-MM-DD`.'), ...figures })),
+            'The same figures for each day of the time zone.',
+          ),
+        }),
+      ),
+      'One item for each Route in evaluation order, or Integration by name. Deleted ones come last, and only with groups.',
+    ),
+  }),
+  'Figures of Alert Groups by when they started.',
+);
+
+const statisticsQuery = v.object({
+  group_by: d.described(v.picklist(STATISTICS_SUBJECTS), 'What to count by.'),
+  route: d.described(many(publicId), 'Id of a Route, with `group_by=route` only. Repeated, any of them.'),
+  integration: d.described(
+    many(publicId),
+    'Id of an Integration, with `group_by=integration` only. Repeated, any of them.',
+  ),
+  from: d.described(
+    instant,
+    'Only groups that started at or after this time. With `to` alone: 7 days before it. Neither: the last 7 days.',
+  ),
+  to: d.described(instant, 'Only groups that started before this time; after `from`. Left out: now.'),
+  time_zone: d.described(
+    v.optional(v.string()),
+    'IANA time zone of the days. Left out: yours, else that of the Organization.',
+  ),
+});
+
+type Query = v.InferOutput<typeof statisticsQuery>;
+
+export function statisticsOperations({ statistics }: StatisticsOperationsDeps): readonly Operation[] {
+  return [
+    operation({
+      id: 'getAlertGroupStatistics',
+      method: 'GET',
+      path: '/alert-group-statistics',
+      tag: TAG,
+      summary: 'Say how many Alert Groups started and how fast people were, by Route or Integration and day',
+      description:
+        'Groups count by when they started, under their present Route; one with Alerts of two Integrations counts for both. Percentiles are exact.',
+      needs: 'alert-groups:read',
+      query: statisticsQuery,
+      answers: { 200: { description: 'Figures of the period', schema: StatisticsShape } },
+      refusals: [[422, 'validation-failed', '']],
+      async handle(call) {
+        const { query, directory, now } = call;
+        const errors = meaningErrors(query);
+        if (errors.length > 0) return invalid(errors);
+        const { group_by: groupBy } = query;
+        const period = periodOf(query, now);
+        const subjectIds = query[groupBy];
+        const timeZone = query.time_zone ?? zoneOf(call);
+        const found = await statistics.read({ groupBy, subjectIds, ...period, timeZone });
+        return {
+          status: 200,
+          body: {
+            group_by: groupBy,
+            from: formatInstant(period.from),
+            to: formatInstant(period.to),
+            items: itemsOf(found, subjectsOf(directory)[groupBy], subjectIds),
+          },
+        };
+      },
+    }),
+  ];
+}
+
+function meaningErrors(query: Query): FieldError[] {
+  const errors: FieldError[] = [];
+  const other = query.group_by === 'route' ? 'integration' : 'route';
+  if (query[other].length > 0) {
+    errors.push({
+      pointer: `/query/${other}`,
+      code: 'unsupported',
+      detail: `Filter by ${query.group_by}, or group by ${other}.`,
+    });
+  }
+  errors.push(...rangeErrors(query.from, query.to));
+  const { time_zone: zone } = query;
+  if (zone !== undefined && !isTimeZone(zone)) errors.push(noSuchZone('/query/time_zone'));
+  return errors;
+}
+
+/** The last days; the other end of one that is given is as far away, or now where that is later. */
+function periodOf({ from, to }: Query, now: Micros): { readonly from: Micros; readonly to: Micros } {
+  if (from === undefined) return { from: nearestNameable((to ?? now) - PERIOD), to: to ?? now };
+  return { from, to: to ?? (from < now ? now : nearestNameable(from + PERIOD)) };
+}
+
+interface Subject {
+  readonly id: PublicId;
+  readonly name: string;
+  readonly deleted: boolean;
+}
+
+/** Every subject in the order of items, deleted ones last and by name. */
+function subjectsOf(directory: Directory): Readonly<Record<Query['group_by'], readonly Subject[]>> {
+  const integrations = [...directory.integrationsById.values()].sort(byName);
+  const routes = [...directory.routesById.values()];
+  return {
+    route: [...directory.routes, ...routes.filter(isDeleted).sort(byName)],
+    integration: [...integrations.filter((one) => !one.deleted), ...integrations.filter(isDeleted)],
+  };
+}
+
+function isDeleted({ deleted }: Subject): boolean {
+  return deleted;
+}
+
+/** Code points, as lists sort names everywhere. */
+function byName(left: Subject, right: Subject): number {
+  if (left.name !== right.name) return left.name < right.name ? -1 : 1;
+  return left.id < right.id ? -1 : 1;
+}
+
+/** Those without Alert Groups in the period have items, too, unless they are deleted. */
+function itemsOf(
+  found: readonly SubjectFigures[],
+  subjects: readonly Subject[],
+  wanted: readonly PublicId[],
+) {
+  const byId = new Map(found.map((one) => [one.subjectId, one]));
+  return subjects
+    .filter(({ id, deleted }) => (wanted.length === 0 || wanted.includes(id)) && (!deleted || byId.has(id)))
+    .map(({ id, name }) => {
+      const { days, ...all } = byId.get(id) ?? NOTHING;
+      const perDay = days.map(({ date, ...day }) => ({ date, ...figuresBody(day) }));
+      return { subject: { id, name }, ...figuresBody(all), per_day: perDay };
+    });
+}
+
+const NONE: Durations = { count: 0, median: null, p95: null };
+const NOTHING: Omit<SubjectFigures, 'subjectId'> = {
+  groupCount: 0,
+  timeToAcknowledge: NONE,
+  timeToResolve: NONE,
+  days: [],
+};
+
+function figuresBody({ groupCount, timeToAcknowledge, timeToResolve }: Figures) {
+  return {
+    alert_group_count: groupCount,
+    time_to_acknowledge: durationBody(timeToAcknowledge),
+    time_to_resolve: durationBody(timeToResolve),
+  };
+}
+
+function durationBody({ count, median, p95 }: Durations) {
+  return { count, median_seconds: secondsOf(median), p95_seconds: secondsOf(p95) };
+}
+
+function secondsOf(duration: Micros | null): number | null {
+  return duration === null ? null : Math.round(duration / SECOND);
+}

@@ -1,0 +1,134 @@
+/** Tokens of an Integration: list, create, revoke (ingestion §2.2 to §2.4, api §10). */
+import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import {
+  alertmanagerSnippet,
+  heartbeatSnippet,
+  newIntegrationToken,
+  tokenHash,
+} from '../../../actors/integration/snippets.ts';
+import { codePoints } from '../../../actors/text.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { authorOf, type Operation, operation } from '../../operation.ts';
+import { invalid, notFound } from '../../problem.ts';
+import * as d from '../../schema/described.ts';
+import { NAME_LIMIT } from '../../schema/fields.ts';
+import { itemsOf } from '../../schema/shapes.ts';
+import {
+  BUILTIN,
+  BUILTIN_REFUSAL,
+  INTEGRATION_ID,
+  type IntegrationOperationsDeps,
+  IntegrationTokenShape,
+  integrationId,
+  tokenBody,
+} from './shapes.ts';
+
+const TokenInput = d.named(
+  'IntegrationTokenInput',
+  v.object({
+    name: d.described(
+      v.optional(v.nullable(v.string())),
+      'Name, up to 200 characters; null or left out for none.',
+    ),
+  }),
+  'A new token of an Integration.',
+);
+
+const CreatedToken = d.named(
+  'CreatedIntegrationToken',
+  v.object({
+    token: d.described(IntegrationTokenShape, 'The token as it is listed.'),
+    value: d.text('The token itself, `svc_int_…`. In this answer only.'),
+    alertmanager_snippet: d.text('A receiver for `alertmanager.yml`, with the token.'),
+    heartbeat_snippet: d.described(
+      v.nullable(v.string()),
+      'A rule and receiver that send Heartbeats, with the token; null while Heartbeats are off.',
+    ),
+  }),
+  'A new token and what to paste at the sender.',
+);
+
+export function integrationTokenOperations(deps: IntegrationOperationsDeps): readonly Operation[] {
+  const { store, hints, ingestUrl } = deps;
+  return [
+    operation({
+      id: 'listIntegrationTokens',
+      method: 'GET',
+      path: '/integrations/{integration_id}/tokens',
+      tag: 'Integrations',
+      summary: 'List the tokens of an Integration, oldest first',
+      description: 'Several tokens may be in use, so that a sender can change from one to the next.',
+      needs: 'integrations:read',
+      ids: INTEGRATION_ID,
+      answers: {
+        200: { description: 'Tokens without their values', schema: itemsOf(IntegrationTokenShape) },
+      },
+      async handle(call) {
+        const tokens = await store.tokens(integrationId(call));
+        return tokens ? { status: 200, body: { items: tokens.map(tokenBody) } } : notFound();
+      },
+    }),
+
+    operation({
+      id: 'createIntegrationToken',
+      method: 'POST',
+      path: '/integrations/{integration_id}/tokens',
+      tag: 'Integrations',
+      summary: 'Create a token; its value is in this answer only',
+      description: 'The answer has snippets for the sender with the token in them.',
+      needs: 'integrations:write',
+      ids: INTEGRATION_ID,
+      body: TokenInput,
+      bodyOptional: true,
+      answers: { 201: { description: 'The token, its value and what to paste', schema: CreatedToken } },
+      refusals: [BUILTIN_REFUSAL],
+      async handle(call) {
+        const id = integrationId(call);
+        const name = call.body.name?.trim() || null;
+        if (name !== null && codePoints(name) > NAME_LIMIT) {
+          // Existence is judged before meaning (api §1.3).
+          return (await store.read(id)) ? NAME_TOO_LONG : notFound();
+        }
+        const value = newIntegrationToken(randomBytes);
+        const added = await store.addToken(id, { name, hash: tokenHash(value) }, authorOf(call));
+        if (added.outcome === 'unknown') return notFound();
+        if (added.outcome === 'builtin') return BUILTIN;
+        hints.send({ type: 'integration', id });
+        const { fields } = added.integration;
+        const snippet = { name: fields.name, ingestUrl, token: value };
+        const body = {
+          token: tokenBody(added.token),
+          value,
+          alertmanager_snippet: alertmanagerSnippet(snippet),
+          heartbeat_snippet: fields.heartbeat.enabled ? heartbeatSnippet(snippet) : null,
+        };
+        return { status: 201, body };
+      },
+    }),
+
+    operation({
+      id: 'revokeIntegrationToken',
+      method: 'DELETE',
+      path: '/integrations/{integration_id}/tokens/{integration_token_id}',
+      tag: 'Integrations',
+      summary: 'Revoke a token at once',
+      description: 'Senders that use it get 401 from then on.',
+      needs: 'integrations:write',
+      ids: { ...INTEGRATION_ID, integration_token_id: 'NK' },
+      answers: { 204: { description: 'Revoked' } },
+      async handle(call) {
+        const id = integrationId(call);
+        const tokenId = call.params.integration_token_id as PublicId;
+        if (!(await store.revokeToken(id, tokenId, authorOf(call)))) return notFound();
+        await deps.tokens.invalidate();
+        hints.send({ type: 'integration', id });
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+const NAME_TOO_LONG = invalid([
+  { pointer: '/name', code: 'too_long', detail: `A name has at most ${NAME_LIMIT} characters.` },
+]);

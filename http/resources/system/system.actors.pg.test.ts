@@ -1,0 +1,108 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type Address, type RecentMessage, shardOf, UnavailableError } from '../../../runtime/actor/index.ts';
+import { MINUTE } from '../../../runtime/clock.ts';
+import { createActorStateReader } from '../../../storage/engine/actor-store.ts';
+import { firstStart, NOW, readDirectory, stoppedClock } from '../../../test/configuration.ts';
+import { empty } from '../../../test/emptied.ts';
+import { type OperationClient, operationClient } from '../../../test/operation-client.ts';
+import { useDatabase } from '../../../test/postgres.ts';
+import { actorOperations } from './system.ts';
+
+const database = useDatabase();
+const FEED: Address = { kind: 'feed', key: 'NT0/{}:{alertname="x"}' };
+const PATH = `/actors/feed/${encodeURIComponent(FEED.key)}`;
+
+let api: OperationClient;
+let recent: readonly RecentMessage[] | Error;
+let asked: Address[];
+
+beforeEach(async () => {
+  const sql = database.sql();
+  await firstStart(sql);
+  await empty(sql, 'actors');
+  await sql`update shards set owner = null, taken_at = null`;
+  recent = [];
+  asked = [];
+  const directory = await readDirectory(sql);
+  const operations = actorOperations({
+    states: createActorStateReader(sql),
+    system: {
+      recent: async (actor) => {
+        asked.push(actor);
+        if (recent instanceof Error) throw recent;
+        return recent;
+      },
+    },
+  });
+  api = operationClient({ operations, directory, clock: stoppedClock });
+});
+
+async function store(actor: Address, snapshot: object, wakeAt: number | null = null) {
+  await database.sql()`
+    insert into actors (kind, key, shard, version, schema, snapshot, wake_at, updated_at)
+    values (
+      ${actor.kind}, ${actor.key}, ${shardOf(actor)}, 7, 3, ${JSON.stringify(snapshot)}::text::jsonb, ${wakeAt}, ${NOW}
+    )`;
+}
+
+test('an actor is shown as it is committed, without its context, with the messages its owner remembers', async () => {
+  await store(FEED, { status: 'active', value: { open: 'steady' }, context: { secret: 1 } }, NOW + MINUTE);
+  await database.sql()`update shards set owner = 'eu-1/beef', taken_at = ${NOW} where shard = ${shardOf(FEED)}`;
+  recent = [
+    { at: NOW, type: 'snapshot', from: null },
+    { at: NOW - MINUTE, type: 'configured', from: 'integration' },
+  ];
+  const answer = await api.get(PATH);
+  expect(answer.status).toBe(200);
+  expect(answer.body).toEqual({
+    ...FEED,
+    replica: 'eu-1',
+    state: { open: 'steady' },
+    schema: 3,
+    version: 7,
+    wake_at: '2026-09-21T14:14:20Z',
+    messages: [
+      { at: '2026-09-21T14:13:20Z', type: 'snapshot', from: null },
+      { at: '2026-09-21T14:12:20Z', type: 'configured', from: 'integration' },
+    ],
+  });
+  expect(asked).toEqual([FEED]);
+});
+
+test.each([
+  [
+    { stage: 'started', number: 3, snapshot: { status: 'active', value: { firing: 'waiting' } } },
+    { firing: 'waiting' },
+  ],
+  [{ stage: 'unstarted' }, null],
+])('of %j the state is %j', async (stored, state) => {
+  await store({ kind: 'alert_group', key: 'AG1' }, stored);
+  expect((await api.get('/actors/alert_group/AG1')).body.state).toEqual(state);
+});
+
+test('what sleeps and has no owner is shown, too', async () => {
+  await store({ kind: 'destination', key: 'DN1' }, { status: 'active', value: 'healthy', context: {} });
+  const answer = await api.get('/actors/destination/DN1');
+  expect(answer.body).toMatchObject({ replica: null, state: 'healthy', wake_at: null, messages: [] });
+});
+
+test.each(['/actors/feed/unknown', '/actors/no_such_kind/x'])(
+  '%s was never stored: 404, and no owner is asked',
+  async (path) => {
+    expect((await api.get(path)).status).toBe(404);
+    expect(asked).toEqual([]);
+  },
+);
+
+test('an owner that does not answer is 503', async () => {
+  await store(FEED, { status: 'active', value: 'steady', context: {} });
+  recent = new UnavailableError('no answer in time');
+  const answer = await api.get(PATH);
+  expect(answer.status).toBe(503);
+  expect(answer.body.type).toContain('coordination-unavailable');
+});
+
+test('only who may read the System status sees actors', async () => {
+  await store(FEED, { status: 'active', value: 'steady', context: {} });
+  expect((await api.as('responder').get(PATH)).status).toBe(403);
+});

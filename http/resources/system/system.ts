@@ -1,0 +1,169 @@
+/** This API's own description, the live stream (api §13, §18), and one actor as people see it (ui §12.1). */
+
+import * as v from 'valibot';
+import type { ActorStateReader } from '../../../actors/system/ports.ts';
+import type { ActorSystem } from '../../../runtime/actor/index.ts';
+import { formatInstant, formatInstantOrNull } from '../../../runtime/clock.ts';
+import { HintShape } from '../../live/hint-bus.ts';
+import type { LiveUpdates } from '../../live/live.ts';
+import { type Answer, type Call, noneMatchCovers, type Operation, operation } from '../../operation.ts';
+import { notFound, refuse } from '../../problem.ts';
+import * as d from '../../schema/described.ts';
+
+/** The API description as text, made once. */
+export interface ApiDescription {
+  readonly yaml: string;
+  readonly json: string;
+  /** With its quotes; of the build. */
+  readonly etag: string;
+}
+
+export interface SystemDeps {
+  readonly live: LiveUpdates;
+  /** Read when asked: the description describes these operations, too. */
+  readonly description: () => ApiDescription;
+}
+
+export function systemOperations(deps: SystemDeps): readonly Operation[] {
+  return [
+    operation({
+      id: 'streamLiveUpdates',
+      method: 'GET',
+      path: '/live-updates',
+      tag: 'Live updates',
+      summary: 'Follow changes as server-sent events',
+      description:
+        'Each hint says that something changed; read it again then. At most 10 streams a session. A comment line every 10 s shows that the stream lives.',
+      needs: 'session',
+      answers: {
+        200: { description: 'A stream of hints', contentType: 'text/event-stream', schema: HintShape },
+      },
+      refusals: [[429, 'rate-limited', '']],
+      handle: (call) => openStream(deps.live, call),
+    }),
+    describedAs(deps, 'getOpenApiYaml', '/openapi.yaml', 'application/yaml', 'yaml'),
+    describedAs(deps, 'getOpenApiJson', '/openapi.json', 'application/json', 'json'),
+  ];
+}
+
+async function openStream(live: LiveUpdates, { identity }: Call): Promise<Answer> {
+  const sessionId = identity?.session?.id;
+  if (!identity || !sessionId) throw new Error('a live stream runs with a session');
+  if (!live.hasRoom(sessionId)) return TOO_MANY;
+  const { id: userId, permissions } = identity;
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-cache',
+      'X-Accel-Buffering': 'no',
+    },
+    stream: (output) => live.open({ sessionId, userId, permissions }, output),
+  };
+}
+
+const TOO_MANY = refuse({
+  status: 429,
+  type: 'rate-limited',
+  detail: 'Too many live streams are open. Close some pages of Tocsin.',
+  retryAfterSeconds: 5,
+});
+
+function describedAs(
+  { description }: SystemDeps,
+  id: string,
+  path: string,
+  contentType: string,
+  format: 'yaml' | 'json',
+): Operation {
+  return operation({
+    id,
+    method: 'GET',
+    path,
+    tag: 'System',
+    summary: `Read this API as OpenAPI 3.1 (${format.toUpperCase()})`,
+    description: 'Of the build that answers. Without credentials, like all that is needed to sign in.',
+    needs: 'none',
+    answers: {
+      200: { description: 'The API description', contentType, etag: true },
+      304: { description: 'Unchanged since the ETag in If-None-Match', etag: true },
+    },
+    async handle({ header }) {
+      const { [format]: content, etag } = description();
+      const known = noneMatchCovers(header('if-none-match'), etag);
+      return { status: known ? 304 : 200, headers: { ETag: etag }, text: { contentType, content } };
+    },
+  });
+}
+
+/** One actor, whatever its kind, as people who look into the service see it (api §18, ui §12.1). */
+export interface ActorOperationsDeps {
+  readonly states: ActorStateReader;
+  readonly system: Pick<ActorSystem, 'recent'>;
+}
+
+const ActorShape = d.named(
+  'Actor',
+  v.object({
+    kind: d.text('Its kind.'),
+    key: d.text('Its key.'),
+    replica: d.described(v.nullable(v.string()), 'Id of the replica that runs it; null when none does.'),
+    state: d.described(
+      v.nullable(v.union([v.string(), v.record(v.string(), v.unknown())])),
+      'State as its machine names it, without what it knows; null before it began.',
+    ),
+    schema: d.count('Version of the form it is stored in.'),
+    version: d.count('How often it was stored.'),
+    wake_at: v.nullable(d.time('When it acts by itself next; null when it does not.')),
+    messages: d.described(
+      v.array(
+        v.object({
+          at: d.time('When it was handled.'),
+          type: d.text('Type of the message.'),
+          from: d.described(v.nullable(v.string()), 'Kind of the actor that sent it; null from outside.'),
+        }),
+      ),
+      'The last 50 messages since it was loaded, newest first. None while it sleeps.',
+    ),
+  }),
+  'One actor: the state machine of one thing.',
+);
+
+export function actorOperations({ states, system }: ActorOperationsDeps): readonly Operation[] {
+  return [
+    operation({
+      id: 'getActor',
+      method: 'GET',
+      path: '/actors/{kind}/{key}',
+      tag: 'System',
+      paths: {
+        kind: 'Kind of the actor.',
+        key: 'Id of what it is the actor of. For a feed, its opaque key.',
+      },
+      summary: 'Read the state of one actor, and which messages it was given lately',
+      description: 'Any replica answers. 503 when the one that runs the actor does not answer within 5 s.',
+      needs: 'system-status:read',
+      answers: { 200: { description: 'The actor', schema: ActorShape } },
+      /**
+       * The state is the committed one, whoever answers; the messages come from the replica that keeps the actor.
+       * @throws {UnavailableError} 503: that replica does not answer
+       */
+      async handle({ params }) {
+        const address = { kind: params.kind as string, key: params.key as string };
+        const actor = await states.read(address);
+        if (actor === null) return notFound();
+        const { replica, state, schema, version, wakeAt } = actor;
+        const messages = await system.recent(address);
+        return {
+          status: 200,
+          body: {
+            ...address,
+            ...{ replica, state, schema, version },
+            wake_at: formatInstantOrNull(wakeAt),
+            messages: messages.map(({ at, type, from }) => ({ at: formatInstant(at), type, from })),
+          },
+        };
+      },
+    }),
+  ];
+}
