@@ -1,11 +1,12 @@
 /** Tokens, Service accounts, Roles and the Organization's settings, kept while the mock runs. */
-import type { ApiToken, ApiTokenInput, ServiceAccount, ServiceAccountInput } from '../src/api/access.ts';
+
 import type {
   OrganizationInput,
   OrganizationSettings,
   OutboundPolicy,
   OutboundPolicyInput,
 } from '../src/api/organization.ts';
+import type { ApiToken, ApiTokenInput, ServiceAccount, ServiceAccountInput } from '../src/api/people.ts';
 import type { MockAnswer, MockRequest } from './mock-api.ts';
 
 type Handler = (request: MockRequest, params: readonly string[]) => MockAnswer;
@@ -25,9 +26,22 @@ const refused = (pointer: string, code: string): MockAnswer => ({
   },
 });
 
-const VIEWER = ['alert-groups:read', 'alerts:read', 'integrations:read', 'routes:read', 'destinations:read'];
-const RESPONDER = [...VIEWER, 'alert-groups:acknowledge', 'alert-groups:resolve', 'alert-groups:note'];
-const ADMIN = [
+type Permissions = NonNullable<ApiToken['permissions']>;
+
+const VIEWER: Permissions = [
+  'alert-groups:read',
+  'alerts:read',
+  'integrations:read',
+  'routes:read',
+  'destinations:read',
+];
+const RESPONDER: Permissions = [
+  ...VIEWER,
+  'alert-groups:acknowledge',
+  'alert-groups:resolve',
+  'alert-groups:note',
+];
+const ADMIN: Permissions = [
   ...RESPONDER,
   'routes:write',
   'users:read',
@@ -113,7 +127,11 @@ export function mockAccess(): Readonly<Record<string, Handler>> {
     if (input.name.trim() === '') return refused('/name', 'required');
     sequence += 1;
     const token: ApiToken = {
-      ...{ ...input, id: `PT0000000000${sequence}`, created_at: daysFromNow(0) },
+      ...{ name: input.name, expires_at: input.expires_at },
+      ...{ id: `PT0000000000${sequence}`, created_at: daysFromNow(0) },
+      ...(input.permissions
+        ? { permissions: ADMIN.filter((name) => input.permissions?.includes(name)) }
+        : {}),
       ...{ last_used_at: null, last_used_address: null },
     };
     tokens.set(owner, [token, ...of(owner)]);

@@ -1,5 +1,5 @@
 /** Accounts at messengers, kept while the mock runs. Every code but "WRONG" is right; a token never arrives. */
-import type { AccountLink, LinkableConnection } from '../src/api/account-links.ts';
+import type { AccountLink, LinkableConnection } from '../src/api/people.ts';
 import type { MockAnswer, MockRequest } from './mock-api.ts';
 
 type Handler = (request: MockRequest, params: readonly string[]) => MockAnswer;

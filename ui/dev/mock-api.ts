@@ -1,13 +1,14 @@
 /** Answers API requests from the mock data, as far as the UI asks today. */
-import type { ProxyConfig } from '../src/api/connections.ts';
-import type { BridgeInput, DestinationInput } from '../src/api/destinations.ts';
-import type { TemplatePreviewInput } from '../src/api/links.ts';
+
+import type { BridgeInput, DestinationInput, TemplatePreviewInput } from '../src/api/configuration.ts';
 import type {
   AlertGroup,
   Destination,
   DestinationRef,
   Integration,
   IntegrationInput,
+  ProxyConfig,
+  RequestTemplate,
   Route,
   RouteInput,
   WebhookInput,
@@ -538,12 +539,13 @@ export function createMockApi(data: MockData = createMockData()) {
       if (wrong !== null) return wrong;
       const destination: Destination = {
         ...data.destinations[0]!,
-        ...input,
-        proxy: storedProxy(input),
+        ...storedWebhook(input),
         id: mockId('DS', next()),
         routes: [],
         warnings: [],
         health: { state: 'healthy', since: null, reason: null },
+        failing: null,
+        waiting: 0,
         etag: '"1"',
       };
       data.destinations.push(destination);
@@ -554,7 +556,7 @@ export function createMockApi(data: MockData = createMockData()) {
       update<Destination>(data.destinations, id, ifMatch, (old) => {
         const input = body as DestinationInput;
         if (input.type === 'bridge') return { ...old, ...input };
-        return checkWebhook(input) ?? { ...old, ...input, proxy: storedProxy(input) };
+        return checkWebhook(input) ?? { ...old, ...storedWebhook(input) };
       }),
     'DELETE /destinations/:id': (_, [id]) => {
       data.destinations = data.destinations.filter((each) => each.id !== id);
@@ -593,6 +595,19 @@ export function createMockApi(data: MockData = createMockData()) {
   };
 
   /** The bridge knows one channel only. */
+  /** A request without extraction rules is answered with none. */
+  function storedWebhook({ template, ...input }: WebhookInput) {
+    const stored = <Request extends RequestTemplate | null>(request: Request) =>
+      request && { ...request, extract: request.extract ?? [] };
+    const requests = template && {
+      create: stored(template.create),
+      update: stored(template.update),
+      open_thread: stored(template.open_thread),
+      reply_in_thread: stored(template.reply_in_thread),
+    };
+    return { ...input, ...(requests ? { template: requests } : {}), proxy: storedProxy(input) };
+  }
+
   function createChannel(input: BridgeInput): MockAnswer {
     if (input.channel_id !== MOCK_CHANNEL.channel_id) {
       return invalid('/channel_id', 'destination_check_failed', 'The bot is not subscribed to this stream.');

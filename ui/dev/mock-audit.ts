@@ -1,9 +1,9 @@
 /** The Audit log of the mock: every kind of actor, a long value, and names that should not be believed. */
-import type { AuditEntry } from '../src/api/audit-log.ts';
+import type { AuditEntry } from '../src/api/records.ts';
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-const ADA = { kind: 'user', id: 'SR000000000001', name: 'Ada Lovelace' };
-const COMMON = { token_id: null, token_name: null, transport: 'ui', address: '203.0.113.9' };
+const ADA = { kind: 'user', id: 'SR000000000001', name: 'Ada Lovelace' } as const;
+const COMMON = { token_id: null, token_name: null, transport: 'ui', address: '203.0.113.9' } as const;
 
 const ENTRIES: readonly AuditEntry[] = [
   {

@@ -38,7 +38,7 @@ export interface MockData {
   notices: SystemNotice[];
 }
 
-const ALL_PERMISSIONS = [
+const ALL_PERMISSIONS: Session['permissions'] = [
   'alert-groups:read',
   'alert-groups:acknowledge',
   'alert-groups:resolve',
@@ -241,6 +241,7 @@ export function makeGroup(n: number, plan: GroupPlan): AlertGroup {
       n % 3 === 0 ? { id: mockId('RT', 1), name: 'Payments' } : { id: mockId('RT', 2), name: 'Platform' },
     integrations: [{ id: mockId('NT', 1), name: 'Prometheus prod-eu' }],
     started_at: minutesAgo(plan.minutes),
+    alerts_started_at: minutesAgo(plan.minutes),
     resolved_at: null,
     last_changed_at: minutesAgo(plan.minutes / 2),
     reopen_count: 0,
@@ -443,8 +444,12 @@ function makeDestination(n: number, name: string, broken: boolean): Destination 
       previous_active_since: broken ? minutesAgo(60) : null,
     },
     health: broken ? BROKEN : HEALTHY,
+    failing: null,
+    waiting: 0,
     routes: [{ id: mockId('RT', 1), name: 'Payments' }],
-    warnings: broken ? [{ kind: 'previous_signing_secret_active', since: minutesAgo(60) }] : [],
+    warnings: broken
+      ? [{ kind: 'previous_signing_secret_active', field: null, line: null, since: minutesAgo(60) }]
+      : [],
     template_error: null,
     created_at: minutesAgo(90_000),
     etag: '"1"',
@@ -524,6 +529,9 @@ export function createMockData(): MockData {
       }),
       state: 'active',
       csrf_token: 'csrf-1',
+      method: 'local',
+      expires_at: minutesAgo(-43_200),
+      idle_expires_at: minutesAgo(-10_080),
       permissions: ALL_PERMISSIONS,
     },
     groups,
@@ -595,7 +603,12 @@ export function createMockData(): MockData {
         destination_ids: [relay.id],
         destinations: [reference(relay)],
         open_alert_group_count: 9,
-        template_error: { since: minutesAgo(50), error: 'line 3: unknown field .Foo', template: 'line' },
+        template_error: {
+          since: minutesAgo(50),
+          error: 'line 3: unknown field .Foo',
+          template: 'line',
+          fallback: 'fallback_template',
+        },
       }),
       makeRoute(3, 'Search'),
       makeRoute(4, 'Default', { is_default: true, matchers: [] }),

@@ -1,5 +1,10 @@
 /** Link rules, Lookup tables and previews: answers of the mock in the shapes of the API. */
-import type { LinkRule, LookupTable, TemplatePreview, TemplatePreviewInput } from '../src/api/links.ts';
+import type {
+  LinkRule,
+  LookupTable,
+  TemplatePreview,
+  TemplatePreviewInput,
+} from '../src/api/configuration.ts';
 
 const AT = '2026-09-01T08:00:00Z';
 
@@ -51,7 +56,7 @@ export function mockTemplatePreview(input: TemplatePreviewInput): TemplatePrevie
   const isWrong = input.template.includes('nope');
   const hasFormat = input.kind !== 'link_rule' && input.kind !== 'webhook_request';
   const mistake = {
-    pointer: '/template',
+    pointer: '/template' as const,
     code: 'unknown_function',
     detail: 'function "nope" is not defined',
     line: lines.length,

@@ -1,6 +1,7 @@
 /** A bridge and a channel behind it: answers of the mock in the shapes of the API. */
+
+import type { DestinationCheck, DestinationTest, PreviewItem } from '../src/api/configuration.ts';
 import type { Connection } from '../src/api/connections.ts';
-import type { DestinationCheck, DestinationTest, PreviewItem } from '../src/api/destinations.ts';
 import type { Destination, Mentions } from '../src/api/shapes.ts';
 
 const AT = '2026-09-01T08:00:00Z';
@@ -31,6 +32,8 @@ export const MOCK_CONNECTION: Connection = {
   callback_url: 'https://ingest.example.org/api/v1/callbacks/bridge/CN000000000001',
   inbound: { last_at: AT, error: null, since: null },
   info: {
+    protocol_version: '1',
+    link_url_template: null,
     bridge: { name: 'zulip-bridge', version: '1.2.0', homepage: null },
     messenger: { name: 'Zulip', version: '10.1', url: 'https://chat.example.org', bot: null },
     capabilities: {
@@ -38,7 +41,7 @@ export const MOCK_CONNECTION: Connection = {
       ...{ direct_messages: { bot_can_start: true }, private_answers: false },
       ...{ thread_messages: true, deletion_events: true },
     },
-    limits: { max_body_length: 9_500, edit_max_age_seconds: null },
+    limits: { max_body_length: 9_500, edit_max_age_seconds: null, max_buttons: null, max_button_text: null },
     user_lookup: 'email',
     event_delivery: ['poll', 'push'],
   },
@@ -58,6 +61,8 @@ export const MOCK_CHANNEL: Destination = {
   mentions: MOCK_MENTIONS,
   limiter: { limit: 5, per_seconds: 1 },
   health: { state: 'healthy', since: null, reason: null },
+  failing: null,
+  waiting: 0,
   routes: [{ id: 'RT000000000001', name: 'Payments' }],
   warnings: [],
   template_error: null,

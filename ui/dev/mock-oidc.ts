@@ -1,5 +1,5 @@
 /** The settings of single sign-on, kept while the mock runs. */
-import type { OidcCheck, OidcSettings, OidcSettingsInput } from '../src/api/oidc.ts';
+import type { OidcCheck, OidcSettings, OidcSettingsInput } from '../src/api/organization.ts';
 import type { MockAnswer, MockRequest } from './mock-api.ts';
 
 type Handler = (request: MockRequest, params: readonly string[]) => MockAnswer;

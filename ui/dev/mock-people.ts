@@ -103,7 +103,7 @@ export function mockPeople(session: Session): Record<string, Handler> {
     'GET /users': ({ query }) => {
       const q = query.get('q')?.toLowerCase() ?? '';
       const fits = (name: 'role' | 'status' | 'source') => (user: User) =>
-        [null, user[name]].includes(query.get(name));
+        query.get(name) === null || query.get(name) === user[name];
       const items = users
         .filter(({ name, login, email }) => `${name} ${login} ${email}`.toLowerCase().includes(q))
         .filter((user) => (['role', 'status', 'source'] as const).every((name) => fits(name)(user)));

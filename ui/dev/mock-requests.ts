@@ -1,5 +1,5 @@
 /** The Request log of the mock: every kind of outcome, and text that a receiver should not be believed. */
-import type { RequestDetail } from '../src/api/request-log.ts';
+import type { RequestDetail } from '../src/api/records.ts';
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 
@@ -51,6 +51,8 @@ export function mockRequests(destination: {
       attempt: 1 + (index % 4),
       ...outcome,
       check: index === 4 ? 'probe' : null,
+      check_run: null,
+      connection_id: null,
       destination,
       alert_group: index === 7 ? null : { id: 'AG000000001200', number: 1_200 },
       request_body_bytes: 921,

@@ -21,7 +21,7 @@ const TYPES: Record<string, string> = {
 };
 const HEADERS = {
   'Content-Security-Policy':
-    "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; worker-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
 };
@@ -30,6 +30,10 @@ export function createMockServer() {
   const api = createMockApi();
   const streams = new Set<ServerResponse>();
   let hints = 0;
+  let isRefusingStreams = false;
+  const keepalive = setInterval(() => {
+    for (const stream of streams) stream.write(': keepalive\n\n');
+  }, 10_000);
   api.onHint((hint) => {
     hints += 1;
     for (const stream of streams)
@@ -62,6 +66,10 @@ export function createMockServer() {
     const url = new URL(request.url ?? '/', 'http://mock');
     if (!url.pathname.startsWith('/api/')) return serveFile(url.pathname, response);
     const path = url.pathname.slice('/api/v1'.length);
+    if (path === '/live-updates' && isRefusingStreams) {
+      response.destroy();
+      return;
+    }
     if (path === '/live-updates' && api.signedIn()) return openStream(response);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -90,11 +98,13 @@ export function createMockServer() {
       new Promise<void>((resolve) => {
         server.listen(port, '127.0.0.1', () => resolve());
       }),
-    /** Cuts every open live stream, as a network failure would. */
-    cutStreams: () => {
-      for (const stream of streams) stream.destroy();
+    /** Cuts every open live stream, as a network failure would, and lets none be opened for as long as it lasts. */
+    refuseStreams: (isRefusing: boolean) => {
+      isRefusingStreams = isRefusing;
+      if (isRefusing) for (const stream of streams) stream.destroy();
     },
     close: () => {
+      clearInterval(keepalive);
       for (const stream of streams) stream.destroy();
       server.closeAllConnections();
       server.close();

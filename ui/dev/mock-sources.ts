@@ -7,7 +7,7 @@ import type {
   RouteSuggestion,
   SenderRoute,
   StoredSnapshotBody,
-} from '../src/api/configuration-shapes.ts';
+} from '../src/api/shapes.ts';
 import type { ActorState } from '../src/api/system.ts';
 import { type MockData, ON_CALL } from './mock-data.ts';
 
@@ -44,7 +44,7 @@ export function mockAlerts({ groups }: MockData, query: URLSearchParams): readon
         labels: { ...group.common_labels, instance: 'node-7.example' },
         annotations: {},
         state: group.status === 'resolved' ? 'resolved' : 'firing',
-        resolve_reason: group.status === 'resolved' ? 'sender_resolved' : null,
+        resolve_reason: group.status === 'resolved' ? 'resolved' : null,
         resolve_reason_text: group.status === 'resolved' ? 'The sender said so' : null,
         starts_at: group.started_at,
         resolved_at: group.resolved_at,
@@ -85,7 +85,14 @@ export function mockSnapshots({ integrations }: MockData, id: string): readonly 
   }));
 }
 
+const TAKEN_BY = {
+  id: 'RT000000000002',
+  name: 'Disks',
+  matchers: [{ label: 'alertname', op: '=', value: 'DiskFull' }],
+} as const;
+
 export function mockPreview(input: GroupKeyPreviewInput): GroupKeyPreview {
+  const period = input.period_seconds ?? 604_800;
   const side = (names: readonly string[]) => ({
     alert_group_count: 1 + names.length * 7,
     examples: [9, 4, 1].slice(0, names.length === 0 ? 1 : 3).map((alert_count) => ({
@@ -94,10 +101,19 @@ export function mockPreview(input: GroupKeyPreviewInput): GroupKeyPreview {
     })),
   });
   return {
-    period_seconds: input.period_seconds,
-    truncated: input.period_seconds > 604_800,
+    period_seconds: period,
+    truncated: period > 604_800,
     current: input.route_id === null ? null : side(['alertname', 'cluster']),
     proposed: side(input.proposed_group_key),
+    samples: [
+      {
+        labels: { alertname: 'HighErrorRate', cluster: 'prod' },
+        taken_by: { id: null, name: null, matchers: [] },
+        comes_here: true,
+      },
+      { labels: { alertname: 'DiskFull', cluster: 'prod' }, taken_by: TAKEN_BY, comes_here: false },
+    ],
+    taken_earlier: [{ route: TAKEN_BY, alert_count: 4 }],
   };
 }
 

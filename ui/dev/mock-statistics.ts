@@ -1,5 +1,5 @@
 /** Statistics as the service would count them, from a row of numbers that looks like work. */
-import type { DayFigures, DurationFigures, Statistics } from '../src/api/statistics.ts';
+import type { DayFigures, DurationFigures, Statistics } from '../src/api/system.ts';
 import { addDays, toZonedDate } from '../src/time/zoned.ts';
 import type { MockData } from './mock-data.ts';
 

@@ -30,6 +30,7 @@ export function calmStatus(): SystemStatus {
     recovery: { active: false, period_from: null, period_to: null, until: null },
     delivery_queues: [],
     broken_destinations: [],
+    failing_destinations: [],
     integrations_attention: [],
     template_errors: [],
     active_storms: [],
@@ -79,6 +80,9 @@ export function troubledStatus(): SystemStatus {
     broken_destinations: [
       { destination: tickets, since: ago(4_000), reason: '403: this token may not open tickets any more' },
     ],
+    failing_destinations: [
+      { destination: relay, since: ago(480), error: 'connect ECONNREFUSED 10.0.4.7:443', waiting: 1 },
+    ],
     integrations_attention: [
       {
         integration: { id: 'NT000000000001', name: 'prod-eu' },
@@ -109,8 +113,7 @@ export function troubledStatus(): SystemStatus {
 
 export function everyNotice(): SystemNotice[] {
   return [
-    { kind: 'recovering_after_downtime', since: ago(600), until: ago(-300) },
-    { kind: 'no_replica_leading', since: ago(190), until: null },
-    { kind: 'something_newer', since: ago(1), until: null },
+    { kind: 'recovering_after_downtime', audience: 'all', since: ago(600), until: ago(-300) },
+    { kind: 'no_replica_leading', audience: 'all', since: ago(190), until: null },
   ];
 }

@@ -11,6 +11,7 @@ import type {
   LinkedPerson,
   Note,
   Page,
+  PageRequest,
   RelatedGroup,
   SnoozePresets,
   SnoozeRequest,
@@ -25,11 +26,6 @@ export type BulkCommand =
   | { readonly command: 'acknowledge' | 'unsnooze' }
   | { readonly command: 'resolve'; readonly note: string | null }
   | { readonly command: 'snooze'; readonly snooze: SnoozeRequest };
-
-export interface PageRequest {
-  readonly cursor: string | null;
-  readonly limit: number;
-}
 
 export type AlertGroupsApi = ReturnType<typeof createAlertGroupsApi>;
 
@@ -74,7 +70,7 @@ export function createAlertGroupsApi(client: ApiClient) {
     addNote: (id: string, body: string): Promise<Answer<Note>> =>
       client.post(`${of(id)}/notes`, { body: { body } }),
     bulk: (ids: readonly string[], bulk: BulkCommand): Promise<Answer<{ results: readonly BulkResult[] }>> =>
-      client.post('/alert-groups/bulk-commands', { body: bulkBody(ids, bulk) }),
+      client.post('/alert-groups/bulk-commands', { body: bulkBody(ids, bulk), long: true }),
   };
 }
 

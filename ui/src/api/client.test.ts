@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createApiClient, queryString, type SessionPort } from './client.ts';
+import { type ClientDeps, createApiClient, queryString, type SessionPort } from './client.ts';
 import type { Session } from './shapes.ts';
 
 interface Sent {
@@ -9,15 +9,18 @@ interface Sent {
   readonly ifMatch: string | null;
 }
 
-const session = (csrf_token: string): Session => ({
+const session = (csrf_token: string, id = 'SR1'): Session => ({
   user: {
-    ...{ id: 'SR1', name: 'Ada', login: 'ada', email: null, role: 'admin', role_locked: false },
+    ...{ id, name: 'Ada', login: 'ada', email: null, role: 'admin', role_locked: false },
     ...{ source: 'local', sign_in_method: 'local', oidc_offline_access: false, status: 'active' },
     ...{ totp_enabled: false, time_zone: null, language: null, last_sign_in_at: null },
     ...{ created_at: '2026-09-01T08:00:00Z', etag: '"1"' },
   },
   state: 'active',
   csrf_token,
+  method: 'local',
+  expires_at: '2026-10-01T08:00:00Z',
+  idle_expires_at: '2026-09-08T08:00:00Z',
   permissions: [],
 });
 
@@ -27,7 +30,7 @@ const problem = (status: number, members: object, headers: Record<string, string
     headers,
   });
 
-function client(answers: (() => Response | Promise<Response>)[]) {
+function client(answers: (() => Response | Promise<Response>)[], deps: Partial<ClientDeps> = {}) {
   const sent: Sent[] = [];
   const told: string[] = [];
   let csrf: string | null = 'old';
@@ -35,10 +38,13 @@ function client(answers: (() => Response | Promise<Response>)[]) {
     csrfToken: () => csrf,
     refreshed: (next) => {
       csrf = next.csrf_token;
+      return next.user.id === 'SR1';
     },
     ended: (code) => told.push(`ended ${code}`),
     limited: (code) => told.push(`limited ${code}`),
   };
+  /** Bounds of the requests on their way, in ms, and what happens at each. */
+  const timers = new Map<() => void, number>();
   const fetchJson: typeof fetch = async (input, init) => {
     const headers = new Headers(init?.headers);
     sent.push({
@@ -49,9 +55,28 @@ function client(answers: (() => Response | Promise<Response>)[]) {
     });
     const next = answers.shift();
     if (next === undefined) throw new Error('an unexpected request');
-    return next();
+    const aborted = new Promise<never>((_, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
+    });
+    return Promise.race([next(), aborted]);
   };
-  return { api: createApiClient(fetchJson, port), sent, told, answers };
+  const api = createApiClient({
+    fetch: fetchJson,
+    session: port,
+    isAway: async () => false,
+    timers: {
+      set(run, ms) {
+        timers.set(run, ms);
+        return run;
+      },
+      clear: (timer) => void timers.delete(timer as () => void),
+    },
+    ...deps,
+  });
+  const timeOut = () => {
+    for (const run of timers.keys()) run();
+  };
+  return { api, sent, told, answers, timers, timeOut };
 }
 
 describe('API client', () => {
@@ -89,6 +114,15 @@ describe('API client', () => {
     expect(sent).toHaveLength(3);
   });
 
+  it('repeats nothing in the name of somebody else who signed in meanwhile', async () => {
+    const { api, sent } = client([
+      () => problem(403, { code: 'csrf_invalid' }),
+      () => Response.json(session('new', 'SR2')),
+    ]);
+    expect(await api.post('/alert-groups/AG1/resolve')).toMatchObject({ problem: { code: 'csrf_invalid' } });
+    expect(sent.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  });
+
   it('tells when the session ended or is limited', async () => {
     const { api, told } = client([
       () => problem(401, { code: 'session_expired' }),
@@ -116,6 +150,112 @@ describe('API client', () => {
     expect(await api.post('/routes')).toMatchObject({
       problem: { errors: [{ pointer: '/name', code: 'required', detail: 'x', line: null, column: null }] },
     });
+  });
+});
+
+describe('a request without an answer', () => {
+  const never = () => new Promise<Response>(() => undefined);
+  const cut = () =>
+    new Response(new ReadableStream({ start: (body) => body.error(new TypeError('network')) }));
+
+  it.each([
+    ['a read', 'get', {}, 35_000],
+    ['a change', 'post', {}, 15_000],
+    ['a change for which others are called', 'put', { long: true }, 100_000],
+  ] as const)('of %s is given up in time', async (_, method, options, ms) => {
+    const { api, timers, timeOut } = client([never]);
+    const answer = api[method]('/x', options);
+    await Promise.resolve();
+    await Promise.resolve();
+    expect([...timers.values()]).toEqual([ms]);
+    timeOut();
+    expect(await answer).toMatchObject({ ok: false, problem: { status: 0 } });
+    expect(timers.size).toBe(0);
+  });
+
+  it.each([
+    ['no connection, or one that broke', () => Promise.reject(new TypeError('network'))],
+    ['an answer that broke off', cut],
+    ['a page of something in between', () => new Response('<html>')],
+    ['502 of a proxy', () => new Response('<html>', { status: 502 })],
+    ['504 of a proxy', () => new Response('<html>', { status: 504 })],
+  ])('is of unknown outcome when it changes something: %s', async (_, answer) => {
+    expect(await client([answer]).api.post('/x')).toMatchObject({
+      ok: false,
+      problem: { type: 'unanswered' },
+    });
+  });
+
+  it.each([
+    ['a read', 'get', {}],
+    ['a preview', 'post', { harmless: true }],
+  ] as const)('is no more than unreachable when it changes nothing: %s', async (_, method, options) => {
+    expect(await client([cut]).api[method]('/x', options)).toMatchObject({
+      problem: { type: 'unreachable' },
+    });
+  });
+
+  it('a refusal of the service itself is a refusal', async () => {
+    const { api } = client([() => problem(504, { code: 'internal' })]);
+    expect(await api.post('/x')).toMatchObject({ problem: { type: 'x', code: 'internal' } });
+  });
+});
+
+describe('while the service is known to be away', () => {
+  it('a change is refused without being sent; what changes nothing is tried', async () => {
+    const { api, sent } = client([() => Response.json({}), () => Response.json({})], {
+      isAway: async () => true,
+    });
+    expect(await api.post('/alert-groups/AG1/acknowledge')).toMatchObject({ problem: { type: 'not-sent' } });
+    expect(sent).toEqual([]);
+    await api.get('/routes');
+    await api.post('/template-previews', { harmless: true });
+    expect(sent).toHaveLength(2);
+  });
+});
+
+describe('the reads that began since', () => {
+  it('are watched until they are over, without those that began before', async () => {
+    const { api } = client([
+      () => new Promise(() => undefined),
+      () => Response.json({}),
+      () => Response.json({}),
+    ]);
+    void api.get('/begun-before');
+    const over = api.watchReads();
+    void api.get('/a');
+    void api.get('/b');
+    expect(await over()).toBe(true);
+  });
+
+  it.each([
+    [400, true],
+    [401, true],
+    [403, true],
+    [404, true],
+    [408, false],
+    [429, false],
+    [500, false],
+    [502, false],
+    [503, false],
+    [504, false],
+  ])('count as answered by %i: %s', async (status, answered) => {
+    const { api } = client([() => Response.json({}), () => problem(status, {})]);
+    const over = api.watchReads();
+    void api.get('/a');
+    void api.get('/b');
+    expect(await over()).toBe(answered);
+  });
+
+  it.each([
+    ['no connection', () => Promise.reject(new TypeError('network'))],
+    ['a page of something in between', () => new Response('<html>')],
+    ['502 of a proxy', () => new Response('<html>', { status: 502 })],
+  ])('are not answered by %s', async (_, answer) => {
+    const { api } = client([answer]);
+    const over = api.watchReads();
+    void api.get('/a');
+    expect(await over()).toBe(false);
   });
 });
 

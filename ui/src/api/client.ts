@@ -1,10 +1,16 @@
 /**
  * The one way to the service: JSON over same-origin fetch with the CSRF token of the session (api §1.9), one retry
- * after a stale token, and every refusal as a value.
+ * after a stale token, a bound on the time of every request, and every refusal as a value.
  */
-import { type Problem, readProblem, unreachable } from './problem.ts';
+import { notSent, type Problem, readProblem, unanswered, unreachable } from './problem.ts';
 import type { Session } from './shapes.ts';
 
+/** Milliseconds until a request without an answer is given up. The service itself gives up its slowest read after 30 s. */
+const WITHIN_MS = { read: 35_000, change: 15_000, long: 100_000 } as const;
+/** What proxies answer when they lost the service behind them, which may have done what was asked. */
+const LOST_BEHIND_PROXY: ReadonlySet<number> = new Set([502, 504]);
+/** 4xx answers that say nothing about what was asked: it timed out, or came too often. */
+const ASK_AGAIN: ReadonlySet<number> = new Set([408, 429]);
 const BASE = '/api/v1';
 
 export type Answer<T> =
@@ -20,18 +26,39 @@ export interface RequestOptions {
   readonly body?: unknown;
   /** ETag for `If-Match`. */
   readonly ifMatch?: string | null;
-  readonly signal?: AbortSignal;
+  /** The service itself calls others before it answers, or works through many objects. */
+  readonly long?: boolean;
+  /** A POST that changes nothing worth a warning: it is sent whatever is known, and may be repeated at will. */
+  readonly harmless?: boolean;
 }
 
 /** What the client needs to know about the session, and whom it tells when the session is over. */
 export interface SessionPort {
   csrfToken(): string | null;
-  /** A fresh session was read because the CSRF token was stale. */
-  refreshed(session: Session): void;
+  /**
+   * A fresh session was read because the CSRF token was stale.
+   * @returns whether it is the same person's; a change is never repeated in the name of somebody else
+   */
+  refreshed(session: Session): boolean;
   /** 401 to a request that had a session. */
   ended(code: string | null): void;
   /** 403: the session waits for a second factor or an enrolment. */
   limited(code: 'totp_required' | 'totp_enrolment_required'): void;
+}
+
+/** What the client needs from outside of it. */
+export interface ClientDeps {
+  readonly fetch: typeof fetch;
+  readonly session: SessionPort;
+  /** Whether the service is known not to answer, so that a change is not even sent. Answers within 2 s. */
+  readonly isAway: () => Promise<boolean>;
+  readonly timers: Timers;
+}
+
+/** `setTimeout` and `clearTimeout` outside of tests. */
+export interface Timers {
+  set(run: () => void, ms: number): unknown;
+  clear(timer: unknown): void;
 }
 
 export interface ApiClient {
@@ -39,52 +66,84 @@ export interface ApiClient {
   post<T>(path: string, options?: RequestOptions): Promise<Answer<T>>;
   put<T>(path: string, options?: RequestOptions): Promise<Answer<T>>;
   delete(path: string, options?: RequestOptions): Promise<Answer<null>>;
+  /**
+   * Watches the reads that begin from now on.
+   * @returns resolves when none of them is on its way, with whether each that still was got a definite answer: its
+   * value, or a 4xx other than 408 and 429. After anything else what is shown is still what it was before.
+   */
+  watchReads(): () => Promise<boolean>;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-export function createApiClient(fetchJson: typeof fetch, session: SessionPort): ApiClient {
+export function createApiClient({ fetch, session, isAway, timers }: ClientDeps): ApiClient {
+  /** Reads on their way, and which of all reads each is. */
+  const reads = new Map<Promise<Answer<unknown>>, number>();
+  let readsBegun = 0;
+
   async function attempt<T>(method: Method, path: string, options: RequestOptions): Promise<Answer<T>> {
+    const changes = method !== 'GET' && options.harmless !== true;
+    if (changes && (await isAway())) return { ok: false, problem: notSent() };
+    const lost = (status: number): Answer<T> => ({
+      ok: false,
+      problem: changes ? unanswered(status) : unreachable(),
+    });
+    const giveUp = new AbortController();
+    const timer = timers.set(() => giveUp.abort(), bound(method, options));
+    try {
+      const response = await fetch(`${BASE}${path}${queryString(options.query)}`, {
+        method,
+        headers: headersOf(method, options),
+        credentials: 'same-origin',
+        cache: 'no-store',
+        body: options.body === undefined ? null : JSON.stringify(options.body),
+        signal: giveUp.signal,
+      });
+      const text = await response.text();
+      const { status } = response;
+      const body = parse(text);
+      // An answer that is not the service's says nothing about what was asked.
+      if (response.ok && body === undefined) return lost(0);
+      if (response.ok) return { ok: true, value: body as T, etag: response.headers.get('ETag') };
+      const problem = readProblem(status, body, response.headers.get('Retry-After'));
+      if (changes && problem.type === 'unknown' && LOST_BEHIND_PROXY.has(status)) return lost(status);
+      return { ok: false, problem };
+    } catch {
+      // Whatever fetch and reading the body throw means the same here: no answer came.
+      return lost(0);
+    } finally {
+      timers.clear(timer);
+    }
+  }
+
+  function headersOf(method: Method, options: RequestOptions): Headers {
     const headers = new Headers({ Accept: 'application/json' });
     if (options.body !== undefined) headers.set('Content-Type', 'application/json');
     if (options.ifMatch) headers.set('If-Match', options.ifMatch);
     const csrf = session.csrfToken();
     if (method !== 'GET' && csrf !== null) headers.set('X-CSRF-Token', csrf);
-    let response: Response;
-    try {
-      response = await fetchJson(`${BASE}${path}${queryString(options.query)}`, {
-        method,
-        headers,
-        credentials: 'same-origin',
-        cache: 'no-store',
-        body: options.body === undefined ? null : JSON.stringify(options.body),
-        signal: options.signal ?? null,
-      });
-    } catch {
-      // Whatever fetch throws means the same here: no answer came.
-      return { ok: false, problem: unreachable() };
-    }
-    const body = await readBody(response);
-    if (response.ok) return { ok: true, value: body as T, etag: response.headers.get('ETag') };
-    return {
-      ok: false,
-      problem: readProblem(response.status, body, response.headers.get('Retry-After')),
-    };
+    return headers;
   }
 
   async function request<T>(method: Method, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     let answer = await attempt<T>(method, path, options);
     if (!answer.ok && answer.problem.code === 'csrf_invalid' && session.csrfToken() !== null) {
       const current = await attempt<Session>('GET', '/sessions/current', {});
-      if (current.ok) {
-        session.refreshed(current.value);
-        answer = await attempt<T>(method, path, options);
-      } else {
-        answer = current;
-      }
+      if (!current.ok) answer = current;
+      else if (session.refreshed(current.value)) answer = await attempt<T>(method, path, options);
     }
     if (!answer.ok) report(answer.problem);
     return answer;
+  }
+
+  async function read<T>(path: string, options?: RequestOptions): Promise<Answer<T>> {
+    const answer = request<T>('GET', path, options);
+    reads.set(answer, readsBegun++);
+    try {
+      return await answer;
+    } finally {
+      reads.delete(answer);
+    }
   }
 
   function report(problem: Problem): void {
@@ -96,11 +155,35 @@ export function createApiClient(fetchJson: typeof fetch, session: SessionPort): 
   }
 
   return {
-    get: (path, options) => request('GET', path, options),
+    get: read,
     post: (path, options) => request('POST', path, options),
     put: (path, options) => request('PUT', path, options),
     delete: (path, options) => request('DELETE', path, options),
+    watchReads() {
+      const first = readsBegun;
+      const watched = () => [...reads].flatMap(([answer, number]) => (number >= first ? [answer] : []));
+      return async () => {
+        let answered = true;
+        for (let left = watched(); left.length > 0; left = watched()) {
+          const answers = await Promise.all(left);
+          answered &&= answers.every(isDefinite);
+        }
+        return answered;
+      };
+    },
   };
+}
+
+/** Whether the service said what is asked for, or that it will not. */
+function isDefinite(answer: Answer<unknown>): boolean {
+  if (answer.ok) return true;
+  const { status } = answer.problem;
+  return status >= 400 && status < 500 && !ASK_AGAIN.has(status);
+}
+
+function bound(method: Method, options: RequestOptions): number {
+  if (options.long === true) return WITHIN_MS.long;
+  return method === 'GET' ? WITHIN_MS.read : WITHIN_MS.change;
 }
 
 /** `?a=1&b=x&b=y`; null, undefined, empty strings and empty arrays are left out. */
@@ -115,12 +198,13 @@ export function queryString(query: Query | undefined): string {
   return text === '' ? '' : `?${text}`;
 }
 
-async function readBody(response: Response): Promise<unknown> {
+/** Null for an empty body, undefined for one that is not JSON. */
+function parse(text: string): unknown {
+  if (text === '') return null;
   try {
-    const text = await response.text();
-    return text === '' ? null : JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    // A body that breaks off or is not JSON: the status alone says what happened.
-    return null;
+    // Not the service's: it answers JSON or nothing.
+    return undefined;
   }
 }

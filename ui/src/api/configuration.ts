@@ -1,28 +1,34 @@
-/** Operations on Integrations, Routes, Destinations and the Organization (api §9–§11, §15). */
-import type { PageRequest } from './alert-groups.ts';
+/** Operations on Integrations, Routes, Destinations and the Organization (api §9 to §11, §15). */
+
 import type { Answer, ApiClient, Query } from './client.ts';
+import { createConnectionsApi } from './connections.ts';
 import type {
+  CreatedDestination,
+  CreatedIntegrationToken,
+  Destination,
   GroupKeyPreview,
   GroupKeyPreviewInput,
-  IntegrationAlert,
-  RouteSuggestion,
-  SenderRoute,
-  StoredSnapshot,
-  StoredSnapshotBody,
-} from './configuration-shapes.ts';
-import { createConnectionsApi } from './connections.ts';
-import { createDestinationsApi } from './destinations.ts';
-import type {
-  CreatedIntegrationToken,
   Integration,
+  IntegrationAlert,
   IntegrationInput,
   IntegrationToken,
   Items,
+  Limiter,
+  Mentions,
+  NamedSecret,
   Organization,
   Page,
+  PageRequest,
   Route,
   RouteInput,
   RouteProfile,
+  RouteSuggestion,
+  Schemas,
+  SenderRoute,
+  SigningSecretStatus,
+  StoredSnapshot,
+  StoredSnapshotBody,
+  WebhookInput,
 } from './shapes.ts';
 
 export type ConfigurationApi = ReturnType<typeof createConfigurationApi>;
@@ -76,12 +82,114 @@ function routes(client: ApiClient) {
     reorder: (ids: readonly string[], ifMatch: string | null): Promise<Answer<Items<Route>>> =>
       client.put('/route-order', { body: { route_ids: ids }, ifMatch }),
     moveOpenAlertGroups: (id: string): Promise<Answer<{ moved: number }>> =>
-      client.post(`${of(id)}/move-open-alert-groups`),
+      client.post(`${of(id)}/move-open-alert-groups`, { long: true }),
     previewGroupKey: (body: GroupKeyPreviewInput): Promise<Answer<GroupKeyPreview>> =>
-      client.post('/group-key-previews', { body }),
+      client.post('/group-key-previews', { body, harmless: true }),
     suggestions: (): Promise<Answer<Items<RouteSuggestion>>> => client.get('/route-suggestions'),
     acceptSuggestion: (id: string, destinationIds: readonly string[]): Promise<Answer<Route>> =>
       client.post(`/route-suggestions/${id}/accept`, { body: { destination_ids: destinationIds } }),
     dismissSuggestion: (id: string): Promise<Answer<null>> => client.post(`/route-suggestions/${id}/dismiss`),
+  };
+}
+
+/** A channel behind a bridge. */
+export interface BridgeInput {
+  readonly type: 'bridge';
+  readonly name: string;
+  readonly connection_id: string;
+  readonly channel_id: string;
+  readonly mentions: Mentions;
+  readonly limiter: Limiter;
+}
+
+export type DestinationInput = WebhookInput | BridgeInput;
+
+export type DestinationCheck = Schemas['DestinationCheck'];
+
+/** What a test or a preview is made of. */
+export type TrialSource =
+  | { readonly kind: 'example' }
+  | { readonly kind: 'alert_group'; readonly alert_group_id: string };
+
+export type TrialRequest = Schemas['TrialRequest'];
+
+export type TestStep = Schemas['DestinationTestStep'];
+
+export type DestinationTest = Schemas['DestinationTest'];
+
+export type PreviewItem = Schemas['DestinationPreview'];
+
+export type DestinationsApi = ReturnType<typeof createDestinationsApi>;
+
+function createDestinationsApi(client: ApiClient) {
+  const of = (id: string) => `/destinations/${id}`;
+  return {
+    list: (page: PageRequest): Promise<Answer<Page<Destination>>> =>
+      client.get('/destinations', { query: { ...page } }),
+    create: (body: DestinationInput): Promise<Answer<CreatedDestination>> =>
+      client.post('/destinations', { body, long: true }),
+    read: (id: string): Promise<Answer<Destination>> => client.get(of(id)),
+    update: (id: string, body: DestinationInput, ifMatch: string): Promise<Answer<Destination>> =>
+      client.put(of(id), { body, ifMatch, long: true }),
+    delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
+    check: (id: string): Promise<Answer<DestinationCheck>> => client.post(`${of(id)}/checks`, { long: true }),
+    test: (id: string, source: TrialSource): Promise<Answer<DestinationTest>> =>
+      client.post(`${of(id)}/tests`, { body: { source }, long: true }),
+    preview: (id: string, source: TrialSource): Promise<Answer<Items<PreviewItem>>> =>
+      client.post(`${of(id)}/previews`, { body: { source }, harmless: true }),
+    secrets: (id: string): Promise<Answer<Items<NamedSecret>>> => client.get(`${of(id)}/secrets`),
+    putSecret: (id: string, name: string, value: string): Promise<Answer<NamedSecret>> =>
+      client.put(`${of(id)}/secrets/${encodeURIComponent(name)}`, { body: { value } }),
+    deleteSecret: (id: string, name: string): Promise<Answer<null>> =>
+      client.delete(`${of(id)}/secrets/${encodeURIComponent(name)}`),
+    generateSigningSecret: (
+      id: string,
+    ): Promise<Answer<{ readonly secret: string; readonly status: SigningSecretStatus }>> =>
+      client.post(`${of(id)}/signing-secret`),
+    retireSigningSecret: (id: string): Promise<Answer<null>> =>
+      client.delete(`${of(id)}/signing-secret/previous`),
+  };
+}
+
+/** Link rules, Lookup tables and previews of templates (api §16). */
+export type LinkScope = LinkRule['scope'];
+
+export type LinkRuleInput = Pick<LinkRule, 'name' | 'matchers' | 'scope' | 'url_template'>;
+
+export type LinkRule = Schemas['LinkRule'];
+
+export type LookupEntry = LookupTable['entries'][number];
+
+export type LookupTableInput = Pick<LookupTable, 'name' | 'description' | 'columns' | 'entries'>;
+
+export type LookupTable = Schemas['LookupTable'];
+
+export type TemplateKind = Schemas['TemplateKind'];
+export type TemplateFormat = NonNullable<TemplatePreview['format']>;
+
+export type TemplatePreviewInput = Schemas['TemplatePreviewInput'];
+
+export type TemplatePreview = Schemas['TemplatePreview'];
+
+export type LinksApi = ReturnType<typeof createLinksApi>;
+
+export function createLinksApi(client: ApiClient) {
+  return {
+    rules: resource<LinkRule, LinkRuleInput>(client, '/link-rules'),
+    tables: resource<LookupTable, LookupTableInput>(client, '/lookup-tables'),
+    preview: (body: TemplatePreviewInput): Promise<Answer<TemplatePreview>> =>
+      client.post('/template-previews', { body, harmless: true }),
+  };
+}
+
+function resource<Item, Input>(client: ApiClient, path: string) {
+  const of = (id: string) => `${path}/${id}`;
+  return {
+    list: (page: PageRequest): Promise<Answer<Page<Item>>> => client.get(path, { query: { ...page } }),
+    create: (body: Input): Promise<Answer<Item>> => client.post(path, { body }),
+    read: (id: string): Promise<Answer<Item>> => client.get(of(id)),
+    update: (id: string, body: Input, ifMatch: string): Promise<Answer<Item>> =>
+      client.put(of(id), { body, ifMatch }),
+    delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
   };
 }

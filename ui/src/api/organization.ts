@@ -1,7 +1,6 @@
 /** The Organization's settings, severities that arrive, and where the service may connect to (api §9). */
 import type { Answer, ApiClient } from './client.ts';
-import type { ProxyConfig, ProxyInput } from './connections.ts';
-import type { Instant, SeverityLevel } from './shapes.ts';
+import type { ProxyInput, Schemas } from './shapes.ts';
 
 export const WEEKDAYS = [
   'monday',
@@ -20,60 +19,20 @@ export const RETENTIONS = [
   'audit_log_days',
 ] as const;
 
-interface Settings {
-  readonly name: string;
-  readonly time_zone: string;
-  readonly workday_start: string;
-  readonly week_start: (typeof WEEKDAYS)[number];
-  readonly severity_label: string;
-  readonly severity_mapping: readonly { readonly value: string; readonly level: SeverityLevel }[];
-  readonly severity_styles: readonly {
-    readonly level: SeverityLevel;
-    readonly emoji: string;
-    readonly color: string;
-  }[];
-  readonly critical_is_urgent: boolean;
-  readonly instance_labels: readonly string[];
-  readonly retention: Readonly<Record<(typeof RETENTIONS)[number], number>>;
-  readonly totp_required: (typeof TOTP_POLICIES)[number];
-  readonly oidc_token_grace_seconds: number;
-}
+export type OrganizationSettings = Schemas['Organization'];
 
-export interface OrganizationSettings extends Settings {
-  readonly id: string;
-  readonly outgoing_heartbeat: {
-    readonly url_status: { readonly set: boolean; readonly updated_at: Instant | null };
-    readonly proxy: ProxyConfig;
-  };
-  readonly etag: string;
-}
-
-export interface OrganizationInput extends Settings {
+/** The settings as their form holds them. */
+export type OrganizationInput = Omit<OrganizationSettings, 'id' | 'outgoing_heartbeat' | 'etag'> & {
   readonly outgoing_heartbeat: { readonly url?: string | null; readonly proxy: ProxyInput };
-}
+};
 
-export interface SeverityValue {
-  readonly value: string;
-  readonly count: number;
-  readonly level: SeverityLevel;
-  readonly mapped: boolean;
-}
+export type SeverityValue = SeverityValues['items'][number];
 
-export interface SeverityValues {
-  readonly items: readonly SeverityValue[];
-  readonly window_days: number;
-}
+export type SeverityValues = Schemas['SeverityValues'];
 
-export interface OutboundPolicyInput {
-  readonly policy: 'standard' | 'strict';
-  readonly allowed: readonly string[];
-  readonly denied: readonly string[];
-}
+export type OutboundPolicyInput = Schemas['OutboundPolicyInput'];
 
-export interface OutboundPolicy extends OutboundPolicyInput {
-  readonly always_blocked: readonly string[];
-  readonly etag: string;
-}
+export type OutboundPolicy = Schemas['OutboundPolicy'];
 
 export type OrganizationApi = ReturnType<typeof createOrganizationApi>;
 
@@ -86,5 +45,38 @@ export function createOrganizationApi(client: ApiClient) {
     readPolicy: (): Promise<Answer<OutboundPolicy>> => client.get('/organization/outbound-policy'),
     updatePolicy: (body: OutboundPolicyInput, ifMatch: string): Promise<Answer<OutboundPolicy>> =>
       client.put('/organization/outbound-policy', { body, ifMatch }),
+  };
+}
+
+export type GroupMapping = Schemas['OidcGroupMapping'];
+
+export type OidcWarning = Schemas['OidcWarning'];
+
+export type OidcSettings = Schemas['OidcSettings'];
+
+/** The settings as their form holds them. */
+export type OidcSettingsInput = Omit<
+  OidcSettings,
+  'client_secret_status' | 'display_name' | 'proxy' | 'warnings' | 'updated_at' | 'etag'
+> & {
+  readonly display_name: string;
+  /** Left out: what is stored stays. */
+  readonly client_secret?: string;
+  readonly proxy: ProxyInput;
+};
+
+export type OidcCheck = Schemas['OidcCheck'];
+
+export type OidcApi = ReturnType<typeof createOidcApi>;
+
+export function createOidcApi(client: ApiClient) {
+  return {
+    read: (): Promise<Answer<OidcSettings>> => client.get('/oidc-settings'),
+    update: (body: OidcSettingsInput, ifMatch: string): Promise<Answer<OidcSettings>> =>
+      client.put('/oidc-settings', { body, ifMatch }),
+    check: (): Promise<Answer<OidcCheck>> =>
+      client.post('/oidc-settings/checks', { long: true, harmless: true }),
+    link: (): Promise<Answer<{ readonly authorization_url: string }>> =>
+      client.post('/me/oidc-identity', { long: true }),
   };
 }

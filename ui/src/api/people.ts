@@ -1,7 +1,7 @@
-/** Operations on users and on oneself (api §3–§5). */
-import type { PageRequest } from './alert-groups.ts';
+/** Operations on users and on oneself (api §3 to §5). */
+
 import type { Answer, ApiClient, Query } from './client.ts';
-import type { Instant, Items, Page, User } from './shapes.ts';
+import type { Instant, Items, Page, PageRequest, Schemas, Session, SignInOptions, User } from './shapes.ts';
 
 export interface UserInput {
   readonly name: string;
@@ -13,15 +13,9 @@ export interface NewUserInput extends UserInput {
   readonly login: string;
 }
 
-export interface SetupLink {
-  readonly url: string;
-  readonly expires_at: Instant;
-}
+export type SetupLink = Schemas['PasswordSetupLink'];
 
-export interface WithSetupLink {
-  readonly user: User;
-  readonly password_setup_link: SetupLink;
-}
+export type WithSetupLink = Schemas['UserWithSetupLink'];
 
 export interface ProfileInput {
   readonly name: string;
@@ -29,27 +23,11 @@ export interface ProfileInput {
   readonly language: string | null;
 }
 
-export interface SessionInfo {
-  readonly id: string;
-  readonly method: 'local' | 'oidc';
-  readonly created_at: Instant;
-  readonly last_used_at: Instant;
-  readonly address: string | null;
-  readonly user_agent: string | null;
-  readonly current: boolean;
-}
+export type SessionInfo = Schemas['SessionInfo'];
 
-export interface TotpStatus {
-  readonly enrolled: boolean;
-  readonly enrolled_at: Instant | null;
-  readonly enrolment_pending: boolean;
-  readonly recovery_codes_remaining: number;
-}
+export type TotpStatus = Schemas['TotpStatus'];
 
-export interface TotpEnrolment {
-  readonly secret: string;
-  readonly otpauth_uri: string;
-}
+export type TotpEnrolment = Schemas['TotpEnrolment'];
 
 export type RemovalProof =
   | { readonly password: string }
@@ -102,4 +80,125 @@ function me(client: ApiClient) {
 function setPassword(client: ApiClient) {
   return (token: string, password: string): Promise<Answer<null>> =>
     client.post('/password-setups', { body: { token, password } });
+}
+
+/** Operations on the caller's own session (api §3). */
+export type SessionsApi = ReturnType<typeof createSessionsApi>;
+
+export function createSessionsApi(client: ApiClient) {
+  return {
+    options: (): Promise<Answer<SignInOptions>> => client.get('/sign-in-options'),
+    current: (): Promise<Answer<Session>> => client.get('/sessions/current'),
+    signIn: (login: string, password: string): Promise<Answer<Session>> =>
+      client.post('/sessions', { body: { login, password }, harmless: true }),
+    secondFactor: (
+      proof: { readonly totp_code: string } | { readonly recovery_code: string },
+    ): Promise<Answer<Session>> => client.post('/sessions/current/totp', { body: proof, harmless: true }),
+    signOut: (): Promise<Answer<null>> => client.delete('/sessions/current'),
+  };
+}
+
+/** Accounts at messengers that belong to people of Tocsin (api §4.1, §5). */
+export type Messenger = Schemas['Messenger'];
+export type LinkMethod = LinkableConnection['link_methods'][number];
+
+export type AccountLink = Schemas['AccountLink'];
+
+export type LinkableConnection = Schemas['LinkableConnection'];
+
+/** A text that the person brings to the bot. Told once. */
+export type LinkToken = Schemas['LinkToken'];
+
+/** A code was sent to the account. */
+export type LinkCode = Schemas['LinkCodeRequest'];
+
+export type AccountLinksApi = ReturnType<typeof createAccountLinksApi>;
+
+/** The links of one person. */
+export interface LinksOf {
+  list(): Promise<Answer<Items<AccountLink>>>;
+  remove(id: string): Promise<Answer<null>>;
+}
+
+export function createAccountLinksApi(client: ApiClient) {
+  const of = (path: string): LinksOf => ({
+    list: () => client.get(path),
+    remove: (id) => client.delete(`${path}/${id}`),
+  });
+  const mine = '/me/account-links';
+  const bridge = `${mine}/bridge`;
+  return {
+    mine: of(mine),
+    ofUser: (id: string): LinksOf => of(`/users/${id}/account-links`),
+    connections: (): Promise<Answer<Items<LinkableConnection>>> => client.get(`${mine}/connections`),
+    requestToken: (connectionId: string): Promise<Answer<LinkToken>> =>
+      client.post(bridge, { body: { connection_id: connectionId, method: 'token' }, long: true }),
+    sendCode: (connectionId: string, handle: string): Promise<Answer<LinkCode>> =>
+      client.post(bridge, { body: { connection_id: connectionId, method: 'code', handle }, long: true }),
+    confirm: (requestId: string, code: string): Promise<Answer<AccountLink>> =>
+      client.post(`${bridge}/confirmation`, { body: { request_id: requestId, code }, long: true }),
+  };
+}
+
+/** Personal access tokens, Service accounts and Roles (api §4, §5, §8). */
+export const ROLES = ['admin', 'responder', 'viewer'] as const;
+export type RoleName = Schemas['Role'];
+
+export type ApiToken = Schemas['ServiceAccountToken'] &
+  Partial<Pick<Schemas['PersonalAccessToken'], 'permissions'>>;
+
+export interface CreatedApiToken {
+  readonly token: ApiToken;
+  /** In this answer only. */
+  readonly value: string;
+}
+
+export interface ApiTokenInput {
+  readonly name: string;
+  readonly permissions?: readonly string[];
+  readonly expires_at: Instant | null;
+}
+
+/** The tokens of one owner. */
+export interface TokensApi {
+  list(): Promise<Answer<Items<ApiToken>>>;
+  create(input: ApiTokenInput): Promise<Answer<CreatedApiToken>>;
+  revoke(id: string): Promise<Answer<null>>;
+}
+
+export type ServiceAccountInput = Schemas['ServiceAccountInput'];
+
+export type ServiceAccount = Schemas['ServiceAccount'];
+
+export type Role = { readonly name: RoleName; readonly permissions: Session['permissions'] };
+
+export type AccessApi = ReturnType<typeof createAccessApi>;
+
+export function createAccessApi(client: ApiClient) {
+  const of = (id: string) => `/service-accounts/${id}`;
+  return {
+    roles: (): Promise<Answer<Items<Role>>> => client.get('/roles'),
+    personalTokens: tokensAt(client, '/me/personal-access-tokens'),
+    accountTokens: (id: string) => tokensAt(client, `${of(id)}/tokens`),
+    accounts: {
+      list: (page: PageRequest): Promise<Answer<Page<ServiceAccount>>> =>
+        client.get('/service-accounts', { query: { ...page } }),
+      create: (body: ServiceAccountInput): Promise<Answer<ServiceAccount>> =>
+        client.post('/service-accounts', { body }),
+      read: (id: string): Promise<Answer<ServiceAccount>> => client.get(of(id)),
+      update: (id: string, body: ServiceAccountInput, ifMatch: string): Promise<Answer<ServiceAccount>> =>
+        client.put(of(id), { body, ifMatch }),
+      delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
+      disable: (id: string): Promise<Answer<ServiceAccount>> => client.post(`${of(id)}/disable`),
+      enable: (id: string): Promise<Answer<ServiceAccount>> => client.post(`${of(id)}/enable`),
+    },
+  };
+}
+
+function tokensAt(client: ApiClient, path: string): TokensApi {
+  return {
+    list: () => client.get(path),
+    create: (body) => client.post(path, { body }),
+    revoke: (id) => client.delete(`${path}/${id}`),
+  };
 }

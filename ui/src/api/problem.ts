@@ -11,9 +11,13 @@ export interface FieldError {
 }
 
 export interface Problem {
-  /** HTTP status, or 0 when the service could not be reached. */
+  /** HTTP status, or 0 when no answer came. */
   readonly status: number;
-  /** Last segment of the problem type, `unreachable` without an answer, `unknown` for a body that is no problem. */
+  /**
+   * Last segment of the problem type; `unknown` for a body that is no problem. Without an answer from the service:
+   * `unreachable` for a request that changes nothing, `not-sent` for a change that was kept back, `unanswered` for one
+   * whose outcome nobody knows (ui §1.4).
+   */
   readonly type: string;
   readonly code: string | null;
   readonly detail: string | null;
@@ -37,9 +41,19 @@ const NOTHING: Problem = {
   linkRules: [],
 };
 
-/** The browser is offline, or the service did not answer. */
+/** The service did not answer a request that changes nothing. */
 export function unreachable(): Problem {
   return NOTHING;
+}
+
+/** A change was not sent, because the service is known to be away. Nothing happened. */
+export function notSent(): Problem {
+  return { ...NOTHING, type: 'not-sent' };
+}
+
+/** A change was sent and no answer came: it may have happened. @param status of a proxy that answered instead, or 0 */
+export function unanswered(status: number): Problem {
+  return { ...NOTHING, status, type: 'unanswered' };
 }
 
 /** Reads an error answer. Never throws: a body that is no problem becomes type `unknown`. */

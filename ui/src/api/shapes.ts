@@ -1,8 +1,14 @@
-/** What the API answers, as far as the UI reads it (api §2, §3, §9–§15; alert-groups §5). Instants are RFC 3339 text. */
-import type { ProxyConfig, ProxyInput } from './connections.ts';
+/**
+ * What the API answers, as far as the UI reads it (api §2, §3, §9 to §15; alert-groups §5). Instants are RFC 3339
+ * text.
+ */
+import type { components } from './openapi.ts';
+
+/** Everything that the API description names. */
+export type Schemas = components['schemas'];
 
 export type Instant = string;
-export type Labels = Readonly<Record<string, string>>;
+export type Labels = Schemas['Labels'];
 
 export interface Page<Item> {
   readonly items: readonly Item[];
@@ -13,490 +19,192 @@ export interface Items<Item> {
   readonly items: readonly Item[];
 }
 
-export interface EntityRef {
-  readonly id: string;
-  readonly name: string;
-}
+export type EntityRef = Schemas['EntityRef'];
 
-export interface AlertGroupRef {
-  readonly id: string;
-  readonly number: number;
-}
+export type AlertGroupRef = Schemas['AlertGroupRef'];
 
-export interface UserRef extends EntityRef {
-  readonly login: string;
-  readonly deactivated: boolean;
-}
+export type UserRef = Schemas['UserRef'];
 
 /** Of somebody whom one may not read, nothing is said of links. */
-export interface LinkedPerson extends UserRef {
-  readonly linked?: boolean;
-}
+export type LinkedPerson = Schemas['DirectoryUser'];
 
-export interface ActorRef extends EntityRef {
-  readonly kind: 'user' | 'service_account';
-  readonly login?: string;
-  readonly deactivated: boolean;
-}
+export type ActorRef = Schemas['ActorRef'];
 
-export interface SecretStatus {
-  readonly set: boolean;
-  readonly updated_at: Instant | null;
-}
+export type SecretStatus = Schemas['SecretStatus'];
 
-export interface Limiter {
-  readonly limit: number;
-  readonly per_seconds: number;
-}
+export type Limiter = Schemas['Limiter'];
 
-export type MatcherOp = '=' | '!=' | '=~' | '!~';
+export type MatcherOp = Schemas['MatcherOp'];
 
-export interface Matcher {
-  readonly label: string;
-  readonly op: MatcherOp;
-  readonly value: string;
-}
+export type Matcher = Schemas['Matcher'];
 
-export interface User extends EntityRef {
-  readonly login: string;
-  readonly email: string | null;
-  readonly role: string;
-  readonly role_locked: boolean;
-  readonly source: 'local' | 'oidc' | 'bootstrap';
-  readonly oidc_offline_access: boolean;
-  readonly sign_in_method: 'local' | 'oidc';
-  readonly status: 'active' | 'disabled' | 'deleted';
-  readonly totp_enabled: boolean;
-  readonly time_zone: string | null;
-  readonly language: string | null;
-  readonly last_sign_in_at: Instant | null;
-  readonly created_at: Instant;
-  readonly etag: string;
-}
+export type User = Schemas['User'];
 
-export interface Session {
-  readonly user: User;
-  readonly state: 'active' | 'totp_required' | 'totp_enrolment_required';
-  readonly csrf_token: string;
-  readonly permissions: readonly string[];
-}
+export type Session = Schemas['Session'];
 
 export interface SignInOptions {
   readonly oidc: { readonly enabled: boolean; readonly display_name?: string };
 }
 
-export interface Organization {
-  readonly name: string;
-  readonly time_zone: string;
-  readonly totp_required: 'nobody' | 'local_users' | 'everyone';
-  readonly oidc_token_grace_seconds: number;
-  readonly severity_styles: readonly {
-    readonly level: string;
-    readonly emoji: string;
-    readonly color: string;
-  }[];
-}
+export type Organization = Schemas['Organization'];
 
 // ---- Integrations (api §10)
 
-export interface IntegrationWarning {
-  readonly kind: string;
-  readonly truncated_group_count?: number;
-  readonly route_path?: string;
-  readonly repeat_interval_seconds?: number;
-  readonly since?: Instant | null;
-}
+export type IntegrationWarning = Integration['warnings'][number];
 
-export interface IntegrationInput {
-  readonly name: string;
-  readonly description: string;
-  readonly connection_mode: 'webhook_only';
-  readonly static_labels: Labels;
-  readonly duplicate_window_seconds: number;
-  readonly heartbeat: { readonly enabled: boolean; readonly timeout_seconds: number };
-}
+/** An Integration as its form holds it. */
+export type IntegrationInput = Pick<
+  Integration,
+  'name' | 'description' | 'connection_mode' | 'static_labels' | 'duplicate_window_seconds'
+> & { readonly heartbeat: Pick<Integration['heartbeat'], 'enabled' | 'timeout_seconds'> };
 
-export interface Integration extends Omit<IntegrationInput, 'heartbeat'> {
-  readonly id: string;
-  readonly heartbeat: {
-    readonly enabled: boolean;
-    readonly timeout_seconds: number;
-    readonly state: 'not_configured' | 'waiting' | 'live' | 'lost';
-    readonly url: string;
-    readonly last_signal_at: Instant | null;
-    readonly lost_since: Instant | null;
-  };
-  readonly builtin: boolean;
-  readonly ingest_url?: string;
-  readonly last_snapshot_at: Instant | null;
-  readonly snapshot_count: number;
-  readonly warnings: readonly IntegrationWarning[];
-  readonly open_alert_group_count: number;
-  readonly created_at: Instant;
-  readonly etag: string;
-}
+export type Integration = Schemas['Integration'];
 
-export interface IntegrationToken {
-  readonly id: string;
-  readonly name: string | null;
-  readonly created_at: Instant;
-  readonly last_used_at: Instant | null;
-}
+export type IntegrationToken = Schemas['IntegrationToken'];
 
-export interface CreatedIntegrationToken {
-  readonly token: IntegrationToken;
-  readonly value: string;
-  readonly alertmanager_snippet: string;
-  readonly heartbeat_snippet: string | null;
-}
+export type CreatedIntegrationToken = Schemas['CreatedIntegrationToken'];
 
 // ---- Routes (api §11, routes §2, §3)
 
-export interface RoutePolicy {
-  readonly reopen_window_seconds: number;
-  readonly grace_period_seconds: number;
-  readonly urgent_rise_removes_ack: boolean;
-  readonly snooze_durations_seconds: readonly number[];
-  readonly thread_batching_window_seconds: number;
-  readonly storm_threshold: number;
-  readonly language: 'en' | 'ru';
-  readonly templates: {
-    readonly root_message: string | null;
-    readonly line: string | null;
-    readonly ack_timeout_notice: string | null;
-  };
-  readonly ack_timeout: { readonly enabled: boolean; readonly first_interval_seconds: number };
-  readonly reminders: {
-    readonly enabled: boolean;
-    readonly first_interval_seconds: number;
-    readonly cap_seconds: number;
-  };
-  readonly auto_unacknowledge: boolean;
-}
+export type RoutePolicy = Schemas['RoutePolicy'];
 
-export interface RouteInput {
-  readonly name: string;
-  readonly description: string;
-  readonly matchers: readonly Matcher[];
-  readonly urgent: boolean;
-  readonly group_key: readonly string[];
-  readonly destination_ids: readonly string[];
-  readonly policy: RoutePolicy;
-}
+export type RouteInput = Schemas['SuggestedRoute'];
 
-export interface Route extends RouteInput {
-  readonly id: string;
-  readonly position: number;
-  readonly is_default: boolean;
-  readonly destinations: readonly DestinationRef[];
-  readonly template_error: {
-    readonly since: Instant;
-    readonly error: string;
-    readonly template?: string;
-  } | null;
-  readonly storm_active: boolean;
-  readonly storm: { readonly since: Instant; readonly alert_group_count: number } | null;
-  readonly open_alert_group_count: number;
-  readonly created_at: Instant;
-  readonly etag: string;
-}
+export type Route = Schemas['Route'];
 
-export interface RouteProfile {
-  readonly id: string;
-  readonly name: string;
-  readonly urgent: boolean;
-  readonly group_key: readonly string[];
-  readonly policy: RoutePolicy;
-}
+export type RouteProfile = Schemas['RouteProfile'];
 
 // ---- Alert Groups (api §12)
 
-export type GroupStatus = 'firing' | 'acknowledged' | 'snoozed' | 'resolved';
-export type SeverityLevel = 'critical' | 'warning' | 'info';
-export type CommandName =
-  | 'acknowledge'
-  | 'unacknowledge'
-  | 'resolve'
-  | 'unresolve'
-  | 'snooze'
-  | 'unsnooze'
-  | 'still_on_it'
-  | 'add_note';
+export type GroupStatus = Schemas['GroupStatus'];
+export type SeverityLevel = Schemas['SeverityLevel'];
+export type CommandName = Schemas['CommandName'];
 
-export interface Resolution {
-  readonly by: 'user' | 'system';
-  readonly actor: ActorRef | null;
-  readonly reason: string | null;
-  readonly reason_text: string | null;
-}
+export type Resolution = Schemas['Resolution'];
 
-export interface GroupNotice {
-  readonly kind: string;
-  readonly count?: number;
-  readonly label?: string;
-  readonly retention_days?: number;
-  readonly resolved_number?: number;
-  readonly related_alert_group?: AlertGroupRef;
-}
+export type GroupNotice = Schemas['AlertGroupNotice'];
 
-export interface GroupLink {
-  readonly kind: 'link_rule' | 'runbook' | 'dashboard' | 'source';
-  readonly name: string;
-  readonly url: string;
-  readonly link_rule_id: string | null;
-}
+export type GroupLink = Schemas['AlertGroupLink'];
 
-export interface AlertGroup {
-  readonly id: string;
-  readonly number: number;
-  readonly title: string;
-  readonly summary: string | null;
-  readonly status: GroupStatus;
-  readonly owner: UserRef | null;
-  readonly snooze_until: Instant | null;
-  readonly snoozed_by: ActorRef | null;
-  readonly severity_level: SeverityLevel;
-  readonly urgent: boolean;
-  readonly route: EntityRef;
-  readonly integrations: readonly EntityRef[];
-  readonly started_at: Instant;
-  readonly resolved_at: Instant | null;
-  readonly last_changed_at: Instant;
-  readonly reopen_count: number;
-  readonly firing_alert_count: number;
-  readonly resolved_alert_count: number;
-  readonly resolution: Resolution | null;
-  readonly unclaimed: boolean;
-  readonly next_notice: { readonly kind: 'ack_timeout' | 'reminder'; readonly at: Instant } | null;
-  readonly delivery_problem: boolean;
-  readonly details_removed: boolean;
-  readonly group_labels: Labels;
-  readonly common_labels: Labels;
-  readonly common_annotations: Labels;
-  readonly label_values: Labels;
-  readonly notices: readonly GroupNotice[];
-  readonly links: readonly GroupLink[];
-  readonly allowed_commands: readonly CommandName[];
-}
+export type AlertGroup = Schemas['AlertGroup'];
 
-export interface GroupCounts {
-  readonly firing: number;
-  readonly acknowledged: number;
-  readonly snoozed: number;
-  readonly resolved: number;
-  readonly all: number;
-}
+export type GroupCounts = Schemas['AlertGroupCounts'];
 
-export interface AlertItem {
-  readonly fingerprint: string;
-  readonly integration: EntityRef;
-  readonly labels: Labels;
-  readonly annotations: Labels;
-  readonly state: 'firing' | 'resolved';
-  readonly resolve_reason: string | null;
-  readonly resolve_reason_text: string | null;
-  readonly starts_at: Instant;
-  readonly resolved_at: Instant | null;
-  readonly last_seen_at: Instant;
-  readonly alertmanager_groups: readonly string[];
-  readonly source_url: string | null;
-}
+export type AlertItem = Schemas['Alert'];
 
-export interface TimelineActor {
-  readonly kind: 'user' | 'service_account' | 'system';
-  readonly id?: string;
-  readonly name?: string;
-  readonly login?: string;
-  readonly token_name?: string | null;
-  readonly transport?: string;
-  readonly reason?: string;
-}
+export type TimelineActor = TimelineEntry['actor'];
 
 /** One entry of the history; the fields besides the common ones are those of its kind (alert-groups §5.1). */
-export interface TimelineEntry {
-  readonly id: string;
-  readonly at: Instant;
-  readonly kind: 'status' | 'alerts' | 'notes' | 'timers' | 'delivery' | 'system';
-  readonly actor: TimelineActor;
-  readonly event?: string;
-  readonly loudness?: 'loud' | 'quiet' | null;
-  readonly mentions?: readonly string[] | null;
-  readonly from_status?: GroupStatus | null;
-  readonly to_status?: GroupStatus | null;
-  readonly reason?: string | null;
-  readonly reason_text?: string | null;
-  readonly owner?: UserRef | null;
-  readonly previous_owner?: UserRef | null;
-  readonly snooze_until?: Instant | null;
-  readonly fingerprints?: readonly string[] | null;
-  readonly label_conflicts?: readonly string[] | null;
-  readonly from_severity_level?: SeverityLevel | null;
-  readonly to_severity_level?: SeverityLevel | null;
-  readonly replaced_label?: string | null;
-  readonly note?: Note | null;
-  readonly notice_number?: number | null;
-  readonly missed_count?: number | null;
-  readonly delivery_event?: string;
-  readonly destination?: EntityRef | null;
-  readonly error?: string | null;
-  readonly system_event?: string;
-  readonly period_from?: Instant | null;
-  readonly period_to?: Instant | null;
-  readonly detail?: string | null;
-}
+export type TimelineEntry = Schemas['TimelineEntry'];
 
-export interface Note {
-  readonly id: string;
-  readonly body: string;
-  readonly author: ActorRef;
-  readonly transport: string;
-  readonly created_at: Instant;
-}
+export type Note = Schemas['Note'];
 
-export interface RelatedGroup extends AlertGroupRef {
-  readonly status: GroupStatus;
-  readonly started_at: Instant;
-  readonly duration_seconds: number | null;
-  readonly resolution: Resolution | null;
-}
+export type RelatedGroup = Schemas['RelatedAlertGroup'];
 
-export interface DeliveryItem {
-  readonly destination: DestinationRef;
-  readonly state: string;
-  readonly thread_not_attached: boolean;
-  readonly possible_duplicate: boolean;
-  readonly message_url: string | null;
-  readonly error: string | null;
-  readonly updated_at: Instant;
-}
+export type DeliveryItem = Schemas['Delivery'];
 
-export interface SnoozePresets {
-  readonly time_zone: string;
-  readonly workday_start: string;
-  readonly week_start: string;
-  readonly items: readonly { readonly preset: 'tomorrow' | 'week_start'; readonly until: Instant }[];
-}
+export type SnoozePresets = Schemas['SnoozePresets'];
 
 export type SnoozeRequest = { readonly until: Instant } | { readonly no_end: true };
 
-export interface CommandAnswer {
-  readonly outcome: 'done' | 'unchanged';
-  readonly alert_group: AlertGroup;
-}
+export type CommandAnswer = Schemas['CommandAnswer'];
 
-export interface BulkResult {
-  readonly alert_group_id: string;
-  readonly number: number | null;
-  readonly outcome: 'done' | 'unchanged' | 'refused' | 'skipped' | 'failed';
-  readonly code: string | null;
-  readonly message: string | null;
-}
+export type BulkResult = Schemas['BulkAnswer']['results'][number];
 
 // ---- Destinations (api §15, webhooks §1)
 
-export interface DestinationHealth {
-  readonly state: 'healthy' | 'broken';
-  readonly since: Instant | null;
-  readonly reason: string | null;
-}
+export type DestinationHealth = Schemas['DestinationHealth'];
 
-export type DestinationType = 'webhook' | 'chat_server' | 'channel_bot' | 'bridge';
+/** Every call since then failed. */
+export type DestinationFailing = Schemas['DestinationFailing'];
 
-export interface DestinationRef extends EntityRef {
-  readonly type: DestinationType;
-  readonly health: DestinationHealth;
-}
+export type DestinationType = Schemas['DestinationType'];
 
-export interface HeaderTemplate {
-  readonly name: string;
-  readonly value: string;
-}
+export type DestinationRef = Schemas['DestinationRef'];
 
-export type MentionSetting =
-  | 'new_alert_group'
-  | 'new_alerts'
-  | 'reopen'
-  | 'ack_timeout'
-  | 'snooze_ended'
-  | 'rise_to_urgent';
+export type HeaderTemplate = Schemas['WebhookEvents']['headers'][number];
 
-export interface MentionTargets {
-  readonly everyone: 'none' | 'channel' | 'all' | 'here';
-  readonly user_ids: readonly string[];
-  readonly groups: readonly string[];
-}
+export type MentionSetting = keyof Mentions;
 
-export type Mentions = Readonly<Record<MentionSetting, MentionTargets>>;
+export type MentionTargets = Schemas['MentionTargets'];
 
-export interface WebhookInput {
-  readonly type: 'webhook';
-  readonly name: string;
-  readonly mentions: Mentions;
-  readonly mode: 'events' | 'template';
+export type Mentions = Schemas['Mentions'];
+
+/** A webhook as its form holds it. */
+export type WebhookInput = Pick<Webhook, 'type' | 'name' | 'mentions' | 'mode' | 'limiter'> & {
   /** A block that is left out stays as it is stored. */
-  readonly events?: { readonly url: string; readonly headers: readonly HeaderTemplate[] };
+  readonly events?: Schemas['WebhookEvents'];
   readonly template?: TemplateInput;
-  readonly limiter: Limiter;
   readonly proxy: ProxyInput;
-}
+};
 
 /** A value that is taken from an answer. */
-export interface ExtractionRule {
-  readonly name: string;
-  readonly path: string;
-}
+export type ExtractionRule = Schemas['ExtractionRules'][number];
 
-export interface RequestTemplate {
-  readonly request: string;
-  readonly extract?: readonly ExtractionRule[];
-}
+export type RequestTemplate = Pick<Schemas['WebhookRequestInput'], 'request'> & {
+  readonly extract?: Schemas['ExtractionRules'];
+};
 
-export interface TemplateInput {
-  readonly create: RequestTemplate;
-  readonly update: RequestTemplate;
-  readonly open_thread: RequestTemplate | null;
-  readonly reply_in_thread: RequestTemplate | null;
-}
+/** Roles of a webhook, as forms and answers hold them. */
+export type TemplateInput = Readonly<
+  Record<'create' | 'update', RequestTemplate> &
+    Record<'open_thread' | 'reply_in_thread', RequestTemplate | null>
+>;
 
-export interface SigningSecretStatus extends SecretStatus {
-  readonly previous_active_since: Instant | null;
-}
+export type SigningSecretStatus = Schemas['SigningSecretStatus'];
 
-export interface DestinationWarning {
-  readonly kind: string;
-  readonly field?: string | null;
-  readonly line?: number | null;
-  readonly since?: Instant | null;
-}
+export type DestinationWarning = Webhook['warnings'][number];
 
-export interface Destination extends DestinationRef {
-  readonly mode?: 'events' | 'template';
-  readonly events?: { readonly url: string; readonly headers: readonly HeaderTemplate[] } | null;
-  readonly template?: TemplateInput | null;
-  readonly mentions: Mentions;
-  readonly limiter: Limiter;
-  /** Of a messenger. */
-  readonly connection_id?: string;
-  readonly channel_id?: string;
-  readonly channel_name?: string | null;
-  readonly proxy?: ProxyConfig;
-  readonly signing_secret_status?: SigningSecretStatus;
-  readonly routes: readonly EntityRef[];
-  readonly warnings: readonly DestinationWarning[];
-  readonly template_error: {
-    readonly request?: string;
-    readonly since: Instant;
-    readonly error: string;
-  } | null;
-  readonly created_at: Instant;
-  readonly etag: string;
-}
+type Webhook = Schemas['WebhookDestination'];
+type Bridge = Schemas['BridgeDestination'];
+type Common = Omit<Pick<Webhook, keyof Webhook & keyof Bridge>, 'type' | 'template_error' | 'warnings'>;
+
+/** A Destination of any type: what all have, and what one of them has. */
+export type Destination = Common &
+  Partial<Omit<Webhook, keyof Bridge>> &
+  Partial<Omit<Bridge, keyof Webhook>> & {
+    readonly type: DestinationType;
+    readonly template_error: Webhook['template_error'];
+    readonly warnings: readonly DestinationWarning[];
+  };
 
 export interface CreatedDestination {
   readonly destination: Destination;
   readonly signing_secret: string | null;
 }
 
-export interface NamedSecret extends SecretStatus {
-  readonly name: string;
+export type NamedSecret = Schemas['NamedSecret'];
+
+export type ProxyType = NonNullable<ProxyConfig['type']>;
+
+export type ProxyConfig = Schemas['ProxyConfig'];
+
+/** What is left out keeps what is stored. */
+export type ProxyInput = Schemas['ProxyConfigInput'];
+
+export interface PageRequest {
+  readonly cursor: string | null;
+  readonly limit: number;
 }
+
+/** A route of the sender's configuration, and how often it repeats (ingestion §10). */
+export type SenderRoute = Schemas['AlertmanagerRoute'];
+
+export type IntegrationAlert = Schemas['IntegrationAlert'];
+
+export type SnapshotState = Schemas['SnapshotState'];
+
+export type StoredSnapshot = Schemas['StoredSnapshot'];
+
+export type StoredSnapshotBody = Schemas['StoredSnapshotBody'];
+
+export type GroupKeySide = Schemas['GroupKeySide'];
+
+/** Null id and name: the new Route itself. */
+export type TakingRoute = Schemas['RouteTaking'];
+
+export type GroupKeyPreview = Schemas['GroupKeyPreview'];
+
+export type GroupKeyPreviewInput = Schemas['GroupKeyPreviewInput'];
+
+export type RouteSuggestion = Schemas['RouteSuggestion'];

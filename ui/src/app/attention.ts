@@ -2,6 +2,7 @@
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
 import type { AlertGroup } from '../api/shapes.ts';
 import type { PreferencesContext } from '../state/preferences.svelte.ts';
+import { createResource } from '../state/resource.svelte.ts';
 
 export type AttentionChoice = Pick<PreferencesContext, 'attention' | 'attentionRoutes' | 'sound'>;
 
@@ -58,4 +59,20 @@ function isWanted(group: AlertGroup, { attention, attentionRoutes }: AttentionCh
     case 'all':
       return true;
   }
+}
+
+/** How many Alert Groups fire now: the counter in the navigation and in the document title (ui §1.2). */
+export interface FiringCount {
+  readonly value: number | null;
+  read(): Promise<void>;
+}
+
+export function createFiringCount(api: AlertGroupsApi): FiringCount {
+  const counts = createResource(() => api.counts({}));
+  return {
+    get value() {
+      return counts.value?.firing ?? null;
+    },
+    read: counts.read,
+  };
 }

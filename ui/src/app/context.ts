@@ -1,18 +1,11 @@
 import { createContext } from 'svelte';
-import type { AccessApi } from '../api/access.ts';
-import type { AccountLinksApi } from '../api/account-links.ts';
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
-import type { AuditLogApi } from '../api/audit-log.ts';
-import type { ConfigurationApi } from '../api/configuration.ts';
-import type { LinksApi } from '../api/links.ts';
-import type { OidcApi } from '../api/oidc.ts';
-import type { OrganizationApi } from '../api/organization.ts';
-import type { PeopleApi } from '../api/people.ts';
-import type { RequestLogApi } from '../api/request-log.ts';
-import type { SessionsApi } from '../api/sessions.ts';
+import type { ConfigurationApi, LinksApi } from '../api/configuration.ts';
+import type { OidcApi, OrganizationApi } from '../api/organization.ts';
+import type { AccessApi, AccountLinksApi, PeopleApi, SessionsApi } from '../api/people.ts';
+import type { AuditLogApi, RequestLogApi } from '../api/records.ts';
 import type { Items, Organization } from '../api/shapes.ts';
-import type { StatisticsApi } from '../api/statistics.ts';
-import type { SystemApi, SystemNotice } from '../api/system.ts';
+import type { StatisticsApi, SystemApi, SystemNotice } from '../api/system.ts';
 import type { I18n } from '../i18n/i18n.svelte.ts';
 import type { Live } from '../live/stream.svelte.ts';
 import type { GroupList } from '../pages/alert-group-list/group-list.svelte.ts';
@@ -22,9 +15,9 @@ import type { Preferences } from '../state/preferences.svelte.ts';
 import type { Resource } from '../state/resource.svelte.ts';
 import type { SessionState } from '../state/session.svelte.ts';
 import type { Toasts } from '../state/toasts.svelte.ts';
+import type { FiringCount } from './attention.ts';
 import type { Desktop } from './desktop.ts';
 import type { Failures } from './failures.ts';
-import type { FiringCount } from './firing-count.svelte.ts';
 
 /** Everything a page works with, made once by `createApp` and handed down through Svelte's context. */
 export interface App {

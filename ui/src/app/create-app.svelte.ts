@@ -1,20 +1,14 @@
 /** The composition root: the one place that knows how the parts of the client belong together. */
-import { createAccessApi } from '../api/access.ts';
-import { createAccountLinksApi } from '../api/account-links.ts';
+
 import { createAlertGroupsApi } from '../api/alert-groups.ts';
-import { createAuditLogApi } from '../api/audit-log.ts';
 import { createApiClient } from '../api/client.ts';
-import { createConfigurationApi } from '../api/configuration.ts';
-import { createLinksApi } from '../api/links.ts';
-import { createOidcApi } from '../api/oidc.ts';
-import { createOrganizationApi } from '../api/organization.ts';
-import { createPeopleApi } from '../api/people.ts';
-import { createRequestLogApi } from '../api/request-log.ts';
-import { createSessionsApi } from '../api/sessions.ts';
-import { createStatisticsApi } from '../api/statistics.ts';
-import { createSystemApi } from '../api/system.ts';
+import { createConfigurationApi, createLinksApi } from '../api/configuration.ts';
+import { createOidcApi, createOrganizationApi } from '../api/organization.ts';
+import { createAccessApi, createAccountLinksApi, createPeopleApi, createSessionsApi } from '../api/people.ts';
+import { createAuditLogApi, createRequestLogApi } from '../api/records.ts';
+import { createStatisticsApi, createSystemApi } from '../api/system.ts';
 import { chooseLanguage, createI18n } from '../i18n/i18n.svelte.ts';
-import { paced } from '../live/paced.ts';
+import { paced } from '../live/hints.ts';
 import { createLive } from '../live/stream.svelte.ts';
 import { createGroupList } from '../pages/alert-group-list/group-list.svelte.ts';
 import { createRouter } from '../router/router.svelte.ts';
@@ -23,11 +17,10 @@ import { createPreferences } from '../state/preferences.svelte.ts';
 import { createResource } from '../state/resource.svelte.ts';
 import { createSessionState } from '../state/session.svelte.ts';
 import { createToasts } from '../state/toasts.svelte.ts';
-import { createAttention } from './attention.ts';
+import { createAttention, createFiringCount } from './attention.ts';
 import type { App } from './context.ts';
 import { createDesktop } from './desktop.ts';
 import { createFailures } from './failures.ts';
-import { createFiringCount } from './firing-count.svelte.ts';
 
 const COUNT_EVERY_MS = 1_000;
 const LOOK_EVERY_MS = 2_000;
@@ -35,7 +28,16 @@ const LOOK_EVERY_MS = 2_000;
 export async function createApp(view: Window & typeof globalThis): Promise<App> {
   const preferences = createPreferences(view.localStorage, view.document.documentElement);
   const session = createSessionState();
-  const client = createApiClient(view.fetch.bind(view), session.port);
+  const timers = {
+    set: (run: () => void, ms: number) => view.setTimeout(run, ms),
+    clear: (timer: unknown) => view.clearTimeout(timer as number),
+  };
+  const client = createApiClient({
+    fetch: view.fetch.bind(view),
+    session: session.port,
+    isAway: () => live.isAway(),
+    timers,
+  });
   const sessions = createSessionsApi(client);
   const alertGroups = createAlertGroupsApi(client);
   const configuration = createConfigurationApi(client);
@@ -48,9 +50,10 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   const clock = createClock(view.document);
   const groupList = createGroupList(alertGroups);
 
-  async function checkSession(): Promise<void> {
+  async function checkSession(): Promise<boolean> {
     const answer = await sessions.current();
     if (answer.ok) session.read(answer.value);
+    return answer.ok;
   }
 
   const language = () => {
@@ -60,7 +63,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   };
 
   const i18n = await createI18n(view.document.documentElement, language());
-  const live = createLive(checkSession);
+  const live = createLive({ view, timers, checkSession, watchReads: client.watchReads });
   const router = createRouter(view);
   const desktop = createDesktop(view, i18n);
   const attention = createAttention({
@@ -78,9 +81,21 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
 
     const signedIn = $derived(session.current.phase === 'active');
     const countsGroups = $derived(session.may('alert-groups:read'));
+    // Somebody else signed in in another tab: nothing that was shown or typed here is theirs.
+    let shownFor: string | null = null;
+    $effect(() => {
+      const context = session.current;
+      if (context.phase === 'signed_out') shownFor = null;
+      if (context.phase !== 'active') return;
+      const { id } = context.session.user;
+      if (shownFor !== null && shownFor !== id) view.location.reload();
+      shownFor = id;
+    });
+    $effect(() => {
+      if (signedIn) live.start(session.active.csrf_token);
+    });
     $effect(() => {
       if (!signedIn) return;
-      live.start();
       void organization.read();
       void notices.read();
       const leave = [
@@ -102,7 +117,12 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
         for (const stop of leave) stop();
       };
     });
-    $effect(() => desktop.mark(countsGroups && (firing.value ?? 0) > 0));
+    const isStale = $derived(live.staleSince !== null);
+    $effect(() => {
+      const fires = countsGroups && (firing.value ?? 0) > 0;
+      desktop.mark(isStale ? 'stale' : fires ? 'firing' : 'quiet');
+      view.document.documentElement.toggleAttribute('data-stale', isStale);
+    });
 
     const paysAttention = $derived(countsGroups && preferences.current.attention !== 'off');
     $effect(() => {

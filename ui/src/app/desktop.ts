@@ -17,8 +17,8 @@ export interface Desktop {
   /** @param open goes to a page of the app when the person presses what is shown */
   show(news: readonly AlertGroup[], open: (path: string) => void): void;
   beep(): void;
-  /** Whether the icon of the tab has a dot. */
-  mark(isMarked: boolean): void;
+  /** What the icon of the tab says: a dot while something fires, gray while nobody knows. */
+  mark(state: 'quiet' | 'firing' | 'stale'): void;
 }
 
 export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Desktop {
@@ -69,9 +69,9 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
       tone.start();
       tone.stop(audio.currentTime + TONE_SECONDS);
     },
-    mark(isMarked) {
+    mark(state) {
       const icon = view.document.querySelector<HTMLLinkElement>('link[rel="icon"]');
-      if (icon) icon.href = isMarked ? '/favicon-firing.svg' : '/favicon.svg';
+      if (icon) icon.href = state === 'quiet' ? '/favicon.svg' : `/favicon-${state}.svg`;
     },
   };
 }

@@ -24,6 +24,10 @@ export function createFailures(i18n: I18n): Failures {
     switch (problem.type) {
       case 'unreachable':
         return t('problem.unreachable');
+      case 'not-sent':
+        return t('problem.notSent');
+      case 'unanswered':
+        return t('problem.unanswered');
       case 'forbidden':
         return t('problem.forbidden');
       case 'not-found':
@@ -71,4 +75,15 @@ export function createFailures(i18n: I18n): Failures {
   }
 
   return { sentence, field };
+}
+
+/** Why linking did not go on, in words (account-links §11). */
+const MINUTE_S = 60;
+
+export function linkRefusal(problem: Problem, { t }: I18n, failures: Failures): string {
+  if (problem.type === 'rate-limited') {
+    return t('accountLink.tooMany', { count: Math.ceil((problem.retryAfterSeconds ?? MINUTE_S) / MINUTE_S) });
+  }
+  const [first] = problem.errors;
+  return first ? failures.field(first) : failures.sentence(problem);
 }

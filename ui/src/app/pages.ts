@@ -166,7 +166,7 @@ export const PAGES: readonly PageEntry[] = [
     of: 'object',
     permission: 'connections:read',
     section: 'connections',
-    load: () => import('../pages/connections/ConnectionRequestPage.svelte'),
+    load: () => import('../pages/request-log/RequestPage.svelte'),
   },
   {
     pattern: '/connections/checks/:run',
@@ -180,7 +180,7 @@ export const PAGES: readonly PageEntry[] = [
     of: 'object',
     permission: 'connections:read',
     section: 'connections',
-    load: () => import('../pages/connections/CheckRequestPage.svelte'),
+    load: () => import('../pages/request-log/RequestPage.svelte'),
   },
   {
     pattern: '/destinations',
@@ -271,7 +271,7 @@ export const PAGES: readonly PageEntry[] = [
     of: 'object',
     permission: 'destinations:read',
     section: 'destinations',
-    load: () => import('../pages/destinations/DestinationRequestPage.svelte'),
+    load: () => import('../pages/request-log/RequestPage.svelte'),
   },
   {
     pattern: '/admin/audit-log',
@@ -362,14 +362,14 @@ export const PAGES: readonly PageEntry[] = [
     of: 'collection',
     permission: null,
     section: 'machines',
-    load: () => import('../pages/machines/MachineListPage.svelte'),
+    load: () => import('../pages/machines/MachinesPage.svelte'),
   },
   {
     pattern: '/machines/:kind',
     of: 'object',
     permission: null,
     section: 'machines',
-    load: () => import('../pages/machines/MachinePage.svelte'),
+    load: () => import('../pages/machines/MachinesPage.svelte'),
   },
   {
     pattern: '/machines/:kind/:key',

@@ -1,16 +1,35 @@
-/** Single-key shortcuts: only outside of inputs and dialogs, and only while they are switched on (ui §1.8). */
+/** Single-key shortcuts act only where a letter cannot be meant as text, and only while they are switched on (ui §1.8). */
+
+/** What takes letters itself, or holds what does. The check boxes that select rows are part of their row. */
+const TAKES_KEYS =
+  'input:not([data-selects-rows]), textarea, select, [contenteditable], [role="listbox"], [role="combobox"], dialog, [data-menu]';
+/** While one of these is open, every key is meant for it, wherever the focus is. */
+const OPEN_ABOVE = 'dialog[open], [data-menu]';
+
+/**
+ * How long letters are still meant for a field that lost the focus while somebody typed, because the page removed, replaced
+ * or disabled it; ms after the last of them. The focus is nowhere then; a dialog that closes gives it back.
+ */
+const STILL_TYPING_MS = 1_000;
+let lastLetterAt = Number.NEGATIVE_INFINITY;
 
 /** The key of a shortcut press, or null when the press is meant for something else. */
 export function shortcutKey(event: KeyboardEvent, enabled: boolean): string | null {
-  if (!enabled || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return null;
+  if (!enabled || event.defaultPrevented || event.isComposing) return null;
+  if (event.ctrlKey || event.metaKey || event.altKey) return null;
   const { target } = event;
   if (!(target instanceof Element)) return null;
-  if (
-    target.closest('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog')
-  ) {
+  const isLetter = event.key.length === 1;
+  if (target.closest(TAKES_KEYS) !== null) {
+    // Escape, Tab and Enter leave a field on purpose.
+    lastLetterAt = isLetter ? event.timeStamp : Number.NEGATIVE_INFINITY;
     return null;
   }
-  if (document.querySelector('dialog[open]') !== null) return null;
+  if (document.querySelector(OPEN_ABOVE) !== null) return null;
+  if (isLetter && target === document.body && event.timeStamp - lastLetterAt < STILL_TYPING_MS) {
+    lastLetterAt = event.timeStamp;
+    return null;
+  }
   return event.key;
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { largestUnit } from './durations.ts';
+import { largestUnit } from './form.svelte.ts';
 
 it.each([
   [86_400, 'days'],

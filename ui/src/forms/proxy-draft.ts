@@ -1,5 +1,5 @@
 /** The proxy of an owner as a form edits it (outbound-http §3). */
-import type { ProxyConfig, ProxyInput, ProxyType } from '../api/connections.ts';
+import type { ProxyConfig, ProxyInput, ProxyType } from '../api/shapes.ts';
 
 export interface ProxyDraft {
   enabled: boolean;

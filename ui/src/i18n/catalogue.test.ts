@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'svelte/compiler';
 import { describe, expect, it } from 'vitest';
 import { en } from './en.ts';
-import type { Message } from './message.ts';
-import { formatMessage } from './message.ts';
+import { formatMessage, type Message } from './message.ts';
 import { ru } from './ru.ts';
 
 const SRC = fileURLToPath(new URL('..', import.meta.url));
@@ -108,4 +107,11 @@ describe('formatMessage', () => {
   it('leaves a placeholder without a value as it is', () => {
     expect(formatMessage('{a} {b}', { a: 'x' }, ...russian)).toBe('x {b}');
   });
+});
+
+it('values that turn the direction of text do not turn the words around them; text from right to left is kept', () => {
+  const format = (name: string) =>
+    formatMessage('{name} took it', { name }, new Intl.PluralRules('en'), new Intl.NumberFormat('en'));
+  expect(format('\u202Eeve\u2066')).toBe('\uFFFDeve\uFFFD took it');
+  expect(format('דנה')).toBe('דנה took it');
 });

@@ -19,7 +19,10 @@ export type Values<M> = Placeholders<Texts<M>> | (M extends string ? never : 'co
 /** Values that say how many; every other number is a name, such as #N, and gets no separators. */
 const AMOUNTS: ReadonlySet<string> = new Set(['count', 'max', 'seconds']);
 
-/** Fills `{name}` placeholders and picks the plural form. */
+/** Marks that turn the direction of what follows them, up to the end of the text: of our own words, too. */
+const TURNING = /[\u202A-\u202E\u2066-\u2069]/g;
+
+/** Fills `{name}` placeholders and picks the plural form. Values cannot turn the direction of the text around them. */
 export function formatMessage(
   message: Message,
   values: Readonly<Record<string, string | number>>,
@@ -30,7 +33,8 @@ export function formatMessage(
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name];
     if (value === undefined) return whole;
-    return typeof value === 'number' && AMOUNTS.has(name) ? numbers.format(value) : String(value);
+    if (typeof value === 'number' && AMOUNTS.has(name)) return numbers.format(value);
+    return String(value).replace(TURNING, '\uFFFD');
   });
 }
 

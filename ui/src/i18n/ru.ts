@@ -1,24 +1,14 @@
 /** Every text of the UI in Russian. */
 import type { Catalogue } from './en.ts';
-import { accountLinks } from './ru/account-links.ts';
-import { alertGroups } from './ru/alert-groups.ts';
-import { auditLog } from './ru/audit-log.ts';
+import { alertGroups, timeline } from './ru/alert-groups.ts';
 import { configuration } from './ru/configuration.ts';
-import { connections } from './ru/connections.ts';
-import { destinations } from './ru/destinations.ts';
-import { integrations } from './ru/integrations.ts';
-import { links } from './ru/links.ts';
-import { machines } from './ru/machines.ts';
-import { oidc } from './ru/oidc.ts';
+import { accountLinks, connections, destinations, webhooks } from './ru/messengers.ts';
 import { people } from './ru/people.ts';
-import { requestLog } from './ru/request-log.ts';
-import { routes } from './ru/routes.ts';
-import { settings } from './ru/settings.ts';
+import { auditLog, requestLog } from './ru/records.ts';
+import { oidc, settings } from './ru/settings.ts';
 import { shell } from './ru/shell.ts';
-import { statistics } from './ru/statistics.ts';
-import { system } from './ru/system.ts';
-import { timeline } from './ru/timeline.ts';
-import { webhooks } from './ru/webhooks.ts';
+import { integrations, links, routes } from './ru/sources.ts';
+import { machines, statistics, system } from './ru/system.ts';
 
 export const ru: Catalogue = {
   ...shell,

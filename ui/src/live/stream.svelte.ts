@@ -1,87 +1,212 @@
 /**
- * The open tab's one live stream (api §13): hints come in, and while it is down everything shown counts as old. After
- * a reconnect all of it is read again, spread over two seconds so that many tabs do not read at once (ui §1.6).
+ * What a tab knows of changes elsewhere: hints from the live stream of its browser, and since when what it shows is
+ * old. After every interruption everything shown is read again, spread over two seconds so that many browsers do not
+ * read at once (ui §1.6).
  */
-import { createStore } from '@xstate/store';
-import { mirror } from '../state/mirror.svelte.ts';
-import { createHintBoard, type HintBoard, readHint } from './hints.ts';
+import type { Timers } from '../api/client.ts';
+import { mirror } from '../state/resource.svelte.ts';
+import { createCatchUp } from './catch-up.ts';
+import { createHintBoard, type HintBoard, type HintListener, type HintType } from './hints.ts';
+import { type HubMessage, LEASE_RENEWAL_MS } from './hub.ts';
+import { createHubLink, type HubLink } from './hub-link.ts';
+import { createLiveness, createReach, msUntilOld } from './liveness.ts';
 
-const URL = '/api/v1/live-updates';
-const SPREAD_MS = 2_000;
-const REOPEN_MS = 3_000;
-const STALE_AFTER_MS = 10_000;
+/** The hub answers within a second, unless the machine is very busy. */
+const HUB_ANSWERS_MS = 5_000;
+/** Until a session that was refused the stream, and lives all the same, asks for it again. */
+const REFUSED_MS = 3_000;
 
 export interface Live extends Pick<HintBoard, 'on'> {
-  /** When the stream went down, ms since the epoch; null while it is up, and for the first ten seconds without it. */
+  /** Since when what is shown is old, ms since the epoch; null while it is not. */
   readonly staleSince: number | null;
-  start(): void;
+  /** Whether the service is known not to answer. Waits at most 2 s for the answer. */
+  isAway(): Promise<boolean>;
+  /** @param session key of the session that the stream is for; another one takes its place */
+  start(session: string): void;
+  /** The session is over, here and in every tab. */
   stop(): void;
 }
 
-/**
- * @param checkSession reads the session; called when the service refused the stream, because only a refusal of an
- * ordinary request says why
- */
-export function createLive(checkSession: () => Promise<void>): Live {
-  const board = createHintBoard({ set: (run, ms) => setTimeout(run, ms) });
-  const store = createStore({
-    context: { downSince: null as number | null, stale: false },
-    on: {
-      opened: () => ({ downSince: null, stale: false }),
-      lost: (context, event: { at: number }) => ({ ...context, downSince: context.downSince ?? event.at }),
-      grewOld: (context) => ({ ...context, stale: context.downSince !== null }),
-    },
+export interface LiveDeps {
+  readonly view: Window & typeof globalThis;
+  readonly timers: Timers;
+  /** Reads the session, which another tab may have changed or ended. @returns whether the service named one */
+  readonly checkSession: () => Promise<boolean>;
+  /** Watches the reads that begin from now on; the result resolves when they are over, with whether all were answered. */
+  readonly watchReads: () => () => Promise<boolean>;
+}
+
+export function createLive({ view, timers, checkSession, watchReads }: LiveDeps): Live {
+  const board = createHintBoard({ set: timers.set });
+  const liveness = createLiveness();
+  const shown = mirror(liveness);
+  const reach = createReach(view.fetch.bind(view), timers);
+  const page = view.document;
+  const tab = `${Date.now()}.${Math.random()}`;
+  const now = () => liveness.getSnapshot().context;
+
+  let link: HubLink | null = null;
+  let session: string | null = null;
+  let isChecking = false;
+  let look: unknown = null;
+  let renewal: unknown = null;
+  let answer: unknown = null;
+  let listening = new AbortController();
+  const catchUp = createCatchUp({
+    liveness,
+    timers,
+    now: Date.now,
+    random: Math.random,
+    session: () => session,
+    readAll,
+    done: readAllDone,
   });
-  const view = mirror(store);
-  let source: EventSource | null = null;
-  let openedBefore = false;
 
-  function open(): void {
-    const stream = new EventSource(URL);
-    source = stream;
-    stream.addEventListener('open', () => {
-      const missedSome = openedBefore;
-      openedBefore = true;
-      store.trigger.opened();
-      if (missedSome) setTimeout(board.invalidateAll, Math.random() * SPREAD_MS);
-    });
-    stream.addEventListener('hint', (event: MessageEvent<string>) => {
-      const hint = readHint(event.data);
-      if (hint !== null) board.arrived(hint);
-    });
-    stream.addEventListener('error', () => {
-      lost();
-      if (stream.readyState === EventSource.CLOSED) void reopen(stream);
-    });
+  /** Sees whether what is shown has become old, and when to look next. */
+  function lookAtClock(): void {
+    timers.clear(look);
+    if (session === null) return;
+    liveness.trigger.looked({ at: Date.now() });
+    if (now().staleSince !== null) {
+      if (page.visibilityState === 'visible') reach.start();
+      return;
+    }
+    look = timers.set(lookAtClock, Math.max(100, msUntilOld(now(), Date.now())));
   }
 
-  function lost(): void {
-    store.trigger.lost({ at: Date.now() });
-    setTimeout(() => store.trigger.grewOld(), STALE_AFTER_MS);
+  function heard(message: HubMessage): void {
+    timers.clear(answer);
+    if (session === null) return;
+    if (message.kind === 'status') statusCame(message);
+    else if (message.kind === 'bytes') catchUp.bytesCame(message.at);
+    else if (message.kind === 'hint') board.arrived(message.hint);
+    else void askForSession(REFUSED_MS);
   }
 
-  /** The browser gave up, so the service refused: a session that ended stops us, anything else is tried again. */
-  async function reopen(stream: EventSource): Promise<void> {
-    await checkSession();
-    if (source !== stream) return;
-    setTimeout(() => {
-      if (source === stream) open();
-    }, REOPEN_MS);
+  function statusCame(status: HubMessage & { readonly kind: 'status' }): void {
+    if (status.session === null) {
+      say('here');
+    } else if (status.session !== session) {
+      // Somebody signed in anew in another tab: the cookie of this browser is theirs now.
+      void askForSession(0);
+    } else if (status.stream === null) {
+      catchUp.lost();
+      lookAtClock();
+    } else {
+      catchUp.streamCame(status.stream, status.lastByteAt ?? status.stream.openedAt);
+      lookAtClock();
+    }
+  }
+
+  /** @returns whether each read that this began was answered */
+  async function readAll(): Promise<boolean> {
+    const readsOver = watchReads();
+    board.invalidateAll();
+    // Pages read in effects, after the hint.
+    await new Promise<void>((resolve) => timers.set(resolve, 0));
+    return readsOver();
+  }
+
+  function readAllDone(): void {
+    if (now().staleSince === null) reach.stop();
+    lookAtClock();
+  }
+
+  /** Asks whose session it is. When it is still this one, the stream is claimed for it after `ms`. */
+  async function askForSession(ms: number): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    const own = session;
+    const isSure = await checkSession();
+    isChecking = false;
+    timers.set(() => {
+      if (own === session) say(isSure ? 'attach' : 'here');
+    }, ms);
+  }
+
+  function say(kind: 'attach' | 'here' | 'leave' | 'ended'): void {
+    if (session === null) return;
+    link?.post({ kind, tab, session });
+    if (kind === 'leave' || kind === 'ended') return;
+    timers.clear(answer);
+    answer = timers.set(() => {
+      link?.revive();
+      say('here');
+    }, HUB_ANSWERS_MS);
+    timers.clear(renewal);
+    renewal = timers.set(() => say('here'), LEASE_RENEWAL_MS);
+  }
+
+  /** The tab, the machine or the network is back: what happened meanwhile shows at once. */
+  function wake(): void {
+    lookAtClock();
+    say('here');
+    link?.post({ kind: 'hurry' });
+  }
+
+  function listen(): void {
+    listening = new AbortController();
+    const { signal } = listening;
+    view.addEventListener(
+      'offline',
+      () => {
+        liveness.trigger.offline();
+        lookAtClock();
+      },
+      { signal },
+    );
+    view.addEventListener(
+      'online',
+      () => {
+        liveness.trigger.online();
+        wake();
+      },
+      { signal },
+    );
+    page.addEventListener('visibilitychange', () => (page.hidden ? hide() : wake()), { signal });
+    view.addEventListener('pagehide', () => say('leave'), { signal });
+    view.addEventListener('pageshow', (event) => event.persisted && wake(), { signal });
+  }
+
+  function hide(): void {
+    reach.stop();
+    if (link?.isShared !== false) return;
+    for (const timer of [renewal, answer]) timers.clear(timer);
+    say('leave');
   }
 
   return {
     on: board.on,
     get staleSince() {
-      return view.current.stale ? view.current.downSince : null;
+      return shown.current.staleSince;
     },
-    start() {
-      if (source === null) open();
+    async isAway() {
+      if (now().staleSince === null) return false;
+      return now().isOffline || !(await reach.answers());
+    },
+    start(key) {
+      if (session === key) return;
+      if (session === null) {
+        catchUp.started();
+        link ??= createHubLink(view, heard, () => say('attach'));
+        listen();
+      }
+      session = key;
+      say('attach');
+      lookAtClock();
     },
     stop() {
-      source?.close();
-      source = null;
-      openedBefore = false;
-      store.trigger.opened();
+      say('ended');
+      listening.abort();
+      for (const timer of [look, renewal, answer]) timers.clear(timer);
+      session = null;
+      reach.stop();
+      liveness.trigger.started({ at: Date.now() });
     },
   };
+}
+
+/** Calls `listener` for hints while the calling component is shown. Call it during component initialisation. */
+export function follow(live: Live, type: HintType, id: string | null, listener: HintListener): void {
+  $effect(() => live.on(type, id, listener));
 }

@@ -3,7 +3,7 @@
  * scroll position, and a question before a changed form is left (ui §1.3, §1.5).
  */
 import { createStore } from '@xstate/store';
-import { mirror } from '../state/mirror.svelte.ts';
+import { mirror } from '../state/resource.svelte.ts';
 
 /** Asked before a page is left; false keeps it. */
 export type LeaveGuard = () => Promise<boolean>;
@@ -112,7 +112,7 @@ export function createRouter(view: Window) {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link === null || link.target !== '' || link.hasAttribute('download')) return;
-    if (link.origin !== view.location.origin || link.pathname.startsWith('/api/')) return;
+    if (link.origin !== view.location.origin || /^\/(api|runbooks)\//.test(link.pathname)) return;
     if (
       link.hash !== '' &&
       link.pathname === view.location.pathname &&

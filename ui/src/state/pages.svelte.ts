@@ -1,10 +1,9 @@
 /** A paged list: the first page, "Load more", and reading again as much as is shown. */
 import { createStore } from '@xstate/store';
-import type { PageRequest } from '../api/alert-groups.ts';
 import type { Answer } from '../api/client.ts';
 import type { Problem } from '../api/problem.ts';
-import type { Page } from '../api/shapes.ts';
-import { mirror } from './mirror.svelte.ts';
+import type { Page, PageRequest } from '../api/shapes.ts';
+import { mirror } from './resource.svelte.ts';
 
 const MAX_LIMIT = 500;
 

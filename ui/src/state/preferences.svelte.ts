@@ -1,6 +1,6 @@
 /** What a person chose for this browser: theme, language, shortcuts, rows, attention (ui §1.8, §1.11, §1.12). Kept in local storage. */
 import { createStore } from '@xstate/store';
-import { mirror } from './mirror.svelte.ts';
+import { mirror } from './resource.svelte.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 export type Language = 'en' | 'ru';

@@ -2,7 +2,6 @@
 import { createStore } from '@xstate/store';
 import type { Answer } from '../api/client.ts';
 import type { Problem } from '../api/problem.ts';
-import { mirror } from './mirror.svelte.ts';
 
 export interface Resource<T> {
   readonly value: T | null;
@@ -71,6 +70,26 @@ export function createResource<T>(request: () => Promise<Answer<T>>): Resource<T
     put(value, etag = null) {
       latest += 1;
       store.trigger.arrived({ value, etag });
+    },
+  };
+}
+
+/** Lets components read an `@xstate/store` as reactive state. */
+
+interface Readable<Context> {
+  getSnapshot(): { readonly context: Context };
+  subscribe(listener: (snapshot: { readonly context: Context }) => void): unknown;
+}
+
+/** `current` is the store's context; reading it in a component or effect makes that follow the store. */
+export function mirror<Context>(store: Readable<Context>): { readonly current: Context } {
+  let context = $state.raw(store.getSnapshot().context);
+  store.subscribe((snapshot) => {
+    context = snapshot.context;
+  });
+  return {
+    get current() {
+      return context;
     },
   };
 }

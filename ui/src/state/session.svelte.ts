@@ -2,7 +2,7 @@
 import { createStore } from '@xstate/store';
 import type { SessionPort } from '../api/client.ts';
 import type { Session } from '../api/shapes.ts';
-import { mirror } from './mirror.svelte.ts';
+import { mirror } from './resource.svelte.ts';
 
 export type SessionContext =
   /** Nothing was asked yet. */
@@ -37,7 +37,12 @@ export function createSessionState() {
       const context = now();
       return 'session' in context ? context.session.csrf_token : null;
     },
-    refreshed: (session) => store.trigger.read({ session }),
+    refreshed: (session) => {
+      const context = now();
+      const isSame = 'session' in context && context.session.user.id === session.user.id;
+      store.trigger.read({ session });
+      return isSame;
+    },
     ended: (code) => {
       const context = now();
       // A wrong password or code is 401 too and ends nothing, wherever it was asked for.
@@ -67,7 +72,8 @@ export function createSessionState() {
     },
     may: (permission: string): boolean => {
       const context = view.current;
-      return context.phase === 'active' && context.session.permissions.includes(permission);
+      const held: readonly string[] = context.phase === 'active' ? context.session.permissions : [];
+      return held.includes(permission);
     },
     read: (session: Session) => store.trigger.read({ session }),
     signedOut: () => store.trigger.ended({ reason: null, byChoice: true }),

@@ -1,6 +1,6 @@
 /** Short messages about what just happened; also announced to screen readers (ui §1.5, §1.10). */
 import { createStore } from '@xstate/store';
-import { mirror } from './mirror.svelte.ts';
+import { mirror } from './resource.svelte.ts';
 
 export interface Toast {
   readonly id: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isInAction, tokensOf } from './tokens.ts';
+import { isInAction, tokensOf } from './code-editor.ts';
 
 const shown = (source: string) =>
   tokensOf(source).map(({ from, to, kind }) => `${kind} ${source.slice(from, to)}`);

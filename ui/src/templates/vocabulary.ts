@@ -1,5 +1,5 @@
 /** Names that the editor of templates completes (templates §4, §6, §8). */
-import type { TemplateKind } from '../api/links.ts';
+import type { TemplateKind } from '../api/configuration.ts';
 
 /** Functions as they are called, by what they are for. The subject comes last, where `|` puts it. */
 const SIGNATURES: readonly (readonly string[])[] = [
@@ -130,4 +130,13 @@ export function functionsOf(
     if (!taken.has(name)) taken.set(name, operands.join(' '));
   }
   return [...taken].map(([name, takes]) => ({ name, takes }));
+}
+
+/** What a preview has to know besides the template. */
+export interface PreviewedTemplate {
+  /** A saved Route: its recent Snapshots are the samples, and its language is that of the texts. */
+  readonly routeId?: string | null;
+  readonly language?: 'en' | 'ru';
+  /** In the units of the format. */
+  readonly lengthLimit?: number;
 }

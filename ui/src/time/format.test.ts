@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAge, formatDuration, formatExact } from './format.ts';
+import { formatAge, formatDuration, formatExact, formatSince } from './format.ts';
 
 describe('formatDuration shows the two largest units', () => {
   it.each([
@@ -24,6 +24,13 @@ describe('formatAge shows the largest unit', () => {
   ])('%d s is %s', (seconds, text) => {
     expect(formatAge(seconds, 'en-GB')).toBe(text);
   });
+});
+
+it.each([
+  [Date.UTC(2026, 10, 21, 22, 5), '22:05'],
+  [Date.UTC(2026, 10, 20, 22, 5), '20 Nov 2026, 22:05'],
+])('formatSince names the day when it is another one', (at, text) => {
+  expect(formatSince(at, 'en-GB', 'UTC', Date.UTC(2026, 10, 21, 23))).toBe(text);
 });
 
 it('formatExact names the zone', () => {

@@ -72,6 +72,14 @@ export function formatClock(at: number, locale: string, timeZone: string): strin
   return new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', timeZone }).format(at);
 }
 
+/** Since when something is so: `HH:MM`, and the date when it was not today. */
+export function formatSince(at: number, locale: string, timeZone: string, now = Date.now()): string {
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone });
+  return date.format(at) === date.format(now)
+    ? formatClock(at, locale, timeZone)
+    : formatDateTime(at, locale, timeZone);
+}
+
 /** A local date without a zone, e.g. `Mon, 23 Nov`. @param date `YYYY-MM-DD` */
 export function formatDay(date: string, locale: string): string {
   return new Intl.DateTimeFormat(locale, {

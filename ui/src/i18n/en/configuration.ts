@@ -35,6 +35,7 @@ export const configuration = {
   'health.healthy': 'Healthy',
   'health.broken': 'Broken',
   'health.brokenFor': 'Broken for',
+  'health.failingFor': 'Failing for',
 
   'integrations.create': 'Create an Integration',
   'integrations.createSubmit': 'Create and get a token',
@@ -75,6 +76,13 @@ export const configuration = {
   },
   'integrationWarning.longRepeat':
     'The sender repeats {path} only every {interval}: what ends silently is noticed late. Set repeat_interval to 10m.',
+  'integrationWarning.failed': {
+    one: '{count} body of the last 24 hours was no Snapshot: nobody was told of its alerts. Correct what the sender posts. The last one came',
+    other:
+      '{count} bodies of the last 24 hours were no Snapshots: nobody was told of their alerts. Correct what the sender posts. The last one came',
+  },
+  'integrationWarning.lastFailed': 'Its body',
+  'integrationWarning.allFailed': 'All failed Snapshots',
   'warning.heartbeat_not_configured': 'No Heartbeat is expected: a sender that falls silent goes unnoticed.',
   'warning.heartbeat_waiting': 'Waiting for the first Heartbeat.',
   'warning.heartbeat_lost': 'The Heartbeat is lost. The last signal came',
@@ -121,7 +129,7 @@ export const configuration = {
   'routes.nobody': 'Nobody is told',
   'routes.nobodyTold': 'Without a Destination nobody is told.',
   'routes.noDestinations': 'There is no Destination yet.',
-  'routes.destinationsHelp': 'Where the Alert Groups of this Route are told.',
+  'routes.destinationsHelp': 'Where the Alert Groups of this Route are posted.',
   'routes.storm': 'Storm',
   'routes.stormText': {
     one: 'Storm: {count} new Alert Group. Those that are not urgent are not posted one by one. Began',
@@ -168,9 +176,10 @@ export const configuration = {
   'policy.reminderCap': 'Longest interval',
   'policy.autoUnacknowledge': 'Two unanswered Reminders take the acknowledgement away',
   'policy.batching': 'Thread batching',
-  'policy.batchingHelp': 'New Alerts within this time become one reply. 0: each its own.',
+  'policy.batchingHelp':
+    'New Alerts within this time become one reply. 0: every new Alert gets its own reply.',
   'policy.stormThreshold': 'Storm threshold',
-  'policy.stormThresholdHelp': 'New Alert Groups in a minute above which they are told as one Storm.',
+  'policy.stormThresholdHelp': 'More new Alert Groups in a minute than this are posted as one Storm.',
   'policy.language': 'Language of messages',
 
   'destinations.create': 'Create a Destination',
@@ -180,7 +189,7 @@ export const configuration = {
   'destinations.notEditable': 'This kind of Destination cannot be edited here yet.',
   'destinations.firstTitle': 'Nobody is told yet',
   'destinations.firstText':
-    'A Destination is where Alert Groups are told. Create one, then choose it in a Route.',
+    'A Destination is where Alert Groups are posted. Create one, then choose it in a Route.',
   'destinations.type': 'Type',
   'destinations.health': 'Health',
   'destinations.noRoute': 'No Route uses it',
@@ -200,6 +209,11 @@ export const configuration = {
   'destinations.limit': 'Requests',
   'destinations.perSeconds': 'in seconds',
   'destinations.brokenText': 'Tried again every 5 minutes. Events wait and are not lost.',
+  'destinations.failingTitle': 'Every delivery has failed for',
+  'destinations.failingText':
+    'What waits is tried again by itself; the first success ends this. After 10 attempts or 30 minutes the Destination becomes Broken and keeps what waits.',
+  'destinations.troubleHelp':
+    'Check that the receiver is up and reachable from Tocsin, and that its address and credentials are right. What was sent and answered:',
   'destinations.templateError': 'A template fails, so events are not sent:',
   'destinations.literalCredential': 'There seems to be a credential in the open. Move it into a Secret:',
   'destinations.deleteTitle': 'Delete {name}?',

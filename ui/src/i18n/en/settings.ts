@@ -1,3 +1,4 @@
+/** English: the Organization, single sign-on, Service accounts, API tokens, Roles. */
 /** English: the Organization, Service accounts, API tokens, Roles. */
 export const settings = {
   'nav.serviceAccounts': 'Service accounts',
@@ -144,4 +145,72 @@ export const settings = {
   'organization.heartbeatWaiting': 'The first request is on its way.',
   'organization.heartbeatOk': 'The last request was answered:',
   'organization.heartbeatFailed': 'The last request failed:',
+} as const;
+
+/** English: single sign-on. */
+export const oidc = {
+  'nav.oidc': 'Single sign-on',
+  'oidc.title': 'Single sign-on',
+  'oidc.intro':
+    'People sign in through your identity provider with OpenID Connect. Signing in with a password stays possible for accounts that have one.',
+  'oidc.enabled': 'People may sign in through the identity provider',
+  'oidc.redirectUri': 'Redirect URI',
+  'oidc.redirectHelp':
+    'Register this address with the identity provider. It begins with SVC_PUBLIC_URL: open Tocsin by that address to copy it.',
+  'oidc.provider': 'Identity provider',
+  'oidc.displayName': 'Name on the button',
+  'oidc.displayNameHelp': 'Empty: the host of the issuer.',
+  'oidc.issuer': 'Issuer URL',
+  'oidc.clientId': 'Client ID',
+  'oidc.clientSecret': 'Client secret',
+  'oidc.secretKept': 'A secret is stored. Leave this empty to keep it.',
+  'oidc.secretNone': 'None is stored: Tocsin is a public client.',
+  'oidc.secretChanged': 'Entered',
+  'oidc.secretEnds': 'The client secret ends on',
+  'oidc.secretEndsHelp': 'Two weeks before, Tocsin raises an alert.',
+  'oidc.scopes': 'Scopes',
+  'oidc.scopesHelp': 'Separated by spaces. openid and offline_access are always asked for.',
+  'oidc.roles': 'Roles',
+  'oidc.rolesHelp':
+    'Groups of the identity provider give Roles. Of several the highest Role counts; the order says nothing.',
+  'oidc.groupsClaim': 'Claim that names the groups',
+  'oidc.group': 'Group',
+  'oidc.role': 'Role',
+  'oidc.addMapping': 'Add a group',
+  'oidc.unmatched': 'Whoever is in none of them',
+  'oidcUnmatched.none': 'may not sign in',
+  'oidcUnmatched.viewer': 'becomes a Viewer',
+  'oidcUnmatched.responder': 'becomes a Responder',
+  'oidc.syncRole': 'The identity provider decides the Role at every sign-in',
+  'oidc.syncRoleHelp': 'Otherwise only at the first one; Admins change it here afterwards.',
+  'oidc.skipTotp': 'A second factor at the identity provider is enough',
+  'oidc.skipTotpHelp': 'Where it says that it asked for one, Tocsin does not ask again.',
+  'oidcWarning.nobody_can_sign_in':
+    'Nobody can sign in through the identity provider: no group gives a Role, and others may not.',
+  'oidcWarning.groups_claim_missing':
+    'The identity provider did not name any groups in this claim when it was last asked.',
+  'oidc.secretEnding': 'The client secret ends on {date}.',
+  'oidc.secretEnded': 'The client secret ended on {date}.',
+  'oidc.adminKept': '{name} stays Admin, the last one. The identity provider would make them {role}.',
+  'oidcCheck.title': 'Check',
+  'oidcCheck.run': 'Check the saved settings',
+  'oidcCheck.help': 'Asks the identity provider what it says of itself, with the settings as they are saved.',
+  'oidcCheck.reach': 'Ask the identity provider',
+  'oidcCheck.issuer': 'Issuer',
+  'oidcCheck.authorization_endpoint': 'Where people sign in',
+  'oidcCheck.token_endpoint': 'Where codes are exchanged',
+  'oidcCheck.jwks_uri': 'Keys',
+  'oidcLink.title': 'Sign-in method',
+  'oidcLink.linked': 'You sign in through your identity provider.',
+  'oidcLink.text': 'You can sign in with {name} instead of your password.',
+  'oidcLink.consequence':
+    'Your password is removed then, and your other sessions end. Only an Admin can undo it.',
+  'oidcLink.link': 'Link with {name}',
+  'oidcLinkError.invalid_request': 'Linking took too long or was begun in another session. Try again.',
+  'oidcLinkError.oidc_disabled': 'Signing in through the identity provider is switched off.',
+  'oidcLinkError.idp_error': 'The identity provider refused or did not answer. Try again.',
+  'oidcLinkError.identity_linked_elsewhere': 'This identity belongs to another account here.',
+  'oidcLinkError.no_access': 'Your groups at the identity provider give no access to Tocsin.',
+  'refusal.oidc_not_enabled': 'Signing in through the identity provider is switched off.',
+  'refusal.oidc_already_linked': 'This account is linked already.',
 } as const;

@@ -10,7 +10,7 @@ export const shell = {
   'shell.navigation': 'Main navigation',
   'shell.menu': 'Open the menu',
   'shell.find': 'Go to…',
-  'live.stale': 'Not live since {time}, reconnecting…',
+  'live.stale': 'Not live since {time}. What you see may have changed since. Reconnecting…',
 
   'view.loading': 'Loading…',
   'view.failed': 'This could not be loaded',
@@ -45,7 +45,11 @@ export const shell = {
   'time.now': 'just now',
   'time.dueNow': 'due now',
 
-  'problem.unreachable': 'Tocsin cannot be reached. Nothing was changed.',
+  'problem.unreachable': 'Tocsin does not answer.',
+  'problem.notSent':
+    'Tocsin does not answer. This was not sent, and nothing was changed. Try again when it is back.',
+  'problem.unanswered':
+    'This was sent, but no answer came. It is not known whether it was done: look before you repeat it.',
   'problem.forbidden': 'You have no permission for this.',
   'problem.notFound': 'It does not exist any more.',
   'problem.busy': 'Tocsin is busy. Try again in {seconds} s.',
@@ -104,6 +108,12 @@ export const shell = {
   'signIn.submit': 'Sign in',
   'signIn.oidc': 'Sign in with {name}',
   'signIn.wait': 'Too many attempts. Try again in {seconds} s.',
+  'signIn.cookieDropped': 'This browser does not keep the session here, so signing in cannot work.',
+  'signIn.notHttps':
+    'The page came over plain {origin}. The session cookie is Secure: browsers drop it without https, so that nobody on the network can take it.',
+  'signIn.useHttps':
+    'Open Tocsin over https://. Its administrator sets up a TLS reverse proxy and sets SVC_PUBLIC_URL to that https:// address. On the machine itself, http://localhost works.',
+  'signIn.allowCookies': 'Allow cookies of this site in the browser, then sign in again.',
   'signIn.failed': 'Signing in did not work. Try again.',
   'signInError.no_access': 'Your account has no access to Tocsin. Ask an Admin.',
   'signInError.login_taken': 'Your login is taken by another account here. Ask an Admin.',

@@ -35,6 +35,7 @@ export const configuration = {
   'health.healthy': 'Исправен',
   'health.broken': 'Неисправен',
   'health.brokenFor': 'Неисправен уже',
+  'health.failingFor': 'Не доставляется уже',
 
   'integrations.create': 'Создать интеграцию',
   'integrations.createSubmit': 'Создать и получить токен',
@@ -85,6 +86,15 @@ export const configuration = {
   },
   'integrationWarning.longRepeat':
     'Отправитель повторяет {path} лишь раз в {interval}: тихий конец заметим поздно. Поставьте repeat_interval: 10m.',
+  'integrationWarning.failed': {
+    one: 'За последние сутки {count} тело запроса не было снимком: о его алертах никто не узнал. Исправьте то, что шлёт отправитель. Последнее пришло',
+    few: 'За последние сутки {count} тела запросов не были снимками: об их алертах никто не узнал. Исправьте то, что шлёт отправитель. Последнее пришло',
+    many: 'За последние сутки {count} тел запросов не были снимками: об их алертах никто не узнал. Исправьте то, что шлёт отправитель. Последнее пришло',
+    other:
+      'За последние сутки {count} тела запросов не были снимками: об их алертах никто не узнал. Исправьте то, что шлёт отправитель. Последнее пришло',
+  },
+  'integrationWarning.lastFailed': 'Его тело',
+  'integrationWarning.allFailed': 'Все необработанные снимки',
   'warning.heartbeat_not_configured': 'Сигнал жизни не ожидается: замолчавшего отправителя никто не заметит.',
   'warning.heartbeat_waiting': 'Ждём первый сигнал жизни.',
   'warning.heartbeat_lost': 'Сигнал жизни потерян. Последний пришёл',
@@ -132,7 +142,7 @@ export const configuration = {
   'routes.nobody': 'Никто не узнает',
   'routes.nobodyTold': 'Без получателя никто не узнает.',
   'routes.noDestinations': 'Получателей пока нет.',
-  'routes.destinationsHelp': 'Куда сообщать о группах этого маршрута.',
+  'routes.destinationsHelp': 'Куда отправлять группы этого маршрута.',
   'routes.storm': 'Шторм',
   'routes.stormText': {
     one: 'Шторм: {count} новая группа. Несрочные по одной не публикуются. Начался',
@@ -193,7 +203,8 @@ export const configuration = {
   'policy.reminderCap': 'Самый длинный промежуток',
   'policy.autoUnacknowledge': 'Два напоминания без ответа возвращают группу из работы',
   'policy.batching': 'Объединение ответов в ветке',
-  'policy.batchingHelp': 'Новые алерты за это время станут одним ответом. 0 — каждый отдельно.',
+  'policy.batchingHelp':
+    'Новые алерты за это время станут одним ответом. 0 — отдельный ответ на каждый алерт.',
   'policy.stormThreshold': 'Порог шторма',
   'policy.stormThresholdHelp': 'Сколько новых групп в минуту считать штормом.',
   'policy.language': 'Язык сообщений',
@@ -205,7 +216,7 @@ export const configuration = {
   'destinations.notEditable': 'Получателя этого вида здесь пока нельзя изменить.',
   'destinations.firstTitle': 'Пока никто не узнает',
   'destinations.firstText':
-    'Получатель — это место, куда сообщают о группах. Создайте его и выберите в маршруте.',
+    'Получатель — это место, куда отправляются группы. Создайте его и выберите в маршруте.',
   'destinations.type': 'Вид',
   'destinations.health': 'Состояние',
   'destinations.noRoute': 'Ни один маршрут его не использует',
@@ -227,6 +238,11 @@ export const configuration = {
   'destinations.limit': 'Запросов',
   'destinations.perSeconds': 'за секунд',
   'destinations.brokenText': 'Пробуем снова каждые 5 минут. События ждут и не теряются.',
+  'destinations.failingTitle': 'Ни одна доставка не удалась уже',
+  'destinations.failingText':
+    'Всё, что ждёт, отправляется снова само; это закончится с первой удачной доставкой. После 10 попыток или 30 минут получатель станет неисправным, а ожидающее сохранится.',
+  'destinations.troubleHelp':
+    'Проверьте, что получатель работает и доступен Tocsin, а его адрес, пароль или токен верны. Что было отправлено и получено в ответ:',
   'destinations.templateError': 'Шаблон не срабатывает, события не отправляются:',
   'destinations.literalCredential': 'Похоже, пароль или токен записан открыто. Перенесите его в секрет:',
   'destinations.deleteTitle': 'Удалить {name}?',

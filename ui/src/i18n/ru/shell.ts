@@ -10,7 +10,7 @@ export const shell = {
   'shell.navigation': 'Основная навигация',
   'shell.menu': 'Открыть меню',
   'shell.find': 'Перейти…',
-  'live.stale': 'Без живых обновлений с {time}, соединяемся…',
+  'live.stale': 'Нет связи с {time}. Данные могли устареть. Соединяемся…',
 
   'view.loading': 'Загрузка…',
   'view.failed': 'Загрузить не удалось',
@@ -45,7 +45,11 @@ export const shell = {
   'time.now': 'только что',
   'time.dueNow': 'сейчас',
 
-  'problem.unreachable': 'Tocsin недоступен. Ничего не изменено.',
+  'problem.unreachable': 'Tocsin не отвечает.',
+  'problem.notSent':
+    'Tocsin не отвечает. Запрос не отправлен, ничего не изменено. Повторите, когда связь вернётся.',
+  'problem.unanswered':
+    'Запрос отправлен, но ответа не было. Неизвестно, выполнен ли он: проверьте, прежде чем повторять.',
   'problem.forbidden': 'У вас нет на это прав.',
   'problem.notFound': 'Этого больше нет.',
   'problem.busy': 'Tocsin занят. Повторите через {seconds} с.',
@@ -105,6 +109,12 @@ export const shell = {
   'signIn.submit': 'Войти',
   'signIn.oidc': 'Войти через {name}',
   'signIn.wait': 'Слишком много попыток. Повторите через {seconds} с.',
+  'signIn.cookieDropped': 'Браузер не сохраняет здесь сессию, поэтому войти не получится.',
+  'signIn.notHttps':
+    'Страница открыта без шифрования: {origin}. Cookie сессии помечена Secure, и без https браузер её отбрасывает, чтобы никто в сети не мог её перехватить.',
+  'signIn.useHttps':
+    'Откройте Tocsin по https://. Администратору: поставьте перед Tocsin прокси с сертификатом и укажите этот адрес https:// в SVC_PUBLIC_URL. На самой машине работает http://localhost.',
+  'signIn.allowCookies': 'Разрешите в браузере cookie этого сайта и войдите снова.',
   'signIn.failed': 'Войти не удалось. Повторите попытку.',
   'signInError.no_access': 'У вашей учётной записи нет доступа к Tocsin. Обратитесь к администратору.',
   'signInError.login_taken': 'Ваш логин здесь занят другой учётной записью. Обратитесь к администратору.',

@@ -4,12 +4,13 @@ import {
   countQuery,
   filtersToQuery,
   isFiltered,
+  labelMatcher,
   listQuery,
   NO_FILTERS,
   parseFilters,
   stillFits,
+  toMatcherText,
 } from './filters.ts';
-import { labelMatcher, toMatcherText } from './label-matcher.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 

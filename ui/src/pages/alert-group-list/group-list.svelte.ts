@@ -7,11 +7,9 @@ import type { AlertGroupsApi } from '../../api/alert-groups.ts';
 import type { Query } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
 import type { AlertGroup } from '../../api/shapes.ts';
-import type { Hint } from '../../live/hints.ts';
-import { paced } from '../../live/paced.ts';
-import { mirror } from '../../state/mirror.svelte.ts';
+import { type Hint, paced } from '../../live/hints.ts';
 import { createPages, type Pages } from '../../state/pages.svelte.ts';
-import { createResource } from '../../state/resource.svelte.ts';
+import { createResource, mirror } from '../../state/resource.svelte.ts';
 import { countQuery, filtersToQuery, type GroupFilters, listQuery, NO_FILTERS } from './filters.ts';
 
 const PAGE_SIZE = 50;
@@ -160,4 +158,28 @@ export function createGroupList(api: AlertGroupsApi) {
 /** Whether the service says that the filters themselves are wrong. */
 function isRefused(problem: Problem | null): boolean {
   return problem?.errors.some((error) => error.pointer.startsWith('/query/')) ?? false;
+}
+
+/**
+ * Whether new rows may enter by themselves: the page stands at its top and no row is under the pointer or focused, or
+ * nobody pointed, typed or scrolled for five seconds (ui §1.6 rule 6). Call during component initialisation.
+ */
+export function createQuiet(otherwise: () => boolean): () => boolean {
+  const QUIET_MS = 5_000;
+  const EVENTS = ['pointermove', 'pointerdown', 'keydown', 'scroll'] as const;
+  let touchedAt = Date.now();
+  const touch = () => {
+    touchedAt = Date.now();
+  };
+  $effect(() => {
+    for (const name of EVENTS) window.addEventListener(name, touch, { passive: true });
+    return () => {
+      for (const name of EVENTS) window.removeEventListener(name, touch);
+    };
+  });
+  return () => {
+    if (!otherwise() || window.scrollY !== 0 || document.activeElement?.closest('[data-group]')) return false;
+    const isUnderPointer = document.querySelector('[data-group]:hover') !== null;
+    return !isUnderPointer || Date.now() - touchedAt >= QUIET_MS;
+  };
 }

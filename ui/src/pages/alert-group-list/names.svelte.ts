@@ -2,7 +2,7 @@
 import { onMount } from 'svelte';
 import type { EntityRef, Route, UserRef } from '../../api/shapes.ts';
 import type { App } from '../../app/context.ts';
-import { follow } from '../../live/follow.svelte.ts';
+import { follow } from '../../live/stream.svelte.ts';
 
 const MANY = 500;
 

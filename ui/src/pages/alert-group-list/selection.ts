@@ -1,4 +1,6 @@
 /** Which rows a bulk Command is for: one by one, a range from the last one, or all (ui §3). */
+
+import { tick } from 'svelte';
 import { SvelteSet } from 'svelte/reactivity';
 
 /** The most that one bulk Command takes. */
@@ -36,4 +38,23 @@ export function createSelection(full: () => void) {
     drop: (id: string) => ids.delete(id),
     clear: () => ids.clear(),
   };
+}
+
+/** Id of the Alert Group in whose row the focus is. */
+export function focusedRow(): string | null {
+  const row = document.activeElement?.closest('[data-group]');
+  return row instanceof HTMLElement ? (row.dataset.group ?? null) : null;
+}
+
+export function focusRow(id: string): void {
+  const link = document.querySelector<HTMLElement>(`[data-group="${id}"] a`);
+  link?.focus();
+  link?.scrollIntoView({ block: 'nearest' });
+}
+
+/** Opens the menu of a row and gives the focus to its first entry. */
+export async function openRowMenu(id: string): Promise<void> {
+  document.querySelector<HTMLElement>(`[data-group="${id}"] .menu button`)?.click();
+  await tick();
+  document.querySelector<HTMLElement>(`[data-group="${id}"] [data-menu] button`)?.focus();
 }

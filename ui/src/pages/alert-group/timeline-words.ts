@@ -1,4 +1,4 @@
-/** The history in words: one sentence for every entry (ui §4 item 9, alert-groups §5.1). */
+/** The history in words: one sentence for every entry (ui §4 rule 9, alert-groups §5.1). */
 import type { TimelineActor, TimelineEntry } from '../../api/shapes.ts';
 import type { I18n } from '../../i18n/i18n.svelte.ts';
 

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { en } from '../../i18n/en.ts';
 import type { I18n, Key } from '../../i18n/i18n.svelte.ts';
 import { formatMessage } from '../../i18n/message.ts';
-import { ACTIONS, pageOfResource } from './actions.ts';
 import {
+  ACTIONS,
   type AuditFilters,
   auditQuery,
   filtersToQuery,
   NO_FILTERS,
+  pageOfResource,
   parseAuditFilters,
   phrasesOf,
 } from './audit-filters.ts';

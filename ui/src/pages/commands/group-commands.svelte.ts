@@ -4,6 +4,7 @@ import type { Answer } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
 import type { AlertGroup, CommandAnswer, CommandName, SnoozeRequest } from '../../api/shapes.ts';
 import type { App } from '../../app/context.ts';
+import type { Translate } from '../../i18n/i18n.svelte.ts';
 
 export type GroupCommands = ReturnType<typeof createGroupCommands>;
 
@@ -67,4 +68,32 @@ export function createGroupCommands(
     snooze: (group: AlertGroup, snooze: SnoozeRequest): Promise<Problem | null> =>
       guarded(group, 'snooze', () => alertGroups.snooze(group.id, snooze)),
   };
+}
+
+/** What a Command is called on a button: Acknowledge of another's group is a takeover and says whose. */
+export function commandText(t: Translate, command: CommandName, group: AlertGroup): string {
+  if (command === 'acknowledge' && group.owner !== null)
+    return t('command.takeOver', { owner: group.owner.name });
+  return t(`command.${command}`);
+}
+
+/** The order of Command buttons: what a woken person most likely wants comes first. */
+const FIRING: readonly CommandName[] = ['acknowledge', 'resolve', 'snooze'];
+const MINE: readonly CommandName[] = ['still_on_it', 'resolve', 'snooze', 'unacknowledge'];
+const REST: readonly CommandName[] = [
+  'acknowledge',
+  'unsnooze',
+  'unresolve',
+  'resolve',
+  'snooze',
+  'still_on_it',
+  'unacknowledge',
+  'add_note',
+];
+
+/** The allowed Commands, each once: Acknowledge first while firing, Resolve first when the group is one's own. */
+export function orderCommands(group: AlertGroup, userId: string): readonly CommandName[] {
+  const wanted = group.owner?.id === userId ? MINE : FIRING;
+  const order = [...new Set([...wanted, ...REST])];
+  return order.filter((command) => group.allowed_commands.includes(command));
 }

@@ -60,7 +60,7 @@ export function withoutSecrets(input: ConnectionInput): ConnectionInput {
 
 /** @param id of the saved Connection: its token is used where address and proxy are the saved ones */
 export function checkOf(draft: ConnectionDraft, id: string | null): ConnectionCheckInput {
-  const { base_url, bot_token, proxy } = fromDraft(draft);
+  const { base_url = '', bot_token, proxy } = fromDraft(draft);
   return {
     ...{ type: 'bridge', base_url, proxy },
     ...(bot_token === undefined ? {} : { bot_token }),

@@ -1,6 +1,5 @@
 /** The form of an outgoing webhook and what is sent. */
-import type { ProxyConfig } from '../../api/connections.ts';
-import type { Destination, HeaderTemplate, WebhookInput } from '../../api/shapes.ts';
+import type { Destination, HeaderTemplate, ProxyConfig, WebhookInput } from '../../api/shapes.ts';
 import { fromProxyDraft, NO_PROXY, type ProxyDraft, toProxyDraft } from '../../forms/proxy-draft.ts';
 import { fromMentionsDraft, type MentionsDraft, NOBODY_EVER, toMentionsDraft } from './mentions-draft.ts';
 import { fromTemplateDraft, type TemplateDraft, toTemplateDraft } from './template-draft.ts';

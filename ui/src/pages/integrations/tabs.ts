@@ -1,7 +1,6 @@
 /** The tabs of an Integration, and what narrows the lists in them; all of it is in the address (ui §1.3). Pure. */
 import type { Query } from '../../api/client.ts';
-import type { SnapshotState } from '../../api/configuration-shapes.ts';
-import type { Integration } from '../../api/shapes.ts';
+import type { Integration, SnapshotState } from '../../api/shapes.ts';
 
 export const TABS = ['overview', 'alerts', 'sender-routes', 'tokens', 'snapshots'] as const;
 export type Tab = (typeof TABS)[number];

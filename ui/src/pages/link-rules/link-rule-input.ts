@@ -1,5 +1,5 @@
 /** The form of a Link rule and what is sent. */
-import type { LinkRule, LinkRuleInput, LinkScope } from '../../api/links.ts';
+import type { LinkRule, LinkRuleInput, LinkScope } from '../../api/configuration.ts';
 import type { Matcher } from '../../api/shapes.ts';
 import { filledRows } from '../routes/matcher-rows.ts';
 

@@ -1,5 +1,5 @@
 /** Rows of a Lookup table as they are typed, pasted and exchanged with spreadsheets. Pure. */
-import type { LookupEntry, LookupTable, LookupTableInput } from '../../api/links.ts';
+import type { LookupEntry, LookupTable, LookupTableInput } from '../../api/configuration.ts';
 
 /** The key, then a cell for every column. */
 export type GridRow = readonly string[];

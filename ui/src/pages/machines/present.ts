@@ -1,6 +1,7 @@
 /** What the present state of an actor means for the drawing of its machine. Pure. */
 import type { Diagram, DiagramArrow, Transition } from '../../../../runtime/cli/machines/diagram.ts';
-import type { AlertGroup } from '../../api/shapes.ts';
+import type { AlertGroup, TimelineEntry } from '../../api/shapes.ts';
+import type { I18n } from '../../i18n/i18n.svelte.ts';
 import type { HintType } from '../../live/hints.ts';
 
 /** The paths of all states that a value of XState stands for: `{ open: 'firing' }` is `open` and `open.firing`. */
@@ -107,4 +108,32 @@ export function hintOf(kind: string): HintType | null {
 export function subjectHref(kind: string, key: string): string | null {
   const page = PAGES[kind];
   return page === undefined ? null : `${page}/${encodeURIComponent(key)}`;
+}
+
+/** A kind of actor in words; one that this build has no word for by its own name. */
+export function kindName(i18n: Pick<I18n, 'word'>, kind: string): string {
+  const name = i18n.word('actorKind', kind);
+  return name === kind ? kind.replaceAll('_', ' ') : name;
+}
+
+/** What came of the messages that an Alert Group was given. Pure. */
+interface Dated {
+  readonly at: string;
+}
+
+/**
+ * The Timeline entries that a message led to: both bear the moment of its turn. Empty when it led to none; null when that
+ * is not known, because the message is older than the entries at hand.
+ * @param entries the newest first
+ * @param complete whether there are no older ones
+ */
+export function entriesOf<Entry extends Dated = TimelineEntry>(
+  message: Dated,
+  entries: readonly Entry[],
+  complete: boolean,
+): readonly Entry[] | null {
+  const told = entries.filter(({ at }) => at === message.at);
+  if (told.length > 0 || complete) return told;
+  const oldest = entries.at(-1);
+  return oldest !== undefined && Date.parse(message.at) > Date.parse(oldest.at) ? [] : null;
 }

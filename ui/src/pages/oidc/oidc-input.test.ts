@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { OidcSettings } from '../../api/oidc.ts';
+import type { OidcSettings } from '../../api/organization.ts';
 import { fromDraft, shown, toDraft } from './oidc-input.ts';
 
 const STORED: OidcSettings = {

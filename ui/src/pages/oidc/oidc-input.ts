@@ -1,6 +1,7 @@
 /** The settings of single sign-on as a form edits them. */
-import type { RoleName } from '../../api/access.ts';
-import type { GroupMapping, OidcSettings, OidcSettingsInput } from '../../api/oidc.ts';
+
+import type { GroupMapping, OidcSettings, OidcSettingsInput } from '../../api/organization.ts';
+import type { RoleName } from '../../api/people.ts';
 
 import { fromProxyDraft, type ProxyDraft, toProxyDraft } from '../../forms/proxy-draft.ts';
 

@@ -26,3 +26,8 @@ export function errorsAsTyped(
       .replace(/^\/proposed_group_key/, '/group_key'),
   }));
 }
+
+/** A Matcher as people read it: `cluster="eu"`. */
+export function matcherText({ label, op, value }: Matcher): string {
+  return `${label}${op}${JSON.stringify(value)}`;
+}

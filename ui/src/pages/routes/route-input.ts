@@ -58,3 +58,33 @@ export function fromDraft(draft: RouteDraft): RouteInput {
     policy: { ...draft.policy, snooze_durations_seconds: draft.snoozeDurations },
   };
 }
+
+/** The list with one id moved to another place, counted from 0 and kept within the list; unknown ids move nothing. */
+export function movedTo(ids: readonly string[], id: string, place: number): readonly string[] {
+  if (!ids.includes(id)) return ids;
+  const others = ids.filter((each) => each !== id);
+  const to = Math.min(others.length, Math.max(0, Math.trunc(place)));
+  return [...others.slice(0, to), id, ...others.slice(to)];
+}
+
+/** Where something ends that is dropped on a row: at that row's place; dropped on one that cannot be moved, last. */
+export function dropPlace(ids: readonly string[], target: string): number {
+  const place = ids.indexOf(target);
+  return place < 0 ? ids.length - 1 : place;
+}
+
+/** The three notices of the ack timeout, counted from its start: F, 3F, 7F. */
+export function ackNotices(first: number): readonly number[] {
+  return [first, 3 * first, 7 * first];
+}
+
+/** The first intervals between Reminders: F, 2F, 4F … up to the cap, which then repeats. */
+export function reminderIntervals(first: number, cap: number): readonly number[] {
+  if (first <= 0) return [];
+  const intervals: number[] = [];
+  for (let next = first; intervals.length < 6; next *= 2) {
+    intervals.push(Math.min(next, cap));
+    if (next >= cap) break;
+  }
+  return intervals;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StatisticsItem } from '../../api/statistics.ts';
+import type { StatisticsItem } from '../../api/system.ts';
 import type { Column } from './choices.ts';
 import { everyDay, nextSort, sorted, toCsv, totalCount } from './figures.ts';
 

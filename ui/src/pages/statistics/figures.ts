@@ -1,5 +1,5 @@
 /** Rows of the statistics: their order, what they add up to, every day of the period, and the same as CSV (ui §5). */
-import type { DayFigures, DurationFigures, Figures, StatisticsItem } from '../../api/statistics.ts';
+import type { DayFigures, DurationFigures, Figures, StatisticsItem } from '../../api/system.ts';
 import { addDays } from '../../time/zoned.ts';
 import type { Choices, Column, Days } from './choices.ts';
 

@@ -25,6 +25,7 @@ describe('findings', () => {
       'without_owner',
       'redis_away',
       'broken',
+      'failing',
       'snapshots_wait',
       'messages_wait',
       'integrations',
@@ -37,6 +38,19 @@ describe('findings', () => {
     expect(findings.findLastIndex(({ isGrave }) => isGrave)).toBeLessThan(
       findings.findIndex(({ isGrave }) => !isGrave),
     );
+  });
+
+  it('name Destinations whose every call fails: gravely after a minute', () => {
+    const failing = (seconds: number) => ({
+      ...{ destination: { id: `DS${seconds}`, name: 'Relay' }, error: 'answered 503', waiting: 1 },
+      since: new Date(Date.parse(coordination.read_at) - seconds * 1_000).toISOString(),
+    });
+    const graveness = (...seconds: number[]) =>
+      findingsOf({ ...calm, failing_destinations: seconds.map(failing) }).map(
+        ({ code, count, isGrave }) => `${code} ${count} ${isGrave}`,
+      );
+    expect(graveness(59)).toEqual(['failing 1 false']);
+    expect(graveness(61, 62, 5)).toEqual(['failing 2 true', 'failing 1 false']);
   });
 
   it('leave out what only passes through a queue, and deliveries that wait for their turn', () => {

@@ -2,7 +2,7 @@
 import type { SystemStatus } from '../../api/system.ts';
 import type { Translate } from '../../i18n/i18n.svelte.ts';
 
-/** Snapshots and messages that wait for longer than this are not just passing through, ms. */
+/** What waits or fails for longer than this is not just passing, ms. */
 const WAITS_MS = 60_000;
 
 export type FindingCode =
@@ -10,6 +10,7 @@ export type FindingCode =
   | 'without_owner'
   | 'redis_away'
   | 'broken'
+  | 'failing'
   | 'snapshots_wait'
   | 'messages_wait'
   | 'integrations'
@@ -33,8 +34,10 @@ export function findingsOf(status: SystemStatus): readonly Finding[] {
   // Not the browser's clock, which may be anything.
   const now = Date.parse(coordination.read_at);
   const versions = new Set(coordination.replicas.map(({ version }) => version));
+  const isLong = (since: string) => now - Date.parse(since) > WAITS_MS;
   const waiting = (queue: (typeof queues)['inbox']) =>
-    queue.oldest_at !== null && now - Date.parse(queue.oldest_at) > WAITS_MS ? queue.waiting : 0;
+    queue.oldest_at !== null && isLong(queue.oldest_at) ? queue.waiting : 0;
+  const failingLong = status.failing_destinations.filter(({ since }) => isLong(since)).length;
 
   const grave = (code: FindingCode, section: Finding['section'], count: number): Finding[] =>
     count > 0 ? [{ code, section, count, isGrave: true }] : [];
@@ -46,9 +49,11 @@ export function findingsOf(status: SystemStatus): readonly Finding[] {
     ...grave('without_owner', 'replicas', shards.without_owner),
     ...grave('redis_away', 'replicas', coordination.redis_up === false ? 1 : 0),
     ...grave('broken', 'deliveries', status.broken_destinations.length),
+    ...grave('failing', 'deliveries', failingLong),
     ...grave('snapshots_wait', 'queues', waiting(queues.snapshots)),
     ...grave('messages_wait', 'queues', waiting(queues.inbox)),
     ...grave('integrations', 'integrations', status.integrations_attention.length),
+    ...mild('failing', 'deliveries', status.failing_destinations.length - failingLong),
     ...mild('templates', 'deliveries', status.template_errors.length),
     ...mild('storms', 'deliveries', status.active_storms.length),
     ...mild('heartbeat_failed', 'heartbeat', heartbeat.last_ok === false ? 1 : 0),
@@ -68,6 +73,8 @@ export function sentenceOf({ code, count }: Finding, t: Translate): string {
       return t('systemStatus.found.redisAway');
     case 'broken':
       return t('systemStatus.found.broken', { count });
+    case 'failing':
+      return t('systemStatus.found.failing', { count });
     case 'snapshots_wait':
       return t('systemStatus.found.snapshotsWait', { count });
     case 'messages_wait':

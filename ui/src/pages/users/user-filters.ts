@@ -1,5 +1,5 @@
 /** What narrows the list of users, as it stands in the URL. */
-import { ROLES } from '../../api/access.ts';
+import { ROLES } from '../../api/people.ts';
 
 export const STATUSES = ['active', 'disabled', 'deleted'] as const;
 export const SOURCES = ['local', 'oidc', 'bootstrap'] as const;

@@ -1,0 +1,3838 @@
+/**
+ * The schemas of the API as types. Made from its description; do not edit. `npm run openapi` writes it anew.
+ */
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description An account of a messenger that acts for a person. */
+        readonly AccountLink: {
+            readonly id: components["schemas"]["AccountLinkId"];
+            readonly messenger: components["schemas"]["Messenger"];
+            /** @description The Connection; null when it holds for every Connection of the messenger. */
+            readonly connection: components["schemas"]["EntityRef"] | null;
+            /** @description Id of the account in the messenger. */
+            readonly external_id: string;
+            /** @description Name of the account as it was last seen; null when unknown. */
+            readonly username: string | null;
+            /**
+             * Format: date-time
+             * @description When it last acted; null when never.
+             */
+            readonly last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was linked.
+             */
+            readonly created_at: string;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix AK.
+         * @example AK9X2QF4H7NJC0
+         */
+        readonly AccountLinkId: string;
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix AR.
+         * @example AR9X2QF4H7NJC0
+         */
+        readonly AccountLinkRequestId: string;
+        /** @description One actor: the state machine of one thing. */
+        readonly Actor: {
+            /** @description Its kind. */
+            readonly kind: string;
+            /** @description Its key. */
+            readonly key: string;
+            /** @description Id of the replica that runs it; null when none does. */
+            readonly replica: string | null;
+            /** @description State as its machine names it, without what it knows; null before it began. */
+            readonly state: string | {
+                readonly [key: string]: unknown;
+            } | null;
+            /** @description Version of the form it is stored in. */
+            readonly schema: number;
+            /** @description How often it was stored. */
+            readonly version: number;
+            /**
+             * Format: date-time
+             * @description When it acts by itself next; null when it does not.
+             */
+            readonly wake_at: string | null;
+            /** @description The last 50 messages since it was loaded, newest first. None while it sleeps. */
+            readonly messages: readonly {
+                /**
+                 * Format: date-time
+                 * @description When it was handled.
+                 */
+                readonly at: string;
+                /** @description Type of the message. */
+                readonly type: string;
+                /** @description Kind of the actor that sent it; null from outside. */
+                readonly from: string | null;
+            }[];
+        };
+        /** @description A user or a Service account. */
+        readonly ActorRef: {
+            /**
+             * @description Which of the two.
+             * @enum {string}
+             */
+            readonly kind: "user" | "service_account";
+            /** @description Id of the user (`SR`) or of the Service account (`SA`). */
+            readonly id: components["schemas"]["PublicId"];
+            /** @description Name now, or the last one. */
+            readonly name: string;
+            /** @description Login of a user. Absent for a Service account. */
+            readonly login?: string;
+            /** @description Whether it was deleted. */
+            readonly deactivated: boolean;
+        };
+        /** @description An Alert of an Alert Group. */
+        readonly Alert: {
+            /** @description Identity of the Alert: a hash of its labels. */
+            readonly fingerprint: string;
+            /** @description The Integration it came from. */
+            readonly integration: components["schemas"]["EntityRef"];
+            /** @description Its labels, static labels of the Integration included. */
+            readonly labels: components["schemas"]["Labels"];
+            /** @description Its annotations. */
+            readonly annotations: components["schemas"]["Labels"];
+            /** @description Whether it fires. */
+            readonly state: components["schemas"]["AlertState"];
+            /** @description Why it ended; null while it fires. */
+            readonly resolve_reason: components["schemas"]["ResolveReason"] | null;
+            /** @description The reason as a sentence in English; null while it fires. */
+            readonly resolve_reason_text: string | null;
+            /**
+             * Format: date-time
+             * @description When it began to fire, as the sender says.
+             */
+            readonly starts_at: string;
+            /**
+             * Format: date-time
+             * @description When it ended; null while it fires.
+             */
+            readonly resolved_at: string | null;
+            /**
+             * Format: date-time
+             * @description When a Snapshot last listed it.
+             */
+            readonly last_seen_at: string;
+            /** @description Keys of the sender's groups that list it. */
+            readonly alertmanager_groups: readonly string[];
+            /**
+             * Format: uri
+             * @description The page of the rule that made it; null without one.
+             */
+            readonly source_url: string | null;
+        };
+        /** @description An Alert Group: Alerts of one Route that share a Group key, from the first that fired to the end. */
+        readonly AlertGroup: {
+            readonly id: components["schemas"]["AlertGroupId"];
+            /** @description The number that people know it by, `#N`. Numbers grow. */
+            readonly number: number;
+            /** @description A line that names it, from labels and annotations. */
+            readonly title: string;
+            /** @description The summary that all its Alerts share; null without one. */
+            readonly summary: string | null;
+            /** @description Its status. */
+            readonly status: components["schemas"]["GroupStatus"];
+            /** @description Who acknowledged it; null unless `acknowledged`. */
+            readonly owner: components["schemas"]["UserRef"] | null;
+            /**
+             * Format: date-time
+             * @description When the Snooze ends; null without an end, and unless `snoozed`.
+             */
+            readonly snooze_until: string | null;
+            /** @description Who snoozed it; null unless `snoozed`. */
+            readonly snoozed_by: components["schemas"]["ActorRef"] | null;
+            /** @description The highest level among its firing Alerts; of a resolved one, the last. */
+            readonly severity_level: components["schemas"]["SeverityLevel"];
+            /** @description Whether it is Urgent: by its Route, or by its level where critical is Urgent. */
+            readonly urgent: boolean;
+            /** @description The Route it belongs to. */
+            readonly route: components["schemas"]["EntityRef"];
+            /** @description The Integrations that its Alerts came from. */
+            readonly integrations: readonly components["schemas"]["EntityRef"][];
+            /**
+             * Format: date-time
+             * @description When it was created: its first Alert was received.
+             */
+            readonly started_at: string;
+            /**
+             * Format: date-time
+             * @description The earliest `starts_at` of its Alerts, by the clocks of their senders; null where it is not known.
+             */
+            readonly alerts_started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was resolved; null while open.
+             */
+            readonly resolved_at: string | null;
+            /**
+             * Format: date-time
+             * @description When its status, its Alerts or its Notes last changed.
+             */
+            readonly last_changed_at: string;
+            /** @description How often it was opened again. */
+            readonly reopen_count: number;
+            /** @description How many of its Alerts fire. */
+            readonly firing_alert_count: number;
+            /** @description How many of its Alerts ended. */
+            readonly resolved_alert_count: number;
+            /** @description How it was resolved; null while open. */
+            readonly resolution: components["schemas"]["Resolution"] | null;
+            /** @description Whether the ack timeout passed and nobody acknowledged it. */
+            readonly unclaimed: boolean;
+            /** @description The next notice that is due; null when none is. */
+            readonly next_notice: {
+                /**
+                 * @description `ack_timeout` while nobody acknowledged it, `reminder` to its Owner after that.
+                 * @enum {string}
+                 */
+                readonly kind: "ack_timeout" | "reminder";
+                /**
+                 * Format: date-time
+                 * @description When it is due.
+                 */
+                readonly at: string;
+            } | null;
+            /** @description Whether it could not be delivered somewhere. */
+            readonly delivery_problem: boolean;
+            /** @description Whether retention removed its Alerts and Timeline. */
+            readonly details_removed: boolean;
+            /** @description The labels of its Group key. */
+            readonly group_labels: components["schemas"]["Labels"];
+            /** @description The labels that all its Alerts share. */
+            readonly common_labels: components["schemas"]["Labels"];
+            /** @description The annotations that all its Alerts share. */
+            readonly common_annotations: components["schemas"]["Labels"];
+            /** @description The values of `label_columns` that all its Alerts share. Empty when none were asked for. */
+            readonly label_values: components["schemas"]["Labels"];
+            /** @description What people should know about it. */
+            readonly notices: readonly components["schemas"]["AlertGroupNotice"][];
+            /** @description Links: those of Link rules by name, then runbook, dashboard and source. In a list without those of Link rules. */
+            readonly links: readonly components["schemas"]["AlertGroupLink"][];
+            /** @description The Commands that the caller may use on it now. */
+            readonly allowed_commands: readonly components["schemas"]["CommandName"][];
+        };
+        /** @description How many Alert Groups have each status. */
+        readonly AlertGroupCounts: {
+            /** @description With the status `firing`. */
+            readonly firing: number;
+            /** @description With the status `acknowledged`. */
+            readonly acknowledged: number;
+            /** @description With the status `snoozed`. */
+            readonly snoozed: number;
+            /** @description With the status `resolved`. */
+            readonly resolved: number;
+            /** @description The sum of the four. */
+            readonly all: number;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix AG.
+         * @example AG9X2QF4H7NJC0
+         */
+        readonly AlertGroupId: string;
+        /** @description A link that helps with an Alert Group. Only http and https. */
+        readonly AlertGroupLink: {
+            readonly kind: components["schemas"]["AlertGroupLinkKind"];
+            /** @description Text of the link. */
+            readonly name: string;
+            /**
+             * Format: uri
+             * @description Where it leads.
+             */
+            readonly url: string;
+            /** @description The Link rule that made it; null for other kinds. */
+            readonly link_rule_id: components["schemas"]["LinkRuleId"] | null;
+        };
+        /**
+         * @description Where the link comes from.
+         *     - `link_rule`: Made by a Link rule.
+         *     - `runbook`: From the annotation `runbook_url`.
+         *     - `dashboard`: From the annotation `dashboard_url`.
+         *     - `source`: The page of the rule at the sender.
+         * @enum {string}
+         */
+        readonly AlertGroupLinkKind: "link_rule" | "runbook" | "dashboard" | "source";
+        /** @description Something that people who look at an Alert Group should know. The fields besides `kind` are those of the kind. */
+        readonly AlertGroupNotice: {
+            readonly kind: components["schemas"]["AlertGroupNoticeKind"];
+            /** @description How many Alerts still fire, with `alerts_still_firing`. */
+            readonly count?: number;
+            /** @description The label that differs, with `replacement`. */
+            readonly label?: string;
+            /** @description Days for which details are kept, with `details_removed`. */
+            readonly retention_days?: number;
+            /** @description Number of the Alert Group that somebody resolved, with `firing_again_after_manual_resolve`. */
+            readonly resolved_number?: number;
+            /** @description The other Alert Group, with `newer_alert_group_exists`. */
+            readonly related_alert_group?: components["schemas"]["AlertGroupRef"];
+        };
+        /**
+         * @description What there is to know.
+         *     - `alerts_still_firing`: Somebody resolved it, and `count` of its Alerts still fire at the sender.
+         *     - `newer_alert_group_exists`: Somebody resolved it, and the newer `related_alert_group` of the same Route and Group key is open.
+         *     - `firing_again_after_manual_resolve`: Somebody resolved the Alert Group with the number `resolved_number`, and it fires again as this one.
+         *     - `replacement`: An Alert replaced another one that differs in `label`: the same thing may run elsewhere now.
+         *     - `details_removed`: Alerts and Timeline were removed after `retention_days`.
+         * @enum {string}
+         */
+        readonly AlertGroupNoticeKind: "alerts_still_firing" | "newer_alert_group_exists" | "firing_again_after_manual_resolve" | "replacement" | "details_removed";
+        /** @description An Alert Group by id and number. */
+        readonly AlertGroupRef: {
+            readonly id: components["schemas"]["AlertGroupId"];
+            /** @description The number that people know it by, `#N`. */
+            readonly number: number;
+        };
+        /** @description Figures of Alert Groups by when they started. */
+        readonly AlertGroupStatistics: {
+            /**
+             * @description What they are counted by.
+             * @enum {string}
+             */
+            readonly group_by: "route" | "integration";
+            /**
+             * Format: date-time
+             * @description Begin of the range, included.
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description End of the range, not included.
+             */
+            readonly to: string;
+            /** @description One item for each Route in evaluation order, or Integration by name. Deleted ones come last, and only with groups. */
+            readonly items: readonly {
+                /** @description The Route or Integration. */
+                readonly subject: components["schemas"]["EntityRef"];
+                /** @description How many Alert Groups started. */
+                readonly alert_group_count: number;
+                /** @description From start to the first acknowledgement. */
+                readonly time_to_acknowledge: components["schemas"]["DurationFigures"];
+                /** @description From start to the end. */
+                readonly time_to_resolve: components["schemas"]["DurationFigures"];
+                /** @description The same figures for each day of the time zone. */
+                readonly per_day: readonly {
+                    /** @description The day, `YYYY-MM-DD`. */
+                    readonly date: string;
+                    /** @description How many Alert Groups started. */
+                    readonly alert_group_count: number;
+                    /** @description From start to the first acknowledgement. */
+                    readonly time_to_acknowledge: components["schemas"]["DurationFigures"];
+                    /** @description From start to the end. */
+                    readonly time_to_resolve: components["schemas"]["DurationFigures"];
+                }[];
+            }[];
+        };
+        /**
+         * @description The state of an Alert.
+         *     - `firing`: It fires.
+         *     - `resolved`: It ended.
+         * @enum {string}
+         */
+        readonly AlertState: "firing" | "resolved";
+        /** @description One alert of a notification. */
+        readonly AlertmanagerAlert: {
+            /**
+             * @description Whether the alert fires.
+             * @enum {string}
+             */
+            readonly status: "firing" | "resolved";
+            /** @description What identifies the alert. */
+            readonly labels: components["schemas"]["Labels"];
+            /** @description What is said about the alert. */
+            readonly annotations?: components["schemas"]["Labels"];
+            /**
+             * Format: date-time
+             * @description When the alert began to fire.
+             */
+            readonly startsAt: string;
+            /**
+             * Format: date-time
+             * @description When the alert ended. While it fires, the time after which Alertmanager would consider it over.
+             */
+            readonly endsAt?: string;
+            /** @description The page of the rule that made the alert. */
+            readonly generatorURL?: string;
+            /** @description Hash of the labels as Alertmanager computes it. Tocsin computes its own. */
+            readonly fingerprint?: string;
+        };
+        /** @description A route of the sender's configuration, and what was learned about it. */
+        readonly AlertmanagerRoute: {
+            /** @description Path of the route, as the group keys of the sender show it. */
+            readonly route_path: string;
+            /** @description Seconds between repeats, as observed; null until they were. */
+            readonly learned_repeat_interval_seconds: number | null;
+            /** @description Seconds of silence after which Alerts of the route count as over. */
+            readonly resolve_by_absence_after_seconds: number;
+            /** @description How many groups of the route are cut off by `max_alerts`. */
+            readonly truncated_group_count: number;
+            /** @description Whether it repeats so rarely that ended Alerts are noticed late. */
+            readonly long_interval_warning: boolean;
+            /** @description A change to `alertmanager.yml` that helps; null when none is needed. */
+            readonly recommended_snippet: string | null;
+        };
+        /** @description A notification of Alertmanager for one group of alerts. */
+        readonly AlertmanagerSnapshot: {
+            /**
+             * @description Version of the format.
+             * @example 4
+             */
+            readonly version?: string;
+            /**
+             * @description Key of the group at the sender, with the path of its route. Snapshots of one key replace one another.
+             * @example {}/{severity="critical"}:{alertname="DiskFull"}
+             */
+            readonly groupKey: string;
+            /** @description How many alerts `max_alerts` cut off. Alerts that a cut Snapshot does not list stay as they are. */
+            readonly truncatedAlerts?: number;
+            /**
+             * @description `firing` while at least one alert fires.
+             * @enum {string}
+             */
+            readonly status?: "firing" | "resolved";
+            /** @description Name of the receiver at the sender. */
+            readonly receiver?: string;
+            /** @description The labels that the group is made by. */
+            readonly groupLabels?: components["schemas"]["Labels"];
+            /** @description Labels that all alerts share. */
+            readonly commonLabels?: components["schemas"]["Labels"];
+            /** @description Annotations that all alerts share. */
+            readonly commonAnnotations?: components["schemas"]["Labels"];
+            /** @description Address of the Alertmanager. */
+            readonly externalURL?: string;
+            /** @description All alerts of the group, those that ended included. */
+            readonly alerts: readonly components["schemas"]["AlertmanagerAlert"][];
+        };
+        /** @description Something that was done. */
+        readonly AuditEntry: {
+            readonly id: components["schemas"]["AuditEntryId"];
+            /**
+             * Format: date-time
+             * @description When it was done.
+             */
+            readonly at: string;
+            /** @description Who did it. */
+            readonly actor: {
+                /**
+                 * @description A person, a Service account, the service, the first start, or a command of the operator.
+                 * @enum {string}
+                 */
+                readonly kind: "user" | "service_account" | "system" | "bootstrap" | "cli";
+                /** @description Id of the person or Service account; null for others. */
+                readonly id: components["schemas"]["PublicId"] | null;
+                /** @description Name now; `deleted-user-<id>` once deleted. */
+                readonly name: string;
+            };
+            /** @description The API token that was used; null without one. */
+            readonly token_id: components["schemas"]["PublicId"] | null;
+            /** @description Name of the API token; null without one. */
+            readonly token_name: string | null;
+            readonly transport: components["schemas"]["Transport"];
+            /** @description What was done, as `<area>.<verb>`. */
+            readonly action: string;
+            /** @description Type of what it was done to; null without one. */
+            readonly resource_type: string | null;
+            /** @description Id of what it was done to; null without one. */
+            readonly resource_id: string | null;
+            /** @description Name of what it was done to, at that time; null without one. */
+            readonly resource_name: string | null;
+            /** @description Address it was done from; null when unknown. */
+            readonly address: string | null;
+            /** @description What changed. Names, logins and emails of deleted users read `[erased]`. */
+            readonly diff: readonly ({
+                /** @description Which field, as a JSON pointer into the resource. */
+                readonly pointer: string;
+                /** @description Value before. Absent for what was created. */
+                readonly before?: unknown;
+                /** @description Value after. */
+                readonly after: unknown;
+            } | {
+                /** @description Which field, as a JSON pointer into the resource. */
+                readonly pointer: string;
+                /**
+                 * @description A secret changed; its values are not kept.
+                 * @constant
+                 */
+                readonly secret_changed: true;
+            })[];
+            /** @description More facts, by name. */
+            readonly details: {
+                readonly [key: string]: unknown;
+            };
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix AE.
+         * @example AE9X2QF4H7NJC0
+         */
+        readonly AuditEntryId: string;
+        /** @description A channel of a messenger behind a bridge. */
+        readonly BridgeDestination: {
+            /**
+             * @description A channel behind a bridge.
+             * @constant
+             */
+            readonly type: "bridge";
+            readonly id: components["schemas"]["DestinationId"];
+            /** @description Its name, unique. */
+            readonly name: string;
+            /** @description Whom messages mention. */
+            readonly mentions: components["schemas"]["Mentions"];
+            /** @description Most calls in a time. */
+            readonly limiter: components["schemas"]["Limiter"];
+            /** @description Whether it takes what is sent. */
+            readonly health: components["schemas"]["DestinationHealth"];
+            /** @description Since when every delivery has failed; null while they succeed. */
+            readonly failing: components["schemas"]["DestinationFailing"] | null;
+            /** @description How many deliveries wait. */
+            readonly waiting: number;
+            /** @description The Routes that send to it. A Route says so, in `destination_ids`. */
+            readonly routes: readonly components["schemas"]["EntityRef"][];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /** @description Its version, as in the header `ETag`. */
+            readonly etag: string;
+            readonly connection_id: components["schemas"]["ConnectionId"];
+            /** @description Id of the channel at the bridge. */
+            readonly channel_id: string;
+            /** @description Name of the channel as the bridge last said; null without one. */
+            readonly channel_name: string | null;
+            /** @description Always null: errors of templates are shown at the Route. */
+            readonly template_error: null;
+            /** @description Always empty. */
+            readonly warnings: readonly unknown[];
+        };
+        /** @description A Destination behind a bridge, as it is saved. */
+        readonly BridgeDestinationInput: {
+            /**
+             * @description A channel behind a bridge.
+             * @constant
+             */
+            readonly type: "bridge";
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Whom messages mention. Left out it stays, null mentions nobody. */
+            readonly mentions?: components["schemas"]["MentionsInput"] | null;
+            /** @description Most calls in a time. Left out it stays, null goes back to 5 a second. */
+            readonly limiter?: {
+                /** @description Calls, 1 to 1,000. */
+                readonly limit: number;
+                /** @description Seconds, 1 to 3,600. */
+                readonly per_seconds: number;
+            } | null;
+            /** @description Id of the Connection to the bridge. */
+            readonly connection_id: components["schemas"]["PublicId"];
+            /** @description Id of the channel at the bridge, 1 to 512 characters. */
+            readonly channel_id: string;
+        };
+        /** @description Something that happened in the messenger behind a bridge. Events of other types are answered 204 and ignored. */
+        readonly BridgeEvent: {
+            /** @description Id of the event. An event whose id was handled before is ignored. */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly occurred_at: string;
+            /**
+             * @description A button was pressed.
+             * @constant
+             */
+            readonly type: "press";
+            /** @description Id of the message at the bridge. */
+            readonly message_id: string;
+            /** @description Who did it. */
+            readonly user: components["schemas"]["BridgePerson"];
+            /** @description The data of the button. */
+            readonly data: string;
+        } | {
+            /** @description Id of the event. An event whose id was handled before is ignored. */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly occurred_at: string;
+            /**
+             * @description Somebody wrote in the Thread of a message.
+             * @constant
+             */
+            readonly type: "thread_message";
+            /** @description Id of the message at the bridge. */
+            readonly message_id: string;
+            /** @description Reference of the Thread at the bridge. */
+            readonly thread_ref?: string | null;
+            /** @description Id of what was written. */
+            readonly reply_id: string;
+            /** @description Who did it. */
+            readonly user: components["schemas"]["BridgePerson"];
+            /** @description What was written, 1 to 10,000 characters. */
+            readonly text: string;
+        } | {
+            /** @description Id of the event. An event whose id was handled before is ignored. */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly occurred_at: string;
+            /**
+             * @description Somebody sent a link token to the bot.
+             * @constant
+             */
+            readonly type: "account_link";
+            /** @description Who did it. */
+            readonly user: components["schemas"]["BridgePerson"];
+            /** @description The token, 1 to 512 characters. */
+            readonly token: string;
+        } | {
+            /** @description Id of the event. An event whose id was handled before is ignored. */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly occurred_at: string;
+            /**
+             * @description A message of Tocsin was deleted.
+             * @constant
+             */
+            readonly type: "message_deleted";
+            /** @description Id of the message at the bridge. */
+            readonly message_id: string;
+            /** @description Who deleted it; null when that is not known. */
+            readonly user?: components["schemas"]["BridgePerson"] | null;
+        };
+        /** @description What a bridge says about itself and its messenger. */
+        readonly BridgeInfo: {
+            /** @description Version of the bridge protocol. */
+            readonly protocol_version: string;
+            /** @description The bridge. */
+            readonly bridge: {
+                /** @description Its name. */
+                readonly name: string;
+                /** @description Its version. */
+                readonly version: string;
+                /** @description A page about it; null without one. */
+                readonly homepage: string | null;
+            };
+            /** @description The messenger behind it. */
+            readonly messenger: {
+                /** @description Its name. */
+                readonly name: string;
+                /** @description Its version; null when unknown. */
+                readonly version: string | null;
+                /** @description Its address for people; null without one. */
+                readonly url: string | null;
+                /** @description The account that writes; null when unknown. */
+                readonly bot: components["schemas"]["MessengerAccount"] | null;
+            };
+            /** @description What the messenger can do. */
+            readonly capabilities: {
+                /** @description Messages can have buttons. */
+                readonly buttons: boolean;
+                /** @description Messages can arrive without a sound. */
+                readonly quiet_messages: boolean;
+                /** @description Accounts can be mentioned so that it rings. */
+                readonly native_mentions: boolean;
+                /** @description Messages can be deleted. */
+                readonly delete: boolean;
+                /** @description `false` without direct messages. */
+                readonly direct_messages: false | {
+                    /** @description Whether the bot may write to somebody who never wrote to it. */
+                    readonly bot_can_start: boolean;
+                };
+                /** @description A press can be answered to one person alone. */
+                readonly private_answers: boolean;
+                /** @description What people write in a Thread arrives. */
+                readonly thread_messages: boolean;
+                /** @description The bridge reports that a message was deleted. */
+                readonly deletion_events: boolean;
+            };
+            /** @description What the messenger takes at most. */
+            readonly limits: {
+                /** @description Characters of a message. */
+                readonly max_body_length: number;
+                /** @description Seconds for which a message can be edited; null for ever. */
+                readonly edit_max_age_seconds: number | null;
+                /** @description Buttons of a message; null for any number. */
+                readonly max_buttons: number | null;
+                /** @description Characters of a button; null for any number. */
+                readonly max_button_text: number | null;
+            };
+            /**
+             * @description By what an account can be found.
+             * @enum {string}
+             */
+            readonly user_lookup: "none" | "email" | "login" | "username" | "user_id";
+            /** @description How events can be delivered. */
+            readonly event_delivery: readonly ("poll" | "push")[];
+            /** @description Address that opens a chat with the bot; `{token}` is replaced. Null without one. */
+            readonly link_url_template: string | null;
+        };
+        /** @description How to link an account behind a bridge. */
+        readonly BridgeLinkStart: {
+            /** @description Id of the Connection. */
+            readonly connection_id: components["schemas"]["PublicId"];
+            /**
+             * @description One of the `link_methods` of the Connection.
+             * @enum {string}
+             */
+            readonly method: "token" | "code";
+            /** @description Who you are in the messenger, as `handle_kind` says, 1 to 320 characters. Needed with `code`. */
+            readonly handle?: string;
+        };
+        /** @description An account of the messenger. */
+        readonly BridgePerson: {
+            /** @description Id of the account in the messenger. */
+            readonly external_id: string;
+            /** @description Name by which the account is mentioned. */
+            readonly username?: string | null;
+            /** @description Name that the messenger shows. */
+            readonly display_name?: string | null;
+            /** @description Whether the account is a program. */
+            readonly bot?: boolean;
+        };
+        /** @description What a Command did to each of several Alert Groups. */
+        readonly BulkAnswer: {
+            /** @description One result for each id, in the order asked. */
+            readonly results: readonly {
+                /** @description Id that was asked for. */
+                readonly alert_group_id: components["schemas"]["AlertGroupId"];
+                /** @description Number of the Alert Group; null when there is none. */
+                readonly number: number | null;
+                readonly outcome: components["schemas"]["BulkOutcome"];
+                /** @description Why, unless `done` or `unchanged`: a code of `command-refused`, `owned_by_other`, `not_found` or `internal`. Null otherwise. */
+                readonly code: string | null;
+                /** @description The code as a sentence in English; null without a code. */
+                readonly message: string | null;
+            }[];
+        };
+        /** @description A Command on several Alert Groups. */
+        readonly BulkCommandInput: {
+            /**
+             * @description Which Command. It decides which Permission is needed.
+             * @enum {string}
+             */
+            readonly command: "acknowledge" | "resolve" | "snooze" | "unsnooze";
+            /** @description Ids of the Alert Groups, 1 to 100, each once. */
+            readonly alert_group_ids: readonly components["schemas"]["PublicId"][];
+            /** @description A Note for each, with `resolve`, up to 4,000 characters. */
+            readonly note?: string | null;
+            /** @description Until when, with `snooze`. Needed there. */
+            readonly snooze?: components["schemas"]["SnoozeInput"] | null;
+        };
+        /**
+         * @description What became of one Alert Group.
+         *     - `done`: The Command changed it.
+         *     - `unchanged`: It was so already.
+         *     - `refused`: Its state does not allow the Command.
+         *     - `skipped`: Somebody else owns it.
+         *     - `failed`: There is no such Alert Group, or it could not be reached.
+         * @enum {string}
+         */
+        readonly BulkOutcome: "done" | "unchanged" | "refused" | "skipped" | "failed";
+        /** @description What a Command did. */
+        readonly CommandAnswer: {
+            /**
+             * @description `done` when something changed, `unchanged` when it was so already.
+             * @enum {string}
+             */
+            readonly outcome: "done" | "unchanged";
+            /** @description The Alert Group after the Command. */
+            readonly alert_group: components["schemas"]["AlertGroup"];
+        };
+        /**
+         * @description A Command on an Alert Group.
+         *     - `acknowledge`: Become the Owner.
+         *     - `unacknowledge`: Give it back.
+         *     - `resolve`: End it.
+         *     - `unresolve`: Open it again.
+         *     - `snooze`: Pause it.
+         *     - `unsnooze`: End the pause.
+         *     - `still_on_it`: Answer a Reminder.
+         *     - `add_note`: Write a Note.
+         * @enum {string}
+         */
+        readonly CommandName: "acknowledge" | "unacknowledge" | "resolve" | "unresolve" | "snooze" | "unsnooze" | "still_on_it" | "add_note";
+        /** @description The way to a messenger. */
+        readonly Connection: {
+            readonly id: components["schemas"]["ConnectionId"];
+            /**
+             * @description Its type. This version serves bridges only.
+             * @constant
+             */
+            readonly type: "bridge";
+            /** @description Its name, unique. */
+            readonly name: string;
+            /**
+             * Format: uri
+             * @description Address of the bridge.
+             */
+            readonly base_url: string;
+            /**
+             * @description `poll`: Tocsin asks for events; `push`: the bridge sends them.
+             * @enum {string}
+             */
+            readonly event_mode: "poll" | "push";
+            /** @description Most calls in a time. */
+            readonly limiter: components["schemas"]["Limiter"];
+            /** @description The proxy to it. */
+            readonly proxy: components["schemas"]["ProxyConfig"];
+            /** @description Whether a token is stored. */
+            readonly bot_token_status: components["schemas"]["SecretStatus"];
+            /** @description Whether a secret for pushed events is stored. */
+            readonly push_secret_status: components["schemas"]["SecretStatus"];
+            /** @description Name of the bot as it was last seen; null before that. */
+            readonly bot_username: string | null;
+            /** @description Destinations that use it. */
+            readonly destination_count: number;
+            /** @description Account links through it. */
+            readonly account_link_count: number;
+            /**
+             * Format: uri
+             * @description Where the messenger or bridge sends events.
+             */
+            readonly callback_url: string;
+            /** @description Whether events arrive. */
+            readonly inbound: {
+                /**
+                 * Format: date-time
+                 * @description When the last event arrived; null before the first.
+                 */
+                readonly last_at: string | null;
+                /** @description Why none can be received, masked; null while they can. */
+                readonly error: string | null;
+                /**
+                 * Format: date-time
+                 * @description Since when that is so; null without an error.
+                 */
+                readonly since: string | null;
+            };
+            /** @description What the bridge last said about itself; null before that. */
+            readonly info: components["schemas"]["BridgeInfo"] | null;
+            /**
+             * Format: date-time
+             * @description When it said so; null before that.
+             */
+            readonly info_updated_at: string | null;
+            /** @description What is not as it should be. */
+            readonly warnings: readonly components["schemas"]["ConnectionWarning"][];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /** @description Its version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /** @description The outcome of a check. */
+        readonly ConnectionCheck: {
+            /** @description Whether every step passed. */
+            readonly ok: boolean;
+            /** @description The steps in order. */
+            readonly steps: readonly components["schemas"]["ConnectionCheckStep"][];
+            /** @description What is not as it should be. */
+            readonly warnings: readonly components["schemas"]["ConnectionWarning"][];
+            /** @description Name of the bot; null when it was not learned. */
+            readonly bot_name: string | null;
+            /** @description Whether a channel bot has a webhook; null for others. */
+            readonly webhook_set: boolean | null;
+            /** @description Updates that wait at a channel bot; null for others. */
+            readonly pending_updates: number | null;
+            /** @description What the bridge said; null when it did not. */
+            readonly info: components["schemas"]["BridgeInfo"] | null;
+            /** @description Run of the Request log that has the requests; null when none was sent. */
+            readonly request_log_run: components["schemas"]["RequestRunId"] | null;
+        };
+        /** @description A Connection to check, saved or not. */
+        readonly ConnectionCheckInput: {
+            /** @description Its type. */
+            readonly type: components["schemas"]["ConnectionType"];
+            /** @description Address of the bridge. Needed for a bridge. */
+            readonly base_url?: string;
+            /** @description The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only. */
+            readonly bot_token?: string | null;
+            /** @description The proxy to it. Its stored password is used with `connection_id` where it is left out. */
+            readonly proxy: components["schemas"]["ProxyConfigInput"];
+            /** @description Id of the saved Connection that the check is about; null or left out for a new one. */
+            readonly connection_id?: components["schemas"]["PublicId"] | null;
+        };
+        /** @description One step of a check. */
+        readonly ConnectionCheckStep: {
+            /**
+             * @description `dry_probe`: the address can be reached; `get_info`: the bridge takes the token and says what it is.
+             * @enum {string}
+             */
+            readonly name: "dry_probe" | "get_info";
+            /** @description Whether it passed. */
+            readonly ok: boolean;
+            /** @description Whether it was not run, because one before it failed. */
+            readonly skipped: boolean;
+            /** @description Milliseconds it took; null when skipped. */
+            readonly latency_ms: number | null;
+            readonly via: components["schemas"]["Via"];
+            /** @description What went wrong, masked; null when it passed. */
+            readonly message: string | null;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix CN.
+         * @example CN9X2QF4H7NJC0
+         */
+        readonly ConnectionId: string;
+        /** @description A Connection as it is saved. */
+        readonly ConnectionInput: {
+            /** @description Its type, which never changes. */
+            readonly type: components["schemas"]["ConnectionType"];
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters. Needed for a bridge. */
+            readonly base_url?: string;
+            /**
+             * @description `poll` (default): Tocsin asks for events; `push`: the bridge sends them to `callback_url`.
+             * @enum {string}
+             */
+            readonly event_mode?: "poll" | "push";
+            /** @description Token that Tocsin proves itself with. Needed on creation and with another address; left out it stays. */
+            readonly bot_token?: string | null;
+            /** @description Secret that signs pushed events: `whsec_` and base64 of at least 24 bytes. Needed for `push`; left out it stays, null clears it. */
+            readonly push_secret?: string | null;
+            /** @description Most calls in a time. Left out it stays, null goes back to 5 a second. */
+            readonly limiter?: {
+                /** @description Calls, 1 to 1,000. */
+                readonly limit: number;
+                /** @description Seconds, 1 to 3,600. */
+                readonly per_seconds: number;
+            } | null;
+            /** @description The proxy to it. */
+            readonly proxy: components["schemas"]["ProxyConfigInput"];
+        };
+        /**
+         * @description The type of a Connection.
+         *     - `chat_server`: A chat server. Not served by this version.
+         *     - `channel_bot`: A channel-bot messenger. Not served by this version.
+         *     - `bridge`: A bridge, which speaks the bridge protocol.
+         * @enum {string}
+         */
+        readonly ConnectionType: "chat_server" | "channel_bot" | "bridge";
+        /** @description Something about a Connection that is not as it should be. */
+        readonly ConnectionWarning: {
+            readonly kind: components["schemas"]["ConnectionWarningKind"];
+            /** @description JSON pointer into the info of the bridge, with `bridge_info_invalid`; null otherwise. */
+            readonly field: string | null;
+        };
+        /**
+         * @description What is not as it should be.
+         *     - `base_url_uses_http`: The token travels without encryption.
+         *     - `event_mode_not_offered`: The bridge does not offer the event mode that is set.
+         *     - `bridge_info_invalid`: A field of what the bridge says about itself is not valid.
+         *     - `bridge_without_token`: No token is stored.
+         * @enum {string}
+         */
+        readonly ConnectionWarningKind: "base_url_uses_http" | "event_mode_not_offered" | "bridge_info_invalid" | "bridge_without_token";
+        /** @description A new token and what to paste at the sender. */
+        readonly CreatedIntegrationToken: {
+            /** @description The token as it is listed. */
+            readonly token: components["schemas"]["IntegrationToken"];
+            /** @description The token itself, `svc_int_…`. In this answer only. */
+            readonly value: string;
+            /** @description A receiver for `alertmanager.yml`, with the token. */
+            readonly alertmanager_snippet: string;
+            /** @description A rule and receiver that send Heartbeats, with the token; null while Heartbeats are off. */
+            readonly heartbeat_snippet: string | null;
+        };
+        /** @description How an Alert Group is delivered to one Destination. */
+        readonly Delivery: {
+            /** @description The Destination. */
+            readonly destination: components["schemas"]["DestinationRef"];
+            readonly state: components["schemas"]["DeliveryState"];
+            /** @description Whether the Thread could not be attached to the message. */
+            readonly thread_not_attached: boolean;
+            /** @description Whether the message may be there twice, because an answer was lost. */
+            readonly possible_duplicate: boolean;
+            /**
+             * Format: uri
+             * @description The message in the messenger; null without one.
+             */
+            readonly message_url: string | null;
+            /** @description What the messenger or receiver answered last, masked; null without an error. */
+            readonly error: string | null;
+            /**
+             * Format: date-time
+             * @description When this last changed.
+             */
+            readonly updated_at: string;
+        };
+        /**
+         * @description How far the delivery is.
+         *     - `pending`: It is on its way.
+         *     - `delivered`: The newest state was taken.
+         *     - `waiting_for_broken_destination`: It waits until the Destination is healthy again.
+         *     - `not_delivered`: It was refused for good.
+         *     - `deleted_in_messenger`: Somebody deleted the message in the messenger.
+         *     - `withheld`: It was held back by a Storm and ended before it was sent.
+         *     - `retired`: The Destination is no longer one of the Route, or was deleted.
+         * @enum {string}
+         */
+        readonly DeliveryState: "pending" | "delivered" | "waiting_for_broken_destination" | "not_delivered" | "deleted_in_messenger" | "withheld" | "retired";
+        /** @description The outcome of a check. */
+        readonly DestinationCheck: {
+            /** @description Whether every check passed. */
+            readonly ok: boolean;
+            /** @description The checks in order, up to the first that failed. */
+            readonly checks: readonly {
+                /**
+                 * @description `token`: the messenger takes the token; `channel_exists`: the bot can write to the channel.
+                 * @enum {string}
+                 */
+                readonly name: "token" | "channel_exists";
+                /** @description Whether it passed. */
+                readonly ok: boolean;
+                /** @description What went wrong, masked; null when it passed. */
+                readonly message: string | null;
+            }[];
+            /** @description Health after the check. A check that passes ends Broken, one that fails changes nothing. */
+            readonly health: components["schemas"]["DestinationHealth"];
+            /** @description Run of the Request log that has the requests; null when none was sent. */
+            readonly request_log_run: components["schemas"]["RequestRunId"] | null;
+        };
+        /** @description A row of failures that did not make the Destination Broken. */
+        readonly DestinationFailing: {
+            /**
+             * Format: date-time
+             * @description Since when every delivery has failed.
+             */
+            readonly since: string;
+            /** @description What the last one failed with, masked. */
+            readonly error: string;
+        };
+        /** @description Whether a Destination takes what is sent. */
+        readonly DestinationHealth: {
+            /**
+             * @description `broken`: it refused what was sent, and deliveries wait until a probe, a test or a check passes.
+             * @enum {string}
+             */
+            readonly state: "healthy" | "broken";
+            /**
+             * Format: date-time
+             * @description Since when it is Broken; null while healthy.
+             */
+            readonly since: string | null;
+            /** @description Why it is Broken, masked; null while healthy. */
+            readonly reason: string | null;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix DS.
+         * @example DS9X2QF4H7NJC0
+         */
+        readonly DestinationId: string;
+        /** @description Something that would be sent. */
+        readonly DestinationPreview: {
+            /**
+             * @description What it is: a message, an event, or a request of a webhook in template mode.
+             * @enum {string}
+             */
+            readonly name: "message" | "event" | "create" | "update" | "open_thread" | "reply_in_thread";
+            /**
+             * @description Format of `text` or of the body.
+             * @enum {string}
+             */
+            readonly format: "markdown" | "html" | "commonmark" | "json" | "plain";
+            /** @description The text of a message; null for requests. */
+            readonly text: string | null;
+            /** @description The request of a webhook; null for messages. */
+            readonly request: components["schemas"]["TrialRequest"] | null;
+        };
+        /** @description A Destination and its health. */
+        readonly DestinationRef: {
+            readonly id: components["schemas"]["DestinationId"];
+            /** @description Its name. */
+            readonly name: string;
+            readonly type: components["schemas"]["DestinationType"];
+            /** @description Whether it takes what is sent. */
+            readonly health: components["schemas"]["DestinationHealth"];
+        };
+        /** @description The outcome of a test. */
+        readonly DestinationTest: {
+            /** @description The requests in order. */
+            readonly steps: readonly components["schemas"]["DestinationTestStep"][];
+            /** @description Health after the test. One that succeeds ends Broken. */
+            readonly health: components["schemas"]["DestinationHealth"];
+            /** @description Run of the Request log that has the requests; null when none was sent. */
+            readonly request_log_run: components["schemas"]["RequestRunId"] | null;
+        };
+        /** @description One request of a test. */
+        readonly DestinationTestStep: {
+            /**
+             * @description `message`: a message of a messenger; `event`: a webhook in events mode; `create`: the first request of a webhook in template mode.
+             * @enum {string}
+             */
+            readonly name: "message" | "event" | "create";
+            /** @description What was sent; null when it could not be made. */
+            readonly request: components["schemas"]["TrialRequest"] | null;
+            /** @description HTTP status of the answer; null without one. */
+            readonly response_status: number | null;
+            /** @description First 4,096 bytes of the answer, masked; null without one. */
+            readonly response_body: string | null;
+            /** @description Values that the extraction rules found in the answer, null for one not found; null where there are no rules. */
+            readonly extracted: {
+                readonly [key: string]: string | null;
+            } | null;
+            /** @description Milliseconds it took. */
+            readonly duration_ms: number;
+            readonly error_class: components["schemas"]["ErrorClass"];
+            /** @description What went wrong, masked; null otherwise. */
+            readonly error: string | null;
+        };
+        /** @description What to try with. */
+        readonly DestinationTrialInput: {
+            /** @description What the message is about. Null or left out: the built-in example. */
+            readonly source?: {
+                /**
+                 * @description The built-in example, or an Alert Group.
+                 * @enum {string}
+                 */
+                readonly kind: "example" | "alert_group";
+                /** @description Id of the Alert Group. Needed with `alert_group`. */
+                readonly alert_group_id?: components["schemas"]["PublicId"] | null;
+            } | null;
+        };
+        /**
+         * @description The type of a Destination.
+         *     - `webhook`: HTTP requests.
+         *     - `chat_server`: A channel of a chat server.
+         *     - `channel_bot`: A channel of a channel-bot messenger.
+         *     - `bridge`: A channel behind a bridge.
+         * @enum {string}
+         */
+        readonly DestinationType: "webhook" | "chat_server" | "channel_bot" | "bridge";
+        /** @description A user in a picker. */
+        readonly DirectoryUser: {
+            readonly id: components["schemas"]["UserId"];
+            /** @description Name now; `deleted-user-<id>` once deleted. */
+            readonly name: string;
+            /** @description Login; `deleted-user-<id>` once deleted. */
+            readonly login: string;
+            /** @description Whether the user was deleted. */
+            readonly deactivated: boolean;
+            /** @description Whether an Account link lets a Mention through the Connection reach the person. Only with `connection_id` and `users:read`. */
+            readonly linked?: boolean;
+        };
+        /** @description How long something took. */
+        readonly DurationFigures: {
+            /** @description How many Alert Groups it is measured on. */
+            readonly count: number;
+            /** @description Median in seconds; null without any. */
+            readonly median_seconds: number | null;
+            /** @description 95th percentile in seconds; null without any. */
+            readonly p95_seconds: number | null;
+        };
+        /** @description A resource by id and name. Something deleted keeps its last name. */
+        readonly EntityRef: {
+            /** @description Its id. */
+            readonly id: components["schemas"]["PublicId"];
+            /** @description Its name now, or its last one. */
+            readonly name: string;
+        };
+        /**
+         * @description What kind of failure it was.
+         *     - `none`: It succeeded.
+         *     - `retry_after`: The receiver asked to wait.
+         *     - `transient`: It may succeed later.
+         *     - `fatal`: It will not succeed until somebody changes something.
+         *     - `unknown`: Whether it arrived is not known.
+         *     - `template_error`: The request could not be made from its template.
+         *     - `blocked`: The outbound policy forbids the address.
+         *     - `limited`: The limit of calls was used up.
+         * @enum {string}
+         */
+        readonly ErrorClass: "none" | "retry_after" | "transient" | "fatal" | "unknown" | "template_error" | "blocked" | "limited";
+        /** @description A request as a template, and what is taken from its answer. */
+        readonly ExtractingWebhookRequest: {
+            /** @description The template: a request line, headers, an empty line and a body. */
+            readonly request: string;
+            /** @description Values that are taken from the answer. */
+            readonly extract: components["schemas"]["ExtractionRules"];
+        };
+        /** @description Values that are taken from answers and may be used in later requests. */
+        readonly ExtractionRules: readonly {
+            /** @description Name of the value. */
+            readonly name: string;
+            /** @description Where it is in the JSON of the answer. */
+            readonly path: string;
+        }[];
+        /** @description One field that was refused. */
+        readonly FieldError: {
+            /**
+             * @description The field: an RFC 6901 pointer into the body (empty for the whole body), `/query/<name>` or `/path/<name>`. Ends in an ellipsis where it was cut.
+             * @example /policy/storm_threshold
+             */
+            readonly pointer: string;
+            /**
+             * @description What is wrong. Stable; branch on it.
+             * @enum {string}
+             */
+            readonly code: "required" | "invalid_format" | "too_short" | "too_long" | "out_of_range" | "duplicate" | "unknown_id" | "one_of_required" | "unsupported" | "invalid_regex" | "template_syntax" | "unknown_function" | "invalid_cursor" | "permission_not_held" | "route_set_mismatch" | "column_mismatch" | "retention_order" | "reserved" | "check_not_supported" | "destination_check_failed" | "webhook_call_failed" | "link_code_invalid" | "messenger_user_not_found";
+            /** @description A sentence in English that may change between releases. */
+            readonly detail?: string;
+            /** @description Line of a mistake in a template, from 1. Absent elsewhere. */
+            readonly line?: number;
+            /** @description Column of a mistake in a template, from 1. Absent elsewhere. */
+            readonly column?: number;
+        };
+        /** @description What two Group keys make of the Alerts of a period. */
+        readonly GroupKeyPreview: {
+            /** @description Seconds that were looked back. */
+            readonly period_seconds: number;
+            /** @description Whether something of the period was left unread, because there was too much. */
+            readonly truncated: boolean;
+            /** @description With the present key of the Route; null without a Route. */
+            readonly current: components["schemas"]["GroupKeySide"] | null;
+            /** @description With the proposed key. */
+            readonly proposed: components["schemas"]["GroupKeySide"];
+            /** @description Alerts of the period, and which Route takes each. */
+            readonly samples: readonly {
+                /** @description Labels of the Alert. */
+                readonly labels: components["schemas"]["Labels"];
+                /** @description The Route that takes it. */
+                readonly taken_by: components["schemas"]["RouteTaking"];
+                /** @description Whether that is the Route of the preview. */
+                readonly comes_here: boolean;
+            }[];
+            /** @description Routes further up that take Alerts which match here, too. */
+            readonly taken_earlier: readonly {
+                /** @description The Route. */
+                readonly route: components["schemas"]["RouteTaking"];
+                /** @description How many Alerts it takes. */
+                readonly alert_count: number;
+            }[];
+        };
+        /** @description What to preview: a Route (`route_id`), or the Matchers of a new one. */
+        readonly GroupKeyPreviewInput: {
+            /** @description Id of the Route whose key would change. Null or left out: `matchers` say what is taken. */
+            readonly route_id?: components["schemas"]["PublicId"] | null;
+            /** @description The Matchers of a Route that does not exist yet; at most 50. */
+            readonly matchers?: readonly components["schemas"]["MatcherInput"][] | null;
+            /** @description Names of labels to group by; at most 20. */
+            readonly proposed_group_key: readonly string[];
+            /** @description Seconds to look back, from now. Left out: one day. */
+            readonly period_seconds?: number;
+        };
+        /** @description The Alert Groups that a key makes. */
+        readonly GroupKeySide: {
+            /** @description How many. */
+            readonly alert_group_count: number;
+            /** @description Up to five of them, those with the most Alerts first. */
+            readonly examples: readonly {
+                /** @description Values of the labels of the key. */
+                readonly group_key_values: components["schemas"]["Labels"];
+                /** @description How many Alerts have these values. */
+                readonly alert_count: number;
+            }[];
+        };
+        /**
+         * @description The status of an Alert Group.
+         *     - `firing`: At least one Alert fires and nobody has taken it on.
+         *     - `acknowledged`: It has an Owner, who works on it.
+         *     - `snoozed`: Paused until `snooze_until`, or without end.
+         *     - `resolved`: It is over.
+         * @enum {string}
+         */
+        readonly GroupStatus: "firing" | "acknowledged" | "snoozed" | "resolved";
+        /**
+         * @description Whether the sender gives signs of life.
+         *     - `not_configured`: Heartbeats are off.
+         *     - `waiting`: On, and none arrived yet.
+         *     - `live`: They arrive.
+         *     - `lost`: None arrived within the timeout.
+         * @enum {string}
+         */
+        readonly HeartbeatState: "not_configured" | "waiting" | "live" | "lost";
+        /** @description A source of Snapshots. */
+        readonly Integration: {
+            readonly id: components["schemas"]["IntegrationId"];
+            /** @description Its name, unique. */
+            readonly name: string;
+            /** @description Free text. */
+            readonly description: string;
+            /**
+             * @description How the sender is connected.
+             * @enum {string}
+             */
+            readonly connection_mode: "webhook_only";
+            /** @description Labels that every Alert of the Integration gets. */
+            readonly static_labels: components["schemas"]["Labels"];
+            /** @description Seconds within which the same Snapshot from a second sender of a pair counts once. */
+            readonly duplicate_window_seconds: number;
+            /** @description The sign of life that the sender gives. */
+            readonly heartbeat: {
+                /** @description Whether Heartbeats are expected. */
+                readonly enabled: boolean;
+                /** @description Seconds without a Heartbeat after which the sender counts as lost. */
+                readonly timeout_seconds: number;
+                readonly state: components["schemas"]["HeartbeatState"];
+                /**
+                 * Format: uri
+                 * @description Where Heartbeats are sent. Absent on the built-in Integration.
+                 */
+                readonly url?: string;
+                /**
+                 * Format: date-time
+                 * @description When the last Heartbeat arrived; null before the first.
+                 */
+                readonly last_signal_at: string | null;
+                /**
+                 * Format: date-time
+                 * @description Since when the sender counts as lost; null otherwise.
+                 */
+                readonly lost_since: string | null;
+            };
+            /** @description Whether it is the Integration of Internal alerts, which cannot be changed or deleted. */
+            readonly builtin: boolean;
+            /**
+             * Format: uri
+             * @description Where Snapshots are sent. Absent on the built-in Integration.
+             */
+            readonly ingest_url?: string;
+            /**
+             * Format: date-time
+             * @description When the last Snapshot arrived; null before the first.
+             */
+            readonly last_snapshot_at: string | null;
+            /** @description How many Snapshots arrived so far. */
+            readonly snapshot_count: number;
+            /** @description What is not as it should be. */
+            readonly warnings: readonly {
+                readonly kind: components["schemas"]["IntegrationWarningKind"];
+                /**
+                 * Format: date-time
+                 * @description Since when, where that is known.
+                 */
+                readonly since?: string;
+                /** @description How many groups of the sender are cut off, with `snapshot_truncated`. */
+                readonly truncated_group_count?: number;
+                /** @description How many bodies were no Snapshots, up to 1,000, with `snapshot_failed`. */
+                readonly failed_count?: number;
+                /** @description The newest of those Stored Snapshots, with `snapshot_failed`. */
+                readonly stored_snapshot_id?: components["schemas"]["StoredSnapshotId"];
+                /** @description Why that one is no Snapshot, with `snapshot_failed`. */
+                readonly error?: string;
+                /** @description Path of the sender's route, with `long_repeat_interval`. */
+                readonly route_path?: string;
+                /** @description Learned seconds between repeats of that route, with `long_repeat_interval`. */
+                readonly repeat_interval_seconds?: number;
+            }[];
+            /** @description Open Alert Groups with Alerts of it. */
+            readonly open_alert_group_count: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /** @description Its version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /** @description An Alert of an Integration, in the Alert Group where it fires or fired last. */
+        readonly IntegrationAlert: {
+            /** @description Identity of the Alert: a hash of its labels. */
+            readonly fingerprint: string;
+            /** @description Its labels, static labels of the Integration included. */
+            readonly labels: components["schemas"]["Labels"];
+            /** @description Its annotations. */
+            readonly annotations: components["schemas"]["Labels"];
+            /** @description Whether it fires. */
+            readonly state: components["schemas"]["AlertState"];
+            /** @description Why it ended; null while it fires. */
+            readonly resolve_reason: components["schemas"]["ResolveReason"] | null;
+            /** @description The reason as a sentence in English; null while it fires. */
+            readonly resolve_reason_text: string | null;
+            /**
+             * Format: date-time
+             * @description When it began to fire, as the sender says.
+             */
+            readonly starts_at: string;
+            /**
+             * Format: date-time
+             * @description When it ended; null while it fires.
+             */
+            readonly resolved_at: string | null;
+            /**
+             * Format: date-time
+             * @description When a Snapshot last listed it.
+             */
+            readonly last_seen_at: string;
+            /** @description Keys of the sender's groups that list it. */
+            readonly alertmanager_groups: readonly string[];
+            /** @description Names of static labels that the Alert sets itself to another value. */
+            readonly static_label_warnings: readonly string[];
+            /** @description The Route that took it. Absent when its Alert Group is gone. */
+            readonly route?: components["schemas"]["EntityRef"];
+            /** @description Its level. */
+            readonly severity_level: components["schemas"]["SeverityLevel"];
+            /** @description Value of the severity label; null without one. */
+            readonly severity_raw: string | null;
+            /** @description The Alert Group. Absent when it is gone. */
+            readonly alert_group?: components["schemas"]["AlertGroupRef"];
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix NT.
+         * @example NT9X2QF4H7NJC0
+         */
+        readonly IntegrationId: string;
+        /** @description An Integration as it is saved. */
+        readonly IntegrationInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Free text, up to 2,000 characters; null or left out is empty. */
+            readonly description?: string | null;
+            /**
+             * @description How the sender is connected. There is one way: it posts Snapshots.
+             * @enum {string}
+             */
+            readonly connection_mode: "webhook_only";
+            /** @description Labels that every Alert of the Integration gets. A label that the sender sets wins. */
+            readonly static_labels: unknown;
+            /** @description Seconds within which the same Snapshot from a second sender of a pair counts once. 1 to 3,600. */
+            readonly duplicate_window_seconds: number;
+            /** @description Whether silence of the sender is noticed. */
+            readonly heartbeat: {
+                /** @description Whether Heartbeats are expected. */
+                readonly enabled: boolean;
+                /** @description Seconds without a Heartbeat after which the sender counts as lost. 1 to 86,400. Left out it stays. */
+                readonly timeout_seconds?: number;
+            };
+        };
+        /** @description A token of an Integration, without its value. */
+        readonly IntegrationToken: {
+            readonly id: components["schemas"]["IntegrationTokenId"];
+            /** @description Its name; null without one. */
+            readonly name: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute; null when never.
+             */
+            readonly last_used_at: string | null;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix NK.
+         * @example NK9X2QF4H7NJC0
+         */
+        readonly IntegrationTokenId: string;
+        /** @description A new token of an Integration. */
+        readonly IntegrationTokenInput: {
+            /** @description Name, up to 200 characters; null or left out for none. */
+            readonly name?: string | null;
+        };
+        /**
+         * @description What is not as it should be.
+         *     - `heartbeat_not_configured`: Heartbeats are off: silence of the sender is not noticed.
+         *     - `heartbeat_waiting`: Heartbeats are on, and none arrived yet.
+         *     - `heartbeat_lost`: No Heartbeat arrived within the timeout.
+         *     - `snapshot_failed`: Bodies were accepted that are no Snapshots: nobody was told of their alerts.
+         *     - `snapshot_truncated`: The sender cuts off Alerts: raise or remove `max_alerts`.
+         *     - `long_repeat_interval`: A route repeats so rarely that ended Alerts are noticed late.
+         * @enum {string}
+         */
+        readonly IntegrationWarningKind: "heartbeat_not_configured" | "heartbeat_waiting" | "heartbeat_lost" | "snapshot_failed" | "snapshot_truncated" | "long_repeat_interval";
+        /** @description The master keys that replicas hold. */
+        readonly Keyring: {
+            /** @description The active one first, then by id. */
+            readonly keys: readonly {
+                /** @description Id of the key. */
+                readonly id: string;
+                /** @description Whether new values are sealed with it. */
+                readonly active: boolean;
+                /** @description Ids of the live replicas that hold it. */
+                readonly held_by: readonly string[];
+                /** @description Ids of the live replicas that do not. */
+                readonly missing_on: readonly string[];
+                /** @description Whether something can only be opened with it. */
+                readonly needed: boolean;
+                /** @description Whether it may be taken away. */
+                readonly removable: boolean;
+            }[];
+        };
+        /** @description Labels or annotations by name. */
+        readonly Labels: {
+            readonly [key: string]: string;
+        };
+        /**
+         * @description A language of texts.
+         *     - `en`: English.
+         *     - `ru`: Russian.
+         * @enum {string}
+         */
+        readonly Language: "en" | "ru";
+        /** @description At most `limit` calls in any `per_seconds`. */
+        readonly Limiter: {
+            /** @description Calls, 1 to 1,000. */
+            readonly limit: number;
+            /** @description Seconds, 1 to 3,600. */
+            readonly per_seconds: number;
+        };
+        /** @description A code was sent. */
+        readonly LinkCodeRequest: {
+            /** @description Give it back with the code. */
+            readonly request_id: components["schemas"]["AccountLinkRequestId"];
+            /**
+             * Format: date-time
+             * @description When the code ends, after 10 minutes.
+             */
+            readonly expires_at: string;
+            /** @description How often it may be entered wrong. */
+            readonly attempts_remaining: number;
+        };
+        /** @description A code that the bot sent. */
+        readonly LinkConfirmation: {
+            /** @description The `request_id` of the start. */
+            readonly request_id: components["schemas"]["PublicId"];
+            /** @description The code, in any case. */
+            readonly code: string;
+        };
+        /** @description A rule that makes links from labels. */
+        readonly LinkRule: {
+            readonly id: components["schemas"]["LinkRuleId"];
+            /** @description Its name, unique. It is the text of the link. */
+            readonly name: string;
+            /** @description All of them must match the labels. */
+            readonly matchers: readonly components["schemas"]["Matcher"][];
+            /** @description What the link is about. */
+            readonly scope: {
+                readonly type: components["schemas"]["LinkScope"];
+                /** @description The label, with `label_value`; null otherwise. */
+                readonly label: string | null;
+            };
+            /** @description Template of the address. */
+            readonly url_template: string;
+            /** @description Whether it is the built-in rule Explore, whose name and scope stay and which cannot be deleted. */
+            readonly builtin: boolean;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /** @description Its version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix KR.
+         * @example KR9X2QF4H7NJC0
+         */
+        readonly LinkRuleId: string;
+        /** @description A Link rule as it is saved. */
+        readonly LinkRuleInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description All of them must match the labels; at most 50. Without any, the rule always applies. */
+            readonly matchers: readonly components["schemas"]["MatcherInput"][];
+            /** @description What the link is about. */
+            readonly scope: {
+                readonly type: components["schemas"]["LinkScope"];
+                /** @description The label. Needed with `label_value`. */
+                readonly label?: string | null;
+            };
+            /** @description Template of the address, 1 to 4,096 characters. */
+            readonly url_template: string;
+        };
+        /**
+         * @description What a link is about.
+         *     - `alert_group`: The Alert Group as a whole.
+         *     - `label_value`: The value of one label.
+         * @enum {string}
+         */
+        readonly LinkScope: "alert_group" | "label_value";
+        /** @description A text to send to the bot. In this answer only. */
+        readonly LinkToken: {
+            /** @description The text. */
+            readonly token: string;
+            /**
+             * Format: uri
+             * @description An address that opens the chat with the bot; null without one.
+             */
+            readonly deep_link: string | null;
+            /**
+             * Format: date-time
+             * @description When it ends, after 10 minutes.
+             */
+            readonly expires_at: string;
+        };
+        /** @description A Connection through which an account can be linked. */
+        readonly LinkableConnection: {
+            readonly id: components["schemas"]["ConnectionId"];
+            /** @description Its name. */
+            readonly name: string;
+            readonly messenger: components["schemas"]["Messenger"];
+            /** @description `token`: send a text to the bot; `code`: the bot sends a code. */
+            readonly link_methods: readonly ("token" | "code")[];
+            /**
+             * @description What `handle` is with the method `code`; null when there is no such method.
+             * @enum {string|null}
+             */
+            readonly handle_kind: "email" | "login" | "username" | "user_id" | null;
+        };
+        /** @description The `data` of an event `hint`, as JSON. Sent after the change is stored. */
+        readonly LiveHint: {
+            /**
+             * @description What changed. Ignore types you do not know.
+             * @enum {string}
+             */
+            readonly type: "alert-group" | "alert-groups" | "integration" | "route" | "connection" | "destination" | "organization" | "system-notices" | "system-status" | "account-links";
+            /** @description Id of what changed; null when it is about all of them. */
+            readonly id: string | null;
+        };
+        /** @description Values by key, which templates read. */
+        readonly LookupTable: {
+            readonly id: components["schemas"]["LookupTableId"];
+            /** @description Its name, by which templates read it. */
+            readonly name: string;
+            /** @description Free text. */
+            readonly description: string;
+            /** @description Names of the columns. */
+            readonly columns: readonly string[];
+            /** @description Rows by key. */
+            readonly entries: readonly {
+                /** @description Key of the row. */
+                readonly key: string;
+                /** @description The value of each column. */
+                readonly values: components["schemas"]["Labels"];
+            }[];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /** @description Its version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix TB.
+         * @example TB9X2QF4H7NJC0
+         */
+        readonly LookupTableId: string;
+        /** @description A Lookup table as it is saved. */
+        readonly LookupTableInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Free text, up to 2,000 characters; null or left out is empty. */
+            readonly description?: string | null;
+            /** @description Names of the columns, 1 to 50, each once, 1 to 200 characters. */
+            readonly columns: readonly string[];
+            /** @description Rows, at most 10,000. */
+            readonly entries: readonly {
+                /** @description Key of the row, 1 to 4,096 characters, each once. */
+                readonly key: string;
+                /** @description A value of up to 4,096 characters for each column and no other. */
+                readonly values: unknown;
+            }[];
+        };
+        /** @description A condition on one label. */
+        readonly Matcher: {
+            /** @description Name of the label. */
+            readonly label: string;
+            readonly op: components["schemas"]["MatcherOp"];
+            /** @description What the value is compared with. Regular expressions are RE2 and match the whole value. */
+            readonly value: string;
+        };
+        /** @description A condition on one label, as it is saved. */
+        readonly MatcherInput: {
+            /** @description Name of the label. */
+            readonly label: string;
+            readonly op: components["schemas"]["MatcherOp"];
+            /** @description What the value is compared with, up to 4,096 characters. Regular expressions are RE2 and match the whole value. */
+            readonly value: string;
+        };
+        /**
+         * @description How a Matcher compares. A label that is missing counts as an empty value.
+         *     - `=`: Equal.
+         *     - `!=`: Not equal.
+         *     - `=~`: The whole value matches the regular expression.
+         *     - `!~`: The whole value does not match the regular expression.
+         * @enum {string}
+         */
+        readonly MatcherOp: "=" | "!=" | "=~" | "!~";
+        /** @description Your profile and what you may do. */
+        readonly Me: {
+            /** @description You. */
+            readonly user: components["schemas"]["User"];
+            /** @description Your Permissions, in the order of all Permissions. */
+            readonly permissions: readonly components["schemas"]["Permission"][];
+        };
+        /**
+         * @description Whether everybody is mentioned: nobody, all members, those of the channel, or those who are online. A bridge takes `none` only.
+         * @enum {string}
+         */
+        readonly MentionEveryone: "none" | "all" | "channel" | "here";
+        /** @description Whom to mention. */
+        readonly MentionTargets: {
+            readonly everyone: components["schemas"]["MentionEveryone"];
+            /** @description Users. */
+            readonly user_ids: readonly components["schemas"]["UserId"][];
+            /** @description Names of groups of the messenger. */
+            readonly groups: readonly string[];
+        };
+        /** @description Whom to mention. */
+        readonly MentionTargetsInput: {
+            readonly everyone: components["schemas"]["MentionEveryone"];
+            /** @description Ids of users, at most 50. */
+            readonly user_ids: readonly components["schemas"]["PublicId"][];
+            /** @description Names of groups of the messenger, at most 20 of 1 to 64 characters. A bridge takes none. */
+            readonly groups: readonly string[];
+        };
+        /** @description Whom to mention at which event. */
+        readonly Mentions: {
+            readonly new_alert_group: components["schemas"]["MentionTargets"];
+            readonly new_alerts: components["schemas"]["MentionTargets"];
+            readonly reopen: components["schemas"]["MentionTargets"];
+            readonly ack_timeout: components["schemas"]["MentionTargets"];
+            readonly snooze_ended: components["schemas"]["MentionTargets"];
+            readonly rise_to_urgent: components["schemas"]["MentionTargets"];
+        };
+        /** @description Whom to mention at which event. All six events must be given. */
+        readonly MentionsInput: {
+            readonly new_alert_group: components["schemas"]["MentionTargetsInput"];
+            readonly new_alerts: components["schemas"]["MentionTargetsInput"];
+            readonly reopen: components["schemas"]["MentionTargetsInput"];
+            readonly ack_timeout: components["schemas"]["MentionTargetsInput"];
+            readonly snooze_ended: components["schemas"]["MentionTargetsInput"];
+            readonly rise_to_urgent: components["schemas"]["MentionTargetsInput"];
+        };
+        /**
+         * @description The kind of messenger.
+         *     - `chat_server`: A chat server.
+         *     - `channel_bot`: A channel-bot messenger.
+         *     - `bridge`: A messenger behind a bridge.
+         * @enum {string}
+         */
+        readonly Messenger: "chat_server" | "channel_bot" | "bridge";
+        /** @description An account of a messenger. */
+        readonly MessengerAccount: {
+            /** @description Its id in the messenger. */
+            readonly external_id: string;
+            /** @description Name by which it is mentioned; null without one. */
+            readonly username: string | null;
+            /** @description Name that the messenger shows; null without one. */
+            readonly display_name: string | null;
+            /** @description Whether it is a program. */
+            readonly bot: boolean;
+        };
+        /** @description A Secret that templates of a webhook may read, without its value. */
+        readonly NamedSecret: {
+            /** @description Name by which templates read it. */
+            readonly name: string;
+            /** @description Always true: a Secret without a value is deleted. */
+            readonly set: boolean;
+            /**
+             * Format: date-time
+             * @description When its value was last set.
+             */
+            readonly updated_at: string;
+        };
+        /** @description A new local user. */
+        readonly NewUserInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Email address, up to 254 characters; null, empty or left out for none. */
+            readonly email?: string | null;
+            readonly role: components["schemas"]["Role"];
+            /** @description Login, unique in any case, 1 to 200 characters without white space. It never changes. */
+            readonly login: string;
+        };
+        /** @description Pass it as `cursor` to read on; null on the last page. */
+        readonly NextCursor: string | null;
+        /** @description A text that somebody wrote about an Alert Group. */
+        readonly Note: {
+            readonly id: components["schemas"]["NoteId"];
+            /** @description The text, up to 4,000 characters. */
+            readonly body: string;
+            /** @description Who wrote it. */
+            readonly author: components["schemas"]["ActorRef"];
+            /** @description How it was written. */
+            readonly transport: components["schemas"]["Transport"];
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            readonly created_at: string;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix NE.
+         * @example NE9X2QF4H7NJC0
+         */
+        readonly NoteId: string;
+        /** @description What the provider said. */
+        readonly OidcCheck: {
+            /** @description Whether everything needed was read. */
+            readonly ok: boolean;
+            readonly via: components["schemas"]["Via"];
+            /** @description Milliseconds it took; null when nothing was asked. */
+            readonly latency_ms: number | null;
+            /** @description Issuer as the provider names itself; null when it did not answer. */
+            readonly issuer: string | null;
+            /** @description Where people are sent to; null when it did not answer. */
+            readonly authorization_endpoint: string | null;
+            /** @description Where codes are exchanged; null when it did not answer. */
+            readonly token_endpoint: string | null;
+            /** @description Where its keys are; null when it did not answer. */
+            readonly jwks_uri: string | null;
+            /** @description What went wrong, masked; null when `ok`. */
+            readonly error: string | null;
+            /** @description What is not as it should be. */
+            readonly warnings: readonly components["schemas"]["OidcWarning"][];
+        };
+        /** @description A group of the provider and the Role of its members. */
+        readonly OidcGroupMapping: {
+            /** @description Name of the group, 1 to 200 characters. */
+            readonly group: string;
+            readonly role: components["schemas"]["Role"];
+        };
+        /** @description How people sign in through an identity provider. */
+        readonly OidcSettings: {
+            /** @description Whether people can sign in this way. */
+            readonly enabled: boolean;
+            /** @description Name on the sign-in button, up to 100 characters. Left out or absent: the host of the issuer. */
+            readonly display_name?: string;
+            /** @description Address of the provider, without query and fragment, up to 2,000 characters. */
+            readonly issuer_url: string;
+            /** @description Id of Tocsin at the provider, 1 to 200 characters. */
+            readonly client_id: string;
+            /** @description Scopes that are asked for besides `openid`. */
+            readonly scopes: readonly string[];
+            /** @description Claim that lists the groups of a person, 1 to 200 characters. */
+            readonly groups_claim: string;
+            /** @description Roles by group, at most 500. Of several that match, the highest Role counts. */
+            readonly group_mappings: readonly components["schemas"]["OidcGroupMapping"][];
+            /**
+             * @description Role of people without a mapped group; `none` refuses them.
+             * @enum {string}
+             */
+            readonly unmatched_role: "none" | "viewer" | "responder";
+            /** @description Whether the Role is set anew from the groups at every sign-in. */
+            readonly sync_role: boolean;
+            /** @description Whether the second factor is left to the provider when it says that it asked for one. */
+            readonly skip_totp_with_idp_mfa: boolean;
+            /** @description Whether a client secret is stored. */
+            readonly client_secret_status: components["schemas"]["SecretStatus"];
+            /** @description Day on which the client secret expires; null when not known. */
+            readonly client_secret_expires_on: string | null;
+            /** @description The proxy to the provider. */
+            readonly proxy: components["schemas"]["ProxyConfig"];
+            /** @description What is not as it should be. */
+            readonly warnings: readonly components["schemas"]["OidcWarning"][];
+            /**
+             * Format: date-time
+             * @description When the settings were last saved; null before that.
+             */
+            readonly updated_at: string | null;
+            /** @description Their version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /** @description Single sign-on as it is saved. */
+        readonly OidcSettingsInput: {
+            /** @description Whether people can sign in this way. */
+            readonly enabled: boolean;
+            /** @description Name on the sign-in button, up to 100 characters. Left out or absent: the host of the issuer. */
+            readonly display_name?: string;
+            /** @description Address of the provider, without query and fragment, up to 2,000 characters. */
+            readonly issuer_url: string;
+            /** @description Id of Tocsin at the provider, 1 to 200 characters. */
+            readonly client_id: string;
+            /** @description Scopes to ask for besides `openid`; repeats are dropped. Left out they stay. */
+            readonly scopes?: readonly string[];
+            /** @description Claim that lists the groups of a person, 1 to 200 characters. */
+            readonly groups_claim: string;
+            /** @description Roles by group, at most 500. Of several that match, the highest Role counts. */
+            readonly group_mappings: readonly components["schemas"]["OidcGroupMapping"][];
+            /**
+             * @description Role of people without a mapped group; `none` refuses them.
+             * @enum {string}
+             */
+            readonly unmatched_role: "none" | "viewer" | "responder";
+            /** @description Whether the Role is set anew from the groups at every sign-in. */
+            readonly sync_role: boolean;
+            /** @description Whether the second factor is left to the provider when it says that it asked for one. */
+            readonly skip_totp_with_idp_mfa: boolean;
+            /** @description Secret of Tocsin at the provider, up to 2,000 characters. Left out it stays; it cannot be cleared. */
+            readonly client_secret?: string | null;
+            /** @description Day on which the secret expires, `YYYY-MM-DD`; null for never. */
+            readonly client_secret_expires_on?: string | null;
+            /** @description The proxy to the provider. */
+            readonly proxy: components["schemas"]["ProxyConfigInput"];
+        };
+        /** @description Something about single sign-on that is not as it should be. The fields besides `kind` are those of the kind. */
+        readonly OidcWarning: {
+            /**
+             * @description `nobody_can_sign_in`: no group has a Role; `groups_claim_missing`: the last sign-in named no groups; `secret_expiring`: the client secret expires soon; `last_admin_kept`: a user kept the Role as the last active Admin.
+             * @enum {string}
+             */
+            readonly kind: "nobody_can_sign_in" | "groups_claim_missing" | "secret_expiring" | "last_admin_kept";
+            /** @description The day, with `secret_expiring`. */
+            readonly expires_on?: string;
+            /** @description The user, with `last_admin_kept`. */
+            readonly user?: components["schemas"]["UserRef"];
+            /** @description The Role that the groups ask for, with `last_admin_kept`. */
+            readonly role?: components["schemas"]["Role"];
+        };
+        /** @description Settings of the installation. */
+        readonly Organization: {
+            readonly id: components["schemas"]["OrganizationId"];
+            /** @description Name of the Organization. */
+            readonly name: string;
+            /** @description IANA time zone of whoever has none. */
+            readonly time_zone: string;
+            /** @description Label whose value gives the severity. */
+            readonly severity_label: string;
+            /** @description Levels of values, at most 200. Values without a mapping are `warning`. */
+            readonly severity_mapping: readonly components["schemas"]["SeverityMapping"][];
+            /** @description How each level is shown; every level once. */
+            readonly severity_styles: readonly components["schemas"]["SeverityStyle"][];
+            /** @description Whether Alert Groups of the level `critical` are Urgent on every Route. */
+            readonly critical_is_urgent: boolean;
+            /** @description Labels in which two Alerts about the same thing may differ, such as `pod`. */
+            readonly instance_labels: readonly string[];
+            readonly retention: components["schemas"]["Retention"];
+            /**
+             * @description Who needs a second factor.
+             * @enum {string}
+             */
+            readonly totp_required: "nobody" | "local_users" | "everyone";
+            /** @description Seconds for which tokens of people go on working while the provider cannot be asked about them. */
+            readonly oidc_token_grace_seconds: number;
+            /** @description When a workday begins, `HH:MM`. */
+            readonly workday_start: string;
+            /**
+             * @description Day a week begins with.
+             * @enum {string}
+             */
+            readonly week_start: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+            /** @description A signal of Tocsin itself to a watcher elsewhere. */
+            readonly outgoing_heartbeat: {
+                /** @description Whether an address is stored. Addresses hold tokens, so they are not answered. */
+                readonly url_status: components["schemas"]["SecretStatus"];
+                /** @description The proxy to it. */
+                readonly proxy: components["schemas"]["ProxyConfig"];
+            };
+            /** @description Their version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix RG.
+         * @example RG9X2QF4H7NJC0
+         */
+        readonly OrganizationId: string;
+        /** @description Settings of the Organization as they are saved. */
+        readonly OrganizationInput: {
+            /** @description Name of the Organization. */
+            readonly name: string;
+            /** @description IANA time zone of whoever has none. */
+            readonly time_zone: string;
+            /** @description Label whose value gives the severity. */
+            readonly severity_label: string;
+            /** @description Levels of values, at most 200. Values without a mapping are `warning`. */
+            readonly severity_mapping: readonly components["schemas"]["SeverityMapping"][];
+            /** @description How each level is shown; every level once. */
+            readonly severity_styles: readonly components["schemas"]["SeverityStyle"][];
+            /** @description Whether Alert Groups of the level `critical` are Urgent on every Route. */
+            readonly critical_is_urgent: boolean;
+            /** @description Labels in which two Alerts about the same thing may differ, such as `pod`. */
+            readonly instance_labels: readonly string[];
+            readonly retention: components["schemas"]["Retention"];
+            /**
+             * @description Who needs a second factor.
+             * @enum {string}
+             */
+            readonly totp_required: "nobody" | "local_users" | "everyone";
+            /** @description Seconds for which tokens of people go on working while the provider cannot be asked about them. */
+            readonly oidc_token_grace_seconds: number;
+            /** @description When a workday begins, `HH:MM`. Left out it stays. */
+            readonly workday_start?: string;
+            /**
+             * @description Day a week begins with. Left out it stays.
+             * @enum {string}
+             */
+            readonly week_start?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+            /** @description A signal of Tocsin itself to a watcher elsewhere, once a minute. */
+            readonly outgoing_heartbeat: {
+                /** @description Where it is sent, up to 2,000 characters. Left out it stays, null ends it. */
+                readonly url?: string | null;
+                /** @description The proxy to it. */
+                readonly proxy: components["schemas"]["ProxyConfigInput"];
+            };
+        };
+        /** @description Where the service may connect to. */
+        readonly OutboundPolicy: {
+            /**
+             * @description `standard`: private addresses are allowed; `strict`: only those in `allowed`.
+             * @enum {string}
+             */
+            readonly policy: "standard" | "strict";
+            /** @description Host names, addresses and networks in CIDR notation that are allowed. */
+            readonly allowed: readonly string[];
+            /** @description Those that are refused, whatever is allowed. */
+            readonly denied: readonly string[];
+            /** @description Networks that are refused, whatever the policy. */
+            readonly always_blocked: readonly string[];
+            /** @description Its version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /** @description Where the service may connect to, as it is saved. */
+        readonly OutboundPolicyInput: {
+            /**
+             * @description `standard`: private addresses are allowed; `strict`: only those in `allowed`.
+             * @enum {string}
+             */
+            readonly policy: "standard" | "strict";
+            /** @description Host names, addresses and networks in CIDR notation that are allowed. */
+            readonly allowed: readonly string[];
+            /** @description Those that are refused, whatever is allowed. */
+            readonly denied: readonly string[];
+        };
+        /** @description A new password of yours. */
+        readonly PasswordChange: {
+            /** @description The password now. */
+            readonly current_password: string;
+            /** @description The new password, 12 to 1,024 characters. */
+            readonly new_password: string;
+        };
+        /** @description A password through a link. */
+        readonly PasswordSetup: {
+            /** @description The part of the link after `#token=`. */
+            readonly token: string;
+            /** @description The new password, 12 to 1,024 characters. */
+            readonly password: string;
+        };
+        /** @description A link that sets a password. In this answer only. */
+        readonly PasswordSetupLink: {
+            /**
+             * Format: uri
+             * @description The link. Whoever has it becomes the user.
+             */
+            readonly url: string;
+            /**
+             * Format: date-time
+             * @description When it ends, 24 hours after it was made.
+             */
+            readonly expires_at: string;
+        };
+        /**
+         * @description Something that may be done, as `<resource>:<verb>`.
+         * @enum {string}
+         */
+        readonly Permission: "alert-groups:read" | "alert-groups:acknowledge" | "alert-groups:resolve" | "alert-groups:snooze" | "alert-groups:note" | "alerts:read" | "integrations:read" | "integrations:write" | "stored-snapshots:read" | "routes:read" | "routes:write" | "connections:read" | "connections:write" | "destinations:read" | "destinations:write" | "destinations:test" | "link-rules:read" | "link-rules:write" | "lookup-tables:read" | "lookup-tables:write" | "templates:preview" | "users:read" | "users:write" | "oidc:read" | "oidc:write" | "service-accounts:read" | "service-accounts:write" | "organization:write" | "organization:read" | "audit-log:read" | "system-status:read";
+        /** @description A Personal access token, without its value. */
+        readonly PersonalAccessToken: {
+            /** @description Id of the token. */
+            readonly id: components["schemas"]["PublicId"];
+            /** @description Its name. */
+            readonly name: string;
+            /**
+             * Format: date-time
+             * @description When it ends; null for never.
+             */
+            readonly expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute; null when never.
+             */
+            readonly last_used_at: string | null;
+            /** @description Address it was last used from; null when never. */
+            readonly last_used_address: string | null;
+            /** @description What it may do, as long as its owner may. */
+            readonly permissions: readonly components["schemas"]["Permission"][];
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix PT.
+         * @example PT9X2QF4H7NJC0
+         */
+        readonly PersonalAccessTokenId: string;
+        /** @description A new Personal access token. */
+        readonly PersonalAccessTokenInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description When the token ends, in the future; null or left out for never. */
+            readonly expires_at?: string | null;
+            /** @description Permissions of the token, all of them held by you; repeats are dropped. */
+            readonly permissions: readonly components["schemas"]["Permission"][];
+        };
+        /** @description A refusal (RFC 9457). */
+        readonly Problem: {
+            /**
+             * @description The type of the problem, a constant that is never fetched. Stable; branch on it.
+             * @enum {string}
+             */
+            readonly type: "https://tocsin.invalid/problems/validation-failed" | "https://tocsin.invalid/problems/unauthenticated" | "https://tocsin.invalid/problems/forbidden" | "https://tocsin.invalid/problems/not-found" | "https://tocsin.invalid/problems/conflict" | "https://tocsin.invalid/problems/command-refused" | "https://tocsin.invalid/problems/route-has-open-alert-groups" | "https://tocsin.invalid/problems/default-route-immutable" | "https://tocsin.invalid/problems/gone" | "https://tocsin.invalid/problems/precondition-failed" | "https://tocsin.invalid/problems/payload-too-large" | "https://tocsin.invalid/problems/precondition-required" | "https://tocsin.invalid/problems/rate-limited" | "https://tocsin.invalid/problems/internal" | "https://tocsin.invalid/problems/not-implemented" | "https://tocsin.invalid/problems/interactive-budget-exhausted" | "https://tocsin.invalid/problems/coordination-unavailable";
+            /**
+             * @description The title of the type, in English.
+             * @enum {string}
+             */
+            readonly title: "Validation failed" | "Unauthenticated" | "Forbidden" | "Not found" | "Conflict" | "Command refused" | "Route has open Alert Groups" | "Default route immutable" | "Gone" | "Precondition failed" | "Payload too large" | "Precondition required" | "Rate limited" | "Internal error" | "Not implemented" | "Messenger is busy" | "Temporarily unavailable";
+            /** @description The HTTP status. */
+            readonly status: number;
+            /** @description What to do, in English. It may change between releases. */
+            readonly detail?: string;
+            /** @description The path of the request. Absent on the ingest listener. */
+            readonly instance?: string;
+            /**
+             * @description Refines the type. Stable; branch on it.
+             * @example name_taken
+             */
+            readonly code?: string;
+            /** @description The fields that failed, the first 50 of them, on `validation-failed` only. */
+            readonly errors?: readonly components["schemas"]["FieldError"][];
+            /** @description The same as the header `Retry-After`, on 429 and 503. */
+            readonly retry_after_seconds?: number;
+            /** @description How many open Alert Groups the Route has, on `route-has-open-alert-groups`. */
+            readonly open_alert_group_count?: number;
+            /** @description The newer Alert Group that stands in the way, with the code `newer_alert_group_exists`. */
+            readonly related_alert_group?: components["schemas"]["AlertGroupRef"];
+            /** @description The Link rules that read the Lookup table, with the code `in_use`; the first 50. */
+            readonly link_rules?: readonly components["schemas"]["EntityRef"][];
+        };
+        /** @description Your profile as it is saved. */
+        readonly ProfileInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description IANA time zone; null or left out for that of the Organization. */
+            readonly time_zone?: string | null;
+            /** @description Language of the UI; null or left out for that of the browser. */
+            readonly language?: components["schemas"]["Language"] | null;
+        };
+        /** @description A proxy for requests. */
+        readonly ProxyConfig: {
+            /** @description Whether requests go through it. */
+            readonly enabled: boolean;
+            /**
+             * @description Its protocol. Absent until one was set.
+             * @enum {string}
+             */
+            readonly type?: "http" | "https" | "socks5";
+            /** @description `host:port`. Absent until one was set. */
+            readonly address?: string;
+            /** @description User name at the proxy; null for none. */
+            readonly username: string | null;
+            /** @description Whether a password is stored. */
+            readonly password_status: components["schemas"]["SecretStatus"];
+        };
+        /** @description A proxy for requests, as it is saved. */
+        readonly ProxyConfigInput: {
+            /** @description Whether requests go through it. */
+            readonly enabled: boolean;
+            /**
+             * @description Its protocol. Needed while enabled.
+             * @enum {string}
+             */
+            readonly type?: "http" | "https" | "socks5";
+            /** @description `host:port`. Needed while enabled. */
+            readonly address?: string;
+            /** @description User name at the proxy, up to 255 characters; null for none. */
+            readonly username?: string | null;
+            /** @description Password at the proxy, up to 255 characters. Left out it stays, null clears it. */
+            readonly password?: string | null;
+        };
+        /**
+         * Format: public-id
+         * @description The id of a resource: two letters for its type and 12 characters of Crockford base32. Answers are upper case. Requests may use any case, with `O` for `0` and `I` or `L` for `1`.
+         * @example RT9X2QF4H7NJC0
+         */
+        readonly PublicId: string;
+        /** @description A queue. */
+        readonly QueueStatus: {
+            /** @description How many wait. */
+            readonly waiting: number;
+            /**
+             * Format: date-time
+             * @description Since when the oldest waits; null when none does.
+             */
+            readonly oldest_at: string | null;
+        };
+        /** @description Recovery codes. In this answer only. */
+        readonly RecoveryCodes: {
+            /** @description Ten codes, each of which works once. */
+            readonly codes: readonly string[];
+        };
+        /** @description An earlier Alert Group of the same Route and Group key. */
+        readonly RelatedAlertGroup: {
+            readonly id: components["schemas"]["AlertGroupId"];
+            /** @description Its number, `#N`. */
+            readonly number: number;
+            /** @description Its status. */
+            readonly status: components["schemas"]["GroupStatus"];
+            /**
+             * Format: date-time
+             * @description When it was created: its first Alert was received.
+             */
+            readonly started_at: string;
+            /** @description Seconds from start to end; null while open. */
+            readonly duration_seconds: number | null;
+            /** @description How it was resolved; null while open. */
+            readonly resolution: components["schemas"]["Resolution"] | null;
+        };
+        /** @description A request that was sent or received. */
+        readonly RequestRecord: {
+            readonly id: components["schemas"]["RequestRecordId"];
+            /**
+             * Format: date-time
+             * @description When the request began.
+             */
+            readonly at: string;
+            /**
+             * @description `outbound`: Tocsin sent it; `inbound`: it came from a messenger or bridge.
+             * @enum {string}
+             */
+            readonly direction: "outbound" | "inbound";
+            /** @description What was called. */
+            readonly operation: string;
+            /** @description HTTP method. */
+            readonly method: string;
+            /** @description Address, masked. */
+            readonly url: string;
+            /** @description HTTP status of the answer; null without an answer. */
+            readonly status: number | null;
+            /** @description Milliseconds until the answer or the failure. */
+            readonly latency_ms: number;
+            /** @description How it went out; null for inbound ones. */
+            readonly via: components["schemas"]["Via"] | null;
+            /** @description Which attempt it was, from 1. */
+            readonly attempt: number;
+            /** @description What kind of failure it was; null without one. */
+            readonly error_class: string | null;
+            /** @description Code of the failure; null without one. */
+            readonly error_code: string | null;
+            /** @description What went wrong, masked; null without a failure. */
+            readonly error: string | null;
+            /**
+             * @description The check that it belonged to; null outside checks.
+             * @enum {string|null}
+             */
+            readonly check: "connection_check" | "destination_check" | "destination_test" | "probe" | null;
+            /** @description The run of the check; null outside checks. */
+            readonly check_run: components["schemas"]["RequestRunId"] | null;
+            /** @description The Connection that was used; null without one. */
+            readonly connection_id: components["schemas"]["ConnectionId"] | null;
+            /** @description The Destination that was sent to; null without one. */
+            readonly destination: components["schemas"]["EntityRef"] | null;
+            /** @description The Alert Group it was about; null without one. */
+            readonly alert_group: components["schemas"]["AlertGroupRef"] | null;
+            /** @description Bytes of the request body; null without one. */
+            readonly request_body_bytes: number | null;
+            /** @description Whether the kept request body is cut. */
+            readonly request_body_truncated: boolean;
+            /** @description Bytes of the answer; null without one. */
+            readonly response_body_bytes: number | null;
+            /** @description Whether the kept answer is cut. */
+            readonly response_body_truncated: boolean;
+        };
+        /** @description A request that was sent or received, with headers and bodies. */
+        readonly RequestRecordDetail: {
+            readonly id: components["schemas"]["RequestRecordId"];
+            /**
+             * Format: date-time
+             * @description When the request began.
+             */
+            readonly at: string;
+            /**
+             * @description `outbound`: Tocsin sent it; `inbound`: it came from a messenger or bridge.
+             * @enum {string}
+             */
+            readonly direction: "outbound" | "inbound";
+            /** @description What was called. */
+            readonly operation: string;
+            /** @description HTTP method. */
+            readonly method: string;
+            /** @description Address, masked. */
+            readonly url: string;
+            /** @description HTTP status of the answer; null without an answer. */
+            readonly status: number | null;
+            /** @description Milliseconds until the answer or the failure. */
+            readonly latency_ms: number;
+            /** @description How it went out; null for inbound ones. */
+            readonly via: components["schemas"]["Via"] | null;
+            /** @description Which attempt it was, from 1. */
+            readonly attempt: number;
+            /** @description What kind of failure it was; null without one. */
+            readonly error_class: string | null;
+            /** @description Code of the failure; null without one. */
+            readonly error_code: string | null;
+            /** @description What went wrong, masked; null without a failure. */
+            readonly error: string | null;
+            /**
+             * @description The check that it belonged to; null outside checks.
+             * @enum {string|null}
+             */
+            readonly check: "connection_check" | "destination_check" | "destination_test" | "probe" | null;
+            /** @description The run of the check; null outside checks. */
+            readonly check_run: components["schemas"]["RequestRunId"] | null;
+            /** @description The Connection that was used; null without one. */
+            readonly connection_id: components["schemas"]["ConnectionId"] | null;
+            /** @description The Destination that was sent to; null without one. */
+            readonly destination: components["schemas"]["EntityRef"] | null;
+            /** @description The Alert Group it was about; null without one. */
+            readonly alert_group: components["schemas"]["AlertGroupRef"] | null;
+            /** @description Bytes of the request body; null without one. */
+            readonly request_body_bytes: number | null;
+            /** @description Whether the kept request body is cut. */
+            readonly request_body_truncated: boolean;
+            /** @description Bytes of the answer; null without one. */
+            readonly response_body_bytes: number | null;
+            /** @description Whether the kept answer is cut. */
+            readonly response_body_truncated: boolean;
+            /** @description Headers of the request. */
+            readonly request_headers: readonly {
+                /** @description Name of the header. */
+                readonly name: string;
+                /** @description Value of the header, masked. */
+                readonly value: string;
+            }[];
+            /** @description Body of the request, masked and possibly cut; null without one. */
+            readonly request_body: string | null;
+            /** @description Headers of the answer; null without one. */
+            readonly response_headers: readonly {
+                /** @description Name of the header. */
+                readonly name: string;
+                /** @description Value of the header, masked. */
+                readonly value: string;
+            }[] | null;
+            /** @description Body of the answer, masked and possibly cut; null without one. */
+            readonly response_body: string | null;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix RQ.
+         * @example RQ9X2QF4H7NJC0
+         */
+        readonly RequestRecordId: string;
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix RN.
+         * @example RN9X2QF4H7NJC0
+         */
+        readonly RequestRunId: string;
+        /** @description How an Alert Group was resolved. */
+        readonly Resolution: {
+            /**
+             * @description Who: a person or a Service account (`user`), or the service (`system`).
+             * @enum {string}
+             */
+            readonly by: "user" | "system";
+            /** @description Who resolved it; null when the service did. */
+            readonly actor: components["schemas"]["ActorRef"] | null;
+            /** @description Why the service resolved it; null when somebody did. */
+            readonly reason: components["schemas"]["ResolveReason"] | null;
+            /** @description The reason as a sentence in English; null without a reason. */
+            readonly reason_text: string | null;
+        };
+        /** @description How to resolve. */
+        readonly ResolveInput: {
+            /** @description A Note that is written first, 1 to 4,000 characters. Needs `alert-groups:note`, too. */
+            readonly note?: string | null;
+        };
+        /**
+         * @description Why the service resolved something.
+         *     - `resolved`: The sender said that the Alert ended.
+         *     - `gone`: The sender no longer lists the Alert.
+         *     - `stale`: The sender fell silent for longer than it repeats.
+         *     - `integration_deleted`: The Integration was deleted.
+         * @enum {string}
+         */
+        readonly ResolveReason: "resolved" | "gone" | "stale" | "integration_deleted";
+        /** @description A name, trimmed, 1 to 200 characters. */
+        readonly ResourceName: string;
+        /** @description Days for which things are kept, 1 to 36,500. Summaries at least as long as details. */
+        readonly Retention: {
+            /** @description Bodies of Snapshots. */
+            readonly stored_snapshots_days: number;
+            /** @description Alerts and Timelines of resolved Alert Groups. */
+            readonly alert_details_days: number;
+            /** @description Resolved Alert Groups themselves. */
+            readonly alert_group_summaries_days: number;
+            /** @description The Audit log. */
+            readonly audit_log_days: number;
+        };
+        /**
+         * @description A Role. `GET /roles` lists what each may do.
+         *     - `admin`: May do everything.
+         *     - `responder`: May read, acknowledge, resolve, snooze and annotate.
+         *     - `viewer`: May read.
+         * @enum {string}
+         */
+        readonly Role: "admin" | "responder" | "viewer";
+        /** @description A rule that says which Alerts form which Alert Groups, and where these are sent. */
+        readonly Route: {
+            readonly id: components["schemas"]["RouteId"];
+            /** @description Its name. */
+            readonly name: string;
+            /** @description Free text. */
+            readonly description: string;
+            /** @description All of them must match an Alert. */
+            readonly matchers: readonly components["schemas"]["Matcher"][];
+            /** @description Whether all its Alert Groups are Urgent. */
+            readonly urgent: boolean;
+            /** @description Names of the labels by whose values Alerts are split into Alert Groups. */
+            readonly group_key: readonly string[];
+            /** @description Destinations that its Alert Groups are sent to. */
+            readonly destination_ids: readonly components["schemas"]["DestinationId"][];
+            readonly policy: components["schemas"]["RoutePolicy"];
+            /** @description Its place in the order of evaluation, from 0. The first Route that matches takes an Alert. */
+            readonly position: number;
+            /** @description Whether it is the Default route, which takes what no other one does. */
+            readonly is_default: boolean;
+            /** @description The Destinations of `destination_ids`, with their health. */
+            readonly destinations: readonly components["schemas"]["DestinationRef"][];
+            /** @description The template that fails; null while none does. */
+            readonly template_error: {
+                /**
+                 * @description Which template.
+                 * @enum {string}
+                 */
+                readonly template: "root_message" | "line" | "ack_timeout_notice";
+                /**
+                 * Format: date-time
+                 * @description Since when it fails.
+                 */
+                readonly since: string;
+                /** @description What is wrong. */
+                readonly error: string;
+                /**
+                 * @description The built-in template is used in its place.
+                 * @constant
+                 */
+                readonly fallback: "fallback_template";
+            } | null;
+            /** @description Whether a Storm lasts: more new Alert Groups than `storm_threshold` a minute. */
+            readonly storm_active: boolean;
+            /** @description The Storm; null without one. */
+            readonly storm: {
+                /**
+                 * Format: date-time
+                 * @description When it began.
+                 */
+                readonly since: string;
+                /** @description How many Alert Groups began since then. */
+                readonly alert_group_count: number;
+            } | null;
+            /** @description Open Alert Groups of the Route. */
+            readonly open_alert_group_count: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /** @description Its version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix RT.
+         * @example RT9X2QF4H7NJC0
+         */
+        readonly RouteId: string;
+        /** @description A Route as it is saved. */
+        readonly RouteInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Free text, up to 2,000 characters; null or left out is empty. */
+            readonly description?: string | null;
+            /** @description All of them must match an Alert; at most 50. Without any, every Alert matches. */
+            readonly matchers: readonly components["schemas"]["MatcherInput"][];
+            /** @description Whether all its Alert Groups are Urgent. */
+            readonly urgent: boolean;
+            /** @description Names of the labels by whose values Alerts are split into Alert Groups; at most 20. Empty: one Alert Group. */
+            readonly group_key: readonly string[];
+            /** @description Ids of the Destinations that its Alert Groups are sent to; at most 50. */
+            readonly destination_ids: readonly components["schemas"]["PublicId"][];
+            readonly policy: components["schemas"]["RoutePolicyInput"];
+        };
+        /** @description A new order of Routes. */
+        readonly RouteOrderInput: {
+            /** @description Ids of all Routes but the Default one, each once, in the new order. */
+            readonly route_ids: readonly components["schemas"]["PublicId"][];
+        };
+        /** @description How Alert Groups of a Route live. */
+        readonly RoutePolicy: {
+            /** @description Seconds after the end within which the same Alerts reopen the Alert Group in place of a new one. 0 never does; at most a year. */
+            readonly reopen_window_seconds: number;
+            /** @description Seconds after somebody resolved an Alert Group in which its Alerts that still fire start no new one. At most a year. */
+            readonly grace_period_seconds: number;
+            /** @description Whether an Alert Group that becomes Urgent loses its Owner. */
+            readonly urgent_rise_removes_ack: boolean;
+            /** @description Durations that buttons offer, at most 10 of up to a year. */
+            readonly snooze_durations_seconds: readonly number[];
+            /** @description Seconds for which what follows a Thread reply is gathered into the next one; 0 for none, at most an hour. */
+            readonly thread_batching_window_seconds: number;
+            /** @description More new Alert Groups than this within 60 seconds begin a Storm. 1 to 100,000. */
+            readonly storm_threshold: number;
+            /**
+             * @description Language of messages.
+             * @enum {string}
+             */
+            readonly language: "en" | "ru";
+            /** @description Templates of messages. */
+            readonly templates: {
+                /** @description The message of an Alert Group; null for the built-in one. */
+                readonly root_message: string | null;
+                /** @description The line of an Alert in a message; null for the built-in one. */
+                readonly line: string | null;
+                /** @description What is said when nobody acknowledges in time; null for the built-in one. */
+                readonly ack_timeout_notice: string | null;
+            };
+            /** @description Notices until somebody acknowledges. */
+            readonly ack_timeout: {
+                /** @description Whether there are any. */
+                readonly enabled: boolean;
+                /** @description Seconds F before the first notice; two more follow at 3F and 7F. At most a year. */
+                readonly first_interval_seconds: number;
+            };
+            /** @description Reminders to the Owner until the Alert Group is over. */
+            readonly reminders: {
+                /** @description Whether there are any. */
+                readonly enabled: boolean;
+                /** @description Seconds before the first Reminder; the next intervals double. At most a year. */
+                readonly first_interval_seconds: number;
+                /** @description Most seconds between two Reminders, at least the first interval. At most a year. */
+                readonly cap_seconds: number;
+            };
+            /** @description Whether an Owner who answers neither of two Reminders loses the Alert Group. */
+            readonly auto_unacknowledge: boolean;
+        };
+        /** @description How Alert Groups of a Route live, as it is saved. */
+        readonly RoutePolicyInput: {
+            /** @description Seconds after the end within which the same Alerts reopen the Alert Group in place of a new one. 0 never does; at most a year. */
+            readonly reopen_window_seconds: number;
+            /** @description Seconds after somebody resolved an Alert Group in which its Alerts that still fire start no new one. At most a year. */
+            readonly grace_period_seconds: number;
+            /** @description Whether an Alert Group that becomes Urgent loses its Owner. */
+            readonly urgent_rise_removes_ack: boolean;
+            /** @description Durations that buttons offer, at most 10 of up to a year. */
+            readonly snooze_durations_seconds: readonly number[];
+            /** @description Seconds for which what follows a Thread reply is gathered into the next one; 0 for none, at most an hour. */
+            readonly thread_batching_window_seconds: number;
+            /** @description More new Alert Groups than this within 60 seconds begin a Storm. 1 to 100,000. */
+            readonly storm_threshold: number;
+            /**
+             * @description Language of messages.
+             * @enum {string}
+             */
+            readonly language: "en" | "ru";
+            /** @description Templates of messages, up to 20,000 characters each. One that is left out stays; null or empty is the built-in one. */
+            readonly templates: {
+                /** @description The message of an Alert Group. */
+                readonly root_message?: string | null;
+                /** @description The line of an Alert in a message. */
+                readonly line?: string | null;
+                /** @description What is said when nobody acknowledges in time. */
+                readonly ack_timeout_notice?: string | null;
+            };
+            /** @description Notices until somebody acknowledges. */
+            readonly ack_timeout: {
+                /** @description Whether there are any. */
+                readonly enabled: boolean;
+                /** @description Seconds F before the first notice; two more follow at 3F and 7F. At most a year. */
+                readonly first_interval_seconds: number;
+            };
+            /** @description Reminders to the Owner until the Alert Group is over. */
+            readonly reminders: {
+                /** @description Whether there are any. */
+                readonly enabled: boolean;
+                /** @description Seconds before the first Reminder; the next intervals double. At most a year. */
+                readonly first_interval_seconds: number;
+                /** @description Most seconds between two Reminders, at least the first interval. At most a year. */
+                readonly cap_seconds: number;
+            };
+            /** @description Whether an Owner who answers neither of two Reminders loses the Alert Group. */
+            readonly auto_unacknowledge: boolean;
+        };
+        /** @description A set of settings to begin a Route with. */
+        readonly RouteProfile: {
+            /**
+             * @description `on_call`: people must act at once; `informational`: nobody is woken.
+             * @enum {string}
+             */
+            readonly id: "on_call" | "informational";
+            /** @description Its name in English. */
+            readonly name: string;
+            /** @description Value for `urgent`. */
+            readonly urgent: boolean;
+            /** @description Value for `group_key`. */
+            readonly group_key: readonly string[];
+            readonly policy: components["schemas"]["RoutePolicy"];
+        };
+        /** @description A Route that would take Internal alerts which the Default route takes now. */
+        readonly RouteSuggestion: {
+            /**
+             * @description `heartbeat_lost`: alerts about senders that fell silent; `internal_alerts`: all Internal alerts.
+             * @enum {string}
+             */
+            readonly id: "heartbeat_lost" | "internal_alerts";
+            /** @description The Route that would be created. */
+            readonly route: components["schemas"]["SuggestedRoute"];
+        };
+        /** @description How to create a suggested Route. */
+        readonly RouteSuggestionAcceptance: {
+            /** @description Ids of the Destinations of the new Route; at least one, at most 50. */
+            readonly destination_ids?: readonly components["schemas"]["PublicId"][];
+        };
+        /** @description A Route that takes Alerts of a preview. */
+        readonly RouteTaking: {
+            /** @description Id of the Route; null for one that does not exist yet. */
+            readonly id: components["schemas"]["RouteId"] | null;
+            /** @description Its name; null for one that does not exist yet. */
+            readonly name: string | null;
+            /** @description The Matchers that took the Alert. */
+            readonly matchers: readonly components["schemas"]["Matcher"][];
+        };
+        /** @description Exactly one of the two codes. */
+        readonly SecondFactor: {
+            /** @description A code of the authenticator, six digits. */
+            readonly totp_code?: string;
+            /** @description A recovery code. Case, dashes and spaces do not matter. */
+            readonly recovery_code?: string;
+        };
+        /** @description The value of a Secret. */
+        readonly SecretInput: {
+            /** @description The value. It is stored encrypted and never answered. */
+            readonly value: string;
+        };
+        /** @description Whether a secret is stored. Secrets themselves are never answered. */
+        readonly SecretStatus: {
+            /** @description Whether there is one. */
+            readonly set: boolean;
+            /**
+             * Format: date-time
+             * @description When it was last set; null while there is none.
+             */
+            readonly updated_at: string | null;
+        };
+        /** @description An identity of a program. */
+        readonly ServiceAccount: {
+            readonly id: components["schemas"]["ServiceAccountId"];
+            /** @description Its name, unique in any case. */
+            readonly name: string;
+            readonly role: components["schemas"]["Role"];
+            /**
+             * @description `disabled`: its tokens are refused.
+             * @enum {string}
+             */
+            readonly status: "active" | "disabled";
+            /** @description Tokens that were not revoked. */
+            readonly token_count: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /** @description Its version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix SA.
+         * @example SA9X2QF4H7NJC0
+         */
+        readonly ServiceAccountId: string;
+        /** @description A Service account as it is saved. */
+        readonly ServiceAccountInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            readonly role: components["schemas"]["Role"];
+        };
+        /** @description A token of a Service account, without its value. */
+        readonly ServiceAccountToken: {
+            /** @description Id of the token. */
+            readonly id: components["schemas"]["PublicId"];
+            /** @description Its name. */
+            readonly name: string;
+            /**
+             * Format: date-time
+             * @description When it ends; null for never.
+             */
+            readonly expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute; null when never.
+             */
+            readonly last_used_at: string | null;
+            /** @description Address it was last used from; null when never. */
+            readonly last_used_address: string | null;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix ST.
+         * @example ST9X2QF4H7NJC0
+         */
+        readonly ServiceAccountTokenId: string;
+        /** @description A new token of a Service account. */
+        readonly ServiceAccountTokenInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description When the token ends, in the future; null or left out for never. */
+            readonly expires_at?: string | null;
+        };
+        /** @description A web session. */
+        readonly Session: {
+            /** @description Who signed in. */
+            readonly user: components["schemas"]["User"];
+            readonly state: components["schemas"]["SessionState"];
+            /** @description Value for the header `X-CSRF-Token`. */
+            readonly csrf_token: string;
+            /**
+             * Format: date-time
+             * @description When it ends, whatever is done.
+             */
+            readonly expires_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends without another request.
+             */
+            readonly idle_expires_at: string;
+            /**
+             * @description How it began: with a password, or through the identity provider.
+             * @enum {string}
+             */
+            readonly method: "local" | "oidc";
+            /** @description What it may do. Empty unless `active`. */
+            readonly permissions: readonly components["schemas"]["Permission"][];
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix SN.
+         * @example SN9X2QF4H7NJC0
+         */
+        readonly SessionId: string;
+        /** @description A session of yours. */
+        readonly SessionInfo: {
+            readonly id: components["schemas"]["SessionId"];
+            /**
+             * @description How it began: with a password, or through the identity provider.
+             * @enum {string}
+             */
+            readonly method: "local" | "oidc";
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute.
+             */
+            readonly last_used_at: string;
+            /** @description Address it was last used from; null when unknown. */
+            readonly address: string | null;
+            /** @description Program it was last used with, first 512 bytes; null when unknown. */
+            readonly user_agent: string | null;
+            /** @description Whether it is the session of this request. */
+            readonly current: boolean;
+        };
+        /**
+         * @description How far the sign-in is.
+         *     - `active`: It may do all that the Role may.
+         *     - `totp_required`: It waits for the second factor.
+         *     - `totp_enrolment_required`: A second factor must be set up first.
+         * @enum {string}
+         */
+        readonly SessionState: "active" | "totp_required" | "totp_enrolment_required";
+        /**
+         * @description The level that the severity label of an Alert is mapped to.
+         *     - `critical`: The highest level.
+         *     - `warning`: The level in between, and that of values without a mapping.
+         *     - `info`: The lowest level.
+         * @enum {string}
+         */
+        readonly SeverityLevel: "critical" | "warning" | "info";
+        /** @description The level of a value. */
+        readonly SeverityMapping: {
+            /**
+             * @description Value of the label, 1 to 200 characters, each once.
+             * @example page
+             */
+            readonly value: string;
+            readonly level: components["schemas"]["SeverityLevel"];
+        };
+        /** @description How a level is shown. */
+        readonly SeverityStyle: {
+            readonly level: components["schemas"]["SeverityLevel"];
+            /** @description Emoji of messages, 1 to 8 characters. */
+            readonly emoji: string;
+            /**
+             * @description Color as `#rrggbb`.
+             * @example #d92d20
+             */
+            readonly color: string;
+        };
+        /** @description Values of the severity label that arrived lately. */
+        readonly SeverityValues: {
+            /** @description At most 500, the most frequent first. */
+            readonly items: readonly {
+                /** @description The value. */
+                readonly value: string;
+                /** @description Alerts with this value. */
+                readonly count: number;
+                /** @description The level it counts as. */
+                readonly level: components["schemas"]["SeverityLevel"];
+                /** @description Whether there is a mapping for it. */
+                readonly mapped: boolean;
+            }[];
+            /** @description Days that were counted. */
+            readonly window_days: number;
+        };
+        /** @description A sign-in with a password. */
+        readonly SignIn: {
+            /** @description Login, in any case. */
+            readonly login: string;
+            /** @description Password. */
+            readonly password: string;
+            /** @description A code of the authenticator, for accounts with a second factor. Left out, the session waits for one. */
+            readonly totp_code?: string;
+            /** @description A recovery code in its place. With both, the code of the authenticator counts. */
+            readonly recovery_code?: string;
+        };
+        /** @description Whether requests are signed. */
+        readonly SigningSecretStatus: {
+            /** @description Whether there is a signing secret. */
+            readonly set: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made; null without one.
+             */
+            readonly updated_at: string | null;
+            /**
+             * Format: date-time
+             * @description Since when a previous secret signs, too; null when none does.
+             */
+            readonly previous_active_since: string | null;
+        };
+        /**
+         * @description What became of a Snapshot.
+         *     - `pending`: It waits to be processed.
+         *     - `processed`: It was processed.
+         *     - `failed`: It could not be read as a Snapshot.
+         * @enum {string}
+         */
+        readonly SnapshotState: "pending" | "processed" | "failed";
+        /** @description When a Snooze ends: exactly one of `until`, `no_end` and `preset`. */
+        readonly SnoozeInput: {
+            /** @description A time in the future, at most a year away. */
+            readonly until?: string | null;
+            /**
+             * @description `true`: without end.
+             * @constant
+             */
+            readonly no_end?: true;
+            /**
+             * @description `tomorrow`: the start of the next workday; `week_start`: the start of the next week.
+             * @enum {string|null}
+             */
+            readonly preset?: "tomorrow" | "week_start" | null;
+            /** @description IANA time zone of the preset. Left out: yours, else that of the Organization. */
+            readonly time_zone?: string | null;
+        };
+        /** @description When each Snooze preset would end now. */
+        readonly SnoozePresets: {
+            /** @description IANA time zone of the presets. */
+            readonly time_zone: string;
+            /** @description When a workday begins, `HH:MM`, from the Organization. */
+            readonly workday_start: string;
+            /** @description The day a week begins with, from the Organization. */
+            readonly week_start: string;
+            /** @description The presets. */
+            readonly items: readonly {
+                /**
+                 * @description `tomorrow`: the start of the next workday; `week_start`: the start of the next week.
+                 * @enum {string}
+                 */
+                readonly preset: "tomorrow" | "week_start";
+                /**
+                 * Format: date-time
+                 * @description When the Snooze would end.
+                 */
+                readonly until: string;
+            }[];
+        };
+        /** @description A body that a sender posted. */
+        readonly StoredSnapshot: {
+            readonly id: components["schemas"]["StoredSnapshotId"];
+            /** @description The Integration that received it. */
+            readonly integration: components["schemas"]["EntityRef"];
+            /**
+             * Format: date-time
+             * @description When it arrived.
+             */
+            readonly received_at: string;
+            /**
+             * Format: date-time
+             * @description When it was processed or found unreadable; null while it waits.
+             */
+            readonly processed_at: string | null;
+            /** @description Size of the body in bytes. */
+            readonly size_bytes: number;
+            /** @description Key of the group at the sender; null until understood. */
+            readonly group_key: string | null;
+            /** @description How many Alerts it lists; null until understood. */
+            readonly alert_count: number | null;
+            /** @description How many Alerts the sender cut off; null until understood. */
+            readonly truncated_alerts: number | null;
+            readonly state: components["schemas"]["SnapshotState"];
+            /** @description Why it could not be processed; null otherwise. */
+            readonly processing_error: string | null;
+        };
+        /** @description A body that a sender posted, with its content. */
+        readonly StoredSnapshotBody: {
+            readonly id: components["schemas"]["StoredSnapshotId"];
+            /** @description The Integration that received it. */
+            readonly integration: components["schemas"]["EntityRef"];
+            /**
+             * Format: date-time
+             * @description When it arrived.
+             */
+            readonly received_at: string;
+            /**
+             * Format: date-time
+             * @description When it was processed or found unreadable; null while it waits.
+             */
+            readonly processed_at: string | null;
+            /** @description Size of the body in bytes. */
+            readonly size_bytes: number;
+            /** @description Key of the group at the sender; null until understood. */
+            readonly group_key: string | null;
+            /** @description How many Alerts it lists; null until understood. */
+            readonly alert_count: number | null;
+            /** @description How many Alerts the sender cut off; null until understood. */
+            readonly truncated_alerts: number | null;
+            readonly state: components["schemas"]["SnapshotState"];
+            /** @description Why it could not be processed; null otherwise. */
+            readonly processing_error: string | null;
+            /** @description The body exactly as it was sent: text where it is UTF-8, else base64. */
+            readonly body: string;
+            /** @description The `Content-Type` it was sent with; null without one. */
+            readonly content_type: string | null;
+            /**
+             * @description Whether `body` is the text itself or base64 of the bytes.
+             * @enum {string}
+             */
+            readonly body_encoding: "utf8" | "base64";
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix SS.
+         * @example SS9X2QF4H7NJC0
+         */
+        readonly StoredSnapshotId: string;
+        /** @description A Route that may be created. */
+        readonly SuggestedRoute: {
+            /** @description Its name. */
+            readonly name: string;
+            /** @description Free text. */
+            readonly description: string;
+            /** @description All of them must match an Alert. */
+            readonly matchers: readonly components["schemas"]["Matcher"][];
+            /** @description Whether all its Alert Groups are Urgent. */
+            readonly urgent: boolean;
+            /** @description Names of the labels by whose values Alerts are split into Alert Groups. */
+            readonly group_key: readonly string[];
+            /** @description Destinations that its Alert Groups are sent to. */
+            readonly destination_ids: readonly components["schemas"]["DestinationId"][];
+            readonly policy: components["schemas"]["RoutePolicy"];
+        };
+        /** @description Something that people should know now. */
+        readonly SystemNotice: {
+            /**
+             * @description `recovering_after_downtime`: data may be incomplete; `no_replica_leading`: scheduled work stands still.
+             * @enum {string}
+             */
+            readonly kind: "recovering_after_downtime" | "no_replica_leading";
+            /**
+             * @description Who sees it.
+             * @enum {string}
+             */
+            readonly audience: "all" | "admins";
+            /**
+             * Format: date-time
+             * @description Since when. With `no_replica_leading`: the last sign of life of the Leader.
+             */
+            readonly since: string;
+            /**
+             * Format: date-time
+             * @description Until when; null when that is open.
+             */
+            readonly until: string | null;
+        };
+        /** @description The state of the service at one moment. */
+        readonly SystemStatus: {
+            /** @description Version of the build that answers. */
+            readonly version: string;
+            /** @description Commit of the build that answers. */
+            readonly commit: string;
+            /** @description Replicas that gave a sign of life within 2 minutes, the Leader first. */
+            readonly replicas: readonly {
+                /** @description Id of the replica. */
+                readonly id: string;
+                /** @description Whether it is the Leader. */
+                readonly leader: boolean;
+                /** @description Ids of the master keys it holds. */
+                readonly key_ids: readonly string[];
+                /**
+                 * Format: date-time
+                 * @description Its last sign of life.
+                 */
+                readonly refreshed_at: string;
+            }[];
+            /** @description How replicas work together. */
+            readonly coordination: {
+                /**
+                 * @description `single`: one process without Redis; `redis`: replicas meet in Redis.
+                 * @enum {string}
+                 */
+                readonly mode: "single" | "redis";
+                /** @description Whether the replica that answers reaches Redis; null without Redis. */
+                readonly redis_up: boolean | null;
+                /**
+                 * Format: date-time
+                 * @description When all of this was read.
+                 */
+                readonly read_at: string;
+                /** @description The same replicas. */
+                readonly replicas: readonly {
+                    /** @description Id of the replica. */
+                    readonly id: string;
+                    /** @description Its version. */
+                    readonly version: string;
+                    /**
+                     * Format: date-time
+                     * @description When it started.
+                     */
+                    readonly started_at: string;
+                    /** @description Shards it owns. */
+                    readonly shards: number;
+                }[];
+                /** @description The shards that actors are spread over. */
+                readonly shards: {
+                    /** @description All of them. */
+                    readonly total: number;
+                    /** @description Those that none of the replicas owns. */
+                    readonly without_owner: number;
+                    /** @description Those with a new owner within the last hour. */
+                    readonly taken_last_hour: number;
+                };
+                /** @description What waits. */
+                readonly queues: {
+                    /** @description Snapshots that wait to be processed. */
+                    readonly snapshots: components["schemas"]["QueueStatus"];
+                    /** @description Messages between replicas. */
+                    readonly inbox: components["schemas"]["QueueStatus"];
+                };
+            };
+            /** @description The last downtime. */
+            readonly recovery: {
+                /** @description Whether data may still be incomplete because of it. */
+                readonly active: boolean;
+                /**
+                 * Format: date-time
+                 * @description When it began; null when there never was one.
+                 */
+                readonly period_from: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it ended; null when there never was one.
+                 */
+                readonly period_to: string | null;
+                /**
+                 * Format: date-time
+                 * @description Until when data may be incomplete; null when there never was one.
+                 */
+                readonly until: string | null;
+            };
+            /** @description Destinations for which deliveries wait, the longest queue first. */
+            readonly delivery_queues: readonly {
+                /** @description The Destination. */
+                readonly destination: components["schemas"]["EntityRef"];
+                /** @description How many wait. */
+                readonly queued: number;
+            }[];
+            /** @description Broken Destinations, the oldest first. */
+            readonly broken_destinations: readonly {
+                /** @description The Destination. */
+                readonly destination: components["schemas"]["EntityRef"];
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 */
+                readonly since: string;
+                /** @description Why, masked. */
+                readonly reason: string;
+            }[];
+            /** @description Destinations where every delivery fails and that are not Broken. */
+            readonly failing_destinations: readonly {
+                /** @description The Destination. */
+                readonly destination: components["schemas"]["EntityRef"];
+                /**
+                 * Format: date-time
+                 * @description Since when every delivery has failed.
+                 */
+                readonly since: string;
+                /** @description What the last one failed with, masked. */
+                readonly error: string;
+                /** @description How many deliveries wait. */
+                readonly waiting: number;
+            }[];
+            /** @description Integrations that need attention. */
+            readonly integrations_attention: readonly {
+                /** @description The Integration. */
+                readonly integration: components["schemas"]["EntityRef"];
+                /**
+                 * @description What is wrong, as in its warnings.
+                 * @enum {string}
+                 */
+                readonly issue: "heartbeat_lost" | "snapshot_truncated";
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 */
+                readonly since: string;
+            }[];
+            /** @description Templates that fail. */
+            readonly template_errors: readonly {
+                /**
+                 * @description Whether it is of a Route or of a Destination.
+                 * @enum {string}
+                 */
+                readonly subject_kind: "route" | "destination";
+                /** @description The Route or Destination. */
+                readonly subject: components["schemas"]["EntityRef"];
+                /**
+                 * @description Which template.
+                 * @enum {string}
+                 */
+                readonly template: "root_message" | "line" | "ack_timeout_notice" | "webhook_request";
+                /**
+                 * Format: date-time
+                 * @description Since when it fails.
+                 */
+                readonly since: string;
+                /** @description What is wrong. */
+                readonly error: string;
+            }[];
+            /** @description Routes in a Storm, the oldest first. */
+            readonly active_storms: readonly {
+                /** @description The Route. */
+                readonly route: components["schemas"]["EntityRef"];
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 */
+                readonly since: string;
+                /** @description How many Alert Groups began since then. */
+                readonly alert_group_count: number;
+            }[];
+            /** @description The signal to a watcher elsewhere. */
+            readonly outgoing_heartbeat: {
+                /** @description Whether one is sent. */
+                readonly configured: boolean;
+                /**
+                 * Format: date-time
+                 * @description When it was last tried; null before the first attempt.
+                 */
+                readonly last_attempt_at: string | null;
+                /** @description Whether that succeeded; null before the first attempt. */
+                readonly last_ok: boolean | null;
+                /** @description What went wrong; null when nothing did. */
+                readonly last_error: string | null;
+            };
+        };
+        /**
+         * @description What a template is for.
+         *     - `root_message`: The message of an Alert Group.
+         *     - `line`: The line of an Alert in a message.
+         *     - `ack_timeout_notice`: What is said when nobody acknowledges in time.
+         *     - `link_rule`: The address of a Link rule.
+         *     - `webhook_request`: A request of a webhook in template mode.
+         * @enum {string}
+         */
+        readonly TemplateKind: "root_message" | "line" | "ack_timeout_notice" | "link_rule" | "webhook_request";
+        /** @description What a template gives. */
+        readonly TemplatePreview: {
+            /** @description Whether it renders. */
+            readonly valid: boolean;
+            /** @description What it gives, cut at 50,000 characters; null when it does not render. */
+            readonly output: string | null;
+            /** @description Whether the output was cut or shortened to fit. */
+            readonly truncated: boolean;
+            /**
+             * @description Format of the output; null for a Link rule or a webhook request.
+             * @enum {string|null}
+             */
+            readonly format: "markdown" | "html" | "commonmark" | null;
+            /** @description The built-in template when `template` was empty; null otherwise. */
+            readonly source: string | null;
+            /**
+             * @description What it was rendered on; null when nothing was.
+             * @enum {string|null}
+             */
+            readonly sample: "stored_snapshot" | "alert_group" | "example" | null;
+            /** @description The mistakes found; empty when it renders. */
+            readonly errors: readonly {
+                /**
+                 * @description Always the template.
+                 * @constant
+                 */
+                readonly pointer: "/template";
+                /** @description What is wrong: `template_syntax` or `unknown_function`. */
+                readonly code: string;
+                /** @description What is wrong, as a sentence. */
+                readonly detail: string;
+                /** @description Line, from 1. */
+                readonly line?: number;
+                /** @description Column, from 1. */
+                readonly column?: number;
+            }[];
+        };
+        /** @description A template to render. At most one of `stored_snapshot_id` and `alert_group_id` is given. */
+        readonly TemplatePreviewInput: {
+            readonly kind: components["schemas"]["TemplateKind"];
+            /** @description The template. Empty for the built-in one. */
+            readonly template: string;
+            /**
+             * @description Format of the messenger; null or left out for `markdown`.
+             * @enum {string|null}
+             */
+            readonly format?: "markdown" | "html" | "commonmark" | null;
+            /** @description Id of the Route it is for; null or left out for the Default route. */
+            readonly route_id?: components["schemas"]["PublicId"] | null;
+            /** @description Id of a Stored Snapshot to render it on. */
+            readonly stored_snapshot_id?: components["schemas"]["PublicId"] | null;
+            /** @description Id of an Alert Group to render it on. */
+            readonly alert_group_id?: components["schemas"]["PublicId"] | null;
+            /** @description Language of the texts; null or left out for that of the Route. */
+            readonly language?: components["schemas"]["Language"] | null;
+            /** @description Characters of a message at most; null or left out for no limit. */
+            readonly length_limit?: number | null;
+        };
+        /** @description Something that happened to an Alert Group. `kind` says which of the optional fields are there. */
+        readonly TimelineEntry: {
+            /** @description Id of the entry; `NE` for a Note, `DE` for a delivery event, else `TE`. */
+            readonly id: components["schemas"]["PublicId"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly at: string;
+            /** @description What it is about. */
+            readonly kind: components["schemas"]["TimelineKind"];
+            /** @description Who did it. */
+            readonly actor: {
+                /**
+                 * @description A person, a Service account, or the service itself.
+                 * @enum {string}
+                 */
+                readonly kind: "user" | "service_account" | "system";
+                /** @description Id of the person or the Service account. Absent for the service. */
+                readonly id?: components["schemas"]["PublicId"];
+                /** @description Name of the person or the Service account. Absent for the service. */
+                readonly name?: string;
+                /** @description Login of a person. */
+                readonly login?: string | null;
+                /** @description Name of the API token that was used; null without one. */
+                readonly token_name?: string | null;
+                /** @description How it was done. Absent for the service. */
+                readonly transport?: components["schemas"]["Transport"];
+                /** @description Why the service did it. Absent for people. */
+                readonly reason?: string;
+            };
+            /** @description Name of the lifecycle event, as webhooks carry it. */
+            readonly event?: string;
+            /**
+             * @description Whether the event rings (`loud`) or only edits messages (`quiet`).
+             * @enum {string}
+             */
+            readonly loudness?: "loud" | "quiet";
+            /** @description Whom the event mentions. */
+            readonly mentions?: readonly string[];
+            /** @description Place of the event among those of the Alert Group, from 0. */
+            readonly sequence?: number;
+            /** @description Status before; null for the first entry. */
+            readonly from_status?: components["schemas"]["GroupStatus"] | null;
+            /** @description Status after. */
+            readonly to_status?: components["schemas"]["GroupStatus"];
+            /** @description Why, as a word; null without a reason. */
+            readonly reason?: string | null;
+            /** @description Why, as a sentence in English; null without a reason. */
+            readonly reason_text?: string | null;
+            /** @description The Owner after; null without one. */
+            readonly owner?: components["schemas"]["UserRef"] | null;
+            /** @description The Owner before; null without one. */
+            readonly previous_owner?: components["schemas"]["UserRef"] | null;
+            /**
+             * Format: date-time
+             * @description When the Snooze ends; null without an end.
+             */
+            readonly snooze_until?: string | null;
+            /** @description Fingerprints of the Alerts concerned. */
+            readonly fingerprints?: readonly string[];
+            /** @description Names of labels for which senders disagree. */
+            readonly label_conflicts?: readonly string[];
+            /** @description The label whose value replaced another Alert; null without one. */
+            readonly replaced_label?: string | null;
+            /** @description Level before; null when it did not change. */
+            readonly from_severity_level?: components["schemas"]["SeverityLevel"] | null;
+            /** @description Level after; null when it did not change. */
+            readonly to_severity_level?: components["schemas"]["SeverityLevel"] | null;
+            /** @description The Note, with the kind `notes`. */
+            readonly note?: components["schemas"]["Note"];
+            /** @description Which notice in a row it was, from 1; null for others. */
+            readonly notice_number?: number | null;
+            /** @description How many notices were due in a downtime and left out; null without any. */
+            readonly missed_count?: number | null;
+            /** @description What happened to the delivery, with the kind `delivery`. */
+            readonly delivery_event?: string;
+            /** @description The Destination concerned, with the kind `delivery`. */
+            readonly destination?: components["schemas"]["EntityRef"];
+            /** @description What the messenger or the receiver answered, masked; null without an error. */
+            readonly error?: string | null;
+            /** @description What the service did, with the kind `system`. */
+            readonly system_event?: string;
+            /**
+             * Format: date-time
+             * @description Begin of the period concerned; null without one.
+             */
+            readonly period_from?: string | null;
+            /**
+             * Format: date-time
+             * @description End of the period concerned; null without one.
+             */
+            readonly period_to?: string | null;
+            /** @description More about it, in English; null without any. */
+            readonly detail?: string | null;
+        };
+        /**
+         * @description What a Timeline entry is about.
+         *     - `status`: The status or the Owner changed.
+         *     - `alerts`: Alerts joined, changed or ended.
+         *     - `notes`: Somebody wrote a Note.
+         *     - `timers`: A notice or a Reminder was due.
+         *     - `delivery`: A message or a webhook was delivered, failed or changed.
+         *     - `system`: The service did something by itself.
+         * @enum {string}
+         */
+        readonly TimelineKind: "status" | "alerts" | "notes" | "timers" | "delivery" | "system";
+        /** @description A code of the authenticator. */
+        readonly TotpCode: {
+            /** @description Six digits. */
+            readonly code: string;
+        };
+        /** @description What an authenticator needs. In this answer only. */
+        readonly TotpEnrolment: {
+            /** @description The secret in base32. */
+            readonly secret: string;
+            /**
+             * Format: uri
+             * @description The same as an `otpauth:` URI, for a QR code.
+             */
+            readonly otpauth_uri: string;
+        };
+        /** @description A proof that it is you: at least one of the three. */
+        readonly TotpRemoval: {
+            /** @description Your password. */
+            readonly password?: string;
+            /** @description A code of the authenticator. */
+            readonly totp_code?: string;
+            /** @description A recovery code. Case, dashes and spaces do not matter. */
+            readonly recovery_code?: string;
+        };
+        /** @description Your second factor. */
+        readonly TotpStatus: {
+            /** @description Whether sign-in asks for a code. */
+            readonly enrolled: boolean;
+            /**
+             * Format: date-time
+             * @description Since when; null without a second factor.
+             */
+            readonly enrolled_at: string | null;
+            /** @description Whether an enrolment waits for its first code. */
+            readonly enrolment_pending: boolean;
+            /** @description Recovery codes that were not used yet. */
+            readonly recovery_codes_remaining: number;
+        };
+        /**
+         * @description The way in which something was done.
+         *     - `ui`: A web session.
+         *     - `api`: An API token.
+         *     - `cli`: An API token with `X-Tocsin-Client: cli`, or a command of the operator.
+         *     - `chat_server`: A button or text in a chat server.
+         *     - `channel_bot`: A button or text in a channel.
+         *     - `bridge`: A button or text behind a bridge.
+         *     - `system`: The service itself.
+         * @enum {string}
+         */
+        readonly Transport: "ui" | "api" | "cli" | "chat_server" | "channel_bot" | "bridge" | "system";
+        /** @description An HTTP request, with secrets masked. */
+        readonly TrialRequest: {
+            /** @description HTTP method. */
+            readonly method: string;
+            /** @description Address. */
+            readonly url: string;
+            /** @description Headers in order. */
+            readonly headers: readonly {
+                /** @description Name of the header. */
+                readonly name: string;
+                /** @description Value of the header, masked. */
+                readonly value: string;
+            }[];
+            /** @description Body, masked; null without one. */
+            readonly body: string | null;
+        };
+        /** @description A person who can sign in, or could. */
+        readonly User: {
+            readonly id: components["schemas"]["UserId"];
+            /** @description Name; `deleted-user-<id>` once deleted. */
+            readonly name: string;
+            /** @description Login; `deleted-user-<id>` once deleted. */
+            readonly login: string;
+            /** @description Email address; null without one. */
+            readonly email: string | null;
+            readonly role: components["schemas"]["Role"];
+            /** @description Whether the identity provider decides the Role. */
+            readonly role_locked: boolean;
+            /**
+             * @description Where the account comes from: created here, through the identity provider, or at the first start.
+             * @enum {string}
+             */
+            readonly source: "local" | "oidc" | "bootstrap";
+            /** @description Whether the identity provider can be asked about the user while away. */
+            readonly oidc_offline_access: boolean;
+            /**
+             * @description How the user signs in: with a password, or through the identity provider.
+             * @enum {string}
+             */
+            readonly sign_in_method: "local" | "oidc";
+            /**
+             * @description `disabled`: may not sign in; `deleted`: gone for good.
+             * @enum {string}
+             */
+            readonly status: "active" | "disabled" | "deleted";
+            /** @description Whether there is a second factor. */
+            readonly totp_enabled: boolean;
+            /** @description IANA time zone; null for that of the Organization. */
+            readonly time_zone: string | null;
+            /** @description Language of the UI; null for that of the browser. */
+            readonly language: components["schemas"]["Language"] | null;
+            /**
+             * Format: date-time
+             * @description When the user last signed in; null when never.
+             */
+            readonly last_sign_in_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the account was created.
+             */
+            readonly created_at: string;
+            /** @description Its version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /**
+         * Format: public-id
+         * @description A PublicId with the prefix SR.
+         * @example SR9X2QF4H7NJC0
+         */
+        readonly UserId: string;
+        /** @description A user as it is saved. */
+        readonly UserInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Email address, up to 254 characters; null, empty or left out for none. */
+            readonly email?: string | null;
+            readonly role: components["schemas"]["Role"];
+        };
+        /** @description A user. */
+        readonly UserRef: {
+            readonly id: components["schemas"]["UserId"];
+            /** @description Name now; `deleted-user-<id>` once deleted. */
+            readonly name: string;
+            /** @description Login; `deleted-user-<id>` once deleted. */
+            readonly login: string;
+            /** @description Whether the user was deleted. */
+            readonly deactivated: boolean;
+        };
+        /** @description A user and a link that sets a password. */
+        readonly UserWithSetupLink: {
+            /** @description The user. */
+            readonly user: components["schemas"]["User"];
+            /** @description The link. Tocsin sends no email: hand it over. */
+            readonly password_setup_link: components["schemas"]["PasswordSetupLink"];
+        };
+        /**
+         * @description How a request went out.
+         *     - `direct`: Without a proxy.
+         *     - `proxy`: Through the proxy.
+         * @enum {string}
+         */
+        readonly Via: "direct" | "proxy";
+        /** @description Who did it. */
+        readonly WebhookActor: {
+            /**
+             * @description A person, a Service account, or the service itself.
+             * @constant
+             */
+            readonly kind: "user";
+            /** @description Id of the person or Service account. */
+            readonly id: components["schemas"]["PublicId"];
+            /** @description Its name. */
+            readonly name: string;
+            /** @description Login of the person. */
+            readonly login: string;
+            /** @description Name of the API token that was used. */
+            readonly token_name?: string;
+            /**
+             * @description How it was done.
+             * @enum {string}
+             */
+            readonly transport: "ui" | "api" | "cli" | "chat_server" | "channel_bot" | "bridge";
+        } | {
+            /**
+             * @description A person, a Service account, or the service itself.
+             * @constant
+             */
+            readonly kind: "service_account";
+            /** @description Id of the person or Service account. */
+            readonly id: components["schemas"]["PublicId"];
+            /** @description Its name. */
+            readonly name: string;
+            /** @description Name of the API token that was used. */
+            readonly token_name: string;
+            /**
+             * @description How it was done.
+             * @enum {string}
+             */
+            readonly transport: "ui" | "api" | "cli" | "chat_server" | "channel_bot" | "bridge";
+        } | {
+            /**
+             * @description A person, a Service account, or the service itself.
+             * @constant
+             */
+            readonly kind: "system";
+            /** @description Why the service did it. */
+            readonly reason: string;
+        };
+        /** @description An Alert of the Alert Group. */
+        readonly WebhookAlert: {
+            /** @description Identity of the Alert: a hash of its labels. */
+            readonly fingerprint: string;
+            /**
+             * @description Whether it fires.
+             * @enum {string}
+             */
+            readonly status: "firing" | "resolved";
+            /** @description Its labels. */
+            readonly labels: components["schemas"]["Labels"];
+            /** @description Its annotations. */
+            readonly annotations: components["schemas"]["Labels"];
+            /**
+             * Format: date-time
+             * @description When it began to fire.
+             */
+            readonly starts_at: string;
+            /**
+             * Format: date-time
+             * @description When it ended; null while it fires.
+             */
+            readonly resolved_at: string | null;
+            /** @description Why it ended; null while it fires. */
+            readonly resolve_reason: components["schemas"]["ResolveReason"] | null;
+            /**
+             * Format: uri
+             * @description The page of the rule that made it; null without one.
+             */
+            readonly generator_url: string | null;
+        };
+        /** @description The Alert Group after the event. */
+        readonly WebhookAlertGroup: {
+            /** @description The number that people know it by, `#N`. */
+            readonly number: number;
+            readonly id: components["schemas"]["AlertGroupId"];
+            /** @description A line that names it. */
+            readonly title: string;
+            /** @description The summary that all its Alerts share; null without one. */
+            readonly summary: string | null;
+            /** @description Its status. */
+            readonly status: components["schemas"]["GroupStatus"];
+            /** @description Who acknowledged it. Absent without an Owner. */
+            readonly owner?: {
+                /** @description Id of the person or Service account. */
+                readonly id: components["schemas"]["PublicId"];
+                /** @description Its name. */
+                readonly name: string;
+                /** @description Login of the Owner. */
+                readonly login: string;
+            };
+            /** @description The Route it belongs to. */
+            readonly route: components["schemas"]["EntityRef"];
+            /** @description Whether it is Urgent. */
+            readonly urgent: boolean;
+            /** @description Its severity level. */
+            readonly severity_level: components["schemas"]["SeverityLevel"];
+            /**
+             * Format: date-time
+             * @description When its first Alert began to fire.
+             */
+            readonly started_at: string;
+            /**
+             * Format: date-time
+             * @description When it was resolved; null while open.
+             */
+            readonly resolved_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the Snooze ends; null without an end, and unless snoozed.
+             */
+            readonly snooze_until: string | null;
+            /** @description How often it was opened again. */
+            readonly reopen_count: number;
+            /**
+             * Format: uri
+             * @description Its page in the UI.
+             */
+            readonly url: string;
+        };
+        /** @description A receiver of HTTP requests. */
+        readonly WebhookDestination: {
+            /**
+             * @description HTTP requests.
+             * @constant
+             */
+            readonly type: "webhook";
+            readonly id: components["schemas"]["DestinationId"];
+            /** @description Its name, unique. */
+            readonly name: string;
+            /** @description Whom messages mention. */
+            readonly mentions: components["schemas"]["Mentions"];
+            /** @description Most calls in a time. */
+            readonly limiter: components["schemas"]["Limiter"];
+            /** @description Whether it takes what is sent. */
+            readonly health: components["schemas"]["DestinationHealth"];
+            /** @description Since when every delivery has failed; null while they succeed. */
+            readonly failing: components["schemas"]["DestinationFailing"] | null;
+            /** @description How many deliveries wait. */
+            readonly waiting: number;
+            /** @description The Routes that send to it. A Route says so, in `destination_ids`. */
+            readonly routes: readonly components["schemas"]["EntityRef"][];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            /** @description Its version, as in the header `ETag`. */
+            readonly etag: string;
+            /**
+             * @description `events`: one signed request for each lifecycle event; `template`: requests as you write them.
+             * @enum {string}
+             */
+            readonly mode: "events" | "template";
+            /** @description Settings of events mode; null when never set. */
+            readonly events: components["schemas"]["WebhookEvents"] | null;
+            /** @description Settings of template mode; null when never set. */
+            readonly template: components["schemas"]["WebhookTemplate"] | null;
+            /** @description The proxy to the receiver. */
+            readonly proxy: components["schemas"]["ProxyConfig"];
+            /** @description Whether requests are signed. */
+            readonly signing_secret_status: components["schemas"]["SigningSecretStatus"];
+            /** @description The request that fails; null while none does. */
+            readonly template_error: {
+                /**
+                 * @description The templates of a webhook.
+                 * @constant
+                 */
+                readonly template: "webhook_request";
+                /** @description Which request. */
+                readonly request: string;
+                /**
+                 * Format: date-time
+                 * @description Since when it fails.
+                 */
+                readonly since: string;
+                /** @description What is wrong. */
+                readonly error: string;
+                /**
+                 * @description Nothing is sent in its place.
+                 * @constant
+                 */
+                readonly fallback: "not_sent";
+            } | null;
+            /** @description What is not as it should be. */
+            readonly warnings: readonly {
+                /**
+                 * @description `previous_signing_secret_active`: retire it once receivers know the new one; `literal_credential`: a template holds what looks like a credential, which belongs into a Secret.
+                 * @enum {string}
+                 */
+                readonly kind: "previous_signing_secret_active" | "literal_credential";
+                /** @description Where, as a JSON pointer; null when it is about no field. */
+                readonly field: string | null;
+                /** @description Line in a template; null otherwise. */
+                readonly line: number | null;
+                /**
+                 * Format: date-time
+                 * @description Since when, where that is known; null otherwise.
+                 */
+                readonly since: string | null;
+            }[];
+        };
+        /** @description A webhook as it is saved. */
+        readonly WebhookDestinationInput: {
+            /**
+             * @description HTTP requests.
+             * @constant
+             */
+            readonly type: "webhook";
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Whom messages mention. Left out it stays, null mentions nobody. */
+            readonly mentions?: components["schemas"]["MentionsInput"] | null;
+            /** @description Most calls in a time. Left out it stays, null goes back to 5 a second. */
+            readonly limiter?: {
+                /** @description Calls, 1 to 1,000. */
+                readonly limit: number;
+                /** @description Seconds, 1 to 3,600. */
+                readonly per_seconds: number;
+            } | null;
+            /**
+             * @description `events`: one signed request for each lifecycle event; `template`: requests as you write them.
+             * @enum {string}
+             */
+            readonly mode: "events" | "template";
+            /** @description Needed in events mode. Left out it stays. */
+            readonly events?: components["schemas"]["WebhookEvents"] | null;
+            /** @description Needed in template mode. Left out it stays. */
+            readonly template?: components["schemas"]["WebhookTemplateInput"] | null;
+            /** @description The proxy to the receiver. Left out it stays. */
+            readonly proxy?: components["schemas"]["ProxyConfigInput"] | null;
+        };
+        /** @description A lifecycle event of an Alert Group. */
+        readonly WebhookEvent: {
+            /**
+             * @description Version of the format. Fields and events may be added within it.
+             * @constant
+             */
+            readonly version: 1;
+            /** @description Name of the event, or `test`. Ignore names you do not know. */
+            readonly event: string;
+            /** @description Whether people should be called: the event rings, it is not only news. */
+            readonly notify: boolean;
+            /** @description Whom to mention. */
+            readonly mentions: readonly components["schemas"]["WebhookMention"][];
+            /** @description Place of the event among those of the Alert Group. A higher one is newer. */
+            readonly sequence: number;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly occurred_at: string;
+            /** @description Who did it. */
+            readonly actor: components["schemas"]["WebhookActor"];
+            /** @description The Alert Group after the event. */
+            readonly alert_group: components["schemas"]["WebhookAlertGroup"];
+            /** @description The Alerts of the Alert Group. */
+            readonly alerts: readonly components["schemas"]["WebhookAlert"][];
+            /**
+             * @description `true` on a test. Absent otherwise.
+             * @constant
+             */
+            readonly test?: true;
+        };
+        /** @description Where a webhook in events mode sends to. */
+        readonly WebhookEvents: {
+            /** @description Address, http or https. */
+            readonly url: string;
+            /** @description Headers that are sent besides those of the service. */
+            readonly headers: readonly {
+                /** @description Name of the header. */
+                readonly name: string;
+                /** @description Value of the header. */
+                readonly value: string;
+            }[];
+        };
+        /** @description Somebody to mention. */
+        readonly WebhookMention: {
+            /**
+             * @description Whether it is everybody, a group of the messenger, or a user.
+             * @constant
+             */
+            readonly type: "everyone";
+        } | {
+            /**
+             * @description Whether it is everybody, a group of the messenger, or a user.
+             * @constant
+             */
+            readonly type: "group";
+            /** @description Name of the group or the user. */
+            readonly name: string;
+        } | {
+            /**
+             * @description Whether it is everybody, a group of the messenger, or a user.
+             * @constant
+             */
+            readonly type: "user";
+            /** @description Id of the person or Service account. */
+            readonly id: components["schemas"]["PublicId"];
+            /** @description Its name. */
+            readonly name: string;
+            /** @description Login of the user. */
+            readonly login: string;
+        };
+        /** @description A request as a template. */
+        readonly WebhookRequest: {
+            /** @description The template: a request line, headers, an empty line and a body. */
+            readonly request: string;
+        };
+        /** @description A request as a template. */
+        readonly WebhookRequestInput: {
+            /** @description The template: a request line, headers, an empty line and a body. */
+            readonly request: string;
+            /** @description Values to take from the answer. With `create` and `open_thread` only. */
+            readonly extract?: components["schemas"]["ExtractionRules"] | null;
+        };
+        /** @description The requests of a webhook in template mode. */
+        readonly WebhookTemplate: {
+            /** @description Sent when an Alert Group is first delivered. */
+            readonly create: components["schemas"]["ExtractingWebhookRequest"];
+            /** @description Sent when the Alert Group changed. */
+            readonly update: components["schemas"]["WebhookRequest"];
+            /** @description Sent before the first reply; null for none. */
+            readonly open_thread: components["schemas"]["ExtractingWebhookRequest"] | null;
+            /** @description Sent for what must ring after the first message; null for none. */
+            readonly reply_in_thread: components["schemas"]["WebhookRequest"] | null;
+        };
+        /** @description The requests of a webhook in template mode, as they are saved. A role that is left out stays, null clears it where it may be absent. */
+        readonly WebhookTemplateInput: {
+            /** @description Sent when an Alert Group is first delivered. Needed. */
+            readonly create?: components["schemas"]["WebhookRequestInput"] | null;
+            /** @description Sent when the Alert Group changed. Needed. */
+            readonly update?: components["schemas"]["WebhookRequestInput"] | null;
+            /** @description Sent before the first reply; null for none. */
+            readonly open_thread?: components["schemas"]["WebhookRequestInput"] | null;
+            /** @description Sent for what must ring after the first message; null for none. */
+            readonly reply_in_thread?: components["schemas"]["WebhookRequestInput"] | null;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

@@ -1,0 +1,127 @@
+import { expect, it } from 'vitest';
+import { createCatchUp } from './catch-up.ts';
+import { createVirtualTime } from './live.fixture.ts';
+import { createLiveness } from './liveness.ts';
+
+/** A tab whose first stream is open. Each round of reads waits for `answer`. */
+function setUp() {
+  const time = createVirtualTime();
+  const start = time.now();
+  const liveness = createLiveness();
+  const state = { session: 'S1' as string | null, rounds: [] as (string | null)[] };
+  const open: ((answered: boolean) => void)[] = [];
+  const catchUp = createCatchUp({
+    liveness,
+    timers: time.timers,
+    now: time.now,
+    random: () => 0.5,
+    session: () => state.session,
+    readAll: () => {
+      state.rounds.push(state.session);
+      return new Promise((resolve) => open.push(resolve));
+    },
+    done: () => undefined,
+  });
+  const stream = (id: string) => catchUp.streamCame({ id, openedAt: time.now() }, time.now());
+  catchUp.started();
+  stream('first');
+  return {
+    ...{ time, state, catchUp, stream },
+    /** Seconds after the start since when what is shown is old; null while it is not. */
+    since() {
+      const { staleSince } = liveness.getSnapshot().context;
+      return staleSince === null ? null : (staleSince - start) / 1_000;
+    },
+    async answer(answered: boolean) {
+      open.shift()?.(answered);
+      await time.settle();
+    },
+  };
+}
+
+it('a short interruption whose reads were answered does not show', async () => {
+  const { time, catchUp, stream, state, answer, since } = setUp();
+  await time.pass(5);
+  catchUp.lost();
+  await time.pass(4);
+  stream('second');
+  await time.pass(2);
+  await answer(true);
+  catchUp.bytesCame(time.now());
+  await time.pass(2);
+  expect([state.rounds, since()]).toEqual([['S1'], null]);
+});
+
+it('reads that were not answered after a short interruption make it old from the last byte on, and are repeated', async () => {
+  const { time, catchUp, stream, state, answer, since } = setUp();
+  await time.pass(5);
+  catchUp.bytesCame(time.now());
+  await time.pass(3);
+  catchUp.lost();
+  await time.pass(4);
+  stream('second');
+  await time.pass(2);
+  await answer(false);
+  expect(since()).toBe(5);
+  catchUp.bytesCame(time.now());
+  await time.pass(1);
+  await answer(false);
+  expect(since()).toBe(5);
+  catchUp.bytesCame(time.now());
+  await time.pass(1);
+  await answer(true);
+  expect([state.rounds.length, since()]).toEqual([3, null]);
+});
+
+it('so do reads after a stream whose loss was never announced', async () => {
+  const { time, stream, answer, since } = setUp();
+  await time.pass(5);
+  stream('second');
+  await time.pass(2);
+  await answer(false);
+  expect(since()).toBe(0);
+});
+
+it('what a later interruption missed is counted from the last byte before that one', async () => {
+  const { time, catchUp, stream, answer, since } = setUp();
+  for (const [id, answered] of [
+    ['second', true],
+    ['third', false],
+  ] as const) {
+    await time.pass(8);
+    catchUp.bytesCame(time.now());
+    catchUp.lost();
+    await time.pass(1);
+    stream(id);
+    await time.pass(1);
+    await answer(answered);
+  }
+  expect(since()).toBe(18);
+});
+
+it.each([
+  ['another session takes its place', false],
+  ['it ends and another one begins', true],
+])('what is due for the next session is read when, during a read, %s', async (_, ends) => {
+  const { time, catchUp, stream, state, answer, since } = setUp();
+  await time.pass(5);
+  stream('second');
+  await time.pass(2);
+  state.session = 'S2';
+  if (ends) catchUp.started();
+  await time.pass(1);
+  stream('of the next session');
+  await answer(false);
+  await time.pass(2);
+  expect(state.rounds).toEqual(['S1', 'S2']);
+  await answer(true);
+  expect(since()).toBe(null);
+});
+
+it('nothing is read once the session is over', async () => {
+  const { time, stream, state } = setUp();
+  stream('second');
+  state.session = null;
+  await time.pass(5);
+  expect(state.rounds).toEqual([]);
+});

@@ -1,0 +1,89 @@
+/**
+ * Reads everything shown again after the live stream was interrupted, and says when that made it live (ui §1.4, §1.6).
+ * What is shown counts as old from when a read was not answered until all of it was.
+ */
+import type { Timers } from '../api/client.ts';
+import { type Liveness, msUntilOld } from './liveness.ts';
+
+/** Many browsers do not read at once after an interruption. */
+const SPREAD_MS = 2_000;
+
+export interface CatchUpDeps {
+  readonly liveness: Liveness;
+  readonly timers: Timers;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Key of the session that things are read for; null while there is none. */
+  readonly session: () => string | null;
+  /** Reads everything shown. @returns whether all of it was answered */
+  readonly readAll: () => Promise<boolean>;
+  /** Called after everything was read for a session that is still the same. */
+  readonly done: () => void;
+}
+
+export interface CatchUp {
+  /** The tab begins to show something. The first stream after this is its first. */
+  started(): void;
+  /** There is no stream. */
+  lost(): void;
+  /** There is this stream; its last byte came at `byteAt`. */
+  streamCame(stream: { readonly id: string; readonly openedAt: number }, byteAt: number): void;
+  /** A byte came at `at`: reads again what a read before did not bring. */
+  bytesCame(at: number): void;
+}
+
+export function createCatchUp(deps: CatchUpDeps): CatchUp {
+  const { liveness, timers, now } = deps;
+  const context = () => liveness.getSnapshot().context;
+  let startedAt = 0;
+  let streamId: string | null = null;
+  let isReading = false;
+  let isDue = false;
+
+  function bytesCame(at: number): void {
+    liveness.trigger.bytes({ at });
+    const isBack = context().staleSince !== null && msUntilOld(context(), now()) > 0;
+    if (isBack && !isReading) void readAgain(0);
+  }
+
+  async function readAgain(delayMs: number): Promise<void> {
+    isDue = true;
+    if (isReading) return;
+    isReading = true;
+    let own: string | null = null;
+    let wasAnswered = true;
+    // A read that became due for the next session while this one's was on its way is done here too.
+    while (isDue) {
+      await new Promise<void>((resolve) => timers.set(resolve, delayMs));
+      isDue = false;
+      own = deps.session();
+      if (own !== null) wasAnswered = await deps.readAll();
+    }
+    isReading = false;
+    if (own === null || own !== deps.session()) return;
+    if (wasAnswered) liveness.trigger.refreshed({ at: now() });
+    else liveness.trigger.unanswered();
+    deps.done();
+  }
+
+  return {
+    started() {
+      startedAt = now();
+      streamId = null;
+      liveness.trigger.started({ at: startedAt });
+    },
+    lost: () => liveness.trigger.lost({ at: now() }),
+    streamCame(stream, byteAt) {
+      const isFirst = streamId === null;
+      const missedSome = isFirst ? stream.openedAt > startedAt : stream.id !== streamId;
+      streamId = stream.id;
+      if (!missedSome) return bytesCame(byteAt);
+      liveness.trigger.missed();
+      liveness.trigger.bytes({ at: byteAt });
+      void readAgain(isFirst ? 0 : deps.random() * SPREAD_MS);
+    },
+    bytesCame,
+  };
+}

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { paced } from './hints.ts';
+
+it('runs at once, then at most once a period, and once more for calls in between', () => {
+  const due: (() => void)[] = [];
+  let runs = 0;
+  const call = paced(
+    () => {
+      runs += 1;
+    },
+    1_000,
+    (run) => due.push(run),
+  );
+  for (let n = 0; n < 5; n += 1) call();
+  expect(runs).toBe(1);
+  due.shift()?.();
+  expect(runs).toBe(2);
+  due.shift()?.();
+  expect(runs).toBe(2);
+  call();
+  expect(runs).toBe(3);
+});
