@@ -1,0 +1,456 @@
+/**
+ * Where the figures of the docs come from. A row is a text of a page with `#` in place of each figure, and for each the
+ * constant that defines it: `file NAME`, divided by a unit where the page states it in one (`file NAME / DAY`).
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { WAITS } from '../actors/access/throttle.ts';
+import { DEFAULT_LIMITS } from '../runtime/actor/limits.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../runtime/clock.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+
+const UNITS: Readonly<Record<string, number>> = {
+  ...{ SECOND, MINUTE, HOUR, DAY, MILLISECOND: SECOND / 1000, KIB: 1024, MIB: 1024 * 1024, THOUSAND: 1000 },
+};
+
+/** A constant by file, name and unit, or a value that the row has at hand. */
+type Source = string | number;
+type Row = readonly [says: string, ...from: readonly Source[]];
+
+/** Pages each of whose figures is in a row, or in {@link EXPLAINED}. */
+export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
+  'docs/account-links.md': [
+    ['| # characters without 0, O, 1, I and L', 'actors/account-links/link.ts CODE_LENGTH'],
+    ['once, for # minutes |', 'actors/account-links/link.ts REQUEST_TTL / MINUTE'],
+    ['once, for # minutes and five tries', 'actors/account-links/link.ts REQUEST_TTL / MINUTE'],
+    ['# times an hour by a user', 'actors/account-links/link.ts TOKENS_PER_USER'],
+    ['which waits up to # s for it', 'actors/connection/bridge/press.ts EDITS_WAIT / SECOND'],
+    ['Without a result within # s', 'actors/connection/bridge/press.ts ANSWERED_WITHIN / SECOND'],
+  ],
+  'docs/architecture.md': [
+    ['Actors hash onto # shards', 'runtime/actor/address.ts SHARDS'],
+    ['ended within # days', 'storage/alert-groups/recent/recent-groups.ts RESOLVED_FOR / DAY'],
+    ['more than # groups', 'storage/alert-groups/recent/recent-groups.ts MOST_GROUPS'],
+    ['streams close within # s', 'http/live/live.ts SESSION_CHECK / SECOND'],
+    ['its queue held, at most #,', 'http/ingest/accept-queue.ts GATHER_SNAPSHOTS'],
+    ['every # s in any case', 'http/ingest/intake.ts SWEEP_INTERVAL / SECOND'],
+  ],
+  'docs/api.md': [
+    [
+      'A session lives for # days, and ends after # hours',
+      'actors/access/session.ts SESSION_LIFETIME / DAY',
+      'actors/access/session.ts SESSION_IDLE_TIMEOUT / HOUR',
+    ],
+    [
+      '# times at once and # times a second',
+      'http/request/credentials.ts BURST',
+      'http/request/credentials.ts PER_SECOND',
+    ],
+    ['have to wait: # second, then', (WAITS.find((wait) => wait > 0) ?? 0) / SECOND],
+    ['after # s the answer is 503, and nothing', 'actors/access/passwords.ts LONGEST_QUEUE / SECOND'],
+    ['A 503 after # s, when the database is slow', 'actors/access/throttle.ts EVALUATION_LIMIT / SECOND'],
+    [
+      'at most # MiB and # levels deep',
+      'http/server/exchange.ts APP_BODY_LIMIT / MIB',
+      'http/request/json-body.ts MAX_DEPTH',
+    ],
+    [
+      '`limit` is 1 to # and # when left out',
+      'http/schema/page.ts MAX_LIMIT',
+      'http/schema/page.ts DEFAULT_LIMIT',
+    ],
+    ['at most # errors are listed', 'http/problem.ts FIELD_ERROR_LIMIT'],
+    ['a pointer over # characters', 'http/problem.ts POINTER_LIMIT'],
+    ['has more than # tokens', 'actors/access/api-tokens.ts TOKENS_PER_OWNER'],
+    ['severity label of the last # days', 'http/resources/organization/organization.ts WINDOW_DAYS'],
+    ['with # s to answer 2xx', 'actors/system/outgoing-heartbeat.ts TIMEOUT / SECOND'],
+    ['a sign of life within # minutes', 'storage/engine/replica-records.ts LIVE_FOR / MINUTE'],
+    ['the last # that it was given', 'runtime/actor/recent.ts KEPT'],
+    ['does not tell its messages within # s', DEFAULT_LIMITS.askTimeout / SECOND],
+    ['a token of the limiter within # s', 'actors/connection/tokens.ts INTERACTIVE_BUDGET / SECOND'],
+    [
+      '`password`, # to # characters)',
+      'actors/access/passwords.ts PASSWORD_MIN_LENGTH',
+      'actors/access/passwords.ts PASSWORD_MAX_LENGTH',
+    ],
+    ['410 `link_expired` after # h', 'actors/access/passwords.ts SETUP_LINK_LIFETIME / HOUR'],
+    ['until # Alerts of the Route are found', 'actors/route/preview.ts MOST_KEPT'],
+    [
+      'after # bodies, a million Alerts or # s of work',
+      'http/resources/routes/preview.ts MOST_BODIES',
+      'http/resources/routes/preview.ts MOST_WORK / SECOND',
+    ],
+    [
+      'of them within # s, and ends once that was not exceeded for # s',
+      'actors/route/storm-window.ts WINDOW / SECOND',
+      'actors/route/machine.ts CALM_AFTER / SECOND',
+    ],
+    ['each up to # characters', 'actors/route/policy.ts TEMPLATE_LIMIT'],
+    [
+      'on up to # of the last # Snapshots',
+      'actors/previews/samples.ts MOST_SAMPLES',
+      'storage/snapshots/preview-bodies.ts MOST',
+    ],
+    ['Up to # Alerts are looked at for one page', 'storage/alert-groups/alerts-view.ts MOST'],
+    [
+      'very many: # Alert Groups a page, and up to # while',
+      'storage/alert-groups/expressions.ts LEAST',
+      'storage/alert-groups/expressions.ts MOST',
+    ],
+    ['counts that take # s of it', 'storage/alert-groups/expressions.ts MOST_WORK_OF_COUNTS / SECOND'],
+    ['too, when # wait', 'storage/alert-groups/alert-groups.ts MOST_WAITING'],
+    ['looks at the first # characters of a value', 'actors/route/regex.ts SEEN_CHARACTERS'],
+    ['Without a range it is the last # days', 'http/resources/alert-groups/statistics.ts PERIOD / DAY'],
+    ['with `to` alone the # days before it', 'http/resources/alert-groups/statistics.ts PERIOD / DAY'],
+  ],
+  'docs/connections.md': [
+    ['for up to # s (then 503', 'actors/connection/tokens.ts INTERACTIVE_BUDGET / SECOND'],
+    ['deliveries try # s later', 'actors/connection/tokens.ts BEHIND_PEOPLE / SECOND'],
+    ['read again when it is # minutes old', 'actors/connection/bridge/info-reader.ts FRESH_FOR / MINUTE'],
+    ['it is tried again after # s;', 'actors/connection/bridge/info-reader.ts RETRY_AFTER / SECOND'],
+    [
+      'with the push secret, at most # minutes old',
+      'actors/connection/bridge/push-receiver.ts TOLERANCE / MINUTE',
+    ],
+    [
+      'answers no page | after # s, doubling to # s',
+      'actors/connection/machine.ts FIRST_STEP / SECOND',
+      'actors/connection/machine.ts LONG_PAUSE / SECOND',
+    ],
+    ['exactly then, after # s at the earliest', 'actors/connection/machine.ts FIRST_STEP / SECOND'],
+    ['a refused token | after # s', 'actors/connection/machine.ts LONG_PAUSE / SECOND'],
+    ['twice within a minute: after # s', 'actors/connection/machine.ts LONG_PAUSE / SECOND'],
+    [
+      'the same page after # s, doubling to # s; after # failures over # minutes',
+      'actors/connection/machine.ts FIRST_STEP / SECOND',
+      'actors/connection/machine.ts LONG_PAUSE / SECOND',
+      'actors/connection/machine.ts MOST_FAILURES',
+      'actors/connection/machine.ts FAILS_FOR_LONG / MINUTE',
+    ],
+    ['asked again after # minutes', 'actors/connection/machine.ts UNOFFERED_PAUSE / MINUTE'],
+  ],
+  'docs/destinations.md': [
+    ['Without a token of the limiters within # s', 'actors/connection/tokens.ts INTERACTIVE_BUDGET / SECOND'],
+    ['`all` and up to # group names', 'http/resources/destinations/common.ts MOST_GROUPS'],
+    ['At most # users', 'http/resources/destinations/common.ts MOST_USERS'],
+    ['works again; tried every # minutes', 'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE'],
+    [
+      'again after # s, then ever later, for # attempts or # minutes',
+      'actors/destination/pacing.ts FIRST_STEP / SECOND',
+      'actors/destination/pacing.ts BUDGET_ATTEMPTS',
+      'actors/destination/pacing.ts BUDGET_TIME / MINUTE',
+    ],
+    [
+      'nothing is sent but a check every # minutes',
+      'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE',
+    ],
+    ['given up after # h', 'actors/destination/messages/planned-sweeps.ts LAST_EDITS_FOR / HOUR'],
+    ['At most # calls of a Destination', 'actors/destination/messages/rows.ts CALLS_AT_ONCE'],
+    [
+      '# ms, at most #.',
+      'actors/destination/pacing.ts AHEAD_SECONDS * THOUSAND',
+      'actors/destination/messages/rows.ts MOST_BEGUN',
+    ],
+  ],
+  'docs/engine.md': [
+    ['begins no sooner than # ms', DEFAULT_LIMITS.commitDistance / (SECOND / 1000)],
+    ['or with # turns', DEFAULT_LIMITS.turns],
+    ['loaded in time (# ms)', DEFAULT_LIMITS.closeWait / (SECOND / 1000)],
+    [
+      'offered again after # s, 2 s, 4 s … # s',
+      DEFAULT_LIMITS.retryFirst / SECOND,
+      DEFAULT_LIMITS.retryMost / SECOND,
+    ],
+    ['too slow: # s between two statements', 'storage/postgres/transaction.ts FIRST_PATIENCE / THOUSAND'],
+    ['with each offer, up to # s', 'storage/postgres/transaction.ts LONGEST_PATIENCE / THOUSAND'],
+    ['hold its fence for longer than # s', 'storage/engine/placement.ts COMMIT_WITHIN / THOUSAND'],
+    [
+      'tried again after # s, 2 s, 4 s … # s',
+      DEFAULT_LIMITS.retryFirst / SECOND,
+      DEFAULT_LIMITS.conflictMost / SECOND,
+    ],
+    ['Asks without an answer for # s', DEFAULT_LIMITS.askTimeout / SECOND],
+    ['is longer than # turns', DEFAULT_LIMITS.cascade],
+    [
+      'Of one sender those to at most # receivers are in memory. What is behind them is passed over, all of it, until half of the #',
+      DEFAULT_LIMITS.inboxReceivers,
+      DEFAULT_LIMITS.inboxReceivers,
+    ],
+    ['again every # s; only that actor', DEFAULT_LIMITS.retryMost / SECOND],
+    ['left alone for # s', DEFAULT_LIMITS.stuckWake / SECOND],
+    ['# asks at a time and # at one actor', DEFAULT_LIMITS.asks, DEFAULT_LIMITS.asksPerActor],
+    ['# actors or # rows', DEFAULT_LIMITS.memory.actors, DEFAULT_LIMITS.memory.weight],
+    ['more than # characters counts', 'actors/alert-group/rows.ts TEXT_OF_A_ROW'],
+    [
+      '# actors a load, # inbox rows in memory, those of one sender to # receivers, # turns a batch',
+      DEFAULT_LIMITS.loadPage,
+      DEFAULT_LIMITS.inboxHeld,
+      DEFAULT_LIMITS.inboxReceivers,
+      DEFAULT_LIMITS.turns,
+    ],
+    ['for at most # s (`runtime/wakeup-gate.ts`)', 'runtime/wakeup-gate.ts LONGEST_WAIT / SECOND'],
+    [
+      'again up to # and # times as long',
+      'runtime/actor/wakeups.ts WIDER',
+      DEFAULT_LIMITS.wakeLook / DEFAULT_LIMITS.wakePage,
+    ],
+    ['one of # shards', 'runtime/actor/address.ts SHARDS'],
+    ['renews its lease of # s', 'runtime/placement/lease-times.ts LEASE_TTL / SECOND'],
+    ['waits up to # s for everybody', 'runtime/placement/lease-times.ts LEASE_TTL / SECOND'],
+    ['it stays up to # s while', 'runtime/placement/lease-times.ts CALLS_WITHIN / SECOND'],
+    ['them, or after # s.', 'runtime/placement/lease-times.ts DRAIN_WITHIN / SECOND'],
+    [
+      'than # s before: then somebody else is granted it, too (two masters after a failover), and it rests for # s',
+      'runtime/placement/contested-shards.ts CONTESTED_WITHIN / SECOND',
+      'runtime/placement/contested-shards.ts FIRST_BACKOFF / SECOND',
+    ],
+    ['long each time up to # s', 'runtime/placement/contested-shards.ts MOST_BACKOFF / SECOND'],
+    ['Every # s a replica compares its epochs', 'runtime/placement/lease-times.ts COMPARE_EVERY / SECOND'],
+    ['the last # messages since', 'runtime/actor/recent.ts KEPT'],
+    ['in any case every # s, and soon', 'runtime/placement/calls.ts SWEEP_EVERY / SECOND'],
+    ['Its lease lapses after # s', 'runtime/placement/lease-times.ts LEASE_TTL / SECOND'],
+    ['It compares epochs every # s', 'runtime/placement/lease-times.ts LONE_LOOK_EVERY / SECOND'],
+    ['have another Leader after # s', 'runtime/placement/lease-times.ts LEASE_TTL / SECOND'],
+    ['asks their records every # s', 'runtime/placement/lease-times.ts LONE_LOOK_EVERY / SECOND'],
+    ['wait for a commit after # s more', 'runtime/placement/lease-times.ts LEASE_TTL / SECOND'],
+    ['It waits for it up to # s', 'runtime/redis/index.ts PATIENCE / SECOND'],
+    ['in the database is # s old, the others', 'runtime/placement/lease-times.ts RECORD_LAPSES / SECOND'],
+    ['they look every # s', 'runtime/placement/lease-times.ts ORPHANS_EVERY / SECOND'],
+    ['Once its record is # s old', 'runtime/placement/lease-times.ts RECORD_LAPSES / SECOND'],
+    ['at most every # s after a while', 'runtime/placement/contested-shards.ts MOST_BACKOFF / SECOND'],
+    ['| # s | beat', 'runtime/placement/lease-times.ts LOOK_EVERY / SECOND'],
+    ['| # s | lease of a member', 'runtime/placement/lease-times.ts LEASE_TTL / SECOND'],
+    ['| # s | without a renewal', 'runtime/placement/lease-times.ts DOUBT_AFTER / SECOND'],
+    ['| # s | a moving shard waits', 'runtime/placement/lease-times.ts CALLS_WITHIN / SECOND'],
+    ['| # s | without Redis: looks', 'runtime/placement/lease-times.ts LONE_LOOK_EVERY / SECOND'],
+    ['| # s | a stop waits', 'runtime/placement/lease-times.ts DRAIN_WITHIN / SECOND'],
+    ['| # s | looks for messages in any case', 'runtime/placement/calls.ts SWEEP_EVERY / SECOND'],
+    [
+      '| # s / # s | age at which',
+      'runtime/placement/lease-times.ts RECORD_LAPSES / SECOND',
+      'runtime/placement/lease-times.ts ORPHANS_EVERY / SECOND',
+    ],
+    [
+      '| # s … # s | a shard that two',
+      'runtime/placement/contested-shards.ts FIRST_BACKOFF / SECOND',
+      'runtime/placement/contested-shards.ts MOST_BACKOFF / SECOND',
+    ],
+  ],
+  'docs/integrations.md': [
+    ['keeps the gaps alone (#; older', 'actors/integration/machine.ts MOST_GAPS'],
+    ['any other | # hours', 'actors/integration/rows.ts UNLEARNED_STALE_AFTER / HOUR'],
+    ['Bounds: # route paths an Integration', 'actors/integration/rows.ts MOST_ROUTES'],
+    ['route paths of more than # characters', 'actors/integration/rows.ts LONGEST_ROUTE_PATH'],
+    ['of route paths without repeats the first #.', 'storage/integrations/states.ts MOST_UNLEARNED'],
+    ['makes Alerts stale (# hours', 'actors/integration/rows.ts UNLEARNED_STALE_AFTER / HOUR'],
+  ],
+  'docs/internal-alerts.md': [
+    ['expires in less than # days', 'actors/access/oidc/settings.ts EXPIRY_LEAD / DAY'],
+    ['a date at least # days ahead', 'actors/access/oidc/settings.ts EXPIRY_LEAD / DAY'],
+  ],
+  'docs/links.md': [
+    ['there are at most #.', 'actors/links/ports.ts MOST_LINK_RULES'],
+    ['`p10`, at most #;', 'actors/links/evaluate.ts MOST_VALUES'],
+    ['invisible characters and of at most # characters', 'actors/text.ts URL_LIMIT'],
+    ['on the last # Snapshots', 'actors/previews/samples.ts MOST_SAMPLES'],
+    [
+      'up to # columns and # rows',
+      'http/resources/links/lookup-tables.ts MOST_COLUMNS',
+      'http/resources/links/lookup-tables.ts MOST_ENTRIES',
+    ],
+    ['with the # MiB of a request body', 'http/server/exchange.ts APP_BODY_LIMIT / MIB'],
+    ['holds at most # tables', 'http/resources/links/lookup-tables.ts PAGE'],
+    ['the rows that differ, up to #,', 'storage/configuration/lookup-tables.ts AUDITED_ROWS'],
+  ],
+  'docs/messages.md': [
+    ['| # code points, or what the server says', 'actors/messages/chat-server.ts CHAT_SERVER_LIMIT'],
+    ['| # UTF-16 units', 'actors/messages/channel-bot.ts CHANNEL_BOT_LIMIT'],
+    ['A value shows at most # bytes', 'actors/messages/neutral.ts UNCUT'],
+    ['nested deeper than # levels', 'actors/messages/formats/markdown-finish.ts DEEPEST'],
+    ['every Alert (# Alerts at most)', 'actors/messages/parts.ts FALLBACK_ALERTS'],
+  ],
+  'docs/operating.md': [
+    ['its page, `http://127.0.0.1:#`', 'runtime/cli/first-messenger.ts MESSENGER_PORT'],
+    ['It keeps its newest # messages', 'runtime/cli/first-messenger.ts KEPT_MESSAGES'],
+    ['SIGTERM stops within # s', 'runtime/cli/run-service.ts GRACE_MS / THOUSAND'],
+    ['each of the # shards', 'runtime/actor/address.ts SHARDS'],
+    ['ten attempts or # minutes', 'actors/destination/pacing.ts BUDGET_TIME / MINUTE'],
+    ['gives a sign of life every # s', 'runtime/compose/leader.ts MARK_EVERY / SECOND'],
+    ['and for # minutes a notice', 'actors/system/downtime.ts RECOVERY / MINUTE'],
+    ['refreshed every # s and removed', 'runtime/placement/lease-times.ts RECORD_EVERY / SECOND'],
+    ['`clock_skew` above # s', 'runtime/clock-skew.ts WARNING / SECOND'],
+    ['leads; expires after # s', 'runtime/placement/lease-times.ts LEASE_TTL / SECOND'],
+    ['every # s | another process', 'runtime/placement/solo.ts SAY_EVERY / SECOND'],
+    [
+      'after # failures over # minutes the event',
+      'actors/connection/machine.ts MOST_FAILURES',
+      'actors/connection/machine.ts FAILS_FOR_LONG / MINUTE',
+    ],
+    ['with Redis away # s', 'runtime/placement/lease-times.ts RECORD_LAPSES / SECOND'],
+    ['more than # KiB or', 'http/server/server.ts HEADER_LIMIT / KIB'],
+    ['before the # KiB a second', 'http/server/inflow.ts BODY_BYTES_PER_SECOND / KIB'],
+    ['once, within # h', 'actors/access/passwords.ts SETUP_LINK_LIFETIME / HOUR'],
+    [
+      'Request log | # days, and the newest # records',
+      'runtime/outbound/request-log/reader.ts KEPT_FOR / DAY',
+      'runtime/outbound/request-log/reader.ts KEPT_OF_OWNER',
+    ],
+    ['over once its record is # s old', 'runtime/placement/lease-times.ts RECORD_LAPSES / SECOND'],
+    ['from the database every # s', 'runtime/compose/leader.ts READ_GAUGES_EVERY / SECOND'],
+    ['for each of the # shards', 'runtime/actor/address.ts SHARDS'],
+    ['more than # s is a warning', 'runtime/cli/doctor/upkeep-checks.ts SKEW / SECOND'],
+    ['stops wait for up to # s', 'runtime/cli/run-service.ts GRACE_MS / THOUSAND'],
+    ['an hour at most, # minutes when nothing is', 'actors/system/downtime.ts RECOVERY / MINUTE'],
+    ['for # s at most; then overdue', 'runtime/wakeup-gate.ts LONGEST_WAIT / SECOND'],
+  ],
+  'docs/outbound.md': [
+    ['- # s to connect', 'runtime/outbound/connect.ts CONNECT_TIMEOUT / SECOND'],
+    ['# s for a whole request', 'actors/destination/webhook-sender.ts TIMEOUT / SECOND'],
+    [
+      'At most # idle connections for an owner, class of request and host, for # s',
+      'runtime/outbound/socket-pool.ts IDLE_KEPT',
+      'runtime/outbound/socket-pool.ts IDLE_MILLISECONDS / THOUSAND',
+    ],
+    ['up to # entries each', 'http/resources/organization/outbound-policy.ts MOST_ENTRIES'],
+    ['cannot resolve within # s', 'runtime/outbound/judge-target.ts PROXIED_LOOKUP / SECOND'],
+    [
+      'kept | # days, the newest # of a Connection',
+      'runtime/outbound/request-log/reader.ts KEPT_FOR / DAY',
+      'runtime/outbound/request-log/reader.ts KEPT_OF_OWNER',
+    ],
+    ['bodies of text up to # bytes', 'runtime/outbound/request-log/mask-record.ts SHOWN_BODY_BYTES'],
+    ['from a queue that holds # of them', 'runtime/outbound/request-log/recorder.ts MOST_RECORDS'],
+  ],
+  'docs/settings.md': [
+    ['Master keys, each # bytes in base64', 'runtime/secrets/keyring.ts KEY_BYTES'],
+    ['of that Admin, at least # characters', 'actors/access/passwords.ts PASSWORD_MIN_LENGTH'],
+  ],
+  'docs/single-sign-on.md': [
+    [
+      '| at most # days; it is asked every # min',
+      'actors/access/session.ts SESSION_LIFETIME / DAY',
+      'storage/access/oidc-sign-ins.ts CHECK_EVERY / MINUTE',
+    ],
+    ['| at most # h |', 'actors/access/session.ts OIDC_FALLBACK_LIFETIME / HOUR'],
+    ['used, over # minutes old', 'actors/access/oidc/sign-in.ts REQUEST_LIFETIME / MINUTE'],
+  ],
+  'docs/templates.md': [
+    ['the newest first, at most #; each', 'actors/templates/data.ts MOST_ALERTS'],
+    ['up to a width of # |', 'actors/templates/text/printf.ts MOST_WIDE'],
+    ['Values are cut to # bytes', 'actors/templates/types.ts MOST_BYTES'],
+    [
+      'of a Link rule | #, # characters',
+      'actors/route/policy.ts TEMPLATE_LIMIT',
+      'actors/previews/template-checks.ts LINK_RULE_TEMPLATE_LIMIT',
+    ],
+    ['| output | # characters', 'actors/templates/failure.ts MOST_CHARACTERS'],
+    [
+      'gives | # characters, # items, # bytes, # lists',
+      'actors/templates/failure.ts MOST_CHARACTERS',
+      'actors/templates/failure.ts MOST_ITEMS',
+      'actors/templates/failure.ts MOST_BYTES',
+      'actors/templates/failure.ts MOST_NESTED_VALUES',
+    ],
+    ['range over a number | #', 'actors/templates/failure.ts MOST_COUNTED'],
+    ['all ranges of a render | #', 'actors/templates/evaluate/budget.ts MOST_VISITED'],
+    [
+      "of one's own | #, nested # deep",
+      'actors/templates/evaluate/budget.ts MOST_CALLS',
+      'actors/templates/evaluate/budget.ts MOST_NESTED_CALLS',
+    ],
+    ['in the source | nested # deep', 'actors/templates/syntax/pipelines.ts MOST_NESTED'],
+    ['for a message | #', 'actors/templates/functions/table.ts MOST_ROWS'],
+    ['time of a render | # s', 'actors/templates/evaluate/budget.ts LONGEST / SECOND'],
+    ['The # s are for a machine', 'actors/templates/evaluate/budget.ts LONGEST / SECOND'],
+  ],
+  'docs/webhooks.md': [
+    ['A text has at most # bytes', 'actors/destination/template-mode/request-text.ts TEXT_BYTES'],
+    ['a JSON answer of at most # KiB', 'actors/destination/template-mode/send-request.ts ANSWER_LIMIT / KIB'],
+    [
+      'after # attempts or # minutes',
+      'actors/destination/pacing.ts BUDGET_ATTEMPTS',
+      'actors/destination/pacing.ts BUDGET_TIME / MINUTE',
+    ],
+    ['tried every # minutes with', 'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE'],
+  ],
+};
+
+/** Single figures of the other pages. */
+export const MORE_FIGURES: Readonly<Record<string, readonly Row[]>> = {
+  'README.md': [['at `http://127.0.0.1:#`', 'runtime/cli/first-messenger.ts MESSENGER_PORT']],
+  'docs/bridges.md': [
+    ['| `--port N` | # when not given', 'runtime/cli/first-messenger.ts MESSENGER_PORT'],
+    ['with at most # MiB of JSON', 'actors/connection/bridge/client.ts ANSWER_LIMIT / MIB'],
+    [
+      '# values in it and # levels',
+      'runtime/outbound/answer-json.ts MOST_VALUES',
+      'runtime/outbound/answer-json.ts MOST_DEPTH',
+    ],
+    ['for up to # hours after the first', 'actors/destination/messages/accepted.ts KEY_KNOWN_FOR / HOUR'],
+    ['tries again after more than # hours', 'actors/destination/messages/accepted.ts KEY_KNOWN_FOR / HOUR'],
+    ['and waits # s for each', 'runtime/cli/bridge-check/person.ts PATIENCE_SECONDS'],
+    ['a title of # characters', 'runtime/cli/bridge-check/checks/posting.ts MOST_TITLE'],
+    ['eight buttons with # characters', 'runtime/cli/bridge-check/checks/posting.ts LONGEST_DATA'],
+    ['an edit window of at most # s', 'runtime/cli/bridge-check/run.ts SHORT_EDIT_WINDOW_SECONDS'],
+  ],
+  'docs/asvs.md': [['At least # characters', 'actors/access/passwords.ts PASSWORD_MIN_LENGTH']],
+};
+
+/** Figures of the pages of {@link FIGURES} that no single constant holds. */
+export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: string])[] = [
+  ['docs/account-links.md', /43 characters; a link/, '32 bytes in base64url'],
+  ['docs/api.md', /newest 412,/, 'a status'],
+  [
+    'docs/api.md',
+    /and 12 characters, such as/,
+    'the form of ids (runtime/public-id.ts), part of a pattern there',
+  ],
+  ['docs/api.md', /comes every 10 s/, 'two checks of a session (http/live/live.ts)'],
+  ['docs/api.md', /after 25 s\s+without a byte/, 'advice to clients: more than two such lines'],
+  ['docs/api.md', /at least 500\. A longer/, '5 million steps by 10,000 instructions'],
+  ['docs/connections.md', /one request of up to 40 s/, 'what the request asks for, and 15 s'],
+  ['docs/destinations.md', /5 calls in 1 s when none is given/, 'an object of actors/destination/turn.ts'],
+  ['docs/engine.md', /2 s, 4 s …/, 'doubling between the two that are read'],
+  ['docs/engine.md', /3 s in one/, 'twice what is read beside it'],
+  ['docs/engine.md', /others own them within 5 s/, 'the outcome of what is read beside it'],
+  ['docs/engine.md', /0\.2 KiB for an actor, 1\.2 KiB/, 'measured'],
+  ['docs/engine.md', /\| 1 s \| looks for messages/, 'three places that have it for reasons of their own'],
+  ['docs/links.md', /some 100 bytes a row/, 'the body by its rows'],
+  ['docs/operating.md', /30 kB of memory/, 'measured'],
+  ['docs/operating.md', /readiness turns 503, requests/, 'a status'],
+  ['docs/operating.md', /`tocsin ingest failed \[--since 3d\]/, 'an example'],
+  ['docs/operating.md', /`tocsin ingest replay --since 3d/, 'an example'],
+  ['docs/operating.md', /warns of it for 24 hours/, 'part of a statement of storage/integrations/rows.ts'],
+  ['docs/operating.md', /After a crash this lasts 5 s/i, 'the outcome of a lease (docs/engine.md)'],
+  ['docs/operating.md', /after 12 s\. What follows/, 'of the HTTP library; test/smoke/raw-requests.test.ts'],
+  ['docs/operating.md', /below about 16 KiB a second \| cut after 12 s/, 'of the HTTP library; see above'],
+  ['docs/operating.md', /of 100 headers|or 100 headers/, 'of the HTTP library; see above'],
+  ['docs/outbound.md', /within 2 s; headers/, 'the outcome of batches'],
+  ['docs/templates.md', /%-10s %05d %\.2f/, 'an example'],
+  ['docs/templates.md', /1h 2m 3s/, 'an example'],
+];
+
+const MULTIPLIED = /^(\S+) ([A-Z_]+)(?: ([*/]) ([A-Z]+))?$/;
+
+/** The figure as the code has it. @throws when there is no such constant, or none that is a product of numbers */
+export function figureOf(source: Source): number {
+  if (typeof source === 'number') return source;
+  const [, file = '', name = '', operator, unit = ''] = MULTIPLIED.exec(source) ?? [];
+  const value = constantOf(file, name);
+  const factor = operator === undefined ? 1 : UNITS[unit];
+  if (factor === undefined) throw new Error(`No unit is called ${unit}: ${source}`);
+  return operator === '*' ? value * factor : value / factor;
+}
+
+function constantOf(file: string, name: string): number {
+  const text = readFileSync(path.join(ROOT, file), 'utf8');
+  const [, expression] = new RegExp(`^(?:export )?const ${name}(?:: \\w+)? = ([^;]+);`, 'm').exec(text) ?? [];
+  if (expression === undefined) throw new Error(`${file} has no constant ${name}`);
+  return expression.split(/(?=[*/] )/).reduce((product, part) => {
+    const [, operator, term = ''] = /^([*/])?\s*(\S+)\s*$/.exec(part) ?? [];
+    const number = UNITS[term] ?? Number(term.replaceAll('_', ''));
+    if (Number.isNaN(number)) throw new Error(`${file} ${name} is no product of numbers: ${expression}`);
+    return operator === '/' ? product / number : product * number;
+  }, 1);
+}
