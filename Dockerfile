@@ -27,7 +27,8 @@ LABEL org.opencontainers.image.title="Tocsin" \
       org.opencontainers.image.source="${SOURCE}" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
-ENV NODE_ENV=production TOCSIN_COMMIT="${REVISION}"
+# Buffers of large bodies go back to the system when they are freed, instead of leaving holes in the heap of the C library.
+ENV NODE_ENV=production TOCSIN_COMMIT="${REVISION}" MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1048576
 WORKDIR /app
 COPY --from=build --chown=0:0 /app /app
 USER 65532:65532

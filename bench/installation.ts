@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { connect } from '../storage/connection.ts';
-import { embeddedSettings } from '../storage/embedded.ts';
-import type { Sql } from '../storage/records.ts';
+import { connect } from '../storage/postgres/connection.ts';
+import { embeddedSettings } from '../storage/postgres/embedded/embedded.ts';
+import type { Sql } from '../storage/postgres/records.ts';
 import { Api, type Json } from '../test/harness/api.ts';
 import { Installation, type Ready } from '../test/harness/tocsin.ts';
 import { cpuSeconds, postgresCpuSeconds } from './processor-time.ts';

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { DAY, type Micros, systemClock, systemMonotonic } from '../runtime/clock.ts';
-import { RecentGroups } from '../storage/alert-groups.ts';
-import { connect } from '../storage/connection.ts';
-import { startEmbeddedPostgres } from '../storage/embedded.ts';
+import { RecentGroups } from '../storage/alert-groups/alert-groups.ts';
 import { migrate } from '../storage/migrate.ts';
-import type { Sql } from '../storage/records.ts';
+import { connect } from '../storage/postgres/connection.ts';
+import { startEmbeddedPostgres } from '../storage/postgres/embedded/embedded.ts';
+import type { Sql } from '../storage/postgres/records.ts';
 import { type Question, questions } from './lists/questions.ts';
 import { seedGroups } from './lists/seed.ts';
 import { type Bench, millis, percentiles, type Row } from './report.ts';
@@ -24,7 +24,7 @@ export const lists: Bench = {
   title: `Reading with ${AMOUNTS.open} open and ${AMOUNTS.resolved} resolved Alert Groups`,
   async run({ progress }) {
     const home = await mkdtemp(path.join(os.tmpdir(), 'tocsin-lists-'));
-    const postgres = await startEmbeddedPostgres({ dataDir: home });
+    const postgres = await startEmbeddedPostgres({ dataDir: home, role: 'superuser' });
     const sql = connect(postgres.settings, { max: 1, applicationName: 'bench' });
     try {
       progress('filling the database (three minutes)');

@@ -1,6 +1,14 @@
 /** How many messages are laid out a second: the work of a Destination's step before anything is sent. */
-import type { GroupMessage, MessageAlert, MessageSettings, RootCall } from '../actors/messages/index.ts';
-import { bridgeRoot, channelBotRoot, chatServerRoot, NO_NOTES } from '../actors/messages/index.ts';
+import {
+  bridgeRoot,
+  channelBotRoot,
+  chatServerRoot,
+  type GroupMessage,
+  type MessageAlert,
+  type MessageSettings,
+  NO_NOTES,
+  type RootCall,
+} from '../actors/messages/index.ts';
 import { parseTemplate } from '../actors/templates/index.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import { type Bench, perSecond } from './report.ts';
@@ -58,6 +66,7 @@ function group(count: number, valueLength: number): GroupMessage {
     urgent: true,
     routeName: 'Payments',
     startedAt: STARTED,
+    alertsStartedAt: STARTED,
     owner: null,
     snooze: null,
     resolution: null,

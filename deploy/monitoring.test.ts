@@ -3,13 +3,16 @@ import path from 'node:path';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { INTERNAL_ALERT_NAMES, type InternalAlertName } from '../actors/internal-alerts/effects.ts';
-import { INTERNAL_ALERTS } from '../actors/internal-alerts/registry.ts';
+import { runbookUrl } from '../actors/internal-alerts/conditions.ts';
+import {
+  INTERNAL_ALERT_NAMES,
+  INTERNAL_ALERTS,
+  type InternalAlertName,
+} from '../actors/internal-alerts/registry.ts';
 import { everyMetric } from '../runtime/compose/every-metric.ts';
-import { readConfig } from '../runtime/config.ts';
 import { variableNames } from '../runtime/config-settings.ts';
 import { LOG_EVENTS } from '../runtime/log.ts';
-import { readVersion } from '../runtime/version.ts';
+import { startHttp } from '../test/http-server.ts';
 import { type Selected, selectedBy } from './promql.fixture.ts';
 
 const read = (...names: string[]) => readFileSync(path.join(import.meta.dirname, ...names), 'utf8');
@@ -27,7 +30,10 @@ const RULES = v.strictObject({
 const file = v.parse(RULES, parse(read('prometheus', 'rules.yaml')));
 const [{ rules }] = file.groups;
 
-/** Names, severities and waiting times of seed 3 §2.5, as far as this build has the metrics; then those of replicas. */
+/**
+ * Names, severities and waiting times of internal-alerts §4, as far as this build has the metrics; then those of
+ * replicas.
+ */
 const PUBLISHED = {
   SvcDown: ['critical', '2m'],
   SvcNoLeader: ['critical', '2m'],
@@ -86,23 +92,35 @@ describe('alert rules', () => {
     },
   );
 
-  test.each(rules.map((rule) => [rule.alert, rule] as const))(
-    '%s links to its runbook',
-    (name, { annotations }) => {
-      const machine = { cpus: 1, hostName: 'h', random: 'r' };
-      const settings = {
-        SVC_DATABASE_URL: 'postgres://a@b/c',
-        SVC_SECRET_KEYS: 'k',
-        SVC_PUBLIC_URL: 'https://a.example',
-      };
-      const config = readConfig(settings, () => '', machine);
-      if ('errors' in config) throw new Error(config.errors.join());
-      const version = readVersion({}).version.replace(/\.\d+$/, '');
-      expect(annotations.runbook_url).toBe(
-        `${config.config.runbookBaseUrl}/${version}/operations/runbooks/${name}/`,
-      );
-    },
-  );
+  test('every link of a rule and of an Internal alert leads to its runbook, which Tocsin serves', async () => {
+    const { send } = await startHttp({
+      runbooksFolder: path.join(import.meta.dirname, '..', 'docs', 'runbooks'),
+    });
+    const own = { base: 'http://localhost:8080', version: null };
+    const links = [
+      ...rules.map(({ alert, annotations }) => [alert, annotations.runbook_url] as const),
+      ...INTERNAL_ALERT_NAMES.map((name) => [name, runbookUrl(own, name) ?? ''] as const),
+    ];
+    expect(links.length).toBe(rules.length + INTERNAL_ALERT_NAMES.length);
+    for (const [name, link] of links) {
+      const { origin, pathname } = new URL(link);
+      expect(origin, name).toBe('http://localhost:8080');
+      const page = await send('GET', pathname);
+      expect([name, page.status, page.headers['content-type']]).toEqual([
+        name,
+        200,
+        'text/html; charset=utf-8',
+      ]);
+      expect(page.text).toContain(`<h1>${name}</h1>`);
+      expect(page.text).toContain('<h2>Fix</h2>');
+      for (const [, href = ''] of page.text.matchAll(/(?:href|src)="([^"]*)"/g)) {
+        if (href === '/' || href === '/favicon.svg') continue;
+        expect([href, (await send('GET', href)).status]).toEqual([href, 200]);
+      }
+    }
+    expect((await send('GET', '/runbooks/SvcUnheardOf')).status).toBe(404);
+    expect((await send('GET', '/runbooks/..%2fkeys.md')).status).toBe(404);
+  });
 
   test('each has a case in which it fires and one in which it stays silent', () => {
     const cases = v.parse(

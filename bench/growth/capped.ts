@@ -2,7 +2,7 @@
  * What if no replica were given more than a little over its share? Rendezvous hashing with a cap: what is too much for
  * the first choice of a shard goes to its first choice among those with room. Not what the product does.
  */
-import { targetsOf } from '../../runtime/placement/assignment.ts';
+import { targetsOf } from '../../runtime/placement/assigner.ts';
 import type { Targets } from '../../runtime/placement/coordination.ts';
 
 /** @param slack how much more than the mean one may have: 0.1 is a tenth */

@@ -1,6 +1,6 @@
 /** What the real placement of one member makes of a beat's answer, in CPU, by the number of members. */
 
-import { targetsOf } from '../../runtime/placement/assignment.ts';
+import { targetsOf } from '../../runtime/placement/assigner.ts';
 import type { Coordination, Picture } from '../../runtime/placement/coordination.ts';
 import { LOOK_EVERY } from '../../runtime/placement/lease-times.ts';
 import { createLeasedPlacement } from '../../runtime/placement/leased.ts';

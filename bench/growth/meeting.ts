@@ -1,7 +1,7 @@
 /** What one beat costs a real Redis and the replica that reads the answer, by the number of members. */
 import { Registry } from 'prom-client';
 import { systemClock } from '../../runtime/clock.ts';
-import { targetsOf } from '../../runtime/placement/assignment.ts';
+import { targetsOf } from '../../runtime/placement/assigner.ts';
 import { LEASE_TTL } from '../../runtime/placement/lease-times.ts';
 import { openRedis } from '../../runtime/redis/index.ts';
 import { type RedisServer, startRedis } from '../../test/redis.ts';

@@ -1,6 +1,6 @@
 /** How evenly rendezvous hashing spreads shards and actors, and what moves when replicas come and go. Pure. */
 import { shardAmong } from '../../runtime/actor/index.ts';
-import { targetsOf } from '../../runtime/placement/assignment.ts';
+import { targetsOf } from '../../runtime/placement/assigner.ts';
 import type { Targets } from '../../runtime/placement/coordination.ts';
 import { cappedTargets } from './capped.ts';
 

@@ -1,9 +1,9 @@
 /**
- * Thousands of members with the real placement around one meeting place and one table of shards, on virtual time. What
+ * Thousands of members with the real placement around one Redis and one table of shards, on virtual time. What
  * is between them is counted. Nothing fails here but members that a scenario ends: `test/simulation` is for faults.
  */
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
-import { targetsOf } from '../../runtime/placement/assignment.ts';
+import { targetsOf } from '../../runtime/placement/assigner.ts';
 import type { Coordination, Member } from '../../runtime/placement/coordination.ts';
 import { LOOK_EVERY } from '../../runtime/placement/lease-times.ts';
 import { createLeasedPlacement, type LeasedPlacement } from '../../runtime/placement/leased.ts';
@@ -12,14 +12,14 @@ import { ShardTable } from '../../test/simulation/shard-table.ts';
 import { World } from '../../test/simulation/world.ts';
 import { replicaIds } from './spread.ts';
 
-/** One way to the meeting place or to the database, µs. */
+/** One way to Redis or to the database, µs. */
 const TRAVEL = [200, 600] as const;
 /** How often a scenario looks whether it is over. */
 const LOOK: Micros = 0.001 * SECOND;
 /** Far more than any scenario needs. */
 const MOST_EVENTS = 100_000_000;
 
-/** What passed between members, the meeting place and the database. */
+/** What passed between members, Redis and the database. */
 export interface Passed {
   readonly beats: number;
   /** Deliveries: one told to every member counts once a member. */
@@ -49,7 +49,7 @@ export class Town {
   readonly residents = new Map<string, Resident>();
   readonly #shards: number;
   readonly #beatCost: Micros;
-  /** Until when the meeting place is occupied with the beats that have reached it. */
+  /** Until when Redis is occupied with the beats that have reached it. */
   #busyUntil: Micros = 0;
   readonly #coordination: Coordination;
   readonly #listeners = new Set<() => void>();
@@ -71,7 +71,7 @@ export class Town {
 
   /**
    * A town in which everybody is there and has what is meant for it.
-   * @param beatCost for how long a beat occupies the meeting place, which serves one after the other, µs
+   * @param beatCost for how long a beat occupies Redis, which serves one after the other, µs
    */
   static async settled(replicas: number, shards: number, beatCost: Micros = 0): Promise<Town> {
     const town = new Town(shards, beatCost);
@@ -235,7 +235,7 @@ export class Town {
     };
   }
 
-  /** Waits until the meeting place has served everybody who came before, and this one. */
+  /** Waits until Redis has served everybody who came before, and this one. */
   #turn(cost: Micros): Promise<void> {
     const { now } = this.world;
     this.#busyUntil = Math.max(now, this.#busyUntil) + cost;

@@ -10,7 +10,7 @@ export interface Upheaval {
   readonly what: 'at rest' | 'death' | 'death of the Leader' | 'join' | 'restart';
   readonly replicas: number;
   readonly shards: number;
-  /** For how long a beat occupied the meeting place, µs. */
+  /** For how long a beat occupied Redis, µs. */
   readonly beatCost: Micros;
   /** Virtual seconds until every shard is acted for as it should be; of the measurement when nothing happens. */
   readonly seconds: number;
@@ -24,7 +24,7 @@ export interface Upheaval {
 export interface UpheavalPlan {
   readonly replicas: number;
   readonly shards: number;
-  /** For how long a beat occupies the meeting place, µs. */
+  /** For how long a beat occupies Redis, µs. */
   readonly beatCost: Micros;
   /** Only rest and a death. */
   readonly isBrief: boolean;

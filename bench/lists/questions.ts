@@ -1,7 +1,10 @@
 /** What is asked of a full database: the pages that people open most, each filter, and the dearest of each kind. */
-import type { AlertsViewQuery } from '../../actors/alert-group/alerts-view.ts';
-import type { GroupFilter, GroupListQuery } from '../../actors/alert-group/reading.ts';
-import type { StatisticsQuery } from '../../actors/alert-group/statistics.ts';
+import type {
+  AlertsViewQuery,
+  GroupFilter,
+  GroupListQuery,
+  StatisticsQuery,
+} from '../../actors/alert-group/reading/readers.ts';
 import type { Matcher } from '../../actors/directory.ts';
 import { type Micros, systemMonotonic } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
@@ -10,8 +13,8 @@ import {
   createGroupReader,
   createStatisticsReader,
   type RecentGroups,
-} from '../../storage/alert-groups.ts';
-import type { Sql } from '../../storage/records.ts';
+} from '../../storage/alert-groups/alert-groups.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 
 export interface Question {
   readonly what: string;

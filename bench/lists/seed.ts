@@ -2,9 +2,9 @@
 import { ORGANIZATION_DEFAULTS } from '../../actors/access/organization.ts';
 import { DAY, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Fragment } from '../../storage/alert-groups/filters.ts';
-import { PARTITIONED_TABLES } from '../../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../../storage/partitions.ts';
-import type { Sql } from '../../storage/records.ts';
+import { ensurePartitions } from '../../storage/postgres/partitions.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
+import { PARTITIONED_TABLES } from '../../storage/postgres/retention.ts';
 
 export interface Amounts {
   readonly open: number;
