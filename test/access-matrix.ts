@@ -157,6 +157,80 @@ export const WITH_PERSON: readonly string[] = ['dismissRouteSuggestion'];
 /** What a session may call that has still to set up its second factor, besides what needs the cookie only. */
 export const WHILE_ENROLLING: readonly string[] = ['getMyTotp', 'beginTotpEnrolment', 'confirmTotpEnrolment'];
 
+/** Operations that can give somebody rights; each refuses to give what the caller does not hold (access §9.1). */
+export const GIVES_RIGHTS: readonly string[] = [
+  'convertUserToLocal',
+  'createPasswordSetupLink',
+  'createPersonalAccessToken',
+  'createServiceAccount',
+  'createServiceAccountToken',
+  'createUser',
+  'enableServiceAccount',
+  'enableUser',
+  'resetUserTotp',
+  'updateConnection',
+  'updateOidcSettings',
+  'updateServiceAccount',
+  'updateUser',
+];
+
+/** Every other change, and why nobody can do more after it than before. */
+export const GIVES_NO_RIGHTS: Readonly<Record<string, readonly string[]>> = {
+  'takes rights away': [
+    'deleteCurrentSession',
+    'deleteMyAccountLink',
+    'deleteMySessions',
+    'deleteServiceAccount',
+    'deleteUser',
+    'deleteUserAccountLink',
+    'disableServiceAccount',
+    'disableUser',
+    'revokePersonalAccessToken',
+    'revokeServiceAccountToken',
+  ],
+  'proves who somebody is, by a password, a code, a link or an account of theirs': [
+    'beginTotpEnrolment',
+    'changePassword',
+    'completePasswordSetup',
+    'confirmBridgeLink',
+    'confirmChatServerLink',
+    'confirmTotpEnrolment',
+    'createSession',
+    'regenerateTotpRecoveryCodes',
+    'removeTotp',
+    'startBridgeLink',
+    'startChannelBotLink',
+    'startChatServerLink',
+    'startOidcLink',
+    'submitSessionTotp',
+  ],
+  'calls the provider as it was saved': ['checkOidcSettings'],
+  'concerns a Connection that nobody is linked through': [
+    'checkConnection',
+    'createConnection',
+    'deleteConnection',
+  ],
+  'changes how things are shown and kept': ['updateMe', 'updateOrganization', 'updateOutboundPolicy'],
+};
+
+/** Changes that need one of these are about alerts, not about who may do what. */
+export const ABOUT_ALERTS: readonly Needs[] = [
+  'alert-groups:acknowledge',
+  'alert-groups:note',
+  'alert-groups:resolve',
+  'alert-groups:snooze',
+  // The Command in the body asks for its own Permission.
+  'authenticated',
+  'destinations:test',
+  'destinations:write',
+  'integrations:write',
+  'link-rules:write',
+  'lookup-tables:write',
+  'routes:read',
+  'routes:write',
+  'templates:preview',
+];
+
 /** Changes of something with an ETag that people do not need to have read before. */
 export const PUT_WITHOUT_IF_MATCH: readonly string[] = ['updateMe', 'changePassword', 'putDestinationSecret'];
 

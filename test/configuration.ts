@@ -1,19 +1,18 @@
 /** What a database needs before Routes and Integrations can be managed in it, and rows that tests put there by hand. */
 import { ORGANIZATION_DEFAULTS } from '../actors/access/organization.ts';
 import type { AuditEntry, Hint, HintBus } from '../actors/effects.ts';
-import { linksOfAlerts } from '../actors/links/evaluate.ts';
-import type { GroupLinks } from '../actors/links/group-links.ts';
+import { type GroupLinks, linksOfAlerts } from '../actors/links/evaluate.ts';
 import type { GroupStatus } from '../actors/model.ts';
 import type { Clock, Micros } from '../runtime/clock.ts';
 import { silentLog } from '../runtime/log.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
 import { type MasterKey, sealedKeyId } from '../runtime/secrets/keyring.ts';
-import { createDirectory, type StoredDirectory } from '../storage/directory.ts';
-import { ensureDefaults } from '../storage/ensure.ts';
-import { createInternalAlerts } from '../storage/internal-alerts.ts';
-import { ensureKeyring } from '../storage/keyring.ts';
-import type { Sql } from '../storage/records.ts';
-import type { Seeds } from '../storage/second-factors.ts';
+import type { Seeds } from '../storage/access/second-factors.ts';
+import { createDirectory, type StoredDirectory } from '../storage/configuration/directory.ts';
+import { ensureDefaults } from '../storage/configuration/first-rows.ts';
+import { createInternalAlerts } from '../storage/integrations/internal-alerts.ts';
+import { ensureKeyring } from '../storage/keys/keyring.ts';
+import type { Sql } from '../storage/postgres/records.ts';
 import { empty } from './emptied.ts';
 
 export const NOW: Micros = 1_790_000_000_000_000;

@@ -1,5 +1,5 @@
 /** Empties tables between tests. */
-import type { Sql } from '../storage/records.ts';
+import type { Sql } from '../storage/postgres/records.ts';
 
 /**
  * What `truncate … cascade` does, for tables with few rows: a new file for every table and index, and plans made anew by

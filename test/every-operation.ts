@@ -1,44 +1,52 @@
 /** The operations of every resource, for tests of the table as a whole. */
+import { type HttpDeps, ownOperations } from '../http/index.ts';
 import type { Operation } from '../http/operation.ts';
-import { accountLinkOperations } from '../http/resources/account-links.ts';
-import { actorOperations } from '../http/resources/actors.ts';
-import { statisticsOperations } from '../http/resources/alert-group-statistics.ts';
-import { alertGroupOperations } from '../http/resources/alert-groups.ts';
-import { auditLogOperations } from '../http/resources/audit-log.ts';
-import { connectionOperations } from '../http/resources/connections.ts';
-import { connectionCheckOperations } from '../http/resources/connections-checks.ts';
-import { destinationOperations } from '../http/resources/destinations.ts';
-import { destinationCheckOperations } from '../http/resources/destinations-checks.ts';
-import { deliveryOperations } from '../http/resources/destinations-deliveries.ts';
-import { destinationSecretOperations } from '../http/resources/destinations-secrets.ts';
-import { destinationTrialOperations } from '../http/resources/destinations-trials.ts';
-import { integrationOperations } from '../http/resources/integrations.ts';
-import { integrationAlertOperations } from '../http/resources/integrations-alerts.ts';
-import { alertmanagerRouteOperations } from '../http/resources/integrations-routes.ts';
-import { keyringOperations } from '../http/resources/keyring.ts';
-import { linkRuleOperations } from '../http/resources/link-rules.ts';
-import { lookupTableOperations } from '../http/resources/lookup-tables.ts';
-import { oidcSettingsOperations } from '../http/resources/oidc-settings.ts';
-import { organizationOperations } from '../http/resources/organization.ts';
-import { outboundPolicyOperations } from '../http/resources/outbound-policy.ts';
-import { personalTokenOperations } from '../http/resources/personal-tokens.ts';
-import { requestRecordOperations } from '../http/resources/request-records.ts';
-import { routeOperations } from '../http/resources/routes.ts';
-import { routeMoveOperations } from '../http/resources/routes-move.ts';
-import { previewOperations } from '../http/resources/routes-preview.ts';
-import { routeSuggestionOperations } from '../http/resources/routes-suggestions.ts';
-import { serviceAccountOperations } from '../http/resources/service-accounts.ts';
-import { storedSnapshotOperations } from '../http/resources/stored-snapshots.ts';
-import { systemStatusOperations } from '../http/resources/system-status.ts';
-import { templatePreviewOperations } from '../http/resources/template-previews.ts';
-import { userAccountOperations } from '../http/resources/user-accounts.ts';
-import { userWayInOperations } from '../http/resources/user-ways-in.ts';
+import { assembleOperations } from '../http/request/router.ts';
+import { personalTokenOperations } from '../http/resources/access/api-tokens.ts';
+import { oidcSettingsOperations } from '../http/resources/access/oidc-settings.ts';
+import { serviceAccountOperations } from '../http/resources/access/service-accounts.ts';
+import { userAccessOperations } from '../http/resources/access/user-access.ts';
+import { userAccountOperations } from '../http/resources/access/user-accounts.ts';
+import { alertGroupOperations } from '../http/resources/alert-groups/alert-groups.ts';
+import { deliveryOperations } from '../http/resources/alert-groups/pages.ts';
+import { statisticsOperations } from '../http/resources/alert-groups/statistics.ts';
+import { accountLinkOperations } from '../http/resources/connections/account-links.ts';
+import { connectionCheckOperations } from '../http/resources/connections/checks.ts';
+import { connectionOperations } from '../http/resources/connections/connections.ts';
+import { destinationCheckOperations } from '../http/resources/destinations/checks.ts';
+import { destinationOperations } from '../http/resources/destinations/destinations.ts';
+import { destinationSecretOperations } from '../http/resources/destinations/secrets.ts';
+import { destinationTrialOperations } from '../http/resources/destinations/trials.ts';
+import { integrationOperations } from '../http/resources/integrations/integrations.ts';
+import {
+  alertmanagerRouteOperations,
+  integrationAlertOperations,
+} from '../http/resources/integrations/received.ts';
+import { storedSnapshotOperations } from '../http/resources/integrations/stored-snapshots.ts';
+import { linkRuleOperations } from '../http/resources/links/link-rules.ts';
+import { lookupTableOperations } from '../http/resources/links/lookup-tables.ts';
+import { templatePreviewOperations } from '../http/resources/links/template-previews.ts';
+import { auditLogOperations } from '../http/resources/organization/audit-log.ts';
+import { keyringOperations, organizationOperations } from '../http/resources/organization/organization.ts';
+import { outboundPolicyOperations } from '../http/resources/organization/outbound-policy.ts';
+import { routeMoveOperations } from '../http/resources/routes/move.ts';
+import { previewOperations } from '../http/resources/routes/preview.ts';
+import { routeOperations } from '../http/resources/routes/routes.ts';
+import { routeSuggestionOperations } from '../http/resources/routes/suggestions.ts';
+import { notImplementedOperations } from '../http/resources/system/not-implemented.ts';
+import { requestRecordOperations } from '../http/resources/system/request-records.ts';
+import { actorOperations } from '../http/resources/system/system.ts';
+import { systemStatusOperations } from '../http/resources/system/system-status.ts';
 
 /** Making a table only keeps what it is given; nothing is called. */
 const UNUSED = {} as never;
 
 /** What the composition root adds to the server's own operations; each answers 204 to whoever is let in. */
 export function otherOperations(): readonly (readonly Operation[])[] {
+  return everyPart().map((part) => part.map(opened));
+}
+
+function everyPart(): readonly (readonly Operation[])[] {
   return [
     accountLinkOperations(UNUSED),
     actorOperations(UNUSED),
@@ -72,11 +80,29 @@ export function otherOperations(): readonly (readonly Operation[])[] {
     systemStatusOperations(UNUSED),
     templatePreviewOperations(UNUSED),
     userAccountOperations(UNUSED),
-    userWayInOperations(UNUSED),
-  ].map((part) => part.map(opened));
+    userAccessOperations(UNUSED),
+  ];
+}
+
+/** The whole table, as the served description shows it. */
+export function everyOperation(): readonly Operation[] {
+  return assembleOperations(
+    ...everyPart(),
+    ownOperations(
+      {
+        access: UNUSED,
+        people: UNUSED,
+        passwords: UNUSED,
+        singleSignOn: UNUSED,
+      } as Partial<HttpDeps> as HttpDeps,
+      UNUSED,
+    ),
+    notImplementedOperations(),
+  );
 }
 
 /** Without the order of checks that Commands have of their own: what they are told first depends on the body. */
 function opened({ validatesFirst, ...operation }: Operation): Operation {
-  return { ...operation, handle: async () => ({ status: 204 }) };
+  const answers = { ...operation.answers, 204: { description: 'Let in.' } };
+  return { ...operation, answers, handle: async () => ({ status: 204 }) };
 }

@@ -3,16 +3,19 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
-import type { SingleSignOn } from '../actors/access/oidc/single-sign-on.ts';
+import type { SingleSignOn } from '../actors/access/oidc/sign-in.ts';
 import type { RoleName } from '../actors/access/user.ts';
 import { EMPTY_DIRECTORY } from '../actors/directory.fixture.ts';
 import type { HintBus } from '../actors/effects.ts';
-import type { CsrfTokens } from '../http/credentials.ts';
-import { createHintBus } from '../http/hint-bus.ts';
 import { createHttp, type Http, type HttpDeps } from '../http/index.ts';
-import type { ListenAddress, Listener } from '../http/listeners.ts';
+import { createHintBus } from '../http/live/hint-bus.ts';
+import { describeApi } from '../http/openapi/openapi.ts';
+import type { CsrfTokens } from '../http/request/credentials.ts';
+import type { ApiDescription } from '../http/resources/system/system.ts';
+import type { ListenAddress, Listener } from '../http/server/listeners.ts';
 import type { Log } from '../runtime/log.ts';
 import type { PublicId } from '../runtime/public-id.ts';
+import { answerCheck } from './answer-check.ts';
 import { createMemoryAccess, type MemoryAccess, plainPasswords } from './fakes/access-store.ts';
 import { createMemoryTokens, type MemoryTokens } from './fakes/api-tokens.ts';
 import { createManualClock, type ManualClock } from './fakes/manual-clock.ts';
@@ -29,7 +32,10 @@ export interface TestHttp {
   readonly registry: Registry;
   /** Events logged so far. */
   readonly logged: readonly string[];
-  /** Sends a request to the app listener unless told otherwise. */
+  /**
+   * Sends a request to the app listener unless told otherwise. An answer of the API that its description does not allow
+   * fails the call.
+   */
   send(method: string, path: string, options?: SendOptions): Promise<Received>;
   /** A new user of the Role, signed in. */
   signIn(role: RoleName, login?: string): Promise<SignedIn>;
@@ -72,6 +78,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     publicUrl: 'https://tocsin.test',
     trustedProxies: [],
     uiFolder: '/nonexistent',
+    runbooksFolder: '/nonexistent',
     version: '0.0.0',
     clock,
     log,
@@ -92,6 +99,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     readiness: async () => null,
     ingest: { register: () => undefined, stop: async () => undefined },
     pushes: { receive: async () => 401 },
+    describe: describeWhenAsked,
     ...changes,
   });
   const addresses = await http.start();
@@ -101,8 +109,22 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     http.stop();
   });
 
-  const send: TestHttp['send'] = (method, path, options = {}) =>
-    sendTo(agent, addresses[options.listener ?? 'app'], method, path, options);
+  const send: TestHttp['send'] = async (method, path, options = {}) => {
+    const { listener = 'app' } = options;
+    const received = await sendTo(agent, addresses[listener], method, path, options);
+    if (listener === 'app') check(method, path, received);
+    return received;
+  };
+  const check = (method: string, target: string, { status, headers, text }: Received) => {
+    const [path = ''] = target.split('?', 1);
+    if (!path.startsWith(API)) return;
+    const isJson = /json/.test(headers['content-type'] ?? '');
+    answerCheck(http.operations)(method, path.slice(API.length), {
+      status,
+      header: (name) => headers[name]?.toString(),
+      body: isJson && text !== '' ? JSON.parse(text) : text,
+    });
+  };
   return {
     http,
     addresses,
@@ -126,6 +148,27 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
 export function signedIn(answer: Received, userId: PublicId): SignedIn {
   const [cookie = ''] = (answer.headers['set-cookie']?.[0] ?? '').split(';');
   return { cookie, csrf: String(answer.json.csrf_token), userId };
+}
+
+const API = '/api/v1';
+/** Most tests never read the description, and to make it takes longer than most tests. */
+function describeWhenAsked(...table: Parameters<typeof describeApi>): ApiDescription {
+  let made: ApiDescription | null = null;
+  const description = () => {
+    made ??= describeApi(...table);
+    return made;
+  };
+  return {
+    get json() {
+      return description().json;
+    },
+    get yaml() {
+      return description().yaml;
+    },
+    get etag() {
+      return description().etag;
+    },
+  };
 }
 
 const ANY_PORT: ListenAddress = { host: '127.0.0.1', port: 0 };

@@ -1,12 +1,17 @@
-/** Calls operations as the app listener would, from credentials to the answer, without a socket. */
+/**
+ * Calls operations as the app listener would, from credentials to the answer, without a socket. An answer that the API
+ * description does not allow fails the call.
+ */
 import type { DirectorySource } from '../actors/directory.ts';
-import { createDispatch } from '../http/dispatch.ts';
-import type { Request } from '../http/exchange.ts';
 import type { Identity, Operation } from '../http/operation.ts';
 import { ROLE_PERMISSIONS, type Role } from '../http/permissions.ts';
-import { createRouter } from '../http/router.ts';
+import { createDispatch } from '../http/request/dispatch.ts';
+import { createRouter } from '../http/request/router.ts';
+import { createBodyBudgets } from '../http/server/body-budget.ts';
+import type { Request } from '../http/server/exchange.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
+import { answerCheck } from './answer-check.ts';
 
 export interface Answered {
   readonly status: number;
@@ -43,6 +48,7 @@ export function operationClient(deps: OperationClientDeps, role: Role = 'admin')
       if (event === 'api_request_failed') throw new Error(`${event}: ${JSON.stringify(fields)}`);
     },
     clientAddress: (socket) => socket,
+    bodies: createBodyBudgets(),
     isUnavailable: () => false,
     headers: [],
   });
@@ -58,7 +64,13 @@ export function operationClient(deps: OperationClientDeps, role: Role = 'admin')
     const reply = await dispatch(router.match(method, path), request);
     if (!reply || 'stream' in reply) throw new Error(`${method} ${target} gave no finished answer`);
     const headers = Object.fromEntries(reply.headers.map(([name, value]) => [name.toLowerCase(), value]));
-    return { status: reply.status, headers, body: reply.content && JSON.parse(String(reply.content)) };
+    const answered = {
+      status: reply.status,
+      headers,
+      body: reply.content && JSON.parse(String(reply.content)),
+    };
+    answerCheck(deps.operations)(method, path, { ...answered, header: (name) => headers[name] });
+    return answered;
   };
 
   return {
@@ -100,6 +112,7 @@ function requestOf(method: string, path: string, query: string, body: unknown, i
     path,
     query,
     socketAddress: '192.0.2.7',
+    bodyLength: bytes.length,
     header: (name) => headers[name] ?? null,
     body: async () => ({ kind: 'bytes', bytes }),
   };

@@ -5,10 +5,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, inject } from 'vitest';
 import type { DatabaseSettings } from '../runtime/config.ts';
-import { connect } from '../storage/connection.ts';
-import { type RunningPostgres, startEmbeddedPostgres, startPostgresFrom } from '../storage/embedded.ts';
 import { migrate } from '../storage/migrate.ts';
-import type { Sql } from '../storage/records.ts';
+import { connect } from '../storage/postgres/connection.ts';
+import {
+  type RunningPostgres,
+  startEmbeddedPostgres,
+  startPostgresFrom,
+} from '../storage/postgres/embedded/embedded.ts';
+import type { Sql } from '../storage/postgres/records.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -58,7 +62,7 @@ export async function startTestServer(): Promise<TestServer> {
 
 function startChosen(home: string): Promise<RunningPostgres> {
   const major = process.env.TOCSIN_TEST_POSTGRES;
-  const options = { dataDir: home, settings: FAST };
+  const options = { dataDir: home, settings: FAST, role: 'superuser' } as const;
   return major === undefined
     ? startEmbeddedPostgres(options)
     : startPostgresFrom(`/usr/lib/postgresql/${major}/bin`, options);

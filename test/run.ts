@@ -35,7 +35,8 @@ const vitest = (project: string, ...folders: string[]) => [
 /** Each is busy on one core, so two of them run at a time. */
 const CHECKS: readonly Step[] = [
   { title: 'format and lint', command: [bin('biome'), 'check', '--error-on-warnings', '.'] },
-  { title: 'dependency arrows', command: [process.execPath, 'scripts/check-arrows.ts'] },
+  { title: 'size and dependencies', command: [process.execPath, 'scripts/house.ts'] },
+  { title: 'citations of the contract', command: [process.execPath, 'scripts/citations.ts'] },
   { title: 'types', command: [bin('tsc'), '--noEmit'] },
   { title: "types of the UI's tools", command: [bin('tsc'), '--noEmit', '-p', 'ui/dev/tsconfig.json'] },
   {
@@ -46,6 +47,19 @@ const CHECKS: readonly Step[] = [
 
 const STEPS: readonly Step[] = [
   { title: 'unit tests and simulation', command: vitest('unit'), secondAttempt: true },
+  {
+    title: 'more seeds of the simulation',
+    command: [process.execPath, 'test/simulation/run.ts', '--world', 'engine', '--seeds', '200'],
+  },
+  {
+    title: 'ingestion compared with its model',
+    command: [process.execPath, 'test/model/run.ts', '--sequences', '500', '--seed', `${Date.now() % 1e9}`],
+  },
+  {
+    title: 'more stories of Destinations',
+    command: vitest('unit', 'actors/destination/messages/stories.test.ts'),
+    env: { STORIES: '200' },
+  },
   { title: 'storage on PostgreSQL 18', command: vitest('postgres'), secondAttempt: true },
   { title: 'scenarios of the whole service', command: vitest('scenarios'), secondAttempt: true },
   {

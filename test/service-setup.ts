@@ -2,9 +2,9 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { connect } from '../storage/connection.ts';
-import { startEmbeddedPostgres } from '../storage/embedded.ts';
 import { migrate } from '../storage/migrate.ts';
+import { connect } from '../storage/postgres/connection.ts';
+import { startEmbeddedPostgres } from '../storage/postgres/embedded/embedded.ts';
 import { PREPARED_DATABASE } from './harness/prepared.ts';
 import { runTocsin } from './harness/program.ts';
 

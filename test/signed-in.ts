@@ -4,7 +4,7 @@ import { sessionHash } from '../actors/access/session.ts';
 import type { RoleName } from '../actors/access/user.ts';
 import type { Micros } from '../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
-import type { Sql } from '../storage/records.ts';
+import type { Sql } from '../storage/postgres/records.ts';
 import type { SignedIn, TestHttp } from './http-server.ts';
 
 /** An active user of the Role, stored. */

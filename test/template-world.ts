@@ -2,26 +2,26 @@
 import { Registry } from 'prom-client';
 import type { AlertGroupMessage } from '../actors/alert-group/messages.ts';
 import type { Labels } from '../actors/model.ts';
-import { alertGroupOperations } from '../http/resources/alert-groups.ts';
-import { linkRuleOperations } from '../http/resources/link-rules.ts';
-import { lookupTableOperations } from '../http/resources/lookup-tables.ts';
-import { routeOperations } from '../http/resources/routes.ts';
-import { templatePreviewOperations } from '../http/resources/template-previews.ts';
+import { alertGroupOperations } from '../http/resources/alert-groups/alert-groups.ts';
+import { linkRuleOperations } from '../http/resources/links/link-rules.ts';
+import { lookupTableOperations } from '../http/resources/links/lookup-tables.ts';
+import { templatePreviewOperations } from '../http/resources/links/template-previews.ts';
+import { routeOperations } from '../http/resources/routes/routes.ts';
 import { DAY, MINUTE } from '../runtime/clock.ts';
 import { createTemplateWork } from '../runtime/compose/templates.ts';
 import type { Log } from '../runtime/log.ts';
 import { newPublicId, type PublicId } from '../runtime/public-id.ts';
+import { createGroupReader } from '../storage/alert-groups/alert-groups.ts';
 import { createGroupEngine, firingPart, slotOf } from '../storage/alert-groups/engine.fixture.ts';
-import { createGroupReader } from '../storage/alert-groups.ts';
-import type { StoredDirectory } from '../storage/directory.ts';
-import { createLinkRuleStore } from '../storage/link-rules.ts';
-import { createLinkSource, type StoredLinks } from '../storage/link-source.ts';
-import { createLookupTableStore } from '../storage/lookup-tables.ts';
-import { PARTITIONED_TABLES } from '../storage/partitioned-tables.ts';
-import { ensurePartitions } from '../storage/partitions.ts';
-import type { Sql } from '../storage/records.ts';
-import { createRouteStore } from '../storage/routes.ts';
-import { newSnapshot } from '../storage/snapshots.fixture.ts';
+import type { StoredDirectory } from '../storage/configuration/directory.ts';
+import { createLinkRuleStore } from '../storage/configuration/link-rules.ts';
+import { createLinkSource, type StoredLinks } from '../storage/configuration/link-source.ts';
+import { createLookupTableStore } from '../storage/configuration/lookup-tables.ts';
+import { createRouteStore } from '../storage/configuration/routes.ts';
+import { ensurePartitions } from '../storage/postgres/partitions.ts';
+import type { Sql } from '../storage/postgres/records.ts';
+import { PARTITIONED_TABLES } from '../storage/postgres/retention.ts';
+import { newSnapshot } from '../storage/snapshots/snapshots.fixture.ts';
 import {
   firstStart,
   internalAlerts,

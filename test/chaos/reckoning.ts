@@ -1,5 +1,5 @@
-/** After the storm: whether what stands in a channel is what should stand there, group by group (delivery §3, §5, §11). */
-import { commonmark } from '../../actors/messages/formats/commonmark.ts';
+/** After the run: compares each channel with its expected content, group by group (delivery §3, §5, §11). */
+import { commonmark } from '../../actors/messages/formats/markdown.ts';
 import type { Post } from '../../runtime/cli/bridge-reference/messenger.ts';
 import type { Api, Json } from '../harness/api.ts';
 import type { LifecycleEvent } from '../harness/books.ts';

@@ -1,7 +1,7 @@
 /**
  * Replicas die, stand still and are drained while messages go out through a bridge. Afterwards every Alert Group has one
  * Root message that shows it as it is, every event that is told in a Thread has one reply, what people pressed was
- * carried out once and answered once, and one replica listens to the bridge (delivery §3.7 and §5, bridge protocol §7).
+ * carried out once and answered once, and one replica listens to the bridge (delivery §3 rule 7 and §5, bridge §7).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';

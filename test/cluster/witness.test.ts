@@ -4,10 +4,10 @@ import { chmod } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect } from '../../storage/connection.ts';
-import { type RunningPostgres, startEmbeddedPostgres } from '../../storage/embedded.ts';
 import { migrate } from '../../storage/migrate.ts';
-import type { Sql } from '../../storage/records.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import { type RunningPostgres, startEmbeddedPostgres } from '../../storage/postgres/embedded/embedded.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 import { Witness } from '../harness/witness.ts';
 
 let home: string;

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect } from '../../storage/connection.ts';
-import { type RunningPostgres, startEmbeddedPostgres } from '../../storage/embedded.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import { type RunningPostgres, startEmbeddedPostgres } from '../../storage/postgres/embedded/embedded.ts';
 import { Api, type Json } from '../harness/api.ts';
 import { snapshotBody } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
@@ -33,12 +33,13 @@ beforeAll(async () => {
   home = mkdtempSync(path.join(tmpdir(), 'tocsin-lost-postgres-'));
   chmodSync(home, 0o711);
   postgres = await startEmbeddedPostgres({ dataDir: home });
-  const { host, port, database, user } = postgres.settings;
+  const { host, port, database, user, password } = postgres.settings;
   tocsin = new Installation({
     SVC_DATABASE_HOST: host,
     SVC_DATABASE_PORT: String(port),
     SVC_DATABASE_NAME: database,
     SVC_DATABASE_USER: user,
+    SVC_DATABASE_PASSWORD: password ?? '',
     SVC_DATABASE_SSLMODE: 'disable',
   });
   ready = await tocsin.start();

@@ -1,10 +1,18 @@
 /** An access store in memory, for tests of the HTTP layer. */
 import { ORGANIZATION_DEFAULTS, type StoredOrganization } from '../../actors/access/organization.ts';
 import type { Passwords } from '../../actors/access/passwords.ts';
-import type { AccessStore, Account, Throttle } from '../../actors/access/ports.ts';
+import type { AccessStore, Account, Throttle, ThrottleKeys } from '../../actors/access/ports.ts';
 import type { Proof, SecondFactor } from '../../actors/access/second-factor.ts';
 import { type Session, sessionStanding } from '../../actors/access/session.ts';
-import { EVALUATION_LIMIT, FORGOTTEN_AFTER, PARALLEL_WAIT, waitAfter } from '../../actors/access/throttle.ts';
+import {
+  countAttempt,
+  evaluated,
+  type Failures,
+  NO_FAILURES,
+  pairKey,
+  type Slowdown,
+  takeBack,
+} from '../../actors/access/throttle.ts';
 import { foldLogin, type RoleName, type User } from '../../actors/access/user.ts';
 import type { AuditEntry } from '../../actors/effects.ts';
 import type { Micros } from '../../runtime/clock.ts';
@@ -128,8 +136,8 @@ export function createMemoryAccess(): MemoryAccess {
         const user = { ...account.user, lastSignInAt: session.createdAt };
         accounts.set(user.id, { ...account, user });
         sessions.set(session.id, { session, hash: keyOf(hash) });
-        if (attempt && session.state === 'active') throttle.clear([attempt.account, attempt.source]);
-        else if (attempt) await throttle.release(attempt.account);
+        if (attempt && session.state === 'active') throttle.clear(attempt);
+        else if (attempt) await throttle.release(attempt, session.createdAt);
         audit.push(entry);
         return { user };
       },
@@ -138,7 +146,7 @@ export function createMemoryAccess(): MemoryAccess {
         if (sessions.get(sessionId)?.session.state !== 'totp_required') return 'not_pending';
         if (!account || !consume(account, proof)) return 'wrong_code';
         patch(sessionId, { state: 'active' });
-        throttle.clear([attempt.account, attempt.source]);
+        throttle.clear(attempt);
         audit.push(entry);
         return 'active';
       },
@@ -178,44 +186,33 @@ const NEW_USER = {
   roleLocked: false,
 } as const;
 
-interface Failures {
-  readonly failures: number;
-  readonly lastAt: Micros;
-}
-
-function createMemoryThrottle(audit: AuditEntry[]): Throttle & { clear(keys: readonly string[]): void } {
+function createMemoryThrottle(audit: AuditEntry[]): Throttle & { clear(keys: ThrottleKeys): void } {
   const known = new Map<string, Failures>();
-  const evaluating = new Map<string, Micros>();
-  const waitOf = (key: string, now: Micros) => {
-    const found = known.get(key);
-    return found ? found.lastAt + waitAfter(found.failures) - now : 0;
-  };
-  const clear = (keys: readonly string[]) => {
-    for (const key of keys) {
-      known.delete(key);
-      evaluating.delete(key);
-    }
+  const read = (keys: ThrottleKeys): Slowdown => ({
+    account: known.get(keys.account) ?? NO_FAILURES,
+    pair: known.get(pairKey(keys)) ?? NO_FAILURES,
+    source: known.get(keys.source) ?? NO_FAILURES,
+  });
+  const write = (keys: ThrottleKeys, { account, pair, source }: Slowdown) => {
+    known.set(keys.account, account).set(pairKey(keys), pair).set(keys.source, source);
   };
 
   return {
-    clear,
-    async admit({ account, source }, now) {
-      const wait = Math.max(waitOf(account, now), waitOf(source, now));
-      if (wait > 0) return { admitted: false, wait };
-      if ((evaluating.get(account) ?? 0) > now) return { admitted: false, wait: PARALLEL_WAIT };
-      evaluating.set(account, now + EVALUATION_LIMIT);
+    clear: (keys) => {
+      for (const key of [keys.account, pairKey(keys), keys.source]) known.delete(key);
+    },
+    async admit(keys, now) {
+      const decision = countAttempt(read(keys), now);
+      if ('wait' in decision) return { admitted: false, wait: decision.wait };
+      write(keys, decision.counted);
       return { admitted: true };
     },
-    async failed({ account, source }, now, entry) {
-      for (const key of [account, source]) {
-        const before = known.get(key);
-        const counts = before && now - before.lastAt < FORGOTTEN_AFTER ? before.failures : 0;
-        known.set(key, { failures: counts + 1, lastAt: now });
-      }
-      evaluating.delete(account);
-      if (entry) audit.push(entry);
+    async failed(keys, startedAt, entry) {
+      const { account, ...rest } = read(keys);
+      write(keys, { ...rest, account: evaluated(account, startedAt) });
+      audit.push(entry);
     },
-    release: async (account) => void evaluating.delete(account),
+    release: async (keys, startedAt) => write(keys, takeBack(read(keys), startedAt)),
   };
 }
 

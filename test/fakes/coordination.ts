@@ -25,7 +25,7 @@ export interface MeetingPlaceDeps {
   readonly shards?: number;
 }
 
-/** One place to meet, shared by the {@link Coordination}s that it hands out. */
+/** A model of Redis, shared by the {@link Coordination}s that it hands out. */
 export class MeetingPlace {
   /** No answers while true, and nothing that is asked for happens. */
   isAway = false;

@@ -4,7 +4,7 @@
  * asks for one.
  */
 import { type RunningBridge, startBridge, systemPorts } from '../../runtime/cli/bridge-reference/server.ts';
-import type { Settings, Switch } from '../../runtime/cli/bridge-reference/settings.ts';
+import type { Settings, Switch } from '../../runtime/cli/bridge-reference/shapes.ts';
 import type { RecordedRequest } from '../../runtime/cli/bridge-reference/sim.ts';
 import type { Ports } from '../../runtime/cli/bridge-reference/wire.ts';
 

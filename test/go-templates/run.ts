@@ -5,8 +5,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { plainFormat } from '../../actors/templates/format.ts';
 import { parseTemplate, renderTemplate } from '../../actors/templates/template.ts';
+import { plainFormat } from '../../actors/templates/types.ts';
 import { randomSource } from '../harness/random.ts';
 import { DATA } from './data.ts';
 import { dice, type Features, Generator, spoiled } from './generator.ts';

@@ -1,5 +1,9 @@
-/** A signed-in person at the HTTP API. */
+/** A signed-in person at the HTTP API. An answer that the API description does not allow fails the call. */
+import { answerCheck } from '../answer-check.ts';
+import { everyOperation } from '../every-operation.ts';
 import type { Ready } from './tocsin.ts';
+
+const checkAnswer = answerCheck(everyOperation());
 
 export interface Answer<Body> {
   readonly status: number;
@@ -71,11 +75,13 @@ export class Api {
     });
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson && text ? JSON.parse(text) : text,
-    };
+    const { status, headers: received } = response;
+    const answer = { status, headers: received, body: isJson && text ? JSON.parse(text) : text };
+    checkAnswer(method, path.split('?')[0] ?? '', {
+      ...answer,
+      header: (name: string) => received.get(name),
+    });
+    return answer;
   }
 
   /** GET that must answer 200. */

@@ -1,6 +1,6 @@
 /** The books of a cluster after a load: what was sent, stored, grouped and delivered must agree to the last event. */
 import { createHash } from 'node:crypto';
-import type { Sql } from '../../storage/records.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 import type { ReceivedWebhook, WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Cluster } from './cluster.ts';
 import { UNDER_WAY_MS } from './cluster-facts.ts';

@@ -12,7 +12,7 @@ export interface Finding {
   readonly targets: readonly string[];
 }
 
-export function launchChromium(): Promise<Browser> {
+export function launchChromium(...more: readonly string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: [
@@ -23,6 +23,7 @@ export function launchChromium(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   });
 }

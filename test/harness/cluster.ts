@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { connect } from '../../storage/connection.ts';
-import { type RunningPostgres, startEmbeddedPostgres } from '../../storage/embedded.ts';
-import type { Sql } from '../../storage/records.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import { type RunningPostgres, startEmbeddedPostgres } from '../../storage/postgres/embedded/embedded.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { type RedisServer, startRedis } from '../redis.ts';
 import { Api } from './api.ts';
@@ -139,12 +139,13 @@ export class Cluster {
 
   /** What every process of the installation is given. */
   environment(): Record<string, string> {
-    const { host, port, database, user } = this.#postgres!.settings;
+    const { host, port, database, user, password } = this.#postgres!.settings;
     return {
       SVC_DATABASE_HOST: host,
       SVC_DATABASE_PORT: String(port),
       SVC_DATABASE_NAME: database,
       SVC_DATABASE_USER: user,
+      SVC_DATABASE_PASSWORD: password ?? '',
       SVC_DATABASE_SSLMODE: 'disable',
       SVC_SECRET_KEYS: this.#keys,
       SVC_PUBLIC_URL: 'http://localhost:8080',

@@ -13,8 +13,8 @@ import { until } from './until.ts';
 const COMES_BACK_MS = 300;
 /** Hints that come within this time are followed by one look. */
 const LOOK_MS = 250;
-/** Without a byte the stream is taken for dead: keep-alives come every 25 s. */
-const SILENCE_MS = 30_000;
+/** Without a byte the stream is taken for dead: comment lines come every 10 s. */
+const SILENCE_MS = 25_000;
 
 export class LiveClient {
   readonly replica: Replica;

@@ -1,5 +1,5 @@
 /** Races that are no chance: what is sent waits in the database for a change that commits first. */
-import type { Sql, Transaction } from '../../storage/records.ts';
+import type { Sql, Transaction } from '../../storage/postgres/records.ts';
 import { until } from './until.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** Looks into every place of a running service where something may be written down. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { connect } from '../../storage/connection.ts';
-import { embeddedSettings } from '../../storage/embedded.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import { embeddedSettings } from '../../storage/postgres/embedded/embedded.ts';
 import type { Api, Json } from './api.ts';
 import type { Canaries } from './canaries.ts';
 import type { Installation } from './tocsin.ts';

@@ -2,7 +2,7 @@
  * A witness in the database: triggers of the test's own note, inside every commit of actors, which connection writes,
  * for which shards and under which epochs; and every raise of an epoch. What it saw is judged afterwards.
  */
-import type { Sql } from '../../storage/records.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 
 /** What the engine's connection of a replica is called. */
 const COMMITS = 'tocsin commits ';

@@ -1,4 +1,4 @@
-/** Alert Group chapter §11, row by row, through the whole service; together they take every transition there is. */
+/** alert-groups §11, row by row, through the whole service; together they take every transition there is. */
 import { expect, test, vi } from 'vitest';
 import { runCases } from './case.ts';
 import { ALERT_GROUP_CASES } from './tables.ts';

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { sessionHash } from '../../actors/access/session.ts';
 import { DAY, type Micros } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
-import type { Sql } from '../../storage/records.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 
 export type Role = 'admin' | 'responder' | 'viewer';
 

@@ -1,4 +1,4 @@
-/** Ingestion §15, row by row, through the whole service. */
+/** ingestion §15, row by row, through the whole service. */
 import { runCases } from './case.ts';
 import { INGESTION_CASES } from './tables.ts';
 import { useWorld } from './world.ts';

@@ -1,4 +1,4 @@
-/** Internal alerts §9, row by row, through the whole service. */
+/** internal-alerts §9, row by row, through the whole service. */
 import { runCases } from './case.ts';
 import { INTERNAL_ALERT_CASES } from './tables.ts';
 import { useWorld } from './world.ts';

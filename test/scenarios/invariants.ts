@@ -1,6 +1,6 @@
-/** What holds of every Alert Group, whatever happened to it (Alert Group chapter §1). Judged by the rows. */
+/** What holds of every Alert Group, whatever happened to it (alert-groups §1). Judged by the rows. */
 import { expect } from 'vitest';
-import type { Sql } from '../../storage/records.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 
 /** Each gives the rows that break a rule. Checks and unique indexes of the schema are not said again. */
 const RULES: Readonly<Record<string, string>> = {

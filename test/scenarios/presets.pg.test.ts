@@ -1,4 +1,4 @@
-/** Alert Group chapter §11, rows 56 and 57, in the spring and autumn of 2027. */
+/** alert-groups §11, rows 56 and 57, in the spring and autumn of 2027. */
 import { PRESETS, PRESETS_BEGIN } from './alert-groups/presets.ts';
 import { runCases } from './case.ts';
 import { useWorld } from './world.ts';

@@ -33,16 +33,14 @@ const QUIET = {
 };
 
 /**
- * Alerts that fired when the sender said that they did not, by what made it say so. Ingestion §6.2 takes its word, and
+ * Alerts that fired when the sender said that they did not, by what made it say so. ingestion §6.2 takes its word, and
  * what it said is all there is.
  */
 const SENDERS_MISTAKES = {
   // What it had told last ran out, and the Alertmanagers wrote the end themselves.
   'own_entry while a Prometheus was away': 9,
   // With max_alerts an Alertmanager takes the group's status from the cut list.
-  'group_wide from a cut list': 4,
-  // After a start or a reload groups are flushed while they are still filled: one that names old Alerts alone is over.
-  'group_wide after an instance began anew': 8,
+  'group_wide from a cut list': 2,
 };
 
 /**
@@ -86,9 +84,6 @@ function excuseFor({ by, at }: Resolution, said: SenderSaid, disturbances: reado
   const claims = said.at(at).filter(({ isOver }) => isOver);
   if (by === 'own_entry' && isAfter('prometheus_restarted')) return 'own_entry while a Prometheus was away';
   if (by === 'group_wide' && claims.some(({ isCut }) => isCut)) return 'group_wide from a cut list';
-  if (by === 'group_wide' && claims.length > 0 && isAfter('restarted', 'reloaded')) {
-    return 'group_wide after an instance began anew';
-  }
   return `${by} for no known reason`;
 }
 

@@ -1,8 +1,8 @@
-/** Internal alerts §7 rule 6: what was stored before a crash is applied before overdue timers fire. */
+/** internal-alerts §7 rule 6: what was stored before a crash is applied before overdue timers fire. */
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
-import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
+import { createSnapshotWriter } from '../../storage/snapshots/writer.ts';
 import { Scenario } from './scenario.ts';
 import { momentOf } from './words.ts';
 import { useWorld } from './world.ts';

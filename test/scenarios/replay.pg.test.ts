@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { formatInstant, MINUTE, type Micros } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
-import { createSnapshotWriter } from '../../storage/snapshot-writer.ts';
-import { createSnapshotQueue } from '../../storage/snapshots.ts';
+import { createSnapshotQueue } from '../../storage/snapshots/queue.ts';
+import { createSnapshotWriter } from '../../storage/snapshots/writer.ts';
 import type { Json } from '../harness/api.ts';
 import { useWorld } from './world.ts';
 

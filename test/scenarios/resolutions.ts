@@ -1,6 +1,6 @@
 /** Every resolution of an Alert as the database saw it committed, also of those that fired again since. */
 import type { Micros } from '../../runtime/clock.ts';
-import type { Sql } from '../../storage/records.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 
 export interface Resolution {
   readonly fingerprint: string;

@@ -1,4 +1,4 @@
-/** Routes §12, row by row, through the whole service. */
+/** routes §12, row by row, through the whole service. */
 import { runCases } from './case.ts';
 import { ROUTE_CASES } from './tables.ts';
 import { useWorld } from './world.ts';

@@ -1,7 +1,6 @@
 /** The whole service as `serve` composes it, in this process, on a scenario's clock and one database. */
-import { type Database, openDatabase } from '../../runtime/compose/database.ts';
+import { type Database, openDatabase, type ServiceSettings } from '../../runtime/compose/database.ts';
 import { type Service, startService } from '../../runtime/compose/service.ts';
-import type { ServiceSettings } from '../../runtime/compose/settings.ts';
 import type { DatabaseSettings } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
 import { masterKey } from '../../runtime/secrets/keyring.ts';

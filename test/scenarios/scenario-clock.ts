@@ -6,8 +6,7 @@
  * stands still, and a jump does not end them: nobody was silent for so long. The engine's wake-ups are among them, so
  * whoever jumps makes it look.
  */
-import type { Clock, Micros, Timer } from '../../runtime/clock.ts';
-import { SECOND } from '../../runtime/clock.ts';
+import { type Clock, type Micros, SECOND, type Timer } from '../../runtime/clock.ts';
 
 /** Shorter waits are technical. */
 const TECHNICAL = 10 * SECOND;

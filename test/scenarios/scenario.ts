@@ -3,7 +3,7 @@
  * when. Everything is done and read through the public API, except what `by-hand.ts` lists.
  */
 import { expect } from 'vitest';
-import { ROUTE_PROFILES } from '../../actors/route/profiles.ts';
+import { ROUTE_PROFILES } from '../../actors/route/policy.ts';
 import { formatInstant, type Micros, parseInstant, SECOND } from '../../runtime/clock.ts';
 import type { Answer, Api, Json } from '../harness/api.ts';
 import { auditSince } from './by-hand.ts';

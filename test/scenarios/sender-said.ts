@@ -35,6 +35,7 @@ const MOMENTS = 45 * SECOND;
 export class SenderSaid {
   readonly #bodies: readonly SaidBody[];
   readonly #staleAfter: Micros;
+  readonly #overs = new Map<SaidBody, boolean>();
 
   /**
    * @param time of the replay for a time of the recording
@@ -85,26 +86,52 @@ export class SenderSaid {
     switch (by) {
       case 'own_entry':
         return now.some(({ resolved }) =>
-          isNews(fingerprint, resolved.get(fingerprint), { ended, listings, at }),
+          isNews(fingerprint, resolved.get(fingerprint), { ended, listings }),
         );
       case 'group_wide':
         return now.some(
           (body) =>
-            body.isOver &&
+            this.#callsAllOver(body) &&
             !body.firing.has(fingerprint) &&
             !body.resolved.has(fingerprint) &&
             listings.some(({ groupKey }) => groupKey === body.groupKey),
         );
-      case 'gone':
+      case 'gone': {
+        const isOut = (group: readonly SaidBody[]) => isAbsent(group) || isTakenBack(group, fingerprint);
         return (
-          byGroup.some((group) => group.at(-1)?.at === at && isAbsent(group)) &&
-          byGroup.every((group) => isAbsent(group) || isSilent(group))
+          byGroup.some((group) => group.at(-1)?.at === at && isOut(group)) &&
+          byGroup.every((group) => isOut(group) || isSilent(group))
         );
+      }
       case 'stale':
         return byGroup.some(isSilent) && byGroup.every((group) => isAbsent(group) || isSilent(group));
       default:
         return false;
     }
+  }
+
+  /** Whether a body that calls its group over says so of what it does not name, too: it tells an end that its group did not. */
+  #callsAllOver(body: SaidBody): boolean {
+    const known = this.#overs.get(body);
+    if (known !== undefined) return known;
+    const isOver =
+      body.isOver &&
+      (body.firing.size + body.resolved.size === 0 ||
+        [...body.resolved].some(([fingerprint, start]) => this.#isFirstTold(fingerprint, start, body)));
+    this.#overs.set(body, isOver);
+    return isOver;
+  }
+
+  #isFirstTold(fingerprint: string, start: number, { at, groupKey }: SaidBody): boolean {
+    const before = this.#bodies.filter((body) => body.groupKey === groupKey && body.at < at);
+    const last = before.findLastIndex(({ firing }) => firing.has(fingerprint));
+    const listed = before[last]?.firing.get(fingerprint);
+    if (listed === undefined) return false;
+    const newest = Math.max(...before.map(({ firing }) => firing.get(fingerprint) ?? listed));
+    if (start < newest || before.some(({ resolved }) => (resolved.get(fingerprint) ?? -Infinity) >= newest))
+      return false;
+    const since = before.slice(last);
+    return !isMissed(since, fingerprint) && !since.slice(1).some((body) => this.#callsAllOver(body));
   }
 
   /** Of the Alert, as far as it was told until then. */
@@ -118,18 +145,13 @@ interface Firing {
   /** Start of the firing before. */
   readonly ended: number;
   readonly listings: readonly SaidBody[];
-  /** When the end of it is told. */
-  readonly at: Micros;
 }
 
 /** Whether an entry that calls the Alert resolved is about the firing that the listings tell of, and no earlier one. */
-function isNews(fingerprint: string, entry: number | undefined, { ended, listings, at }: Firing): boolean {
+function isNews(fingerprint: string, entry: number | undefined, { ended, listings }: Firing): boolean {
   if (entry === undefined) return false;
   const told = startsIn(listings, fingerprint);
-  const newest = Math.max(...told);
-  const toldAt = listings.find(({ firing }) => firing.get(fingerprint) === newest)?.at ?? at;
-  const isContinuation = (listings[0]?.firing.get(fingerprint) ?? newest) < newest;
-  if (isContinuation && entry < newest && at < toldAt + MOMENTS) return false;
+  if (entry < Math.max(...told)) return false;
   return told.includes(entry) || entry > ended;
 }
 
@@ -144,6 +166,16 @@ function isMissed(group: readonly SaidBody[], fingerprint: string): boolean {
   const without = group.filter(({ at, isCut }) => !isCut && at > lastListing(group, fingerprint));
   const [first, last] = [without[0], without.at(-1)];
   return first !== undefined && last !== undefined && last.at - first.at >= GONE_AFTER;
+}
+
+/** Whether the group said since that what it listed last is over, while another one keeps it firing. */
+function isTakenBack(group: readonly SaidBody[], fingerprint: string): boolean {
+  const last = lastListing(group, fingerprint);
+  const start = group.find(({ at }) => at === last)?.firing.get(fingerprint) ?? Number.POSITIVE_INFINITY;
+  return group.some(({ at, isOver, resolved }) => {
+    const ended = resolved.get(fingerprint);
+    return at > last && (ended === undefined ? isOver : ended >= start);
+  });
 }
 
 function lastListing(group: readonly SaidBody[], fingerprint: string): Micros {

@@ -1,7 +1,7 @@
 /** When nothing is left to do: the service keeps everything that has to happen in rows, so they tell. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Micros } from '../../runtime/clock.ts';
-import type { Sql } from '../../storage/records.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
 
 export interface Work {
   /** Snapshots that wait for their feed. */

@@ -1,6 +1,6 @@
 /**
  * A Storm from its first Alert Group to its end as people see it: in the channel of a bridge, and in a chat that only
- * knows requests (Alert Group chapter §9, delivery §12, webhooks §4.6).
+ * knows requests (alert-groups §9, delivery §12, webhooks §4.6).
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** What ends the hold of a Storm before the Storm ends, through the whole service (Alert Group chapter §9, routes §8). */
+/** What ends the hold of a Storm before the Storm ends, through the whole service (alert-groups §9, routes §8). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Scenario } from './scenario.ts';
 import { useWorld } from './world.ts';

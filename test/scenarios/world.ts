@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, inject } from 'vitest';
 import { HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { DatabaseSettings } from '../../runtime/config.ts';
-import { appendAudit } from '../../storage/audit.ts';
-import { connect } from '../../storage/connection.ts';
-import type { Sql } from '../../storage/records.ts';
-import { replaySnapshots } from '../../storage/snapshot-replay.ts';
+import { appendAudit } from '../../storage/access/audit.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
+import { replaySnapshots } from '../../storage/snapshots/stored-snapshots.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { Api } from '../harness/api.ts';
 import { until } from '../harness/until.ts';

@@ -104,6 +104,7 @@ export class Replica implements Endpoint {
 
   #placement(): Placement {
     return {
+      isAlone: true,
       epochOf: (shard) => this.#held.get(shard) ?? null,
       owned: () => [...this.#held].map(([shard, epoch]) => ({ shard, epoch })),
       onChange: (listener) => {

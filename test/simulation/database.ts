@@ -1,5 +1,6 @@
 import {
   type ActorMessage,
+  type ActorStore,
   type ActorWrite,
   type Address,
   type Asker,
@@ -173,13 +174,15 @@ export class Database {
     this.record(batch.records as JournalEntry['record'][], now);
   }
 
-  inbox(shards: readonly number[], known: readonly number[], limit: number): InboxMessage[] {
+  inbox(...[shards, known, limit, passedOver]: Parameters<ActorStore['inbox']>): InboxMessage[] {
     const wanted = new Set(shards);
-    const passedOver = new Set(known);
+    const left = new Set(known);
+    const full = new Set(passedOver);
     const found: InboxMessage[] = [];
     for (const [seq, row] of this.inboxRows) {
       if (found.length === limit) break;
-      if (passedOver.has(seq) || !wanted.has(row.shard)) continue;
+      if (left.has(seq) || !wanted.has(row.shard)) continue;
+      if (row.from !== null && full.has(addressText(row.from))) continue;
       found.push({ seq, to: row.to, from: row.from, message: JSON.parse(row.message), asker: row.asker });
     }
     return found;

@@ -18,6 +18,7 @@ export function drawLimits(random: Random): Partial<EngineLimits> {
     loads: random.pick([1, 4]),
     inboxPage: random.pick([1, 3, 500]),
     inboxHeld: random.pick([2, 2000]),
+    inboxReceivers: random.pick([1, 2, 100]),
     wakePage: random.pick([1, 500]),
   };
 }

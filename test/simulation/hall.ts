@@ -1,4 +1,4 @@
-/** Members with leased placement around one meeting place and one database, on virtual time. */
+/** Members with leased placement around one Redis and one database, on virtual time. */
 import { Registry } from 'prom-client';
 import { SHARDS } from '../../runtime/actor/index.ts';
 import { type Clock, SECOND } from '../../runtime/clock.ts';

@@ -42,8 +42,8 @@ export class Link implements ActorStore {
     return this.#read(() => this.#database.load(addresses));
   }
 
-  inbox(shards: readonly number[], known: readonly number[], limit: number): Promise<InboxMessage[]> {
-    return this.#read(() => this.#database.inbox(shards, known, limit));
+  inbox(...query: Parameters<ActorStore['inbox']>): Promise<InboxMessage[]> {
+    return this.#read(() => this.#database.inbox(...query));
   }
 
   due(shards: readonly number[], now: Micros, limit: number): Promise<DueActor[]> {

@@ -1,6 +1,7 @@
 /** Ways to break the world that the invariants must notice: if they do not, the simulation proves nothing. */
 import {
   type ActorDefinition,
+  type ActorStore,
   type ActorWrite,
   type Address,
   type AnyActorDefinition,
@@ -57,14 +58,14 @@ class KeepsReceipts extends Database {
 }
 
 class BackwardInbox extends Database {
-  override inbox(shards: readonly number[], known: readonly number[], limit: number): InboxMessage[] {
-    return super.inbox(shards, known, limit).reverse();
+  override inbox(...query: Parameters<ActorStore['inbox']>): InboxMessage[] {
+    return super.inbox(...query).reverse();
   }
 }
 
 class LossyInbox extends Database {
-  override inbox(shards: readonly number[], known: readonly number[], limit: number): InboxMessage[] {
-    return super.inbox(shards, known, limit).filter(({ seq }) => seq % 11 !== 0);
+  override inbox(...query: Parameters<ActorStore['inbox']>): InboxMessage[] {
+    return super.inbox(...query).filter(({ seq }) => seq % 11 !== 0);
   }
 }
 

@@ -1,5 +1,5 @@
 import { SHARDS } from '../../runtime/actor/index.ts';
-import { targetsOf } from '../../runtime/placement/assignment.ts';
+import { targetsOf } from '../../runtime/placement/assigner.ts';
 import type { SimReplica } from './replica.ts';
 
 /** What is wrong with who owns what: every shard has the one owner that rendezvous hashing says, one member leads. */

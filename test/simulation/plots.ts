@@ -36,7 +36,7 @@ const everything: Plot = {
   },
 };
 
-const meetingPlaceOnly: Plot = {
+const redisOnly: Plot = {
   length: 100 * SECOND,
   faults: 'unmoving',
   play(scene) {
@@ -62,7 +62,7 @@ const meetingPlaceOnly: Plot = {
       const moved = (before ?? []).flatMap((epoch, shard) =>
         scene.epochs()[shard] === epoch ? [] : [shard],
       );
-      return moved.length === 0 ? [] : [`a meeting place that fails moves nothing: ${moved.length} shards`];
+      return moved.length === 0 ? [] : [`a Redis that fails moves nothing: ${moved.length} shards`];
     };
   },
 };
@@ -79,7 +79,7 @@ const bereaved: Plot = {
     world.after(world.random.between(6, 15) * SECOND, () => {
       const victim = world.random.pick(alive());
       victim?.crash();
-      world.note(() => `${victim?.name} dies with nowhere to meet`);
+      world.note(() => `${victim?.name} dies without Redis`);
       if (world.random.chance(0.5)) later(world, SECOND, 90 * SECOND, () => launch('late'));
       // Its record counts for 90 s, and is looked at every 10 s.
       world.after(102 * SECOND, () => wrong.push(...unowned(scene)));
@@ -129,8 +129,8 @@ const ghosts: Plot = {
 export const PLOTS = {
   mixed,
   'everything at once': everything,
-  'the meeting place fails': meetingPlaceOnly,
-  'a death with nowhere to meet': bereaved,
+  'Redis fails': redisOnly,
+  'a death without Redis': bereaved,
   'moves on purpose': movesOnPurpose,
   'owners that do not know what they lost': ghosts,
 } satisfies Record<string, Plot>;

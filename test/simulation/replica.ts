@@ -16,13 +16,12 @@ import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { type Calls, createCalls } from '../../runtime/placement/calls.ts';
 import { type Coordination, type Member, memberText } from '../../runtime/placement/coordination.ts';
-import type { EpochStore } from '../../runtime/placement/epoch-store.ts';
-import { whenGone } from '../../runtime/placement/gone.ts';
+import { createIsolatedReplicas, whenGone } from '../../runtime/placement/isolated-replicas.ts';
 import { RECORD_EVERY } from '../../runtime/placement/lease-times.ts';
 import { createLeasedPlacement, type LeasedPlacement } from '../../runtime/placement/leased.ts';
 import { createPlacementMetrics } from '../../runtime/placement/metrics.ts';
-import { createMirrors } from '../../runtime/placement/mirrors.ts';
-import type { ReplicaRecords } from '../../runtime/placement/replica-records.ts';
+import type { ReplicaRecords } from '../../runtime/placement/replica-record.ts';
+import type { EpochStore } from '../../runtime/placement/shard-book.ts';
 import { eitherPlace, type MeetingPlace } from '../fakes/coordination.ts';
 import { answering } from '../fakes/database-answers.ts';
 import type { Database, SetAsideRecord } from './database.ts';
@@ -117,9 +116,9 @@ export class SimReplica implements Endpoint {
       metrics: createPlacementMetrics(new Registry()),
       isCalling: (shard) => this.#calling.has(shard),
     });
-    const mirrors = createMirrors({ placement: this.placement, records, clock, log });
+    const isolated = createIsolatedReplicas({ placement: this.placement, records, clock, log });
     this.#calls = createCalls({
-      ...{ me, clock, signals: this.#signals, placement: this.placement, mirrors: mirrors.areNeeded },
+      ...{ me, clock, signals: this.#signals, placement: this.placement, hasIsolated: isolated.any },
       onGone: (listener) => whenGone(this.placement, listener),
       heard: (what, shard) => (what === 'inbox' ? this.system.called() : this.#intake.call(shard)),
       answered: () => this.system.answered(),

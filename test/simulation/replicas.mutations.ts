@@ -72,6 +72,7 @@ export const REPLICA_MUTATIONS: Readonly<Record<string, ReplicaSeams>> = {
   'shards are released before the engine has let go of them': {
     plot: 'moves on purpose',
     wrapPlacement: (placement) => ({
+      isAlone: false,
       epochOf: (shard) => placement.epochOf(shard),
       owned: () => placement.owned(),
       followed: () => undefined,
@@ -83,12 +84,12 @@ export const REPLICA_MUTATIONS: Readonly<Record<string, ReplicaSeams>> = {
         }),
     }),
   },
-  'a Leader waits for nobody once the meeting place was emptied': {
-    plot: 'the meeting place fails',
+  'a Leader waits for nobody once Redis was emptied': {
+    plot: 'Redis fails',
     wrapRecords: (records) => ({ ...records, live: async () => [] }),
   },
   'requests that expired are applied': {
-    plot: 'a death with nowhere to meet',
+    plot: 'a death without Redis',
     database: () => new Patient(),
   },
   'signals are lost, and nobody polls': { signals: (world) => new MuteSignals(world) },
@@ -97,7 +98,7 @@ export const REPLICA_MUTATIONS: Readonly<Record<string, ReplicaSeams>> = {
     wrapEpochs: (epochs) => ({ ...epochs, newest: async () => [] }),
   },
   'the shards of a replica that died are adopted by nobody': {
-    plot: 'a death with nowhere to meet',
+    plot: 'a death without Redis',
     wrapRecords: (records) => ({ ...records, orphans: async () => [] }),
   },
 };

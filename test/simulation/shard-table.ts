@@ -2,7 +2,7 @@ import { SHARDS, type ShardEpoch } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import { type Member, memberText } from '../../runtime/placement/coordination.ts';
 import { RECORD_LAPSES } from '../../runtime/placement/lease-times.ts';
-import type { LeaderRecord } from '../../runtime/placement/replica-records.ts';
+import type { LeaderRecord } from '../../runtime/placement/replica-record.ts';
 
 interface Said {
   readonly member: Member;

@@ -2,8 +2,9 @@
  * How a simulated process of several takes stored messages from outside to their actors: by the rules of
  * http/ingest/intake-passes.ts, with its books, for messages that toys understand.
  */
+
+import { UnderWay } from '../../http/ingest/intake.ts';
 import { ShardReadings } from '../../http/ingest/shard-readings.ts';
-import { UnderWay } from '../../http/ingest/under-way.ts';
 import {
   type ActorMessage,
   type Address,

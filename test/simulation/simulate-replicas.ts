@@ -10,8 +10,8 @@ import {
   UnavailableError,
 } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
-import type { EpochStore } from '../../runtime/placement/epoch-store.ts';
-import type { ReplicaRecords } from '../../runtime/placement/replica-records.ts';
+import type { ReplicaRecords } from '../../runtime/placement/replica-record.ts';
+import type { EpochStore } from '../../runtime/placement/shard-book.ts';
 import { MeetingPlace } from '../fakes/coordination.ts';
 import { Database } from './database.ts';
 import { drawLimits } from './draw-limits.ts';
@@ -48,7 +48,7 @@ const MOST_EVENTS = 300_000;
 /** Changes nothing and is answered. */
 const PROBE: Work = {
   ...{ type: 'work', id: 'probe', n: 0, sends: [], arm: null, claims: false, performs: false, flaw: null },
-  ...{ asksOutside: false, reads: true, isSilent: false },
+  ...{ asksOutside: false, reads: true, isSilent: false, isLarge: false },
 };
 
 export async function simulateReplicas(

@@ -110,6 +110,8 @@ export async function setStage(options: {
   readonly database?: Database;
   readonly decidedWith?: () => number;
   readonly holdsBack?: (actor: Address) => boolean;
+  /** One of several processes. */
+  readonly isOneOfSeveral?: true;
 }): Promise<Stage> {
   const world = new World(1, false);
   const database = options.database ?? new Database();
@@ -149,6 +151,7 @@ export async function setStage(options: {
       },
     },
     placement: {
+      isAlone: options.isOneOfSeveral !== true,
       epochOf: (shard) => held.get(shard) ?? null,
       owned: () => [...held].map(([shard, epoch]) => ({ shard, epoch })),
       onChange: (listener) => {

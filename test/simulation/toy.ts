@@ -36,6 +36,8 @@ export interface Work extends ActorMessage {
   readonly reads: boolean;
   /** Leaves a record and changes no state. */
   readonly isSilent: boolean;
+  /** Is committed apart from others. */
+  readonly isLarge: boolean;
 }
 
 export type ToyMessage = Work | { readonly type: 'wake' };
@@ -115,6 +117,7 @@ export function toyDefinitions(
     persist: (state) => state,
     emptyRows: () => [],
     weight: (_state, rows) => 1 + rows.length,
+    isLarge: (message) => message.type === 'work' && message.isLarge,
     prepare: (_actor, message) => outsideKnowledge(world, message, isCalm),
     receive: applyToy,
     numbered: (state, number) => ({ ...state, number }),

@@ -63,16 +63,16 @@ export function strike(scene: Scene, name: keyof typeof TROUBLES): void {
 }
 
 export function flush({ places, world }: Scene): void {
-  world.note(() => 'the meeting place is emptied');
+  world.note(() => 'Redis is emptied');
   for (const place of places) place.flush();
 }
 
 export function away({ world, places }: Scene, longest: Micros): void {
-  world.note(() => 'the meeting place is away');
+  world.note(() => 'Redis is away');
   for (const place of places) place.isAway = true;
   const isFlushed = world.random.chance(0.5);
   later(world, SECOND / 2, longest, () => {
-    world.note(() => `the meeting place is back${isFlushed ? ', empty' : ''}`);
+    world.note(() => `Redis is back${isFlushed ? ', empty' : ''}`);
     for (const place of places) {
       if (isFlushed) place.flush();
       place.isAway = false;
@@ -81,15 +81,15 @@ export function away({ world, places }: Scene, longest: Micros): void {
 }
 
 export function freeze({ world, places }: Scene, longest: Micros): void {
-  world.note(() => 'the meeting place is frozen');
+  world.note(() => 'Redis is frozen');
   for (const place of places) place.freeze();
   later(world, SECOND / 2, longest, () => {
-    world.note(() => 'the meeting place goes on');
+    world.note(() => 'Redis goes on');
     for (const place of places) place.thaw();
   });
 }
 
-/** A copy of the meeting place serves some of the members for a while; then everybody meets where it was before. */
+/** A second Redis master serves some of the members for a while; then all use the first one again. */
 function twoMasters({ world, places, alive }: Scene): void {
   const [here, there] = places;
   there.copy(here);

@@ -31,6 +31,7 @@ export function drawWorkload(random: Random, length: Micros): Workload {
   const flawRate = random.pick([0, 0, 0.02, 0.05]);
   const silentRate = random.pick([0, 0.1, 0.5]);
   const outsideRate = random.pick([0, 0, 0.1]);
+  const largeRate = random.pick([0, 0.05, 0.3]);
 
   function draw(id: string, depth: number, canRead: boolean): Omit<Work, 'n'> {
     const reads = canRead && random.chance(0.2);
@@ -47,6 +48,7 @@ export function drawWorkload(random: Random, length: Micros): Workload {
       asksOutside: random.chance(outsideRate),
       reads,
       isSilent,
+      isLarge: random.chance(largeRate),
       sends: Array.from({ length: width }, (_, index) => ({
         to: random.pick(actors),
         work: draw(`${id}.${index}`, depth - 1, false),

@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect } from '../../storage/connection.ts';
-import { embeddedSettings } from '../../storage/embedded.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import { embeddedSettings } from '../../storage/postgres/embedded/embedded.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, startTocsin } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
@@ -25,11 +25,12 @@ type Environment = Readonly<Record<string, string>>;
 
 /** What `serve` would need to run on the data of an installation. */
 async function environmentOf({ dataDir, first }: Installation): Promise<Environment> {
-  const { host, database, user } = await embeddedSettings(path.join(dataDir, 'postgres'));
+  const { host, database, user, password } = await embeddedSettings(path.join(dataDir, 'postgres'));
   return {
     SVC_DATABASE_HOST: host,
     SVC_DATABASE_NAME: database,
     SVC_DATABASE_USER: user,
+    SVC_DATABASE_PASSWORD: password ?? '',
     SVC_SECRET_KEYS_FILE: path.join(dataDir, 'secret-keys'),
     SVC_PUBLIC_URL: first.app_url,
   };
@@ -67,7 +68,7 @@ test('beside an installation made by quickstart everything is OK', async () => {
   expect(stdout).toMatch(/^OK settings: /);
   expect(stdout).toMatch(/^OK replicas: 1 replica /m);
   expect(stdout).toMatch(/^OK key_canary: opens with the active key k-/m);
-  expect(stdout.trimEnd().split('\n')).toHaveLength(16);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(17);
   expect(code).toBe(0);
 });
 
@@ -90,7 +91,7 @@ test('--json prints one object', async () => {
   const { code, stdout } = await doctor(['--json']);
   const { ok, checks } = JSON.parse(stdout);
   expect(ok).toBe(true);
-  expect(checks).toHaveLength(16);
+  expect(checks).toHaveLength(17);
   expect(code).toBe(0);
 });
 

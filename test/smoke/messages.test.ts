@@ -198,7 +198,7 @@ test('a template that fails shows the Fallback and says so on its Route, until i
   expect(next.body).toContain('As written');
   await until('no error', async () => (await error()) === null);
   await saveTemplate(null);
-  await until('the messages without a template', async () => next.body.includes('started'));
+  await until('the messages without a template', async () => next.body.includes('alerts began'));
 });
 
 test('a deleted message of an open group is published once more, Quiet and with a note', async () => {

@@ -5,11 +5,10 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-
+import { generateSync, ScureBase32Plugin } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { totpCode } from '../../actors/access/totp.ts';
 import { PERMISSIONS } from '../../http/permissions.ts';
-import { embeddedSettings } from '../../storage/embedded.ts';
+import { embeddedSettings } from '../../storage/postgres/embedded/embedded.ts';
 import { type EchoReceiver, startEchoReceiver } from '../fakes/echo-receiver.ts';
 import { type ReferenceBridge, startReferenceBridge } from '../fakes/reference-bridge.ts';
 import { Api } from '../harness/api.ts';
@@ -266,10 +265,9 @@ async function useConnections(): Promise<string> {
 async function useAccess(): Promise<void> {
   const begun = await api.post('/me/totp');
   canaries.add('TOTP seed', begun.secret);
-  const seed = fromBase32(begun.secret);
-  canaries.addBytes('TOTP seed as bytes', seed);
+  canaries.addBytes('TOTP seed as bytes', Buffer.from(new ScureBase32Plugin().decode(begun.secret)));
   await api.call('POST', '/me/totp/confirmation', { code: canaries.make('wrong TOTP code') });
-  const code = () => totpCode(seed, Math.floor(Date.now() / 30_000));
+  const code = () => generateSync({ secret: begun.secret });
   const { codes } = await api.post('/me/totp/confirmation', { code: code() });
   const recovery: string[] = codes;
   for (const one of recovery) canaries.addWhole('recovery code', [one, one.replace('-', '')]);
@@ -318,13 +316,6 @@ async function useAccess(): Promise<void> {
   };
   await anybody('GET', `${ready.app_url}/api/v1/me`, { headers });
   await ann.call('POST', '/me/totp', undefined, headers);
-}
-
-function fromBase32(text: string): Buffer {
-  const bits = [...text]
-    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('');
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
 async function useSingleSignOn(): Promise<void> {
@@ -422,13 +413,14 @@ async function useHeartbeat(): Promise<void> {
 
 /** `tocsin …` beside the running service. */
 async function command(words: readonly string[], input = ''): Promise<void> {
-  const { host, database, user } = await embeddedSettings(path.join(tocsin.dataDir, 'postgres'));
+  const { host, database, user, password } = await embeddedSettings(path.join(tocsin.dataDir, 'postgres'));
   const env = {
     ...{
       PATH: process.env.PATH,
       SVC_DATABASE_HOST: host,
       SVC_DATABASE_NAME: database,
       SVC_DATABASE_USER: user,
+      SVC_DATABASE_PASSWORD: password ?? '',
     },
     ...{ SVC_SECRET_KEYS_FILE: path.join(tocsin.dataDir, 'secret-keys'), SVC_PUBLIC_URL: ready.app_url },
   };

@@ -28,11 +28,12 @@ const READ_ELSEWHERE: Readonly<Record<string, string>> = { '/route-order': '/rou
 beforeAll(async () => {
   admin = await Api.signIn(await tocsin.start());
   for (const [collection, body] of Object.entries(MADE)) await admin.post(collection, body);
-  const { paths } = await admin.get('/openapi.json');
+  const { paths, components } = await admin.get('/openapi.json');
   for (const [described, operations] of Object.entries<Json>(paths)) {
-    const isGuarded = operations.put?.parameters?.some(
-      ({ name, required }: Json) => name === 'If-Match' && required === true,
-    );
+    const isGuarded = operations.put?.parameters?.some((parameter: Json) => {
+      const { name, required } = components.parameters[parameter.$ref?.split('/').at(-1)] ?? parameter;
+      return name === 'If-Match' && required === true;
+    });
     if (!isGuarded) continue;
     const pattern = described.replace('/api/v1', '');
     const [collection = '', parameter] = pattern.split(/\/\{/);

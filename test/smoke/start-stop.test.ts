@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { connect as openClient } from '../../storage/connection.ts';
+import { connect as openClient } from '../../storage/postgres/connection.ts';
 import { freePorts } from '../harness/ports.ts';
 import { processEnvironment } from '../harness/prepared.ts';
 import { until } from '../harness/until.ts';
@@ -40,7 +40,7 @@ afterEach(() => {
 
 async function serve(database: string, env: Record<string, string> = {}): Promise<Process> {
   const [app, ingest, internal] = (await freePorts(3)).map((port) => `127.0.0.1:${port}`);
-  const { host, port, user } = postgres.settings;
+  const { host, port, user, password } = postgres.settings;
   const child = spawn(process.execPath, ['runtime/main.ts', 'serve'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -56,6 +56,7 @@ async function serve(database: string, env: Record<string, string> = {}): Promis
       SVC_DATABASE_PORT: String(port),
       SVC_DATABASE_NAME: database,
       SVC_DATABASE_USER: user,
+      SVC_DATABASE_PASSWORD: password ?? '',
       SVC_DATABASE_SSLMODE: 'disable',
       ...env,
     },
@@ -137,15 +138,17 @@ test('a first quickstart that fails half-way shows its password and token at the
       { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     children.push(child);
-    let text = '';
-    for (const stream of [child.stdout, child.stderr]) stream!.on('data', (chunk) => (text += String(chunk)));
+    let [out, err] = ['', ''];
+    child.stdout!.on('data', (chunk) => (out += String(chunk)));
+    child.stderr!.on('data', (chunk) => (err += String(chunk)));
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    return { child, ended, output: () => text };
+    return { child, ended, output: () => out, logs: () => err };
   };
   try {
     const [app, ...others] = (await freePorts(3)) as [number, number, number];
     const failed = quickstart(busy, others);
     expect(await failed.ended).toBe(1);
+    expect(failed.output()).toBe('');
     const started = quickstart(app, others);
     const line = await until(
       'the ready line',
@@ -163,6 +166,9 @@ test('a first quickstart that fails half-way shows its password and token at the
     expect(posted.status).toBe(202);
     started.child.kill('SIGTERM');
     expect(await started.ended).toBe(0);
+    // Programs read one line; what is logged, the end at least, goes to stderr.
+    expect(started.output()).toBe(`${line}\n`);
+    expect(started.logs()).toContain('"event":"shutdown_requested"');
   } finally {
     taken.close();
     rmSync(dataDir, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** Alert Group chapter §11, the other rows: Storms, who may do what, bulk, titles, statistics, Routes that change. */
+/** alert-groups §11, the other rows: Storms, who may do what, bulk, titles, statistics, Routes that change. */
 import { expect } from 'vitest';
 import { casesOf } from '../case.ts';
 import { answerText } from '../scenario.ts';

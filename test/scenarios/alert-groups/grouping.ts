@@ -1,4 +1,4 @@
-/** Alert Group chapter §11, rows 1 to 19: what Snapshots do to an Alert Group. */
+/** alert-groups §11, rows 1 to 19: what Snapshots do to an Alert Group. */
 import { expect } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
 import { casesOf } from '../case.ts';

@@ -1,4 +1,4 @@
-/** Alert Group chapter §11, rows 20 to 31: what people do, and the Grace period after a person's resolve. */
+/** alert-groups §11, rows 20 to 31: what people do, and the Grace period after a person's resolve. */
 import { expect } from 'vitest';
 import { casesOf } from '../case.ts';
 import { answerText } from '../scenario.ts';

@@ -1,4 +1,4 @@
-/** Alert Group chapter §11, rows 56 and 57: Snooze presets, on the days when clocks change. */
+/** alert-groups §11, rows 56 and 57: Snooze presets, on the days when clocks change. */
 import { expect } from 'vitest';
 import type { Micros } from '../../../runtime/clock.ts';
 import { casesOf } from '../case.ts';

@@ -1,4 +1,4 @@
-/** Alert Group chapter §11, rows 32 to 40: severity, urgency, Owners who leave, moves. */
+/** alert-groups §11, rows 32 to 40: severity, urgency, Owners who leave, moves. */
 import { expect } from 'vitest';
 import { casesOf } from '../case.ts';
 

@@ -1,4 +1,4 @@
-/** Alert Group chapter §11, rows 41 to 49, 59 and 61: what happens because time passes. */
+/** alert-groups §11, rows 41 to 49, 59 and 61: what happens because time passes. */
 import { expect } from 'vitest';
 import { casesOf } from '../case.ts';
 import type { Scenario } from '../scenario.ts';

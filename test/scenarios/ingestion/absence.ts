@@ -1,4 +1,4 @@
-/** Ingestion §15, rows 13 to 22 and 35: windows, absence, group-wide resolves, truncation. */
+/** ingestion §15, rows 13 to 22, 35 and 40: windows, absence, group-wide resolves, truncation. */
 import { expect } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
 import { casesOf } from '../case.ts';
@@ -118,4 +118,13 @@ row(35, 'no change of Routes changes where an Alert fires', async (lab) => {
   expect((await lab.states())[0]).toBe('A: resolved +960 gone');
   expect(await lab.events()).toEqual(['+0 created', '+960 resolved']);
   await s.shows(1, { route: 'R' });
+});
+
+row(40, 'a final notification that is repeated ends nothing that began since', async (lab) => {
+  await lab.plays('T [A+]; +60 Z [A-]; +120 [B+1]; +180 Z [A-]');
+  expect(await lab.states()).toEqual(['A: resolved +60 resolved', 'B: firing']);
+  await lab.plays('+240 [A+]; +241 Z [A-]');
+  expect(await lab.states()).toEqual(['A: resolved +241 resolved', 'B: firing']);
+  await lab.plays('+720 R [B+1]; +721 Z [B-1 A-]');
+  expect(await lab.states()).toEqual(['A: resolved +241 resolved', 'B: resolved +721 resolved']);
 });

@@ -1,4 +1,4 @@
-/** Ingestion §15, rows 1 to 12 and 23 to 26: what an entry of a Snapshot means. */
+/** ingestion §15, rows 1 to 12, 23 to 26 and 36 to 38: what an entry of a Snapshot means. */
 import { expect } from 'vitest';
 import { casesOf } from '../case.ts';
 import { LAB, Lab } from './lab.ts';
@@ -95,18 +95,45 @@ row(10, 'a newer start without a resolve is a Continuation', async (lab) => {
   expect((await lab.alerts()).get('A')).toMatchObject({ state: 'firing', starts_at: '2026-10-03T09:59:00Z' });
 });
 
-row(11, 'an older start is taken over without an event', async (lab) => {
+row(11, 'an older start moves nothing back, and its resolve ends nothing', async (lab) => {
   await lab.plays('T [A+1]; +60 [A+]');
-  expect((await lab.alerts()).get('A')?.starts_at).toBe('2026-10-03T09:58:00.123456Z');
-  await lab.plays('+600 [A-]');
-  expect(await lab.events()).toEqual(['+0 created', '+600 resolved']);
-  expect(await lab.states()).toEqual(['A: resolved +600 resolved']);
+  expect((await lab.alerts()).get('A')?.starts_at).toBe('2026-10-03T09:59:00Z');
+  await lab.plays('+600 [A- B+]; +660 [B+]');
+  expect(await lab.states()).toEqual(['A: firing', 'B: firing']);
+  await lab.plays('+900 [B+]');
+  expect(await lab.states()).toEqual(['A: resolved +900 gone', 'B: firing']);
 });
 
-row(12, 'a resolve that the Continuation overtook is nothing', async (lab) => {
-  await lab.plays('T [A+]; +300 [A+1]; +301 [A-]');
+row(12, 'a resolve that the Continuation overtook is nothing, however late', async (lab) => {
+  await lab.plays('T [A+]; +300 [A+1]; +301 [A-]; +600 [A-]');
   expect(await lab.events()).toEqual(['+0 created', '+300 alert_continued']);
   expect(await lab.states()).toEqual(['A: firing']);
+});
+
+row(36, 'a lagging instance that repeats an earlier firing and its end changes nothing', async (lab) => {
+  await lab.plays('T [A+]; +60 [A-]; +120 [A+1]; +180 [A+]; +181 [A-]; +600 [A+1]');
+  expect(await lab.events()).toEqual(['+0 created', '+60 resolved', '+120 reopened']);
+  expect(await lab.states()).toEqual(['A: firing']);
+  expect((await lab.alerts()).get('A')?.starts_at).toBe('2026-10-03T09:59:00Z');
+});
+
+row(37, 'a final notification with an older start ends the firing before the next start', async (lab) => {
+  await lab.plays('T [A+]; +60 [A+1]; +120 Z [A-]');
+  await lab.at(35_999);
+  expect(await lab.states()).toEqual(['A: firing']);
+  await lab.plays('+36000 [A+2]');
+  const continued = '+60 alert_continued';
+  expect(await lab.events()).toEqual(['+0 created', continued, '+36000 resolved', '+36000 reopened']);
+  expect((await lab.s.lifecycle(1))[2]).toMatchObject({ reason: 'gone' });
+  expect((await lab.alerts()).get('A')).toMatchObject({ state: 'firing', starts_at: '2026-10-03T10:00:00Z' });
+});
+
+row(38, 'so do final notifications of two groups, each with an older start', async (lab) => {
+  await lab.plays('T K1 [A+1]; T K2 [A+1]; +120 K1 Z [A-]; +120 K2 Z [A-]');
+  await lab.at(35_999);
+  expect(await lab.states()).toEqual(['A: firing']);
+  await lab.plays('+36000 K1 [A+2]');
+  expect(await lab.events()).toEqual(['+0 created', '+36000 resolved', '+36000 reopened']);
 });
 
 row(23, 'a label that the Alert carries wins over a Static label', async (lab) => {

@@ -1,4 +1,4 @@
-/** Ingestion §15, rows 27 to 33: what is refused, deleted, replayed, proven alive, and sent by others. */
+/** ingestion §15, rows 27 to 33 and 39: what is refused, deleted, replayed, proven alive, and sent by others. */
 import { request } from 'node:http';
 import { expect } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
@@ -119,6 +119,30 @@ row(32, 'without a Heartbeat nothing goes stale', async (lab) => {
   await lab.at(30 * 3_600);
   expect(await lab.states()).toEqual(['A: firing']);
 });
+
+async function staleAfterFinalNotification(lab: Lab): Promise<void> {
+  await lab.plays('T [A+1]; +120 Z [A-]');
+  await lab.at(90_119);
+  expect(await lab.states()).toEqual(['A: firing']);
+  await lab.at(90_150);
+  const { resolve_reason, resolved_at } = (await lab.alerts()).get('A') ?? {};
+  expect(resolve_reason).toBe('stale');
+  expect(lab.since(resolved_at)).toBeGreaterThanOrEqual(90_120);
+  expect(await lab.events()).toEqual(['+0 created', `+${lab.since(resolved_at)} resolved`]);
+}
+
+row(
+  39,
+  'what a final notification named with an older start is stale after a day',
+  staleAfterFinalNotification,
+);
+
+row(
+  39,
+  'another run: while the Heartbeat waits for its first signal',
+  staleAfterFinalNotification,
+  WITH_HEARTBEAT,
+);
 
 row(33, 'a Grafana body is a Snapshot', async (lab) => {
   const body = {

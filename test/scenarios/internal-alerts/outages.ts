@@ -1,4 +1,4 @@
-/** Internal alerts §9, rows 15 to 18: what people are told after and during outages of Tocsin itself. */
+/** internal-alerts §9, rows 15 to 18: what people are told after and during outages of Tocsin itself. */
 import { expect } from 'vitest';
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { Json } from '../../harness/api.ts';

@@ -1,4 +1,6 @@
-/** Internal alerts §9, rows 1 to 8, 11 and 12: what Tocsin says about itself, and how it goes through its own Routes. */
+/**
+ * internal-alerts §9, rows 1 to 8, 11 and 12: what Tocsin says about itself, and how it goes through its own Routes.
+ */
 import { expect } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
 import type { Json } from '../../harness/api.ts';

@@ -1,6 +1,6 @@
-/** Routes §12, rows 4, 5, 9 to 16, 29 and 30: what may be saved. */
+/** routes §12, rows 4, 5, 9 to 16, 29 and 30: what may be saved. */
 import { expect } from 'vitest';
-import { ROUTE_PROFILES } from '../../../actors/route/profiles.ts';
+import { ROUTE_PROFILES } from '../../../actors/route/policy.ts';
 import type { Answer, Json } from '../../harness/api.ts';
 import { auditSince } from '../by-hand.ts';
 import { casesOf } from '../case.ts';

@@ -1,4 +1,4 @@
-/** Routes §12, rows 1 to 3, 6 to 8 and 17 to 20: which Route takes an Alert, and what a change does to Alert Groups. */
+/** routes §12, rows 1 to 3, 6 to 8 and 17 to 20: which Route takes an Alert, and what a change does to Alert Groups. */
 import { expect } from 'vitest';
 import type { Json } from '../../harness/api.ts';
 import { casesOf } from '../case.ts';

@@ -1,0 +1,146 @@
+/** Holds every answer that a test receives to the API description: status, headers and body, to the last property. */
+import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { openApiDocument } from '../http/openapi/openapi.ts';
+import type { Operation } from '../http/operation.ts';
+import { createRouter } from '../http/request/router.ts';
+
+export interface CheckedAnswer {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly header: (name: string) => string | null | undefined;
+  /** Parsed where it is JSON. */
+  readonly body: unknown;
+}
+
+/** @throws {Error} when the description does not allow the answer. @param path below /api/v1, without the query */
+export type AnswerCheck = (method: string, path: string, answer: CheckedAnswer) => void;
+
+interface Response {
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Readonly<Record<string, { readonly schema: AnySchema }>>;
+}
+
+const ROOT = 'api';
+/** Headers that an answer carries exactly where the description names them; the one to a next page where there is one. */
+const DECLARED_HEADERS = ['ETag', 'Location', 'Retry-After', 'Link'];
+/** Answers of the server itself: a request that is too slow, or whose headers are too large. */
+const BEFORE_OPERATIONS = [408, 431];
+/** What `default` stands for. */
+const OF_ANY_OPERATION = [413, 500];
+
+/** Checks answers of these operations; made once for all tables that say the same. */
+export function answerCheck(operations: readonly Operation[]): AnswerCheck {
+  const known = byTable.get(operations);
+  if (known) return known;
+  const text = tableText(operations);
+  const check = byText.get(text) ?? createCheck(operations);
+  byText.set(text, check);
+  byTable.set(operations, check);
+  return check;
+}
+
+const byTable = new WeakMap<readonly Operation[], AnswerCheck>();
+const byText = new Map<string, AnswerCheck>();
+
+/** Equal for tables whose operations say the same with the same schemas, whatever their handlers do. */
+function tableText(operations: readonly Operation[]): string {
+  return JSON.stringify(operations, (_, value: unknown) => {
+    if (typeof value === 'function') return 'function';
+    return typeof value === 'object' && value !== null && '~standard' in value ? numberOf(value) : value;
+  });
+}
+
+const numbers = new WeakMap<object, string>();
+let schemas = 0;
+
+function numberOf(schema: object): string {
+  const number = numbers.get(schema) ?? `schema ${++schemas}`;
+  numbers.set(schema, number);
+  return number;
+}
+
+function createCheck(operations: readonly Operation[]): AnswerCheck {
+  const document = strict(openApiDocument(operations, '0.0.0')) as {
+    readonly paths: Readonly<Record<string, Record<string, { responses: Record<string, object> }>>>;
+    readonly components: { readonly responses: Readonly<Record<string, Response>> };
+  };
+  const router = createRouter(operations);
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
+  addFormats.default(ajv);
+  ajv.addFormat('public-id', true);
+  ajv.addSchema(document, ROOT);
+  const compiled = new Map<AnySchema, ValidateFunction>();
+  const faultsOf = (schema: AnySchema, body: unknown): readonly string[] => {
+    const validate = compiled.get(schema) ?? ajv.compile(schema);
+    compiled.set(schema, validate);
+    if (validate(body)) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
+  };
+  const responseTo = (operation: Operation, method: string, status: number): Response | null => {
+    const responses = document.paths[`/api/v1${operation.path}`]?.[method.toLowerCase()]?.responses ?? {};
+    const found = responses[status] ?? (OF_ANY_OPERATION.includes(status) ? responses.default : undefined);
+    if (!found) return null;
+    const name = '$ref' in found ? String(found.$ref).split('/').at(-1) : undefined;
+    return name === undefined ? found : (document.components.responses[name] ?? null);
+  };
+
+  return (method, path, answer) => {
+    // Not described: HEAD, and what the server answers before it looks for an operation.
+    if (method === 'HEAD' || BEFORE_OPERATIONS.includes(answer.status)) return;
+    const operation = router.match(method, path)?.operation;
+    if (!operation) return;
+    const fail = (what: string): never => {
+      const body = JSON.stringify(answer.body)?.slice(0, 2_000);
+      throw new Error(
+        `${operation.id} answered ${answer.status}, which its description does not allow: ${what}\n${body}`,
+      );
+    };
+    const response = responseTo(operation, method, answer.status) ?? fail('the status is not declared');
+    for (const name of DECLARED_HEADERS) {
+      const isSent = (answer.header(name.toLowerCase()) ?? null) !== null;
+      const isDeclared = Object.hasOwn(response.headers ?? {}, name);
+      const isDue = name === 'Link' ? isDeclared && hasNextPage(answer.body) : isDeclared;
+      if (isSent !== isDue) {
+        fail(isSent ? `the header ${name} is not due` : `the header ${name} is missing`);
+      }
+    }
+    // Its headers are those of the 200 that it stands for.
+    if (answer.status === 304) return;
+    const type = (answer.header('content-type') ?? '').split(';')[0] ?? '';
+    const content = response.content?.[type];
+    if (!content) {
+      if (type !== '' || response.content) fail(`the content type is '${type}'`);
+      return;
+    }
+    if (!type.endsWith('json') || operation.id.startsWith('getOpenApi')) return;
+    const faults = faultsOf(content.schema, answer.body);
+    if (faults.length > 0) fail(faults.join('; '));
+  };
+}
+
+function hasNextPage(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'next_cursor' in body && body.next_cursor !== null;
+}
+
+/** The document with its references made absolute, and every object closed to properties that are not described. */
+function strict(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(strict);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([key, member]) => [
+    key,
+    key === '$ref' && String(member).startsWith('#/components/schemas/')
+      ? `${ROOT}${member}`
+      : strict(member),
+  ]);
+  const closed = 'properties' in value && !('additionalProperties' in value) && isSchema(value);
+  return { ...Object.fromEntries(members), ...(closed ? { additionalProperties: false } : {}) };
+}
+
+/** A property of an answer may be called `properties`, too; a schema of an object says its type. */
+function isSchema(value: object): boolean {
+  const type = 'type' in value ? value.type : undefined;
+  return type === 'object' || (Array.isArray(type) && type.includes('object'));
+}

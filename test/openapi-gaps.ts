@@ -1,0 +1,94 @@
+/** What an API description leaves unsaid. */
+
+export interface Parameter {
+  readonly name: string;
+  readonly description?: string;
+  readonly $ref?: string;
+}
+
+interface JsonSchema {
+  readonly description?: string;
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly additionalProperties?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>>;
+}
+
+export interface DescribedOperation {
+  readonly operationId: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content & { readonly $ref?: string }>>;
+}
+
+type Methods = Readonly<Record<string, DescribedOperation>>;
+
+/** A document as far as these checks read it. */
+export interface Whole {
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Methods>>;
+  readonly webhooks: Readonly<Record<string, Methods>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly responses: Readonly<Record<string, Content>>;
+  };
+}
+
+export function operationsOf({ paths, webhooks }: Whole): readonly DescribedOperation[] {
+  return [...Object.values(paths), ...Object.values(webhooks)].flatMap((methods) => Object.values(methods));
+}
+
+/** Places of operations, parameters, schemas and properties without a description; a `$ref` is described where it leads. */
+export function undescribed(document: Whole): readonly string[] {
+  const { schemas, parameters, responses } = document.components;
+  return [
+    ...Object.entries(schemas).flatMap(([name, schema]) => [
+      ...silent(name, schema),
+      ...ofSchema(name, schema),
+    ]),
+    ...Object.entries(parameters).flatMap(([name, parameter]) => silent(`parameter ${name}`, parameter)),
+    ...Object.entries(responses).flatMap(([name, response]) => ofContent(name, response)),
+    ...operationsOf(document).flatMap(ofOperation),
+  ];
+}
+
+function ofOperation(operation: DescribedOperation): readonly string[] {
+  const { operationId: id, parameters = [], requestBody, responses } = operation;
+  return [
+    ...silent(id, operation),
+    ...parameters.flatMap((parameter) => silent(`${id} ?${parameter.name}`, parameter)),
+    ...ofContent(`${id} body`, requestBody ?? {}),
+    ...Object.entries(responses).flatMap(([status, response]) => ofContent(`${id} ${status}`, response)),
+  ];
+}
+
+function ofContent(at: string, { content = {} }: Content): readonly string[] {
+  return Object.values(content).flatMap(({ schema }) => (schema ? ofSchema(at, schema) : []));
+}
+
+function ofSchema(at: string, schema: JsonSchema): readonly string[] {
+  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [] } = schema;
+  return [
+    ...Object.entries(properties).flatMap(([name, property]) => [
+      ...silent(`${at}.${name}`, property),
+      ...ofSchema(`${at}.${name}`, property),
+    ]),
+    ...[items, additionalProperties, ...anyOf, ...oneOf].flatMap((part) => (part ? ofSchema(at, part) : [])),
+  ];
+}
+
+function silent(
+  at: string,
+  { description, $ref }: { readonly description?: string; readonly $ref?: string },
+): readonly string[] {
+  return $ref === undefined && (description ?? '').trim() === '' ? [at] : [];
+}

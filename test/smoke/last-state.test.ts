@@ -1,0 +1,80 @@
+/** However quickly what a message is made of changes, the last state is the one that is delivered (delivery §3). */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ReferenceBridge, startReferenceBridge } from '../fakes/reference-bridge.ts';
+import { Api, type Json } from '../harness/api.ts';
+import { attachChannel, rootsOf } from '../harness/bridge-channel.ts';
+import { randomSource } from '../harness/random.ts';
+import { Sender } from '../harness/sender.ts';
+import { Installation } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
+
+const ROUNDS = 100;
+const CHANGES_A_ROUND = 10;
+/** Longer than a render takes, shorter than anything that is kept for a moment. */
+const LONGEST_PAUSE_MS = 30;
+const SEED = Number(process.env.LAST_STATE_SEED ?? Date.now() % 1_000_000);
+
+let tocsin: Installation;
+let api: Api;
+let bridge: ReferenceBridge;
+let sender: Sender;
+let destinationId: string;
+
+beforeAll(async () => {
+  tocsin = new Installation();
+  bridge = await startReferenceBridge();
+  const ready = await tocsin.start();
+  api = await Api.signIn(ready);
+  sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
+  ({ destinationId } = await attachChannel(api, bridge));
+});
+
+afterAll(async () => {
+  await tocsin.remove();
+  await bridge.close();
+});
+
+async function defaultRoute(): Promise<Json> {
+  const { items } = await api.get('/routes');
+  return items.find((route: Json) => route.is_default);
+}
+
+async function posted(name: string) {
+  const alerts = [{ status: 'firing', labels: { alertname: name, severity: 'critical' } }] as const;
+  expect(await sender.post({ groupKey: `{}:{alertname="${name}"}`, alerts })).toBe(202);
+  return until(`the message about ${name}`, async () => rootsOf(bridge, name)[0]);
+}
+
+test('after a thousand changes of template and Info at random moments a message shows the last of them', async () => {
+  const random = randomSource(SEED);
+  const message = await posted('Restless');
+  const { id: routeId } = await defaultRoute();
+  const wanted = { text: '', hasButtons: true };
+  let changes = 0;
+
+  const changeTemplate = async () => {
+    wanted.text = `state ${changes}`;
+    await api.change(`/routes/${routeId}`, (route) => ({
+      ...route,
+      policy: { ...route.policy, templates: { ...route.policy.templates, root_message: wanted.text } },
+    }));
+  };
+  const changeInfo = async () => {
+    wanted.hasButtons = !wanted.hasButtons;
+    bridge.offer('buttons', wanted.hasButtons);
+    await api.post(`/destinations/${destinationId}/checks`);
+  };
+  const shows = () => message.body.includes(wanted.text) && message.buttons.length > 0 === wanted.hasButtons;
+
+  for (let round = 0; round < ROUNDS; round++) {
+    for (let change = 0; change < CHANGES_A_ROUND; change++) {
+      changes += 1;
+      await (random() < 0.7 ? changeTemplate() : changeInfo());
+      await pause(random() * LONGEST_PAUSE_MS);
+    }
+    const last = `${wanted.text}, buttons ${wanted.hasButtons} (round ${round}, LAST_STATE_SEED=${SEED})`;
+    await until(last, async () => shows(), 10);
+  }
+  expect(changes).toBe(ROUNDS * CHANGES_A_ROUND);
+});

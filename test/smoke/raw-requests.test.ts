@@ -1,0 +1,218 @@
+/**
+ * Requests as bytes, against the real process: what follows an unclear one on its connection is never served. Each is
+ * sent twice, with a second request in the same packet and in a packet of its own.
+ */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Installation, type Ready } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
+
+/**
+ * What becomes of the first request, and of its connection:
+ * - `refused`: an error, then the end of the connection
+ * - `dropped`: no answer; the library waits for the end of the head until it gives up after 12 s
+ * - `last`: it is answered, then the connection ends
+ * - `served`: both requests are answered, unless they share a packet: without an answer to the first one it may end the
+ *   connection, as the library does not pipeline
+ */
+type Outcome = 'refused' | 'dropped' | 'last' | 'served';
+
+const HOST = 'Host: tocsin\r\n';
+const JSON_TYPE = 'Content-Type: application/json\r\n';
+const CHUNKED = 'Transfer-Encoding: chunked\r\n';
+const CHUNKS = '2\r\n{}\r\n0\r\n\r\n';
+const MARK = 'SmuggledRequest';
+/** Served, it is answered with its path, as a problem's instance. */
+const SECOND = `GET /api/v1/${MARK} HTTP/1.1\r\n${HOST}\r\n`;
+
+const post = (headers: string, body = '') => `POST /api/v1/sessions HTTP/1.1\r\n${headers}\r\n${body}`;
+const get = (headers: string, body = '', target = '/api/v1/sign-in-options') =>
+  `GET ${target} HTTP/1.1\r\n${headers}\r\n${body}`;
+const lengthOf = (body: string) => `Content-Length: ${body.length}\r\n`;
+
+const REQUESTS: readonly (readonly [name: string, outcome: Outcome, raw: string])[] = [
+  ['a plain GET', 'served', get(HOST)],
+  ['a POST with Content-Length', 'served', post(`${HOST}${JSON_TYPE}Content-Length: 2\r\n`, '{}')],
+  [
+    'Content-Length twice, the same',
+    'served',
+    post(`${HOST}Content-Length: 2\r\nContent-Length: 2\r\n`, '{}'),
+  ],
+  ['Content-Length: 0', 'served', get(`${HOST}Content-Length: 0\r\n`)],
+  // A chunked body is the last of its connection: the library is generous about where it ends.
+  ['Transfer-Encoding: chunked', 'last', post(`${HOST}${CHUNKED}`, CHUNKS)],
+  ['a chunk size that ends in a bare LF', 'last', post(`${HOST}${CHUNKED}`, '2\n{}\r\n0\r\n\r\n')],
+  ['chunk data that end in a bare LF', 'last', post(`${HOST}${CHUNKED}`, '2\r\n{}\n0\r\n\r\n')],
+  ['chunk data without an end of their own', 'last', post(`${HOST}${CHUNKED}`, '2\r\n{}XX0\r\n\r\n')],
+  ['Connection: close', 'last', get(`${HOST}Connection: close\r\n`)],
+  ['Connection: keep-alive, Close', 'last', get(`${HOST}Connection: keep-alive, Close\r\n`)],
+  // Transfer-Encoding other than exactly chunked
+  ['Transfer-Encoding: Chunked', 'refused', post(`${HOST}Transfer-Encoding: Chunked\r\n`, CHUNKS)],
+  [
+    'Transfer-Encoding: gzip, chunked',
+    'refused',
+    post(`${HOST}Transfer-Encoding: gzip, chunked\r\n`, CHUNKS),
+  ],
+  [
+    'Transfer-Encoding: chunked, identity',
+    'refused',
+    post(`${HOST}Transfer-Encoding: chunked, identity\r\n`, CHUNKS),
+  ],
+  ['Transfer-Encoding: identity', 'refused', post(`${HOST}Transfer-Encoding: identity\r\n`)],
+  ['Transfer-Encoding: xchunked', 'refused', post(`${HOST}Transfer-Encoding: xchunked\r\n`, CHUNKS)],
+  ['Transfer-Encoding: "chunked"', 'refused', post(`${HOST}Transfer-Encoding: "chunked"\r\n`, CHUNKS)],
+  ['Transfer-Encoding without a value', 'refused', post(`${HOST}Transfer-Encoding:\r\n`)],
+  ['Transfer-Encoding twice', 'refused', post(`${HOST}${CHUNKED}${CHUNKED}`, CHUNKS)],
+  [
+    'Transfer-Encoding twice, once identity',
+    'refused',
+    post(`${HOST}${CHUNKED}Transfer-Encoding: identity\r\n`, CHUNKS),
+  ],
+  // both framing headers
+  ['Content-Length before chunked', 'refused', post(`${HOST}Content-Length: 2\r\n${CHUNKED}`, CHUNKS)],
+  ['Content-Length after chunked', 'refused', post(`${HOST}${CHUNKED}Content-Length: 2\r\n`, CHUNKS)],
+  ['Content-Length: 0 and chunked', 'refused', post(`${HOST}Content-Length: 0\r\n${CHUNKED}`, CHUNKS)],
+  // lengths
+  [
+    'two different Content-Lengths',
+    'refused',
+    post(`${HOST}Content-Length: 2\r\nContent-Length: 3\r\n`, '{}'),
+  ],
+  ['Content-Length: 2, 2', 'refused', post(`${HOST}Content-Length: 2, 2\r\n`, '{}')],
+  ['Content-Length: +2', 'refused', post(`${HOST}Content-Length: +2\r\n`, '{}')],
+  ['Content-Length: 0x2', 'refused', post(`${HOST}Content-Length: 0x2\r\n`, '{}')],
+  [
+    'Content-Length beyond every number',
+    'refused',
+    post(`${HOST}Content-Length: 99999999999999999999\r\n`, '{}'),
+  ],
+  ['Content-Length without a value', 'refused', post(`${HOST}Content-Length:\r\n`)],
+  // chunk sizes
+  ['a chunk size of 0x2', 'refused', post(`${HOST}${CHUNKED}`, '0x2\r\n{}\r\n0\r\n\r\n')],
+  ['a negative chunk size', 'refused', post(`${HOST}${CHUNKED}`, '-2\r\n{}\r\n0\r\n\r\n')],
+  [
+    'a chunk size beyond 64 bits',
+    'refused',
+    post(`${HOST}${CHUNKED}`, 'ffffffffffffffff2\r\n{}\r\n0\r\n\r\n'),
+  ],
+  // The library reads an extension as part of the size; the body never ends and is cut as too slow.
+  ['a chunk extension', 'dropped', post(`${HOST}${CHUNKED}`, '2;a=b\r\n{}\r\n0\r\n\r\n')],
+  ['a chunk extension with a bare LF', 'dropped', post(`${HOST}${CHUNKED}`, '2;a\nxx\r\n{}\r\n0\r\n\r\n')],
+  // bodies that nobody reads
+  ['a GET with a body', 'refused', get(`${HOST}${lengthOf(SECOND)}`, SECOND)],
+  ['a GET with a chunked body', 'refused', get(`${HOST}${CHUNKED}`, CHUNKS)],
+  [
+    'a body that is answered before it is complete',
+    'last',
+    `POST /api/v1/routes HTTP/1.1\r\n${HOST}Content-Length: 5000\r\n\r\n`,
+  ],
+  // bare LF and CR: before the first CRLF the version is not understood, later the head never ends
+  ['bare LF everywhere', 'refused', get(HOST).replaceAll('\r\n', '\n')],
+  ['a request line that ends in a bare LF', 'refused', get(HOST).replace('\r\n', '\n')],
+  ['a request line that ends in a bare CR', 'refused', get(HOST).replace('\r\n', '\r')],
+  ['a header that ends in a bare LF', 'dropped', post(`X: y\n${HOST}Content-Length: 2\r\n`, '{}')],
+  ['a bare CR inside a value', 'dropped', post(`${HOST}X: a\r${CHUNKED}`, CHUNKS)],
+  ['a head that ends in a bare LF', 'dropped', `GET / HTTP/1.1\r\n${HOST}\n`],
+  // headers
+  [
+    'white space before the colon of Transfer-Encoding',
+    'dropped',
+    post(`${HOST}Transfer-Encoding : chunked\r\n`, CHUNKS),
+  ],
+  ['a folded Transfer-Encoding', 'dropped', post(`${HOST}X: a\r\n ${CHUNKED}`, CHUNKS)],
+  // The library hides it, and every header behind it; proxies refuse it.
+  ['a header without a name', 'served', get(`${HOST}: x\r\n`)],
+  ['U+0000 in a value', 'dropped', get(`${HOST}X: a\0b\r\n`)],
+  ['no Host', 'dropped', get('')],
+  ['two Hosts', 'refused', get(`${HOST}Host: other\r\n`)],
+  ['a Host with a path', 'refused', get('Host: tocsin/other\r\n')],
+  // targets and methods
+  ['an absolute form with a foreign host', 'refused', get(HOST, '', 'http://other.example/api/v1/me')],
+  ['an absolute form with its own host', 'refused', get(HOST, '', 'http://tocsin/api/v1/me')],
+  ['an authority form', 'refused', `CONNECT other.example:443 HTTP/1.1\r\n${HOST}\r\n`],
+  ['a method in lower case', 'refused', get(HOST).replace('GET', 'get')],
+  ['HTTP/1.0', 'refused', get(HOST).replace('1.1', '1.0')],
+  ['HTTP/2.0', 'refused', get(HOST).replace('1.1', '2.0')],
+];
+
+interface Seen {
+  readonly together: string;
+  readonly apart: string;
+}
+
+let tocsin: Installation;
+let ready: Ready;
+const seen = new Map<string, Seen>();
+
+beforeAll(async () => {
+  tocsin = new Installation();
+  ready = await tocsin.start();
+  await Promise.all(
+    REQUESTS.map(async ([name, outcome, raw]) => {
+      const [together, apart] = await Promise.all([
+        exchange(ready.app_url, [raw + SECOND], outcome),
+        exchange(ready.app_url, [raw, SECOND], outcome),
+      ]);
+      seen.set(name, { together, apart });
+    }),
+  );
+}, 60_000);
+
+afterAll(() => tocsin.remove());
+
+/** Everything that came back until the connection was closed, or until the second request was served as expected. */
+async function exchange(url: string, packets: readonly string[], outcome: Outcome): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  let text = '';
+  let isClosed = false;
+  socket.on('data', (data) => {
+    text += data.toString('latin1');
+  });
+  // A server that closes while it is still sent to resets the connection; what it answered counts.
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  for (const [index, packet] of packets.entries()) {
+    // The second packet follows the answer, or a head that the server goes on waiting for.
+    if (index > 0 && outcome !== 'dropped') await until('an answer', async () => text !== '' || isClosed);
+    socket.write(Buffer.from(packet, 'latin1'));
+  }
+  if (outcome === 'served') await until('both answers', async () => text.includes(MARK) || isClosed);
+  else await until('the end of the connection', async () => isClosed, 30);
+  socket.destroy();
+  return isClosed ? `${text}<closed>` : text;
+}
+
+test('the table has forty requests at least', () => {
+  expect(REQUESTS.length).toBeGreaterThanOrEqual(40);
+});
+
+test.each(REQUESTS)('%s is %s', (name, outcome) => {
+  const { together, apart } = seen.get(name)!;
+  for (const answer of outcome === 'served' ? [apart] : [together, apart]) {
+    switch (outcome) {
+      case 'served':
+        expect(answer).toMatch(/^HTTP\/1\.1 [24]\d\d /);
+        expect(answer).toContain(MARK);
+        break;
+      case 'last':
+        expect(answer).not.toContain(MARK);
+        expect(answer).toMatch(/<closed>$/);
+        break;
+      case 'refused':
+        expect(answer).toMatch(
+          /^HTTP\/1\.1 (?:400 Bad Request|505 HTTP Version Not Supported)\r\n|^<closed>$/,
+        );
+        expect(answer).not.toContain(MARK);
+        expect(answer).toMatch(/<closed>$/);
+        break;
+      case 'dropped':
+        expect(answer).toBe('<closed>');
+    }
+  }
+  // Alone in its packet, a request that is understood gets its answer.
+  if (outcome === 'last') expect(apart).toMatch(/^HTTP\/1\.1 [24]\d\d /);
+  if (outcome === 'refused') expect(apart).toMatch(/^HTTP\/1\.1 (?:400|505) [^<]*\r\nConnection: close\r\n/);
+});
