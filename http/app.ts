@@ -2,7 +2,7 @@
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { sourceKey } from '../actors/access/throttle.ts';
-import type { PushAnswer, PushReceiver } from '../actors/connection/bridge/push-receiver.ts';
+import type { PushAnswer, PushReceiver } from '../actors/channels/bridge/push-receiver.ts';
 import { type Clock, SECOND } from '../runtime/clock.ts';
 import { parsePublicId } from '../runtime/public-id.ts';
 import { NOT_FOUND, NOT_IMPLEMENTED, problemReply, UNAVAILABLE } from './errors.ts';

@@ -6,7 +6,7 @@ import type { ApiTokens } from '../actors/access/api-tokens.ts';
 import type { SingleSignOn } from '../actors/access/oidc/sign-in.ts';
 import type { Passwords } from '../actors/access/passwords.ts';
 import type { AccessStore, People } from '../actors/access/ports.ts';
-import type { PushReceiver } from '../actors/connection/bridge/push-receiver.ts';
+import type { PushReceiver } from '../actors/channels/bridge/push-receiver.ts';
 import type { DirectorySource } from '../actors/directory.ts';
 import type { HintBus } from '../actors/effects.ts';
 import type { Clock } from '../runtime/clock.ts';

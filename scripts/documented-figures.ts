@@ -25,8 +25,8 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['once, for # minutes |', 'actors/account-links/link.ts REQUEST_TTL / MINUTE'],
     ['once, for # minutes and five tries', 'actors/account-links/link.ts REQUEST_TTL / MINUTE'],
     ['# times an hour by a user', 'actors/account-links/link.ts TOKENS_PER_USER'],
-    ['which waits up to # s for it', 'actors/connection/bridge/press.ts EDITS_WAIT / SECOND'],
-    ['Without a result within # s', 'actors/connection/bridge/press.ts ANSWERED_WITHIN / SECOND'],
+    ['which waits up to # s for it', 'actors/channels/bridge/press.ts EDITS_WAIT / SECOND'],
+    ['Without a result within # s', 'actors/channels/bridge/press.ts ANSWERED_WITHIN / SECOND'],
   ],
   'docs/architecture.md': [
     ['Actors hash onto # shards', 'runtime/actor/address.ts SHARDS'],
@@ -107,11 +107,11 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
   'docs/connections.md': [
     ['for up to # s (then 503', 'actors/connection/tokens.ts INTERACTIVE_BUDGET / SECOND'],
     ['deliveries try # s later', 'actors/connection/tokens.ts BEHIND_PEOPLE / SECOND'],
-    ['read again when it is # minutes old', 'actors/connection/bridge/info-reader.ts FRESH_FOR / MINUTE'],
-    ['it is tried again after # s;', 'actors/connection/bridge/info-reader.ts RETRY_AFTER / SECOND'],
+    ['read again when it is # minutes old', 'actors/channels/bridge/info-reader.ts FRESH_FOR / MINUTE'],
+    ['it is tried again after # s;', 'actors/channels/bridge/info-reader.ts RETRY_AFTER / SECOND'],
     [
       'with the push secret, at most # minutes old',
-      'actors/connection/bridge/push-receiver.ts TOLERANCE / MINUTE',
+      'actors/channels/bridge/push-receiver.ts TOLERANCE / MINUTE',
     ],
     [
       'answers no page | after # s, doubling to # s',
@@ -145,12 +145,12 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
       'nothing is sent but a check every # minutes',
       'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE',
     ],
-    ['given up after # h', 'actors/destination/messages/planned-sweeps.ts LAST_EDITS_FOR / HOUR'],
-    ['At most # calls of a Destination', 'actors/destination/messages/rows.ts CALLS_AT_ONCE'],
+    ['given up after # h', 'actors/destination/delivery/planned-sweeps.ts LAST_EDITS_FOR / HOUR'],
+    ['At most # calls of a Destination', 'actors/destination/delivery/rows.ts CALLS_AT_ONCE'],
     [
       '# ms, at most #.',
       'actors/destination/pacing.ts AHEAD_SECONDS * THOUSAND',
-      'actors/destination/messages/rows.ts MOST_BEGUN',
+      'actors/destination/delivery/rows.ts MOST_BEGUN',
     ],
   ],
   'docs/engine.md': [
@@ -365,8 +365,8 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['The # s are for a machine', 'actors/templates/evaluate/budget.ts LONGEST / SECOND'],
   ],
   'docs/webhooks.md': [
-    ['A text has at most # bytes', 'actors/destination/template-mode/request-text.ts TEXT_BYTES'],
-    ['a JSON answer of at most # KiB', 'actors/destination/template-mode/send-request.ts ANSWER_LIMIT / KIB'],
+    ['A text has at most # bytes', 'actors/channels/webhook-template/request-text.ts TEXT_BYTES'],
+    ['a JSON answer of at most # KiB', 'actors/channels/webhook-template/send-request.ts ANSWER_LIMIT / KIB'],
     [
       'after # attempts or # minutes',
       'actors/destination/pacing.ts BUDGET_ATTEMPTS',
@@ -381,14 +381,14 @@ export const MORE_FIGURES: Readonly<Record<string, readonly Row[]>> = {
   'README.md': [['at `http://127.0.0.1:#`', 'runtime/cli/first-messenger.ts MESSENGER_PORT']],
   'docs/bridges.md': [
     ['| `--port N` | # when not given', 'runtime/cli/first-messenger.ts MESSENGER_PORT'],
-    ['with at most # MiB of JSON', 'actors/connection/bridge/client.ts ANSWER_LIMIT / MIB'],
+    ['with at most # MiB of JSON', 'actors/channels/bridge/client.ts ANSWER_LIMIT / MIB'],
     [
       '# values in it and # levels',
       'runtime/outbound/answer-json.ts MOST_VALUES',
       'runtime/outbound/answer-json.ts MOST_DEPTH',
     ],
-    ['for up to # hours after the first', 'actors/destination/messages/accepted.ts KEY_KNOWN_FOR / HOUR'],
-    ['tries again after more than # hours', 'actors/destination/messages/accepted.ts KEY_KNOWN_FOR / HOUR'],
+    ['for up to # hours after the first', 'actors/destination/delivery/accepted.ts KEY_KNOWN_FOR / HOUR'],
+    ['tries again after more than # hours', 'actors/destination/delivery/accepted.ts KEY_KNOWN_FOR / HOUR'],
     ['and waits # s for each', 'runtime/cli/bridge-check/person.ts PATIENCE_SECONDS'],
     ['a title of # characters', 'runtime/cli/bridge-check/checks/posting.ts MOST_TITLE'],
     ['eight buttons with # characters', 'runtime/cli/bridge-check/checks/posting.ts LONGEST_DATA'],

@@ -57,7 +57,7 @@ const STEPS: readonly Step[] = [
   },
   {
     title: 'more stories of Destinations',
-    command: vitest('unit', 'actors/destination/messages/stories.test.ts'),
+    command: vitest('unit', 'actors/destination/delivery/stories.test.ts'),
     env: { STORIES: '200' },
   },
   { title: 'storage on PostgreSQL 18', command: vitest('postgres'), secondAttempt: true },

@@ -5,16 +5,11 @@
 import { MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
-import type { BridgeOutcome, FailedOutcome } from '../connection/bridge/answer.ts';
-import {
-  type BridgeAccess,
-  type BridgeClient,
-  type Opener,
-  openBridge,
-} from '../connection/bridge/client.ts';
-import type { BridgeInfo } from '../connection/bridge/info.ts';
-import type { InfoReader } from '../connection/bridge/info-reader.ts';
-import { bridgeCalls } from '../connection/bridge/operations.ts';
+import type { BridgeOutcome, FailedOutcome } from '../channels/bridge/answer.ts';
+import { type BridgeAccess, type BridgeClient, type Opener, openBridge } from '../channels/bridge/client.ts';
+import type { BridgeInfo } from '../channels/bridge/info.ts';
+import type { InfoReader } from '../channels/bridge/info-reader.ts';
+import { bridgeCalls } from '../channels/bridge/operations.ts';
 import type { BridgeSettings } from '../connection/ports.ts';
 import type { WaitingTokens } from '../connection/tokens.ts';
 import type { DirectorySource } from '../directory.ts';

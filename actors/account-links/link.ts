@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Authorship } from '../audit.ts';
-import type { BridgeInfo } from '../connection/bridge/info.ts';
+import type { BridgeInfo } from '../channels/bridge/info.ts';
 import type { Language, MessengerAccount } from '../messages/index.ts';
 
 export type Messenger = 'chat_server' | 'channel_bot' | 'bridge';

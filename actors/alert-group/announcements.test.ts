@@ -1,7 +1,7 @@
 /** What Destinations of messages are told of an Alert Group (delivery §2, §12). Minutes are virtual. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MINUTE } from '../../runtime/clock.ts';
-import type { ReplyFacts } from '../destination/messages/calls.ts';
+import type { ReplyFacts } from '../channels/calls.ts';
 import { ANN, BOB, CHAT, createWorld, DEFAULT_ROUTE, HOOK, ROUTE } from './world.fixture.ts';
 
 let world: ReturnType<typeof createWorld>;

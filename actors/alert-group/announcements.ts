@@ -2,9 +2,9 @@
 import type { Send } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { ReplyFacts } from '../destination/messages/calls.ts';
-import { concernsMessages } from '../destination/messages/forms.ts';
-import { takesMessages } from '../destination/messages/state.ts';
+import type { ReplyFacts } from '../channels/calls.ts';
+import { concernsMessages } from '../destination/delivery/forms.ts';
+import { takesMessages } from '../destination/delivery/state.ts';
 import {
   destinationAddress,
   type EventRecorded,

@@ -2,8 +2,8 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { BridgeInfo } from '../channels/bridge/info.ts';
 import type { Limiter } from '../destination/pacing.ts';
-import type { BridgeInfo } from './bridge/info.ts';
 import type { PostedMessage } from './ports.ts';
 
 export const CONNECTION = 'connection';

@@ -4,9 +4,9 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { Sealed } from '../../runtime/secrets/keyring.ts';
 import type { LinkedUser, MessengerAccount } from '../account-links/link.ts';
 import type { Authorship } from '../audit.ts';
+import type { BridgeInfo } from '../channels/bridge/info.ts';
 import type { Limiter } from '../destination/pacing.ts';
 import type { PasswordChange, ProxyFields } from '../proxy-config.ts';
-import type { BridgeInfo } from './bridge/info.ts';
 
 /** The writable fields of a bridge Connection, in the API's own keys. */
 export interface ConnectionFields {

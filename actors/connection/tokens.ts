@@ -3,6 +3,7 @@
 import type { ActorSystem } from '../../runtime/actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { BridgeOutcome } from '../channels/bridge/answer.ts';
 import { destinationAddress } from '../destination/messages.ts';
 import {
   type Bucket,
@@ -12,7 +13,6 @@ import {
   tokenDueAt,
   withoutToken,
 } from '../destination/pacing.ts';
-import type { BridgeOutcome } from './bridge/answer.ts';
 import { connectionAddress, type Held, type TokenAnswer } from './messages.ts';
 
 /** Deliveries take a due token 200 ms late, so interactive calls get it first. */

@@ -7,9 +7,6 @@ import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DirectorySource } from '../directory.ts';
 import { attemptFinished, endEvents, lostSecrets, notDelivered } from './attempts.ts';
-import type { WebhookSend } from './effects.ts';
-import type { WaitingEvent } from './event-queue.ts';
-import { resumeTelling } from './health.ts';
 import {
   deleteMessages,
   finishTurn,
@@ -19,7 +16,10 @@ import {
   receiveMessage,
   seePlace,
   takePrepared,
-} from './messages/receive.ts';
+} from './delivery/receive.ts';
+import type { WebhookSend } from './effects.ts';
+import type { WaitingEvent } from './event-queue.ts';
+import { resumeTelling } from './health.ts';
 import { DESTINATION, type DestinationMessage, type EventRecorded } from './messages.ts';
 import { mostStarted, tokenDueAt, withoutToken } from './pacing.ts';
 import { type DestinationDependencies, type Prepared, prepare } from './prepare.ts';

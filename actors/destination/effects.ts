@@ -3,7 +3,7 @@ import type { PerformedEffect, RecordedEffect } from '../../runtime/actor/index.
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { LifecycleEventName } from '../model.ts';
-import type { Delivery, DeliveryState } from './messages/delivery.ts';
+import type { Delivery, DeliveryState } from './delivery/delivery.ts';
 
 /** A waiting event changed its state. The last record of an event in a batch is its present state. */
 export interface WebhookProgress extends RecordedEffect {

@@ -1,10 +1,11 @@
 /** The Destination becomes Broken and recovers: who is notified, what is reset (delivery §7.4, webhooks §3.5). */
+
+import { type Delivery, deliveryKey, stateOf } from './delivery/delivery.ts';
+import { addPass } from './delivery/planned-sweeps.ts';
+import { takesMessages } from './delivery/state.ts';
+import { changeState, noteGroup, save, targetOf } from './delivery/turn.ts';
+import { needsRenewal, renewed } from './delivery/work.ts';
 import type { DestinationEvent } from './machine.ts';
-import { type Delivery, deliveryKey, stateOf } from './messages/delivery.ts';
-import { addPass } from './messages/planned-sweeps.ts';
-import { takesMessages } from './messages/state.ts';
-import { changeState, noteGroup, save, targetOf } from './messages/turn.ts';
-import { needsRenewal, renewed } from './messages/work.ts';
 import { announce, apply, callSucceeded, type DestinationTurn, isBroken, note } from './turn.ts';
 
 export function broke(turn: DestinationTurn, reason: string): void {

@@ -2,9 +2,9 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import { base32, type PublicId } from '../../runtime/public-id.ts';
+import type { ReplyFacts, SendFinished } from '../channels/calls.ts';
 import type { TokenGranted } from '../connection/messages.ts';
 import type { GroupStatus, LifecycleEventName, Loudness, SymbolicMention, UserRef } from '../model.ts';
-import type { ReplyFacts, SendFinished } from './messages/calls.ts';
 
 export const DESTINATION = 'destination';
 

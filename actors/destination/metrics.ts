@@ -2,7 +2,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { SendOutcome } from './messages/calls.ts';
+import type { SendOutcome } from '../channels/calls.ts';
 import type { SentOutcome } from './messages.ts';
 
 /** What a message to a messenger is for. */

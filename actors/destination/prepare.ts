@@ -1,13 +1,13 @@
 /** What a Destination has to read before a turn: its configuration, parked events, deliveries that are not in memory. */
 import type { Actor, ActorMessage } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import { type Subject, subjectText } from '../channels/calls.ts';
 import type { DirectorySource } from '../directory.ts';
-import { type Subject, subjectText } from './messages/calls.ts';
-import { readySweep } from './messages/planned-sweeps.ts';
-import type { DeliveryReads } from './messages/ports.ts';
-import { type PreparedMessages, subjectOf } from './messages/receive.ts';
-import { holdsMessage, knowsOf, PAGE_DELIVERIES, wantedKeys, wantsDeliveries } from './messages/rows.ts';
-import { readSweep } from './messages/sweeps.ts';
+import { readySweep } from './delivery/planned-sweeps.ts';
+import type { DeliveryReads } from './delivery/ports.ts';
+import { type PreparedMessages, subjectOf } from './delivery/receive.ts';
+import { holdsMessage, knowsOf, PAGE_DELIVERIES, wantedKeys, wantsDeliveries } from './delivery/rows.ts';
+import { readSweep } from './delivery/sweeps.ts';
 import type { DestinationMessage } from './messages.ts';
 import { type DestinationRows, PAGE_EVENTS, type WaitingPage, wantsPage } from './rows.ts';
 import type { DestinationState } from './turn.ts';

@@ -5,10 +5,10 @@
  */
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { DeliveryPage } from './delivery/ports.ts';
+import { type MessageRows, messageRows } from './delivery/rows.ts';
 import type { DeliveryNote } from './delivery-reports.ts';
 import { createEventQueue, type EventQueue, type WaitingEvent } from './event-queue.ts';
-import type { DeliveryPage } from './messages/ports.ts';
-import { type MessageRows, messageRows } from './messages/rows.ts';
 
 /** Events in memory above which further groups are parked. */
 export const MOST_EVENTS = 10_000;

@@ -13,6 +13,12 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { DestinationConfig, Directory } from '../directory.ts';
 import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import type { Labels } from '../model.ts';
+import {
+  type MessageChanges,
+  type MessageState,
+  NO_MESSAGE_STATE,
+  noMessageChanges,
+} from './delivery/state.ts';
 import { type DeliveryNote, noteSend } from './delivery-reports.ts';
 import type {
   DeliveryRecord,
@@ -25,12 +31,6 @@ import type {
 } from './effects.ts';
 import type { WaitingEvent } from './event-queue.ts';
 import { type DestinationEmitted, type DestinationEvent, destinationMachine, shortened } from './machine.ts';
-import {
-  type MessageChanges,
-  type MessageState,
-  NO_MESSAGE_STATE,
-  noMessageChanges,
-} from './messages/state.ts';
 import { type Bucket, fullBucket, type Limiter, refilled } from './pacing.ts';
 import type { DestinationRows } from './rows.ts';
 

@@ -9,14 +9,14 @@ import type { RequestRecord } from '../../runtime/outbound/request-log/record.ts
 import type { PublicId } from '../../runtime/public-id.ts';
 import { createKeyring, masterKey, type Sealed } from '../../runtime/secrets/keyring.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../test/fakes/webhook-receiver.ts';
+import { newSigningSecret } from '../channels/webhook-events/opening.ts';
+import { buildWebhookRequest, type WebhookSettings } from '../channels/webhook-events/request.ts';
 import { NO_PROXY } from '../proxy-config.ts';
 import type { WebhookSend } from './effects.ts';
 import { type AttemptFinished, newEventId } from './messages.ts';
 import { createDeliveryMetrics } from './metrics.ts';
 import type { EventsConfig } from './webhook-config.ts';
 import { BODY_EXAMPLES } from './webhook-examples.fixture.ts';
-import { newSigningSecret } from './webhook-opening.ts';
-import { buildWebhookRequest, type WebhookSettings } from './webhook-request.ts';
 import { createWebhookSender } from './webhook-sender.ts';
 
 const ID = 'DSK7M3QX9P2RTA' as PublicId;

@@ -7,6 +7,12 @@ import type { Watch } from '../../runtime/pause-watch.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring } from '../../runtime/secrets/keyring.ts';
 import { createMask } from '../../runtime/secrets/masking.ts';
+import {
+  buildWebhookRequest,
+  sentOutcome,
+  WEBHOOK_MAPPING,
+  type WebhookSettings,
+} from '../channels/webhook-events/request.ts';
 import type { WebhookSend } from './effects.ts';
 import {
   type AttemptFinished,
@@ -16,12 +22,6 @@ import {
 } from './messages.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import { createLanes } from './pacing.ts';
-import {
-  buildWebhookRequest,
-  sentOutcome,
-  WEBHOOK_MAPPING,
-  type WebhookSettings,
-} from './webhook-request.ts';
 
 const TIMEOUT: Micros = 10 * SECOND;
 const ANSWER_LIMIT = 64 * 1024;

@@ -1,9 +1,9 @@
 /** One template on one sample, as previews show it (templates §10). */
 
 import type { PublicId } from '../../runtime/public-id.ts';
-import { exampleTelling, shownPart, shownRequest } from '../destination/template-mode/request-data.ts';
-import { requestText } from '../destination/template-mode/request-template.ts';
-import { looksLikeRequest } from '../destination/template-mode/request-text.ts';
+import { exampleTelling, shownPart, shownRequest } from '../channels/webhook-template/request-data.ts';
+import { requestText } from '../channels/webhook-template/request-template.ts';
+import { looksLikeRequest } from '../channels/webhook-template/request-text.ts';
 import { renderLink } from '../links/evaluate.ts';
 import {
   FORMATS,

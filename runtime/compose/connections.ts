@@ -1,12 +1,12 @@
 /** Connections: from a committed turn to a call of a bridge and back, and from a pushed event to its effect. */
 
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
-import { type BridgeClient, createBridgeClient, type Opener } from '../../actors/connection/bridge/client.ts';
-import { createInfoReader, type InfoReader } from '../../actors/connection/bridge/info-reader.ts';
-import { createAnswers, createEventIntake } from '../../actors/connection/bridge/intake.ts';
-import { createPoller } from '../../actors/connection/bridge/poller.ts';
-import { createPushReceiver, type PushReceiver } from '../../actors/connection/bridge/push-receiver.ts';
-import { createReactions } from '../../actors/connection/bridge/reactions.ts';
+import { type BridgeClient, createBridgeClient, type Opener } from '../../actors/channels/bridge/client.ts';
+import { createInfoReader, type InfoReader } from '../../actors/channels/bridge/info-reader.ts';
+import { createAnswers, createEventIntake } from '../../actors/channels/bridge/intake.ts';
+import { createPoller } from '../../actors/channels/bridge/poller.ts';
+import { createPushReceiver, type PushReceiver } from '../../actors/channels/bridge/push-receiver.ts';
+import { createReactions } from '../../actors/channels/bridge/reactions.ts';
 import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
 import { createWaitingTokens, type WaitingTokens } from '../../actors/connection/tokens.ts';
 import type { DirectorySource } from '../../actors/directory.ts';

@@ -1,10 +1,12 @@
 /** Messages: from a committed turn of a Destination to a messenger and back. */
 import { randomBytes } from 'node:crypto';
+import { createBridgeAdapter } from '../../actors/channels/bridge/channel.ts';
+import type { DestinationProbe, MessageSend } from '../../actors/channels/calls.ts';
+import { createWebhookBodies, type WebhookBodies } from '../../actors/channels/webhook-events/request.ts';
+import { createTemplateAdapter } from '../../actors/channels/webhook-template/channel.ts';
 import type { WebhookSend } from '../../actors/destination/effects.ts';
-import type { DestinationProbe, MessageSend } from '../../actors/destination/messages/calls.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
-import { createBridgeAdapter } from '../../actors/destination/sending/bridge-adapter.ts';
 import { createContentReader } from '../../actors/destination/sending/content.ts';
 import { createRenderReports } from '../../actors/destination/sending/reports.ts';
 import {
@@ -13,8 +15,6 @@ import {
   type SceneReader,
 } from '../../actors/destination/sending/scene.ts';
 import { createMessageSender } from '../../actors/destination/sending/sender.ts';
-import { createTemplateAdapter } from '../../actors/destination/template-mode/adapter.ts';
-import { createWebhookBodies, type WebhookBodies } from '../../actors/destination/webhook-request.ts';
 import { createWebhookSender } from '../../actors/destination/webhook-sender.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';

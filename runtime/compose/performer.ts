@@ -3,13 +3,13 @@
 import type { Registry } from 'prom-client';
 import type { GroupPerformed, StatusChanged } from '../../actors/alert-group/effects.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import type { DestinationProbe, MessageSend } from '../../actors/channels/calls.ts';
 import type { ConnectionPerformed, PollBegun } from '../../actors/connection/effects.ts';
 import type {
   DeliveryHappened,
   DestinationHealthChanged,
   WebhookSend,
 } from '../../actors/destination/effects.ts';
-import type { DestinationProbe, MessageSend } from '../../actors/destination/messages/calls.ts';
 import type { Directory, DirectorySource } from '../../actors/directory.ts';
 import type { HintBus, HintSent } from '../../actors/effects.ts';
 import type { InternalAlertReported, SnapshotReported } from '../../actors/feed/effects.ts';

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { createBridgeLinks } from '../../actors/account-links/bridge-links.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
-import { createBridgeCheck } from '../../actors/connection/bridge/check.ts';
+import { createBridgeCheck } from '../../actors/channels/bridge/check.ts';
+import { createBridgeTrial } from '../../actors/channels/bridge/trial.ts';
 import { createInteractiveTokens } from '../../actors/connection/tokens.ts';
-import { createBridgeTrial } from '../../actors/destination/trials/bridge-trial.ts';
 import { createTrialScenes, createTrialViews } from '../../actors/destination/trials/trial.ts';
 import { createWebhookTrial } from '../../actors/destination/trials/webhook-trial.ts';
 import type { DirectorySource } from '../../actors/directory.ts';

@@ -1,5 +1,6 @@
 /** What is written of a Destination by its type, and the Secrets of a webhook. */
 import { type Authorship, auditEntry } from '../../actors/audit.ts';
+import { newSigningSecret } from '../../actors/channels/webhook-events/opening.ts';
 import { type DestinationMessage, destinationAddress } from '../../actors/destination/messages.ts';
 import {
   type BridgeFields,
@@ -10,7 +11,6 @@ import {
   type WebhookFields,
 } from '../../actors/destination/ports.ts';
 import { LEFT_EVENTS_ERROR } from '../../actors/destination/turn.ts';
-import { newSigningSecret } from '../../actors/destination/webhook-opening.ts';
 import type { AuditChange } from '../../actors/effects.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';

@@ -1,6 +1,7 @@
 /** Destinations in Postgres: the store behind actors/destination/ports.ts. */
 import { randomBytes } from 'node:crypto';
 import { type Authorship, auditDiff, auditEntry } from '../../actors/audit.ts';
+import { newSigningSecret } from '../../actors/channels/webhook-events/opening.ts';
 import type {
   CreatedDestination,
   DestinationChange,
@@ -13,7 +14,6 @@ import type {
   TestedDestination,
 } from '../../actors/destination/ports.ts';
 import { DELETED_ERROR } from '../../actors/destination/turn.ts';
-import { newSigningSecret } from '../../actors/destination/webhook-opening.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import type { Keyring } from '../../runtime/secrets/keyring.ts';
 import type { InternalAlerts } from '../integrations/internal-alerts.ts';

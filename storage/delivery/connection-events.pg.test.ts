@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readInfo } from '../../actors/connection/bridge/info.ts';
+import { readInfo } from '../../actors/channels/bridge/info.ts';
 import type { EventClaimed, InfoRecorded } from '../../actors/connection/effects.ts';
 import { ConflictError } from '../../runtime/actor/index.ts';
 import { newPublicId } from '../../runtime/public-id.ts';

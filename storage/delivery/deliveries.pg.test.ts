@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { DeliveryRecord, DeliverySaved, MessagePosted } from '../../actors/destination/effects.ts';
 import {
   type Delivery,
   type Flight,
   NO_TRIES,
   newDelivery,
   type QueuedReply,
-} from '../../actors/destination/messages/delivery.ts';
-import type { OpenGroup } from '../../actors/destination/messages/ports.ts';
+} from '../../actors/destination/delivery/delivery.ts';
+import type { OpenGroup } from '../../actors/destination/delivery/ports.ts';
+import type { DeliveryRecord, DeliverySaved, MessagePosted } from '../../actors/destination/effects.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { firstStart, insertDestination, insertGroup, NOW } from '../../test/configuration.ts';
 import { empty } from '../../test/emptied.ts';

@@ -1,9 +1,9 @@
 /** Deliveries of message Destinations: as actors read them, as their records are written, and how old ones go. */
 
+import { subjectText } from '../../actors/channels/calls.ts';
+import { type Delivery, deliveryKey } from '../../actors/destination/delivery/delivery.ts';
+import type { DeliveryPage, DeliveryReads, OpenGroup } from '../../actors/destination/delivery/ports.ts';
 import type { DeliveryRecord, DeliverySaved, MessagePosted } from '../../actors/destination/effects.ts';
-import { subjectText } from '../../actors/destination/messages/calls.ts';
-import { type Delivery, deliveryKey } from '../../actors/destination/messages/delivery.ts';
-import type { DeliveryPage, DeliveryReads, OpenGroup } from '../../actors/destination/messages/ports.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { jsonText, numberArray, textArray, wordArray } from '../postgres/bulk-parameters.ts';

@@ -1,7 +1,7 @@
 /** Delivery state of an Alert Group: events that webhooks got, and messages elsewhere (delivery §11). */
 
-import type { DeliveryState } from '../../actors/destination/messages/delivery.ts';
-import type { GroupDelivery } from '../../actors/destination/messages/ports.ts';
+import type { DeliveryState } from '../../actors/destination/delivery/delivery.ts';
+import type { GroupDelivery } from '../../actors/destination/delivery/ports.ts';
 import type { DestinationConfig } from '../../actors/directory.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { createWebhookBodies } from '../../actors/channels/webhook-events/request.ts';
 import { CALL_LOST_AFTER } from '../../actors/destination/actor.ts';
 import type { DestinationRecord, WebhookProgress } from '../../actors/destination/effects.ts';
 import { newEventId } from '../../actors/destination/messages.ts';
 import { type DestinationRows, MOST_OF_GROUP } from '../../actors/destination/rows.ts';
-import { createWebhookBodies } from '../../actors/destination/webhook-request.ts';
 import type { WebhookEventRecorded } from '../../actors/effects.ts';
 import type { GroupView } from '../../actors/model.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';

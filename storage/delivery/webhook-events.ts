@@ -1,7 +1,7 @@
 /** Waiting webhook events as Destinations load them, their bodies, and what became of them. */
 
+import { PAGE_DELIVERIES } from '../../actors/destination/delivery/rows.ts';
 import type { WaitingEvent } from '../../actors/destination/event-queue.ts';
-import { PAGE_DELIVERIES } from '../../actors/destination/messages/rows.ts';
 import { DESTINATION } from '../../actors/destination/messages.ts';
 import type { WaitingEvents } from '../../actors/destination/prepare.ts';
 import {

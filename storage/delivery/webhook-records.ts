@@ -1,10 +1,11 @@
 /** Writes what Alert Groups and Destinations record about webhook events, a statement a kind and batch. */
+
+import { renderWebhookBody, type WebhookBodies } from '../../actors/channels/webhook-events/request.ts';
 import type {
   DestinationHealthRecorded,
   WebhookBudgetsRenewed,
   WebhookProgress,
 } from '../../actors/destination/effects.ts';
-import { renderWebhookBody, type WebhookBodies } from '../../actors/destination/webhook-request.ts';
 import type { WebhookEventRecorded } from '../../actors/effects.ts';
 import type { RecordedEffect } from '../../runtime/actor/index.ts';
 import { numberArray, textArray, wordArray } from '../postgres/bulk-parameters.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { MessageSend } from '../../channels/calls.ts';
 import { EMPTY_DIRECTORY } from '../../directory.fixture.ts';
 import { group412, STARTED, settings } from '../../messages/messages.fixture.ts';
-import type { MessageSend } from '../messages/calls.ts';
 import { createContentReader } from './content.ts';
 import { peopleOf } from './people.ts';
 import type { GroupScene, SceneReader } from './scene.ts';

@@ -1,10 +1,10 @@
 /** What a committed call is to say, from the newest state (delivery §3 rule 3). */
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { MessageSend, ReplyCall, ReplyFacts, SendNotes, Subject } from '../../channels/calls.ts';
+import type { MessageContent, Shown } from '../../channels/channel.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
 import { type DeliveryNotes, NO_NOTES, type ReplyEvent } from '../../messages/index.ts';
 import type { Loudness, SymbolicMention } from '../../model.ts';
-import type { MessageSend, ReplyCall, ReplyFacts, SendNotes, Subject } from '../messages/calls.ts';
-import type { MessageContent, Shown } from './adapter.ts';
 import { type NamedPerson, type People, peopleOf, type Target, targetsOf } from './people.ts';
 import type { AccountsOf, GroupScene, SceneReader, StormReader } from './scene.ts';
 

@@ -2,12 +2,12 @@
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import { type Clock, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
+import type { MessageSend } from '../../channels/calls.ts';
+import { type AdapterResult, groupOf, type MessageContent } from '../../channels/channel.ts';
 import type { MessageSettings, TemplateFailure } from '../../messages/index.ts';
 import { routeAddress, type TemplateRendered } from '../../route/messages.ts';
 import type { RouteTemplateKind } from '../../route/policy.ts';
 import type { TemplateMetrics } from '../../templates/metrics.ts';
-import type { MessageSend } from '../messages/calls.ts';
-import { type AdapterResult, groupOf, type MessageContent } from './adapter.ts';
 import type { GroupScene } from './scene.ts';
 
 export interface RenderReports {

@@ -4,10 +4,10 @@ import { SECOND } from '../../../runtime/clock.ts';
 import { silentLog } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
+import type { MessageSend, SendFinished, SendOutcome } from '../../channels/calls.ts';
+import type { MessageContent } from '../../channels/channel.ts';
 import type { DestinationConfig, Directory } from '../../directory.ts';
-import type { MessageSend, SendFinished, SendOutcome } from '../messages/calls.ts';
 import { createDeliveryMetrics } from '../metrics.ts';
-import type { MessageContent } from './adapter.ts';
 import { createMessageSender } from './sender.ts';
 
 const ONE = 'DS1' as PublicId;

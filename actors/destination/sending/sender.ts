@@ -4,13 +4,13 @@ import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { Watch } from '../../../runtime/pause-watch.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { DestinationProbe, MessageSend, SendFinished, SendOutcome } from '../../channels/calls.ts';
+import { type AdapterResult, groupOf, type MessageAdapter } from '../../channels/channel.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
-import type { DestinationProbe, MessageSend, SendFinished, SendOutcome } from '../messages/calls.ts';
-import { CALLS_AT_ONCE } from '../messages/rows.ts';
+import { CALLS_AT_ONCE } from '../delivery/rows.ts';
 import { destinationAddress } from '../messages.ts';
 import type { DeliveryMetrics, MessageKind } from '../metrics.ts';
 import { createLanes, type LaneCall } from '../pacing.ts';
-import { type AdapterResult, groupOf, type MessageAdapter } from './adapter.ts';
 import type { ContentReader } from './content.ts';
 import { type RenderReports, textOf } from './reports.ts';
 

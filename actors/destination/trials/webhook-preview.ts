@@ -2,6 +2,11 @@
 
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { resolveMentions } from '../../alert-group/announcements.ts';
+import { renderWebhookBody, type WebhookSettings } from '../../channels/webhook-events/request.ts';
+import { mentionsOf } from '../../channels/webhook-template/channel.ts';
+import { shownRequest, type Telling, UPDATE } from '../../channels/webhook-template/request-data.ts';
+import { placedText } from '../../channels/webhook-template/request-template.ts';
+import type { RequestDeps, TemplateSettings } from '../../channels/webhook-template/send-request.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import type { Directory } from '../../directory.ts';
 import { plainReply } from '../../messages/index.ts';
@@ -11,10 +16,6 @@ import type { Effort } from '../../templates/index.ts';
 import type { StoredDestination, WebhookFields } from '../ports.ts';
 import { targetsOf } from '../sending/people.ts';
 import type { GroupScene } from '../sending/scene.ts';
-import { mentionsOf } from '../template-mode/adapter.ts';
-import { shownRequest, type Telling, UPDATE } from '../template-mode/request-data.ts';
-import { placedText } from '../template-mode/request-template.ts';
-import type { RequestDeps, TemplateSettings } from '../template-mode/send-request.ts';
 import {
   type EventsConfig,
   parseSecretTemplate,
@@ -23,7 +24,6 @@ import {
   type RequestTemplate,
   renderSecretTemplate,
 } from '../webhook-config.ts';
-import { renderWebhookBody, type WebhookSettings } from '../webhook-request.ts';
 import type { AskedPreview, PreviewItem, TrialViews } from './trial.ts';
 
 const HIDDEN = '[redacted]';

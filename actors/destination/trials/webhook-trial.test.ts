@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { MentionTargets } from '../../directory.ts';
-import type { GroupView, Principal } from '../../model.ts';
-import { NO_PROXY } from '../../proxy-config.ts';
-import type { StoredDestination, WebhookFields } from '../ports.ts';
 import {
   ANN_ID,
   CONFIG,
@@ -15,7 +11,11 @@ import {
   SECRET,
   scene,
   templateSettings,
-} from '../template-mode/receiver.fixture.ts';
+} from '../../channels/webhook-template/receiver.fixture.ts';
+import type { MentionTargets } from '../../directory.ts';
+import type { GroupView, Principal } from '../../model.ts';
+import { NO_PROXY } from '../../proxy-config.ts';
+import type { StoredDestination, WebhookFields } from '../ports.ts';
 import type { EventsConfig } from '../webhook-config.ts';
 import { createWebhookTrial } from './webhook-trial.ts';
 

@@ -3,11 +3,9 @@ import type { Micros } from '../../../runtime/clock.ts';
 import type { Called } from '../../../runtime/outbound/caller.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import { createMask } from '../../../runtime/secrets/masking.ts';
-import { INTERACTIVE_BUDGET } from '../../connection/tokens.ts';
-import { newEventId } from '../messages.ts';
-import type { StoredDestination } from '../ports.ts';
-import type { GroupScene } from '../sending/scene.ts';
-import { UPDATE } from '../template-mode/request-data.ts';
+import type { RefusedRequest, SealedSettings } from '../../channels/webhook-events/opening.ts';
+import { buildWebhookRequest, renderTestBody } from '../../channels/webhook-events/request.ts';
+import { UPDATE } from '../../channels/webhook-template/request-data.ts';
 import {
   buildTemplateRequest,
   callReady,
@@ -16,9 +14,11 @@ import {
   type SendableRequest,
   type TemplateSettings,
   type WantedRequest,
-} from '../template-mode/send-request.ts';
-import type { RefusedRequest, SealedSettings } from '../webhook-opening.ts';
-import { buildWebhookRequest, renderTestBody } from '../webhook-request.ts';
+} from '../../channels/webhook-template/send-request.ts';
+import { INTERACTIVE_BUDGET } from '../../connection/tokens.ts';
+import { newEventId } from '../messages.ts';
+import type { StoredDestination } from '../ports.ts';
+import type { GroupScene } from '../sending/scene.ts';
 import {
   type AskedTrial,
   type DestinationTrial,

@@ -1,7 +1,7 @@
 /** Lists of one Alert Group: Alerts, Timeline, Notes, related groups, deliveries (api §12). */
 import * as v from 'valibot';
 import type { KeyedPage } from '../../../actors/alert-group/reading/readers.ts';
-import type { GroupDelivery } from '../../../actors/destination/messages/ports.ts';
+import type { GroupDelivery } from '../../../actors/destination/delivery/ports.ts';
 import { formatInstant, formatInstantOrNull } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { type Answer, type Call, type Operation, operation } from '../../operation.ts';

@@ -1,16 +1,16 @@
 /** Checks of Connections before and after they are saved (outbound-http §5, api §14). */
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { type BridgeCheck, type CheckStep, checkBridge } from '../../../actors/connection/bridge/check.ts';
+import { type BridgeCheck, type CheckStep, checkBridge } from '../../../actors/channels/bridge/check.ts';
 import {
   type BridgeAccess,
   type BridgeClient,
   type Opener,
   openBridge,
   openProxyPassword,
-} from '../../../actors/connection/bridge/client.ts';
-import { botName } from '../../../actors/connection/bridge/info.ts';
-import { infoRead } from '../../../actors/connection/bridge/info-reader.ts';
+} from '../../../actors/channels/bridge/client.ts';
+import { botName } from '../../../actors/channels/bridge/info.ts';
+import { infoRead } from '../../../actors/channels/bridge/info-reader.ts';
 import { connectionAddress } from '../../../actors/connection/messages.ts';
 import type { BridgeSettings, ConnectionStore } from '../../../actors/connection/ports.ts';
 import type { WaitingTokens } from '../../../actors/connection/tokens.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createBridgeClient } from '../../../actors/connection/bridge/client.ts';
-import { readInfo } from '../../../actors/connection/bridge/info.ts';
+import { createBridgeClient } from '../../../actors/channels/bridge/client.ts';
+import { readInfo } from '../../../actors/channels/bridge/info.ts';
 import { createWaitingTokens } from '../../../actors/connection/tokens.ts';
 import type { ActorMessage, Address } from '../../../runtime/actor/index.ts';
 import { systemClock } from '../../../runtime/clock.ts';

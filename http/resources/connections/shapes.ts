@@ -1,7 +1,7 @@
 /** A Connection as it arrives and as it is answered (api §14). */
 import * as v from 'valibot';
-import { type BridgeInfo, botName } from '../../../actors/connection/bridge/info.ts';
-import { isPushSecret } from '../../../actors/connection/bridge/push-receiver.ts';
+import { type BridgeInfo, botName } from '../../../actors/channels/bridge/info.ts';
+import { isPushSecret } from '../../../actors/channels/bridge/push-receiver.ts';
 import type {
   ConnectionFields,
   ConnectionSecrets,

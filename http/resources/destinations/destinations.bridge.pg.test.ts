@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createBridgeCheck } from '../../../actors/connection/bridge/check.ts';
-import { createBridgeClient } from '../../../actors/connection/bridge/client.ts';
-import { createInfoReader } from '../../../actors/connection/bridge/info-reader.ts';
+import { createBridgeCheck } from '../../../actors/channels/bridge/check.ts';
+import { createBridgeClient } from '../../../actors/channels/bridge/client.ts';
+import { createInfoReader } from '../../../actors/channels/bridge/info-reader.ts';
+import { createBridgeTrial } from '../../../actors/channels/bridge/trial.ts';
 import { createInteractiveTokens, createWaitingTokens } from '../../../actors/connection/tokens.ts';
 import { createRouteTemplates, createSceneReader } from '../../../actors/destination/sending/scene.ts';
-import { createBridgeTrial } from '../../../actors/destination/trials/bridge-trial.ts';
 import { createTrialScenes } from '../../../actors/destination/trials/trial.ts';
 import { createSampleReader } from '../../../actors/previews/samples.ts';
 import type { ActorMessage, Address } from '../../../runtime/actor/index.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { buildWebhookRequest } from '../../../actors/destination/webhook-request.ts';
+import { buildWebhookRequest } from '../../../actors/channels/webhook-events/request.ts';
 import { silentLog } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';

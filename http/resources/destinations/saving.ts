@@ -1,6 +1,6 @@
 /** A Destination as it arrives, whether it may be saved, how it is answered, who is notified (delivery §13, api §15). */
 import * as v from 'valibot';
-import type { BridgeChannelCheck, CheckedChannel } from '../../../actors/connection/bridge/check.ts';
+import type { BridgeChannelCheck, CheckedChannel } from '../../../actors/channels/bridge/check.ts';
 import type { ConnectionStore } from '../../../actors/connection/ports.ts';
 import { destinationAddress } from '../../../actors/destination/messages.ts';
 import type {

@@ -1,14 +1,14 @@
 /** An outgoing webhook as it arrives and as it is answered (webhooks §1). */
 import * as v from 'valibot';
+import {
+  checkConfiguration,
+  templateWarnings,
+} from '../../../actors/channels/webhook-template/check-configuration.ts';
 import type {
   DestinationChange,
   StoredDestination,
   WebhookFields,
 } from '../../../actors/destination/ports.ts';
-import {
-  checkConfiguration,
-  templateWarnings,
-} from '../../../actors/destination/template-mode/check-configuration.ts';
 import {
   eventsErrors,
   eventsWarnings,

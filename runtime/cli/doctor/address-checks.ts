@@ -1,13 +1,13 @@
 /** Whether addresses that Tocsin was told resolve, and whether it may call them. Nothing is sent. */
 import { isIP } from 'node:net';
-import { openBridge } from '../../../actors/connection/bridge/client.ts';
-import type { StoredDestination } from '../../../actors/destination/ports.ts';
-import { EXAMPLE_GROUP, exampleTelling } from '../../../actors/destination/template-mode/request-data.ts';
+import { openBridge } from '../../../actors/channels/bridge/client.ts';
+import { buildWebhookRequest } from '../../../actors/channels/webhook-events/request.ts';
+import { EXAMPLE_GROUP, exampleTelling } from '../../../actors/channels/webhook-template/request-data.ts';
 import {
   buildTemplateRequest,
   type WantedRequest,
-} from '../../../actors/destination/template-mode/send-request.ts';
-import { buildWebhookRequest } from '../../../actors/destination/webhook-request.ts';
+} from '../../../actors/channels/webhook-template/send-request.ts';
+import type { StoredDestination } from '../../../actors/destination/ports.ts';
 import { readBridges } from '../../../storage/configuration/connection-rows.ts';
 import {
   readBridgeDestinations,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkConfiguration } from '../../../../actors/destination/template-mode/check-configuration.ts';
+import { checkConfiguration } from '../../../../actors/channels/webhook-template/check-configuration.ts';
 import {
   EXAMPLES,
   exampleOf,

@@ -1,0 +1,213 @@
+/** Tries a bridge, without the token and with it, and a channel behind it (outbound-http §5, bridge §6). */
+
+import type { ActorSystem } from '../../../runtime/actor/index.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { cutToBytes } from '../../../runtime/secrets/masking.ts';
+import { connectionAddress } from '../../connection/messages.ts';
+import type { BridgeSettings } from '../../connection/ports.ts';
+import type { InteractiveTokens, TokenGrant } from '../../connection/tokens.ts';
+import { cutPoints, oneLine } from '../../messages/neutral.ts';
+import type { BridgeOutcome } from './answer.ts';
+import { type BridgeAccess, type BridgeClient, type CallOptions, type Opener, openBridge } from './client.ts';
+import { infoRead } from './info-reader.ts';
+import { bridgeCalls, type InfoAnswer } from './operations.ts';
+
+const LONGEST_MESSAGE = 500;
+const NO_TOKEN = 'no token for this address';
+
+export interface CheckStep {
+  readonly name: 'dry_probe' | 'get_info';
+  readonly ok: boolean;
+  readonly skipped: boolean;
+  readonly latencyMs: number | null;
+  /** For people; masked. */
+  readonly message: string | null;
+}
+
+export interface BridgeCheck {
+  readonly ok: boolean;
+  readonly steps: readonly CheckStep[];
+  /** What getInfo came to; null when it was not asked with a token. */
+  readonly info: Exclude<BridgeOutcome<InfoAnswer>, { class: 'not_sent' }> | null;
+  /** The bridge tells everything to anybody. */
+  readonly tokenless: boolean;
+}
+
+export interface CheckDeps {
+  /** Shared by the records of its requests. */
+  readonly run: PublicId;
+  readonly bridge: BridgeClient;
+  readonly clock: Clock;
+  /** A limiter token for one request. */
+  take(): Promise<TokenGrant>;
+}
+
+/** @returns how it went, or when to come again where not even the first request could be made */
+export async function checkBridge(
+  deps: CheckDeps,
+  access: BridgeAccess,
+): Promise<BridgeCheck | Exclude<TokenGrant, 'granted'>> {
+  const grant = await deps.take();
+  if (grant !== 'granted') return grant;
+  const dry = await ask(deps, access, true);
+  const tokenless = dry.outcome.class === 'ok';
+  const refused = 'status' in dry.outcome && dry.outcome.status === 401;
+  const probe = stepOf('dry_probe', dry, tokenless || refused, access);
+  if (!probe.ok) return { ok: false, steps: [probe, skipped(null)], info: null, tokenless };
+  if (access.token === null) return { ok: true, steps: [probe, skipped(NO_TOKEN)], info: null, tokenless };
+  const second = await deps.take();
+  if (second !== 'granted') {
+    const message = `no token of the limiter within 5 s, the next is due in ${second.retryAfterSeconds} s`;
+    const step = { name: 'get_info', ok: false, skipped: false, latencyMs: null, message } as const;
+    return { ok: false, steps: [probe, step], info: null, tokenless };
+  }
+  const real = await ask(deps, access, false);
+  const step = stepOf('get_info', real, real.outcome.class === 'ok', access);
+  const info = real.outcome.class === 'not_sent' ? null : real.outcome;
+  return { ok: step.ok, steps: [probe, step], info, tokenless };
+}
+
+interface Asked {
+  readonly outcome: BridgeOutcome<InfoAnswer>;
+  readonly latencyMs: number;
+}
+
+async function ask(
+  { bridge, clock, run }: CheckDeps,
+  access: BridgeAccess,
+  isTokenless: boolean,
+): Promise<Asked> {
+  const begun = clock.now();
+  const outcome = await bridge.call(access, bridgeCalls.getInfo(), {
+    class: 'interactive',
+    check: { as: 'connection_check', run },
+    isTokenless,
+  });
+  return { outcome, latencyMs: Math.round((clock.now() - begun) / 1000) };
+}
+
+function skipped(message: string | null): CheckStep {
+  return { name: 'get_info', ok: false, skipped: true, latencyMs: null, message };
+}
+
+function stepOf(
+  name: CheckStep['name'],
+  { outcome, latencyMs }: Asked,
+  ok: boolean,
+  { baseUrl }: BridgeAccess,
+): CheckStep {
+  const message = ok ? null : checkFailure(name, outcome, baseUrl);
+  return { name, ok, skipped: false, latencyMs, message };
+}
+
+/** What is wrong, for people who check a bridge; masked. */
+function checkFailure(name: CheckStep['name'], outcome: BridgeOutcome<InfoAnswer>, baseUrl: string): string {
+  return cutToBytes(messageOf(name, outcome, new URL(baseUrl).hostname), LONGEST_MESSAGE);
+}
+
+function messageOf(name: CheckStep['name'], outcome: BridgeOutcome<InfoAnswer>, host: string): string {
+  if (outcome.class === 'ok' || outcome.class === 'not_sent') return 'the service is stopping';
+  const { code, error, status } = outcome;
+  switch (code) {
+    case 'dns_failed':
+      return `DNS: ${host} not found`;
+    case 'tls_failed':
+      return `TLS: ${error}`;
+    case 'proxy_auth_failed':
+      return 'the proxy refused the login (407)';
+    case 'response_invalid':
+      return error.startsWith('invalid info') || error.startsWith('protocol version')
+        ? error
+        : 'not a bridge';
+    case 'http_status':
+      if (status === 404) return 'nothing here: check the path prefix (404)';
+      if (status === 401 && name === 'get_info') return 'the token was refused';
+      return `unexpected status ${status}`;
+    default:
+      return error;
+  }
+}
+
+/** Whether a channel behind a bridge can be used: the Destination check of the type (bridge §6). It posts nothing. */
+export interface CheckedStep {
+  readonly name: 'token' | 'channel_exists';
+  readonly ok: boolean;
+  /** For people; masked. The words of a bridge are not to be trusted. */
+  readonly message: string | null;
+}
+
+export interface CheckedChannel {
+  readonly ok: boolean;
+  /** In order; those after a failed one are left out. */
+  readonly checks: readonly CheckedStep[];
+  /** What the messenger calls it. */
+  readonly channelName: string | null;
+}
+
+/** A channel to check; the Destination is null before it is created. */
+export interface CheckTarget {
+  readonly destinationId: PublicId | null;
+  readonly settings: BridgeSettings;
+  readonly channelId: string;
+}
+
+export interface BridgeCheckDeps {
+  readonly bridge: BridgeClient;
+  readonly opener: Opener;
+  readonly tokens: InteractiveTokens;
+  readonly system: Pick<ActorSystem, 'tell'>;
+  readonly clock: Clock;
+}
+
+/** @param run shared by the records of its requests */
+export type BridgeChannelCheck = (
+  target: CheckTarget,
+  run: PublicId,
+) => Promise<CheckedChannel | Exclude<TokenGrant, 'granted'>>;
+
+const LONGEST_NAME = 200;
+const UNREADABLE = 'a secret of this Connection cannot be opened any more; enter it again';
+
+export function createBridgeCheck(deps: BridgeCheckDeps): BridgeChannelCheck {
+  const { bridge, system, clock } = deps;
+  return async ({ destinationId, settings, channelId }, run) => {
+    const access = openBridge(deps.opener, settings);
+    if (!access) return failed('token', UNREADABLE);
+    const owners = { destinationId, connectionId: settings.id };
+    const check = { as: 'destination_check', run } as const;
+    const options: CallOptions = { class: 'interactive', destinationId, check };
+
+    const forInfo = await deps.tokens.take(owners);
+    if (forInfo !== 'granted') return forInfo;
+    const info = await bridge.call(access, bridgeCalls.getInfo(), options);
+    deps.tokens.spent(settings.id, info);
+    if (info.class !== 'not_sent') {
+      system.tell(connectionAddress(settings.id), infoRead(settings.access, info, null, clock.now()));
+    }
+    if (info.class !== 'ok') return failed('token', checkFailure('get_info', info, access.baseUrl));
+
+    const forChannel = await deps.tokens.take(owners);
+    if (forChannel !== 'granted') return forChannel;
+    const channel = await bridge.call(access, bridgeCalls.checkChannel(channelId), options);
+    deps.tokens.spent(settings.id, channel);
+    if (channel.class === 'not_sent') return failed('channel_exists', 'the service is stopping');
+    if (channel.class !== 'ok') return failed('channel_exists', channel.detail ?? channel.error);
+    const checks = [passed('token'), passed('channel_exists')];
+    return { ok: true, checks, channelName: shownName(channel.value.name) };
+  };
+}
+
+/** What the bridge says is not to be trusted: one line that can be stored and fits into a list. */
+function shownName(name: string): string {
+  return cutPoints(oneLine(name), LONGEST_NAME);
+}
+
+function failed(name: CheckedStep['name'], message: string): CheckedChannel {
+  const before = name === 'token' ? [] : [passed('token')];
+  return { ok: false, checks: [...before, { name, ok: false, message }], channelName: null };
+}
+
+function passed(name: CheckedStep['name']): CheckedStep {
+  return { name, ok: true, message: null };
+}

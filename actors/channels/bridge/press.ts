@@ -1,0 +1,227 @@
+/** Somebody pressed a button of ours (account-links §6, secrets §6). */
+import { BusyError, StoreUnavailableError, UnavailableError } from '../../../runtime/actor/index.ts';
+import { atMost, HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { type ButtonData, readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
+import {
+  alertGroupAddress,
+  type CarriedReply,
+  type Command,
+  type GroupCommand,
+} from '../../alert-group/messages.ts';
+import {
+  type CommandLog,
+  type ToldCommand,
+  tellFailed,
+  tellOutcome,
+  tellRefused,
+} from '../../alert-group/metrics.ts';
+import type { LinkedPerson, PostedMessage } from '../../connection/ports.ts';
+import { type DestinationMessage, destinationAddress } from '../../destination/messages.ts';
+import { type Language, type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
+import {
+  accountOf,
+  actorOf,
+  type BridgeEvent,
+  connectionRef,
+  IGNORED,
+  type Reaction,
+  type ReactionDeps,
+} from './events.ts';
+
+type Press = Extract<BridgeEvent, { type: 'press' }>;
+
+/** Older ones are not carried out: the person has seen that nothing happened. */
+const TOO_OLD: Micros = HOUR;
+const ANSWERED_WITHIN: Micros = 5 * SECOND;
+/** Edits of the message wait so long for the answer. */
+const EDITS_WAIT: Micros = 2 * SECOND;
+
+interface Pressed {
+  readonly connectionId: PublicId;
+  readonly event: Press;
+  readonly posted: PostedMessage;
+  /** Null: no linked account. */
+  readonly person: LinkedPerson | null;
+  readonly language: Language;
+}
+
+export async function reactToPress(
+  deps: ReactionDeps,
+  connectionId: PublicId,
+  event: Press,
+): Promise<Reaction> {
+  const { facts, directory } = deps;
+  const [found, person] = await Promise.all([
+    facts.message(connectionId, event.message_id),
+    facts.person(connectionId, event.user.external_id),
+  ]);
+  const posted = found ?? (await recordedMeanwhile(deps, connectionId, event));
+  if (!posted) return IGNORED;
+  if (posted.kind === 'storm_summary') return IGNORED;
+  const route = posted.routeId && directory.current().routesById.get(posted.routeId);
+  const language = person?.language ?? (route ? route.policy.language : 'en');
+  const pressed = { connectionId, event, posted, person, language };
+  if (deps.clock.now() - event.occurredAt > TOO_OLD)
+    return told(deps, pressed, { say: 'too_old' }, 'too_old');
+  const read = readButtonData(deps.keyring, event.data);
+  if (!read.ok) return told(deps, pressed, { say: read.reason }, 'invalid');
+  const { button } = read;
+  if (!isOf(button, posted)) return told(deps, pressed, { say: 'invalid' }, 'invalid');
+  if (button.subject === 'test_message') return told(deps, pressed, { say: 'test' }, 'test');
+  if (!person) return told(deps, pressed, { say: 'not_linked' }, 'not_linked');
+  return act(deps, { ...pressed, person }, button);
+}
+
+/**
+ * A message is in the messenger before its id is stored, for longer when the answer to the call was lost.
+ * @returns the message, if it was recorded since; null: it was not posted through this Connection (bridge §1 rule 11)
+ * @throws {UnavailableError} it may be recorded later: the event has to come again
+ */
+async function recordedMeanwhile(
+  { keyring, facts }: ReactionDeps,
+  connectionId: PublicId,
+  { data, message_id: messageId }: Press,
+): Promise<PostedMessage | null> {
+  const read = readButtonData(keyring, data);
+  if (!read.ok || read.button.subject === 'test_message') return null;
+  if (await facts.isPosting(connectionId, read.button.id))
+    throw new UnavailableError('its message is not recorded yet');
+  return facts.message(connectionId, messageId);
+}
+
+/** Whether a button belongs to the message that it came back from. */
+function isOf({ subject, id }: ButtonData, { kind, groupId, destinationId }: PostedMessage): boolean {
+  switch (subject) {
+    case 'root_message':
+      return kind === 'root' && groupId === id;
+    case 'thread_reply':
+      return kind === 'reply' && groupId === id;
+    case 'test_message':
+      return kind === 'test' && destinationId === id;
+  }
+}
+
+async function act(
+  deps: ReactionDeps,
+  pressed: Pressed & { readonly person: LinkedPerson },
+  button: ButtonData,
+): Promise<Reaction> {
+  const { person, event } = pressed;
+  await deps.facts.used(person.linkId, accountOf(event.user), deps.clock.now());
+  if (person.status !== 'active') return told(deps, pressed, { say: 'disabled' }, 'disabled', button);
+  const by = actorOf(person);
+  if (!deps.may(person.role, button.command)) {
+    tellRefused(deps.log, { command: button.command, group: button.id, by }, 'forbidden');
+    return told(deps, pressed, { say: 'not_permitted' }, 'not_permitted', button);
+  }
+  const message: GroupCommand = {
+    type: 'command',
+    command: commandOf(button, deps.clock.now()),
+    by,
+    carrier: {
+      connection: connectionRef(deps, pressed.connectionId),
+      eventId: event.id,
+      externalId: event.user.external_id,
+      answer: {
+        way: 'bridge_event',
+        language: pressed.language,
+        button: button.command,
+        seconds: button.seconds,
+      },
+    },
+  };
+  return run(deps, pressed, button, message);
+}
+
+async function run(
+  deps: ReactionDeps,
+  pressed: Pressed,
+  button: ButtonData,
+  message: GroupCommand,
+): Promise<Reaction> {
+  const { system, clock } = deps;
+  const command: ToldCommand = { command: button.command, group: button.id, by: message.by };
+  const destination = destinationAddress(pressed.posted.destinationId);
+  const groupId = button.id;
+  const began: DestinationMessage = { type: 'press_began', groupId, until: clock.now() + EDITS_WAIT };
+  const ended: DestinationMessage = { type: 'press_ended', groupId };
+  const answered = () => system.tell(destination, ended);
+  system.tell(destination, began);
+  try {
+    const reply = await replyWithin(deps, system.ask(alertGroupAddress(groupId), message), command);
+    if (reply === null) {
+      handled(deps, pressed, 'unknown', button);
+      return { is: 'unsure', say: textOf(deps, pressed, { say: 'unknown_result' }) };
+    }
+    if (reply.outcome?.outcome === 'unknown')
+      return told(deps, pressed, { say: 'invalid' }, 'invalid', button);
+    if (reply.outcome) handled(deps, pressed, reply.outcome.outcome, button);
+    return { is: 'stored', say: reply.say, answered };
+  } catch (error) {
+    answered();
+    if (isAway(error)) throw error;
+    tellFailed(deps, command, error);
+    return told(deps, pressed, { say: 'failed' }, 'failed', button);
+  }
+}
+
+/** The reply of the group, or null when there is none in time; the Command may still be carried out. */
+async function replyWithin(
+  deps: CommandLog & Pick<ReactionDeps, 'clock'>,
+  asked: Promise<unknown>,
+  command: ToldCommand,
+): Promise<CarriedReply | null> {
+  let reply: CarriedReply | null = null;
+  const replied = asked.then((given) => {
+    // The reply of an Alert Group to a Command that an event carries (its messages.ts).
+    reply = given as CarriedReply;
+    if (reply.outcome) tellOutcome(deps, command, reply.outcome);
+  });
+  await atMost(deps.clock, ANSWERED_WITHIN, replied);
+  return reply;
+}
+
+/** Something needed cannot be reached: the event comes again. */
+function isAway(error: unknown): boolean {
+  return (
+    error instanceof BusyError || error instanceof UnavailableError || error instanceof StoreUnavailableError
+  );
+}
+
+function commandOf({ command, seconds }: ButtonData, now: Micros): Command {
+  switch (command) {
+    case 'snooze':
+      return { name: 'snooze', until: now + seconds * SECOND };
+    case 'resolve':
+      return { name: 'resolve', note: null };
+    default:
+      return { name: command };
+  }
+}
+
+/** Nothing happened: the event is only to be noted, with the answer. */
+function told(
+  deps: ReactionDeps,
+  pressed: Pressed,
+  answer: PrivateAnswer,
+  outcome: string,
+  button?: ButtonData,
+): Reaction {
+  handled(deps, pressed, outcome, button);
+  return { is: 'noted', say: textOf(deps, pressed, answer) };
+}
+
+function textOf({ publicUrl }: ReactionDeps, { language }: Pressed, answer: PrivateAnswer): string {
+  return privateAnswer(answer, 'bridge_event', language, publicUrl);
+}
+
+function handled(
+  { log }: ReactionDeps,
+  { connectionId, posted }: Pressed,
+  outcome: string,
+  button?: ButtonData,
+): void {
+  const command = button?.command ?? null;
+  log('press_handled', { connection: connectionId, group: posted.groupId, command, outcome });
+}

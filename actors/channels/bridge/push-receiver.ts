@@ -1,0 +1,250 @@
+/** Takes events that bridges push (bridge §7.3). */
+
+import { createHmac } from 'node:crypto';
+import { type Clock, MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
+import type { Log } from '../../../runtime/log.ts';
+import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
+import type { HeaderList } from '../../../runtime/outbound/client.ts';
+import { createRecordMask } from '../../../runtime/outbound/request-log/mask-record.ts';
+import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
+import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
+import type { ErrorCode } from '../../../runtime/outbound/verdict.ts';
+import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
+import { equalSecrets } from '../../../runtime/secrets/keyring.ts';
+import { createMask } from '../../../runtime/secrets/masking.ts';
+import type { BridgeSettings } from '../../connection/ports.ts';
+import { type Opener, openBridge, openPushSecret } from './client.ts';
+import { readEvent } from './events.ts';
+import { EVENT_ID } from './info.ts';
+import type { EventIntake } from './intake.ts';
+
+/** What the bridge is answered: handled, can never be handled, not from it, or to be sent again. */
+export type PushAnswer = 204 | 400 | 401 | 500;
+
+export interface Push {
+  /** Null: a path that names no Connection. */
+  readonly id: PublicId | null;
+  /** Those that were sent of the ones that are looked at and kept. */
+  readonly headers: HeaderList;
+  readonly body: Buffer;
+}
+
+export interface PushReceiver {
+  /** Never throws. */
+  receive(push: Push): Promise<PushAnswer>;
+}
+
+export interface PushReceiverDeps {
+  readonly intake: EventIntake;
+  readonly opener: Opener;
+  readonly recorder: Pick<RequestRecorder, 'record'>;
+  /** Where bridges push, without a trailing slash. */
+  readonly ingestUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  settings(id: PublicId): Promise<BridgeSettings | null>;
+}
+
+interface Judged {
+  readonly answer: PushAnswer;
+  readonly code: ErrorCode | null;
+}
+
+export function createPushReceiver(deps: PushReceiverDeps): PushReceiver {
+  const { intake, opener, clock, log } = deps;
+  const mayRecord = createRefusalQuota();
+
+  const readSettings = async (id: PublicId | null): Promise<BridgeSettings | null | 'unread'> => {
+    if (id === null) return null;
+    try {
+      return await deps.settings(id);
+    } catch (error) {
+      log('store_read_failed', { what: `Connection ${id}`, error: String(error) });
+      return 'unread';
+    }
+  };
+
+  const judge = async (connection: BridgeSettings | null, push: Push): Promise<Judged> => {
+    const isPushed = connection?.eventMode === 'push';
+    const secret = connection && isPushed ? openPushSecret(opener, connection) : null;
+    const proof = provePush(proofOf(push), push.body, secret, clock.now());
+    if (connection && !isPushed) return { answer: 401, code: 'mode_mismatch' };
+    if (!connection || proof.is !== 'authentic') {
+      return { answer: 401, code: proof.is === 'authentic' ? 'signature_invalid' : proof.is };
+    }
+    const event = readEvent(parseAnswer(push.body), clock.now());
+    if (!event) return { answer: 400, code: 'body_invalid' };
+    if (event.id !== proof.id) return { answer: 400, code: 'id_mismatch' };
+    const isHandled = await intake.handle(connection.id, event);
+    return isHandled ? { answer: 204, code: null } : { answer: 500, code: 'handler_failed' };
+  };
+
+  const record = (connection: BridgeSettings, push: Push, { answer, code }: Judged, began: number): void => {
+    const isRefused = answer === 400 || answer === 401;
+    if (isRefused && !mayRecord(connection.id, began)) return;
+    const ended = clock.now();
+    deps.recorder.record(() =>
+      recordOfPush({
+        connectionId: connection.id,
+        url: `${deps.ingestUrl}/api/v1/callbacks/bridge/${connection.id}`,
+        ...{ headers: push.headers, body: push.body, status: answer, code, began, ended },
+        secrets: secretsOf(opener, connection),
+      }),
+    );
+  };
+
+  return {
+    async receive(push) {
+      const began = clock.now();
+      const connection = await readSettings(push.id);
+      if (connection === 'unread') return 500;
+      const judged = await judge(connection, push);
+      if (connection) record(connection, push, judged, began);
+      return judged.answer;
+    },
+  };
+}
+
+function secretsOf(opener: Opener, connection: BridgeSettings): readonly string[] {
+  const access = openBridge(opener, connection);
+  const secrets = [openPushSecret(opener, connection), access?.token, access?.proxy?.password];
+  return secrets.filter((secret) => typeof secret === 'string');
+}
+
+function proofOf({ headers }: Push) {
+  const headerOf = (wanted: string) => headers.find(([name]) => name === wanted)?.[1] ?? null;
+  return {
+    id: headerOf('webhook-id'),
+    timestamp: headerOf('webhook-timestamp'),
+    signature: headerOf('webhook-signature'),
+  };
+}
+
+/** `bridge.push_tolerance`. */
+const TOLERANCE: Micros = 300 * SECOND;
+/** Signatures of one request that are looked at. */
+const MOST_SIGNATURES = 10;
+const TIMESTAMP = /^[0-9]{1,12}$/;
+const PREFIX = 'whsec_';
+const SECRET = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
+const LEAST_BYTES = 24;
+
+/** What an unknown Connection is compared with, so that it costs the same. */
+const NO_SECRET = `${PREFIX}${Buffer.alloc(32).toString('base64')}`;
+
+export interface PushHeaders {
+  readonly id: string | null;
+  readonly timestamp: string | null;
+  readonly signature: string | null;
+}
+
+/** Whether a text can be a push secret: `whsec_` and the base64 of at least 24 bytes. */
+export function isPushSecret(text: string): boolean {
+  if (!SECRET.test(text)) return false;
+  const encoded = text.slice(PREFIX.length);
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.length >= LEAST_BYTES && bytes.toString('base64') === encoded;
+}
+
+export type PushProof =
+  | { readonly is: 'authentic'; readonly id: string }
+  | { readonly is: 'signature_invalid' | 'timestamp_out_of_range' };
+
+const UNPROVEN: PushProof = { is: 'signature_invalid' };
+
+/**
+ * Whether a request is from who knows the secret, and of now. The work is the same whether or not there is a secret.
+ * @param secret null: no Connection that takes pushed events
+ * @param body as it came
+ */
+export function provePush(
+  headers: PushHeaders,
+  body: Uint8Array,
+  secret: string | null,
+  now: Micros,
+): PushProof {
+  const { id, timestamp, signature } = headers;
+  if (id === null || timestamp === null || signature === null) return UNPROVEN;
+  if (!EVENT_ID.test(id) || !TIMESTAMP.test(timestamp)) return UNPROVEN;
+  const expected = signed(secret ?? NO_SECRET, id, timestamp, body);
+  const given = signature.split(' ').slice(0, MOST_SIGNATURES);
+  // Every one is compared before anything is decided.
+  const matches = given.map((one) => equalSecrets(one, expected));
+  const isInTime = Math.abs(Number(timestamp) * SECOND - now) <= TOLERANCE;
+  if (secret === null || !matches.includes(true)) return UNPROVEN;
+  return isInTime ? { is: 'authentic', id } : { is: 'timestamp_out_of_range' };
+}
+
+function signed(secret: string, id: string, timestamp: string, body: Uint8Array): string {
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body);
+  return `v1,${mac.digest('base64')}`;
+}
+
+/** Refused requests that are kept of a Connection in a minute: strangers must not push the rest out. */
+const MOST_REFUSED = 10;
+
+export interface TakenPush {
+  readonly connectionId: PublicId;
+  /** As people know it. */
+  readonly url: string;
+  readonly headers: HeaderList;
+  readonly body: Buffer;
+  readonly status: number;
+  /** Null: it was handled. */
+  readonly code: ErrorCode | null;
+  readonly began: Micros;
+  readonly ended: Micros;
+  /** Every secret of the Connection. */
+  readonly secrets: readonly string[];
+}
+
+const ERRORS: Partial<Record<ErrorCode, string>> = {
+  signature_invalid: 'no signature was made with the push secret',
+  timestamp_out_of_range: 'the time is more than 5 minutes from the clock here',
+  mode_mismatch: 'the Connection is in poll mode',
+  body_invalid: 'the body is no event',
+  id_mismatch: 'webhook-id is not the id of the event',
+  handler_failed: 'handling the event failed',
+};
+
+function recordOfPush(push: TakenPush): RequestRecord {
+  const masked = createRecordMask(push.secrets, createMask(push.secrets));
+  const { code, status } = push;
+  return {
+    id: newPublicId('RQ'),
+    at: push.began,
+    direction: 'inbound',
+    operation: 'pushEvent',
+    attempt: 1,
+    connectionId: push.connectionId,
+    destinationId: null,
+    alertGroupId: null,
+    check: null,
+    checkRun: null,
+    method: 'POST',
+    url: masked.url(new URL(push.url)),
+    status,
+    latency: push.ended - push.began,
+    via: null,
+    errorClass: code === null ? null : status === 500 ? 'failed' : 'refused',
+    errorCode: code,
+    error: code === null ? null : (ERRORS[code] ?? code),
+    request: masked.message(push.headers, push.body),
+    response: masked.message([], null),
+  };
+}
+
+/** Says of which refused requests a record is kept. */
+function createRefusalQuota(): (id: PublicId, now: Micros) => boolean {
+  let minute = 0;
+  const refused = new Map<PublicId, number>();
+  return (id, now) => {
+    const present = Math.floor(now / MINUTE);
+    if (present !== minute) refused.clear();
+    minute = present;
+    const count = (refused.get(id) ?? 0) + 1;
+    refused.set(id, count);
+    return count <= MOST_REFUSED;
+  };
+}

@@ -1,0 +1,154 @@
+/** A test message through a bridge, and what a Root message there would look like (delivery §13, messages §7.3). */
+import type { Clock, Micros } from '../../../runtime/clock.ts';
+import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { Keyring } from '../../../runtime/secrets/keyring.ts';
+import type { BridgeSettings } from '../../connection/ports.ts';
+import { INTERACTIVE_BUDGET, type InteractiveTokens, type TokenGrant } from '../../connection/tokens.ts';
+import type { BridgeFields, StoredDestination } from '../../destination/ports.ts';
+import {
+  type AskedTrial,
+  type DestinationTrial,
+  shownExchange,
+  type TrialClass,
+  type TrialStep,
+  type Tried,
+} from '../../destination/trials/trial.ts';
+import { bridgeRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
+import type { BridgeOutcome } from './answer.ts';
+import { bridgeLimits, bridgeSigner } from './channel.ts';
+import { type BridgeAccess, type BridgeClient, type Opener, openBridge } from './client.ts';
+import type { BridgeInfo } from './info.ts';
+import type { InfoReader } from './info-reader.ts';
+import { bridgeCalls, type CreatedMessage } from './operations.ts';
+
+export interface BridgeTrialDeps {
+  readonly bridge: BridgeClient;
+  readonly infos: InfoReader;
+  readonly opener: Opener;
+  readonly keyring: Keyring;
+  readonly tokens: InteractiveTokens;
+  readonly clock: Pick<Clock, 'now'>;
+  settings(connectionId: PublicId): Promise<BridgeSettings | null>;
+}
+
+export function createBridgeTrial(deps: BridgeTrialDeps): DestinationTrial {
+  return {
+    async test(asked) {
+      const begun = deps.clock.now();
+      const fields = bridgeFields(asked.destination);
+      const settings = await deps.settings(fields.connection_id);
+      const access = settings && openBridge(deps.opener, settings);
+      if (!access) return ended(deps, begun, 'fatal', UNREADABLE);
+      const known = await deps.infos.upToDate(settings, access, 'interactive');
+      if (known.class === 'no_token') return ended(deps, begun, 'limited', NO_TOKEN);
+      if (known.class !== 'ok') return ended(deps, begun, classOf(known), errorOf(known));
+      if (!known.info) return ended(deps, begun, 'transient', NO_INFO);
+      const grant = await deps.tokens.take({
+        destinationId: asked.destination.id,
+        connectionId: settings.id,
+      });
+      if (grant !== 'granted') return ended(deps, begun, 'limited', waiting(grant));
+      return post(deps, asked, fields, { access, info: known.info, begun });
+    },
+
+    async preview({ destination, scene }) {
+      const settings = await deps.settings(bridgeFields(destination).connection_id);
+      const limit = settings?.info ? bridgeLimits(settings.info).maxBodyLength : null;
+      const { text } = previewRoot('commonmark', scene.group, scene.settings, limit);
+      return [{ name: 'message', format: 'commonmark', text, request: null }];
+    },
+  };
+}
+
+interface OpenTrial {
+  readonly access: BridgeAccess;
+  readonly info: BridgeInfo;
+  readonly begun: Micros;
+}
+
+const UNREADABLE = 'a secret of the Connection cannot be opened any more; enter it again';
+const NO_TOKEN = 'no token of the limiter within 5 s';
+const NO_INFO = 'the bridge has not said what it can';
+/** What is left of a step for its request when everything before took as long as it may. */
+const LEAST_FOR_CALL: Micros = 100_000;
+
+/** Quiet, outside every Thread; its buttons belong to the Destination, so that a press says it was a test. */
+async function post(
+  deps: BridgeTrialDeps,
+  { destination, scene, run }: AskedTrial,
+  { channel_id: channelId, connection_id: connectionId }: BridgeFields,
+  { access, info, begun }: OpenTrial,
+): Promise<Tried> {
+  const sign = bridgeSigner(deps.keyring, info, 'test_message', destination.id);
+  const { envelope, mentions } = bridgeRoot(
+    scene.group,
+    scene.settings,
+    { kind: 'test', notes: NO_NOTES, mentions: null, sign },
+    bridgeLimits(info),
+  );
+  const message = { ...envelope, channel_id: channelId, kind: 'test', mentions, notify: false } as const;
+  const left = begun + INTERACTIVE_BUDGET - deps.clock.now();
+  let record: RequestRecord | null = null;
+  const outcome = await deps.bridge.call(
+    access,
+    { ...bridgeCalls.postMessage(message, `test-${run}`), timeout: Math.max(LEAST_FOR_CALL, left) },
+    {
+      class: 'interactive',
+      destinationId: destination.id,
+      check: { as: 'destination_test', run },
+      observe: (made) => {
+        record = made;
+      },
+    },
+  );
+  deps.tokens.spent(connectionId, outcome);
+  const step = stepOf(deps, begun, classOf(outcome), errorOf(outcome), record);
+  if (outcome.class !== 'ok') return { steps: [step], message: null };
+  return { steps: [step], message: { connectionId, messageId: outcome.value.message_id } };
+}
+
+function ended(deps: BridgeTrialDeps, begun: Micros, errorClass: TrialClass, error: string | null): Tried {
+  return { steps: [stepOf(deps, begun, errorClass, error, null)], message: null };
+}
+
+function stepOf(
+  { clock }: BridgeTrialDeps,
+  begun: Micros,
+  errorClass: TrialClass,
+  error: string | null,
+  record: RequestRecord | null,
+): TrialStep {
+  const duration = clock.now() - begun;
+  return { name: 'message', ...shownExchange(record), extracted: null, duration, errorClass, error };
+}
+
+/** A message that is new cannot be gone. */
+function classOf(outcome: BridgeOutcome<CreatedMessage>): TrialClass {
+  switch (outcome.class) {
+    case 'ok':
+      return 'none';
+    case 'not_sent':
+      return 'transient';
+    case 'gone':
+      return 'unknown';
+    case 'fatal':
+      return outcome.code === 'policy_blocked' ? 'blocked' : 'fatal';
+    default:
+      return outcome.class;
+  }
+}
+
+function errorOf(outcome: BridgeOutcome<CreatedMessage>): string | null {
+  if (outcome.class === 'ok') return null;
+  return outcome.class === 'not_sent' ? 'the service is stopping' : outcome.error;
+}
+
+function waiting({ retryAfterSeconds }: Exclude<TokenGrant, 'granted'>): string {
+  return `${NO_TOKEN}, the next is due in ${retryAfterSeconds} s`;
+}
+
+function bridgeFields({ fields, id }: StoredDestination): BridgeFields {
+  if (fields.type !== 'bridge') throw new Error(`Destination ${id} is no channel of a bridge`);
+  return fields;
+}

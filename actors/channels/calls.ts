@@ -1,0 +1,192 @@
+/**
+ * Calls that a message Destination asks its sender for, and their outcomes (delivery §3, §5, §7). One call is made of one
+ * committed {@link MessageSend}; it carries no text: the sender lays the newest state out when it calls.
+ */
+import type { PerformedEffect } from '../../runtime/actor/index.ts';
+import { type Micros, SECOND } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Loudness, ResolveReason, SeverityLevel, SymbolicMention, UserRef } from '../model.ts';
+
+/** What a delivery is about: an Alert Group, or the Storm of a Route that began at `since`. */
+export type Subject =
+  | { readonly kind: 'group'; readonly groupId: PublicId }
+  | { readonly kind: 'storm'; readonly routeId: PublicId; readonly since: Micros };
+
+/** A subject as text, unique among subjects; the form in which it is stored. */
+export function subjectText(subject: Subject): string {
+  if (subject.kind === 'group') return subject.groupId;
+  return `${subject.routeId}-${Math.floor(subject.since / SECOND)}`;
+}
+
+/** One call to a messenger about a message, made once the state that says so is committed. */
+export interface MessageSend extends PerformedEffect {
+  readonly type: 'message.send';
+  readonly destinationId: PublicId;
+  /** Rises with every call of the Destination; an outcome that names an older one of the delivery does not count. */
+  readonly call: number;
+  readonly subject: Subject;
+  /** Which target of the Destination the message is at: raised when it is pointed at another channel (delivery §10). */
+  readonly target: number;
+  /** Through which the call goes; an old one for the last edit of a message at a former target. Null for a webhook. */
+  readonly connectionId: PublicId | null;
+  readonly operation: MessageOperation;
+  readonly notes: SendNotes;
+  /** Idempotency-Key, the same at every attempt of one intent; null for an edit. */
+  readonly key: string | null;
+  /** 1 for the first attempt since the budget began. */
+  readonly attempt: number;
+  /** Start of the first attempt whose outcome nobody knows; null when every outcome is known. */
+  readonly unsureSince: Micros | null;
+  readonly urgent: boolean;
+  /** What a template webhook took from earlier answers. */
+  readonly values: Readonly<Record<string, string>>;
+  /** When it came due, for the measure of how late it is. */
+  readonly dueAt: Micros;
+  /** It stands for the probe of a Broken Destination whose type has no check (webhooks §4.5). */
+  readonly isProbe: boolean;
+}
+
+export type MessageOperation =
+  | {
+      readonly kind: 'publish';
+      /** Number of this Publication there, from 1. */
+      readonly publication: number;
+      readonly loudness: Loudness;
+      readonly mentions: readonly SymbolicMention[];
+    }
+  | {
+      readonly kind: 'edit';
+      readonly messageId: string;
+      readonly threadRef: string | null;
+      /** What the messenger accepted last; null: call in any case. */
+      readonly hash: string | null;
+      /** The last edit: note "final", no buttons. Never left out because of an equal hash. */
+      readonly isFinal: boolean;
+    }
+  | {
+      readonly kind: 'reply';
+      readonly messageId: string;
+      readonly threadRef: string | null;
+      readonly reply: ReplyCall;
+    };
+
+/** The Destination check in the delivery class, by which a Broken Destination is tried (delivery §7.4). */
+export interface DestinationProbe extends PerformedEffect {
+  readonly type: 'message.probe';
+  readonly destinationId: PublicId;
+  readonly call: number;
+  readonly connectionId: PublicId | null;
+}
+
+/** Notes of this message (delivery §9). `late`: with the times of the group itself. */
+export interface SendNotes {
+  readonly late: boolean;
+  readonly deletedAt: Micros | null;
+  readonly continued: boolean;
+}
+
+/** A reply as its sender needs it. Mentions are symbolic; `owner` is whom `owner` and `previous_owner` name. */
+export interface ReplyCall {
+  /** Of its first event within the Alert Group. */
+  readonly sequence: number;
+  readonly facts: ReplyFacts;
+  readonly loudness: Loudness;
+  readonly mentions: readonly SymbolicMention[];
+  readonly owner: UserRef | null;
+}
+
+/** What a reply tells, as the event recorded it; Alerts are looked up when it is sent. */
+export type ReplyFacts =
+  | { readonly event: 'alerts_added'; readonly fingerprints: readonly string[] }
+  | { readonly event: 'alert_replaced'; readonly label: string }
+  | {
+      readonly event: 'urgency_raised';
+      readonly level: SeverityLevel;
+      readonly formerOwner: UserRef | null;
+    }
+  | { readonly event: 'reopened'; readonly owner: UserRef | null }
+  | { readonly event: 'snooze_ended'; readonly fingerprints: readonly string[] }
+  | { readonly event: 'takeover'; readonly owner: UserRef; readonly formerOwner: UserRef }
+  | { readonly event: 'resolved'; readonly reason: ResolveReason }
+  | {
+      readonly event: 'unacknowledged';
+      readonly reason: 'owner_disabled' | 'owner_deleted';
+      readonly formerOwner: UserRef;
+    }
+  | { readonly event: 'auto_unacknowledged'; readonly formerOwner: UserRef }
+  | { readonly event: 'ack_timeout'; readonly last: boolean }
+  | { readonly event: 'reminder'; readonly owner: UserRef }
+  | { readonly event: 'notices_missed'; readonly kind: 'ack_timeout'; readonly count: number }
+  | {
+      readonly event: 'notices_missed';
+      readonly kind: 'reminder';
+      readonly count: number;
+      readonly owner: UserRef;
+    };
+
+/** What a call came to. Told to the Destination by its sender, for a {@link MessageSend} and a {@link DestinationProbe}. */
+export interface SendFinished {
+  readonly type: 'send_finished';
+  readonly call: number;
+  readonly outcome: SendOutcome;
+  /** When the answer came, µs. */
+  readonly at: Micros;
+}
+
+/** What a template webhook learned before its call failed; it is kept as if it had succeeded. */
+interface Learned {
+  readonly values?: Readonly<Record<string, string>>;
+  readonly threadRef?: string;
+}
+
+/** Errors are masked. */
+export type SendOutcome =
+  | SendAccepted
+  | (SendFailed & Learned)
+  /** The hash is the actual one: no call was made, and its token is given back. */
+  | { readonly class: 'unchanged' }
+  /** A reply of which nothing is left to say: Quiet, and none of its Alerts fires any more. No call was made. */
+  | { readonly class: 'dropped' }
+  /** No request was made: what it needs could not be read, or it goes back in line to be decided anew. */
+  | { readonly class: 'not_sent'; readonly because: 'unreadable' | 'put_back' };
+
+export type SendFailed =
+  | {
+      readonly class: 'retry_after';
+      readonly until: Micros;
+      readonly scope: 'connection' | 'destination';
+      readonly error: string;
+    }
+  /** `unsure`: the request was written, and nobody knows what became of it. */
+  | { readonly class: 'transient'; readonly error: string; readonly unsure: boolean }
+  | { readonly class: 'fatal'; readonly error: string }
+  /** `unsure`: the messenger said that it was done, in words that nobody understands. */
+  | { readonly class: 'unknown'; readonly error: string; readonly unsure?: boolean }
+  | { readonly class: 'gone'; readonly error: string }
+  | { readonly class: 'edit_window_closed'; readonly error: string }
+  /** `request`: which of a webhook's requests does not render: create, update, open_thread or reply_in_thread. */
+  | { readonly class: 'template_error'; readonly error: string; readonly request: string };
+
+/** A probe that passed has neither message nor hash. */
+export interface SendAccepted {
+  readonly class: 'ok';
+  /** Of a new message or reply; null for an edit and a probe, and where the type has none. */
+  readonly messageId: string | null;
+  /** Null: not told, the known one stays. */
+  readonly threadRef: string | null;
+  readonly messageUrl: string | null;
+  /** Of the state that was sent; null for a reply and a probe. */
+  readonly hash: string | null;
+  /** The messenger knew the key: the message may show an older state. */
+  readonly replayed: boolean;
+  /** New values of a template webhook, to be kept beside the earlier ones. */
+  readonly values: Readonly<Record<string, string>>;
+  /** From when on the message can be edited no more, µs; null without such a limit. */
+  readonly editableUntil: Micros | null;
+  /** The master key that signed its buttons; null without buttons, and for what has none. */
+  readonly signedWith: string | null;
+  /** Extraction rules of a template webhook that found nothing. */
+  readonly missing?: readonly string[];
+  /** Why the Route's template failed: the message shows the Fallback. */
+  readonly fallback?: string;
+}

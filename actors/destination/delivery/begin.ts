@@ -1,0 +1,110 @@
+/**
+ * Begins one call: the delivery records that it is in flight, and the effect holds what to send
+ * (delivery §3 rule 5, §5 rule 1).
+ */
+import { type Micros, SECOND } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { type MessageOperation, type MessageSend, type Subject, subjectText } from '../../channels/calls.ts';
+import type { DestinationTurn } from '../turn.ts';
+import { type Delivery, type Flight, isOpenSubject } from './delivery.ts';
+import { needsGrant } from './tokens.ts';
+import { changeState, save } from './turn.ts';
+import { isLoudNow, type Work } from './work.ts';
+
+/** A call without an outcome for this long is lost. Longer than the calls take that may be started together. */
+export const CALL_LOST_AFTER: Micros = 60 * SECOND;
+
+/** Numbers the next call. */
+export function nextCall(turn: DestinationTurn): number {
+  const calls = turn.state.messages.calls + 1;
+  changeState(turn, { calls });
+  return calls;
+}
+
+export function begin(turn: DestinationTurn, delivery: Delivery, work: Work, isProbe: boolean): void {
+  const call = nextCall(turn);
+  const notes = withLateNote(delivery, work);
+  const operation = operationOf({ ...delivery, notes }, work);
+  const flight: Flight = {
+    call,
+    kind: work.kind,
+    messageId: delivery.message?.id ?? null,
+    sequence: work.kind === 'reply' ? work.reply.sequence : null,
+    status: delivery.status,
+    isFinal: operation.kind === 'edit' && operation.isFinal,
+    isProbe,
+    tookToken: needsGrant(turn, delivery.connectionId),
+    loudness: loudnessOf(operation),
+    startedAt: turn.now,
+    lostAt: turn.now + CALL_LOST_AFTER,
+  };
+  const editSince = work.kind === 'reply' ? delivery.editSince : null;
+  save(turn, { ...delivery, notes, call: flight, editSince });
+  const tries = work.kind === 'reply' ? work.reply.tries : delivery.tries;
+  const perform: MessageSend = {
+    type: 'message.send',
+    destinationId: turn.id,
+    call,
+    subject: delivery.subject,
+    target: delivery.target,
+    connectionId: delivery.connectionId,
+    operation,
+    notes,
+    key: keyOf(turn.id, delivery, work),
+    attempt: tries.attempts + 1,
+    unsureSince: tries.unsureSince,
+    urgent: delivery.urgent,
+    values: delivery.values,
+    dueAt: work.dueAt,
+    isProbe,
+  };
+  turn.performs.push(perform);
+}
+
+/** The group resolved before its first Publication could be made (delivery §7.3). */
+function withLateNote(delivery: Delivery, { kind }: Work): Delivery['notes'] {
+  const { notes, message, republished, tries, post } = delivery;
+  const isFirst = kind === 'publish' && !message && !republished && !post?.again;
+  const late =
+    isFirst && !isOpenSubject(delivery) && delivery.subject.kind === 'group' && tries.error !== null;
+  return late ? { ...notes, late } : notes;
+}
+
+function operationOf(delivery: Delivery, work: Work): MessageOperation {
+  const { message, publication, post, leaving } = delivery;
+  if (work.kind === 'publish') {
+    const isLoud = isLoudNow(delivery);
+    const loudness = isLoud ? 'loud' : 'quiet';
+    return { kind: 'publish', publication, loudness, mentions: isLoud && post ? mentionsOf(post) : [] };
+  }
+  if (!message) throw new Error('nothing is there to be edited or answered to');
+  const { id: messageId, threadRef, hash } = message;
+  if (work.kind === 'edit') return { kind: 'edit', messageId, threadRef, hash, isFinal: leaving };
+  const { due: _due, tries: _tries, ...reply } = work.reply;
+  return { kind: 'reply', messageId, threadRef, reply };
+}
+
+/** After a failure or a recovery it is a new Alert Group to those who read it (delivery §2.1). */
+function mentionsOf({ mentions, again }: NonNullable<Delivery['post']>) {
+  return again && mentions.length > 0 ? (['new_alert_group'] as const) : mentions;
+}
+
+function loudnessOf(operation: MessageOperation): Flight['loudness'] {
+  if (operation.kind === 'edit') return 'quiet';
+  return operation.kind === 'publish' ? operation.loudness : operation.reply.loudness;
+}
+
+/** One key per intent, the same at every attempt (bridge §6). */
+function keyOf(destinationId: PublicId, delivery: Delivery, work: Work): string | null {
+  const { subject, publication, message } = delivery;
+  if (work.kind === 'edit') return null;
+  if (work.kind === 'publish') return publicationKey(destinationId, subject, publication);
+  const thread = `${subjectText(subject)}-${message?.publication ?? publication}`;
+  return `reply-${destinationId}-${thread}-${work.reply.sequence}`;
+}
+
+function publicationKey(destinationId: PublicId, subject: Subject, publication: number): string {
+  const named = `${destinationId}-${subjectText(subject)}`;
+  if (subject.kind === 'group') return `root-${named}-${publication}`;
+  return publication === 1 ? `storm-${named}` : `storm-${named}-${publication}`;
+}

@@ -1,0 +1,266 @@
+/**
+ * One delivery: how an Alert Group, or the summary of a Storm, stands at one Destination (delivery §1). Plain data that
+ * is stored as it is; whoever changes it makes a new one. What may be done with it now is in `work.ts`.
+ */
+import type { Micros } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { type ReplyCall, type SendNotes, type Subject, subjectText } from '../../channels/calls.ts';
+import type { GroupStatus, Loudness, SymbolicMention } from '../../model.ts';
+
+/** A group that is open, resolved, or a Storm that lasts or is over. */
+export type SubjectStatus = GroupStatus | 'storm' | 'storm_over';
+
+export interface Delivery {
+  readonly subject: Subject;
+  /** Which target of the Destination: it is raised when the Destination is pointed elsewhere. */
+  readonly target: number;
+  /** The Connection of that target; null for a webhook. */
+  readonly connectionId: PublicId | null;
+  /** The present Route of the group as of the newest event; of a Storm, its Route. */
+  readonly routeId: PublicId;
+  /** #N; null until it is known here, and for a Storm. */
+  readonly number: number | null;
+  readonly urgent: boolean;
+  readonly status: SubjectStatus;
+  /** Time of the newest event applied, µs. */
+  readonly changedAt: Micros;
+  /** Budgets count from this recovery of the Destination on, or from the beginning of the delivery. */
+  readonly renewedAt: Micros;
+  /** The Route has not judged the group yet, or a Storm of it holds the group back. */
+  readonly hold: 'unjudged' | 'storm' | null;
+  /** A Publication that is wanted. */
+  readonly post: Post | null;
+  /** Since when an edit is wanted; null while none is. */
+  readonly editSince: Micros | null;
+  /** It left this Destination: the edit that is wanted is the last one. */
+  readonly leaving: boolean;
+  /** Past its edit window. */
+  readonly frozen: boolean;
+  /** What stands in the messenger; null while nothing does. */
+  readonly message: PostedMessage | null;
+  /** Number of the last Publication that was wanted, from 1; 0 before the first. */
+  readonly publication: number;
+  readonly notes: SendNotes;
+  /** It was published again once after its message was deleted. */
+  readonly republished: boolean;
+  /** It is over for good, but for a return to the Route (`left`) or a Reopen (`broken`). */
+  readonly ended: Ended | null;
+  /** Why the last call came to nothing; null unless the delivery is Not delivered. Masked. */
+  readonly failed: string | null;
+  readonly tries: Tries;
+  /** The one call that is under way. */
+  readonly call: Flight | null;
+  /** What is still to be said under the message, in order. */
+  readonly replies: readonly QueuedReply[];
+  /** End of the Thread batching window, µs; 0 before the first batch. */
+  readonly windowEnd: Micros;
+  readonly possibleDuplicate: boolean;
+  readonly threadNotAttached: boolean;
+  /** What a template webhook took from answers. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+export interface Post {
+  readonly loudness: Loudness;
+  readonly mentions: readonly SymbolicMention[];
+  readonly cause: 'created' | 'joined' | 'released' | 'reopened' | 'deleted' | 'continued';
+  /** A failed Publication or a recovery came in between: Loud only while the group fires. */
+  readonly again: boolean;
+  readonly since: Micros;
+}
+
+export interface PostedMessage {
+  /** The messenger's; empty where the type has none. */
+  readonly id: string;
+  readonly threadRef: string | null;
+  readonly url: string | null;
+  /** Of the state that the messenger accepted last; null when that is not known. */
+  readonly hash: string | null;
+  readonly postedAt: Micros;
+  /** Which Publication it is. */
+  readonly publication: number;
+  /** What it shows. */
+  readonly status: SubjectStatus;
+  /** From when on it is not edited any more, µs. */
+  readonly editableUntil: Micros | null;
+  /** The master key that signed its buttons; null without buttons. */
+  readonly signedWith: string | null;
+  /** The Route's template failed when it was sent last. */
+  readonly showsFallback?: boolean;
+}
+
+export type Ended =
+  | { readonly as: 'withheld'; readonly because: 'storm' | 'broken' | 'left' }
+  | { readonly as: 'retired' | 'deleted_in_messenger' };
+
+/** Attempts of one intent: a Publication, an edit or a reply. */
+export interface Tries {
+  /** Failed ones since the budget began. */
+  readonly attempts: number;
+  readonly firstFailedAt: Micros | null;
+  /** Not to be tried before, µs; 0 when nothing holds it. */
+  readonly notBefore: Micros;
+  /** Of the last failed attempt, masked. */
+  readonly error: string | null;
+  /** Start of the first attempt of which nobody knows what became. */
+  readonly unsureSince: Micros | null;
+  /** Times in a row that what is needed for it could not be read. */
+  readonly unread: number;
+}
+
+export const NO_TRIES: Tries = {
+  attempts: 0,
+  firstFailedAt: null,
+  notBefore: 0,
+  error: null,
+  unsureSince: null,
+  unread: 0,
+};
+
+export interface Flight {
+  readonly call: number;
+  readonly kind: 'publish' | 'edit' | 'reply';
+  /** The message that is edited or answered to. */
+  readonly messageId: string | null;
+  /** Which reply. */
+  readonly sequence: number | null;
+  /** What the message will show. */
+  readonly status: SubjectStatus;
+  readonly isFinal: boolean;
+  readonly isProbe: boolean;
+  /** Took a token of the delivery's Connection. */
+  readonly tookToken: boolean;
+  /** Of a Publication or reply, as it goes out. */
+  readonly loudness: Loudness;
+  readonly startedAt: Micros;
+  /** Without an outcome until then it is lost. */
+  readonly lostAt: Micros;
+}
+
+export interface QueuedReply extends ReplyCall {
+  readonly due: Micros;
+  readonly tries: Tries;
+}
+
+export const NO_SEND_NOTES: SendNotes = { late: false, deletedAt: null, continued: false };
+
+/** A delivery of which nothing but its subject is known. */
+export function newDelivery(
+  first: Pick<
+    Delivery,
+    | 'subject'
+    | 'target'
+    | 'connectionId'
+    | 'routeId'
+    | 'number'
+    | 'urgent'
+    | 'status'
+    | 'changedAt'
+    | 'renewedAt'
+    | 'hold'
+  >,
+): Delivery {
+  return {
+    ...first,
+    post: null,
+    editSince: null,
+    leaving: false,
+    frozen: false,
+    message: null,
+    publication: 0,
+    notes: NO_SEND_NOTES,
+    republished: false,
+    ended: null,
+    failed: null,
+    tries: NO_TRIES,
+    call: null,
+    replies: [],
+    windowEnd: 0,
+    possibleDuplicate: false,
+    threadNotAttached: false,
+    values: {},
+  };
+}
+
+export type DeliveryState =
+  | 'pending'
+  | 'delivered'
+  | 'not_delivered'
+  | 'deleted_in_messenger'
+  | 'withheld'
+  | 'retired';
+
+/** As it is shown, but for a Broken Destination (delivery §11). */
+export function stateOf(delivery: Delivery): DeliveryState {
+  if (delivery.ended) return delivery.ended.as;
+  if (delivery.failed !== null) return 'not_delivered';
+  if (!delivery.message || delivery.post?.cause === 'deleted') return 'pending';
+  const isEdited = delivery.editSince !== null || delivery.call?.kind === 'edit';
+  const waits = delivery.post !== null || isEdited || delivery.leaving;
+  const isStuck = delivery.replies.some(({ tries }) => tries.error !== null);
+  return waits || isStuck ? 'pending' : 'delivered';
+}
+
+/** The error that is shown: of what failed for good, or of the last failed attempt while it is pending. */
+export function errorOf(delivery: Delivery): string | null {
+  if (delivery.failed !== null) return delivery.failed;
+  if (stateOf(delivery) !== 'pending') return null;
+  return (
+    delivery.tries.error ?? delivery.replies.find(({ tries }) => tries.error !== null)?.tries.error ?? null
+  );
+}
+
+export function isOpenSubject({ status }: Pick<Delivery, 'status'>): boolean {
+  return status !== 'resolved' && status !== 'storm_over';
+}
+
+/** The group has a problem here (`delivery_problem`). */
+export function isProblem(delivery: Delivery, broken: boolean): boolean {
+  if (delivery.threadNotAttached) return true;
+  const state = stateOf(delivery);
+  if (state === 'pending') return broken;
+  return state === 'not_delivered' || state === 'deleted_in_messenger';
+}
+
+/** Whether it has to be in memory: something is to be done, by itself or with an answer. */
+export function isWanted(delivery: Delivery): boolean {
+  if (delivery.call) return true;
+  if (delivery.ended || delivery.hold) return false;
+  if (delivery.failed !== null && !delivery.message) return false;
+  const posts = delivery.post !== null && delivery.failed === null;
+  return posts || delivery.editSince !== null || delivery.replies.length > 0;
+}
+
+/** What names a delivery among those of its Destination. */
+export function deliveryKey({ subject, target }: Pick<Delivery, 'subject' | 'target'>): string {
+  return `${subjectText(subject)}/${target}`;
+}
+
+/** The attempts of what a call was about: of the Root message, or of one reply. Pure. */
+export function retried(delivery: Delivery, flight: Flight, change: (tries: Tries) => Tries): Delivery {
+  if (flight.kind !== 'reply') return { ...delivery, tries: change(delivery.tries) };
+  const replies = delivery.replies.map((reply) =>
+    reply.sequence === flight.sequence ? { ...reply, tries: change(reply.tries) } : reply,
+  );
+  return { ...delivery, replies };
+}
+
+export function triesOf(delivery: Delivery, flight: Flight): Tries {
+  return flight.kind === 'reply' ? (replyOf(delivery, flight)?.tries ?? NO_TRIES) : delivery.tries;
+}
+
+export function replyOf(delivery: Delivery, { sequence }: Flight): QueuedReply | undefined {
+  return delivery.replies.find((reply) => reply.sequence === sequence);
+}
+
+export function withoutReply(delivery: Delivery, { sequence }: Flight): Delivery {
+  return { ...delivery, replies: delivery.replies.filter((reply) => reply.sequence !== sequence) };
+}
+
+/** An edit may have arrived without an answer: nobody knows what the message shows, so that no edit can be left out. */
+export function unsureEdit(delivery: Delivery, { kind, messageId }: Flight): Delivery {
+  const { message } = delivery;
+  return kind === 'edit' && message?.id === messageId
+    ? { ...delivery, message: { ...message, hash: null } }
+    : delivery;
+}

@@ -1,0 +1,282 @@
+/** Applies the outcome of one call: to the delivery, its budget, and the health of the Destination (delivery §5, §7). */
+
+import type { SendFailed, SendFinished, SendOutcome } from '../../channels/calls.ts';
+import { broke, recovered, unavailable } from '../health.ts';
+import { backoff, budgetSpent, unreadPause } from '../pacing.ts';
+import {
+  apply,
+  callFailed,
+  callPutOff,
+  callSucceeded,
+  type DestinationTurn,
+  isBroken,
+  isDeleted,
+  setTemplateError,
+} from '../turn.ts';
+import { accepted, shown } from './accepted.ts';
+import {
+  type Delivery,
+  type Flight,
+  NO_TRIES,
+  retried,
+  type Tries,
+  triesOf,
+  unsureEdit,
+  withoutReply,
+} from './delivery.ts';
+import { gone } from './membership.ts';
+import { probeFailed, probeFinished } from './probing.ts';
+import { learnPace } from './rows.ts';
+import { holdFor, returnGrant, returnOwnToken, waitEnd } from './tokens.ts';
+import { save, targetOf, tell } from './turn.ts';
+import { frozen, over } from './work.ts';
+
+export function sendFinished(turn: DestinationTurn, finished: SendFinished): void {
+  if (turn.state.messages.probe?.call === finished.call) {
+    probeFinished(turn, finished);
+    return;
+  }
+  const key = turn.rows.messages.flights.get(finished.call);
+  const delivery = key === undefined ? undefined : turn.rows.messages.byKey.get(key);
+  if (!delivery?.call) return;
+  const { class: came } = finished.outcome;
+  const isAnswered = came === 'ok' || came === 'unchanged' || came === 'dropped';
+  learnPace(turn.rows.messages, delivery.call, finished.at, isAnswered);
+  noteTemplateError(turn, finished.outcome);
+  settle(turn, landed(delivery, finished.outcome), delivery.call, finished);
+}
+
+/** The call is over. */
+function landed(delivery: Delivery, outcome: SendOutcome): Delivery {
+  const { call, values, message } = delivery;
+  const learned = 'values' in outcome ? outcome.values : undefined;
+  const threadRef = ('threadRef' in outcome ? outcome.threadRef : null) ?? message?.threadRef ?? null;
+  return {
+    ...delivery,
+    call: null,
+    message: message && call?.kind !== 'publish' ? { ...message, threadRef } : message,
+    values: learned ? { ...values, ...learned } : values,
+  };
+}
+
+/** The edit failed and is still wanted. */
+function wantedAgain(delivery: Delivery, { kind, startedAt }: Flight): Delivery {
+  return kind === 'edit' && !delivery.ended
+    ? { ...delivery, editSince: delivery.editSince ?? startedAt }
+    : delivery;
+}
+
+function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finished: SendFinished): void {
+  const { outcome } = finished;
+  switch (outcome.class) {
+    case 'ok':
+      if (!isLeftBehind(turn, delivery)) callSucceeded(turn);
+      accepted(turn, delivery, flight, outcome, finished.at);
+      break;
+    case 'unchanged':
+    case 'dropped':
+      returnTokens(turn, delivery, flight);
+      if (flight.kind === 'reply') save(turn, withoutReply(delivery, flight));
+      else save(turn, shown(delivery, flight, delivery.message));
+      // No call was made: the oldest waiting item becomes the next probe.
+      if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
+      break;
+    case 'not_sent':
+      notSent(turn, wantedAgain(delivery, flight), flight, outcome.because);
+      break;
+    default:
+      failed(turn, wantedAgain(delivery, flight), flight, outcome);
+  }
+}
+
+/** No call was made: the item is wanted as before, after a pause when its content could not be read. */
+function notSent(
+  turn: DestinationTurn,
+  delivery: Delivery,
+  flight: Flight,
+  because: Extract<SendOutcome, { class: 'not_sent' }>['because'],
+): void {
+  returnTokens(turn, delivery, flight);
+  const isUnread = because === 'unreadable';
+  save(turn, stillLeaving(isUnread ? retried(delivery, flight, unreadAgain(turn)) : delivery));
+  if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now + (isUnread ? unreadPause(1) : 0) });
+}
+
+/** Whether the failure concerns this message alone: nothing was sent, or the message to edit no longer exists. */
+function isOfOneMessage({ kind }: Flight, { class: came }: SendFailed): boolean {
+  if (came === 'gone') return kind !== 'publish';
+  return came === 'template_error' || (came === 'edit_window_closed' && kind === 'edit');
+}
+
+function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outcome: SendFailed): void {
+  if (!isLeftBehind(turn, delivery) && !isOfOneMessage(flight, outcome)) {
+    if (outcome.class === 'retry_after') callPutOff(turn, outcome.until, outcome.error);
+    else callFailed(turn, outcome.error);
+  }
+  switch (outcome.class) {
+    case 'retry_after':
+      asksToWait(turn, delivery, flight, outcome);
+      break;
+    case 'transient':
+      failedForNow(turn, unsureEdit(delivery, flight), flight, outcome);
+      break;
+    case 'fatal':
+      refused(turn, delivery, flight, outcome.error);
+      break;
+    case 'gone':
+      if (flight.kind === 'publish') notDelivered(turn, delivery, flight, outcome.error);
+      else messageGone(turn, delivery, flight);
+      break;
+    case 'edit_window_closed':
+      if (flight.kind !== 'edit') notDelivered(turn, delivery, flight, outcome.error);
+      else {
+        save(turn, frozen(delivery, turn.now));
+        if (flight.isProbe) recovered(turn);
+      }
+      break;
+    case 'unknown':
+      notDelivered(turn, unsurely(delivery, flight, outcome), flight, outcome.error);
+      break;
+    case 'template_error':
+      notDelivered(turn, delivery, flight, outcome.error);
+      break;
+    default:
+      outcome satisfies never;
+  }
+}
+
+/** Outcome unknown, so a message may exist: keep the idempotency key. */
+function unsurely(
+  delivery: Delivery,
+  flight: Flight,
+  { unsure }: Extract<SendFailed, { class: 'unknown' }>,
+): Delivery {
+  const landed = unsureEdit(delivery, flight);
+  const { tries } = landed;
+  if (!unsure || flight.kind !== 'publish') return landed;
+  return { ...landed, tries: { ...tries, unsureSince: tries.unsureSince ?? flight.startedAt } };
+}
+
+/** The delivery belongs to a former target; its result says nothing about the present one. */
+function isLeftBehind(turn: DestinationTurn, { target }: Delivery): boolean {
+  return target < targetOf(turn);
+}
+
+function asksToWait(
+  turn: DestinationTurn,
+  delivery: Delivery,
+  flight: Flight,
+  { until, scope, error }: Extract<SendFailed, { class: 'retry_after' }>,
+): void {
+  // Nothing is sent to this place before `until`; waiting items keep their order. A former channel delays no other one.
+  const isAlone = scope === 'destination' && isLeftBehind(turn, delivery);
+  if (!isAlone) holdFor(turn, delivery.connectionId, scope, until);
+  const notBefore = isAlone ? waitEnd(turn, until) : 0;
+  save(turn, stillLeaving(retried(delivery, flight, (tries) => ({ ...tries, notBefore, error }))));
+  if (flight.isProbe) {
+    apply(turn, { type: 'probe_failed', reason: unavailable(error), at: turn.now, notBefore: until });
+  }
+}
+
+function failedForNow(
+  turn: DestinationTurn,
+  delivery: Delivery,
+  flight: Flight,
+  { error, unsure }: Extract<SendFailed, { class: 'transient' }>,
+): void {
+  const { now } = turn;
+  const counts = !isBroken(turn);
+  const next = stillLeaving(
+    retried(delivery, flight, (tries) => {
+      const attempts = tries.attempts + (counts ? 1 : 0);
+      return {
+        ...tries,
+        error,
+        attempts,
+        unread: 0,
+        firstFailedAt: tries.firstFailedAt ?? now,
+        notBefore: counts ? now + backoff(attempts, turn.random()) : now,
+        unsureSince: tries.unsureSince ?? (unsure && flight.kind !== 'edit' ? flight.startedAt : null),
+      };
+    }),
+  );
+  const { attempts, firstFailedAt } = triesOf(next, flight);
+  const isSpent = counts && !next.ended && budgetSpent(attempts, firstFailedAt ?? now, now);
+  if (isSpent && (isDeleted(turn) || isLeftBehind(turn, delivery))) {
+    notDelivered(turn, delivery, flight, error);
+    return;
+  }
+  save(turn, next);
+  if (flight.isProbe) probeFailed(turn, unavailable(error));
+  else if (isSpent) broke(turn, unavailable(error));
+}
+
+function refused(turn: DestinationTurn, delivery: Delivery, flight: Flight, error: string): void {
+  if (isDeleted(turn) || isLeftBehind(turn, delivery)) {
+    notDelivered(turn, delivery, flight, error);
+    return;
+  }
+  save(turn, stillLeaving(retried(delivery, flight, (tries) => ({ ...tries, error, unread: 0 }))));
+  if (flight.isProbe) probeFailed(turn, error);
+  else broke(turn, error);
+}
+
+/** Ends the delivery until its desired state changes; a reply ends for good (delivery §7.2). */
+export function notDelivered(
+  turn: DestinationTurn,
+  delivery: Delivery,
+  flight: Flight | null,
+  error: string,
+): void {
+  tell(turn, delivery, { event: 'not_delivered', error });
+  if (flight?.isProbe) apply(turn, { type: 'probe_rejected', at: turn.now });
+  if (flight?.kind === 'reply') {
+    save(turn, withoutReply(delivery, flight));
+    return;
+  }
+  const replies = delivery.message ? delivery.replies : [];
+  const unsure = { ...NO_TRIES, unsureSince: delivery.tries.unsureSince };
+  save(turn, { ...delivery, failed: error, editSince: null, tries: unsure, replies });
+}
+
+function messageGone(turn: DestinationTurn, delivery: Delivery, flight: Flight): void {
+  const isPresent = delivery.message?.id === flight.messageId;
+  if (isPresent && !delivery.ended) deleteMessage(turn, delivery);
+  else save(turn, delivery);
+  if (flight.isProbe) recovered(turn);
+}
+
+/** The message of a delivery was deleted (delivery §8). */
+export function deleteMessage(turn: DestinationTurn, delivery: Delivery): void {
+  const after = gone(delivery, turn.now);
+  save(turn, after);
+  if (after.ended?.as === 'deleted_in_messenger') tell(turn, after, { event: 'deleted_in_messenger' });
+}
+
+/** A delivery that left its Route unpublished is not retried. */
+function stillLeaving(delivery: Delivery): Delivery {
+  const { leaving, message, tries, ended } = delivery;
+  if (!leaving || message || ended || tries.unsureSince !== null) return delivery;
+  return over(delivery, { as: 'withheld', because: 'left' });
+}
+
+function unreadAgain({ now }: DestinationTurn): (tries: Tries) => Tries {
+  return (tries) => ({ ...tries, unread: tries.unread + 1, notBefore: now + unreadPause(tries.unread + 1) });
+}
+
+function returnTokens(turn: DestinationTurn, { connectionId }: Delivery, flight: Flight): void {
+  returnOwnToken(turn);
+  if (connectionId !== null && flight.tookToken) returnGrant(turn, connectionId);
+}
+
+function noteTemplateError(turn: DestinationTurn, outcome: SendOutcome): void {
+  if (turn.state.messages.place?.type !== 'webhook') return;
+  if (outcome.class === 'template_error') {
+    const { error, request } = outcome;
+    setTemplateError(turn, { since: turn.state.templateError?.since ?? turn.now, error, request });
+    return;
+  }
+  const rendered =
+    outcome.class !== 'not_sent' && outcome.class !== 'unchanged' && outcome.class !== 'dropped';
+  if (rendered) setTemplateError(turn, null);
+}

@@ -1,0 +1,122 @@
+/** How a Broken Destination is tried (delivery §7.4, webhooks §4.5). */
+import type { Micros } from '../../../runtime/clock.ts';
+import type { DestinationProbe, SendFinished } from '../../channels/calls.ts';
+import { recovered, unavailable } from '../health.ts';
+import { unreadPause } from '../pacing.ts';
+import { apply, type DestinationTurn, isBroken, isDeleted } from '../turn.ts';
+import { begin, CALL_LOST_AFTER, nextCall } from './begin.ts';
+import type { Delivery } from './delivery.ts';
+import type { Place } from './state.ts';
+import {
+  hasGrant,
+  hasOwnToken,
+  holdFor,
+  isAsked,
+  needsGrant,
+  returnGrant,
+  returnOwnToken,
+  takeOwnToken,
+} from './tokens.ts';
+import { changeState } from './turn.ts';
+import { nextWork, type Work } from './work.ts';
+
+/** Tries a Broken Destination: by its check, or where the type has none by the oldest Publication or edit. */
+export function probe(turn: DestinationTurn): void {
+  const { probe: running, nextProbeAt } = turn.state.snapshot.context;
+  const { place } = turn.state.messages;
+  if (!place || running !== null || nextProbeAt === null || nextProbeAt > turn.now) return;
+  if (place.type === 'webhook') {
+    if (place.mode === 'template') probeBySending(turn);
+    return;
+  }
+  if (!hasOwnToken(turn) || !hasGrant(turn, place.connectionId, false, () => 1)) return;
+  takeOwnToken(turn);
+  const call = nextCall(turn);
+  const tookToken = needsGrant(turn, place.connectionId);
+  changeState(turn, { probe: { call, lostAt: turn.now + CALL_LOST_AFTER, tookToken } });
+  const perform: DestinationProbe = {
+    type: 'message.probe',
+    destinationId: turn.id,
+    call,
+    connectionId: place.connectionId,
+  };
+  turn.performs.push(perform);
+  apply(turn, { type: 'probe_started', eventId: probeName(call) });
+}
+
+/** What the health machine knows a probe by. */
+export function probeName(call: number): string {
+  return `call ${call}`;
+}
+
+function probeBySending(turn: DestinationTurn): void {
+  const oldest = oldestRootWork(turn);
+  if (!oldest || oldest.work.dueAt > turn.now || !hasOwnToken(turn)) return;
+  takeOwnToken(turn);
+  begin(turn, oldest.delivery, oldest.work, true);
+  apply(turn, { type: 'probe_started', eventId: probeName(turn.state.messages.calls) });
+}
+
+/** The oldest Publication or edit that waits. */
+function oldestRootWork(
+  turn: DestinationTurn,
+): { readonly delivery: Delivery; readonly work: Work } | undefined {
+  const { agendas, byKey } = turn.rows.messages;
+  let oldest: { readonly delivery: Delivery; readonly work: Work } | undefined;
+  for (const agenda of agendas.values()) {
+    for (const key of agenda.keys()) {
+      const delivery = byKey.get(key);
+      const work = delivery && nextWork({ ...delivery, replies: [] });
+      if (work && (!oldest || work.dueAt < oldest.work.dueAt)) oldest = { delivery, work };
+    }
+  }
+  return oldest;
+}
+
+/** When a Broken Destination is tried next; null while a probe is under way, or nothing is there to try it by. */
+export function probeAt(turn: DestinationTurn): Micros | null {
+  const { probe: running, nextProbeAt } = turn.state.snapshot.context;
+  const { place, behindUntil } = turn.state.messages;
+  if (!place || running !== null || nextProbeAt === null) return null;
+  const due = place.type === 'webhook' ? dueBySending(turn, place) : nextProbeAt;
+  if (due === null || (place.connectionId !== null && isAsked(turn, place.connectionId))) return null;
+  return Math.max(nextProbeAt, due, behindUntil ?? 0);
+}
+
+function dueBySending(turn: DestinationTurn, { mode }: Place): Micros | null {
+  return mode === 'template' ? (oldestRootWork(turn)?.work.dueAt ?? null) : null;
+}
+
+/** What the check came to. */
+export function probeFinished(turn: DestinationTurn, { outcome }: SendFinished): void {
+  const { probe, place } = turn.state.messages;
+  changeState(turn, { probe: null });
+  if (isDeleted(turn) || !isBroken(turn)) return;
+  switch (outcome.class) {
+    case 'ok':
+      recovered(turn);
+      break;
+    case 'unchanged':
+    case 'dropped':
+    case 'not_sent':
+      returnOwnToken(turn);
+      if (place?.connectionId && probe?.tookToken) returnGrant(turn, place.connectionId);
+      apply(turn, { type: 'probe_lost', at: turn.now + unreadPause(1) });
+      break;
+    case 'retry_after': {
+      const { until, scope, error } = outcome;
+      holdFor(turn, place?.connectionId ?? null, scope, until);
+      apply(turn, { type: 'probe_failed', reason: unavailable(error), at: turn.now, notBefore: until });
+      break;
+    }
+    case 'transient':
+      probeFailed(turn, unavailable(outcome.error));
+      break;
+    default:
+      probeFailed(turn, outcome.error);
+  }
+}
+
+export function probeFailed(turn: DestinationTurn, reason: string): void {
+  apply(turn, { type: 'probe_failed', reason, at: turn.now, notBefore: 0 });
+}

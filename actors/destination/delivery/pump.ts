@@ -1,0 +1,76 @@
+/** Begins the calls that may begin now: in order, within the limiters, few at a time (delivery §3, §6). */
+import type { Micros } from '../../../runtime/clock.ts';
+import { subjectText } from '../../channels/calls.ts';
+import { callsAhead } from '../pacing.ts';
+import { type DestinationTurn, isBroken } from '../turn.ts';
+import { begin } from './begin.ts';
+import { probe, probeAt } from './probing.ts';
+import { CALLS_AT_ONCE } from './rows.ts';
+import { hasGrant, hasOwnToken, isAsked, ownTokens, takeOwnToken } from './tokens.ts';
+import { save } from './turn.ts';
+import { frozen, isPastWindow, nextWork } from './work.ts';
+
+export function pumpMessages(turn: DestinationTurn): void {
+  if (isBroken(turn)) {
+    probe(turn);
+    return;
+  }
+  for (const connectionId of turn.rows.messages.agendas.keys()) pumpThrough(turn, connectionId);
+}
+
+function pumpThrough(turn: DestinationTurn, connectionId: string): void {
+  const { agendas, byKey, flights, pressed } = turn.rows.messages;
+  const agenda = agendas.get(connectionId);
+  for (let key = agenda?.next(turn.now); key; key = agenda?.next(turn.now)) {
+    const delivery = byKey.get(key);
+    const work = delivery && nextWork(delivery, pressed.get(subjectText(delivery.subject)));
+    if (!work) throw new Error(`delivery ${key} stands on the agenda with nothing to do`);
+    if (work.kind === 'edit' && isPastWindow(delivery, turn.now)) {
+      save(turn, frozen(delivery, turn.now));
+      continue;
+    }
+    if (flights.size >= mostBegun(turn) || !hasOwnToken(turn)) return;
+    const count = () => dueAtOnce(turn, agenda?.keys() ?? []);
+    if (!hasGrant(turn, delivery.connectionId, delivery.urgent, count)) return;
+    takeOwnToken(turn);
+    begin(turn, delivery, work, false);
+  }
+}
+
+/** How many of these deliveries may begin a call together, at least one. */
+function dueAtOnce(turn: DestinationTurn, keys: Iterable<string>): number {
+  const { byKey, flights, pressed } = turn.rows.messages;
+  const most = Math.min(mostBegun(turn) - flights.size, ownTokens(turn));
+  let due = 0;
+  for (const key of keys) {
+    if (due >= most) break;
+    const delivery = byKey.get(key);
+    const work = delivery && nextWork(delivery, pressed.get(subjectText(delivery.subject)));
+    if (work && work.dueAt <= turn.now) due++;
+  }
+  return Math.max(1, due);
+}
+
+/** When something may begin next by itself; null while nothing waits but for answers. */
+export function nextCallAt(turn: DestinationTurn): Micros | null {
+  if (isBroken(turn)) return probeAt(turn);
+  const { agendas, flights } = turn.rows.messages;
+  if (flights.size >= mostBegun(turn)) return null;
+  let first: Micros | null = null;
+  for (const [connectionId, agenda] of agendas) {
+    const due = agenda.dueAt();
+    if (due === null || (due <= turn.now && isAsked(turn, connectionId))) continue;
+    first = Math.min(first ?? Number.POSITIVE_INFINITY, due);
+  }
+  return first === null ? null : Math.max(first, turn.state.messages.behindUntil ?? 0);
+}
+
+/**
+ * How many calls may be begun and not over. While answers come quickly some are begun ahead, so that a messenger does not
+ * wait for the commit that begins each. One that knows no keys gets none: after a crash each would be repeated as if it
+ * had been made.
+ */
+function mostBegun({ state, rows, limiter }: DestinationTurn): number {
+  if (state.messages.place?.type !== 'bridge') return CALLS_AT_ONCE;
+  return Math.max(CALLS_AT_ONCE, Math.min(rows.messages.pace, callsAhead(limiter)));
+}

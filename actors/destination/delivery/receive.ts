@@ -1,0 +1,253 @@
+/** Everything a Destination hears about its messages, and what it does about it. */
+import type { TurnEnv } from '../../../runtime/actor/index.ts';
+import type { Micros } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { Subject } from '../../channels/calls.ts';
+import { endEvents } from '../attempts.ts';
+import { recovered, renewIfOld } from '../health.ts';
+import type { DestinationMessage, MessageGone, RoutesChanged } from '../messages.ts';
+import {
+  apply,
+  callSucceeded,
+  type DestinationTurn,
+  isBroken,
+  isDeleted,
+  LEFT_EVENTS_ERROR,
+} from '../turn.ts';
+import { type Delivery, deliveryKey, unsureEdit } from './delivery.ts';
+import { groupEvent, groupReleased, listens, storm } from './group-messages.ts';
+import { deleteMessage, sendFinished } from './outcomes.ts';
+import { addJoin, addPass, LAST_EDITS_FOR, readySweeps, sweepsAt } from './planned-sweeps.ts';
+import type { DeliveryPage } from './ports.ts';
+import { probeName } from './probing.ts';
+import { nextCallAt, pumpMessages } from './pump.ts';
+import { hold, takeDeliveries, takeRead, takeSubjects, wantsDeliveries } from './rows.ts';
+import { placeOfConfig, takesMessages } from './state.ts';
+import { heldOf, type SweepPage, takeSweep } from './sweeps.ts';
+import { returnGrants, returnOwnToken, takeForPerson, tokenGranted } from './tokens.ts';
+import { changeState, deliveryOf, finishMessages, save } from './turn.ts';
+
+/** What was read for a turn about messages. */
+export interface PreparedMessages {
+  readonly known?: readonly Delivery[];
+  /** All subjects of which `known` says everything, by text. */
+  readonly asked?: readonly string[];
+  readonly page?: DeliveryPage;
+  readonly sweep?: SweepPage;
+}
+
+/** Of which delivery a message speaks, so that it is read when it is not in memory. */
+export function subjectOf(message: DestinationMessage): Subject | null {
+  switch (message.type) {
+    case 'group_event':
+    case 'group_released':
+      return { kind: 'group', groupId: message.groupId };
+    case 'message_gone':
+      return message.groupId === null ? null : { kind: 'group', groupId: message.groupId };
+    case 'storm':
+      return { kind: 'storm', routeId: message.routeId, since: message.since };
+    default:
+      return null;
+  }
+}
+
+/** Takes in what was read; to be done before anything else of the turn. */
+export function takePrepared(turn: DestinationTurn, prepared: PreparedMessages): void {
+  const { known, asked = [], page, sweep } = prepared;
+  const { messages } = turn.rows;
+  if (known) takeSubjects(messages, asked, known, turn.now);
+  if (page) takeDeliveries(messages, page, turn.now);
+  const swept = sweep ? heldOf(sweep) : [];
+  const read = [...(known ?? []), ...(page?.deliveries ?? []), ...swept];
+  takeRead(messages, swept, turn.now);
+  for (const delivery of read) {
+    const held = messages.byKey.get(deliveryKey(delivery));
+    if (held) renewIfOld(turn, held);
+  }
+  if (sweep) takeSweep(turn, sweep);
+}
+
+/** Notes where messages go; a save may have changed that. */
+export function seePlace(turn: DestinationTurn, isSaved: boolean): void {
+  const { config, state } = turn;
+  if (!config) return;
+  const { place, limiter } = state.messages;
+  if (limiter?.limit !== turn.limiter.limit || limiter.per_seconds !== turn.limiter.per_seconds) {
+    changeState(turn, { limiter: turn.limiter, behindUntil: null });
+  }
+  const next = placeOfConfig(config);
+  if (place === null) changeState(turn, { place: next });
+  else if (isSaved && (next.target !== place.target || next.mode !== place.mode)) moveTo(turn, next);
+}
+
+/** It was pointed elsewhere: the old messages get their last edit, and what is open is published at the new place. */
+function moveTo(turn: DestinationTurn, next: ReturnType<typeof placeOfConfig>): void {
+  const { place } = turn.state.messages;
+  const isOtherMode = place?.mode !== next.mode;
+  changeState(turn, { place: next });
+  if (isOtherMode && !takesMessages(place ?? next)) endEvents(turn, LEFT_EVENTS_ERROR);
+  addPass(turn, isOtherMode ? 'leave_all' : 'leave_targets', null);
+  if (!takesMessages(next)) return;
+  for (const route of turn.directory.routes) {
+    if (route.destinationIds.includes(turn.id)) addJoin(turn, route.id);
+  }
+}
+
+type AboutMessages = Exclude<
+  DestinationMessage,
+  { type: 'event_recorded' | 'attempt_finished' | 'saved' | 'deleted' | 'secrets_lost' | 'resume' | 'wake' }
+>;
+
+export function receiveMessage(turn: DestinationTurn, message: AboutMessages, env: TurnEnv): void {
+  switch (message.type) {
+    case 'group_event':
+      groupEvent(turn, message);
+      break;
+    case 'group_released':
+      groupReleased(turn, message);
+      break;
+    case 'storm':
+      storm(turn, message);
+      break;
+    case 'routes_changed':
+      routesChanged(turn, message);
+      break;
+    case 'rerender':
+      addPass(turn, 'rerender', message.routeId);
+      break;
+    case 'message_gone':
+      messageGone(turn, message);
+      break;
+    case 'press_began':
+      holdEdits(turn, message.groupId, message.until);
+      break;
+    case 'press_ended':
+      holdEdits(turn, message.groupId, null);
+      break;
+    case 'send_finished':
+      sendFinished(turn, message);
+      break;
+    case 'token_granted':
+      if (env.from) tokenGranted(turn, env.from.key, message.count);
+      break;
+    case 'take_token':
+      turn.reply = takeForPerson(turn);
+      break;
+    case 'token_returned':
+      returnOwnToken(turn);
+      break;
+    case 'worked':
+      callSucceeded(turn);
+      if (isBroken(turn)) recovered(turn, 'worked');
+      break;
+    default:
+      message satisfies never;
+  }
+}
+
+/** The process begins anew: nobody waits for the calls that were under way. */
+export function recallMessages(turn: DestinationTurn, lostBy: Micros): void {
+  for (const key of [...turn.rows.messages.flights.values()]) {
+    const delivery = turn.rows.messages.byKey.get(key);
+    if (delivery?.call && delivery.call.lostAt <= lostBy) recallOne(turn, delivery);
+  }
+  const { probe } = turn.state.messages;
+  if (probe === null || probe.lostAt > lostBy) return;
+  changeState(turn, { probe: null });
+  apply(turn, { type: 'probe_lost', at: turn.now });
+}
+
+/** The request may have been made: a repeat keeps its key, and says that it is one. */
+function recallOne(turn: DestinationTurn, delivery: Delivery): void {
+  const { call, tries, editSince, ended } = delivery;
+  if (!call) return;
+  const unsureSince = call.startedAt;
+  if (call.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
+  const landed = unsureEdit({ ...delivery, call: null }, call);
+  if (call.kind === 'edit')
+    save(turn, { ...landed, editSince: ended ? null : (editSince ?? call.startedAt) });
+  else if (call.kind === 'publish') {
+    save(turn, { ...landed, tries: { ...tries, unsureSince: tries.unsureSince ?? unsureSince } });
+  } else {
+    const replies = delivery.replies.map((reply) =>
+      reply.sequence === call.sequence
+        ? { ...reply, tries: { ...reply.tries, unsureSince: reply.tries.unsureSince ?? unsureSince } }
+        : reply,
+    );
+    save(turn, { ...landed, replies });
+  }
+}
+
+/** Whether the probe that the machine waits for is about messages, and under way. */
+export function isProbeUnderWay({ state, rows }: DestinationTurn): boolean {
+  const { probe } = state.snapshot.context;
+  const calls = [
+    ...rows.messages.flights.keys(),
+    ...(state.messages.probe ? [state.messages.probe.call] : []),
+  ];
+  return calls.some((call) => probeName(call) === probe);
+}
+
+/** At the end of a turn: begins calls, records what changed. */
+export function finishTurn(turn: DestinationTurn): void {
+  recallMessages(turn, turn.now);
+  readySweeps(turn);
+  pumpMessages(turn);
+  returnGrants(turn);
+  finishMessages(turn);
+}
+
+/** When messages want the next turn; null for never. */
+export function messagesWakeAt(turn: DestinationTurn, atOnce: Micros): Micros | null {
+  const { messages } = turn.rows;
+  if (wantsDeliveries(messages)) return atOnce;
+  const lost = [...messages.flights.values()].map((key) => messages.byKey.get(key)?.call?.lostAt ?? null);
+  const wishes = [
+    ...lost,
+    turn.state.messages.probe?.lostAt ?? null,
+    sweepsAt(turn.state.messages.sweeps, atOnce),
+    nextCallAt(turn),
+  ].filter((wish) => wish !== null);
+  return wishes.length === 0 ? null : Math.max(atOnce, Math.min(...wishes));
+}
+
+/** The Destination is deleted: its messages get a last edit, but for a webhook, whose Secrets are gone. */
+export function deleteMessages(turn: DestinationTurn): void {
+  const { place } = turn.state.messages;
+  changeState(turn, { deletedAt: turn.now, sweeps: [], probe: null });
+  if (place?.type === 'webhook') {
+    addPass(turn, 'end', null);
+    return;
+  }
+  addPass(turn, 'leave_all', null);
+  addPass(turn, 'end', null, turn.now + LAST_EDITS_FOR);
+}
+
+function routesChanged(turn: DestinationTurn, { joined, left: lost }: RoutesChanged): void {
+  if (isDeleted(turn)) return;
+  for (const routeId of lost) addPass(turn, 'leave', routeId);
+  if (listens(turn)) for (const routeId of joined) addJoin(turn, routeId);
+}
+
+function messageGone(turn: DestinationTurn, { messageId, groupId }: MessageGone): void {
+  const { byKey } = turn.rows.messages;
+  const isIt = (delivery: Delivery) => {
+    const { subject, message, ended } = delivery;
+    if (ended || message?.id !== messageId) return false;
+    return groupId === null
+      ? subject.kind === 'storm'
+      : subject.kind === 'group' && subject.groupId === groupId;
+  };
+  const delivery = [...byKey.values()].find(isIt);
+  if (delivery) deleteMessage(turn, delivery);
+}
+
+/** Edits of the group wait until then, or no longer. */
+function holdEdits(turn: DestinationTurn, groupId: PublicId, until: Micros | null): void {
+  const { pressed } = turn.rows.messages;
+  for (const [subject, end] of pressed) if (end <= turn.now) pressed.delete(subject);
+  if (until === null) pressed.delete(groupId);
+  else pressed.set(groupId, until);
+  const delivery = deliveryOf(turn, { kind: 'group', groupId });
+  if (delivery) hold(turn.rows.messages, delivery, turn.now);
+}

@@ -1,0 +1,123 @@
+/** What may go wrong around a call, and must not leave a message or a Destination behind. */
+import { describe, expect, test } from 'vitest';
+import { MINUTE, SECOND } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { SendOutcome } from '../../channels/calls.ts';
+import { createMessageWorld, ONE, type WorldSettings } from './world.fixture.ts';
+
+const ACKNOWLEDGED = { status: 'acknowledged', by: 'person' } as const;
+const FIRING = { status: 'firing', by: 'person' } as const;
+const REMINDER = {
+  mentions: ['owner'],
+  facts: { event: 'reminder', owner: { id: 'US000000000001' as PublicId, name: 'Ada', login: 'ada' } },
+} as const;
+const lost: SendOutcome = { class: 'transient', error: 'timed out', unsure: true };
+const fatal: SendOutcome = { class: 'fatal', error: 'answered 401' };
+
+async function begun(settings: WorldSettings = {}) {
+  const world = createMessageWorld(settings);
+  await world.begin();
+  return world;
+}
+
+describe('an edit of which nobody knows whether it arrived', () => {
+  const backTo = async (world: Awaited<ReturnType<typeof begun>>, look: string) => {
+    while (world.lookOf('A') !== look) world.look('A', -1);
+  };
+
+  test('is not taken back by leaving out the next one, though that shows what the messenger had before', async () => {
+    const world = await begun();
+    await world.create('A');
+    const before = world.lookOf('A');
+    world.script(lost);
+    await world.event('A', 'acknowledged', ACKNOWLEDGED);
+    await world.event('A', 'unacknowledged', FIRING);
+    await backTo(world, before);
+    world.calls();
+    await world.advance(MINUTE);
+    expect(world.calls()).toEqual(['edit A']);
+    expect(world.state('A')).toBe('delivered');
+  });
+
+  test('nor after a crash in the middle of it', async () => {
+    const world = await begun();
+    await world.create('A');
+    const before = world.lookOf('A');
+    world.pause();
+    await world.event('A', 'acknowledged', ACKNOWLEDGED);
+    await world.event('A', 'unacknowledged', FIRING);
+    await backTo(world, before);
+    world.calls();
+    await world.crash();
+    await world.resume();
+    expect(world.calls()).toEqual(['edit A']);
+  });
+});
+
+test('a Broken webhook whose oldest edit shows nothing new is tried by what comes due after it', async () => {
+  const world = await begun({ type: 'webhook' });
+  await world.create('A');
+  await world.create('B');
+  world.script(fatal);
+  await world.event('A', 'reminder', REMINDER);
+  expect(world.health().state).toBe('broken');
+  await world.give(ONE, { type: 'rerender', routeId: null });
+  await world.advance(6 * MINUTE);
+  world.calls();
+  await world.event('B', 'acknowledged', ACKNOWLEDGED);
+  await world.advance(SECOND);
+  expect(world.calls()).toEqual(['edit B']);
+  expect(world.health().state).toBe('healthy');
+});
+
+test('a last edit that waits for a token of its Connection ends when that is deleted', async () => {
+  const world = await begun({ connectionLimiter: { limit: 1, per_seconds: 3600 } });
+  await world.create('A');
+  world.configure(ONE, { target: 2 });
+  await world.give(ONE, { type: 'saved' });
+  await world.advance(MINUTE);
+  world.calls();
+  world.forgetConnection();
+  await world.giveConnection({ type: 'deleted', version: 2 });
+  world.script({ class: 'unknown', error: 'the Connection was deleted' });
+  await world.give(ONE, { type: 'saved' });
+  expect(world.calls()).toContain('edit A final');
+  expect(world.delivery('A')).toMatchObject({ state: 'not_delivered', error: 'the Connection was deleted' });
+});
+
+test.each([
+  ['an edit', 'acknowledged', ACKNOWLEDGED],
+  ['a reply', 'reminder', REMINDER],
+] as const)(
+  'a group is told once that %s of its own made the Destination Broken',
+  async (_, event, change) => {
+    const world = await begun();
+    await world.create('A');
+    world.noted('A');
+    world.script(fatal);
+    await world.event('A', event, change);
+    expect(world.noted('A')).toEqual(['destination_broken']);
+    expect(world.problem('A')).toBe(true);
+  },
+);
+
+describe('a message that was taken with an answer that nobody understands', () => {
+  const garbled: SendOutcome = { class: 'unknown', error: 'the answer is not JSON', unsure: true };
+
+  test('is asked for again after a recovery, though its group resolved meanwhile', async () => {
+    const world = await begun();
+    world.script(garbled);
+    await world.create('A');
+    expect(world.state('A')).toBe('not_delivered');
+    world.script(fatal);
+    await world.create('B');
+    await world.event('A', 'resolved', { status: 'resolved' });
+    expect(world.state('A')).toBe('pending');
+    world.calls();
+    await world.give(ONE, { type: 'worked', at: world.now() });
+    expect(world.calls()).toContain('publish A Q');
+    const keys = world.performed.flatMap((call) => (call.type === 'message.send' ? (call.key ?? []) : []));
+    expect(keys.filter((key) => key.includes('-A-'))).toEqual([`root-${ONE}-A-1`, `root-${ONE}-A-1`]);
+    expect(world.state('A')).toBe('delivered');
+  });
+});
