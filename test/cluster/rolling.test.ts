@@ -6,8 +6,12 @@ import { LiveClient } from '../harness/live-client.ts';
 import { until } from '../harness/until.ts';
 import { goesOn, seed, spreadOf, underLoad } from './scenario.ts';
 
-/** A Command waits a second or two at most; this machine also runs everything else. */
+/** A Command waits a second or two longer at most than without a restart; this machine also runs everything else. */
 const COMMANDS_WITHIN_MS = 5_000;
+/** Commands under the same load before the first restart: they tell how slow this machine is. */
+const CALM_COMMANDS = 40;
+/** A Command that comes while a replica leaves is tried at another one, and waits there as long again. */
+const TRIES = 2;
 /** A drained replica's actors run elsewhere within 1 s; this machine also runs everything else. */
 const HANDOVER_WITHIN_MS = 3_000;
 const PAGES_WITHIN_S = 10;
@@ -24,6 +28,13 @@ test(`a rolling restart under 500 posts a second fails nobody (seed ${seed})`, {
       until(`${count} streams of every page`, async () => pages.every((page) => page.streams >= count));
     try {
       await streams(1);
+      const { people } = traffic;
+      await until(
+        'Commands before the first restart',
+        async () => people.latencies.length >= CALM_COMMANDS,
+        60,
+      );
+      const calmMs = people.slowest.tookMs;
       const handovers: number[] = [];
       const stalls = monitorEventLoopDelay();
       stalls.enable();
@@ -43,12 +54,14 @@ test(`a rolling restart under 500 posts a second fails nobody (seed ${seed})`, {
       console.log(`SIGTERM to the last shard's new epoch: ${spreadOf(handovers)}`);
       // What stops this process stops them all: each of a Command's steps may meet it.
       const stalledMs = (stalls.max / 1e6) * STEPS;
-      const { slowest } = traffic.people;
+      const { slowest } = people;
       console.log(
-        `slowest Command ${Math.round(slowest.tookMs)} ms; the machine stood still for ${stalledMs} ms`,
+        `slowest Command ${Math.round(slowest.tookMs)} ms, ${Math.round(calmMs)} ms before the first restart; ` +
+          `the machine stood still for ${Math.round(stalledMs)} ms`,
       );
       expect(Math.max(...handovers)).toBeLessThan(HANDOVER_WITHIN_MS + stalledMs);
-      expect(slowest.tookMs, slowest.tries.join('\n')).toBeLessThan(COMMANDS_WITHIN_MS + stalledMs);
+      const withinMs = COMMANDS_WITHIN_MS + stalledMs + TRIES * calmMs;
+      expect(slowest.tookMs, slowest.tries.join('\n')).toBeLessThan(withinMs);
       expect(traffic.balancer.counts.timeout).toBe(0);
       await streams(2);
       await traffic.stop();
