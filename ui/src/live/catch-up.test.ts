@@ -125,3 +125,15 @@ it('nothing is read once the session is over', async () => {
   await time.pass(5);
   expect(state.rounds).toEqual([]);
 });
+
+it('a stream from before the tab began brought every hint, unless the tab came to it by a detour', () => {
+  const { state, catchUp, time } = setUp();
+  const older = { id: 'older', openedAt: time.now() - 1_000 };
+  catchUp.started();
+  catchUp.streamCame(older, time.now());
+  expect(state.rounds).toEqual([]);
+  catchUp.started();
+  catchUp.moved();
+  catchUp.streamCame(older, time.now());
+  return time.pass(2).then(() => expect(state.rounds).toEqual(['S1']));
+});

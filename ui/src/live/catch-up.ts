@@ -26,6 +26,8 @@ export interface CatchUpDeps {
 export interface CatchUp {
   /** The tab begins to show something. The first stream after this is its first. */
   started(): void;
+  /** Hints came past this tab, whose first stream may be older than it. */
+  moved(): void;
   /** There is no stream. */
   lost(): void;
   /** There is this stream; its last byte came at `byteAt`. */
@@ -73,6 +75,9 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
       startedAt = now();
       streamId = null;
       liveness.trigger.started({ at: startedAt });
+    },
+    moved() {
+      streamId ??= '';
     },
     lost: () => liveness.trigger.lost({ at: now() }),
     streamCame(stream, byteAt) {

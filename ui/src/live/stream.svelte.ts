@@ -188,7 +188,10 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
       if (session === key) return;
       if (session === null) {
         catchUp.started();
-        link ??= createHubLink(view, heard, () => say('attach'));
+        link ??= createHubLink(view, heard, () => {
+          catchUp.moved();
+          say('attach');
+        });
         listen();
       }
       session = key;

@@ -15,6 +15,8 @@ import { countQuery, filtersToQuery, type GroupFilters, listQuery, NO_FILTERS } 
 const PAGE_SIZE = 50;
 const LOOK_EVERY_MS = 2_000;
 const COUNT_EVERY_MS = 1_000;
+/** Groups that one request may ask for. */
+const MOST_IN_PLACE = 500;
 /** How soon waiting groups are tried again: somebody was pointing at the rows. */
 const LOOK_AGAIN_MS = 5_000;
 
@@ -70,19 +72,37 @@ export function createGroupList(api: AlertGroupsApi) {
     await Promise.all([pages.read(), counts.read()]);
   }
 
-  /** Are there groups that belong into the list and are not in it? */
-  async function look(): Promise<void> {
-    if (pages.items === null) return;
+  /**
+   * Are there groups that belong into the list and are not in it?
+   * @param limit how many to ask for
+   * @returns the first groups of the list as they are now; null when that is not known, or does not matter any more
+   */
+  async function look(limit = PAGE_SIZE): Promise<readonly AlertGroup[] | null> {
+    if (pages.items === null) return null;
     const asked = pages;
-    const answer = await api.list(listQuery(filters, Date.now()), { cursor: null, limit: PAGE_SIZE });
-    if (!answer.ok || asked !== pages) return;
+    const answer = await api.list(listQuery(filters, Date.now()), { cursor: null, limit });
+    if (!answer.ok || asked !== pages) return null;
     const shown = new Set(pages.items.map((group) => group.id));
-    const ids = answer.value.items.map((group) => group.id).filter((id) => !shown.has(id));
+    const { items } = answer.value;
+    const ids = items.map((group) => group.id).filter((id) => !shown.has(id));
     waiting.trigger.found({ ids });
-    if (ids.length === 0) return;
+    if (ids.length === 0) return items;
     // Above nothing there is nothing to move.
     if (pages.items.length === 0 || enterByThemselves()) await read();
     else window.setTimeout(lookForNew, LOOK_AGAIN_MS);
+    return items;
+  }
+
+  /** Reads what is shown again without moving any row (ui §1.6 rule 6). */
+  async function readInPlace(): Promise<void> {
+    const rows = pages.items ?? [];
+    const items = await look(Math.min(MOST_IN_PLACE, Math.max(PAGE_SIZE, rows.length)));
+    if (items === null) return;
+    const found = new Set(items.map((group) => group.id));
+    for (const group of items) put(group);
+    const gone = rows.filter((group) => !found.has(group.id));
+    if (gone.length > PAGE_SIZE) await read();
+    else await Promise.all(gone.map((group) => refreshRow(group.id)));
   }
 
   async function refreshRow(id: string): Promise<void> {
@@ -134,7 +154,8 @@ export function createGroupList(api: AlertGroupsApi) {
     hinted(hint: Hint) {
       recount();
       if (hint.id === null) {
-        void read();
+        const isWhole = pages.items !== null && pages.problem === null;
+        void (isWhole && !enterByThemselves() ? readInPlace() : read());
         return;
       }
       if (pages.items?.some((group) => group.id === hint.id)) void refreshRow(hint.id);
