@@ -133,6 +133,8 @@ describe('queries', () => {
     ['limit=1&limit=2', 400, ['/query/limit invalid_format']],
     ['limit=0&q=x', 400, ['/query/limit out_of_range', '/query/q too_short']],
     ['q=', 200, []],
+    ['q=%zz&status=%ff', 400, ['/query/status invalid_format', '/query/q invalid_format']],
+    ['q=100%25+sure%21&other=%zz', 200, []],
     ['q=a%00b&status=%00', 400, ['/query/status/0 invalid_format', '/query/q invalid_format']],
   ])('%s → %i %j', async (query, status, errors) => {
     const { send, admin } = await start();

@@ -72,11 +72,12 @@ function readParams(operation: Operation, raw: RequestShape['params']) {
 function readQuery({ query: schema, takesAnyQuery }: Operation, text: string): Read {
   if (!schema) return { value: undefined, errors: [] };
   const given = new URLSearchParams(text);
+  const unreadable = unreadableNames(text);
   const fields: Record<string, string | string[]> = {};
   const errors: FieldError[] = [];
   for (const [name, entry] of Object.entries(entriesOf(schema))) {
     const values = given.getAll(name);
-    const fault = queryFault(name, values, takesMany(entry));
+    const fault = unreadable.has(name) ? unreadableFault(name) : queryFault(name, values, takesMany(entry));
     if (fault && !takesAnyQuery) errors.push(fault);
     if (fault || values.length === 0) continue;
     if (takesMany(entry)) fields[name] = values;
@@ -85,6 +86,29 @@ function readQuery({ query: schema, takesAnyQuery }: Operation, text: string): R
   const parsed = parseBounded(schema, fields);
   if (parsed.success) return { value: parsed.output, errors };
   return { value: undefined, errors: [...errors, ...fieldErrors(parsed.issues, '/query', errors)] };
+}
+
+/** Parameters with a stray percent sign, or with bytes that are no UTF-8: `URLSearchParams` would guess. */
+function unreadableNames(text: string): ReadonlySet<string> {
+  if (!text.includes('%')) return new Set();
+  return new Set(
+    text.split('&').flatMap((pair) => {
+      try {
+        decodeURIComponent(pair);
+        return [];
+      } catch {
+        return [...new URLSearchParams(pair).keys()];
+      }
+    }),
+  );
+}
+
+function unreadableFault(name: string): FieldError {
+  return {
+    pointer: `/query/${name}`,
+    code: 'invalid_format',
+    detail: 'This is not percent-encoded UTF-8: write a percent sign as %25.',
+  };
 }
 
 const MEANS_NOTHING_WHEN_EMPTY: ReadonlySet<string> = new Set(['cursor', 'q']);

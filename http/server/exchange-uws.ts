@@ -41,7 +41,8 @@ export function openExchange(
     request: {
       method,
       path: req.getUrl(),
-      query: req.getQuery(),
+      // Undefined without a question mark, whatever its type says.
+      query: req.getQuery() ?? '',
       socketAddress: Buffer.from(res.getRemoteAddressAsText()).toString(),
       bodyLength: framing.length,
       header: (name) => headers.get(name) ?? null,
