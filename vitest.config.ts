@@ -6,17 +6,49 @@ const HTTP_LIBRARY = { UWS_HTTP_MAX_HEADERS_SIZE: '16384' };
 /** Three replicas are restarted under load; the time is taken that others wait for. */
 const BUSY = ['test/peers/haproxy.test.ts', 'test/smoke/large-bodies.test.ts'];
 
+/** Many cases, many seeds or sockets: what one waits for is in `unit`, the rest here. */
+const LONG = [
+  '**/{properties,*.mutation}.test.ts',
+  'actors/feed/ingestion-model.test.ts',
+  'actors/route/search.test.ts',
+  'actors/templates/limits.test.ts',
+  'bench/growth/growth.test.ts',
+  'http/{access-matrix,permissions}.test.ts',
+  'http/ingest/{parse-cache,routes}.test.ts',
+  'http/request/{dispatch,validate.refused-bodies}.test.ts',
+  'http/resources/access/sessions.test.ts',
+  'http/server/server.test.ts',
+  'runtime/{actor,placement}/simulation.test.ts',
+  'runtime/outbound/proxy.test.ts',
+  'runtime/placement/leased.test.ts',
+  'runtime/secrets/hiding.test.ts',
+  'ui/src/i18n/catalogue.test.ts',
+];
+const UNIT = ['{runtime,actors,http,storage,bench,scripts,deploy}/**/*.test.ts', 'ui/src/**/*.test.ts'];
+const WITH_SERVERS = ['**/*.pg.test.ts', '**/*.redis.test.ts'];
+
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
           name: 'unit',
-          include: ['{runtime,actors,http,storage,bench,scripts,deploy}/**/*.test.ts', 'ui/src/**/*.test.ts'],
-          exclude: ['**/*.pg.test.ts', '**/*.redis.test.ts'],
+          include: UNIT,
+          exclude: [...WITH_SERVERS, ...LONG],
           testTimeout: 10_000,
           maxWorkers: 2,
           // Test files share what they import: loading it anew for each would take half of the time.
+          isolate: false,
+          env: HTTP_LIBRARY,
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: LONG,
+          exclude: WITH_SERVERS,
+          testTimeout: 10_000,
+          maxWorkers: 2,
           isolate: false,
           env: HTTP_LIBRARY,
         },

@@ -1,7 +1,7 @@
 /**
  * `npm test`: everything, in the order in which a failure is cheapest to find. Stops at the first step that fails.
  *
- * Every step of Vitest, the unit tests with their sockets and random properties included, gets a second attempt with the
+ * Every step of Vitest gets a second attempt with the
  * files that failed, when these are few. Whatever passes only then is named at the end, as a defect to be looked for.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -46,7 +46,8 @@ const CHECKS: readonly Step[] = [
 ];
 
 const STEPS: readonly Step[] = [
-  { title: 'unit tests and simulation', command: vitest('unit'), secondAttempt: true },
+  { title: 'unit tests', command: vitest('unit'), secondAttempt: true },
+  { title: 'simulation, properties and permissions', command: vitest('long'), secondAttempt: true },
   {
     title: 'more seeds of the simulation',
     command: [process.execPath, 'test/simulation/run.ts', '--world', 'engine', '--seeds', '200'],
