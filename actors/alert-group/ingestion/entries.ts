@@ -228,8 +228,7 @@ function endsGroupWide(alert: GroupAlert, { feed, receivedAt }: SnapshotPart, ou
   const here = alert.feeds[feed]?.state;
   if (here !== 'listed' && here !== 'missed') return false;
   // What a feed counts a listing by may be a moment after its receipt.
-  const heardLater = (key: string) =>
-    Math.max(outside.heardAt.get(key) ?? 0, alert.feeds[key]?.since ?? 0) > receivedAt;
+  const heardLater = (key: string) => (outside.heardAt.get(key) ?? alert.feeds[key]?.since ?? 0) > receivedAt;
   return !listingFeeds(alert).some((key) => key !== feed && heardLater(key));
 }
 

@@ -86,17 +86,6 @@ describe('an ending older than a repeat that no group was told of', () => {
     expect(world.row(1).status).toBe('resolved');
   });
 
-  test('and older than a listing that its group was told of since leaves the Alert firing', async () => {
-    await world.tell({ fires: ['X1'] });
-    await world.tell({ fires: ['X1'], feed: 'H' });
-    await world.at(5);
-    world.repeat('G');
-    await world.at(10);
-    await world.tell({ fires: ['X1'], annotations: { summary: 'new' } });
-    await world.send(1, partOf(7, { ...H, groupWideResolved: ['X1'] }));
-    expect(world.row(1).status).toBe('firing');
-  });
-
   test('does not matter when the repeating feed misses the Alert by now', async () => {
     await world.tell({ fires: ['X1'] });
     await world.tell({ fires: ['X1'], feed: 'H' });
