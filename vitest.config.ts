@@ -9,19 +9,24 @@ const BUSY = ['test/peers/haproxy.test.ts', 'test/smoke/large-bodies.test.ts'];
 /** Many cases, many seeds or sockets: what one waits for is in `unit`, the rest here. */
 const LONG = [
   '**/{properties,*.mutation}.test.ts',
+  '**/openapi{,.lint,-types}.test.ts',
+  'actors/alert-group/ingestion/pair.test.ts',
+  'actors/destination/actor.test.ts',
   'actors/feed/ingestion-model.test.ts',
   'actors/route/search.test.ts',
   'actors/templates/limits.test.ts',
   'bench/growth/growth.test.ts',
   'http/{access-matrix,permissions}.test.ts',
-  'http/ingest/{parse-cache,routes}.test.ts',
+  'http/ingest/{intake-passes,parse-cache,routes}.test.ts',
   'http/request/{dispatch,validate.refused-bodies}.test.ts',
   'http/resources/access/sessions.test.ts',
-  'http/server/server.test.ts',
+  'http/server/{body-budget,server}.test.ts',
   'runtime/{actor,placement}/simulation.test.ts',
-  'runtime/outbound/proxy.test.ts',
+  'runtime/cli/bridge-check.test.ts',
+  'runtime/outbound/{client,proxy}.test.ts',
   'runtime/placement/leased.test.ts',
   'runtime/secrets/hiding.test.ts',
+  'scripts/{documentation,house}.test.ts',
   'ui/src/i18n/catalogue.test.ts',
 ];
 const UNIT = ['{runtime,actors,http,storage,bench,scripts,deploy}/**/*.test.ts', 'ui/src/**/*.test.ts'];
