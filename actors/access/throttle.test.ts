@@ -92,3 +92,12 @@ test('an attempt that is taken back after its limit leaves the account to the on
   const left = takeBack({ ...first.counted, account: second.counted.account }, HOUR);
   expect(left.account.evaluatingUntil).toBe(next + EVALUATION_LIMIT);
 });
+
+test('a second attempt on an account waits while the first is evaluated, and for 15 s at most', () => {
+  const first = countAttempt({ account: NO_FAILURES, pair: NO_FAILURES, source: NO_FAILURES }, HOUR);
+  if ('wait' in first) throw new Error('refused');
+  const other = { ...first.counted, pair: NO_FAILURES, source: NO_FAILURES };
+  expect(countAttempt(other, HOUR)).toEqual({ wait: SECOND });
+  expect(countAttempt(other, HOUR + EVALUATION_LIMIT - 1)).toEqual({ wait: SECOND });
+  expect(countAttempt(other, HOUR + EVALUATION_LIMIT)).toHaveProperty('counted');
+});

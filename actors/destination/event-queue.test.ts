@@ -96,3 +96,25 @@ describe('whatever happened before', () => {
     );
   });
 });
+
+test('a renewal ends a wait of our own, and never one that the receiver asked for', () => {
+  const queue = createEventQueue();
+  for (const [id, exact] of [
+    ['own', false],
+    ['asked', true],
+  ] as const) {
+    const waiting = event(id, exact ? 1 : 2, false, 0);
+    queue.add(waiting);
+    queue.start(waiting, 100);
+    Object.assign(waiting, { exact, notBefore: 50, attempts: 3 });
+    queue.putBack(waiting);
+  }
+  expect(queue.nextDue(10)).toBeUndefined();
+  queue.renew();
+  const own = queue.nextDue(10);
+  expect(own).toMatchObject({ id: 'own', attempts: 0 });
+  if (own) queue.remove(own);
+  expect(queue.nextDue(49)).toBeUndefined();
+  expect(queue.dueAt()).toBe(50);
+  expect(queue.nextDue(50)).toMatchObject({ id: 'asked', attempts: 0 });
+});

@@ -74,6 +74,11 @@ describe('what ends with an error', () => {
       '✗ 2:2 template_syntax calls nested deeper than 100',
     ],
     [
+      'a recursion one call too deep',
+      '{{ define "r" }}{{ if lt . 100 }}{{ template "r" (add . 1) }}{{ end }}{{ end }}{{ template "r" 0 }}',
+      '✗ 1:38 template_syntax calls nested deeper than 100',
+    ],
+    [
       'a recursion by two',
       '{{ define "a" }}{{ template "b" }}{{ end }}{{ define "b" }}{{ template "a" }}{{ end }}{{ template "a" }}',
       '✗ 1:60',

@@ -55,7 +55,7 @@ function stage(limits: { inboxHeld?: number; inboxReceivers?: number; inboxPage?
     useUp: (...seqs: number[]) => {
       for (const seq of seqs) {
         rows.delete(seq);
-        reader.consumed(seq);
+        reader.released(seq);
       }
     },
     settle: () => world.runUntil(() => false, world.now + SECOND),

@@ -43,8 +43,6 @@ export class InboxReader {
   readonly #passedOver = new Set<string>();
   /** The pass under way left rows out for that. */
   #isPartial = false;
-  /** Used up while a page was being read, which may therefore still show them. */
-  #retired: number[] = [];
   /** By receiver: the latest batch that put a message to it into the inbox. */
   readonly #fences = new Map<string, number>();
   /** Rows of before this process owned its shards may be unread. */
@@ -88,15 +86,10 @@ export class InboxReader {
     void this.#passes();
   }
 
-  /** A row was used up. A page that is being read may still show it, and must not bring it back. */
-  consumed(seq: number): void {
-    this.#discount(seq);
-    if (this.#isReading) this.#retired.push(seq);
-    else this.#held.delete(seq);
-    this.#checkRoom();
-  }
-
-  /** A row leaves memory as it is stored, for whoever owns its actor next. */
+  /**
+   * A row leaves memory: used up, or left as it is stored for whoever owns its actor next. A page that is being read
+   * does not bring back one that was used up: every page leaves out the rows that were in memory when it was asked for.
+   */
   released(seq: number): void {
     this.#discount(seq);
     this.#held.delete(seq);
@@ -122,7 +115,6 @@ export class InboxReader {
       this.#isReading = false;
       this.#timer = this.#deps.clock.after(this.#backoff.failed(), () => this.poke());
     }
-    this.#dropRetired();
   }
 
   async #pass(): Promise<void> {
@@ -140,7 +132,6 @@ export class InboxReader {
       const page = await store.inbox(shards, known, limits.inboxPage, this.#passOverFull());
       // Shards changed: rows that this pass left out before may be ours now, and come first.
       if (generation === this.#generation) for (const row of page) if (!this.#take(row)) left.add(row.seq);
-      this.#dropRetired();
       if (generation !== this.#generation) return;
       if (page.length < limits.inboxPage) break;
     }
@@ -206,8 +197,6 @@ export class InboxReader {
   /** Waits while too many rows are in memory. */
   async #room(): Promise<void> {
     while (this.#held.size >= this.#deps.limits.inboxHeld && !this.#isStopped) {
-      this.#dropRetired();
-      if (this.#held.size < this.#deps.limits.inboxHeld) return;
       await new Promise<void>((resolve) => {
         this.#onRoom = resolve;
       });
@@ -216,11 +205,6 @@ export class InboxReader {
   }
 
   #checkRoom(): void {
-    if (this.#held.size - this.#retired.length <= this.#deps.limits.inboxHeld / 2) this.#onRoom?.();
-  }
-
-  #dropRetired(): void {
-    for (const seq of this.#retired) this.#held.delete(seq);
-    this.#retired = [];
+    if (this.#held.size <= this.#deps.limits.inboxHeld / 2) this.#onRoom?.();
   }
 }

@@ -32,7 +32,7 @@ export class MessageCompletion {
     if (condemned !== null && origin === 'wake') this.#deps.wakeups().leaveAlone(envelope.resident.self);
     if (condemned !== null && origin === 'ask') waiters.refuse(envelope, condemned);
     else waiters.finish(envelope);
-    if (origin === 'inbox' && receipt !== null) this.#deps.inbox().consumed(receipt.seq);
+    if (origin === 'inbox' && receipt !== null) this.#deps.inbox().released(receipt.seq);
     this.#endWake(envelope);
   }
 

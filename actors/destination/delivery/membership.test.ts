@@ -55,6 +55,21 @@ const storm = (world: World, change: 'started' | 'changed' | 'ended') => {
   return world.tellRoute(ROUTE, { type: 'storm', routeId: ROUTE, since: START, change, at: world.now() });
 };
 
+test('a release that was on its way when its group resolved publishes nothing', async () => {
+  const world = await begun();
+  await world.create('A', { held: true });
+  const sent = world.now();
+  await world.advance(SECOND);
+  await world.event('A', 'resolved', { status: 'resolved' });
+  const about = { groupId: 'A' as PublicId, number: 1, routeId: ROUTE, urgent: false } as const;
+  await world.tellRoute(ROUTE, {
+    type: 'group_released',
+    ...{ ...about, status: 'firing', loudness: 'loud', at: sent },
+  });
+  expect(world.calls()).toEqual([]);
+  expect(world.state('A')).toBe('withheld');
+});
+
 describe('a Destination that joins a Route', () => {
   test('publishes its open groups Quietly, Urgent first and then by number, and says nothing of the past', async () => {
     const world = await begun();
