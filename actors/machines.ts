@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate';
 import { alertGroupMachine } from './alert-group/machine.ts';
 import { transitionPage } from './alert-group/transitions.ts';
 import { connectionMachine } from './connection/machine.ts';
+import { deliveryMachine } from './destination/delivery/machine.ts';
 import { destinationMachine } from './destination/machine.ts';
 import { feedMachine } from './feed/machine.ts';
 import { integrationMachine } from './integration/machine.ts';
@@ -11,6 +12,7 @@ import { routeMachine } from './route/machine.ts';
 export const machines: Readonly<Record<string, AnyStateMachine>> = {
   alert_group: alertGroupMachine,
   connection: connectionMachine,
+  delivery: deliveryMachine,
   destination: destinationMachine,
   feed: feedMachine,
   integration: integrationMachine,

@@ -55,7 +55,6 @@ function delivery(groupId: PublicId, changes: Partial<Delivery> = {}): Delivery 
     urgent: false,
     status: 'firing',
     changedAt: NOW,
-    hold: null,
     renewedAt: 0,
   } as const;
   const subject = { kind: 'group', groupId } as const;
@@ -76,7 +75,7 @@ const groups = (deliveries: readonly Delivery[]) =>
 describe('deliveries', () => {
   test('come back as they were saved, the last of a batch, Urgent first and then by #N', async () => {
     const [first, second, urgent] = [newPublicId('AG'), newPublicId('AG'), newPublicId('AG')];
-    const late = delivery(first, { number: 9, failed: 'no \u0001 "way"' });
+    const late = delivery(first, { number: 9, root: 'not_delivered', failed: 'no \u0001 "way"' });
     await write([
       saved(delivery(first, { number: 9 })),
       saved(delivery(second, { number: 4 })),
@@ -88,6 +87,21 @@ describe('deliveries', () => {
     expect(page.deliveries[2]).toEqual(late);
     expect(await reads().read(destination, [first])).toEqual([late]);
     expect(await destinationsWithWork(database.sql())).toEqual([destination]);
+  });
+
+  test('of the version before get their state from what that version stored', async () => {
+    const [held, resolved] = [newPublicId('AG'), newPublicId('AG')];
+    await write([saved(delivery(held)), saved(delivery(resolved))]);
+    const sql = database.sql();
+    await sql`update deliveries set kept = kept - 'root' - 'thread' || ${sql.json({ hold: 'storm' })}
+      where group_id = ${held}`;
+    const ended = { as: 'withheld', because: 'broken' };
+    await sql`update deliveries set kept = kept || ${sql.json({ hold: null, ended, root: 'current' })}
+      where group_id = ${resolved}`;
+    const states = await Promise.all(
+      [held, resolved].map(async (id) => (await reads().read(destination, [id]))[0]?.root),
+    );
+    expect(states).toEqual(['held.storm', 'withheld.broken']);
   });
 
   test('are paged without those that are known, and are not wanted once nothing is to be done', async () => {

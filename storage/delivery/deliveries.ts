@@ -1,7 +1,13 @@
 /** Deliveries of message Destinations: as actors read them, as their records are written, and how old ones go. */
 
 import { subjectText } from '../../actors/channels/calls.ts';
-import { type Delivery, deliveryKey } from '../../actors/destination/delivery/delivery.ts';
+import {
+  type Delivery,
+  deliveryKey,
+  fromStored,
+  type StoredDelivery,
+  toStored,
+} from '../../actors/destination/delivery/delivery.ts';
 import type { DeliveryPage, DeliveryReads, OpenGroup } from '../../actors/destination/delivery/ports.ts';
 import type { DeliveryRecord, DeliverySaved, MessagePosted } from '../../actors/destination/effects.ts';
 import type { Micros } from '../../runtime/clock.ts';
@@ -11,7 +17,7 @@ import { unlessUnavailable } from '../postgres/connection.ts';
 import type { RecordWriter, Sql, Transaction } from '../postgres/records.ts';
 
 interface KeptRow {
-  readonly kept: Delivery;
+  readonly kept: StoredDelivery;
 }
 
 export function createDeliveryReads(sql: Sql): DeliveryReads {
@@ -26,7 +32,7 @@ export function createDeliveryReads(sql: Sql): DeliveryReads {
           select kept from deliveries
           where destination_id = ${destinationId} and subject = any(${textArray([...subjects])}::text[])
           order by subject, target`;
-        return rows.map(({ kept }) => kept);
+        return rows.map(({ kept }) => fromStored(kept));
       }),
 
     summary: (destinationId, messageId) =>
@@ -35,7 +41,7 @@ export function createDeliveryReads(sql: Sql): DeliveryReads {
         const rows = await sql<KeptRow[]>`
           select kept from deliveries
           where destination_id = ${destinationId} and group_id is null and kept -> 'message' ->> 'id' = ${messageId}`;
-        return rows.map(({ kept }) => kept);
+        return rows.map(({ kept }) => fromStored(kept));
       }),
 
     waiting: ({ destinationId, after, limit }) =>
@@ -47,7 +53,7 @@ export function createDeliveryReads(sql: Sql): DeliveryReads {
             and (subject, target) > (${after?.subject ?? ''}, ${after?.target ?? 0})
           order by subject, target
           limit ${limit}`;
-        return rows.map(({ kept }) => kept);
+        return rows.map(({ kept }) => fromStored(kept));
       }),
 
     open: ({ destinationId, routeId, after, limit }) =>
@@ -60,7 +66,7 @@ export function createDeliveryReads(sql: Sql): DeliveryReads {
             and (subject, target) > (${after?.subject ?? ''}, ${after?.target ?? 0})
           order by subject, target
           limit ${limit}`;
-        return rows.map(({ kept }) => kept);
+        return rows.map(({ kept }) => fromStored(kept));
       }),
 
     openGroups: (query) =>
@@ -89,7 +95,7 @@ export async function readWanted(
       and (subject || '/' || target) not in (select unnest(${textArray([...except])}::text[]))
     order by urgent desc, number, subject, target
     limit ${limit + 1}`;
-  return { deliveries: rows.slice(0, limit).map(({ kept }) => kept), more: rows.length > limit };
+  return { deliveries: rows.slice(0, limit).map(({ kept }) => fromStored(kept)), more: rows.length > limit };
 }
 
 interface OpenGroupRow extends Omit<OpenGroup, 'groupId' | 'changedAt' | 'startedAt'> {
@@ -217,7 +223,7 @@ async function save(
     updated_at: at,
     wanted,
     signed_with: delivery.message?.signedWith ?? null,
-    kept: delivery,
+    kept: toStored(delivery),
   }));
   // index: deliveries_pkey
   await tx`

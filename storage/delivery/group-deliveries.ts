@@ -1,6 +1,10 @@
 /** Delivery state of an Alert Group: events that webhooks got, and messages elsewhere (delivery §11). */
 
-import type { DeliveryState } from '../../actors/destination/delivery/delivery.ts';
+import {
+  type DeliveryState,
+  fromStored,
+  type StoredDelivery,
+} from '../../actors/destination/delivery/delivery.ts';
 import type { GroupDelivery } from '../../actors/destination/delivery/ports.ts';
 import type { DestinationConfig } from '../../actors/directory.ts';
 import type { Micros } from '../../runtime/clock.ts';
@@ -27,6 +31,7 @@ interface MessageRow extends Row {
   readonly thread_not_attached: boolean;
   readonly possible_duplicate: boolean;
   readonly message_url: string | null;
+  readonly kept: StoredDelivery;
 }
 
 /** One item a Destination, deleted ones included, by name; null when there is no such Alert Group. */
@@ -66,7 +71,7 @@ function readMessages(sql: Sql, groupId: PublicId): Promise<readonly MessageRow[
   return sql<MessageRow[]>`
     select distinct on (d.id)
       d.id, d.name, d.type, d.broken_since, d.broken_reason, m.state, m.thread_not_attached, m.possible_duplicate,
-      m.message_url, m.error, m.updated_at
+      m.message_url, m.error, m.updated_at, m.kept
     from deliveries m
     join destinations d on d.id = m.destination_id
     where m.group_id = ${groupId}
@@ -76,13 +81,15 @@ function readMessages(sql: Sql, groupId: PublicId): Promise<readonly MessageRow[
 function ofEvents(row: EventsRow): GroupDelivery {
   const ended = row.newest_state === 'not_delivered' ? 'not_delivered' : 'delivered';
   const state = row.pending ? pendingAt(row) : ended;
-  const none = { threadNotAttached: false, possibleDuplicate: false, messageUrl: null };
+  const none = { machine: null, threadNotAttached: false, possibleDuplicate: false, messageUrl: null };
   return { ...frameOf(row), ...none, state, error: state === 'delivered' ? null : row.error };
 }
 
 function ofMessage(row: MessageRow): GroupDelivery {
+  const { root, thread } = fromStored(row.kept);
   return {
     ...frameOf(row),
+    machine: { root, thread },
     state: row.state === 'pending' ? pendingAt(row) : row.state,
     threadNotAttached: row.thread_not_attached,
     possibleDuplicate: row.possible_duplicate,

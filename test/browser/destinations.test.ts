@@ -130,4 +130,19 @@ test('an Alert Group says where it was told', async () => {
   await heading(desk, /DiskFull/).waitFor();
   await desk.locator('#delivery').getByText('Delivered').waitFor();
   await desk.locator('#delivery').getByRole('link', { name: 'Production' }).waitFor();
+
+  const machine = desk.getByRole('region', { name: 'Machine' });
+  await machine.locator('summary').first().click();
+  const delivery = machine.getByText('Delivery to Production: current, silent', { exact: true });
+  await delivery.click();
+  const chart = machine.getByRole('img', { name: 'Delivery to Production: current, silent' });
+  const now = chart.locator('g.state.now > text:not(.here)');
+  expect((await now.allTextContents()).map((text) => text.trim())).toEqual(
+    expect.arrayContaining(['current', 'silent']),
+  );
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await machine.locator('.delivery .view').screenshot({ path: path.join(shots, 'delivery-machine.png') });
+
+  await postTo(api, []);
+  await machine.getByText('Delivery to Production: retired, silent', { exact: true }).waitFor();
 });

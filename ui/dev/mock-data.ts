@@ -545,6 +545,7 @@ export function createMockData(): MockData {
           {
             destination: reference(relay),
             state: 'delivered',
+            machine: null,
             thread_not_attached: false,
             possible_duplicate: false,
             message_url: null,
@@ -554,6 +555,7 @@ export function createMockData(): MockData {
           {
             destination: reference(tickets),
             state: 'waiting_for_broken_destination',
+            machine: null,
             thread_not_attached: false,
             possible_duplicate: true,
             message_url: null,

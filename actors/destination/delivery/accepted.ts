@@ -7,15 +7,14 @@ import { type DestinationTurn, isProbe } from '../turn.ts';
 import {
   type Delivery,
   type Flight,
-  NO_TRIES,
   type PostedMessage,
   replyOf,
   triesOf,
   withoutReply,
 } from './delivery.ts';
+import { next } from './machine.ts';
 import { probeName } from './probing.ts';
 import { save, tell } from './turn.ts';
-import { retired } from './work.ts';
 
 /** A bridge keeps the result of a key this long at least, less a margin. */
 const KEY_KNOWN_FOR: Micros = 23 * HOUR;
@@ -62,7 +61,7 @@ function published(
   outcome: SendAccepted,
   at: Micros,
 ): void {
-  const { post, leaving, publication, editSince, values, ended } = delivery;
+  const { post, publication } = delivery;
   const message: PostedMessage = {
     id: outcome.messageId ?? '',
     threadRef: outcome.threadRef,
@@ -76,17 +75,7 @@ function published(
     signedWith: outcome.signedWith,
     showsFallback: Boolean(outcome.fallback),
   };
-  const isBehind = outcome.replayed || leaving;
-  save(turn, {
-    ...delivery,
-    message,
-    post: null,
-    frozen: false,
-    failed: null,
-    tries: NO_TRIES,
-    editSince: isBehind && !ended ? (editSince ?? turn.now) : editSince,
-    values,
-  });
+  save(turn, next(delivery, { type: 'published', message, isReplayed: outcome.replayed, now: turn.now }));
   recordMessage(turn, delivery, message.id, delivery.subject.kind === 'group' ? 'root' : 'storm_summary');
   tellPublication(turn, delivery, flight, post);
   if (delivery.subject.kind === 'group') turn.sends.push(publishedSend(delivery.subject.groupId, turn.now));
@@ -120,25 +109,11 @@ function edited(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
   }
   const { hash, signedWith } = outcome;
   const showsFallback = Boolean(outcome.fallback);
-  if (flight.isFinal && leaving) {
-    const last = { ...message, hash, signedWith, showsFallback };
-    save(turn, retired({ ...delivery, message: last }));
-    tell(turn, delivery, { event: 'final_edit' });
-    return;
-  }
   // It came back to the Route meanwhile: what says "final" now has to go.
-  const actual = flight.isFinal ? null : hash;
-  save(turn, shown(delivery, flight, { ...message, hash: actual, signedWith, showsFallback }));
-}
-
-/** The messenger shows what was wanted when the call began. */
-export function shown(delivery: Delivery, flight: Flight, message: Delivery['message']): Delivery {
-  return {
-    ...delivery,
-    message: message && { ...message, status: flight.status },
-    failed: null,
-    tries: NO_TRIES,
-  };
+  const isReturned = flight.isFinal && !leaving;
+  const shown = { ...message, hash: isReturned ? null : hash, signedWith, showsFallback };
+  save(turn, next(delivery, { type: 'edited', flight, shown, now: turn.now }));
+  if (flight.isFinal && leaving) tell(turn, delivery, { event: 'final_edit' });
 }
 
 function replied(
@@ -149,7 +124,7 @@ function replied(
   at: Micros,
 ): void {
   const reply = replyOf(delivery, flight);
-  save(turn, withoutReply(delivery, flight));
+  save(turn, next(withoutReply(delivery, flight), { type: 'reply_over', now: turn.now }));
   recordMessage(turn, delivery, messageId, 'reply');
   const { subject } = delivery;
   const asks = reply?.facts.event === 'reminder' || reply?.facts.event === 'notices_missed';

@@ -1,12 +1,12 @@
-/** Applies messages of an Alert Group to one delivery (delivery §2, §7.2 to §7.4, §12). Pure. */
+/** Applies messages of an Alert Group, and a Destination's joining of a Route, to one delivery (delivery §2, §10, §12). Pure. */
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { ReplyCall } from '../../channels/calls.ts';
+import type { ReplyCall, Subject } from '../../channels/calls.ts';
 import type { GroupEvent, GroupReleased } from '../messages.ts';
 import { queued } from './batching.ts';
-import { type Delivery, newDelivery, type Post } from './delivery.ts';
+import { type Delivery, isOver, newDelivery, type Post } from './delivery.ts';
 import { formOf } from './forms.ts';
-import { changed, mayBeWithheld, over } from './work.ts';
+import { next } from './machine.ts';
 
 /** What the Destination adds to a message of a group. */
 export interface EventContext {
@@ -29,11 +29,12 @@ export function applyEvent(
   context: EventContext,
 ): Delivery {
   const known = told(delivery ?? unjudged(event, context), event);
-  if (event.event === 'created') return delivery?.ended ? delivery : judged(known, event, context);
+  if (event.event === 'created')
+    return delivery && isOver(delivery) ? delivery : judged(known, event, context);
   const comesBack = event.event === 'reopened' || event.event === 'unresolved';
-  if (delivery?.ended) return comesBack ? revived(known, event, context) : delivery;
+  if (delivery && isOver(delivery)) return comesBack ? wished(known, 'reopened', event, context) : delivery;
   // The group was resolved when the Destination joined its Route, so no storm decision will arrive.
-  if (!delivery && comesBack) return posted({ ...known, hold: null }, event, 'reopened', context);
+  if (!delivery && comesBack) return wished(known, 'reopened', event, context);
   return withReply(withRoot(known, event, context), event, context);
 }
 
@@ -44,11 +45,9 @@ export function released(
   context: EventContext,
 ): Delivery {
   const known = told(delivery ?? unjudged(message, context), message);
-  if (known.ended || known.hold === null) return known;
-  if (known.status === 'resolved') return over(known, { as: 'withheld', because: 'storm' });
   const { loudness } = message;
   const mentions = loudness === 'loud' ? (['new_alert_group'] as const) : [];
-  return posted({ ...known, hold: null }, { loudness, mentions }, 'released', context);
+  return wished(known, 'released', { loudness, mentions }, context);
 }
 
 type GroupFacts = Pick<GroupEvent, 'groupId' | 'number' | 'routeId' | 'status' | 'urgent' | 'at'>;
@@ -57,7 +56,7 @@ function unjudged(facts: GroupFacts, { target, connectionId, publication, now }:
   const { groupId, number, routeId, status, urgent, at: changedAt } = facts;
   const subject = { kind: 'group', groupId } as const;
   const place = { subject, target, connectionId, routeId, number, renewedAt: now } as const;
-  return { ...newDelivery({ ...place, urgent, status, changedAt, hold: 'unjudged' }), publication };
+  return { ...newDelivery({ ...place, urgent, status, changedAt }), publication };
 }
 
 /** Ignores the facts of a message that arrives late, through the Route, after newer ones of the group. */
@@ -68,49 +67,57 @@ function told(delivery: Delivery, { number, routeId, status, urgent, at }: Group
 
 /** The Route's storm decision. Idempotent: a repeated decision is ignored. */
 function judged(delivery: Delivery, event: GroupEvent, context: EventContext): Delivery {
-  if (delivery.post?.cause === 'joined' && !delivery.call) return judgedLate(delivery, delivery.post, event);
-  if (delivery.hold !== 'unjudged') return delivery;
-  if (event.judged === 'held') return { ...delivery, hold: 'storm', replies: [] };
-  return posted({ ...delivery, hold: null }, event, 'created', context);
+  if (event.judged === 'held') return next(delivery, { type: 'judged_held', now: context.now });
+  return wished(delivery, 'judged_free', event, context);
 }
 
-/** The group was found when the Destination joined the Route, before the Route's message arrived. */
-function judgedLate(delivery: Delivery, post: Post, { judged, loudness, mentions }: GroupEvent): Delivery {
-  return judged === 'held'
-    ? { ...delivery, hold: 'storm', post: null, publication: delivery.publication - 1, replies: [] }
-    : { ...delivery, post: { ...post, cause: 'created', loudness, mentions } };
-}
-
-/** Withheld while the Destination was Broken: published as new on recovery. A Storm withholds for good (delivery §12). */
-function revived(delivery: Delivery, event: GroupEvent, context: EventContext): Delivery {
-  const isLost = delivery.ended?.as === 'withheld' && delivery.ended.because === 'broken';
-  return isLost ? posted({ ...delivery, ended: null }, event, 'reopened', context) : delivery;
-}
-
-/** A Root message is wanted. */
-export function posted(
+/** A Root message is wanted, where the statechart says so. What nobody saw is not published while Broken. */
+export function wished(
   delivery: Delivery,
+  type: 'judged_free' | 'released' | 'joined' | 'reopened',
   { loudness, mentions }: Pick<Post, 'loudness' | 'mentions'>,
-  cause: Post['cause'],
   { now, isBroken }: Pick<EventContext, 'now' | 'isBroken'>,
 ): Delivery {
-  const post: Post = { loudness, mentions, cause, again: isBroken, since: now };
-  const wanted = { ...delivery, post, publication: delivery.publication + 1 };
-  return isBroken && mayBeWithheld(wanted) ? over(wanted, { as: 'withheld', because: 'broken' }) : wanted;
+  const wanted = next(delivery, { type, loudness, mentions, isBroken, now });
+  return isBroken && wanted !== delivery ? next(wanted, { type: 'withhold', now }) : wanted;
 }
 
 function withRoot(delivery: Delivery, event: GroupEvent, { now, isBroken }: EventContext): Delivery {
-  if (delivery.hold) return delivery;
-  if (isBroken && mayBeWithheld(delivery)) return over(delivery, { as: 'withheld', because: 'broken' });
-  return formOf(event).keepsRoot ? delivery : changed(delivery, now);
+  const still = isBroken ? next(delivery, { type: 'withhold', now }) : delivery;
+  return formOf(event).keepsRoot ? still : next(still, { type: 'changed', now });
 }
 
 /** No reply under a message that is held, left or unpublished, nor while the Destination is Broken. */
 function withReply(delivery: Delivery, event: GroupEvent, { now, isBroken, window }: EventContext): Delivery {
   if (formOf(event).form !== 'reply' || event.facts === null || isBroken) return delivery;
-  if (delivery.hold === 'storm' || delivery.leaving || delivery.ended) return delivery;
-  if (!delivery.message && delivery.failed !== null) return delivery;
+  if (delivery.root === 'held.storm' || delivery.leaving || isOver(delivery)) return delivery;
+  if (!delivery.message && delivery.root === 'not_delivered') return delivery;
   const { sequence, facts, loudness, mentions, owner } = event;
   const reply: ReplyCall = { sequence, facts, loudness, mentions, owner };
-  return { ...delivery, ...queued(delivery, reply, now, window) };
+  return next({ ...delivery, ...queued(delivery, reply, now, window) }, { type: 'reply_queued', now });
+}
+
+const QUIET = { loudness: 'quiet', mentions: [] } as const;
+
+/** An open group, or a Storm, of a Route that this Destination is on from now on. */
+export type Joining = Pick<Delivery, 'routeId' | 'number' | 'urgent' | 'status' | 'changedAt'> & {
+  readonly subject: Subject;
+  readonly isHeld: boolean;
+};
+
+/** One that is here is left as it is; one that was on its way out stays; others are published Quietly. */
+export function joined(delivery: Delivery | undefined, joining: Joining, context: EventContext): Delivery {
+  const { subject, routeId, number, urgent, status, changedAt, isHeld } = joining;
+  const { target, connectionId, publication, now } = context;
+  if (!delivery) {
+    const place = { subject, target, connectionId, routeId, number, renewedAt: now };
+    const fresh = { ...newDelivery({ ...place, urgent, status, changedAt }), publication };
+    return isHeld ? next(fresh, { type: 'joined_held', now }) : wished(fresh, 'joined', QUIET, context);
+  }
+  const known = { ...delivery, routeId, number: delivery.number ?? number };
+  const after =
+    isHeld && delivery.root === 'held.unjudged'
+      ? next(known, { type: 'joined_held', now })
+      : wished(known, 'joined', QUIET, context);
+  return after === known ? delivery : after;
 }

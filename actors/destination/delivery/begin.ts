@@ -7,6 +7,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { type MessageOperation, type MessageSend, type Subject, subjectText } from '../../channels/calls.ts';
 import type { DestinationTurn } from '../turn.ts';
 import { type Delivery, type Flight, isOpenSubject } from './delivery.ts';
+import { next } from './machine.ts';
 import { needsGrant } from './tokens.ts';
 import { changeState, save } from './turn.ts';
 import { isLoudNow, type Work } from './work.ts';
@@ -38,8 +39,7 @@ export function begin(turn: DestinationTurn, delivery: Delivery, work: Work, isP
     startedAt: turn.now,
     lostAt: turn.now + CALL_LOST_AFTER,
   };
-  const editSince = work.kind === 'reply' ? delivery.editSince : null;
-  save(turn, { ...delivery, notes, call: flight, editSince });
+  save(turn, next(delivery, { type: `${work.kind}_began`, call: flight, notes, now: turn.now }));
   const tries = work.kind === 'reply' ? work.reply.tries : delivery.tries;
   const perform: MessageSend = {
     type: 'message.send',

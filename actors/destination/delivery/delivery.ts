@@ -26,16 +26,15 @@ export interface Delivery {
   readonly changedAt: Micros;
   /** Budgets count from this recovery of the Destination on, or from the beginning of the delivery. */
   readonly renewedAt: Micros;
-  /** The Route has not judged the group yet, or a Storm of it holds the group back. */
-  readonly hold: 'unjudged' | 'storm' | null;
-  /** A Publication that is wanted. */
+  /** Where the statechart of `machine.ts` stands. */
+  readonly root: RootState;
+  readonly thread: ThreadState;
+  /** The Publication that is wanted, under way, or came to nothing. */
   readonly post: Post | null;
-  /** Since when an edit is wanted; null while none is. */
+  /** Since when the message does not show what it should. During a call: what changed since the call began. */
   readonly editSince: Micros | null;
-  /** It left this Destination: the edit that is wanted is the last one. */
+  /** It left this Destination: its next edit is the last one. */
   readonly leaving: boolean;
-  /** Past its edit window. */
-  readonly frozen: boolean;
   /** What stands in the messenger; null while nothing does. */
   readonly message: PostedMessage | null;
   /** Number of the last Publication that was wanted, from 1; 0 before the first. */
@@ -43,9 +42,7 @@ export interface Delivery {
   readonly notes: SendNotes;
   /** It was published again once after its message was deleted. */
   readonly republished: boolean;
-  /** It is over for good, but for a return to the Route (`left`) or a Reopen (`broken`). */
-  readonly ended: Ended | null;
-  /** Why the last call came to nothing; null unless the delivery is Not delivered. Masked. */
+  /** Why the last call came to nothing; null unless it is Not delivered. Masked. */
   readonly failed: string | null;
   readonly tries: Tries;
   /** The one call that is under way. */
@@ -59,6 +56,24 @@ export interface Delivery {
   /** What a template webhook took from answers. */
   readonly values: Readonly<Record<string, string>>;
 }
+
+export type RootState =
+  | 'held.unjudged'
+  | 'held.storm'
+  | 'wanted'
+  | 'publishing'
+  | 'current'
+  | 'stale'
+  | 'editing'
+  | 'frozen'
+  | 'not_delivered'
+  | 'withheld.storm'
+  | 'withheld.broken'
+  | 'withheld.left'
+  | 'retired'
+  | 'deleted_there';
+
+export type ThreadState = 'silent' | 'collecting' | 'due' | 'replying';
 
 export interface Post {
   readonly loudness: Loudness;
@@ -81,17 +96,13 @@ export interface PostedMessage {
   readonly publication: number;
   /** What it shows. */
   readonly status: SubjectStatus;
-  /** From when on it is not edited any more, µs. */
+  /** From when on it is not edited any more, µs; 0 when the messenger refused an edit for that. */
   readonly editableUntil: Micros | null;
   /** The master key that signed its buttons; null without buttons. */
   readonly signedWith: string | null;
   /** The Route's template failed when it was sent last. */
   readonly showsFallback?: boolean;
 }
-
-export type Ended =
-  | { readonly as: 'withheld'; readonly because: 'storm' | 'broken' | 'left' }
-  | { readonly as: 'retired' | 'deleted_in_messenger' };
 
 /** Attempts of one intent: a Publication, an edit or a reply. */
 export interface Tries {
@@ -157,20 +168,19 @@ export function newDelivery(
     | 'status'
     | 'changedAt'
     | 'renewedAt'
-    | 'hold'
-  >,
+  > & { readonly root?: 'held.unjudged' | 'held.storm' },
 ): Delivery {
   return {
+    root: 'held.unjudged',
     ...first,
+    thread: 'silent',
     post: null,
     editSince: null,
     leaving: false,
-    frozen: false,
     message: null,
     publication: 0,
     notes: NO_SEND_NOTES,
     republished: false,
-    ended: null,
     failed: null,
     tries: NO_TRIES,
     call: null,
@@ -192,13 +202,26 @@ export type DeliveryState =
 
 /** As it is shown, but for a Broken Destination (delivery §11). */
 export function stateOf(delivery: Delivery): DeliveryState {
-  if (delivery.ended) return delivery.ended.as;
-  if (delivery.failed !== null) return 'not_delivered';
-  if (!delivery.message || delivery.post?.cause === 'deleted') return 'pending';
-  const isEdited = delivery.editSince !== null || delivery.call?.kind === 'edit';
-  const waits = delivery.post !== null || isEdited || delivery.leaving;
-  const isStuck = delivery.replies.some(({ tries }) => tries.error !== null);
-  return waits || isStuck ? 'pending' : 'delivered';
+  const { root, replies } = delivery;
+  if (root === 'deleted_there') return 'deleted_in_messenger';
+  if (root === 'retired' || root === 'not_delivered') return root;
+  if (isWithheld(root)) return 'withheld';
+  if (root !== 'current' && root !== 'frozen') return 'pending';
+  return replies.some(({ tries }) => tries.error !== null) ? 'pending' : 'delivered';
+}
+
+function isWithheld(root: RootState): boolean {
+  return root === 'withheld.storm' || root === 'withheld.broken' || root === 'withheld.left';
+}
+
+/** Over for good, but for a return to the Route or a Reopen. */
+export function isOver({ root }: Pick<Delivery, 'root'>): boolean {
+  return root === 'retired' || root === 'deleted_there' || isWithheld(root);
+}
+
+/** The Route has not judged the group yet, or a Storm of it holds the group back. */
+export function isHeld({ root }: Pick<Delivery, 'root'>): boolean {
+  return root === 'held.unjudged' || root === 'held.storm';
 }
 
 /** The error that is shown: of what failed for good, or of the last failed attempt while it is pending. */
@@ -224,11 +247,10 @@ export function isProblem(delivery: Delivery, broken: boolean): boolean {
 
 /** Whether it has to be in memory: something is to be done, by itself or with an answer. */
 export function isWanted(delivery: Delivery): boolean {
-  if (delivery.call) return true;
-  if (delivery.ended || delivery.hold) return false;
-  if (delivery.failed !== null && !delivery.message) return false;
-  const posts = delivery.post !== null && delivery.failed === null;
-  return posts || delivery.editSince !== null || delivery.replies.length > 0;
+  const { root, call, message, replies } = delivery;
+  if (call || root === 'wanted' || root === 'stale') return true;
+  if (isOver(delivery) || isHeld(delivery)) return false;
+  return replies.length > 0 && (root !== 'not_delivered' || message !== null);
 }
 
 /** What names a delivery among those of its Destination. */
@@ -263,4 +285,76 @@ export function unsureEdit(delivery: Delivery, { kind, messageId }: Flight): Del
   return kind === 'edit' && message?.id === messageId
     ? { ...delivery, message: { ...message, hash: null } }
     : delivery;
+}
+
+/** A delivery as it is stored: with what a replica of the version before reads, and writes, in place of the states. */
+export type StoredDelivery = Omit<Delivery, 'root' | 'thread'> &
+  Partial<Pick<Delivery, 'root' | 'thread'>> &
+  Flags;
+
+interface Flags {
+  readonly hold: 'unjudged' | 'storm' | null;
+  readonly frozen: boolean;
+  readonly ended:
+    | { readonly as: 'withheld'; readonly because: 'storm' | 'broken' | 'left' }
+    | { readonly as: 'retired' | 'deleted_in_messenger' }
+    | null;
+}
+
+export function toStored(delivery: Delivery): StoredDelivery {
+  const [, hold = null] = /^held\.(unjudged|storm)$/.exec(delivery.root) ?? [];
+  const frozen = delivery.message?.editableUntil === 0;
+  return { ...delivery, hold: hold as Flags['hold'], frozen, ended: endedAs(delivery.root) };
+}
+
+function endedAs(root: RootState): Flags['ended'] {
+  switch (root) {
+    case 'withheld.storm':
+      return { as: 'withheld', because: 'storm' };
+    case 'withheld.broken':
+      return { as: 'withheld', because: 'broken' };
+    case 'withheld.left':
+      return { as: 'withheld', because: 'left' };
+    case 'deleted_there':
+      return { as: 'deleted_in_messenger' };
+    default:
+      return root === 'retired' ? { as: 'retired' } : null;
+  }
+}
+
+/** The states follow from the rest, which a replica of the version before may have changed last. */
+export function fromStored(stored: StoredDelivery): Delivery {
+  const { hold: _hold, frozen, ended: _ended, message, replies, call } = stored;
+  const { hold: _, frozen: __, ended: ___, ...kept } = stored;
+  const waiting = replies.length > 0 ? 'due' : 'silent';
+  return {
+    ...kept,
+    message: message && frozen ? { ...message, editableUntil: 0 } : message,
+    root: rootOf(stored),
+    thread: call?.kind === 'reply' ? 'replying' : waiting,
+  };
+}
+
+function rootOf({
+  ended,
+  hold,
+  failed,
+  call,
+  post,
+  editSince,
+  frozen,
+  leaving,
+  message,
+}: StoredDelivery): RootState {
+  if (ended) {
+    if (ended.as === 'withheld') return `withheld.${ended.because}`;
+    return ended.as === 'retired' ? 'retired' : 'deleted_there';
+  }
+  if (hold) return `held.${hold}`;
+  if (failed !== null) return 'not_delivered';
+  if (post) return call?.kind === 'publish' ? 'publishing' : 'wanted';
+  if (call?.kind === 'edit') return 'editing';
+  if (editSince !== null || leaving) return 'stale';
+  if (!message) return 'held.unjudged';
+  return frozen ? 'frozen' : 'current';
 }

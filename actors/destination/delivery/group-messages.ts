@@ -4,15 +4,14 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Subject } from '../../channels/calls.ts';
 import type { GroupEvent, GroupReleased, StormTold } from '../messages.ts';
 import { type DestinationTurn, isDeleted } from '../turn.ts';
-import { applyEvent, posted, released } from './apply-event.ts';
+import { applyEvent, released, wished } from './apply-event.ts';
 import { bounded, MOST_REPLIES } from './batching.ts';
-import { newDelivery } from './delivery.ts';
+import { isHeld, isOver, newDelivery } from './delivery.ts';
 import { formOf } from './forms.ts';
-import { left } from './membership.ts';
+import { next } from './machine.ts';
 import { takesMessages } from './state.ts';
 import { isOn, joinOne } from './sweeps.ts';
 import { deliveryOf, eventContextOf, save, tell } from './turn.ts';
-import { changed } from './work.ts';
 
 const TOO_MANY_REPLIES = `more than ${MOST_REPLIES} replies wait under the message`;
 
@@ -34,12 +33,12 @@ function groupMoved(turn: DestinationTurn, event: GroupEvent, subject: Subject):
   const delivery = deliveryOf(turn, subject);
   const { routeId, number, urgent, status, at: changedAt } = event;
   if (!isOn(turn, routeId)) {
-    if (delivery) save(turn, left(delivery, turn.now));
+    if (delivery) save(turn, next(delivery, { type: 'left', now: turn.now }));
     return;
   }
-  if (delivery && !delivery.ended && !delivery.leaving) {
+  if (delivery && !isOver(delivery) && !delivery.leaving) {
     const there = { ...delivery, routeId, number: delivery.number ?? number, changedAt };
-    save(turn, delivery.hold ? there : changed(there, turn.now));
+    save(turn, isHeld(delivery) ? there : next(there, { type: 'changed', now: turn.now }));
     return;
   }
   joinOne(turn, { subject, routeId, number, urgent, status, changedAt, isHeld: false });
@@ -61,21 +60,13 @@ export function storm(turn: DestinationTurn, { routeId, since, change, at }: Sto
   if (!known) {
     const { target, connectionId, now: renewedAt } = context;
     const place = { subject, target, connectionId, routeId, number: null, urgent: false, renewedAt };
-    const first = newDelivery({ ...place, status, changedAt: at, hold: null });
+    const first = { ...newDelivery({ ...place, status, changedAt: at }), publication: context.publication };
     const mentions = ['new_alert_group'] as const;
-    save(
-      turn,
-      posted(
-        { ...first, publication: context.publication },
-        { loudness: 'loud', mentions },
-        'created',
-        context,
-      ),
-    );
+    save(turn, wished(first, 'judged_free', { loudness: 'loud', mentions }, context));
     return;
   }
-  if (known.ended || at < known.changedAt) return;
-  save(turn, changed({ ...known, status, changedAt: at }, turn.now));
+  if (isOver(known) || at < known.changedAt) return;
+  save(turn, next({ ...known, status, changedAt: at }, { type: 'changed', now: turn.now }));
 }
 
 /** Whether it sends messages, and is not deleted. */

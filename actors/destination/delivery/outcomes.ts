@@ -1,5 +1,6 @@
 /** Applies the outcome of one call: to the delivery, its budget, and the health of the Destination (delivery §5, §7). */
 
+import type { Micros } from '../../../runtime/clock.ts';
 import type { SendFailed, SendFinished, SendOutcome } from '../../channels/calls.ts';
 import { broke, recovered, unavailable } from '../health.ts';
 import { backoff, budgetSpent, unreadPause } from '../pacing.ts';
@@ -13,23 +14,23 @@ import {
   isDeleted,
   setTemplateError,
 } from '../turn.ts';
-import { accepted, shown } from './accepted.ts';
+import { accepted } from './accepted.ts';
 import {
   type Delivery,
   type Flight,
-  NO_TRIES,
+  isOver,
   retried,
   type Tries,
   triesOf,
   unsureEdit,
   withoutReply,
 } from './delivery.ts';
-import { gone } from './membership.ts';
+import { next } from './machine.ts';
+import type { DeliveryEvent } from './machine-parts.ts';
 import { probeFailed, probeFinished } from './probing.ts';
 import { learnPace } from './rows.ts';
 import { holdFor, returnGrant, returnOwnToken, waitEnd } from './tokens.ts';
 import { save, targetOf, tell } from './turn.ts';
-import { frozen, over } from './work.ts';
 
 export function sendFinished(turn: DestinationTurn, finished: SendFinished): void {
   if (turn.state.messages.probe?.call === finished.call) {
@@ -59,11 +60,9 @@ function landed(delivery: Delivery, outcome: SendOutcome): Delivery {
   };
 }
 
-/** The edit failed and is still wanted. */
-function wantedAgain(delivery: Delivery, { kind, startedAt }: Flight): Delivery {
-  return kind === 'edit' && !delivery.ended
-    ? { ...delivery, editSince: delivery.editSince ?? startedAt }
-    : delivery;
+/** The call is made again. */
+export function putBack(flight: Flight, now: Micros): DeliveryEvent {
+  return flight.kind === 'reply' ? { type: 'reply_over', now } : { type: 'put_back', flight, now };
 }
 
 function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finished: SendFinished): void {
@@ -76,16 +75,17 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
     case 'unchanged':
     case 'dropped':
       returnTokens(turn, delivery, flight);
-      if (flight.kind === 'reply') save(turn, withoutReply(delivery, flight));
-      else save(turn, shown(delivery, flight, delivery.message));
+      if (flight.kind === 'edit') {
+        save(turn, next(delivery, { type: 'edited', flight, shown: null, now: turn.now }));
+      } else save(turn, next(withoutReply(delivery, flight), putBack(flight, turn.now)));
       // No call was made: the oldest waiting item becomes the next probe.
       if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
       break;
     case 'not_sent':
-      notSent(turn, wantedAgain(delivery, flight), flight, outcome.because);
+      notSent(turn, delivery, flight, outcome.because);
       break;
     default:
-      failed(turn, wantedAgain(delivery, flight), flight, outcome);
+      failed(turn, delivery, flight, outcome);
   }
 }
 
@@ -98,7 +98,8 @@ function notSent(
 ): void {
   returnTokens(turn, delivery, flight);
   const isUnread = because === 'unreadable';
-  save(turn, stillLeaving(isUnread ? retried(delivery, flight, unreadAgain(turn)) : delivery));
+  const known = isUnread ? retried(delivery, flight, unreadAgain(turn)) : delivery;
+  save(turn, next(known, putBack(flight, turn.now)));
   if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now + (isUnread ? unreadPause(1) : 0) });
 }
 
@@ -130,7 +131,7 @@ function failed(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
     case 'edit_window_closed':
       if (flight.kind !== 'edit') notDelivered(turn, delivery, flight, outcome.error);
       else {
-        save(turn, frozen(delivery, turn.now));
+        save(turn, next(delivery, { type: 'window_closed', now: turn.now }));
         if (flight.isProbe) recovered(turn);
       }
       break;
@@ -172,7 +173,8 @@ function asksToWait(
   const isAlone = scope === 'destination' && isLeftBehind(turn, delivery);
   if (!isAlone) holdFor(turn, delivery.connectionId, scope, until);
   const notBefore = isAlone ? waitEnd(turn, until) : 0;
-  save(turn, stillLeaving(retried(delivery, flight, (tries) => ({ ...tries, notBefore, error }))));
+  const known = retried(delivery, flight, (tries) => ({ ...tries, notBefore, error }));
+  save(turn, next(known, putBack(flight, turn.now)));
   if (flight.isProbe) {
     apply(turn, { type: 'probe_failed', reason: unavailable(error), at: turn.now, notBefore: until });
   }
@@ -186,27 +188,26 @@ function failedForNow(
 ): void {
   const { now } = turn;
   const counts = !isBroken(turn);
-  const next = stillLeaving(
-    retried(delivery, flight, (tries) => {
-      const attempts = tries.attempts + (counts ? 1 : 0);
-      return {
-        ...tries,
-        error,
-        attempts,
-        unread: 0,
-        firstFailedAt: tries.firstFailedAt ?? now,
-        notBefore: counts ? now + backoff(attempts, turn.random()) : now,
-        unsureSince: tries.unsureSince ?? (unsure && flight.kind !== 'edit' ? flight.startedAt : null),
-      };
-    }),
-  );
-  const { attempts, firstFailedAt } = triesOf(next, flight);
-  const isSpent = counts && !next.ended && budgetSpent(attempts, firstFailedAt ?? now, now);
+  const known = retried(delivery, flight, (tries) => {
+    const attempts = tries.attempts + (counts ? 1 : 0);
+    return {
+      ...tries,
+      error,
+      attempts,
+      unread: 0,
+      firstFailedAt: tries.firstFailedAt ?? now,
+      notBefore: counts ? now + backoff(attempts, turn.random()) : now,
+      unsureSince: tries.unsureSince ?? (unsure && flight.kind !== 'edit' ? flight.startedAt : null),
+    };
+  });
+  const after = next(known, putBack(flight, now));
+  const { attempts, firstFailedAt } = triesOf(known, flight);
+  const isSpent = counts && !isOver(after) && budgetSpent(attempts, firstFailedAt ?? now, now);
   if (isSpent && (isDeleted(turn) || isLeftBehind(turn, delivery))) {
     notDelivered(turn, delivery, flight, error);
     return;
   }
-  save(turn, next);
+  save(turn, after);
   if (flight.isProbe) probeFailed(turn, unavailable(error));
   else if (isSpent) broke(turn, unavailable(error));
 }
@@ -216,7 +217,8 @@ function refused(turn: DestinationTurn, delivery: Delivery, flight: Flight, erro
     notDelivered(turn, delivery, flight, error);
     return;
   }
-  save(turn, stillLeaving(retried(delivery, flight, (tries) => ({ ...tries, error, unread: 0 }))));
+  const known = retried(delivery, flight, (tries) => ({ ...tries, error, unread: 0 }));
+  save(turn, next(known, putBack(flight, turn.now)));
   if (flight.isProbe) probeFailed(turn, error);
   else broke(turn, error);
 }
@@ -228,36 +230,30 @@ export function notDelivered(
   flight: Flight | null,
   error: string,
 ): void {
-  tell(turn, delivery, { event: 'not_delivered', error });
   if (flight?.isProbe) apply(turn, { type: 'probe_rejected', at: turn.now });
-  if (flight?.kind === 'reply') {
-    save(turn, withoutReply(delivery, flight));
-    return;
-  }
-  const replies = delivery.message ? delivery.replies : [];
-  const unsure = { ...NO_TRIES, unsureSince: delivery.tries.unsureSince };
-  save(turn, { ...delivery, failed: error, editSince: null, tries: unsure, replies });
+  const { now } = turn;
+  const after =
+    flight?.kind === 'reply'
+      ? next(withoutReply(delivery, flight), { type: 'reply_over', now })
+      : next(delivery, { type: flight ? 'not_delivered' : 'given_up', error, now });
+  save(turn, after);
+  // A call about a message that is wanted here no more says nothing about what is.
+  const concerns = !flight || flight.kind === 'reply' || after.root !== delivery.root;
+  if (concerns) tell(turn, delivery, { event: 'not_delivered', error });
 }
 
 function messageGone(turn: DestinationTurn, delivery: Delivery, flight: Flight): void {
   const isPresent = delivery.message?.id === flight.messageId;
-  if (isPresent && !delivery.ended) deleteMessage(turn, delivery);
+  if (isPresent && !isOver(delivery)) deleteMessage(turn, delivery);
   else save(turn, delivery);
   if (flight.isProbe) recovered(turn);
 }
 
 /** The message of a delivery was deleted (delivery §8). */
 export function deleteMessage(turn: DestinationTurn, delivery: Delivery): void {
-  const after = gone(delivery, turn.now);
+  const after = next(delivery, { type: 'gone', now: turn.now });
   save(turn, after);
-  if (after.ended?.as === 'deleted_in_messenger') tell(turn, after, { event: 'deleted_in_messenger' });
-}
-
-/** A delivery that left its Route unpublished is not retried. */
-function stillLeaving(delivery: Delivery): Delivery {
-  const { leaving, message, tries, ended } = delivery;
-  if (!leaving || message || ended || tries.unsureSince !== null) return delivery;
-  return over(delivery, { as: 'withheld', because: 'left' });
+  if (after.root === 'deleted_there') tell(turn, after, { event: 'deleted_in_messenger' });
 }
 
 function unreadAgain({ now }: DestinationTurn): (tries: Tries) => Tries {

@@ -68,6 +68,8 @@ export interface GroupDelivery {
     readonly brokenReason: string | null;
   };
   readonly state: DeliveryState | 'waiting_for_broken_destination';
+  /** Where its statechart stands; null for events. */
+  readonly machine: Pick<Delivery, 'root' | 'thread'> | null;
   readonly threadNotAttached: boolean;
   readonly possibleDuplicate: boolean;
   /** Of the Root message, where the messenger has such links. */

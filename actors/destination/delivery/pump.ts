@@ -4,11 +4,13 @@ import { subjectText } from '../../channels/calls.ts';
 import { callsAhead } from '../pacing.ts';
 import { type DestinationTurn, isBroken } from '../turn.ts';
 import { begin } from './begin.ts';
+import { next } from './machine.ts';
+import { isPastWindow } from './machine-parts.ts';
 import { probe, probeAt } from './probing.ts';
 import { CALLS_AT_ONCE } from './rows.ts';
 import { hasGrant, hasOwnToken, isAsked, ownTokens, takeOwnToken } from './tokens.ts';
 import { save } from './turn.ts';
-import { frozen, isPastWindow, nextWork } from './work.ts';
+import { nextWork } from './work.ts';
 
 export function pumpMessages(turn: DestinationTurn): void {
   if (isBroken(turn)) {
@@ -26,7 +28,7 @@ function pumpThrough(turn: DestinationTurn, connectionId: string): void {
     const work = delivery && nextWork(delivery, pressed.get(subjectText(delivery.subject)));
     if (!work) throw new Error(`delivery ${key} stands on the agenda with nothing to do`);
     if (work.kind === 'edit' && isPastWindow(delivery, turn.now)) {
-      save(turn, frozen(delivery, turn.now));
+      save(turn, next(delivery, { type: 'window_closed', now: turn.now }));
       continue;
     }
     if (flights.size >= mostBegun(turn) || !hasOwnToken(turn)) return;

@@ -14,9 +14,10 @@ import {
   isDeleted,
   LEFT_EVENTS_ERROR,
 } from '../turn.ts';
-import { type Delivery, deliveryKey, unsureEdit } from './delivery.ts';
+import { type Delivery, deliveryKey, isOver, retried, type Tries, unsureEdit } from './delivery.ts';
 import { groupEvent, groupReleased, listens, storm } from './group-messages.ts';
-import { deleteMessage, sendFinished } from './outcomes.ts';
+import { next } from './machine.ts';
+import { deleteMessage, putBack, sendFinished } from './outcomes.ts';
 import { addJoin, addPass, LAST_EDITS_FOR, readySweeps, sweepsAt } from './planned-sweeps.ts';
 import type { DeliveryPage } from './ports.ts';
 import { probeName } from './probing.ts';
@@ -159,23 +160,13 @@ export function recallMessages(turn: DestinationTurn, lostBy: Micros): void {
 
 /** The request may have been made: a repeat keeps its key, and says that it is one. */
 function recallOne(turn: DestinationTurn, delivery: Delivery): void {
-  const { call, tries, editSince, ended } = delivery;
+  const { call } = delivery;
   if (!call) return;
-  const unsureSince = call.startedAt;
   if (call.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
   const landed = unsureEdit({ ...delivery, call: null }, call);
-  if (call.kind === 'edit')
-    save(turn, { ...landed, editSince: ended ? null : (editSince ?? call.startedAt) });
-  else if (call.kind === 'publish') {
-    save(turn, { ...landed, tries: { ...tries, unsureSince: tries.unsureSince ?? unsureSince } });
-  } else {
-    const replies = delivery.replies.map((reply) =>
-      reply.sequence === call.sequence
-        ? { ...reply, tries: { ...reply.tries, unsureSince: reply.tries.unsureSince ?? unsureSince } }
-        : reply,
-    );
-    save(turn, { ...landed, replies });
-  }
+  const unsure = (tries: Tries) => ({ ...tries, unsureSince: tries.unsureSince ?? call.startedAt });
+  const known = call.kind === 'edit' ? landed : retried(landed, call, unsure);
+  save(turn, next(known, putBack(call, turn.now)));
 }
 
 /** Whether the probe that the machine waits for is about messages, and under way. */
@@ -232,8 +223,8 @@ function routesChanged(turn: DestinationTurn, { joined, left: lost }: RoutesChan
 function messageGone(turn: DestinationTurn, { messageId, groupId }: MessageGone): void {
   const { byKey } = turn.rows.messages;
   const isIt = (delivery: Delivery) => {
-    const { subject, message, ended } = delivery;
-    if (ended || message?.id !== messageId) return false;
+    const { subject, message } = delivery;
+    if (isOver(delivery) || message?.id !== messageId) return false;
     return groupId === null
       ? subject.kind === 'storm'
       : subject.kind === 'group' && subject.groupId === groupId;

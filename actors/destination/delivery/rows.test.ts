@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { posted } from './apply-event.ts';
+import { wished } from './apply-event.ts';
 import { type Delivery, newDelivery } from './delivery.ts';
 import {
   forgetIdle,
@@ -29,13 +29,12 @@ function wanted(number: number, urgent = false): Delivery {
     status: 'firing',
     changedAt: T,
     renewedAt: T,
-    hold: null,
   });
-  return posted(first, { loudness: 'loud', mentions: [] }, 'created', { now: T, isBroken: false });
+  return wished(first, 'judged_free', { loudness: 'loud', mentions: [] }, { now: T, isBroken: false });
 }
 
 function done(delivery: Delivery): Delivery {
-  return { ...delivery, post: null };
+  return { ...delivery, root: 'current', post: null };
 }
 
 test('what is to be done has a bound in memory; the rest waits in storage and is read as room comes', () => {

@@ -4,13 +4,13 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { type Subject, subjectText } from '../../channels/calls.ts';
 import { tellHealth } from '../health.ts';
 import { DELETED_ERROR, type DestinationTurn } from '../turn.ts';
-import { type Delivery, deliveryKey, isWanted } from './delivery.ts';
-import { type Joining, joined, left } from './membership.ts';
+import { type Joining, joined } from './apply-event.ts';
+import { type Delivery, deliveryKey, isOver, isWanted } from './delivery.ts';
+import { next } from './machine.ts';
 import { notDelivered } from './outcomes.ts';
 import type { DeliveryReads, OpenGroup } from './ports.ts';
 import type { Join, Pass, Sweep } from './state.ts';
 import { changeState, deliveryOf, eventContextOf, save, targetOf } from './turn.ts';
-import { changed } from './work.ts';
 
 /** Groups or deliveries of one turn. */
 export const SWEEP_PAGE = 200;
@@ -112,22 +112,24 @@ export function joinOne(turn: DestinationTurn, joining: Joining): void {
 function pass(turn: DestinationTurn, sweep: Pass, key: string): void {
   const delivery = turn.rows.messages.byKey.get(key);
   if (!delivery) return;
+  const left = { type: 'left', now: turn.now } as const;
   switch (sweep.kind) {
     case 'leave':
-      if (!isOn(turn, delivery.routeId)) save(turn, left(delivery, turn.now));
+      if (!isOn(turn, delivery.routeId)) save(turn, next(delivery, left));
       break;
     case 'leave_targets':
-      if (delivery.target < targetOf(turn)) save(turn, left(delivery, turn.now));
+      if (delivery.target < targetOf(turn)) save(turn, next(delivery, left));
       break;
     case 'leave_all':
-      save(turn, left(delivery, turn.now));
+      save(turn, next(delivery, left));
       break;
     case 'rerender':
-      if (delivery.message && !delivery.ended) save(turn, changed(delivery, turn.now));
+      if (delivery.message && !isOver(delivery))
+        save(turn, next(delivery, { type: 'changed', now: turn.now }));
       break;
     case 'end':
       if (isWanted(delivery) && !delivery.call) {
-        notDelivered(turn, { ...delivery, replies: [] }, null, DELETED_ERROR);
+        notDelivered(turn, delivery, null, DELETED_ERROR);
       }
       break;
   }

@@ -187,6 +187,15 @@ const DeliveryShape = d.named(
   v.object({
     destination: d.described(DestinationRef, 'The Destination.'),
     state: DeliveryState,
+    machine: d.described(
+      v.nullable(
+        v.object({
+          root: d.described(v.string(), 'State of the Root message.'),
+          thread: d.described(v.string(), 'State of the Thread.'),
+        }),
+      ),
+      'Where the statechart `delivery` stands; null for a webhook that is sent events.',
+    ),
     thread_not_attached: d.flag('Whether the Thread could not be attached to the message.'),
     possible_duplicate: d.flag('Whether the message may be there twice, because an answer was lost.'),
     message_url: v.nullable(d.url('The message in the messenger; null without one.')),
@@ -235,6 +244,7 @@ function deliveryBody(item: GroupDelivery) {
       },
     },
     state,
+    machine: item.machine,
     thread_not_attached: item.threadNotAttached,
     possible_duplicate: item.possibleDuplicate,
     message_url: item.messageUrl,
