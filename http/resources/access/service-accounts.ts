@@ -8,19 +8,24 @@ import type {
 import { formatInstant } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { type Answer, authorOf, type Call, type Operation, operation } from '../../operation.ts';
-import { conflict, invalid, notFound, preconditionFailed } from '../../problem.ts';
+import { invalid, notFound } from '../../problem.ts';
 import { unheldErrors } from '../../request/admission.ts';
 import * as d from '../../schema/described.ts';
 import { name, nameErrors } from '../../schema/fields.ts';
-import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../../schema/page.ts';
-import { pageOf } from '../../schema/shapes.ts';
 import { Role } from '../../schema/words.ts';
+import {
+  byAge,
+  configurationOperations,
+  NAME_REFUSAL,
+  PLACE_BY_AGE,
+  type PlaceByAge,
+  PlainQuery,
+} from '../configuration.ts';
 import { refusalOfAccount, serviceAccountTokenOperations } from './api-tokens.ts';
 
 const PATH = '/service-accounts';
 const ONE = `${PATH}/{service_account_id}`;
 const TAG = 'Service accounts';
-const LIST = 'service-accounts';
 const ACCOUNT_ID = { service_account_id: 'SA' } as const;
 
 const AccountInput = d.named(
@@ -45,79 +50,53 @@ const AccountShape = d.named(
 );
 
 const OF_ACCOUNT = { description: 'The Service account', schema: AccountShape, etag: true } as const;
-const NAME_REFUSAL = [409, 'conflict', 'name_taken'] as const;
-const ListQuery = v.object(pageQuery);
 
 export function serviceAccountOperations(accounts: ServiceAccounts): readonly Operation[] {
   return [
-    operation({
-      id: 'listServiceAccounts',
-      method: 'GET',
+    ...configurationOperations({
+      names: ['ServiceAccount', 'ServiceAccounts'],
+      tag: TAG,
       path: PATH,
-      tag: TAG,
-      summary: 'List Service accounts, oldest first',
-      description: 'Disabled ones included.',
-      needs: 'service-accounts:read',
-      query: ListQuery,
-      answers: { 200: { description: 'Service accounts', schema: pageOf(AccountShape) } },
-      handle: (call) => list(accounts, call),
-    }),
-
-    operation({
-      id: 'createServiceAccount',
-      method: 'POST',
-      path: PATH,
-      tag: TAG,
-      summary: 'Create a Service account',
-      description: 'It can do nothing until it has a token.',
-      needs: 'service-accounts:write',
-      body: AccountInput,
-      answers: { 201: OF_ACCOUNT },
-      refusals: [NAME_REFUSAL],
-      handle: (call) => create(accounts, call),
-    }),
-
-    operation({
-      id: 'getServiceAccount',
-      method: 'GET',
-      path: ONE,
-      tag: TAG,
-      summary: 'Read a Service account',
-      description: 'Tokens are listed apart.',
-      needs: 'service-accounts:read',
-      ids: ACCOUNT_ID,
-      answers: { 200: OF_ACCOUNT },
-      handle: async (call) => accountOrNothing(await accounts.read(accountId(call))),
-    }),
-
-    operation({
-      id: 'updateServiceAccount',
-      method: 'PUT',
-      path: ONE,
-      tag: TAG,
-      summary: 'Rename a Service account or give it another Role',
-      description: 'Its tokens have the new Role at once.',
-      needs: 'service-accounts:write',
-      ids: ACCOUNT_ID,
-      ifMatch: 'required',
-      body: AccountInput,
-      answers: { 200: OF_ACCOUNT },
-      refusals: [NAME_REFUSAL],
-      handle: (call) => update(accounts, call),
-    }),
-
-    operation({
-      id: 'deleteServiceAccount',
-      method: 'DELETE',
-      path: ONE,
-      tag: TAG,
-      summary: 'Delete a Service account and revoke its tokens',
-      description: 'What it did keeps its name.',
-      needs: 'service-accounts:write',
-      ids: ACCOUNT_ID,
-      ifMatch: 'optional',
-      answers: { 204: { description: 'Deleted' } },
-      handle: (call) => remove(accounts, call),
+      id: ['service_account_id', 'SA'],
+      noun: 'Service account',
+      words: {
+        create: ['Create a Service account', 'It can do nothing until it has a token.'],
+        get: ['Read a Service account', 'Tokens are listed apart.'],
+        update: ['Rename a Service account or give it another Role', 'Its tokens have the new Role at once.'],
+        delete: ['Delete a Service account and revoke its tokens', 'What it did keeps its name.'],
+      },
+      shape: AccountShape,
+      input: AccountInput,
+      refusals: { create: [NAME_REFUSAL], update: [NAME_REFUSAL] },
+      list: {
+        words: ['List Service accounts, oldest first', 'Disabled ones included.'],
+        answer: 'Service accounts',
+        query: PlainQuery,
+        place: PLACE_BY_AGE,
+        filters: () => ({}),
+        page: async (_call, after, limit) => byAge(await accounts.page(after as PlaceByAge | null, limit)),
+      },
+      body: accountBody,
+      read: (id) => accounts.read(id),
+      async create(call) {
+        const errors = errorsOf(call);
+        if (errors.length > 0) return { refuse: invalid(errors) };
+        const account = await accounts.create(fieldsOf(call.body), authorOf(call));
+        return account === 'name_taken' ? account : { saved: account };
+      },
+      async update(call, id) {
+        const isCurrent = (version: number) => call.ifMatch?.matches(version) ?? false;
+        const errors = errorsOf(call);
+        if (errors.length > 0) {
+          // Existence and version are judged before meaning (api §1.3).
+          const current = await accounts.read(id);
+          if (!current) return 'unknown';
+          return isCurrent(current.version) ? { refuse: invalid(errors) } : 'stale';
+        }
+        const saving = await accounts.update(id, fieldsOf(call.body), isCurrent, authorOf(call));
+        return 'account' in saving ? { saved: saving.account } : saving.outcome;
+      },
+      remove: (call, id, isCurrent) => accounts.remove(id, isCurrent, authorOf(call)),
     }),
 
     ...(['disable', 'enable'] as const).map((verb) => standing(accounts, verb)),
@@ -160,64 +139,6 @@ function standing(accounts: ServiceAccounts, verb: keyof typeof STANDINGS): Oper
   });
 }
 
-async function create(accounts: ServiceAccounts, call: Call<unknown, AccountInput>): Promise<Answer> {
-  const errors = errorsOf(call);
-  if (errors.length > 0) return invalid(errors);
-  const account = await accounts.create(fieldsOf(call.body), authorOf(call));
-  if (account === 'name_taken') return NAME_TAKEN;
-  return { ...accountAnswer(201, account), location: `/api/v1${PATH}/${account.id}` };
-}
-
-async function update(accounts: ServiceAccounts, call: Call<unknown, AccountInput>): Promise<Answer> {
-  const id = accountId(call);
-  const isCurrent = (version: number) => call.ifMatch?.matches(version) ?? false;
-  const errors = errorsOf(call);
-  if (errors.length > 0) {
-    // Existence and version are judged before meaning (api §1.3).
-    const current = await accounts.read(id);
-    if (!current) return notFound();
-    return isCurrent(current.version) ? invalid(errors) : preconditionFailed();
-  }
-  const saving = await accounts.update(id, fieldsOf(call.body), isCurrent, authorOf(call));
-  switch (saving.outcome) {
-    case 'unknown':
-      return notFound();
-    case 'stale':
-      return preconditionFailed();
-    case 'name_taken':
-      return NAME_TAKEN;
-    case 'saved':
-    case 'unchanged':
-      return accountAnswer(200, saving.account);
-  }
-}
-
-async function remove(accounts: ServiceAccounts, call: Call): Promise<Answer> {
-  const { ifMatch } = call;
-  const isCurrent = ifMatch && ((version: number) => ifMatch.matches(version));
-  const removal = await accounts.remove(accountId(call), isCurrent, authorOf(call));
-  if (removal === 'unknown') return notFound();
-  return removal === 'stale' ? preconditionFailed() : { status: 204 };
-}
-
-async function list(
-  accounts: ServiceAccounts,
-  { query }: Call<v.InferOutput<typeof ListQuery>>,
-): Promise<Answer> {
-  const { cursor, limit = DEFAULT_LIMIT } = query;
-  const after = cursor === undefined ? null : readCursor(cursor);
-  if (after === 'invalid') return INVALID_CURSOR;
-  const { items, more } = await accounts.page(after, limit);
-  const last = more ? items.at(-1) : undefined;
-  const next = last ? encodeCursor(LIST, {}, [last.createdAt, last.id]) : null;
-  return { status: 200, body: { items: items.map(accountBody), next_cursor: next } };
-}
-
-function readCursor(cursor: string): readonly [number, string] | 'invalid' {
-  const [createdAt, id] = decodeCursor(LIST, {}, cursor) ?? [];
-  return typeof createdAt === 'number' && typeof id === 'string' ? [createdAt, id] : 'invalid';
-}
-
 function errorsOf({ body, identity }: Pick<Call<unknown, AccountInput>, 'body' | 'identity'>) {
   return [...nameErrors(body.name), ...unheldErrors(identity, '/role', body.role)];
 }
@@ -247,5 +168,3 @@ function accountAnswer(status: number, account: ServiceAccount) {
 function accountOrNothing(account: ServiceAccount | null): Answer {
   return account ? accountAnswer(200, account) : notFound();
 }
-
-const NAME_TAKEN = conflict('name_taken', 'Another Service account has this name. Choose a different one.');

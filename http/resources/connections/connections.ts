@@ -8,14 +8,20 @@ import type { DirectorySource } from '../../../actors/directory.ts';
 import type { HintBus } from '../../../actors/effects.ts';
 import type { Address } from '../../../runtime/actor/index.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { type Answer, authorOf, type Call, type Operation, operation } from '../../operation.ts';
+import { authorOf, type Call, type Operation, operation } from '../../operation.ts';
 import { COMMAND_PERMISSIONS } from '../../permissions.ts';
 import { conflict, invalid, notFound, preconditionFailed } from '../../problem.ts';
 import { unheldErrors } from '../../request/admission.ts';
 import * as d from '../../schema/described.ts';
-import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../../schema/page.ts';
-import { pageOf } from '../../schema/shapes.ts';
+import { pageQuery } from '../../schema/page.ts';
 import { ConnectionType } from '../../schema/words.ts';
+import {
+  byAge,
+  configurationOperations,
+  NAME_REFUSAL,
+  PLACE_BY_AGE,
+  type PlaceByAge,
+} from '../configuration.ts';
 import {
   ConnectionInput,
   ConnectionShape,
@@ -37,10 +43,6 @@ export interface ConnectionOperationsDeps {
 }
 
 export const CONNECTION_ID = { connection_id: 'CN' } as const;
-const OF_CONNECTION = { description: 'The Connection', schema: ConnectionShape, etag: true } as const;
-const NAME_REFUSAL = [409, 'conflict', 'name_taken'] as const;
-const LIST = 'connections';
-
 const ListQuery = v.object({
   ...pageQuery,
   type: d.described(v.optional(v.array(ConnectionType)), 'Only this type. Repeated, any of them.'),
@@ -49,126 +51,69 @@ const ListQuery = v.object({
 export function connectionOperations(deps: ConnectionOperationsDeps): readonly Operation[] {
   const { store } = deps;
 
-  const answer = (status: number, connection: StoredConnection): Answer => ({
-    status,
-    body: connectionBody(connection, deps.ingestUrl),
-    etag: connection.version,
-  });
-
   return [
-    operation({
-      id: 'listConnections',
-      method: 'GET',
-      path: '/connections',
+    ...configurationOperations({
+      names: ['Connection', 'Connections'],
       tag: 'Connections',
-      summary: 'List Connections, oldest first',
-      description: 'Secrets are never answered; their status says whether there is one.',
-      needs: 'connections:read',
-      query: ListQuery,
-      answers: { 200: { description: 'Connections', schema: pageOf(ConnectionShape) } },
-      handle: (call) => list(deps, call),
-    }),
-
-    operation({
-      id: 'createConnection',
-      method: 'POST',
       path: '/connections',
-      tag: 'Connections',
-      summary: 'Create a Connection; nothing is sent',
-      description: 'The address is not tried. Check it first with `checkConnection`.',
-      needs: 'connections:write',
-      body: ConnectionInput,
-      answers: { 201: OF_CONNECTION },
-      refusals: [NAME_REFUSAL],
-      async handle(call) {
+      id: ['connection_id', 'CN'],
+      noun: 'Connection',
+      words: {
+        create: [
+          'Create a Connection; nothing is sent',
+          'The address is not tried. Check it first with `checkConnection`.',
+        ],
+        get: ['Read a Connection', 'Secrets are never answered; their status says whether there is one.'],
+        update: [
+          'Update a Connection; another address needs the token again',
+          'Secrets that are left out stay. Another address needs `bot_token` again and may end Account links.',
+        ],
+        delete: [
+          'Delete a Connection that no Destination uses; its secrets are wiped',
+          'Account links through it and its Request log go, too.',
+        ],
+      },
+      shape: ConnectionShape,
+      input: ConnectionInput,
+      refusals: {
+        create: [NAME_REFUSAL],
+        update: [NAME_REFUSAL],
+        delete: [[409, 'conflict', 'in_use']],
+      },
+      list: {
+        words: [
+          'List Connections, oldest first',
+          'Secrets are never answered; their status says whether there is one.',
+        ],
+        answer: 'Connections',
+        query: ListQuery,
+        place: PLACE_BY_AGE,
+        filters: ({ type = null }) => ({ type }),
+        page: async ({ query: { type = null } }, after, limit) =>
+          byAge(await store.page(type, after as PlaceByAge | null, limit)),
+      },
+      body: (connection) => connectionBody(connection, deps.ingestUrl),
+      read: (id) => store.read(id),
+      async create(call) {
         const errors = connectionErrors(call.body, null);
-        if (errors.length > 0) return invalid(errors);
+        if (errors.length > 0) return { refuse: invalid(errors) };
         const { save, secrets } = connectionFields(call.body, null);
         const created = await store.create(save, secrets, authorOf(call));
-        if (created === 'name_taken') return NAME_TAKEN;
+        if (created === 'name_taken') return created;
         await changed(deps, created.id);
-        const location = `/api/v1/connections/${created.id}`;
-        return { ...answer(201, created), location };
+        return { saved: created };
       },
-    }),
-
-    operation({
-      id: 'getConnection',
-      method: 'GET',
-      path: '/connections/{connection_id}',
-      tag: 'Connections',
-      summary: 'Read a Connection',
-      description: 'Secrets are never answered; their status says whether there is one.',
-      needs: 'connections:read',
-      ids: CONNECTION_ID,
-      answers: { 200: OF_CONNECTION },
-      async handle(call) {
-        const connection = await store.read(connectionId(call));
-        return connection ? answer(200, connection) : notFound();
-      },
-    }),
-
-    operation({
-      id: 'updateConnection',
-      method: 'PUT',
-      path: '/connections/{connection_id}',
-      tag: 'Connections',
-      summary: 'Update a Connection; another address needs the token again',
-      description:
-        'Secrets that are left out stay. Another address needs `bot_token` again and may end Account links.',
-      needs: 'connections:write',
-      ids: CONNECTION_ID,
-      ifMatch: 'required',
-      body: ConnectionInput,
-      answers: { 200: OF_CONNECTION },
-      refusals: [NAME_REFUSAL],
-      async handle(call) {
-        const id = connectionId(call);
+      async update(call, id) {
         const update = await store.update(id, (current) => decide(call, current), authorOf(call));
-        switch (update.outcome) {
-          case 'unknown':
-            return notFound();
-          case 'name_taken':
-            return NAME_TAKEN;
-          case 'refused':
-            return update.refusal;
-          case 'unchanged':
-            return answer(200, update.connection);
-          case 'saved':
-            await changed(deps, id, update.unlinked);
-            return answer(200, update.connection);
-        }
+        if (update.outcome === 'refused') return { refuse: update.refusal };
+        if (update.outcome === 'saved') await changed(deps, id, update.unlinked);
+        return 'connection' in update ? { saved: update.connection } : update.outcome;
       },
-    }),
-
-    operation({
-      id: 'deleteConnection',
-      method: 'DELETE',
-      path: '/connections/{connection_id}',
-      tag: 'Connections',
-      summary: 'Delete a Connection that no Destination uses; its secrets are wiped',
-      description: 'Account links through it and its Request log go, too.',
-      needs: 'connections:write',
-      ids: CONNECTION_ID,
-      ifMatch: 'optional',
-      answers: { 204: { description: 'Deleted' } },
-      refusals: [[409, 'conflict', 'in_use']],
-      async handle(call) {
-        const id = connectionId(call);
-        const { ifMatch } = call;
-        const isCurrent = ifMatch && ((version: number) => ifMatch.matches(version));
+      async remove(call, id, isCurrent) {
         const removal = await store.remove(id, isCurrent, authorOf(call));
-        switch (removal.outcome) {
-          case 'unknown':
-            return notFound();
-          case 'stale':
-            return preconditionFailed();
-          case 'in_use':
-            return IN_USE;
-          case 'removed':
-            await changed(deps, id, removal.unlinked);
-            return { status: 204 };
-        }
+        if (removal.outcome === 'in_use') return { refuse: IN_USE };
+        if (removal.outcome === 'removed') await changed(deps, id, removal.unlinked);
+        return removal.outcome;
       },
     }),
 
@@ -231,32 +176,6 @@ async function changed(
   deps.hints.send({ type: 'connection', id });
   for (const user of unlinked) deps.hints.send({ type: 'account-links', id: user });
 }
-
-async function list(
-  { store, ingestUrl }: ConnectionOperationsDeps,
-  { query }: Call<v.InferOutput<typeof ListQuery>>,
-): Promise<Answer> {
-  const { type = null, limit = DEFAULT_LIMIT } = query;
-  const filters = { type };
-  const after = query.cursor === undefined ? null : readCursor(filters, query.cursor);
-  if (after === 'invalid') return INVALID_CURSOR;
-  const { items, more } = await store.page(type, after, limit);
-  const last = more ? items.at(-1) : undefined;
-  return {
-    status: 200,
-    body: {
-      items: items.map((connection) => connectionBody(connection, ingestUrl)),
-      next_cursor: last ? encodeCursor(LIST, filters, [last.createdAt, last.id]) : null,
-    },
-  };
-}
-
-function readCursor(filters: unknown, cursor: string): readonly [number, string] | 'invalid' {
-  const [createdAt, id] = decodeCursor(LIST, filters, cursor) ?? [];
-  return typeof createdAt === 'number' && typeof id === 'string' ? [createdAt, id] : 'invalid';
-}
-
-const NAME_TAKEN = conflict('name_taken', 'Another Connection has this name. Choose a different one.');
 
 const IN_USE = conflict(
   'in_use',

@@ -18,9 +18,10 @@ import type { Micros } from '../../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
 import { messengerBusy } from '../../errors.ts';
 import type { Answer, Call } from '../../operation.ts';
-import { conflict, type FieldError, invalid, refuse } from '../../problem.ts';
+import { type FieldError, invalid, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { nameErrors, publicId } from '../../schema/fields.ts';
+import { nameTaken } from '../configuration.ts';
 import { commonBody, commonErrors, commonFields, commonInput, commonShape } from './common.ts';
 import {
   WebhookInput,
@@ -214,7 +215,7 @@ async function judgedBridge(
   if (errors.length > 0) return { refuse: invalid(errors) };
   if (settings === null) return { refuse: NO_CONNECTION };
   const destinationId = current?.id ?? null;
-  if (await store.isTaken(body.name.trim(), destinationId)) return { refuse: NAME_TAKEN };
+  if (await store.isTaken(body.name.trim(), destinationId)) return { refuse: nameTaken('Destination') };
   const target = { destinationId, settings, channelId: body.channel_id };
   const checked = await checkBridge(target, newPublicId('RN'));
   if ('retryAfterSeconds' in checked) return { refuse: refuse(messengerBusy(checked.retryAfterSeconds)) };
@@ -228,11 +229,6 @@ function checkFailed({ checks }: CheckedChannel): Answer {
   const detail = failed?.message ?? 'The check failed.';
   return invalid([{ pointer, code: 'destination_check_failed', detail }]);
 }
-
-export const NAME_TAKEN = conflict(
-  'name_taken',
-  'Another Destination has this name. Choose a different one.',
-);
 
 export const NO_CONNECTION = invalid([UNKNOWN_CONNECTION]);
 

@@ -2,36 +2,23 @@
 import * as v from 'valibot';
 import type { IntegrationPlace, StoredIntegration } from '../../../actors/integration/ports.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { authorOf, type Call, type Operation, operation } from '../../operation.ts';
-import { conflict, invalid, notFound, preconditionFailed } from '../../problem.ts';
-import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../../schema/page.ts';
-import { pageOf } from '../../schema/shapes.ts';
+import { authorOf, type Call, type Operation } from '../../operation.ts';
+import { invalid, preconditionFailed } from '../../problem.ts';
+import { configurationOperations, NAME_REFUSAL, PlainQuery } from '../configuration.ts';
 import {
   BUILTIN,
   BUILTIN_REFUSAL,
-  INTEGRATION_ID,
   IntegrationInput,
   type IntegrationOperationsDeps,
   IntegrationShape,
   integrationBody,
   integrationErrors,
   integrationFields,
-  integrationId,
 } from './shapes.ts';
 import { integrationTokenOperations } from './tokens.ts';
 
-const NAME_REFUSAL = [409, 'conflict', 'name_taken'] as const;
-const OF_INTEGRATION = { description: 'The Integration', schema: IntegrationShape, etag: true } as const;
-const LIST = 'integrations';
-
 export function integrationOperations(deps: IntegrationOperationsDeps): readonly Operation[] {
   const { store, directory, hints, ingestUrl } = deps;
-
-  const answer = (status: number, integration: StoredIntegration) => ({
-    status,
-    body: integrationBody(integration, ingestUrl),
-    etag: integration.version,
-  });
 
   /** Before the answer: the next Snapshot is taken with the change. */
   const announce = async (id: PublicId) => {
@@ -41,126 +28,65 @@ export function integrationOperations(deps: IntegrationOperationsDeps): readonly
   };
 
   return [
-    operation({
-      id: 'listIntegrations',
-      method: 'GET',
-      path: '/integrations',
+    ...configurationOperations({
+      names: ['Integration', 'Integrations'],
       tag: 'Integrations',
-      summary: 'List Integrations, the built-in one first, then by name',
-      description: 'With what is wrong with each, in `warnings`.',
-      needs: 'integrations:read',
-      query: v.object(pageQuery),
-      answers: { 200: { description: 'A page of Integrations', schema: pageOf(IntegrationShape) } },
-      async handle({ query }) {
-        const after = query.cursor === undefined ? null : readCursor(query.cursor);
-        if (after === 'invalid') return INVALID_CURSOR;
-        const page = await store.page(after, query.limit ?? DEFAULT_LIMIT);
-        const items = page.integrations.map((integration) => integrationBody(integration, ingestUrl));
-        return { status: 200, body: { items, next_cursor: page.next && encodeCursor(LIST, {}, page.next) } };
+      path: '/integrations',
+      id: ['integration_id', 'NT'],
+      noun: 'Integration',
+      words: {
+        create: ['Create an Integration', 'Then create a token, with which the sender posts Snapshots.'],
+        get: ['Read an Integration', 'With its addresses, its Heartbeat and what is wrong.'],
+        update: ['Update an Integration', 'The built-in Integration cannot be changed.'],
+        delete: [
+          'Delete an Integration; its tokens stop and its firing Alerts resolve',
+          'Its Alerts stay readable.',
+        ],
       },
-    }),
-
-    operation({
-      id: 'createIntegration',
-      method: 'POST',
-      path: '/integrations',
-      tag: 'Integrations',
-      summary: 'Create an Integration',
-      description: 'Then create a token, with which the sender posts Snapshots.',
-      needs: 'integrations:write',
-      body: IntegrationInput,
-      answers: { 201: OF_INTEGRATION },
-      refusals: [NAME_REFUSAL],
-      async handle(call) {
+      shape: IntegrationShape,
+      input: IntegrationInput,
+      refusals: {
+        create: [NAME_REFUSAL],
+        update: [NAME_REFUSAL, BUILTIN_REFUSAL],
+        delete: [BUILTIN_REFUSAL],
+      },
+      list: {
+        words: [
+          'List Integrations, the built-in one first, then by name',
+          'With what is wrong with each, in `warnings`.',
+        ],
+        answer: 'A page of Integrations',
+        query: PlainQuery,
+        place: v.tuple([v.number(), v.string(), v.string()]),
+        filters: () => ({}),
+        async page(_call, after, limit) {
+          const { integrations: items, next } = await store.page(after as IntegrationPlace | null, limit);
+          return { items, next };
+        },
+      },
+      body: (integration) => integrationBody(integration, ingestUrl),
+      read: (id) => store.read(id),
+      async create(call) {
         const errors = integrationErrors(call.body);
-        if (errors.length > 0) return invalid(errors);
+        if (errors.length > 0) return { refuse: invalid(errors) };
         const created = await store.create(integrationFields(call.body, null), authorOf(call));
-        if (created === 'name_taken') return NAME_TAKEN;
+        if (created === 'name_taken') return created;
         await announce(created.id);
-        return { ...answer(201, created), location: `/api/v1/integrations/${created.id}` };
+        return { saved: created };
       },
-    }),
-
-    operation({
-      id: 'getIntegration',
-      method: 'GET',
-      path: '/integrations/{integration_id}',
-      tag: 'Integrations',
-      summary: 'Read an Integration',
-      description: 'With its addresses, its Heartbeat and what is wrong.',
-      needs: 'integrations:read',
-      ids: INTEGRATION_ID,
-      answers: { 200: OF_INTEGRATION },
-      async handle(call) {
-        const integration = await store.read(integrationId(call));
-        return integration ? answer(200, integration) : notFound();
+      async update(call, id) {
+        const update = await store.update(id, (current) => decide(call, current), authorOf(call));
+        if (update.outcome === 'refused') return { refuse: update.refusal };
+        if (update.outcome === 'saved') await announce(id);
+        return 'integration' in update ? { saved: update.integration } : update.outcome;
       },
-    }),
-
-    operation({
-      id: 'updateIntegration',
-      method: 'PUT',
-      path: '/integrations/{integration_id}',
-      tag: 'Integrations',
-      summary: 'Update an Integration',
-      description: 'The built-in Integration cannot be changed.',
-      needs: 'integrations:write',
-      ids: INTEGRATION_ID,
-      ifMatch: 'required',
-      body: IntegrationInput,
-      answers: { 200: OF_INTEGRATION },
-      refusals: [NAME_REFUSAL, BUILTIN_REFUSAL],
-      async handle(call) {
-        const update = await store.update(
-          integrationId(call),
-          (current) => decide(call, current),
-          authorOf(call),
-        );
-        switch (update.outcome) {
-          case 'unknown':
-            return notFound();
-          case 'name_taken':
-            return NAME_TAKEN;
-          case 'refused':
-            return update.refusal;
-          case 'saved':
-            await announce(update.integration.id);
-            return answer(200, update.integration);
-          case 'unchanged':
-            return answer(200, update.integration);
-        }
-      },
-    }),
-
-    operation({
-      id: 'deleteIntegration',
-      method: 'DELETE',
-      path: '/integrations/{integration_id}',
-      tag: 'Integrations',
-      summary: 'Delete an Integration; its tokens stop and its firing Alerts resolve',
-      description: 'Its Alerts stay readable.',
-      needs: 'integrations:write',
-      ids: INTEGRATION_ID,
-      ifMatch: 'optional',
-      answers: { 204: { description: 'Deleted' } },
-      refusals: [BUILTIN_REFUSAL],
-      async handle(call) {
-        const id = integrationId(call);
-        const { ifMatch } = call;
-        const isCurrent = ifMatch && ((version: number) => ifMatch.matches(version));
+      async remove(call, id, isCurrent) {
         const removal = await store.remove(id, isCurrent, authorOf(call));
-        switch (removal) {
-          case 'unknown':
-            return notFound();
-          case 'stale':
-            return preconditionFailed();
-          case 'builtin':
-            return BUILTIN;
-          case 'removed':
-            await deps.tokens.invalidate();
-            await announce(id);
-            return { status: 204 };
-        }
+        if (removal === 'builtin') return { refuse: BUILTIN };
+        if (removal !== 'removed') return removal;
+        await deps.tokens.invalidate();
+        await announce(id);
+        return removal;
       },
     }),
 
@@ -168,19 +94,10 @@ export function integrationOperations(deps: IntegrationOperationsDeps): readonly
   ];
 }
 
-const NAME_TAKEN = conflict('name_taken', 'Another Integration has this name. Choose a different one.');
-
 /** Stale before meaning, meaning before conflicts (api §1.3). */
 function decide(call: Call<unknown, IntegrationInput>, current: StoredIntegration) {
   if (!call.ifMatch?.matches(current.version)) return { refuse: preconditionFailed() };
   const errors = integrationErrors(call.body);
   if (errors.length > 0) return { refuse: invalid(errors) };
   return current.builtin ? { refuse: BUILTIN } : { save: integrationFields(call.body, current) };
-}
-
-function readCursor(cursor: string): IntegrationPlace | 'invalid' {
-  const [builtin, name, id] = decodeCursor(LIST, {}, cursor) ?? [];
-  return typeof builtin === 'number' && typeof name === 'string' && typeof id === 'string'
-    ? [builtin, name, id]
-    : 'invalid';
 }

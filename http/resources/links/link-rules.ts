@@ -16,13 +16,21 @@ import { parseTemplate } from '../../../actors/templates/index.ts';
 import { codePoints } from '../../../actors/text.ts';
 import { formatInstant } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { type Answer, authorOf, type Call, type Operation, operation } from '../../operation.ts';
-import { conflict, type FieldError, invalid, notFound, preconditionFailed } from '../../problem.ts';
+import { type Answer, authorOf, type Call, type Operation } from '../../operation.ts';
+import { conflict, type FieldError, invalid } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { name, nameErrors, templateError } from '../../schema/fields.ts';
-import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../../schema/page.ts';
-import { MatcherShape, pageOf } from '../../schema/shapes.ts';
+import { MatcherShape } from '../../schema/shapes.ts';
 import { LinkScope } from '../../schema/words.ts';
+import {
+  byAge,
+  configurationOperations,
+  NAME_REFUSAL,
+  PLACE_BY_AGE,
+  type PlaceByAge,
+  PlainQuery,
+  type Saving,
+} from '../configuration.ts';
 import { matchersErrors } from '../routes/checks.ts';
 import { MatchersInput } from '../routes/shapes.ts';
 
@@ -147,126 +155,70 @@ export interface LinkRuleOperationsDeps {
   readonly links: { reload(): Promise<void> };
 }
 
-const TAG = 'Link rules';
-const LIST = 'link-rules';
-const RULE_ID = { link_rule_id: 'KR' } as const;
-const OF_RULE = { description: 'The Link rule', schema: LinkRuleShape, etag: true } as const;
-const NAME_REFUSAL = [409, 'conflict', 'name_taken'] as const;
 const BUILTIN_REFUSAL = [409, 'conflict', 'builtin_immutable'] as const;
-
-const ListQuery = v.object(pageQuery);
 
 export function linkRuleOperations(deps: LinkRuleOperationsDeps): readonly Operation[] {
   const { store, links } = deps;
-  return [
-    operation({
-      id: 'listLinkRules',
-      method: 'GET',
-      path: '/link-rules',
-      tag: TAG,
-      summary: 'List Link rules, oldest first',
-      description: 'The built-in rule Explore is one of them.',
-      needs: 'link-rules:read',
-      query: ListQuery,
-      answers: { 200: { description: 'Link rules', schema: pageOf(LinkRuleShape) } },
-      handle: (call) => list(store, call),
-    }),
-
-    operation({
-      id: 'createLinkRule',
-      method: 'POST',
-      path: '/link-rules',
-      tag: TAG,
-      summary: 'Create a Link rule',
-      description: 'At most 200. The template is tried before it is stored.',
-      needs: 'link-rules:write',
-      body: LinkRuleInput,
-      answers: { 201: OF_RULE },
-      refusals: [NAME_REFUSAL],
-      handle: (call) => create(deps, call),
-    }),
-
-    operation({
-      id: 'getLinkRule',
-      method: 'GET',
-      path: '/link-rules/{link_rule_id}',
-      tag: TAG,
-      summary: 'Read a Link rule',
-      description: 'The built-in rule Explore can be read, too.',
-      needs: 'link-rules:read',
-      ids: RULE_ID,
-      answers: { 200: OF_RULE },
-      async handle(call) {
-        const rule = await store.read(ruleId(call));
-        return rule ? ruleAnswer(200, rule) : notFound();
-      },
-    }),
-
-    operation({
-      id: 'updateLinkRule',
-      method: 'PUT',
-      path: '/link-rules/{link_rule_id}',
-      tag: TAG,
-      summary: 'Update a Link rule; the built-in one keeps its name and scope',
-      description: 'Name and scope of the built-in rule stay.',
-      needs: 'link-rules:write',
-      ids: RULE_ID,
-      ifMatch: 'required',
-      body: LinkRuleInput,
-      answers: { 200: OF_RULE },
-      refusals: [BUILTIN_REFUSAL, NAME_REFUSAL],
-      handle: (call) => update(deps, call),
-    }),
-
-    operation({
-      id: 'deleteLinkRule',
-      method: 'DELETE',
-      path: '/link-rules/{link_rule_id}',
-      tag: TAG,
-      summary: 'Delete a Link rule; the built-in one stays',
-      description: 'Links that it made disappear from Alert Groups.',
-      needs: 'link-rules:write',
-      ids: RULE_ID,
-      ifMatch: 'optional',
-      answers: { 204: { description: 'Deleted' } },
-      refusals: [BUILTIN_REFUSAL],
-      async handle(call) {
-        const { ifMatch } = call;
-        const isCurrent = ifMatch && ((version: number) => ifMatch.matches(version));
-        const removal = await store.remove(ruleId(call), isCurrent, authorOf(call));
-        switch (removal) {
-          case 'unknown':
-            return notFound();
-          case 'stale':
-            return preconditionFailed();
-          case 'builtin':
-            return BUILTIN_IMMUTABLE;
-          case 'removed':
-            await links.reload();
-            return { status: 204 };
-        }
-      },
-    }),
-  ];
+  return configurationOperations({
+    names: ['LinkRule', 'LinkRules'],
+    tag: 'Link rules',
+    path: '/link-rules',
+    id: ['link_rule_id', 'KR'],
+    noun: 'Link rule',
+    words: {
+      create: ['Create a Link rule', 'At most 200. The template is tried before it is stored.'],
+      get: ['Read a Link rule', 'The built-in rule Explore can be read, too.'],
+      update: [
+        'Update a Link rule; the built-in one keeps its name and scope',
+        'Name and scope of the built-in rule stay.',
+      ],
+      delete: [
+        'Delete a Link rule; the built-in one stays',
+        'Links that it made disappear from Alert Groups.',
+      ],
+    },
+    shape: LinkRuleShape,
+    input: LinkRuleInput,
+    refusals: { create: [NAME_REFUSAL], update: [BUILTIN_REFUSAL, NAME_REFUSAL], delete: [BUILTIN_REFUSAL] },
+    list: {
+      words: ['List Link rules, oldest first', 'The built-in rule Explore is one of them.'],
+      answer: 'Link rules',
+      query: PlainQuery,
+      place: PLACE_BY_AGE,
+      filters: () => ({}),
+      page: async (_call, after, limit) => byAge(await store.page(after as PlaceByAge | null, limit)),
+    },
+    body: linkRuleBody,
+    read: (id) => store.read(id),
+    create: (call) => create(deps, call),
+    update: (call, id) => update(deps, call, id),
+    async remove(call, id, isCurrent) {
+      const removal = await store.remove(id, isCurrent, authorOf(call));
+      if (removal === 'builtin') return { refuse: BUILTIN_IMMUTABLE };
+      if (removal === 'removed') await links.reload();
+      return removal;
+    },
+  });
 }
 
 async function create(
   { store, checkTemplate, links }: LinkRuleOperationsDeps,
   call: Call<unknown, LinkRuleInput>,
-): Promise<Answer> {
+): Promise<Saving<StoredLinkRule>> {
   const judged = await judge(checkTemplate, call);
-  if ('refuse' in judged) return judged.refuse;
+  if ('refuse' in judged) return judged;
   const { fields, checked } = judged;
   const saving = await store.create(fields, checked.reads, authorOf(call));
   switch (saving.outcome) {
     case 'name_taken':
+      return saving.outcome;
     case 'too_many':
-      return OBSTACLES[saving.outcome];
+      return { refuse: TOO_MANY };
     case 'no_table':
-      return noTable(checked, saving.table);
+      return { refuse: noTable(checked, saving.table) };
     case 'saved':
       await links.reload();
-      return { ...ruleAnswer(201, saving.rule), location: `/api/v1/link-rules/${saving.rule.id}` };
+      return { saved: saving.rule };
   }
 }
 
@@ -274,32 +226,31 @@ async function create(
 async function update(
   { store, checkTemplate, links }: LinkRuleOperationsDeps,
   call: Call<unknown, LinkRuleInput>,
-): Promise<Answer> {
-  const id = ruleId(call);
+  id: PublicId,
+): Promise<Saving<StoredLinkRule>> {
   const isCurrent = (version: number) => call.ifMatch?.matches(version) ?? false;
   const current = await store.read(id);
-  if (!current) return notFound();
-  if (!isCurrent(current.version)) return preconditionFailed();
+  if (!current) return 'unknown';
+  if (!isCurrent(current.version)) return 'stale';
   const judged = await judge(checkTemplate, call);
-  if ('refuse' in judged) return judged.refuse;
+  if ('refuse' in judged) return judged;
   const { fields, checked } = judged;
-  if (current.builtin && !isStillItself(current.fields, fields)) return BUILTIN_IMMUTABLE;
+  if (current.builtin && !isStillItself(current.fields, fields)) return { refuse: BUILTIN_IMMUTABLE };
   const saving = await store.update(id, isCurrent, fields, checked.reads, authorOf(call));
   switch (saving.outcome) {
     case 'unknown':
-      return notFound();
     case 'stale':
-      return preconditionFailed();
     case 'name_taken':
+      return saving.outcome;
     case 'too_many':
-      return OBSTACLES[saving.outcome];
+      return { refuse: TOO_MANY };
     case 'no_table':
-      return noTable(checked, saving.table);
+      return { refuse: noTable(checked, saving.table) };
     case 'saved':
       await links.reload();
-      return ruleAnswer(200, saving.rule);
+      return { saved: saving.rule };
     case 'unchanged':
-      return ruleAnswer(200, saving.rule);
+      return { saved: saving.rule };
   }
 }
 
@@ -327,45 +278,14 @@ function isStillItself(current: LinkRuleFields, fields: LinkRuleFields): boolean
   );
 }
 
-function ruleId(call: Pick<Call, 'params'>): PublicId {
-  return call.params.link_rule_id as PublicId;
-}
-
-function ruleAnswer(status: number, rule: StoredLinkRule) {
-  return { status, body: linkRuleBody(rule), etag: rule.version };
-}
-
-async function list(store: LinkRuleStore, { query }: Call<v.InferOutput<typeof ListQuery>>): Promise<Answer> {
-  const { cursor, limit = DEFAULT_LIMIT } = query;
-  const after = cursor === undefined ? null : readCursor(cursor);
-  if (after === 'invalid') return INVALID_CURSOR;
-  const { items, more } = await store.page(after, limit);
-  const last = more ? items.at(-1) : undefined;
-  return {
-    status: 200,
-    body: {
-      items: items.map(linkRuleBody),
-      next_cursor: last ? encodeCursor(LIST, {}, [last.createdAt, last.id]) : null,
-    },
-  };
-}
-
-function readCursor(cursor: string): readonly [number, string] | 'invalid' {
-  const [createdAt, id] = decodeCursor(LIST, {}, cursor) ?? [];
-  return typeof createdAt === 'number' && typeof id === 'string' ? [createdAt, id] : 'invalid';
-}
-
 const BUILTIN_IMMUTABLE = conflict(
   'builtin_immutable',
   'This Link rule is built in: only its Matchers and its template can be changed.',
 );
 
-const OBSTACLES = {
-  name_taken: conflict('name_taken', 'Another Link rule has this name. Choose a different one.'),
-  too_many: invalid([
-    { pointer: '', code: 'too_long', detail: `There can be at most ${MOST_LINK_RULES} Link rules.` },
-  ]),
-} as const;
+const TOO_MANY = invalid([
+  { pointer: '', code: 'too_long', detail: `There can be at most ${MOST_LINK_RULES} Link rules.` },
+]);
 
 function noTable({ placeOf }: Extract<CheckedTemplate, { ok: true }>, table: string): Answer {
   const message = 'The template reads a Lookup table that does not exist.';

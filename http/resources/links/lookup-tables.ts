@@ -10,21 +10,12 @@ import type {
 import { text } from '../../../actors/schemas.ts';
 import { codePoints } from '../../../actors/text.ts';
 import { formatInstant } from '../../../runtime/clock.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
-import { type Answer, authorOf, type Call, type Operation, operation } from '../../operation.ts';
-import {
-  conflict,
-  type FieldError,
-  type FieldErrorCode,
-  invalid,
-  notFound,
-  preconditionFailed,
-  refuse,
-} from '../../problem.ts';
+import { type Answer, authorOf, type Call, type Operation } from '../../operation.ts';
+import { type FieldError, type FieldErrorCode, invalid, preconditionFailed, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { duplicates, NAME_LIMIT, name, nameErrors } from '../../schema/fields.ts';
-import { decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../../schema/page.ts';
-import { Labels, pageOf } from '../../schema/shapes.ts';
+import { Labels } from '../../schema/shapes.ts';
+import { configurationOperations, NAME_REFUSAL, PlainQuery } from '../configuration.ts';
 
 /** A Lookup table as it arrives and as it is answered (messages §10, api §16). */
 const MOST_COLUMNS = 50;
@@ -181,158 +172,73 @@ export interface LookupTableOperationsDeps {
   readonly links: { reload(): Promise<void> };
 }
 
-const TAG = 'Lookup tables';
-const LIST = 'lookup-tables';
 /** Tables carry their rows, so that a page holds few of them whatever is asked for. */
 const PAGE = 50;
-const TABLE_ID = { lookup_table_id: 'TB' } as const;
-const OF_TABLE = { description: 'The Lookup table', schema: LookupTableShape, etag: true } as const;
-const NAME_REFUSAL = [409, 'conflict', 'name_taken'] as const;
 const IN_USE_REFUSAL = [409, 'conflict', 'in_use'] as const;
 
-const ListQuery = v.object(pageQuery);
-
 export function lookupTableOperations({ store, links }: LookupTableOperationsDeps): readonly Operation[] {
-  return [
-    operation({
-      id: 'listLookupTables',
-      method: 'GET',
-      path: '/lookup-tables',
-      tag: TAG,
-      summary: 'List Lookup tables by name, at most 50 a page',
-      description: 'By name, with all entries; a page holds at most 50.',
-      needs: 'lookup-tables:read',
-      query: ListQuery,
-      answers: { 200: { description: 'Lookup tables with their rows', schema: pageOf(LookupTableShape) } },
-      handle: (call) => list(store, call),
-    }),
-
-    operation({
-      id: 'createLookupTable',
-      method: 'POST',
-      path: '/lookup-tables',
-      tag: TAG,
-      summary: 'Create a Lookup table',
-      description: 'Templates read it with `lookup`.',
-      needs: 'lookup-tables:write',
-      body: LookupTableInput,
-      answers: { 201: OF_TABLE },
-      refusals: [NAME_REFUSAL],
-      async handle(call) {
-        const errors = lookupTableErrors(call.body);
-        if (errors.length > 0) return invalid(errors);
-        const created = await store.create(lookupTableFields(call.body, null), authorOf(call));
-        if (created === 'name_taken') return NAME_TAKEN;
-        await links.reload();
-        return { ...tableAnswer(201, created), location: `/api/v1/lookup-tables/${created.id}` };
-      },
-    }),
-
-    operation({
-      id: 'getLookupTable',
-      method: 'GET',
-      path: '/lookup-tables/{lookup_table_id}',
-      tag: TAG,
-      summary: 'Read a Lookup table',
-      description: 'With all entries, by key.',
-      needs: 'lookup-tables:read',
-      ids: TABLE_ID,
-      answers: { 200: OF_TABLE },
-      async handle(call) {
-        const table = await store.read(tableId(call));
-        return table ? tableAnswer(200, table) : notFound();
-      },
-    }),
-
-    operation({
-      id: 'updateLookupTable',
-      method: 'PUT',
-      path: '/lookup-tables/{lookup_table_id}',
-      tag: TAG,
-      summary: 'Update a Lookup table; its rows are replaced as a whole',
-      description:
+  return configurationOperations({
+    names: ['LookupTable', 'LookupTables'],
+    tag: 'Lookup tables',
+    path: '/lookup-tables',
+    id: ['lookup_table_id', 'TB'],
+    noun: 'Lookup table',
+    words: {
+      create: ['Create a Lookup table', 'Templates read it with `lookup`.'],
+      get: ['Read a Lookup table', 'With all entries, by key.'],
+      update: [
+        'Update a Lookup table; its rows are replaced as a whole',
         'Columns and entries are replaced as a whole. A table that Link rules read keeps its name.',
-      needs: 'lookup-tables:write',
-      ids: TABLE_ID,
-      ifMatch: 'required',
-      body: LookupTableInput,
-      answers: { 200: OF_TABLE },
-      refusals: [IN_USE_REFUSAL, NAME_REFUSAL],
-      async handle(call) {
-        const update = await store.update(tableId(call), (current) => decide(call, current), authorOf(call));
-        switch (update.outcome) {
-          case 'unknown':
-            return notFound();
-          case 'refused':
-            return update.refusal;
-          case 'in_use':
-            return inUse(update.linkRules);
-          case 'name_taken':
-            return NAME_TAKEN;
-          case 'saved':
-            await links.reload();
-            return tableAnswer(200, update.table);
-          case 'unchanged':
-            return tableAnswer(200, update.table);
-        }
-      },
-    }),
-
-    operation({
-      id: 'deleteLookupTable',
-      method: 'DELETE',
-      path: '/lookup-tables/{lookup_table_id}',
-      tag: TAG,
-      summary: 'Delete a Lookup table that no Link rule reads by its name',
-      description: '409 `in_use` names the Link rules that read it.',
-      needs: 'lookup-tables:write',
-      ids: TABLE_ID,
-      ifMatch: 'optional',
-      answers: { 204: { description: 'Deleted' } },
-      refusals: [IN_USE_REFUSAL],
-      async handle(call) {
-        const { ifMatch } = call;
-        const isCurrent = ifMatch && ((version: number) => ifMatch.matches(version));
-        const removal = await store.remove(tableId(call), isCurrent, authorOf(call));
-        switch (removal.outcome) {
-          case 'unknown':
-            return notFound();
-          case 'stale':
-            return preconditionFailed();
-          case 'in_use':
-            return inUse(removal.linkRules);
-          case 'removed':
-            await links.reload();
-            return { status: 204 };
-        }
-      },
-    }),
-  ];
-}
-
-function tableId(call: Pick<Call, 'params'>): PublicId {
-  return call.params.lookup_table_id as PublicId;
-}
-
-function tableAnswer(status: number, table: StoredLookupTable) {
-  return { status, body: lookupTableBody(table), etag: table.version };
-}
-
-async function list(
-  store: LookupTableStore,
-  { query }: Call<v.InferOutput<typeof ListQuery>>,
-): Promise<Answer> {
-  const [after = null] = query.cursor === undefined ? [] : (decodeCursor(LIST, {}, query.cursor) ?? [false]);
-  if (after !== null && typeof after !== 'string') return INVALID_CURSOR;
-  const { items, more } = await store.page(after, Math.min(query.limit ?? PAGE, PAGE));
-  const last = more ? items.at(-1) : undefined;
-  return {
-    status: 200,
-    body: {
-      items: items.map(lookupTableBody),
-      next_cursor: last ? encodeCursor(LIST, {}, [last.fields.name]) : null,
+      ],
+      delete: [
+        'Delete a Lookup table that no Link rule reads by its name',
+        '409 `in_use` names the Link rules that read it.',
+      ],
     },
-  };
+    shape: LookupTableShape,
+    input: LookupTableInput,
+    refusals: { create: [NAME_REFUSAL], update: [IN_USE_REFUSAL, NAME_REFUSAL], delete: [IN_USE_REFUSAL] },
+    list: {
+      words: [
+        'List Lookup tables by name, at most 50 a page',
+        'By name, with all entries; a page holds at most 50.',
+      ],
+      answer: 'Lookup tables with their rows',
+      query: PlainQuery,
+      most: PAGE,
+      place: v.tuple([v.string()]),
+      filters: () => ({}),
+      async page(_call, after, limit) {
+        const [name = null] = (after ?? []) as readonly string[];
+        const { items, more } = await store.page(name, limit);
+        const last = more ? items.at(-1) : undefined;
+        return { items, next: last ? [last.fields.name] : null };
+      },
+    },
+    body: lookupTableBody,
+    read: (id) => store.read(id),
+    async create(call) {
+      const errors = lookupTableErrors(call.body);
+      if (errors.length > 0) return { refuse: invalid(errors) };
+      const created = await store.create(lookupTableFields(call.body, null), authorOf(call));
+      if (created === 'name_taken') return created;
+      await links.reload();
+      return { saved: created };
+    },
+    async update(call, id) {
+      const update = await store.update(id, (current) => decide(call, current), authorOf(call));
+      if (update.outcome === 'refused') return { refuse: update.refusal };
+      if (update.outcome === 'in_use') return { refuse: inUse(update.linkRules) };
+      if (update.outcome === 'saved') await links.reload();
+      return 'table' in update ? { saved: update.table } : update.outcome;
+    },
+    async remove(call, id, isCurrent) {
+      const removal = await store.remove(id, isCurrent, authorOf(call));
+      if (removal.outcome === 'in_use') return { refuse: inUse(removal.linkRules) };
+      if (removal.outcome === 'removed') await links.reload();
+      return removal.outcome;
+    },
+  });
 }
 
 type Decided = { readonly save: LookupTableFields } | { readonly refuse: ReturnType<typeof refuse> };
@@ -343,8 +249,6 @@ function decide(call: Call<unknown, LookupTableInput>, current: StoredLookupTabl
   const errors = lookupTableErrors(call.body);
   return errors.length > 0 ? { refuse: invalid(errors) } : { save: lookupTableFields(call.body, current) };
 }
-
-const NAME_TAKEN = conflict('name_taken', 'Another Lookup table has this name. Choose a different one.');
 
 function inUse(linkRules: readonly LinkRuleRef[]): Answer {
   const detail = 'Link rules read this Lookup table by its name. Change their templates first.';

@@ -3,25 +3,20 @@ import type { RouteTemplateCheck } from '../../../actors/previews/template-check
 import { ROUTE_PROFILES } from '../../../actors/route/policy.ts';
 import type { RouteList, RouteStore, StoredRoute } from '../../../actors/route/ports.ts';
 import { type Answer, authorOf, type Call, type Operation, operation } from '../../operation.ts';
-import { type FieldError, invalid, notFound, preconditionFailed, refuse } from '../../problem.ts';
+import { type FieldError, invalid, preconditionFailed, refuse } from '../../problem.ts';
 import { itemsOf } from '../../schema/shapes.ts';
+import { configurationOperations, NAME_REFUSAL } from '../configuration.ts';
 import { changedTemplates, routeErrors, routeFields, templateFaultErrors } from './checks.ts';
 import {
   announcing,
-  createdAnswer,
   DEFAULT_IMMUTABLE,
   IS_DEFAULT,
-  NAME_TAKEN,
-  OF_ROUTE,
-  ROUTE_ID,
   type RouteAnnouncement,
   RouteInput,
   RouteOrderInput,
   RouteProfileShape,
   RouteShape,
-  routeAnswer,
   routeBody,
-  routeId,
 } from './shapes.ts';
 
 export interface RouteOperationsDeps extends RouteAnnouncement {
@@ -56,108 +51,65 @@ export function routeOperations(deps: RouteOperationsDeps): readonly Operation[]
       handle: async () => listAnswer(await store.list()),
     }),
 
-    operation({
-      id: 'createRoute',
-      method: 'POST',
-      path: '/routes',
+    ...configurationOperations({
+      names: ['Route', 'Routes'],
       tag: 'Routes',
-      summary: 'Create a Route directly before the Default route',
-      description: 'Open Alert Groups stay with their Route.',
-      needs: 'routes:write',
-      body: RouteInput,
-      answers: { 201: OF_ROUTE },
-      refusals: [[409, 'conflict', 'name_taken']],
-      async handle(call) {
+      path: '/routes',
+      id: ['route_id', 'RT'],
+      noun: 'Route',
+      words: {
+        create: [
+          'Create a Route directly before the Default route',
+          'Open Alert Groups stay with their Route.',
+        ],
+        get: ['Read a Route', 'With its Destinations and what is wrong.'],
+        update: ['Update a Route', 'All fields are replaced. The Default route takes no Matchers.'],
+        delete: [
+          'Delete a Route that has no open Alert Groups',
+          'Move its open Alert Groups first. The Default route cannot be deleted.',
+        ],
+      },
+      shape: RouteShape,
+      input: RouteInput,
+      refusals: {
+        create: [NAME_REFUSAL],
+        update: [NAME_REFUSAL],
+        delete: [DEFAULT_IMMUTABLE, [409, 'route-has-open-alert-groups', 'route-has-open-alert-groups']],
+      },
+      body: routeBody,
+      read: (id) => store.read(id),
+      async create(call) {
         const faults = await templateFaults(deps, call, null);
         const errors = [...routeErrors(call.body, null, call.directory), ...faults];
-        if (errors.length > 0) return invalid(errors);
+        if (errors.length > 0) return { refuse: invalid(errors) };
         const created = await store.create(routeFields(call.body, null), authorOf(call));
-        if (created === 'name_taken') return NAME_TAKEN;
+        if (created === 'name_taken') return created;
         await announce(created.id);
-        return createdAnswer(created);
+        return { saved: created };
       },
-    }),
-
-    operation({
-      id: 'getRoute',
-      method: 'GET',
-      path: '/routes/{route_id}',
-      tag: 'Routes',
-      summary: 'Read a Route',
-      description: 'With its Destinations and what is wrong.',
-      needs: 'routes:read',
-      ids: ROUTE_ID,
-      answers: { 200: OF_ROUTE },
-      async handle(call) {
-        const route = await store.read(routeId(call));
-        return route ? routeAnswer(200, route) : notFound();
-      },
-    }),
-
-    operation({
-      id: 'updateRoute',
-      method: 'PUT',
-      path: '/routes/{route_id}',
-      tag: 'Routes',
-      summary: 'Update a Route',
-      description: 'All fields are replaced. The Default route takes no Matchers.',
-      needs: 'routes:write',
-      ids: ROUTE_ID,
-      ifMatch: 'required',
-      body: RouteInput,
-      answers: { 200: OF_ROUTE },
-      refusals: [[409, 'conflict', 'name_taken']],
-      async handle(call) {
-        const id = routeId(call);
+      async update(call, id) {
         const faults = await templateFaults(deps, call, await store.read(id));
         const update = await store.update(id, (current) => decide(call, current, faults), authorOf(call));
-        switch (update.outcome) {
-          case 'unknown':
-            return notFound();
-          case 'name_taken':
-            return NAME_TAKEN;
-          case 'refused':
-            return update.refusal;
-          case 'saved':
-            await announce(update.route.id);
-            deps.poke();
-            return routeAnswer(200, update.route);
-          case 'unchanged':
-            return routeAnswer(200, update.route);
+        if (update.outcome === 'refused') return { refuse: update.refusal };
+        if (update.outcome === 'saved') {
+          await announce(id);
+          deps.poke();
         }
+        return 'route' in update ? { saved: update.route } : update.outcome;
       },
-    }),
-
-    operation({
-      id: 'deleteRoute',
-      method: 'DELETE',
-      path: '/routes/{route_id}',
-      tag: 'Routes',
-      summary: 'Delete a Route that has no open Alert Groups',
-      description: 'Move its open Alert Groups first. The Default route cannot be deleted.',
-      needs: 'routes:write',
-      ids: ROUTE_ID,
-      ifMatch: 'optional',
-      answers: { 204: { description: 'Deleted' } },
-      refusals: [DEFAULT_IMMUTABLE, [409, 'route-has-open-alert-groups', 'route-has-open-alert-groups']],
-      async handle(call) {
-        const id = routeId(call);
-        const { ifMatch } = call;
-        const isCurrent = ifMatch && ((version: number) => ifMatch.matches(version));
+      async remove(call, id, isCurrent) {
         const removal = await store.remove(id, isCurrent, authorOf(call));
         switch (removal.outcome) {
-          case 'unknown':
-            return notFound();
           case 'default_route':
-            return IS_DEFAULT;
-          case 'stale':
-            return preconditionFailed();
+            return { refuse: IS_DEFAULT };
           case 'has_open_alert_groups':
-            return hasOpenAlertGroups(removal.count);
+            return { refuse: hasOpenAlertGroups(removal.count) };
           case 'removed':
             await announce(id);
             deps.poke();
-            return { status: 204 };
+            return removal.outcome;
+          default:
+            return removal.outcome;
         }
       },
     }),

@@ -9,7 +9,7 @@ import { text } from '../../../actors/schemas.ts';
 import { formatInstant, formatInstantOrNull } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Call } from '../../operation.ts';
-import { conflict, refuse } from '../../problem.ts';
+import { refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { name, publicId } from '../../schema/fields.ts';
 import { DestinationRef, MatcherShape } from '../../schema/shapes.ts';
@@ -208,8 +208,6 @@ export const IS_DEFAULT = refuse({
   detail: 'The Default route is always last and cannot be moved or deleted.',
 });
 
-export const NAME_TAKEN = conflict('name_taken', 'Another Route has this name. Choose a different one.');
-
 export interface RouteAnnouncement {
   readonly directory: DirectorySource;
   readonly hints: HintBus;
@@ -227,10 +225,7 @@ export function routeId({ params }: Pick<Call, 'params'>): PublicId {
   return params.route_id as PublicId;
 }
 
-export function routeAnswer(status: number, route: StoredRoute) {
-  return { status, body: routeBody(route), etag: route.version };
-}
-
 export function createdAnswer(route: StoredRoute) {
-  return { ...routeAnswer(201, route), location: `/api/v1/routes/${route.id}` };
+  const location = `/api/v1/routes/${route.id}`;
+  return { status: 201, body: routeBody(route), etag: route.version, location };
 }

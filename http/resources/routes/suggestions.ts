@@ -13,15 +13,9 @@ import { conflict, type FieldError, invalid } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { publicId } from '../../schema/fields.ts';
 import { itemsOf } from '../../schema/shapes.ts';
+import { nameTaken } from '../configuration.ts';
 import { destinationErrors } from './checks.ts';
-import {
-  announcing,
-  createdAnswer,
-  NAME_TAKEN,
-  OF_ROUTE,
-  type RouteAnnouncement,
-  RouteInputShape,
-} from './shapes.ts';
+import { announcing, createdAnswer, OF_ROUTE, type RouteAnnouncement, RouteInputShape } from './shapes.ts';
 
 export interface SuggestionDeps extends RouteAnnouncement {
   readonly suggestions: SuggestionStore;
@@ -113,7 +107,7 @@ export function routeSuggestionOperations(deps: SuggestionDeps): readonly Operat
           case 'refused':
             return accepted.refusal;
           case 'name_taken':
-            return NAME_TAKEN;
+            return nameTaken('Route');
           case 'created':
             await announce(accepted.route.id);
             return createdAnswer(accepted.route);
