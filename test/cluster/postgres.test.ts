@@ -11,7 +11,7 @@ const AWAY_MS = 3_000;
 const isReady = (replica: Replica) => replica.isReady().catch(() => false);
 
 test(`PostgreSQL killed and stopped in turn costs time only (seed ${seed})`, {
-  timeout: 180_000,
+  timeout: 540_000,
 }, async () => {
   await underLoad({}, async ({ cluster, traffic }) => {
     for (const how of ['killPostgres', 'stopPostgres', 'killPostgres'] as const) {

@@ -42,7 +42,7 @@ async function movesDuring({ witness }: Stage, happens: () => Promise<void>): Pr
 }
 
 test(`without Redis for a minute everything goes on where it is (seed ${seed})`, {
-  timeout: 180_000,
+  timeout: 540_000,
 }, async () => {
   await underLoad({}, async (stage) => {
     const { cluster, traffic, witness } = stage;
@@ -82,7 +82,7 @@ test(`without Redis for a minute everything goes on where it is (seed ${seed})`,
 });
 
 test(`a Redis that forgets everything ${FLUSHES} times moves nothing (seed ${seed})`, {
-  timeout: 120_000,
+  timeout: 360_000,
 }, async () => {
   await underLoad({}, async (stage) => {
     const { cluster, random, traffic } = stage;
@@ -103,7 +103,7 @@ test.each([
 ] as const)(
   'a network to Redis that %s for one replica costs it its shards for that long',
   {
-    timeout: 120_000,
+    timeout: 360_000,
   },
   async (_name, trouble) => {
     await underLoad({ proxies: true, identifySenders: true, load: { postsPerSecond: 60 } }, async (stage) => {

@@ -19,7 +19,7 @@ async function isRefused(newcomer: Replica, says: RegExp): Promise<void> {
 }
 
 test('a replica without Redis is refused beside replicas with it, and so is a second one of the same id', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   cluster = await Cluster.start({ replicas: 2 });
   const running = [...cluster.replicas];
@@ -28,7 +28,7 @@ test('a replica without Redis is refused beside replicas with it, and so is a se
   for (const replica of running) expect(await replica.isReady()).toBe(true);
 });
 
-test('a replica with Redis is refused beside one without', { timeout: 60_000 }, async () => {
+test('a replica with Redis is refused beside one without', { timeout: 180_000 }, async () => {
   cluster = await Cluster.start({ withoutRedis: true });
   const redis = await startRedis();
   try {

@@ -19,7 +19,7 @@ const PAGES_WITHIN_S = 10;
 const STEPS = 6;
 
 test(`a rolling restart under 500 posts a second fails nobody (seed ${seed})`, {
-  timeout: 180_000,
+  timeout: 540_000,
 }, async () => {
   const load = { lanes: 32, groups: 160, postsPerSecond: 500, people: 8, commandsPerSecond: 20 };
   await underLoad({ logLevel: 'warn', destinations: 1, load }, async ({ cluster, traffic, witness }) => {

@@ -7,7 +7,7 @@ import { goesOn, seed, underLoad } from './scenario.ts';
 const AWAY_MS = 5_000;
 
 test(`Redis, PostgreSQL, the network and a replica gone at once come back in any order (seed ${seed})`, {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   await underLoad({ proxies: true, load: { postsPerSecond: 60 } }, async ({ cluster, traffic, random }) => {
     const redis = cluster.redis!;
