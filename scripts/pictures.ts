@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { Api, type Json } from '../test/harness/api.ts';
 import { launchChromium, newProfile, signIn } from '../test/harness/browser.ts';
+import { groupOf, raise, TROUBLES } from '../test/harness/seeded.ts';
 import { Sender } from '../test/harness/sender.ts';
 import { Installation, type Ready } from '../test/harness/tocsin.ts';
 import { until } from '../test/harness/until.ts';
@@ -13,51 +14,9 @@ import { until } from '../test/harness/until.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const PROGRAM = [path.join(root, 'runtime', 'main.ts'), 'quickstart', '--messenger', '0'];
 
-interface Trouble {
-  readonly alertname: string;
-  readonly severity: 'critical' | 'warning' | 'info';
-  readonly summary: string;
-  readonly pods: readonly string[];
-}
-
-/** Oldest first. */
-const TROUBLES: readonly Trouble[] = [
-  trouble('DiskFull', 'critical', 'Less than 5 % left on /var', 'db-1', 'db-2'),
-  trouble('HighLatency', 'warning', 'The 99th percentile is above 2 s', 'web-1', 'web-2'),
-  trouble('PodRestarting', 'info', 'Restarted five times in ten minutes', 'cron-1', 'cron-2'),
-  trouble('QueueStuck', 'critical', 'Nothing was taken for ten minutes', 'mail-1', 'mail-2'),
-  trouble('KafkaConsumerLag', 'warning', 'Consumers are 50,000 records behind', 'sync-1', 'sync-2'),
-  trouble('CertificateExpires', 'info', 'Ends in fourteen days', 'edge-1'),
-  trouble('NodeNotReady', 'critical', 'The kubelet stopped posting its status', 'node-7'),
-  trouble('CheckoutErrorRate', 'critical', 'Error rate above 5 %', 'api-1', 'api-2', 'api-3'),
-];
 const ACKNOWLEDGED = 'HighLatency';
 /** The one whose message is shown. */
 const SHOWN = 'CheckoutErrorRate';
-
-function trouble(
-  alertname: string,
-  severity: Trouble['severity'],
-  summary: string,
-  ...pods: readonly string[]
-): Trouble {
-  return { alertname, severity, summary, pods };
-}
-
-function alertsOf({ alertname, severity, summary, pods }: Trouble, resolved: readonly string[]) {
-  const startsAt = new Date().toISOString();
-  return pods.map((pod) => ({
-    status: resolved.includes(pod) ? ('resolved' as const) : ('firing' as const),
-    labels: { alertname, severity, cluster: 'prod', namespace: 'shop', pod },
-    annotations: { summary, runbook_url: `https://wiki.example.org/${alertname}` },
-    startsAt,
-  }));
-}
-
-async function raise(sender: Sender, each: Trouble, resolved: readonly string[] = []): Promise<void> {
-  const status = await sender.post({ groupKey: each.alertname, alerts: alertsOf(each, resolved) });
-  if (status !== 202) throw new Error(`a Snapshot was answered ${status}`);
-}
 
 async function pictureOfList(browser: Browser, ready: Ready): Promise<void> {
   const page = await (await newProfile(browser, { width: 1440, height: 760 })).newPage();
@@ -105,15 +64,12 @@ try {
   const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
   const api = await Api.signIn(ready);
   for (const each of TROUBLES) await raise(sender, each);
-  const group = await until(
-    `the Alert Group ${ACKNOWLEDGED}`,
-    async () => (await api.get(`/alert-groups?q=${ACKNOWLEDGED}`)).items[0],
-  );
+  const group = await groupOf(api, ACKNOWLEDGED);
   await api.post(`/alert-groups/${group.id}/acknowledge`);
   await until('all Alert Groups', async () => (await api.all('/alert-groups')).length === TROUBLES.length);
   await pictureOfList(browser, ready);
   const shown = TROUBLES.find(({ alertname }) => alertname === SHOWN);
-  if (shown) await raise(sender, shown, shown.pods.slice(-1));
+  if (shown) await raise(sender, shown, { resolved: shown.pods.slice(-1) });
   await pictureOfMessage(browser, ready.messenger_url);
 } finally {
   await browser.close();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { calmStatus, troubledStatus } from '../../../dev/mock-status.ts';
 import type { SystemStatus } from '../../api/system.ts';
 import { findingsOf } from './findings.ts';
+import { calmStatus, troubledStatus } from './status.fixture.ts';
 
 const codes = (status: SystemStatus) => findingsOf(status).map(({ code }) => code);
 const calm = calmStatus();

@@ -1,5 +1,5 @@
-/** System statuses to look at. */
-import type { Keyring, SystemNotice, SystemStatus } from '../src/api/system.ts';
+/** Statuses of a service with nothing to report, and with every kind of trouble. */
+import type { SystemStatus } from '../../api/system.ts';
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
 
@@ -35,19 +35,6 @@ export function calmStatus(): SystemStatus {
     template_errors: [],
     active_storms: [],
     outgoing_heartbeat: { configured: false, last_attempt_at: null, last_ok: null, last_error: null },
-  };
-}
-
-/** In the middle of a rotation: one replica lacks the old key already. */
-export function rotatingKeyring(): Keyring {
-  const all = ['tocsin-0', 'tocsin-1', 'tocsin-2'];
-  const active = { active: true, held_by: all, missing_on: [], needed: true, removable: false };
-  const former = { held_by: all.slice(1), missing_on: all.slice(0, 1), needed: false, removable: true };
-  return {
-    keys: [
-      { id: 'k-630dcd2966c43366', ...active },
-      { id: 'k-1f0c6d2b9a3e4f57', active: false, ...former },
-    ],
   };
 }
 
@@ -109,11 +96,4 @@ export function troubledStatus(): SystemStatus {
       last_error: 'The receiver answered 503.',
     },
   };
-}
-
-export function everyNotice(): SystemNotice[] {
-  return [
-    { kind: 'recovering_after_downtime', audience: 'all', since: ago(600), until: ago(-300) },
-    { kind: 'no_replica_leading', audience: 'all', since: ago(190), until: null },
-  ];
 }
