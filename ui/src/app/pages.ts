@@ -159,7 +159,7 @@ export const PAGES: readonly PageEntry[] = [
     of: 'object',
     permission: 'connections:read',
     section: 'connections',
-    load: () => import('../pages/connections/ConnectionRequestsPage.svelte'),
+    load: () => import('../pages/request-log/RequestLogPage.svelte'),
   },
   {
     pattern: '/connections/:id/request-log/:record',
@@ -264,7 +264,7 @@ export const PAGES: readonly PageEntry[] = [
     of: 'object',
     permission: 'destinations:read',
     section: 'destinations',
-    load: () => import('../pages/destinations/DestinationRequestsPage.svelte'),
+    load: () => import('../pages/request-log/RequestLogPage.svelte'),
   },
   {
     pattern: '/destinations/:id/request-log/:record',
