@@ -1,8 +1,8 @@
 /**
  * `npm test`: everything, in the order in which a failure is cheapest to find. Stops at the first step that fails.
  *
- * Every step of Vitest gets a second attempt with the
- * files that failed, when these are few. Whatever passes only then is named at the end, as a defect to be looked for.
+ * What runs several processes against the clock gets a second attempt with the files that failed, when these are few.
+ * Whatever passes only then is named at the end, as a defect to be looked for.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -46,8 +46,8 @@ const CHECKS: readonly Step[] = [
 ];
 
 const STEPS: readonly Step[] = [
-  { title: 'unit tests', command: vitest('unit'), secondAttempt: true },
-  { title: 'simulation, properties and permissions', command: vitest('long'), secondAttempt: true },
+  { title: 'unit tests', command: vitest('unit') },
+  { title: 'simulation, properties and permissions', command: vitest('long') },
   {
     title: 'more seeds of the simulation',
     command: [process.execPath, 'test/simulation/run.ts', '--world', 'engine', '--seeds', '200'],
@@ -61,15 +61,14 @@ const STEPS: readonly Step[] = [
     command: vitest('unit', 'actors/destination/delivery/stories.test.ts'),
     env: { STORIES: '200' },
   },
-  { title: 'storage on PostgreSQL 18', command: vitest('postgres'), secondAttempt: true },
-  { title: 'scenarios of the whole service', command: vitest('scenarios'), secondAttempt: true },
+  { title: 'storage on PostgreSQL 18', command: vitest('postgres') },
+  { title: 'scenarios of the whole service', command: vitest('scenarios') },
   {
     title: 'storage and the doctor on PostgreSQL 15',
     command: vitest('postgres', 'storage', 'runtime/cli'),
     env: { TOCSIN_TEST_POSTGRES: '15' },
-    secondAttempt: true,
   },
-  { title: 'coordination on Redis', command: vitest('redis'), secondAttempt: true },
+  { title: 'coordination on Redis', command: vitest('redis') },
   { title: 'build of the UI', command: [bin('vite'), 'build', 'ui', '--logLevel', 'warn'] },
   { title: 'the whole service', command: vitest('system'), secondAttempt: true },
   { title: 'the whole service under load', command: vitest('alone'), secondAttempt: true },
