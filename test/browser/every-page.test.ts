@@ -79,26 +79,30 @@ const overflow = (page: Page) =>
 test.each([
   ['desk', {}],
   ['phone, dark, ru', { width: 360, height: 740, dark: true, locale: 'ru-RU' }],
-])('every page opens without an error, is accessible and fits: %s', async (name, look) => {
-  const page = await (await newProfile(browser, look)).newPage();
-  const faults: string[] = [];
-  page.on('pageerror', ({ message }) => faults.push(message));
-  page.on('console', (message) => {
-    // The browser logs refused requests by itself.
-    if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
-      faults.push(message.text());
-  });
-  await signIn(page, ready);
-  for (const where of paths) {
-    await open(page, where);
-    const found = (await accessibilityFindings(page)).map(({ id, targets }) => `${id}: ${targets}`);
-    if ((await overflow(page)) > 0) found.push('scrolls sideways');
-    const file = `page${where.replaceAll(/\W+/g, '-')}-${name.replaceAll(', ', '-')}.png`;
-    await page.screenshot({ path: path.join(shots, file) });
-    faults.push(...found.map((each) => `${where}: ${each}`));
-  }
-  expect(faults).toEqual([]);
-});
+])(
+  'every page opens without an error, is accessible and fits: %s',
+  { timeout: 600_000 },
+  async (name, look) => {
+    const page = await (await newProfile(browser, look)).newPage();
+    const faults: string[] = [];
+    page.on('pageerror', ({ message }) => faults.push(message));
+    page.on('console', (message) => {
+      // The browser logs refused requests by itself.
+      if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
+        faults.push(message.text());
+    });
+    await signIn(page, ready);
+    for (const where of paths) {
+      await open(page, where);
+      const found = (await accessibilityFindings(page)).map(({ id, targets }) => `${id}: ${targets}`);
+      if ((await overflow(page)) > 0) found.push('scrolls sideways');
+      const file = `page${where.replaceAll(/\W+/g, '-')}-${name.replaceAll(', ', '-')}.png`;
+      await page.screenshot({ path: path.join(shots, file) });
+      faults.push(...found.map((each) => `${where}: ${each}`));
+    }
+    expect(faults).toEqual([]);
+  },
+);
 
 test('a large text on a small screen scrolls in one direction only', async () => {
   const page = await (await newProfile(browser, { width: 360, height: 740 })).newPage();
