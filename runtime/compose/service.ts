@@ -20,8 +20,6 @@ import { createApiTokens } from '../../storage/access/api-tokens.ts';
 import { appendAudit } from '../../storage/access/audit.ts';
 import { createPeople } from '../../storage/access/users.ts';
 import { polledConnections } from '../../storage/configuration/connection-rows.ts';
-import { createDirectory } from '../../storage/configuration/directory.ts';
-import { createLinkSource } from '../../storage/configuration/link-source.ts';
 import { rerenderOldButtons } from '../../storage/delivery/rerender.ts';
 import { destinationsWithWork } from '../../storage/delivery/webhook-events.ts';
 import { createWaitingWork } from '../../storage/engine/backlog.ts';
@@ -33,29 +31,26 @@ import { isUnavailable } from '../../storage/postgres/connection.ts';
 import { inTransaction } from '../../storage/postgres/transaction.ts';
 import { createSnapshotQueue } from '../../storage/snapshots/queue.ts';
 import { createSnapshotWriter } from '../../storage/snapshots/writer.ts';
-import { type ActorMessage, type ActorSystem, type Address, SHARDS, shardOf } from '../actor/index.ts';
+import type { ActorMessage, ActorSystem, Address } from '../actor/index.ts';
 import { atMost, type Clock, SECOND } from '../clock.ts';
 import { createClockSkewMetrics } from '../clock-skew.ts';
 import type { Log } from '../log.ts';
-import { createRegistry } from '../metrics.ts';
 import { createCalls } from '../placement/calls.ts';
-import type { Member } from '../placement/coordination.ts';
 import { createResumption } from '../placement/resume-on-acquire.ts';
 import { createKeySwitch } from '../secrets/keyring.ts';
 import { csrfToken, verifyCsrfToken } from '../secrets/signed-tokens.ts';
-import type { Version } from '../version.ts';
 import { createWakeupGate } from '../wakeup-gate.ts';
 import { createShared, followConfiguration } from './broadcast.ts';
 import { createConnections } from './connections.ts';
-import { createPoolMetrics, type Database, type ServiceSettings } from './database.ts';
+import type { ServiceSettings } from './database.ts';
 import { createEngine } from './engine.ts';
+import { openGround, type ServiceDeps } from './ground.ts';
 import { createHousekeepingMetrics } from './housekeeping.ts';
 import { createLeader } from './leader.ts';
 import { createDelivery, createMessages } from './messages.ts';
 import { createOidc } from './oidc.ts';
-import { createPerformer, openOutbound } from './performer.ts';
+import { createPerformer } from './performer.ts';
 import { createPresence, openPlacement } from './placement.ts';
-import { readiness } from './readiness.ts';
 import { resourceOperations } from './resources.ts';
 import { createTemplateWork } from './templates.ts';
 
@@ -63,18 +58,8 @@ import { createTemplateWork } from './templates.ts';
 const CALLS_WITHIN = 10 * SECOND;
 const OUTCOMES_WITHIN = SECOND;
 
-const EVERY_SHARD = Array.from({ length: SHARDS }, (_, shard) => shard);
-
 const RUNBOOKS_FOLDER = path.resolve(import.meta.dirname, '..', '..', 'docs', 'runbooks');
 const UI_FOLDER = path.resolve(import.meta.dirname, '..', '..', 'ui', 'dist');
-
-export interface ServiceDeps {
-  readonly settings: ServiceSettings;
-  readonly version: Version;
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-}
 
 export interface Service {
   /** Where the listeners are bound. */
@@ -92,22 +77,14 @@ export async function startService(
   deps: ServiceDeps,
   onStop: (stop: () => Promise<void>) => void,
 ): Promise<Service> {
-  const { settings, database, clock, log } = deps;
+  const ground = await openGround(deps);
+  const { settings, database, clock, log, registry, me, directory, links, outbound, state, wake } = ground;
   const { main } = database;
-  const registry = createRegistry(deps.version);
-  createPoolMetrics(registry).watch(database.pools);
-  const me: Member = { id: settings.replicaId, boot: randomBytes(4).toString('hex') };
-  const directory = createDirectory({ sql: main, clock, log });
-  await directory.reload();
-  const links = createLinkSource(main, clock);
-  await links.reload();
-  const outbound = await openOutbound({ ...deps, registry });
   const { client, caller } = outbound;
   const ingestMetrics = createIngestMetrics(registry);
   const groupMetrics = createAlertGroupMetrics(registry);
   const isTrusted = () => watch.isTrusted();
   const tokens = createIntegrationTokens({ sql: main, clock, log, isTrusted });
-  const state = readiness(main, clock);
 
   const calling = {
     ...deps,
@@ -129,7 +106,7 @@ export async function startService(
     directory,
     groupMetrics,
     hints: { send: (hint) => hints.send(hint) },
-    messagesWait: () => messagesWait(),
+    messagesWait: wake.everyone,
   });
   const templates = createTemplateWork({
     sql: main,
@@ -158,7 +135,7 @@ export async function startService(
   /** Messages that this replica laid out before it heard of another active key still have its buttons. */
   const signAnew = () => {
     inTransaction(main, (tx) => rerenderOldButtons(tx, clock.now())).then(
-      messagesWait,
+      wake.everyone,
       // Whoever leads looks every hour.
       (error: unknown) => log('store_read_failed', { what: 'old buttons', error: String(error) }),
     );
@@ -197,16 +174,6 @@ export async function startService(
         what === 'inbox' ? system.called() : ingest.poke(shard === null ? undefined : [shard]),
       answered: () => system.answered(),
     });
-  /** Saves and what messengers tell stored messages, whoever they are for; all who act for actors look at once. */
-  const messagesWait = () => {
-    system.poke();
-    calls?.call(EVERY_SHARD);
-  };
-  /** A signal stored a message to the actor: there are too many signals to wake everybody. */
-  const messageWaits = (to: Address) => {
-    system.poke();
-    calls?.call([shardOf(to)]);
-  };
   const internalAlerts = createInternalAlerts({
     integrationId: builtinIntegration(directory.current()),
     runbooks: runbooksOf(settings, deps.version.version),
@@ -230,6 +197,10 @@ export async function startService(
       messages.forget(id);
     },
   });
+  wake.attach((shards) => {
+    system.poke();
+    calls?.call(shards);
+  });
   const wakeupGate = createWakeupGate({
     kinds: [ALERT_GROUP, ROUTE],
     placement,
@@ -244,7 +215,7 @@ export async function startService(
   const snapshots = createSnapshotWriter(database.accepts);
   const ingest = createIngest({
     tokens,
-    signals: createHeartbeatSignals(main, (id) => messageWaits(integrationAddress(id))),
+    signals: createHeartbeatSignals(main, (id) => wake.owner(integrationAddress(id))),
     writer: { write: (received) => state.watched(snapshots.write(received)) },
     queue: createSnapshotQueue(main),
     system,
@@ -284,7 +255,7 @@ export async function startService(
     directory,
     upToDate: watch.look,
     hints,
-    poke: messagesWait,
+    poke: wake.everyone,
     operations: resourceOperations({
       ...deps,
       ...saving,
@@ -294,7 +265,7 @@ export async function startService(
       messages,
       ...{ caller, webhooks: delivery.settings },
       internalAlerts,
-      messagesWait,
+      messagesWait: wake.everyone,
       templates,
       groupMetrics,
       oidc: oidc.forSettings,
@@ -320,7 +291,7 @@ export async function startService(
     metrics: systemMetrics,
     housekeepingMetrics: createHousekeepingMetrics(registry),
     secretExpiry: oidc.secretExpiry,
-    poke: messagesWait,
+    poke: wake.everyone,
     hints,
     clock,
     log,
