@@ -76,7 +76,7 @@ describe('what ends with an error', () => {
     [
       'a recursion one call too deep',
       '{{ define "r" }}{{ if lt . 100 }}{{ template "r" (add . 1) }}{{ end }}{{ end }}{{ template "r" 0 }}',
-      '✗ 1:38 template_syntax calls nested deeper than 100',
+      '✗ 1:34 template_syntax calls nested deeper than 100',
     ],
     [
       'a recursion by two',
