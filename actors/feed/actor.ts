@@ -120,8 +120,8 @@ function refuse(actor: FeedActor, message: SnapshotReceived, env: TurnEnv): Feed
 }
 
 /**
- * Drops presences of firings that ended. One that was listed anew since then stays; its home has judged the end that was
- * pending, so that repeats need no message again once a window was opened.
+ * Drops presences of firings that ended. One that was listed anew since then stays; its home has judged the end that
+ * was pending, so that repeats need no message again once a window was opened.
  */
 function forget(actor: FeedActor, { fingerprints, at }: AlertsEnded, directory: Directory): FeedTurn {
   const isBuiltin = directory.integrationsById.get(integrationOf(actor.self.key))?.builtin === true;

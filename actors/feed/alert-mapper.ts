@@ -28,7 +28,7 @@ export interface AlertMapper {
   map(entry: SnapshotEntry): MappedAlert;
 }
 
-/** Makes {@link AlertMapper}s and keeps them for as long as the Directory is the current one. */
+/** Creates {@link AlertMapper}s and caches them until the Directory changes. */
 export function createAlertMappers(): (directory: Directory, integrationId: string) => AlertMapper | null {
   let current: { directory: Directory; routes: RouteTable; mappers: Map<string, AlertMapper | null> } | null =
     null;
@@ -85,7 +85,7 @@ function editionOf(staticLabels: Readonly<Record<string, string>>): string {
   return `.${hash('sha256', JSON.stringify(pairs), 'base64url').slice(0, EDITION_LENGTH)}`;
 }
 
-/** Collects what one Snapshot has to tell each Alert Group. */
+/** Collects the part of one Snapshot that concerns each Alert Group. */
 export interface GroupPart {
   readonly groupId: PublicId;
   readonly firing: FiringEntry[];

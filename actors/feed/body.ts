@@ -4,12 +4,12 @@ import { hash } from 'node:crypto';
 import type { Labels } from '../model.ts';
 
 /**
- * Entries of one Snapshot. 10,000 with 16 MiB of text take the process about 200 MB while they are processed, which fits
- * into the 512 MiB of the shipped limits beside what is in memory anyway.
+ * Entries of one Snapshot. 10,000 with 16 MiB of text take the process about 200 MB while they are processed, which
+ * fits into the 512 MiB of the shipped limits beside what is in memory anyway.
  */
 export const MOST_ALERTS = 10_000;
 
-/** Largest value of the column that keeps it. */
+/** Largest value of the column that stores it. */
 export const MOST_TRUNCATED = 2_147_483_647;
 
 /** Lengths are in UTF-16 code units. */
@@ -39,8 +39,8 @@ export function failureReason(error: unknown): string {
 export const LEFT_OUT = '…';
 
 /**
- * The text, or its beginning with a mark that gives its length and digest: texts that differ stay different when they are
- * cut, so that no Alerts, groups or Alert Groups are merged.
+ * The text, or its beginning with a mark that gives its length and digest: texts that differ stay different when they
+ * are cut, so that no Alerts, groups or Alert Groups are merged.
  */
 export function cutText(text: string, longest: number): string {
   if (text.length <= longest) return text;
@@ -96,14 +96,14 @@ function isWithin(text: string, longest: number): boolean {
 }
 
 /**
- * A stored text as it would be if it were received now. Earlier releases kept texts of any length; what is cut already
- * stays as it is.
+ * Applies the present bound to a stored text: earlier releases stored texts of any length. A text that was already cut
+ * is returned unchanged.
  */
 export function boundStoredText(text: string, longest: number): string {
   return isWithin(text, longest) ? text : cutText(text, longest);
 }
 
-/** {@link boundStoredText} of names and values. The map itself when nothing is too long; no entry is left out. */
+/** {@link boundStoredText} for names and values. Returns the same map when nothing is too long; drops no entry. */
 export function boundStoredMap(map: Labels, { name: longestName, value: longestValue }: MapBounds): Labels {
   for (const name in map) {
     if (isWithin(name, longestName) && isWithin(map[name] as string, longestValue)) continue;
@@ -119,8 +119,8 @@ export function boundStoredMap(map: Labels, { name: longestName, value: longestV
 }
 
 /**
- * Bytes from which a body is large: scanned before it is read, processed one at a time, with its attempts counted. As
- * objects, a smaller one takes some 50 MB at most, whatever is in it.
+ * Bytes from which a body is large: it is scanned before it is parsed, processed one at a time, and its attempts are
+ * counted. A smaller body takes at most some 50 MB once parsed, for any content.
  */
 export const LARGE_BODY = 1024 * 1024;
 
@@ -128,8 +128,8 @@ export const LARGE_BODY = 1024 * 1024;
 const MOST_VALUES = 100 * MOST_ALERTS;
 const DEEPEST = 64;
 /**
- * Members of one object of a large body. Four times as many labels as are kept: an object of a million members takes
- * seconds to read and to cut.
+ * Most members of one object of a large body: four times as many labels as are stored. An object of a million members
+ * would take seconds to parse and to cut.
  */
 const MOST_MEMBERS = 1_024;
 
@@ -150,7 +150,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const SPACE = 0x20;
 
-/** Works on any bytes; on what is no JSON the counts mean nothing, and the parser refuses it. */
+/** Accepts any bytes. For input that is not JSON the counts are meaningless, and the parser refuses it afterwards. */
 export function scanBody(body: Uint8Array): ScannedBody {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   let depth = 0;
@@ -245,7 +245,7 @@ function textIn(bytes: Buffer, [start, end]: readonly [start: number, end: numbe
     const text: unknown = JSON.parse(bytes.toString('utf8', start, end));
     return typeof text === 'string' ? cleanText(text) : null;
   } catch {
-    // Not JSON; whoever reads the whole body says so.
+    // Not JSON: the error is reported by the code that parses the whole body.
     return null;
   }
 }
@@ -288,7 +288,9 @@ export function integerAt(value: unknown, place: string, most: number): number {
   throw new InvalidBody(place, `not an integer from 0 to ${most}`);
 }
 
-/** U+0000 and unpaired surrogates, which no column takes, replaced. Under the `u` flag \p{Surrogate} matches those only. */
+/**
+ * U+0000 and unpaired surrogates, which no column takes, replaced. Under the `u` flag \p{Surrogate} matches those only.
+ */
 export function cleanText(text: string): string {
   return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
 }

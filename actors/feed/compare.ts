@@ -1,7 +1,7 @@
 /**
- * Compares a Snapshot with the Alerts present in its feed and decides what each Alert Group is sent. What it means for an
- * Alert (rows F1 to R5) is decided by its home; what it means for the presence here is decided here (ingestion §5.1, §6.2,
- * §6.3).
+ * Compares a Snapshot with the Alerts present in its feed and decides what each Alert Group is sent. What it means
+ * for an Alert (rows F1 to R5) is decided by its home; what it means for the presence here is decided here (ingestion
+ * §5.1, §6.2, §6.3).
  */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
@@ -33,7 +33,7 @@ export interface ComparisonInputs {
   readonly windowStart: Micros;
   /** Start of the window before it when it opens one, and of the same otherwise, µs. */
   readonly lastWindowStart: Micros;
-  /** Ends that this feed told before: the newest start by fingerprint, µs. */
+  /** Ends that this feed reported before: the newest start by fingerprint, µs. */
   readonly namedEnds: ReadonlyMap<string, Micros>;
   /** Newest starts of Alerts that were present here when they ended elsewhere, µs. */
   readonly endsElsewhere: ReadonlyMap<string, Micros>;
@@ -44,7 +44,7 @@ export interface ComparisonInputs {
   map(entry: SnapshotEntry): MappedAlert;
   /** Of Alerts without a presence, and of lost ones. */
   home(fingerprint: string): Home | null;
-  /** The group that a homeless firing Alert goes to. */
+  /** The Alert Group for a firing Alert that no group holds yet. */
   target(fingerprint: string): PublicId;
   /** An Alert with a presence here was found to fire nowhere. */
   isLost(fingerprint: string): boolean;
@@ -79,7 +79,7 @@ export function compare(snapshot: Snapshot, rows: FeedRows, inputs: ComparisonIn
   const ends = endsIn(snapshot);
   let listed = 0;
   let added = 0;
-  // What a resolved entry means depends on what other feeds listed meanwhile.
+  // The effect of a resolved entry depends on what other feeds have listed since.
   let certain = snapshot.resolvedCount === 0;
 
   for (const entry of snapshot.entries) {
@@ -131,7 +131,10 @@ export function compare(snapshot: Snapshot, rows: FeedRows, inputs: ComparisonIn
     parts.of(groupId).firing.push({ ...inputs.map(entry), history: null, since });
   }
 
-  /** Ends the firing whose end was named with an older start before its next start is listed; answers whether it did. */
+  /**
+   * Ends the firing whose end was reported with an older start, before its next start is listed.
+   * @returns whether it ended one
+   */
   function endBefore({ fingerprint, startsAt }: SnapshotEntry, presence: Presence): boolean {
     const olderEnd = withdraws && isOverBefore(presence, inputs) ? olderEndOf(presence) : null;
     if (olderEnd === null || startsAt <= presence.startsAt) return false;
@@ -142,7 +145,9 @@ export function compare(snapshot: Snapshot, rows: FeedRows, inputs: ComparisonIn
     return true;
   }
 
-  /** An end that this feed reported may be under way, or newer than this listing: the next one is told, too. */
+  /**
+   * An end that this feed reported may be in flight or newer than this listing, so the next listing is sent as well.
+   */
   function digestAfter(presence: Presence | null, digest: string): string {
     const isSettled = verdict === 'opens' && (presence === null || presence.digest === UNSURE);
     if (isSettled || (presence !== null && isSure(presence))) return digest;
@@ -151,8 +156,8 @@ export function compare(snapshot: Snapshot, rows: FeedRows, inputs: ComparisonIn
   }
 
   /**
-   * Higher than whatever was sent about the Alert, also at the same moment or out of order: the end of what was sent before
-   * may be under way to this feed, and must not end what is sent now.
+   * Higher than any position sent about the Alert before, also at the same instant or out of order: the end of an
+   * earlier listing may be in flight to this feed and must not end the present listing.
    */
   function listedAgain(presence: Presence): Micros {
     return Math.max(presence.since + 1, receivedAt);
@@ -176,7 +181,7 @@ export function compare(snapshot: Snapshot, rows: FeedRows, inputs: ComparisonIn
     if (!lost) added += 1;
     const since = lost ? listedAgain(lost) : receivedAt;
     const groupId = home?.live ? home.groupId : inputs.target(fingerprint);
-    // What looks lost may be a moment old: the home may not be stored yet.
+    // A presence without a home may be a moment old: its home may not be committed yet.
     const isEnded = lost !== null && endBefore(entry, lost);
     if (home?.history.state !== 'firing' && !isEnded) counts.fired += 1;
     const history = home !== null && home.groupId !== groupId ? home.history : null;
@@ -197,7 +202,7 @@ export function compare(snapshot: Snapshot, rows: FeedRows, inputs: ComparisonIn
     }
     // A newer Snapshot of this feed lists it. Its repeats are stored only now, so the home may not know of them.
     if (late && presence?.state === 'listed') return;
-    // The end of an earlier start ends nothing (rows R3, R4): the Alert fires on, and is not listed here.
+    // The end of an earlier start is ignored (rows R3, R4): the Alert still fires, and is not listed here.
     if (presence !== null && startsAt < presence.startsAt) {
       const isOlderEnd = withdraws && snapshot.status === 'resolved';
       parts.of(groupId).resolved.push({ fingerprint, startsAt, ...(isOlderEnd ? { isOlderEnd } : {}) });
@@ -228,14 +233,14 @@ export function compare(snapshot: Snapshot, rows: FeedRows, inputs: ComparisonIn
     }
   }
 
-  /** A Snapshot that is overtaken by a newer one of this feed takes nothing back that the newer one lists. */
+  /** A Snapshot that is older than another one of this feed withdraws nothing that the newer one lists. */
   function withdraw({ groupId, fingerprint, since }: Presence): void {
     if (withdraws) parts.of(groupId).withdrawn.push({ fingerprint, since });
   }
 
   /**
-   * Until its end arrives here; one that is listed again before counts from that listing on. An end that was overtaken
-   * may have been too old for the home, so that nothing arrives.
+   * The presence until its end is confirmed here. If the Alert is listed again first, the presence counts from that
+   * listing. The home may have ignored an out-of-order end as too old; then no confirmation arrives.
    */
   function takenBack(presence: Presence): Presence {
     if (withdraws) return { ...presence, digest: UNSENT, startsAt: NO_START };
@@ -267,9 +272,9 @@ export function compare(snapshot: Snapshot, rows: FeedRows, inputs: ComparisonIn
 }
 
 /**
- * Whether a Snapshot ends what it does not name, too. A final notification does when it ends an Alert that is present here,
- * or was until it ended elsewhere, and whose start was not named as ended before; or when it names nothing at all. Any
- * other may repeat what was said before that began which it leaves out (ingestion §6.2).
+ * Whether a Snapshot also ends Alerts that it does not name. A final notification does when it ends an Alert that is
+ * present here, or was present until it ended elsewhere, and whose start was not reported as ended before; or when it
+ * names no Alert. Any other may be a repeat from before the omitted Alerts began (ingestion §6.2).
  */
 function endsUnnamed(
   { status, entries }: Snapshot,
@@ -297,7 +302,9 @@ function endsIn({ entries }: Snapshot): NamedEnd[] {
   return resolved.map(({ fingerprint, startsAt }) => [fingerprint, startsAt]);
 }
 
-/** Of an Alert that is missed from now on: it was listed in the window before, whose repeats left no trace. */
+/**
+ * Last listing of an Alert that is missed from now on: the previous window listed it, and its repeats are not stored.
+ */
 function lastListingOf({ since }: Presence, inputs: ComparisonInputs): Micros {
   const windowEnd = Math.max(since, inputs.lastWindowStart) + inputs.duplicateWindow;
   return Math.min(windowEnd, inputs.receivedAt);
@@ -305,13 +312,13 @@ function lastListingOf({ since }: Presence, inputs: ComparisonInputs): Micros {
 
 type Absence = { readonly state: 'missed' | 'gone'; readonly since: Micros };
 
-/** What becomes of a presence that the current window has not listed (ingestion §6.3); null when nothing does. */
+/** The next state of a presence that the current window has not listed (ingestion §6.3); null when it is unchanged. */
 export function afterMiss(
   presence: Pick<Presence, 'state' | 'since'>,
   inputs: Pick<ComparisonInputs, 'verdict' | 'receivedAt' | 'windowStart'>,
 ): Absence | null {
   const { receivedAt, windowStart } = inputs;
-  // Still `listed` inside a window that is under way: its opener, or a Snapshot since, listed the Alert.
+  // Still `listed` in an open window: its first Snapshot, or one since, listed the Alert.
   if (presence.state === 'listed') {
     return inputs.verdict === 'opens' ? { state: 'missed', since: windowStart } : null;
   }
@@ -319,7 +326,9 @@ export function afterMiss(
   return long ? { state: 'gone', since: receivedAt } : null;
 }
 
-/** Whether an Alert whose end was named with an older start was not listed for long enough since (ingestion §6.2). */
+/**
+ * Whether an Alert whose end was reported with an older start has been absent for long enough since (ingestion §6.2).
+ */
 function isOverBefore(presence: Presence, inputs: ComparisonInputs): boolean {
   const since = presence.state === 'missed' ? presence.since : inputs.lastWindowStart;
   return since < inputs.windowStart && inputs.receivedAt - since >= GONE_MIN_ABSENCE;

@@ -18,7 +18,7 @@ export interface SnapshotSettled extends RecordedEffect {
   readonly error: string | null;
 }
 
-/** A feed was heard; its row is made when there is none. */
+/** Records the receipt of a Snapshot for a feed; creates the feed's row when there is none. */
 export interface FeedHeard extends RecordedEffect {
   readonly type: 'feed.heard';
   readonly feed: string;

@@ -88,9 +88,8 @@ export function handleSnapshot(
 }
 
 /**
- * Whether there is nothing to learn from a Snapshot that says what the last one said: it counts as one with that one
- * while the window lasts and no absence is long enough meanwhile, and later, too, when every Alert present is listed and
- * nothing that ended.
+ * Whether a Snapshot with the same content as the last one changes nothing: within the window while no absence has
+ * become long enough, and after it when the Snapshot lists every present Alert and no ended one.
  */
 export function isKnown(
   { state, rows }: Pick<FeedActor, 'state' | 'rows'>,
@@ -106,8 +105,8 @@ export function isKnown(
 }
 
 /**
- * Whether a Snapshot is the one with which a feed looks whether what it relies on still holds. Only one that opens a
- * window is, and now and then: a message that was set aside as a defect would otherwise be missing for good.
+ * Whether a feed verifies its presences with this Snapshot. Only a Snapshot that opens a window does, once per
+ * {@link VERIFICATION_INTERVAL}: otherwise a message that was set aside as a defect would stay missing.
  */
 export function mustVerify({ context }: FeedState, receivedAt: Micros, verdict: WindowVerdict): boolean {
   if (verdict !== 'opens') return false;
@@ -127,7 +126,7 @@ export function verdictOn(
   return judgeWindow(state.context.windowStart, { receivedAt, duplicateWindow, replayed });
 }
 
-/** A Snapshot that repeats the last one. Inside a window it moves nothing but the time the feed was heard. */
+/** Handles a Snapshot that repeats the last one. Within a window only the feed's receipt time changes. */
 function repeat(
   actor: FeedActor,
   message: SnapshotReceived,
@@ -184,14 +183,15 @@ function inputsOf(
   };
 }
 
-/** A Snapshot that resolves the whole group ends truncation whatever it cut (ingestion §6.4). */
+/** A Snapshot that resolves the whole group ends truncation, however many Alerts it cut (ingestion §6.4). */
 function isTruncated(snapshot: Snapshot): boolean {
   return snapshot.truncatedAlerts > 0 && snapshot.status === 'firing';
 }
 
 /**
- * Its Integration heard nothing of it for too long: presences are stale, which their homes are told as of the check, and
- * a cut list counts no longer. When a newer Snapshot was faster, the Integration may have forgotten that it is cut.
+ * The Integration received nothing from this feed for too long: its presences become stale as of the check, their
+ * homes are notified, and a truncated list no longer counts. When a newer Snapshot arrived first, the Integration may
+ * no longer know that the feed is truncated.
  */
 export function fallSilent(actor: FeedActor, message: FeedSilent): FeedTurn {
   const { state, rows, self } = actor;
@@ -218,14 +218,14 @@ export function fallSilent(actor: FeedActor, message: FeedSilent): FeedTurn {
   };
 }
 
-/** Whether a Snapshot came since the Integration looked: then nothing it found holds any more. */
+/** Whether a Snapshot arrived after the Integration's check, which invalidates the result of the check. */
 function wasHeardSince({ context }: FeedState, { heardAt }: FeedSilent): boolean {
   return context.windowStart !== null && context.windowStart > heardAt;
 }
 
 export interface Silence {
   readonly parts: readonly GroupPart[];
-  /** Fingerprints whose presence is stale, and therefore gone from here. */
+  /** Fingerprints whose presence is stale and therefore removed from this feed. */
   readonly stale: readonly string[];
 }
 
@@ -244,7 +244,7 @@ function silenceOf(state: FeedState, rows: FeedRows, message: FeedSilent): Silen
   return { parts: parts.list(), stale };
 }
 
-/** A cut list proves nothing of what it leaves out: in a truncated feed its last Snapshot counts for all. */
+/** A truncated list is no evidence of absence: in a truncated feed the last Snapshot counts for every Alert. */
 function lastListedAt(state: FeedState, presence: Presence, heardAt: Micros): Micros {
   if (presence.state === 'listed' || state.value === 'truncated') return heardAt;
   return presence.listedAt ?? presence.since;

@@ -5,7 +5,7 @@ import type { Labels } from '../model.ts';
 
 const HASH_LENGTH = 26;
 
-/** Identity of a groupKey, of whatever length: 130 bits of its SHA-256 as 26 characters `[a-z2-7]`. */
+/** Identity of a groupKey of any length: 130 bits of its SHA-256 as 26 characters `[a-z2-7]`. */
 export function groupKeyHash(groupKey: string): string {
   return base32(hash('sha256', groupKey, 'buffer')).slice(0, HASH_LENGTH);
 }

@@ -1,7 +1,7 @@
 /**
- * What a Snapshot of the built-in Integration means: a condition of Tocsin itself began, changed its words, or ended
- * (internal-alerts §2.1 rule 6). Nothing is ever concluded from what one leaves out, nothing waits for a window, and what
- * was sent before is not sent again, however often it is replayed.
+ * Snapshots of the built-in Integration: a condition of Tocsin itself began, changed its texts, or ended
+ * (internal-alerts §2.1 rule 6). Omitted Alerts are not evaluated, there are no windows, and a replay sends nothing
+ * that was sent before.
  */
 
 import { step, type TurnEnv } from '../../runtime/actor/index.ts';
@@ -21,12 +21,12 @@ import { type FeedActor, type FeedTurn, keep, recordsOf, report, sendsOf, turn }
 export interface InternalInputs {
   /** Receipt of the Snapshot, µs. */
   readonly receivedAt: Micros;
-  /** It was processed before: nothing of it is sent again. */
+  /** The Snapshot was processed before, so nothing is sent again. */
   readonly replayed: boolean;
   map(entry: SnapshotEntry): MappedAlert;
   /** Of Alerts without a presence. */
   home(fingerprint: string): Home | null;
-  /** The group that a homeless firing Alert goes to. */
+  /** The Alert Group for a firing Alert that no group holds yet. */
   target(fingerprint: string): PublicId;
 }
 
@@ -69,7 +69,7 @@ function compareInternal(snapshot: Snapshot, rows: FeedRows, inputs: InternalInp
     goOn(entry, groupId, startsAt);
   }
 
-  /** Other words for the same firing, whatever start they come with. */
+  /** New texts for the same firing, whatever start they carry. */
   function goOn(entry: SnapshotEntry, groupId: PublicId, startsAt: Micros): void {
     listen(entry, groupId, startsAt);
     parts

@@ -1,12 +1,12 @@
 /**
  * The statechart of a feed: what may be concluded from the next Snapshot of a sender's group (ingestion §6.1, §6.4).
  *
- * - `unknown`: nothing heard yet.
- * - `steady`: the last Snapshot lists every Alert present here, so receiving the same again changes nothing.
+ * - `unknown`: no Snapshot received yet.
+ * - `steady`: the last Snapshot lists every present Alert, so receiving the same again changes nothing.
  * - `moving`: some Alert was missing, ended or unclear; the next window is compared entry by entry.
- * - `truncated`: the sender cut its list; nothing is concluded from what it leaves out.
+ * - `truncated`: the sender truncated its list; omitted Alerts are not evaluated.
  *
- * `silent`: the Integration heard nothing for so long that its presences went stale, or that a cut list no longer counts.
+ * `silent`: no Snapshot arrived for so long that the presences became stale, or that a truncated list no longer counts.
  */
 import { assign, type SnapshotFrom, setup } from 'xstate';
 import { MINUTE, type Micros } from '../../runtime/clock.ts';
@@ -14,17 +14,20 @@ import { MINUTE, type Micros } from '../../runtime/clock.ts';
 export interface FeedContext {
   /** Start of the current duplicate window, µs; null before the first. */
   readonly windowStart: Micros | null;
-  /** The current window holds a truncated Snapshot, so it decides no absence. */
+  /** The current window contains a truncated Snapshot, so it decides no absence. */
   readonly windowTruncated: boolean;
-  /** What the last applied Snapshot said; null when that is not to be relied upon. */
+  /** Digest of the last applied Snapshot; null when the next one has to be compared in any case. */
   readonly digest: string | null;
   /** The Alerts and their states in the Snapshot that opened the window; null when that is not known. */
   readonly openedBy: string | null;
   /** Receipt of the Snapshot with which it was last verified that listed Alerts fire, µs; null before the first. */
   readonly verifiedAt: Micros | null;
-  /** Ends that the feed told: named, called over or gone; one for each Alert, the last named last; {@link MOST_NAMED_ENDS} at most. */
+  /**
+   * Ends that the feed reported, by name or by omission: one for each Alert, the latest last, at most
+   * {@link MOST_NAMED_ENDS}.
+   */
   readonly namedEnds: readonly NamedEnd[];
-  /** Alerts that ended while they were present here, which the feed did not say: as {@link namedEnds}, and as many. */
+  /** Alerts that ended while they were present here, not reported by this feed; form and bound of {@link namedEnds}. */
   readonly endsElsewhere: readonly NamedEnd[];
 }
 
@@ -44,13 +47,13 @@ export interface SnapshotHeard {
   readonly alertSet: string;
   /** The sender cut its list and did not resolve the whole group. */
   readonly truncated: boolean;
-  /** It lists every Alert present here and nothing that ended. */
+  /** It lists every present Alert and no ended one. */
   readonly complete: boolean;
-  /** What it says; null when the same would have to be judged again. */
+  /** Digest of its content; null when the same content would have to be compared again. */
   readonly digest: string | null;
   /** Every Alert it lists was looked up. */
   readonly verified: boolean;
-  /** What it tells the end of. */
+  /** The ends that it reports. */
   readonly ends: readonly NamedEnd[];
   /** After it. */
   isPresent(fingerprint: string): boolean;
@@ -58,7 +61,7 @@ export interface SnapshotHeard {
 
 export interface EndedElsewhere {
   readonly type: 'ended';
-  /** Alerts that were present, and that the feed did not say are over. */
+  /** Alerts that were present and whose end this feed did not report. */
   readonly ends: readonly NamedEnd[];
 }
 
@@ -154,7 +157,7 @@ function verdictOf(context: FeedContext, event: FeedEvent): ReturnType<typeof ju
 /** processing.gone_min_absence: how long an Alert must be missed before it counts as gone (ingestion §1). */
 export const GONE_MIN_ABSENCE: Micros = 5 * MINUTE;
 
-/** How long a feed relies on what it told before it looks whether the Alerts it lists still fire somewhere. */
+/** Interval after which a feed verifies that the Alerts it lists still fire in some Alert Group. */
 export const VERIFICATION_INTERVAL: Micros = 15 * MINUTE;
 
 export type WindowVerdict = 'opens' | 'same' | 'early' | 'late';

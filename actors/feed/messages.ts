@@ -26,18 +26,18 @@ export interface SnapshotReceived {
 }
 
 /**
- * Alerts that do not fire any more, whatever this feed listed (ingestion §5.1 rule 4, §6.2), or that fire without it
- * since it resolved them. Sent by the home of the Alerts to every feed it held a presence of, to the feed whose
- * listing it ignored as an old copy, and to the feed that withdrew. The next listing of such an Alert is judged afresh.
+ * Alerts that no longer fire although this feed listed them (ingestion §5.1 rule 4, §6.2), or that fire without this
+ * feed since it resolved them. Sent by the home of the Alerts to every feed with a presence, to a feed whose listing
+ * it ignored as an old copy, and to a feed that withdrew. The next listing of such an Alert is evaluated anew.
  */
 export interface AlertsEnded {
   readonly type: 'ended';
   readonly fingerprints: readonly string[];
-  /** What the home heard of this feed last, as the feed counts it (`Presence.since`): later listings stay, µs. */
+  /** The last listing of this feed that the home received (`Presence.since`), µs; later listings remain valid. */
   readonly at: Micros;
 }
 
-/** The Integration heard nothing of this feed for too long (ingestion §6.4, §6.6). */
+/** The Integration received nothing from this feed for too long (ingestion §6.4, §6.6). */
 export interface FeedSilent {
   readonly type: 'silent';
   /** Of this feed. */
@@ -48,7 +48,7 @@ export interface FeedSilent {
   readonly cutoff: Micros;
   /** Presences become stale; otherwise only a cut list ends. */
   readonly stale: boolean;
-  /** Of the presences only those that the sender called over with an older start: no Heartbeat is live. */
+  /** Only presences whose end was reported with an older start are affected, because no Heartbeat is live. */
   readonly onlyOlderEnds?: true;
   /** Time of the check. */
   readonly at: Micros;

@@ -12,14 +12,14 @@ export interface Home {
 }
 
 export interface Homes {
-  /** The latest home of each of the Alerts that is known at all, by fingerprint. Committed data only. */
+  /** The latest home of each known Alert, by fingerprint. Reads committed data only. */
   find(integrationId: PublicId, fingerprints: readonly string[]): Promise<ReadonlyMap<string, Home>>;
 }
 
 export interface Slots {
   /**
-   * The Alert Group that Alerts of each Slot are sent to, in the order asked; a Slot met for the first time gets a fresh
-   * id, committed before the answer. May be a moment old: a group passes on what is not its own.
+   * The Alert Group that Alerts of each Slot are sent to, in the order asked; a Slot met for the first time gets a
+   * fresh id, committed before the answer. May be a moment old: a group passes on what is not its own.
    */
   ensure(slots: readonly Pick<Slot, 'routeId' | 'keyHash'>[]): Promise<readonly PublicId[]>;
 }
@@ -59,7 +59,9 @@ export interface QueuedSnapshot {
   readonly receivedAt: Micros;
   readonly bodyHash: string;
   readonly sizeBytes: number;
-  /** That of its feed as far as it was known when it was stored: an installation of one process says it of large bodies. */
+  /**
+   * Shard of its feed, if it was known when the Snapshot was stored; a single process knows it for large bodies only.
+   */
   readonly shard: number | null;
   /** It was processed before, and waits to be processed again. */
   readonly replayed?: true;
@@ -95,7 +97,7 @@ export interface FailedSnapshot {
 }
 
 export interface SnapshotQueue {
-  /** Waiting Snapshots in order of arrival, above `after`, whatever their shards. */
+  /** Waiting Snapshots of all shards in order of arrival, above `after`. */
   page(after: number, limit: number): Promise<readonly QueuedSnapshot[]>;
   /** The oldest waiting Snapshots of each range, `limit` of each at most. Each shard is in one range. */
   pageOf(ranges: readonly ShardRange[], limit: number): Promise<ShardPage>;
@@ -112,8 +114,8 @@ export interface SnapshotQueue {
   /** Bodies by hash. */
   bodies(snapshots: readonly QueuedSnapshot[]): Promise<ReadonlyMap<string, Buffer>>;
   /**
-   * Settles Snapshots that no feed can take, in a transaction of its own. Those that are settled already stay as they
-   * are, so that a call whose answer was lost can be repeated.
+   * Marks Snapshots that no feed can process as failed, in a separate transaction. Idempotent: already settled
+   * Snapshots are left unchanged.
    */
   fail(failures: readonly FailedSnapshot[]): Promise<void>;
 }
@@ -162,7 +164,7 @@ export interface StoredSnapshotsPage {
   readonly next: readonly [receivedAt: Micros, seq: number] | null;
 }
 
-/** Nothing that was received before what retention keeps is ever read, removed or not. */
+/** Reads nothing that is older than the retention period, whether it was removed yet or not. */
 export interface StoredSnapshotReader {
   /** Newest first. */
   list(query: StoredSnapshotsQuery, now: Micros): Promise<StoredSnapshotsPage>;

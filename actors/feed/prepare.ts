@@ -1,6 +1,6 @@
 /**
- * What a feed looks up before a turn: the homes of Alerts it has no presence of, or of all that a Snapshot lists when
- * that is to be verified, and where homeless ones go.
+ * What a feed reads before a turn: the homes of Alerts without a presence here, or of all listed Alerts when presences
+ * are verified, and the target groups of Alerts that no group holds.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Actor } from '../../runtime/actor/index.ts';
@@ -17,7 +17,7 @@ import type { SnapshotEntry } from './snapshot.ts';
 export interface Surroundings {
   readonly homes: ReadonlyMap<string, Home>;
   readonly targets: ReadonlyMap<string, PublicId>;
-  /** Alerts that are present here were looked up, too. */
+  /** The homes of present Alerts were read as well. */
   readonly verified: boolean;
   /** What homeless firing entries were mapped to, where they are many. */
   readonly mapped?: {
@@ -26,7 +26,7 @@ export interface Surroundings {
   };
 }
 
-/** Entries looked at in one step: others are served between two. */
+/** Entries processed before the event loop gets a turn. */
 const STEP_ENTRIES = 500;
 
 /** Null when every Alert of the Snapshot is present in the feed and that is relied upon (`verifies` false). */
@@ -91,8 +91,8 @@ export function homeIn(surroundings: Surroundings | undefined, fingerprint: stri
 }
 
 /**
- * Whether an Alert that is present here was found to fire nowhere: what was sent about it never arrived, or its end did
- * not arrive here. One that was moved a while ago is on its way to another Alert Group with all that its feeds said.
+ * Whether an Alert that is present here fires in no group: either the message about it never arrived, or its end did
+ * not arrive here. An Alert that was moved recently is in transit to another Alert Group together with its presences.
  */
 export function isLostIn(
   surroundings: Surroundings | undefined,

@@ -9,25 +9,24 @@ export interface Presence {
   readonly groupId: PublicId;
   readonly state: 'listed' | 'missed';
   /**
-   * Receipt of the Snapshot that was sent about it last, and in any case later than what was sent before; of a miss, the
-   * start of that window. µs.
+   * Receipt of the Snapshot that was sent about it last, and in any case later than what was sent before; of a miss,
+   * the start of that window. µs.
    */
   readonly since: Micros;
   /** Of one that is missed: when it was listed last, at the latest, µs. Null while it is listed, or not known. */
   readonly listedAt: Micros | null;
-  /** The newest start that this feed listed, µs; {@link NO_START} once it said that it is over. */
+  /** The newest start that this feed listed, µs; {@link NO_START} once it reported the end. */
   readonly startsAt: Micros;
-  /** What was told last; {@link UNSENT}, {@link UNSURE} or {@link olderEndDigest} when the next listing must be told. */
+  /** Digest of the entry sent last; {@link UNSENT}, {@link UNSURE} or {@link olderEndDigest}: send the next listing. */
   readonly digest: string;
 }
 
-/** Digest while an end that this feed reported is under way: every listing is told until the home has settled it. */
+/** Digest while an end that this feed reported is in flight: every listing is sent until the home confirms the end. */
 export const UNSENT = '';
 
 /**
- * Digest while the home may judge a listing as older than an end that this feed reported before, and ignore it: every
- * listing is told until a Snapshot that opens a window lists the Alert. That one is newer than every such end by a
- * duplicate window.
+ * Digest while the home may ignore a listing as older than an end that this feed reported before: every listing is sent
+ * until a Snapshot that opens a window lists the Alert. That one is newer than every such end by a duplicate window.
  */
 export const UNSURE = 'unsure';
 
@@ -37,8 +36,8 @@ export const NO_START: Micros = 0;
 export const OLDER_END = 'older end ';
 
 /**
- * Digest after a `status: resolved` Snapshot named the Alert with an older start `startsAt`, µs, than the presence's. An
- * end that was reported before may still be under way, so that the presence is {@link UNSURE} once it is listed again.
+ * Digest after a `status: resolved` Snapshot named the Alert with an older start `startsAt`, µs, than the presence's.
+ * An earlier reported end may still be in flight, so the presence becomes {@link UNSURE} once it is listed again.
  */
 export function olderEndDigest(startsAt: Micros): string {
   return `${OLDER_END}${startsAt}`;
@@ -49,12 +48,12 @@ export function olderEndOf({ digest }: Presence): Micros | null {
   return digest.startsWith(OLDER_END) ? Number(digest.slice(OLDER_END.length)) : null;
 }
 
-/** Whether the digest is that of the entry told last, so that one that says the same need not be told. */
+/** Whether the digest is that of the entry sent last, so that an equal entry need not be sent again. */
 export function isSure({ digest }: Presence): boolean {
   return digest !== UNSENT && digest !== UNSURE && !digest.startsWith(OLDER_END);
 }
 
-/** Whether the feed said that the Alert is over, which its home has not confirmed yet, and has not listed it since. */
+/** Whether the feed reported the end, has not listed the Alert since, and the home has not confirmed the end yet. */
 export function isEnding({ startsAt, digest }: Presence): boolean {
   return digest === UNSENT && startsAt === NO_START;
 }

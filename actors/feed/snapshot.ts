@@ -1,4 +1,4 @@
-/** A webhook body as the service works with it, and the way there from the bytes (ingestion §4). */
+/** A parsed webhook body, and the parser from its bytes (ingestion §4). */
 import { hash } from 'node:crypto';
 import { type Micros, parseInstant } from '../../runtime/clock.ts';
 import type { Labels } from '../model.ts';
@@ -42,7 +42,7 @@ export interface Snapshot {
   readonly notificationReason: string | null;
   /** Equal for bodies that list the same Alerts in the same states. */
   readonly alertSet: string;
-  /** Equal for bodies that say the same about the same Alerts, whichever replica of the sender wrote them. */
+  /** Equal for bodies with the same content, whichever replica of the sender wrote them. */
   readonly digest: string;
   /** It takes long to process: stored apart from others (ingestion §4.3). */
   readonly isLarge: boolean;
@@ -60,7 +60,7 @@ export interface SnapshotEntry {
   readonly labels: Labels;
   readonly annotations: Labels;
   readonly generatorUrl: string | null;
-  /** Equal for entries that say the same. */
+  /** Equal for entries with the same content. */
   readonly digest: string;
 }
 
@@ -112,7 +112,7 @@ function decode(body: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    // Invalid UTF-8, or longer than a string can be: either way nothing that JSON could be read from.
+    // Invalid UTF-8, or longer than the longest string: it cannot be JSON.
     return null;
   }
 }
@@ -231,7 +231,7 @@ function entryDigest(entry: Omit<SnapshotEntry, 'digest'>): string {
   ]);
 }
 
-/** Longest fingerprint that is kept as it came; rows are found by it, and an index takes only so much. */
+/** Longest fingerprint that is stored unchanged: rows are indexed by it, and an index entry is bounded. */
 const LONGEST_FINGERPRINT = 255;
 
 /** A longer fingerprint is as good an identity by its digest. */

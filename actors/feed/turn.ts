@@ -58,7 +58,7 @@ export function partsOf(
 
 /** Characters of labels and annotations from which a part is large. */
 const LARGE_TEXTS = 512 * 1024;
-/** Fewer firing entries cannot hold so many, within the bounds of their texts; most parts are told by their number. */
+/** Parts with fewer firing entries are small by the bounds of their texts, so their size need not be computed. */
 const FEW_ENTRIES = 5;
 
 function isLargePart(part: Omit<GroupPart, 'groupId'>): boolean {
@@ -162,7 +162,9 @@ export function sendsOf(
   });
 }
 
-/** What a feed tells its Integration: a repeat to learn from, and that its sender cuts its list (ingestion §5.1). */
+/**
+ * Reports to the Integration a repeat interval to learn from, and that the sender truncates its list (ingestion §5.1).
+ */
 export type TellSample = (
   feed: string,
   before: FeedState,
@@ -182,7 +184,7 @@ export function createTellSample(): TellSample {
   };
 }
 
-/** Sent on the way into a cut list and out of it. */
+/** Sent when a feed becomes truncated and when it stops being truncated. */
 export function tellTruncation(
   feed: string,
   before: FeedState,
@@ -202,12 +204,12 @@ export function tellTruncation(
   return [{ to: integrationAddress(integrationOf(feed) as PublicId), message }];
 }
 
-/** What a feed's repeats tell its Integration (ingestion §6.5). */
+/** The `notification_reason` of a repeat, from which repeat intervals are learned (ingestion §6.5). */
 const REPEAT_REASON = 'repeat interval elapsed';
 
 /**
- * The gap between two windows, µs, when the Snapshot that opens the second one repeats the group: it says so, or, from a
- * sender that gives no reasons, has the same Alerts in the same states as the opener before. Null otherwise.
+ * The gap between two windows, µs, when the Snapshot that opens the second one is a repeat: it has that reason, or,
+ * from a sender without reasons, the same Alerts in the same states as the previous opening Snapshot. Null otherwise.
  */
 function repeatGap(
   { context }: FeedState,
@@ -221,7 +223,7 @@ function repeatGap(
   return repeats ? receivedAt - context.windowStart : null;
 }
 
-/** Samples that may come at once, and how long one takes to become possible again. */
+/** Samples allowed in a burst, and the time until another one is allowed. */
 interface Allowance {
   readonly most: number;
   readonly every: Micros;
@@ -231,7 +233,7 @@ interface Allowance {
 const OF_ROUTE: Allowance = { most: MOST_SAMPLES, every: SECOND };
 /** Keeps the actor of an Integration with very many groups from becoming the slowest part of ingestion. */
 const OF_INTEGRATION: Allowance = { most: 200, every: SECOND / 20 };
-/** Allowances kept in memory; beyond, all of them begin anew. */
+/** Allowances kept in memory; when there are more, all are reset. */
 const MOST_KEPT = 10_000;
 
 /** Decides which samples are worth a message. Those that are left out are as good as those that are sent. */
