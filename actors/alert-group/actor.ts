@@ -116,7 +116,7 @@ function receive(turn: GroupTurn, message: AlertGroupMessage, outside: Outside):
       receiveCommand(turn, message, outside);
       break;
     default:
-      // Addressed to a group that never began, nothing else has a meaning: its first Alert went elsewhere.
+      // A group that never started ignores everything else: its first Alert was placed in another group.
       if (turn.state.stage === 'started') receiveByStarted(turn, message, outside);
   }
 }
@@ -164,7 +164,7 @@ function receiveByStarted(
       release(turn);
       break;
     case 'urgency_edited':
-      // Every turn looks whether a held group became Urgent.
+      // Every turn checks whether a held group became Urgent.
       break;
     case 'wake':
       wake(turn, outside);

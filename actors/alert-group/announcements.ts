@@ -36,7 +36,9 @@ export interface News {
   readonly after: StartedGroup;
 }
 
-/** The message about one event for the Destinations; null when no message shows it, or the Route sends it (`created`). */
+/**
+ * The message about one event for the Destinations; null when no message shows it, or the Route sends it (`created`).
+ */
 export function groupEvent({ groupId, event, entry, after }: News, directory: Directory): GroupEvent | null {
   const { name, loudness, mentions, sequence, at, actor, ownerBefore: owner } = event;
   const by = actor.kind === 'system' ? 'system' : 'person';
@@ -56,7 +58,7 @@ export function groupEvent({ groupId, event, entry, after }: News, directory: Di
   return { type: 'group_event', ...about, facts: factsOf(entry, after) };
 }
 
-/** Tells every message Destination of the present Route that the group is no longer held by a Storm. */
+/** Notifies every message Destination of the present Route that the group is no longer held by a Storm. */
 export function releaseSends(
   groupId: PublicId,
   after: StartedGroup,

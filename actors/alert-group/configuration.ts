@@ -28,7 +28,7 @@ export function endIntegration(turn: GroupTurn, { integrationId, at }: Integrati
   endFirings(turn, endings, at);
 }
 
-/** A User who is no longer active owns nothing, neither now nor after a Reopen. */
+/** Releases the ownership of a User who is no longer active, now and for a later Reopen. */
 export function releaseOwner(turn: GroupTurn, { userId, reason }: Omit<OwnerReleased, 'type'>): void {
   const { owner, prior } = contextOf(turn.group);
   const owns = owner?.id === userId;
@@ -41,7 +41,7 @@ export function releaseOwner(turn: GroupTurn, { userId, reason }: Omit<OwnerRele
   );
 }
 
-/** Only an open group moves; one that resolved in the meantime stays where it is. The reply says which. */
+/** Moves an open group to another Route; a group that resolved in the meantime is not moved. The reply states which. */
 export function moveToRoute(turn: GroupTurn, { fromRouteId, toRouteId }: RouteMoved): void {
   const moved = isOpen(turn.group) && contextOf(turn.group).routeId === fromRouteId;
   turn.reply = { moved } satisfies MoveReply;
@@ -56,7 +56,7 @@ export function noteNoticeDelivered(turn: GroupTurn, { sequence }: NoticeDeliver
   turn.settle({ type: 'reminder_delivered', at: turn.now, sequence });
 }
 
-/** The Timeline of an open group says that the service was away. */
+/** Records a downtime of the service in the Timeline of an open group. */
 export function noteDowntime(turn: GroupTurn, { from, to }: Downtime): void {
   if (!isOpen(turn.group)) return;
   const actor = { kind: 'system', reason: 'downtime' } as const;
@@ -77,7 +77,7 @@ export function noteDowntime(turn: GroupTurn, { from, to }: Downtime): void {
   });
 }
 
-/** No lifecycle event: the message itself went out. */
+/** Not a lifecycle event, because the message was sent. */
 export function noteTemplate(turn: GroupTurn, { event, detail, at }: TemplateNoted): void {
   turn.show();
   turn.record({

@@ -25,7 +25,7 @@ export interface GroupSaved extends RecordedEffect {
 
 export interface GroupRow {
   readonly id: PublicId;
-  /** Null until the commit that draws it is through. */
+  /** Null until the commit that assigns it has succeeded. */
   readonly number: number | null;
   readonly title: string;
   readonly summary: string | null;
@@ -103,7 +103,7 @@ export interface TimelineAdded extends RecordedEffect {
   readonly entry: TimelineEntry;
 }
 
-/** A Note is kept apart from the Timeline, as long as the group itself. */
+/** A Note is stored separately from the Timeline and kept as long as the group. */
 export interface NoteAdded extends RecordedEffect {
   readonly type: 'note.added';
   readonly groupId: PublicId;
@@ -116,11 +116,11 @@ export interface SlotMoved extends RecordedEffect {
   readonly routeId: PublicId;
   readonly keyHash: string;
   readonly groupId: PublicId;
-  /** Whom the Slot must name at present; null when nobody yet. */
+  /** The group that the Slot must name at present; null when it names none yet. */
   readonly fromGroupId: PublicId | null;
 }
 
-/** Counted after the commit: Alerts that stopped firing, and resolves of Alerts nobody knows (row R1). */
+/** Counted after the commit: Alerts that stopped firing, and resolves of unknown Alerts (row R1). */
 export interface AlertsResolved extends PerformedEffect {
   readonly type: 'alerts.resolved';
   readonly integrationId: PublicId;

@@ -1,6 +1,6 @@
 /**
- * Guards and actions of the Alert Group's statechart, by the names that the diagram shows. Their inputs from outside are
- * fields of the event.
+ * Guards and actions of the Alert Group's statechart, by the names that the diagram shows. Their inputs from outside
+ * are fields of the event.
  */
 import { assign, emit, setup } from 'xstate';
 import type { Micros } from '../../runtime/clock.ts';
@@ -146,7 +146,7 @@ export const parts = setup({
       acceptedWhileHeld: context.acceptedWhileHeld || context.firstPublishedAt !== null,
       firstPublishedAt: null,
     })),
-    /** Counted from the time of the step; nothing runs before the first Publication. */
+    /** Starts at the time of the step; no timer runs before the first Publication. */
     startTimer: assign(({ context, event }) => ({
       noticeAt: firstNoticeAt(context, event.timers, event.at),
     })),
@@ -171,7 +171,7 @@ export const parts = setup({
     answerReminder: assign(({ context }) => ({
       reminders: context.reminders && { ...context.reminders, pending: false },
     })),
-    /** Whatever the Owner does shows that somebody is still on it. */
+    /** Any action of the Owner counts as an answer to the Reminder. */
     answerByNote: assign(({ context, event }) => {
       const { owner, reminders } = context;
       if (!reminders || expected(event, 'note').by.id !== owner?.id) return {};
@@ -186,7 +186,7 @@ export const parts = setup({
   },
 });
 
-/** While a Storm holds the group a Publication is only remembered: it counts when the hold ends (alert-groups §8.1). */
+/** While a Storm holds the group, a Publication is recorded and takes effect when the hold ends (alert-groups §8.1). */
 function publication({ held, firstPublishedAt }: GroupContext, at: Micros): Partial<GroupContext> {
   return held ? { acceptedWhileHeld: true } : { firstPublishedAt: firstPublishedAt ?? at };
 }
@@ -204,7 +204,7 @@ function becomesOf(context: GroupContext, event: GroupEvent): DueNotice {
   return dueNotice(context, event.timers, expected(event, 'notice_due').at);
 }
 
-/** Of the present ownership, or of the one that a Reopen goes back to. */
+/** Reminders of the present ownership, or of the one that a Reopen restores. */
 export function remindersOf({ reminders, prior }: GroupContext): Reminders | null {
   return prior?.status === 'acknowledged' ? prior.reminders : reminders;
 }

@@ -14,7 +14,7 @@ export interface Snooze {
   readonly joined: readonly string[];
 }
 
-/** How far the Reminders of one ownership have come (alert-groups §8.2). */
+/** Progress of the Reminders of one ownership (alert-groups §8.2). */
 export interface Reminders {
   readonly sent: number;
   /** The Owner has not answered since the last one. */
@@ -27,7 +27,7 @@ export interface Reminders {
   readonly sequence: number;
 }
 
-/** What a system resolution ended and a Reopen goes back to. */
+/** The status that a system resolution ended and that a Reopen restores. */
 export type Prior =
   | { readonly status: 'firing' }
   | { readonly status: 'acknowledged'; readonly owner: UserRef; readonly reminders: Reminders }
@@ -70,7 +70,7 @@ export interface GroupInput {
   readonly routeId: PublicId;
 }
 
-/** What the policy of the present Route says about timers at the moment of a step, in µs. */
+/** Timer settings of the present Route's policy at the time of a step, in µs. */
 export interface TimerPolicy {
   /** The first interval; null when switched off. */
   readonly ackTimeout: Micros | null;

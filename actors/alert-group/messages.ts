@@ -39,15 +39,15 @@ export type AlertGroupMessage =
   | { readonly type: 'wake' };
 
 /**
- * What one Snapshot says about the Alerts of one Alert Group (ingestion, "who holds what"). Sent by a feed, and passed
- * on from a former home to the present one. The feed decides what the Snapshot lists; the group decides what it means
- * for each Alert (rows F1 to R5).
+ * The part of one Snapshot that concerns the Alerts of one Alert Group (ingestion, "who holds what"). Sent by a feed,
+ * and forwarded from a former home to the present one. The feed decides what the Snapshot lists; the group decides
+ * the effect on each Alert (rows F1 to R5).
  */
 export interface SnapshotPart {
   readonly type: 'part';
   /** Null when no Snapshot led to it, but the silence of the feed. */
   readonly snapshotId: PublicId | null;
-  /** Receipt of the Snapshot, or the time of the look that found silence, µs. */
+  /** Receipt of the Snapshot, or the time of the check that found silence, µs. */
   readonly receivedAt: Micros;
   /** Only `resolved` entries of a late Snapshot count. */
   readonly late: boolean;
@@ -68,7 +68,7 @@ export interface SnapshotPart {
   readonly presences: readonly PresenceChange[];
   /** How often this part was passed on; a guard against a circle. */
   readonly hops: number;
-  /** Of the built-in Integration: its labels are as much what an Alert says as its annotations. */
+  /** From the built-in Integration: a change of labels is a change of content, like a change of annotations. */
   readonly isInternal?: true;
   /** It takes long to store. */
   readonly isLarge?: true;
@@ -76,11 +76,13 @@ export interface SnapshotPart {
 
 export interface FiringEntry {
   readonly report: AlertReport;
-  /** Where it goes when it turns out to be a new firing without a home. */
+  /** The Slot for the Alert when it is a new firing without a home. */
   readonly slot: Slot;
   /** Its last firing in another Alert Group, if any. */
   readonly history: AlertHistory | null;
-  /** As the feed counts this listing of the Alert: later than all before it, µs. Absent in messages of an older version. */
+  /**
+   * As the feed counts this listing of the Alert: later than all before it, µs. Absent in messages of an older version.
+   */
   readonly since?: Micros;
 }
 
@@ -159,7 +161,7 @@ export interface CommandCarrier {
   readonly eventId: string;
   /** The account that acted. */
   readonly externalId: string;
-  /** How the person is told the outcome; null: not at all. */
+  /** How the outcome is sent to the person; null: not sent. */
   readonly answer: {
     readonly way: Way;
     readonly language: Language;
@@ -171,7 +173,7 @@ export interface CommandCarrier {
 export interface CarriedReply {
   /** Null: the event was handled before, and nothing happened now. */
   readonly outcome: CommandOutcome | null;
-  /** What is to be said to the person; null: nothing, or it was said before. */
+  /** Text for the person; null when there is none or it was sent before. */
   readonly say: string | null;
 }
 
@@ -231,7 +233,7 @@ export interface OwnerReleased {
 /** Always asked, never stored in the inbox by a sender. The reply is a {@link MoveReply}. */
 export interface RouteMoved {
   readonly type: 'route_moved';
-  /** A group whose present Route is another one stays there. */
+  /** A group on another Route is not moved. */
   readonly fromRouteId: PublicId;
   readonly toRouteId: PublicId;
 }
@@ -254,7 +256,9 @@ export interface NoticeDelivered {
   readonly at: Micros;
 }
 
-/** The service was away; the Timeline of every open Alert Group says so (internal-alerts §7). Instants are µs. */
+/**
+ * A downtime of the service, recorded in the Timeline of every open Alert Group (internal-alerts §7). Instants in µs.
+ */
 export interface Downtime {
   readonly type: 'downtime';
   readonly from: Micros;
@@ -273,7 +277,7 @@ export interface HoldReleased {
   readonly at: Micros;
 }
 
-/** A setting that makes Alert Groups Urgent was edited: a held one that is Urgent now is held no more. */
+/** A setting that makes Alert Groups Urgent was edited: the hold of a group that is Urgent now ends. */
 export interface UrgencyQuestion {
   readonly type: 'urgency_edited';
 }
@@ -295,7 +299,7 @@ export interface DeliveryNoted {
   readonly at: Micros;
 }
 
-/** A template did not do what it was written for; the message went out all the same. */
+/** A template failed or found no value; the message was sent nevertheless. */
 export interface TemplateNoted {
   readonly type: 'template_noted';
   readonly event: TemplateEventName;
@@ -304,8 +308,8 @@ export interface TemplateNoted {
 }
 
 /**
- * The answer of a webhook lacked the value that the rule `detail` was to take from it; or the Route's template failed, as
- * `detail` says, and a message shows the Fallback.
+ * `template_value_missing`: the answer of a webhook lacked the value of the extraction rule `detail`.
+ * `fallback_template_used`: the Route's template failed with the error `detail`, and the message shows the Fallback.
  */
 export type TemplateEventName = 'template_value_missing' | 'fallback_template_used';
 

@@ -1,4 +1,4 @@
-/** What an Alert Group may ask about the world outside itself before a turn, and what the turn was told. */
+/** What an Alert Group may read before a turn, and the inputs that the turn receives. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Slot } from '../model.ts';
@@ -16,9 +16,9 @@ export interface RelatedGroups {
   slotTargets(slots: readonly Slot[]): Promise<ReadonlyMap<string, PublicId>>;
   /** The Alert Groups in which some Alerts fire, by `alertKey`; an Alert that fires nowhere is absent. */
   homesOf(alertKeys: readonly string[]): Promise<ReadonlyMap<string, PublicId>>;
-  /** Receipt of the newest Snapshot of some feeds, µs, by feed key; a feed never heard is absent. */
+  /** Receipt of the newest Snapshot of each feed, µs, by feed key; absent for a feed without Snapshots. */
   feedsHeardAt(feeds: readonly string[]): Promise<ReadonlyMap<string, Micros>>;
-  /** An event of a messenger that was handled; `say` is what is still to be said about it. Null: it is new. */
+  /** A messenger event that was handled before; `say` is the answer that is still to be sent. Null for a new event. */
   eventHandled(event: {
     readonly connectionId: PublicId;
     readonly eventId: string;
@@ -31,8 +31,8 @@ export interface GroupRef {
 }
 
 /**
- * Alerts that two Alert Groups claimed at once: the database refused the second. Their next turn looks up where they
- * fire. Marked by storage when it refuses, so that the usual turn needs no look-up.
+ * Alerts that two Alert Groups claimed concurrently: the database refused the second claim. The next turn reads where
+ * they fire. Storage marks them when it refuses, so that an ordinary turn reads nothing.
  */
 export interface ContestedAlerts {
   mark(alertKey: string): void;
@@ -64,7 +64,7 @@ export interface Outside {
   readonly slots: LookedUpSlots;
   /** Where contested Alerts fire, by `alertKey`. */
   readonly homes: ReadonlyMap<string, PublicId>;
-  /** When feeds that list ending Alerts were last heard, µs, by feed key: repeats do not come to the group. */
+  /** Last receipt of the feeds that list ending Alerts, µs, by feed key: repeats are not sent to the group. */
   readonly heardAt: ReadonlyMap<string, Micros>;
   /** For Unresolve. */
   readonly newer: GroupRef | null;

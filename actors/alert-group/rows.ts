@@ -4,7 +4,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import { type AlertHistory, type AlertReport, type AlertResolver, alertKey, type Labels } from '../model.ts';
 import type { FeedPresence } from './messages.ts';
 
-/** One Alert as this Alert Group knows it. Replaced as a whole, never mutated. */
+/** One Alert of this Alert Group. Replaced as a whole, never mutated. */
 export interface GroupAlert {
   readonly integrationId: PublicId;
   readonly report: AlertReport;
@@ -22,7 +22,7 @@ export interface GroupAlert {
   readonly resolvedBy: AlertResolver | null;
   /** The Alert Group that took it over at the end of a Grace period; null for every other Alert. */
   readonly movedTo: PublicId | null;
-  /** What each feed says of this firing, by feed key; empty once it ended. */
+  /** The presence of this firing in each feed, by feed key; empty once it ended. */
   readonly feeds: Readonly<Record<string, FeedPresence>>;
   /** The sender's groups that list this firing, or listed the last one. */
   readonly senderGroups: readonly string[];
@@ -78,7 +78,7 @@ export function ended(
   };
 }
 
-/** The Alert with what one feed says of it replaced. */
+/** The Alert with the presence of one feed replaced. */
 export function withPresence(alert: GroupAlert, feed: string, presence: FeedPresence): GroupAlert {
   const feeds = { ...alert.feeds, [feed]: presence };
   const listing = senderGroupsOf(feeds);

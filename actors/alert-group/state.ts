@@ -14,7 +14,7 @@ import { NEVER_REMINDED } from './timers/timers.ts';
 
 export type GroupSnapshot = SnapshotFrom<typeof alertGroupMachine>;
 
-/** An address that was chosen for a group whose first Alert has not come yet, or a group that has begun. */
+/** An address reserved for a group whose first Alert has not arrived yet, or a started group. */
 export type GroupState = { readonly stage: 'unstarted' } | StartedGroup;
 
 export interface StartedGroup {
@@ -44,9 +44,9 @@ export function persistState(state: GroupState): unknown {
 }
 
 /**
- * The way back from {@link persistState}. What is read was written by it, so its shape is trusted; the texts of its key
- * are not: earlier releases kept labels of any length. The key itself stays the one by which the group was found
- * (ingestion §4.3). No schema of its own, so that replicas of the previous release still read what this one wrote.
+ * Reverses {@link persistState}. The shape is trusted; the texts of the key are bounded again, because earlier releases
+ * stored labels of any length. The key itself is not changed, because the group is found by it (ingestion §4.3). The
+ * schema number is unchanged, so that replicas of the previous release can read what this one writes.
  */
 export function restoreState(persisted: unknown): GroupState {
   const stored = persisted as GroupState;
@@ -89,7 +89,7 @@ export function isUnclaimed({ snapshot }: StartedGroup): boolean {
   return snapshot.matches({ firing: 'unclaimed' });
 }
 
-/** When the group next has to do something by itself, µs; null for never. */
+/** The next wake-up of the group, µs; null for none. */
 export function wakeAtOf(state: GroupState): Micros | null {
   if (state.stage === 'unstarted') return null;
   const { snooze, graceDeadline, reopenDeadline, noticeAt } = contextOf(state);
@@ -115,9 +115,9 @@ const Persisted = v.variant('stage', [
 ]);
 
 /**
- * Schema 1 knew neither holds nor notices. As with a timer that is switched on, nothing starts for a group that has been
- * firing or acknowledged before: its next status, or its first Publication, does (routes §8).
- * @throws for a schema that no version stored
+ * Migrates schema 1, which had neither holds nor notices. As when a timer is switched on, no timer starts for a group
+ * that is already firing or acknowledged; it starts with the next status or the first Publication (routes §8).
+ * @throws for an unknown schema
  */
 export function migrateState(persisted: unknown, from: number): unknown {
   if (from !== 1) throw new Error(`no Alert Group was ever stored with schema ${from}`);

@@ -19,7 +19,7 @@ export function hold(turn: GroupTurn): void {
   turn.step({ type: 'hold', at: turn.now }, BY_DELIVERY);
 }
 
-/** What was resolved meanwhile is withheld for good; its own state says so to whatever posts. */
+/** A group that was resolved while held is withheld permanently; Destinations read that from its state. */
 export function release(turn: GroupTurn): void {
   if (!contextOf(turn.group).held) return;
   turn.step({ type: 'release', at: turn.now }, BY_DELIVERY);
@@ -27,8 +27,8 @@ export function release(turn: GroupTurn): void {
 }
 
 /**
- * Ends the hold of a group that became Urgent, by a rise or by an edit of a setting, or that was moved away. To be asked
- * at the end of every turn.
+ * Ends the hold of a group that became Urgent, by a raised severity or by an edited setting, or that was moved to
+ * another Route. Called at the end of every turn.
  */
 export function endHoldThatMayNotBe(turn: GroupTurn): void {
   if (turn.state.stage === 'unstarted' || !contextOf(turn.group).held) return;

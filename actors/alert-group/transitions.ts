@@ -1,7 +1,7 @@
 /**
- * The transition table of an Alert Group as data: one row for everything that can happen to one, under the names that
- * documents and tests use. The machine names the row it takes, and the row says which lifecycle event that is and how
- * loud. Read by the machine's users, the model tests and the generated documentation.
+ * The transition table of an Alert Group as data: one row for each transition, with the names of the contract. The
+ * machine names the row that it takes; the row gives the lifecycle event and its loudness. Read by the turn, the
+ * model tests and the generated documentation.
  *
  * Rows of alert-groups §3.1 to §3.3.
  */

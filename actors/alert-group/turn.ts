@@ -1,7 +1,6 @@
 /**
- * One turn of an Alert Group under construction. It applies machine events, keeps the account of what they led to, and
- * ends as the engine's {@link Turn}: Timeline, webhooks, list row and Alerts of one step are stored together
- * (alert-groups §1).
+ * Builds one turn of an Alert Group: applies machine events, collects their effects, and returns the engine's
+ * {@link Turn}. Timeline, webhooks, list row and Alerts of one step are stored together (alert-groups §1).
  */
 import {
   type Actor,
@@ -111,7 +110,7 @@ export class GroupTurn {
     return newPublicId(prefix, this.env.random);
   }
 
-  /** Begins the group with the Alerts that its rows hold: the row `create`. */
+  /** Starts the group with the Alerts in its rows: the row `create`. */
   create(slot: Slot, actor: EventActor, details: StepDetails, firingAgainAfter: number | null): void {
     const route = this.routeById(slot.routeId);
     const frame = { groupLabels: this.#inKeyOrder(slot), routeName: route.name };
@@ -151,7 +150,7 @@ export class GroupTurn {
     return taken.row;
   }
 
-  /** Replaces part of what is kept beside the machine. */
+  /** Changes part of the state that is stored beside the machine's snapshot. */
   amend(change: Partial<Omit<StartedGroup, 'stage' | 'snapshot' | 'successorId'>>): void {
     this.#state = { ...this.group, ...change };
     this.#shown = true;
@@ -168,7 +167,7 @@ export class GroupTurn {
     const { slot, portrait } = before;
     const frame = { groupLabels: this.#inKeyOrder(slot), routeName: this.route.name };
     const next = portrayed(portrait, this.rows, frame);
-    // While a group is resolved its level stays, whatever its tails do.
+    // The severity level of a resolved group does not change with its tails.
     this.amend({ portrait: isOpen(before) ? next : { ...next, severityLevel: portrait.severityLevel } });
     return portrait;
   }
@@ -178,7 +177,7 @@ export class GroupTurn {
     this.#shown = true;
   }
 
-  /** The Timeline alone has something new: pages look again, the row stays as it is. */
+  /** Only the Timeline changed: open pages refresh, the list row is not written. */
   hint(): void {
     this.#hint('alert-group', this.groupId);
   }
@@ -195,7 +194,7 @@ export class GroupTurn {
     else this.#seen.set(keyOf(alert), alert);
   }
 
-  /** Tells a feed, once this turn is through, that an Alert does not fire whatever it listed. */
+  /** Notifies a feed after this turn that an Alert no longer fires although the feed listed it. */
   tellEnded(feed: string, fingerprint: string, at: Micros): void {
     const key = `${feed} ${at}`;
     const told = this.#ended.get(key);
@@ -207,7 +206,7 @@ export class GroupTurn {
     this.#sends.push(send);
   }
 
-  /** Tells the Destinations of messages, after all events of this turn, that the group is held no more. */
+  /** Notifies the message Destinations, after all events of this turn, that the hold has ended. */
   announceRelease(loudness: Loudness): void {
     this.#release = loudness;
   }
@@ -236,7 +235,7 @@ export class GroupTurn {
     };
   }
 
-  /** Storage keeps the labels of a key, not their order. */
+  /** Restores the order of the labels of a key, which storage does not keep. */
   #inKeyOrder({ routeId, groupLabels }: Slot): Labels {
     return inKeyOrder(groupLabels, this.routeById(routeId).groupKey);
   }

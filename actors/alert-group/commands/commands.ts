@@ -31,7 +31,7 @@ import type { GroupTurn } from '../turn.ts';
 const DONE: CommandOutcome = { outcome: 'done' };
 const UNCHANGED: CommandOutcome = { outcome: 'unchanged' };
 
-/** Runs one Command and answers its outcome. `outside` is what was looked up for Unresolve. */
+/** Runs one Command and returns its outcome. `outside` holds what was read before the turn for Unresolve. */
 export function runCommand(
   turn: GroupTurn,
   { command, by, address, carrier }: GroupCommand,
@@ -51,7 +51,7 @@ export function runCommand(
 
 interface Taken {
   readonly outcome: CommandOutcome;
-  /** What the Audit log calls it; null when nothing changed. */
+  /** Action name in the Audit log; null when nothing changed. */
   readonly action: string | null;
 }
 
@@ -156,7 +156,7 @@ function releaseInactive(turn: GroupTurn, userId: PublicId): void {
   releaseOwner(turn, { userId, reason: status === 'deleted' ? 'owner_deleted' : 'owner_disabled' });
 }
 
-/** A note that comes with a resolve has no Audit entry of its own: the request was one Command. */
+/** A note sent with a resolve has no separate Audit entry: the request was one Command. */
 function resolve(turn: GroupTurn, note: string | null, by: Principal): Taken {
   const gracePeriod = turn.route.policy.grace_period_seconds * SECOND;
   turn.step({ type: 'resolve', at: turn.now, by, gracePeriod }, by);
@@ -193,7 +193,7 @@ function audit(
   turn.record({ type: 'audit.recorded', entry });
 }
 
-/** Commands that come with an event of a messenger: what becomes of them, and what the person is told (bridge §7.1). */
+/** Commands from a messenger event: their outcome, and the answer to the person (bridge §7.1). */
 export async function lookUpForCarried(
   related: RelatedGroups,
   { connection, eventId }: CommandCarrier,
@@ -203,8 +203,8 @@ export async function lookUpForCarried(
 }
 
 /**
- * Runs a Command once, however often its event comes: the event is claimed in the commit of what it led to, and the
- * claim is refused where another commit was quicker.
+ * Runs a Command at most once, however often its event is delivered: the commit of its effects also claims the event,
+ * and the claim fails when another commit made it first.
  */
 export function runCarried(
   turn: GroupTurn,

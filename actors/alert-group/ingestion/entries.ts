@@ -97,8 +97,8 @@ function hearKnown(
 }
 
 /**
- * Same firing, newest words: all but the Severity, which stays as it was recorded (routes §5 rule 4), and the start,
- * which an older one never replaces (row F4).
+ * The same firing with its newest texts. The Severity stays as recorded (routes §5 rule 4), and an older start never
+ * replaces the start (row F4).
  */
 function refreshed(alert: GroupAlert, report: GroupAlert['report'], receivedAt: number): GroupAlert {
   const { severityLevel, severityRaw } = alert.report;
@@ -122,18 +122,18 @@ function newFiring(
   const history = known ? newest(historyOf(known), entry.history) : entry.history;
   const verdict = judgeFiring(history && asJudged(history), entry.report.startsAt, part);
   if (verdict.is === 'new') return [{ entry, endedStart: verdict.endedStart, atHome, history }];
-  // The firing that ended here by a move goes on there, with what its feeds said.
+  // A firing that was moved continues in the other group, with its presences.
   if (known?.movedTo && known.resolvedBy === 'moved') passed.entryTo(known.movedTo, entry);
   else turn.tellEnded(part.feed, entry.report.fingerprint, listedSince(entry, part));
   return [];
 }
 
-/** As the feed counts the listing, so that an ending names every listing that was heard before it, and no other. */
+/** The feed's position of the listing, so that an end covers exactly the listings received before it. */
 export function listedSince({ since }: FiringEntry, { receivedAt }: SnapshotPart): Micros {
   return since ?? receivedAt;
 }
 
-/** The history that ended last. One that says "firing" is a moment old: the Alert fires where its home says. */
+/** The history that ended last. A history in state "firing" is outdated: the home decides where the Alert fires. */
 function newest(here: AlertHistory, elsewhere: AlertHistory | null): AlertHistory {
   const later = (elsewhere?.resolvedAt ?? 0) > (here.resolvedAt ?? 0);
   return elsewhere && later ? elsewhere : here;
@@ -233,8 +233,8 @@ function endsGroupWide(alert: GroupAlert, { feed, receivedAt }: SnapshotPart, ou
 }
 
 /**
- * A feed that resolved what it listed stands for the firing no longer, also where another feed listed the Alert since
- * and keeps it firing: it may stay silent for ever.
+ * A feed that resolved what it listed no longer supports the firing, even when another feed has listed the Alert since
+ * and keeps it firing: the first feed may never send again.
  */
 function hearWithdrawn(
   turn: GroupTurn,
@@ -283,9 +283,9 @@ function hearPresences(
     if (isKnown(alert, part.feed, change)) continue;
     if (change.before && !endsBefore(alert, change.before)) continue;
     const here = alert.feeds[part.feed];
-    // By way of a former home it may arrive after a newer listing of the same feed.
+    // Forwarded by a former home, it may arrive after a newer listing of the same feed.
     if (here && change.since < here.since) continue;
-    // The feed counts a miss of what it withdrew before it heard that this is settled.
+    // The feed counts a miss of a withdrawn Alert until it receives the confirmation of the withdrawal.
     if (here && isOver(here) && change.state === 'missed') {
       turn.tellEnded(part.feed, change.fingerprint, change.since);
     } else changePresence(turn, part, alert, change, end);
@@ -301,8 +301,8 @@ function endsBefore(
 }
 
 /**
- * Whether no feed stands for the firing any more when one of them lists the next start: every other one said itself that
- * it is over, with an older start of this firing, for long enough, and did not list it since (ingestion §6.2).
+ * Whether no other feed supports the firing any more when one of them lists the next start: every other feed reported
+ * its end with an older start of this firing, long enough ago, and has not listed it since (ingestion §6.2).
  */
 function isOverBefore({ feeds, endedStart }: GroupAlert, at: Micros): boolean {
   return Object.values(feeds).every((presence) => {

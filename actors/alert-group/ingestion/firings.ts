@@ -14,7 +14,7 @@ export const BY_ALERT: EventActor = { kind: 'system', reason: 'alert' };
 const BY_GRACE_END: EventActor = { kind: 'system', reason: 'grace_period_ended' };
 
 export interface Firing {
-  /** As the group keeps them from now on. */
+  /** The Alerts of the group after the step. */
   readonly alerts: readonly GroupAlert[];
   readonly slot: Slot;
   /** Receipt of the Snapshot, or end of the Grace period, µs. */
@@ -23,7 +23,7 @@ export interface Firing {
   readonly tailsOf: number | null;
 }
 
-/** An Alert at the beginning of a firing; its place in the group's order is kept when it was here before. */
+/** An Alert at the start of a firing; an Alert that was here before keeps its position in the group. */
 export function newlyFiring(
   turn: GroupTurn,
   known: GroupAlert | undefined,
@@ -143,7 +143,7 @@ function detailsOf(alerts: readonly GroupAlert[]) {
 }
 
 /**
- * Finds what an arriving Alert replaces among the Alerts that fired before.
+ * Finds the Alert that an arriving Alert replaces among the Alerts that fired before.
  * @returns for an arriving Alert's labels the first Instance label whose value differs, or null when it replaces none
  */
 export function replacementFinder(
@@ -186,8 +186,8 @@ export function endFirings(turn: GroupTurn, endings: readonly Ending[], at: Micr
     turn.saveAlert(ended(alert, at, resolver, startsAt ?? alert.startsAt));
     for (const [feed, { state, since }] of Object.entries(alert.feeds)) {
       if (state !== 'listed' && state !== 'missed') continue;
-      // What this group heard of the feed is over. What it told meanwhile is under way here and may fire anew (row F6),
-      // however early it was received, so nothing beyond that is named.
+      // Ends what this group has received from the feed. A listing in flight to this group may fire anew (row F6),
+      // however early it was received, so the end covers nothing beyond.
       turn.tellEnded(feed, alert.report.fingerprint, since);
     }
   }

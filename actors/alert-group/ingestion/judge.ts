@@ -20,10 +20,10 @@ export interface Hearing {
 export type FiringVerdict =
   /** F1, F6, F8: a new firing; `endedStart` is what it remembers of the one before. */
   | { readonly row: 'F1' | 'F6' | 'F8'; readonly is: 'new'; readonly endedStart: Micros | null }
-  /** F2, F4: the firing that is known; it keeps its start, which may be newer than the entry's. */
+  /** F2, F4: the known firing; it keeps its start, which may be newer than the entry's. */
   | { readonly row: 'F2' | 'F4'; readonly is: 'same' }
   | { readonly row: 'F3'; readonly is: 'continued' }
-  /** F5, and F2 and F4 overtaken by a newer Snapshot: it is listed, nothing else. */
+  /** F5, and F2 or F4 after a newer Snapshot: the listing is recorded, nothing else changes. */
   | { readonly row: 'F2' | 'F4' | 'F5'; readonly is: 'listed' }
   /** F7, and F8 received before the resolution: an old copy. */
   | { readonly row: 'F7' | 'F8'; readonly is: 'ignored' };
@@ -43,7 +43,7 @@ export function judgeFiring(alert: Judged | null, startsAt: Micros, hearing: Hea
 
 function judgeWhileFiring(alert: Judged, startsAt: Micros, { receivedAt }: Hearing): FiringVerdict {
   const row = rowWhileFiring(alert, startsAt);
-  // Starts are in order by themselves, whatever the order in which Snapshots arrive.
+  // Starts order firings independently of the order in which Snapshots arrive.
   if (row === 'F3') return { row, is: 'continued' };
   if (row === 'F5' || receivedAt < alert.lastSeenAt) return { row, is: 'listed' };
   return { row, is: 'same' };

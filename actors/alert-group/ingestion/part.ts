@@ -20,7 +20,7 @@ export function receivePart(turn: GroupTurn, part: SnapshotPart, outside: Outsid
   passed.send();
 }
 
-/** New firings stay if this group takes them; the others go where their Slot says. */
+/** Keeps the new firings that this group accepts; forwards the others to the group that their Slot names. */
 function place(turn: GroupTurn, part: SnapshotPart, news: readonly NewFiring[], passed: PassedOn): void {
   const acceptance = acceptanceOf(turn.state, part.receivedAt, turn.directory);
   const slot = turn.state.stage === 'started' ? turn.state.slot : news[0]?.entry.slot;

@@ -94,8 +94,8 @@ export function lacksSuccessor(state: GroupState, receivedAt: Micros, directory:
 }
 
 /**
- * The Alert Group that another Slot names. `known` is what was looked up before the turn: a Slot that is absent there
- * names none yet and gets a fresh address. Null when the Slot was not looked up.
+ * The Alert Group that another Slot names. A Slot that was read before the turn and names none gets a new address. Null
+ * when the Slot was not read.
  */
 export function targetOf(turn: GroupTurn, slot: Slot, lookedUp: LookedUpSlots): PublicId | null {
   const key = slotKey(slot);
@@ -129,9 +129,11 @@ export class PassedOn {
     this.#outside = outside;
   }
 
-  /** A new firing that this group does not take: to its successor, or to whom another Slot names. */
+  /**
+   * Forwards a new firing that this group does not accept to its successor, or to the group that another Slot names.
+   */
   entry(entry: FiringEntry, ownSlot: boolean): void {
-    // Without a look-up the group asks itself once more: the next turn prepares for what this one found out.
+    // Without the Slot the group sends the entry to itself: the next turn reads the Slot first.
     const target =
       ownSlot && this.#turn.state.stage === 'started'
         ? successorOf(this.#turn, this.#outside.slots)
@@ -143,7 +145,10 @@ export class PassedOn {
     this.#shareOf(target).firing.push(entry);
   }
 
-  /** A resolve of an Alert that does not fire here. Answers whether there is somebody to judge it. */
+  /**
+   * Forwards a resolve of an Alert that does not fire here.
+   * @returns whether another group can evaluate it
+   */
   resolved(entry: ResolvedEntry, alert: GroupAlert | undefined): boolean {
     const target = this.#homeOf(entry.fingerprint, alert);
     if (target) this.#shareOf(target).resolved.push(entry);
@@ -160,7 +165,7 @@ export class PassedOn {
     if (target) this.#shareOf(target).withdrawn.push(withdrawal);
   }
 
-  /** Answers whether there is somebody to hear it. */
+  /** @returns whether another group receives it */
   presence(change: PresenceChange, alert: GroupAlert | undefined): boolean {
     const target = this.#homeOf(change.fingerprint, alert);
     if (target) this.#shareOf(target).presences.push(change);

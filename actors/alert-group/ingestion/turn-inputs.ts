@@ -12,13 +12,13 @@ import { isLive, lacksSuccessor, liveRoute, liveSlot, sameSlot } from './placing
 
 export interface Question {
   readonly slots: readonly Slot[];
-  /** Alerts whose home is asked for, by `alertKey`. */
+  /** Alerts whose home is read, by `alertKey`. */
   readonly alerts?: readonly string[];
   /** Keys of feeds. */
   readonly feeds?: readonly string[];
 }
 
-/** Looks up what a turn has to know; null when that is nothing. */
+/** Reads what a turn needs from storage; null when it needs nothing. */
 export function lookUp(
   related: RelatedGroups,
   { slots, alerts = [], feeds = [] }: Question,
@@ -37,7 +37,7 @@ export function lookUp(
   }));
 }
 
-/** What Unresolve has to know: a newer open group, and whom the Slot names that comes back to this one. */
+/** Inputs of Unresolve: a newer open group, and the group that the Slot names, which returns to this one. */
 export async function lookUpForUnresolve(
   related: RelatedGroups,
   slot: Slot,
@@ -70,8 +70,8 @@ export function partSlots(state: GroupState, part: SnapshotPart, directory: Dire
 const HOPS_BEFORE_ASKING = 2;
 
 /**
- * Alerts of a part whose home has to be looked up because they do not fire here: listed ones that another group claimed,
- * others whose new home this group has not recorded, and all of them once the part has been passed on repeatedly.
+ * Alerts of a part whose home has to be read because they do not fire here: listed Alerts that another group claimed,
+ * others whose new home is not recorded here, and all of them once the part has been forwarded repeatedly.
  */
 export function alertsToFind(
   state: GroupState,

@@ -9,7 +9,7 @@ import type { GroupAlert, GroupRows } from '../rows.ts';
 
 export interface Portrait extends AlertLinks {
   readonly title: string;
-  /** The Alerts share no alertname; the title comes from the key and stays. */
+  /** The Alerts share no alertname; the title is derived from the key and does not change. */
   readonly titledByKey: boolean;
   readonly summary: string | null;
   /** Of every Alert that ever was in the group; only shrinks. */
@@ -56,7 +56,7 @@ export function portrayed(before: Portrait | null, rows: GroupRows, frame: Portr
   };
 }
 
-/** A title by key is for good; one by alertname lasts while all Alerts share it. */
+/** A title derived from the key never changes; one from the alertname holds while all Alerts share it. */
 function titleOf(
   before: Portrait | null,
   alerts: readonly GroupAlert[],
@@ -68,9 +68,7 @@ function titleOf(
   return { title: titleFromKey(groupLabels, routeName), titledByKey: true };
 }
 
-/**
- * The pairs of `common` that `labels` has, too. Returns `common` itself when nothing falls away.
- */
+/** The pairs of `common` that `labels` also has. Returns `common` itself when it loses none. */
 export function intersect(common: Labels, labels: Labels): Labels {
   const kept = Object.entries(common).filter(
     ([name, value]) => Object.hasOwn(labels, name) && labels[name] === value,
@@ -99,7 +97,7 @@ export function sharedAlertname(labelSets: Iterable<Labels>): string | null {
   return shared;
 }
 
-/** The title of a group whose Alerts share no alertname: its key, or the Route's name when the key says nothing. */
+/** The title of a group whose Alerts share no alertname: its key, or the Route's name when the key is empty. */
 export function titleFromKey(groupLabels: Labels, routeName: string): string {
   const pairs = Object.entries(groupLabels).filter(([, value]) => value !== '');
   return cutTitle(pairs.map(([name, value]) => `${name}=${value}`).join(', ') || routeName);

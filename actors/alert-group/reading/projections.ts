@@ -164,7 +164,7 @@ export function entryOf({ id, event, kind, before, after, details }: EntryInput)
   }
 }
 
-/** Which notice it was, or how many one event stands for. */
+/** The number of the notice, or the count of notices that one event stands for. */
 function noticesOf(event: LifecycleEventName, after: GroupContext, before: GroupContext | null) {
   const sent = sentOf(after);
   const isNotice = event === 'ack_timeout' || event === 'reminder';

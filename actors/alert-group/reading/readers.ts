@@ -22,11 +22,11 @@ export interface GroupReader {
   related(query: PageOf): Promise<KeyedPage<StoredGroup>>;
 }
 
-/** The projection of one Alert Group, with what it says about others. */
+/** The projection of one Alert Group, with its references to others. */
 export interface StoredGroup extends GroupRow {
   readonly number: number;
   readonly detailsRemoved: boolean;
-  /** For how long details are kept now; null while this group has its own. */
+  /** Present retention of details, days; null while this group still has its details. */
   readonly detailsKeptDays: number | null;
   /** An open, not moved one with the same Route and key, while this one is resolved by a person and not moved. */
   readonly newer: GroupRef | null;
@@ -109,7 +109,7 @@ export interface AlertsViewQuery {
   readonly text: string | null;
   readonly sort: 'last_seen_at' | 'starts_at';
   readonly descending: boolean;
-  /** Sort key of the last Alert that was looked at for the page before. */
+  /** Sort key of the last Alert that was examined for the previous page. */
   readonly after: readonly [value: Micros, fingerprint: string] | null;
   readonly limit: number;
 }
@@ -122,8 +122,8 @@ export interface ViewedAlert {
 
 export interface AlertsView {
   /**
-   * Alerts that fire, and those that resolved within what retention keeps; each once. A page may be short, even empty,
-   * and still have a next one: so many are looked at for it and no more.
+   * Firing Alerts, and Alerts that resolved within the retention period, each once. A page may be short or empty and
+   * still have a next one, because the number of Alerts examined for a page is bounded.
    */
   list(query: AlertsViewQuery, now: Micros): Promise<KeyedPage<ViewedAlert>>;
 }
@@ -139,7 +139,7 @@ export interface StatisticsQuery {
   /** Started within [from, to). */
   readonly from: Micros;
   readonly to: Micros;
-  /** A name of the IANA database: whose dates days are. */
+  /** IANA time zone that defines the days. */
   readonly timeZone: string;
 }
 

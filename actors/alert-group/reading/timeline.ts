@@ -68,7 +68,7 @@ export interface NoteEntry extends Lifecycle {
 
 export interface TimerEntry extends Lifecycle {
   readonly kind: 'timers';
-  /** 1, 2, 3 … since the timer started; null for an event that is no notice of its own. */
+  /** 1, 2, 3 … since the timer started; null for an event that is not a notice. */
   readonly noticeNumber: number | null;
   /** How many notices came due while the service was away; null for every other event. */
   readonly missedCount: number | null;
@@ -99,7 +99,9 @@ export interface DeliveryEntry extends Common {
   readonly kind: 'delivery';
   readonly deliveryEvent: DeliveryEventName;
   readonly destination: { readonly id: PublicId; readonly name: string };
-  /** Of the message that it is about; Quiet without Mentions where there is none. Absent in entries of an older version. */
+  /**
+   * Of the message that it is about; Quiet without Mentions where there is none. Absent in entries of an older version.
+   */
   readonly loudness?: Loudness;
   readonly mentions?: readonly SymbolicMention[];
   /** Masked. */
@@ -147,7 +149,7 @@ export function completeDetails(details: StepDetails): AlertsDetails {
 const NOT_LISTED =
   'Alertmanager stopped listing it (ended without a resolve, silenced, inhibited or re-routed there)';
 
-/** Why an Alert resolved, in words; null where the sender said so itself. */
+/** Why an Alert resolved, as text; null where the sender reported it. */
 export function resolveReasonText(reason: ResolveReason, integrationName: string): string | null {
   switch (reason) {
     case 'resolved':

@@ -1,4 +1,4 @@
-/** What happens when a deadline has come: notice, end of Snooze, of Grace and its tails (alert-groups §3, §4, §8). */
+/** Handles deadlines: notices, the end of a Snooze, the end of Grace and of its tails (alert-groups §3, §4, §8). */
 
 import { alertKey, type Slot } from '../../model.ts';
 import { fire, newlyFiring } from '../ingestion/firings.ts';
@@ -15,7 +15,7 @@ import { ACK_NOTICES, dueNotice, timerPolicyOf } from './timers.ts';
 
 const TIMER = { kind: 'system', reason: 'timer' } as const;
 
-/** A wake-up that came too early changes nothing and is asked for again. */
+/** Handles a wake-up. An early one changes nothing and is scheduled again. */
 export function wake(turn: GroupTurn, outside: Outside): void {
   const { noticeAt, snooze, graceDeadline } = contextOf(turn.group);
   const { now } = turn;
@@ -70,7 +70,7 @@ function endGrace(turn: GroupTurn, outside: Outside): void {
     const isOwn = sameSlot(slot, ownSlot) && (named === undefined || named === turn.groupId);
     const target = isOwn ? successorOf(turn, outside.slots) : targetOf(turn, slot, outside.slots);
     if (target === null) {
-      // The Route was edited since the look-up: the same wake-up comes once more and looks up what holds now.
+      // The Route was edited since its policy was read: the wake-up is repeated and reads the present policy.
       turn.send({ to: alertGroupAddress(turn.groupId), message: { type: 'wake' } });
       return;
     }
@@ -139,7 +139,7 @@ function passOn(turn: GroupTurn, handover: TailsHandover, target: GroupTurn['gro
   turn.send({ to: alertGroupAddress(target), message });
 }
 
-/** The giver noted the first address; the tails went further. */
+/** The sending group recorded the first address; the tails were forwarded further. */
 function recordAdoption(turn: GroupTurn, { fromGroupId, tails }: TailsHandover): void {
   turn.record({
     type: 'tails.adopted',

@@ -17,7 +17,7 @@ export const NEVER_REMINDED: Reminders = {
   sequence: 0,
 };
 
-/** What a Route's policy says about timers, in µs. */
+/** Timer settings of a Route's policy, in µs. */
 export function timerPolicyOf({ ack_timeout, reminders, auto_unacknowledge }: RoutePolicy): TimerPolicy {
   return {
     ackTimeout: ack_timeout.enabled ? ack_timeout.first_interval_seconds * SECOND : null,
@@ -61,7 +61,7 @@ export function overdueNotices(interval: Interval, dueAt: Micros, sent: number, 
 /** Outcome of a notice that is due: the row of the table, by reason. */
 export type DueNotice = 'switched_off' | 'reminders_unanswered' | 'several_overdue' | 'due';
 
-/** Policy as it is now; auto-unacknowledge comes before the collapse (alert-groups §8.3). */
+/** Uses the present policy; auto-unacknowledge is evaluated before missed notices are merged (alert-groups §8.3). */
 export function dueNotice(context: GroupContext, timers: TimerPolicy, now: Micros): DueNotice {
   const interval = intervalOf(context, timers);
   const { noticeAt, reminders } = context;
