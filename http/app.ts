@@ -2,7 +2,7 @@
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { sourceKey } from '../actors/access/throttle.ts';
-import type { PushAnswer, PushReceiver } from '../actors/channels/bridge/push-receiver.ts';
+import type { PushAnswer, Receiver } from '../actors/channels/channel.ts';
 import { type Clock, SECOND } from '../runtime/clock.ts';
 import { parsePublicId } from '../runtime/public-id.ts';
 import { NOT_FOUND, NOT_IMPLEMENTED, problemReply, UNAVAILABLE } from './errors.ts';
@@ -166,7 +166,7 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
 const CALLBACK = /^\/api\/v1\/callbacks\/(chat-server|channel-bot|bridge)\/([^/]+)$/;
 
 export interface CallbackDeps {
-  readonly pushes: PushReceiver;
+  readonly pushes: Pick<Receiver, 'push'>;
   readonly bodies: BodyBudgets;
   readonly clientAddress: ClientAddress;
 }
@@ -202,7 +202,7 @@ async function takePush(deps: CallbackDeps, request: Request, id: string): Promi
     const value = request.header(name);
     return value === null ? [] : [[name, value] as const];
   });
-  return replyOf(await pushes.receive({ id: parsePublicId(id), headers, body: body.bytes }));
+  return replyOf(await pushes.push({ id: parsePublicId(id), headers, body: body.bytes }));
 }
 
 const REFUSALS = {

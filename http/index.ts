@@ -6,7 +6,7 @@ import type { ApiTokens } from '../actors/access/api-tokens.ts';
 import type { SingleSignOn } from '../actors/access/oidc/sign-in.ts';
 import type { Passwords } from '../actors/access/passwords.ts';
 import type { AccessStore, People } from '../actors/access/ports.ts';
-import type { PushReceiver } from '../actors/channels/bridge/push-receiver.ts';
+import type { Receiver } from '../actors/channels/channel.ts';
 import type { DirectorySource } from '../actors/directory.ts';
 import type { HintBus } from '../actors/effects.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -74,7 +74,7 @@ export interface HttpDeps {
   readonly readiness: () => Promise<NotReady | null>;
   readonly ingest: IngestPaths;
   /** Takes what bridges push. */
-  readonly pushes: PushReceiver;
+  readonly pushes: Pick<Receiver, 'push'>;
   /** Describes the operation table, once, before the server starts. */
   readonly describe?: typeof describeApi;
 }

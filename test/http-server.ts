@@ -98,7 +98,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     isUnavailable: () => false,
     readiness: async () => null,
     ingest: { register: () => undefined, stop: async () => undefined },
-    pushes: { receive: async () => 401 },
+    pushes: { push: async () => 401 },
     describe: describeWhenAsked,
     ...changes,
   });

@@ -5,6 +5,9 @@
 import type { PerformedEffect } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { People, Target } from '../destination/sending/people.ts';
+import type { GroupScene } from '../destination/sending/scene.ts';
+import type { DeliveryNotes, MessageSettings, ReplyEvent, StormSummary } from '../messages/index.ts';
 import type { Loudness, ResolveReason, SeverityLevel, SymbolicMention, UserRef } from '../model.ts';
 
 /** What a delivery is about: an Alert Group, or the Storm of a Route that began at `since`. */
@@ -69,6 +72,39 @@ export type MessageOperation =
       readonly threadRef: string | null;
       readonly reply: ReplyCall;
     };
+
+/** What a Root message or a Storm summary shows, as it is now. */
+export type Shown =
+  | { readonly kind: 'group'; readonly scene: GroupScene }
+  | {
+      readonly kind: 'storm';
+      readonly storm: StormSummary;
+      readonly settings: MessageSettings;
+      readonly people: People;
+    };
+
+/** The content of a message, read when its call is made. `targets` is empty for a Quiet message. */
+export type MessageContent =
+  | {
+      readonly kind: 'publish';
+      readonly shown: Shown;
+      readonly notes: DeliveryNotes;
+      readonly isLoud: boolean;
+      readonly targets: readonly Target[];
+    }
+  | { readonly kind: 'edit'; readonly shown: Shown; readonly notes: DeliveryNotes }
+  | {
+      readonly kind: 'reply';
+      readonly scene: GroupScene;
+      readonly event: ReplyEvent;
+      readonly isLoud: boolean;
+      readonly targets: readonly Target[];
+    };
+
+/** The Alert Group that a call is about, if it is about one. */
+export function groupOf({ subject }: Pick<MessageSend, 'subject'>): PublicId | null {
+  return subject.kind === 'group' ? subject.groupId : null;
+}
 
 /** The Destination check in the delivery class, by which a Broken Destination is tried (delivery §7.4). */
 export interface DestinationProbe extends PerformedEffect {

@@ -1,70 +1,104 @@
 /**
- * What one type of message Destination does with a committed call (delivery §1): lays out what it is given in its own
- * form, compares, calls, and says what came of it. An adapter per type; none knows health, attempts or order.
+ * The port of channels. A channel speaks to the other side of a Destination: a messenger, a bridge, an HTTP receiver.
+ * It is a folder beside this file and one line of `index.ts`; nothing outside its folder knows its wire format.
+ *
+ * The engine decides what is sent, when, how often and in which order (delivery §3). A channel lays one call out in its
+ * own format, makes it, and classifies the answer. It keeps no queue, repeats nothing and follows no redirect. Requests go
+ * through the outbound caller that it is opened with, so policy, proxies, limits and the Request log hold for all of them.
  */
+import type * as v from 'valibot';
+import type { Micros } from '../../runtime/clock.ts';
+import type { HeaderList } from '../../runtime/outbound/client.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { People, Target } from '../destination/sending/people.ts';
-import type { GroupScene } from '../destination/sending/scene.ts';
+import type { PollBegun } from '../connection/effects.ts';
 import type { DestinationConfig } from '../directory.ts';
-import type {
-  DeliveryNotes,
-  MessageSettings,
-  ReplyEvent,
-  StormSummary,
-  TemplateFailure,
-} from '../messages/index.ts';
-import type { DestinationProbe, MessageSend, SendOutcome } from './calls.ts';
+import type { WebhookEventRecorded } from '../effects.ts';
+import type { TemplateFailure } from '../messages/index.ts';
+import type { DestinationProbe, MessageContent, MessageSend, SendOutcome } from './calls.ts';
 
-/** What a Root message or a Storm summary is about, as it is now. */
-export type Shown =
-  | { readonly kind: 'group'; readonly scene: GroupScene }
-  | {
-      readonly kind: 'storm';
-      readonly storm: StormSummary;
-      readonly settings: MessageSettings;
-      readonly people: People;
-    };
+/** What is known of a channel before anything runs: its line of the registry. */
+export interface ChannelType {
+  /** Type of its Destinations, and their mode where one type has several channels. */
+  readonly destination: { readonly type: DestinationConfig['type']; readonly mode: string | null };
+  readonly settings: ChannelSettings;
+  /** How the engine continues after a call whose outcome nobody knows. */
+  readonly unknownOutcome: UnknownOutcome;
+  /** Who can be mentioned besides linked people. */
+  readonly mentions: { readonly everyone: boolean; readonly groups: boolean };
+  /**
+   * The text of one event, for a channel that gets events instead of messages; null for messages. Pure, and called in the
+   * commit that records the event, so that every attempt sends the same bytes.
+   * @param number #N of the Alert Group
+   * @param publicUrl address of the UI, without a trailing slash
+   */
+  readonly renderEvent: ((event: RecordedEvent, number: number, publicUrl: string) => string) | null;
+}
+export type RecordedEvent = Pick<WebhookEventRecorded, 'event' | 'group' | 'mentions'>;
 
-/** What is to be said. `targets` is empty for a Quiet message. */
-export type MessageContent =
-  | {
-      readonly kind: 'publish';
-      readonly shown: Shown;
-      readonly notes: DeliveryNotes;
-      readonly isLoud: boolean;
-      readonly targets: readonly Target[];
-    }
-  | { readonly kind: 'edit'; readonly shown: Shown; readonly notes: DeliveryNotes }
-  | {
-      readonly kind: 'reply';
-      readonly scene: GroupScene;
-      readonly event: ReplyEvent;
-      readonly isLoud: boolean;
-      readonly targets: readonly Target[];
-    };
+/** Writable settings of its own, besides the name, Mentions and limiter that every Destination has. */
+export interface ChannelSettings {
+  readonly destination: v.GenericSchema;
+  /** Of its Connection; null for a channel without one. */
+  readonly connection: v.GenericSchema | null;
+  /** Fields that are sealed when stored. Their values are masked wherever a request is shown. */
+  readonly secrets: readonly string[];
+}
 
-export interface AdapterCall<Asked extends MessageSend | DestinationProbe> {
+/**
+ * `repeats_safely`: the other side knows the key of the first attempt, and answers a repeat as it answered that one.
+ * `finds_its_mark`: a later answer or update shows whether the message exists (an echoed id, a copy).
+ * `cannot_be_known`: it is sent again, and the delivery records a possible duplicate.
+ */
+export type UnknownOutcome = 'repeats_safely' | 'finds_its_mark' | 'cannot_be_known';
+
+/** What the other side takes at the moment; it may change with its version or its settings. */
+export interface Capabilities {
+  /** Longest text, in what the other side counts. Null: no limit. */
+  readonly text: { readonly unit: 'code_points' | 'utf16' | 'bytes'; readonly most: number } | null;
+  /** How long after it was posted a message can be changed: not at all, for ever, or µs. */
+  readonly edits: 'never' | 'always' | { readonly within: Micros };
+  /** A message has a Thread for replies. Without one they are `dropped`. */
+  readonly replies: boolean;
+  /** People can be mentioned so that it rings. */
+  readonly mentions: boolean;
+  /** Null: messages have no buttons. `text`: code points of a label. */
+  readonly buttons: { readonly most: number; readonly text: number } | null;
+}
+
+/** A channel that is opened. No method throws for an answer of the other side; errors of storage are thrown. */
+export interface Channel {
+  /** Null: not known yet, or there is no such Destination. */
+  capabilities(destinationId: PublicId): Promise<Capabilities | null>;
+  /** Makes the call that a committed state asks for: publish, edit, reply or event. Errors in the result are masked. */
+  send(call: ChannelCall<MessageSend>, content: MessageContent | EventContent): Promise<SendResult>;
+  /** Tries a Broken Destination and posts nothing. Null: there is no such call, so a waiting delivery is the probe. */
+  readonly probe: ((call: ChannelCall<DestinationProbe>) => Promise<SendOutcome>) | null;
+}
+/** The text that {@link ChannelType.renderEvent} made. The key of the call is the id of the event. */
+export type EventContent = { readonly kind: 'event'; readonly body: string };
+
+export interface ChannelCall<Asked extends MessageSend | DestinationProbe> {
   readonly asked: Asked;
   /** As last saved, when it is not deleted. */
   readonly destination: DestinationConfig | null;
-  /** Asked right before the first byte is sent: false when the Destination may have gone elsewhere meanwhile. */
+  /** Asked right before the first byte is sent: false when another replica may own the Destination. */
   mayBegin(): boolean;
 }
 
-export interface AdapterResult {
+export interface SendResult {
   readonly outcome: SendOutcome;
-  /** A template of the Route that failed while it was laid out. */
+  /** A template of the Route that failed while the message was laid out. */
   readonly failure: TemplateFailure | null;
 }
 
-/** Neither method throws for what a messenger answers; what storage throws goes through. */
-export interface MessageAdapter {
-  send(call: AdapterCall<MessageSend>, content: MessageContent): Promise<AdapterResult>;
-  /** The Destination check, by which a Broken one is tried. Posts nothing. */
-  check(call: AdapterCall<DestinationProbe>): Promise<SendOutcome>;
+/** How presses, thread messages and deletions arrive through a Connection, by either way. Neither method throws. */
+export interface Receiver {
+  /** Takes a request to the callback address. */
+  push(request: Push): Promise<PushAnswer>;
+  /** Performs one poll that the Connection committed, and reports its outcome to it. */
+  poll(effect: PollBegun): void;
 }
-
-/** The Alert Group that a call is about, if it is about one. */
-export function groupOf({ subject }: Pick<MessageSend, 'subject'>): PublicId | null {
-  return subject.kind === 'group' ? subject.groupId : null;
-}
+/** `id`: null for a path that names no Connection. */
+export type Push = { readonly id: PublicId | null; readonly headers: HeaderList; readonly body: Buffer };
+/** Handled; never to be handled; not from the other side; to be sent again. */
+export type PushAnswer = 204 | 400 | 401 | 500;

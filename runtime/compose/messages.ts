@@ -1,9 +1,9 @@
 /** Messages: from a committed turn of a Destination to a messenger and back. */
 import { randomBytes } from 'node:crypto';
-import { createBridgeAdapter } from '../../actors/channels/bridge/channel.ts';
+import { createBridgeChannel } from '../../actors/channels/bridge/channel.ts';
 import type { DestinationProbe, MessageSend } from '../../actors/channels/calls.ts';
 import { createWebhookBodies, type WebhookBodies } from '../../actors/channels/webhook-events/request.ts';
-import { createTemplateAdapter } from '../../actors/channels/webhook-template/channel.ts';
+import { createTemplateChannel } from '../../actors/channels/webhook-template/channel.ts';
 import type { WebhookSend } from '../../actors/destination/effects.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
@@ -84,8 +84,8 @@ export function createMessages(deps: MessagesDeps): Messages {
     monotonic: templates.timer,
   });
   const targets = createBridgeTargets(main, clock);
-  const bridge = createBridgeAdapter({ ...connections, keyring, clock, target: targets.read });
-  const webhook = createTemplateAdapter({
+  const bridge = createBridgeChannel({ ...connections, keyring, clock, target: targets.read });
+  const webhook = createTemplateChannel({
     caller: deps.caller,
     settings: deps.webhooks.template,
     random: randomBytes,
@@ -93,7 +93,7 @@ export function createMessages(deps: MessagesDeps): Messages {
   });
   const sender = createMessageSender({
     system: deps.system,
-    adapters: { bridge, webhook },
+    channels: { bridge, webhook },
     contents: createContentReader({
       scenes,
       storms: createStormReader(main),

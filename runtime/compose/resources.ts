@@ -129,9 +129,10 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     directory,
     hints,
     system,
-    checkBridge: createBridgeCheck({
+    check: createBridgeCheck({
       ...deps.connections,
       ...{ tokens: interactiveTokens, system: deps.connections.infoTo, clock: deps.clock },
+      settings: connections.settings,
     }),
     settings: deps.webhookSettings,
     client,

@@ -11,10 +11,9 @@ import type { BridgeTarget, GroupScene } from '../../destination/sending/scene.t
 import { NO_NOTES } from '../../messages/index.ts';
 import { group412, settings } from '../../messages/messages.fixture.ts';
 import { NO_PROXY } from '../../proxy-config.ts';
-import type { MessageOperation, MessageSend } from '../calls.ts';
-import type { MessageContent } from '../channel.ts';
+import type { MessageContent, MessageOperation, MessageSend } from '../calls.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { createBridgeAdapter } from './channel.ts';
+import { createBridgeChannel } from './channel.ts';
 import type { BridgeClient, CallOptions } from './client.ts';
 import { readInfo } from './info.ts';
 import type { KnownInfo } from './info-reader.ts';
@@ -93,7 +92,7 @@ function adapting(
       return answer as BridgeOutcome<Value>;
     },
   };
-  const adapter = createBridgeAdapter({
+  const adapter = createBridgeChannel({
     ...{ bridge, keyring, clock: { now: () => NOW } },
     infos: { upToDate: async () => known },
     opener: { keyring, log: silentLog },

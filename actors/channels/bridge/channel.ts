@@ -15,22 +15,23 @@ import {
   type SignButton,
   type TemplateFailure,
 } from '../../messages/index.ts';
-import type { DestinationProbe, MessageSend, SendAccepted, SendOutcome } from '../calls.ts';
 import {
-  type AdapterCall,
-  type AdapterResult,
+  type DestinationProbe,
   groupOf,
-  type MessageAdapter,
   type MessageContent,
+  type MessageSend,
+  type SendAccepted,
+  type SendOutcome,
   type Shown,
-} from '../channel.ts';
+} from '../calls.ts';
+import type { Capabilities, Channel, ChannelCall, SendResult } from '../channel.ts';
 import type { BridgeOutcome } from './answer.ts';
 import { type BridgeAccess, type BridgeClient, type CallOptions, type Opener, openBridge } from './client.ts';
 import type { BridgeInfo } from './info.ts';
 import type { InfoReader, KnownInfo } from './info-reader.ts';
 import { type BridgeRequest, bridgeCalls } from './operations.ts';
 
-export interface BridgeAdapterDeps {
+export interface BridgeChannelDeps {
   readonly bridge: BridgeClient;
   readonly infos: InfoReader;
   readonly opener: Opener;
@@ -54,7 +55,7 @@ const ACCEPTED = {
   ...{ values: {}, editableUntil: null, signedWith: null },
 } as const satisfies SendAccepted;
 
-export function createBridgeAdapter(deps: BridgeAdapterDeps): MessageAdapter {
+export function createBridgeChannel(deps: BridgeChannelDeps): Channel {
   const open = async (asked: {
     readonly destinationId: PublicId;
     readonly target: number | null;
@@ -71,7 +72,13 @@ export function createBridgeAdapter(deps: BridgeAdapterDeps): MessageAdapter {
   };
 
   return {
+    async capabilities(destinationId) {
+      const info = (await deps.target(destinationId, null))?.connection.info;
+      return info ? capabilitiesOf(info) : null;
+    },
+
     async send(call, content) {
+      if (content.kind === 'event') throw new Error('a bridge gets messages, not events');
       const opened = await open(call.asked);
       if ('class' in opened) return { outcome: opened, failure: null };
       switch (content.kind) {
@@ -84,7 +91,7 @@ export function createBridgeAdapter(deps: BridgeAdapterDeps): MessageAdapter {
       }
     },
 
-    async check(call) {
+    async probe(call) {
       const opened = await open({ destinationId: call.asked.destinationId, target: null });
       if ('class' in opened) return opened;
       const { access, channelId } = opened;
@@ -97,11 +104,11 @@ export function createBridgeAdapter(deps: BridgeAdapterDeps): MessageAdapter {
 }
 
 async function publish(
-  deps: BridgeAdapterDeps,
+  deps: BridgeChannelDeps,
   { access, channelId, info }: OpenBridge,
-  call: AdapterCall<MessageSend>,
+  call: ChannelCall<MessageSend>,
   { shown, notes, isLoud, targets }: Extract<MessageContent, { kind: 'publish' }>,
-): Promise<AdapterResult> {
+): Promise<SendResult> {
   const message = laidOut(deps, info, shown, notes, targets);
   const kind = shown.kind === 'group' ? 'root' : 'storm_summary';
   const posted = { ...message.envelope, channel_id: channelId, kind, mentions: message.mentions } as const;
@@ -119,11 +126,11 @@ async function publish(
 }
 
 async function edit(
-  deps: BridgeAdapterDeps,
+  deps: BridgeChannelDeps,
   { access, info }: OpenBridge,
-  call: AdapterCall<MessageSend>,
+  call: ChannelCall<MessageSend>,
   { shown, notes }: Extract<MessageContent, { kind: 'edit' }>,
-): Promise<AdapterResult> {
+): Promise<SendResult> {
   const { operation } = call.asked;
   if (operation.kind !== 'edit') throw new Error(`a ${operation.kind} was laid out as an edit`);
   const { envelope, hash, failure } = laidOut(deps, info, shown, notes, []);
@@ -136,11 +143,11 @@ async function edit(
 }
 
 async function reply(
-  deps: BridgeAdapterDeps,
+  deps: BridgeChannelDeps,
   { access, info }: OpenBridge,
-  call: AdapterCall<MessageSend>,
+  call: ChannelCall<MessageSend>,
   { scene, event, isLoud, targets }: Extract<MessageContent, { kind: 'reply' }>,
-): Promise<AdapterResult> {
+): Promise<SendResult> {
   const { operation } = call.asked;
   if (operation.kind !== 'reply') throw new Error(`a ${operation.kind} was laid out as a reply`);
   const { group, settings, people } = scene;
@@ -166,7 +173,7 @@ interface LaidOut extends Pick<BridgeMessage, 'envelope' | 'mentions' | 'hash'> 
 }
 
 function laidOut(
-  { keyring }: BridgeAdapterDeps,
+  { keyring }: BridgeChannelDeps,
   info: BridgeInfo,
   shown: Shown,
   notes: DeliveryNotes,
@@ -195,6 +202,18 @@ export function bridgeLimits({ limits }: Pick<BridgeInfo, 'limits'>): BridgeLimi
   };
 }
 
+function capabilitiesOf(info: BridgeInfo): Capabilities {
+  const { maxBodyLength, maxButtons, maxButtonText } = bridgeLimits(info);
+  const age = info.limits.edit_max_age_seconds;
+  return {
+    text: { unit: 'code_points', most: maxBodyLength },
+    edits: age === null ? 'always' : { within: age * SECOND },
+    replies: true,
+    mentions: info.capabilities.native_mentions,
+    buttons: info.capabilities.buttons ? { most: maxButtons, text: maxButtonText } : null,
+  };
+}
+
 /** Signs the buttons of one message; null for a bridge without buttons. */
 export function bridgeSigner(
   keyring: Keyring,
@@ -206,7 +225,7 @@ export function bridgeSigner(
   return (command, seconds) => buttonData(keyring, { subject, id, command, seconds });
 }
 
-function signedWith({ keyring }: BridgeAdapterDeps, buttons: readonly unknown[]): string | null {
+function signedWith({ keyring }: BridgeChannelDeps, buttons: readonly unknown[]): string | null {
   return buttons.length > 0 ? keyring.activeKeyId : null;
 }
 
@@ -218,19 +237,19 @@ function editEnd({ limits }: BridgeInfo, posted: Micros): Micros | null {
   return age === null ? null : posted + age * SECOND - Math.min(LARGEST_MARGIN, (age * SECOND) / 10);
 }
 
-function requireKey({ asked }: AdapterCall<MessageSend>): string {
+function requireKey({ asked }: ChannelCall<MessageSend>): string {
   if (asked.key === null) throw new Error('a message without an Idempotency-Key');
   return asked.key;
 }
 
 type Sending = CallOptions & { readonly mayBegin: () => boolean };
 
-function sending({ asked, mayBegin }: AdapterCall<MessageSend>): Sending {
+function sending({ asked, mayBegin }: ChannelCall<MessageSend>): Sending {
   const { destinationId, attempt } = asked;
   return { class: 'delivery', attempt, destinationId, alertGroupId: groupOf(asked), mayBegin };
 }
 
-function probing({ asked, mayBegin }: AdapterCall<DestinationProbe>): Sending {
+function probing({ asked, mayBegin }: ChannelCall<DestinationProbe>): Sending {
   const check = { as: 'probe', run: null } as const;
   return { class: 'delivery', destinationId: asked.destinationId, check, mayBegin };
 }
@@ -239,7 +258,7 @@ type Failed = Exclude<SendOutcome, SendAccepted>;
 
 /** One call, in the words of deliveries. */
 async function called<Value>(
-  { bridge }: BridgeAdapterDeps,
+  { bridge }: BridgeChannelDeps,
   access: BridgeAccess,
   request: BridgeRequest<Value>,
   options: Sending,

@@ -8,6 +8,7 @@ import { connectionAddress } from '../../connection/messages.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { InteractiveTokens, TokenGrant } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
+import type { CheckedPlace, CheckedStep, Interactive } from '../interactive.ts';
 import type { BridgeOutcome } from './answer.ts';
 import { type BridgeAccess, type BridgeClient, type CallOptions, type Opener, openBridge } from './client.ts';
 import { infoRead } from './info-reader.ts';
@@ -129,49 +130,27 @@ function messageOf(name: CheckStep['name'], outcome: BridgeOutcome<InfoAnswer>, 
   }
 }
 
-/** Whether a channel behind a bridge can be used: the Destination check of the type (bridge §6). It posts nothing. */
-export interface CheckedStep {
-  readonly name: 'token' | 'channel_exists';
-  readonly ok: boolean;
-  /** For people; masked. The words of a bridge are not to be trusted. */
-  readonly message: string | null;
-}
-
-export interface CheckedChannel {
-  readonly ok: boolean;
-  /** In order; those after a failed one are left out. */
-  readonly checks: readonly CheckedStep[];
-  /** What the messenger calls it. */
-  readonly channelName: string | null;
-}
-
-/** A channel to check; the Destination is null before it is created. */
-export interface CheckTarget {
-  readonly destinationId: PublicId | null;
-  readonly settings: BridgeSettings;
-  readonly channelId: string;
-}
-
 export interface BridgeCheckDeps {
   readonly bridge: BridgeClient;
   readonly opener: Opener;
   readonly tokens: InteractiveTokens;
   readonly system: Pick<ActorSystem, 'tell'>;
   readonly clock: Clock;
+  settings(connectionId: PublicId): Promise<BridgeSettings | null>;
 }
 
-/** @param run shared by the records of its requests */
-export type BridgeChannelCheck = (
-  target: CheckTarget,
-  run: PublicId,
-) => Promise<CheckedChannel | Exclude<TokenGrant, 'granted'>>;
-
 const LONGEST_NAME = 200;
+const GONE = 'the Connection was deleted';
 const UNREADABLE = 'a secret of this Connection cannot be opened any more; enter it again';
 
-export function createBridgeCheck(deps: BridgeCheckDeps): BridgeChannelCheck {
+/** Whether a channel behind a bridge can be used: the Destination check of the type (bridge §6). It posts nothing. */
+export function createBridgeCheck(deps: BridgeCheckDeps): NonNullable<Interactive['check']> {
   const { bridge, system, clock } = deps;
-  return async ({ destinationId, settings, channelId }, run) => {
+  return async ({ destinationId, fields }, run) => {
+    if (fields.type !== 'bridge')
+      throw new Error(`a Destination of type ${fields.type} is no channel of a bridge`);
+    const settings = await deps.settings(fields.connection_id);
+    if (!settings) return failed('token', GONE);
     const access = openBridge(deps.opener, settings);
     if (!access) return failed('token', UNREADABLE);
     const owners = { destinationId, connectionId: settings.id };
@@ -189,7 +168,7 @@ export function createBridgeCheck(deps: BridgeCheckDeps): BridgeChannelCheck {
 
     const forChannel = await deps.tokens.take(owners);
     if (forChannel !== 'granted') return forChannel;
-    const channel = await bridge.call(access, bridgeCalls.checkChannel(channelId), options);
+    const channel = await bridge.call(access, bridgeCalls.checkChannel(fields.channel_id), options);
     deps.tokens.spent(settings.id, channel);
     if (channel.class === 'not_sent') return failed('channel_exists', 'the service is stopping');
     if (channel.class !== 'ok') return failed('channel_exists', channel.detail ?? channel.error);
@@ -203,7 +182,7 @@ function shownName(name: string): string {
   return cutPoints(oneLine(name), LONGEST_NAME);
 }
 
-function failed(name: CheckedStep['name'], message: string): CheckedChannel {
+function failed(name: CheckedStep['name'], message: string): CheckedPlace {
   const before = name === 'token' ? [] : [passed('token')];
   return { ok: false, checks: [...before, { name, ok: false, message }], channelName: null };
 }

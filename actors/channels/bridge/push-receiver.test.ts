@@ -8,8 +8,9 @@ import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import { NO_PROXY } from '../../proxy-config.ts';
+import type { Push } from '../channel.ts';
 import type { BridgeEvent } from './events.ts';
-import { createPushReceiver, type Push, type PushReceiver } from './push-receiver.ts';
+import { createPushReceiver, type PushReceiver } from './push-receiver.ts';
 
 const ID = 'CN5Q8V2K7WXM3D' as PublicId;
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
@@ -80,7 +81,7 @@ const text = JSON.stringify(EVENT);
 const other = `whsec_${randomBytes(32).toString('base64')}`;
 
 test('an authentic event is handled, and kept without what it proves and carries', async () => {
-  expect(await receiver.receive(signed(text))).toBe(204);
+  expect(await receiver.push(signed(text))).toBe(204);
   expect(handled).toMatchObject([{ id: 'evt-1', type: 'account_link', token: 'q3Zc' }]);
   expect(records).toMatchObject([
     {
@@ -107,14 +108,14 @@ describe('is refused', () => {
     ['an unknown Connection', () => ({ ...signed(text), id: 'CN0000000000AA' as PublicId }), 401, null],
     ['a path that names none', () => ({ ...signed(text), id: null }), 401, null],
   ])('%s', async (_name, push, status, code) => {
-    expect(await receiver.receive(push())).toBe(status);
+    expect(await receiver.push(push())).toBe(status);
     expect(handled).toEqual([]);
     expect(records.map(({ errorCode }) => errorCode)).toEqual(code === null ? [] : [code]);
   });
 
   test('everything in poll mode', async () => {
     mode = 'poll';
-    expect(await receiver.receive(signed(text))).toBe(401);
+    expect(await receiver.push(signed(text))).toBe(401);
     expect(handled).toEqual([]);
     expect(records).toMatchObject([{ errorClass: 'refused', errorCode: 'mode_mismatch' }]);
   });
@@ -122,15 +123,15 @@ describe('is refused', () => {
 
 test('what could not be handled is to be sent again', async () => {
   isHandled = false;
-  expect(await receiver.receive(signed(text))).toBe(500);
+  expect(await receiver.push(signed(text))).toBe(500);
   expect(records).toMatchObject([{ errorClass: 'failed', errorCode: 'handler_failed' }]);
 });
 
 test('strangers leave ten records a minute', async () => {
-  for (let time = 0; time < 15; time++) await receiver.receive(signed(text, { secret: other }));
-  await receiver.receive(signed(text));
+  for (let time = 0; time < 15; time++) await receiver.push(signed(text, { secret: other }));
+  await receiver.push(signed(text));
   expect(records.map(({ status }) => status)).toEqual([...Array(10).fill(401), 204]);
   clock.advance(60 * SECOND);
-  await receiver.receive(signed(text, { secret: other }));
+  await receiver.push(signed(text, { secret: other }));
   expect(records).toHaveLength(12);
 });

@@ -13,26 +13,13 @@ import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
 import { equalSecrets } from '../../../runtime/secrets/keyring.ts';
 import { createMask } from '../../../runtime/secrets/masking.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
+import type { Push, PushAnswer, Receiver } from '../channel.ts';
 import { type Opener, openBridge, openPushSecret } from './client.ts';
 import { readEvent } from './events.ts';
 import { EVENT_ID } from './info.ts';
 import type { EventIntake } from './intake.ts';
 
-/** What the bridge is answered: handled, can never be handled, not from it, or to be sent again. */
-export type PushAnswer = 204 | 400 | 401 | 500;
-
-export interface Push {
-  /** Null: a path that names no Connection. */
-  readonly id: PublicId | null;
-  /** Those that were sent of the ones that are looked at and kept. */
-  readonly headers: HeaderList;
-  readonly body: Buffer;
-}
-
-export interface PushReceiver {
-  /** Never throws. */
-  receive(push: Push): Promise<PushAnswer>;
-}
+export type PushReceiver = Pick<Receiver, 'push'>;
 
 export interface PushReceiverDeps {
   readonly intake: EventIntake;
@@ -94,7 +81,7 @@ export function createPushReceiver(deps: PushReceiverDeps): PushReceiver {
   };
 
   return {
-    async receive(push) {
+    async push(push) {
       const began = clock.now();
       const connection = await readSettings(push.id);
       if (connection === 'unread') return 500;

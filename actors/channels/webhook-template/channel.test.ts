@@ -3,9 +3,8 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { peopleOf } from '../../destination/sending/people.ts';
 import type { TemplateConfig } from '../../destination/webhook-config.ts';
 import { NO_NOTES } from '../../messages/index.ts';
-import type { MessageOperation, MessageSend, ReplyCall } from '../calls.ts';
-import type { MessageContent, Shown } from '../channel.ts';
-import { createTemplateAdapter } from './channel.ts';
+import type { MessageContent, MessageOperation, MessageSend, ReplyCall, Shown } from '../calls.ts';
+import { createTemplateChannel } from './channel.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import {
   ANN_ID,
@@ -72,7 +71,7 @@ async function send(
   values: Readonly<Record<string, string>> = {},
   template: Partial<TemplateConfig> | null = {},
 ) {
-  const adapter = createTemplateAdapter({
+  const adapter = createTemplateChannel({
     ...to.deps,
     directory: { current: () => directory },
     settings: async () => template && templateSettings(template),

@@ -11,15 +11,15 @@ import {
   routePage,
 } from '../../messages/index.ts';
 import type { WebhookMention } from '../../templates/data.ts';
-import type { MessageSend, SendAccepted, SendOutcome } from '../calls.ts';
 import {
-  type AdapterCall,
-  type AdapterResult,
   groupOf,
-  type MessageAdapter,
   type MessageContent,
+  type MessageSend,
+  type SendAccepted,
+  type SendOutcome,
   type Shown,
-} from '../channel.ts';
+} from '../calls.ts';
+import type { Capabilities, Channel, ChannelCall, SendResult } from '../channel.ts';
 import { type Telling, type ToldSubject, UPDATE, updateHash } from './request-data.ts';
 import {
   type RequestDeps,
@@ -31,7 +31,7 @@ import {
   type WantedRequest,
 } from './send-request.ts';
 
-export interface TemplateAdapterDeps extends RequestDeps {
+export interface TemplateChannelDeps extends RequestDeps {
   readonly directory: { current(): Pick<Directory, 'usersById'> };
   /** The settings of this moment; null for a Destination that is gone, or never had a template. */
   settings(id: PublicId): Promise<TemplateSettings | null>;
@@ -48,8 +48,13 @@ const OPEN = 'open';
 /** There is nothing to ask again for: its settings went with it, or with its mode. */
 const NO_SETTINGS: SendOutcome = { class: 'unknown', error: 'the webhook has no requests any more' };
 
-export function createTemplateAdapter(deps: TemplateAdapterDeps): MessageAdapter {
+export function createTemplateChannel(deps: TemplateChannelDeps): Channel {
   return {
+    async capabilities(destinationId) {
+      const settings = await deps.settings(destinationId);
+      return settings && capabilitiesOf(settings);
+    },
+
     async send(call, content) {
       const settings = await deps.settings(call.asked.destinationId);
       if (!settings) return only(NO_SETTINGS);
@@ -64,17 +69,23 @@ export function createTemplateAdapter(deps: TemplateAdapterDeps): MessageAdapter
       }
       throw new Error(`a call to ${operation.kind} with the content to ${content.kind}`);
     },
-    check: () => Promise.reject(new Error('a webhook has no check: what waits is its probe')),
+    probe: null,
   };
+}
+
+/** What a request says is the Admin's; only they know what the receiver takes. */
+function capabilitiesOf({ template }: TemplateSettings): Capabilities {
+  const replies = template.reply_in_thread !== null;
+  return { text: null, edits: 'always', replies, mentions: true, buttons: null };
 }
 
 /** The requests of one call. */
 class Requests {
   readonly settings: TemplateSettings;
-  readonly #deps: TemplateAdapterDeps;
-  readonly #call: AdapterCall<MessageSend>;
+  readonly #deps: TemplateChannelDeps;
+  readonly #call: ChannelCall<MessageSend>;
 
-  constructor(deps: TemplateAdapterDeps, settings: TemplateSettings, call: AdapterCall<MessageSend>) {
+  constructor(deps: TemplateChannelDeps, settings: TemplateSettings, call: ChannelCall<MessageSend>) {
     this.settings = settings;
     this.#deps = deps;
     this.#call = call;
@@ -108,7 +119,7 @@ class Requests {
 }
 
 async function publish(
-  { directory }: TemplateAdapterDeps,
+  { directory }: TemplateChannelDeps,
   requests: Requests,
   { shown, isLoud, targets }: Content<'publish'>,
 ): Promise<SendOutcome> {
@@ -145,11 +156,11 @@ async function edit(
 
 /** Opens the Thread before the first reply; what that answered is kept even when the reply fails. */
 async function reply(
-  { directory }: TemplateAdapterDeps,
+  { directory }: TemplateChannelDeps,
   requests: Requests,
   { scene, event, isLoud, targets }: Content<'reply'>,
   { threadRef }: Operation<'reply'>,
-): Promise<AdapterResult> {
+): Promise<SendResult> {
   const { template } = requests.settings;
   if (!template.reply_in_thread) return only({ class: 'dropped' });
   const { text, failure } = plainReply(event, scene.group, scene.settings);
@@ -173,7 +184,7 @@ async function reply(
   return { outcome: { ...failed('reply_in_thread', sent), ...thread }, failure };
 }
 
-function only(outcome: SendOutcome): AdapterResult {
+function only(outcome: SendOutcome): SendResult {
   return { outcome, failure: null };
 }
 

@@ -1,7 +1,14 @@
 /** What a committed call is to say, from the newest state (delivery §3 rule 3). */
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { MessageSend, ReplyCall, ReplyFacts, SendNotes, Subject } from '../../channels/calls.ts';
-import type { MessageContent, Shown } from '../../channels/channel.ts';
+import type {
+  MessageContent,
+  MessageSend,
+  ReplyCall,
+  ReplyFacts,
+  SendNotes,
+  Shown,
+  Subject,
+} from '../../channels/calls.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
 import { type DeliveryNotes, NO_NOTES, type ReplyEvent } from '../../messages/index.ts';
 import type { Loudness, SymbolicMention } from '../../model.ts';

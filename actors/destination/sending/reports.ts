@@ -2,8 +2,8 @@
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import { type Clock, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
-import type { MessageSend } from '../../channels/calls.ts';
-import { type AdapterResult, groupOf, type MessageContent } from '../../channels/channel.ts';
+import { groupOf, type MessageContent, type MessageSend } from '../../channels/calls.ts';
+import type { SendResult } from '../../channels/channel.ts';
 import type { MessageSettings, TemplateFailure } from '../../messages/index.ts';
 import { routeAddress, type TemplateRendered } from '../../route/messages.ts';
 import type { RouteTemplateKind } from '../../route/policy.ts';
@@ -11,7 +11,7 @@ import type { TemplateMetrics } from '../../templates/metrics.ts';
 import type { GroupScene } from './scene.ts';
 
 export interface RenderReports {
-  rendered(asked: MessageSend, content: MessageContent, result: AdapterResult): void;
+  rendered(asked: MessageSend, content: MessageContent, result: SendResult): void;
 }
 
 export interface RenderReportDeps {

@@ -4,8 +4,7 @@ import { SECOND } from '../../../runtime/clock.ts';
 import { silentLog } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
-import type { MessageSend, SendFinished, SendOutcome } from '../../channels/calls.ts';
-import type { MessageContent } from '../../channels/channel.ts';
+import type { MessageContent, MessageSend, SendFinished, SendOutcome } from '../../channels/calls.ts';
 import type { DestinationConfig, Directory } from '../../directory.ts';
 import { createDeliveryMetrics } from '../metrics.ts';
 import { createMessageSender } from './sender.ts';
@@ -33,7 +32,7 @@ function sending() {
         told.push([subjects.get(call) ?? '', outcome]);
       },
     },
-    adapters: {
+    channels: {
       bridge: {
         send: ({ asked }) => {
           const subject = subjects.get(asked.call) ?? '';
@@ -42,7 +41,7 @@ function sending() {
             answers.set(subject, (outcome) => resolve({ outcome, failure: null }));
           });
         },
-        check: async () => OK,
+        probe: async () => OK,
       },
     },
     contents: { read: async () => ({ is: 'content', content: {} as MessageContent }) },

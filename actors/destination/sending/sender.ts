@@ -4,8 +4,14 @@ import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { Watch } from '../../../runtime/pause-watch.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { DestinationProbe, MessageSend, SendFinished, SendOutcome } from '../../channels/calls.ts';
-import { type AdapterResult, groupOf, type MessageAdapter } from '../../channels/channel.ts';
+import {
+  type DestinationProbe,
+  groupOf,
+  type MessageSend,
+  type SendFinished,
+  type SendOutcome,
+} from '../../channels/calls.ts';
+import type { Channel, SendResult } from '../../channels/channel.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
 import { CALLS_AT_ONCE } from '../delivery/rows.ts';
 import { destinationAddress } from '../messages.ts';
@@ -17,7 +23,7 @@ import { type RenderReports, textOf } from './reports.ts';
 export interface MessageSenderDeps {
   readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
   /** By type of Destination. */
-  readonly adapters: Readonly<Partial<Record<DestinationConfig['type'], MessageAdapter>>>;
+  readonly channels: Readonly<Partial<Record<DestinationConfig['type'], Pick<Channel, 'send' | 'probe'>>>>;
   readonly contents: ContentReader;
   readonly directory: Pick<DirectorySource, 'current'>;
   /** Of a Destination, deleted ones included: what is left of its messages gets a last edit. */
@@ -147,20 +153,23 @@ async function outcomeOf(
   const { destinationId } = asked;
   const destination = deps.directory.current().destinationsById.get(destinationId) ?? null;
   const type = destination?.type ?? (await deps.typeOf(destinationId));
-  const adapter = type && deps.adapters[type];
-  if (!adapter) throw new Error(`no messages are sent to a Destination of type ${type}`);
-  if (asked.type === 'message.probe') return adapter.check({ asked, destination, mayBegin });
+  const channel = type && deps.channels[type];
+  if (!channel) throw new Error(`no messages are sent to a Destination of type ${type}`);
+  if (asked.type === 'message.probe') {
+    if (!channel.probe) throw new Error(`a Destination of type ${type} has no probe of its own`);
+    return channel.probe({ asked, destination, mayBegin });
+  }
   const read = await deps.contents.read(asked, destination);
   if (read.is === 'dropped') return { class: 'dropped' };
   if (read.is === 'missing')
     return { class: 'unknown', error: 'what the message is about is not kept any more' };
-  const result = await adapter.send({ asked, destination, mayBegin }, read.content);
+  const result = await channel.send({ asked, destination, mayBegin }, read.content);
   deps.reports.rendered(asked, read.content, result);
   return withFallback(result);
 }
 
 /** The Timeline tells of a message that shows the Fallback. */
-function withFallback({ outcome, failure }: AdapterResult): SendOutcome {
+function withFallback({ outcome, failure }: SendResult): SendOutcome {
   return outcome.class === 'ok' && failure ? { ...outcome, fallback: textOf(failure.error) } : outcome;
 }
 

@@ -38,7 +38,7 @@ const CheckShape = d.named(
 );
 
 export function destinationCheckOperations(deps: DestinationOperationsDeps): readonly Operation[] {
-  const { store, connections, checkBridge, hints } = deps;
+  const { store, connections, check, hints } = deps;
   return [
     operation({
       id: 'checkDestination',
@@ -62,7 +62,7 @@ export function destinationCheckOperations(deps: DestinationOperationsDeps): rea
         const settings = await connections.settings(fields.connection_id);
         if (!settings) throw new Error(`Destination ${id} has no live Connection`);
         const run = newPublicId('RN');
-        const checked = await checkBridge({ destinationId: id, settings, channelId: fields.channel_id }, run);
+        const checked = await check({ destinationId: id, fields }, run);
         if ('retryAfterSeconds' in checked) return refuse(messengerBusy(checked.retryAfterSeconds));
         if (checked.channelName !== null && (await store.channelFound(destination, checked.channelName))) {
           hints.send({ type: 'destination', id });

@@ -121,12 +121,13 @@ beforeEach(async () => {
   const deps = {
     store: createDestinationStore({ sql, appendAudit, keyring, internalAlerts }),
     ...{ connections, directory, hints, system, client },
-    checkBridge: createBridgeCheck({
+    check: createBridgeCheck({
       bridge: calls,
       opener,
       tokens: interactive,
       system,
       clock: systemClock,
+      settings,
     }),
     settings: { forget: () => undefined },
     scenes: createTrialScenes({ scenes, samples, links, monotonic: systemMonotonic }),

@@ -58,7 +58,7 @@ beforeEach(async () => {
     hints,
     settings,
     connections: { settings: async () => null },
-    checkBridge: () => Promise.reject(new Error('a webhook has no check')),
+    check: () => Promise.reject(new Error('a webhook has no check')),
     system: { tell: (_to: unknown, message: ActorMessage) => void told.push(message), ask: neverAsked },
     client: { release: () => undefined, setPolicy: (policy: OutboundPolicy) => void policies.push(policy) },
   };

@@ -37,7 +37,7 @@ beforeEach(async () => {
     hints: recordedHints(),
     settings: { forget: () => undefined },
     connections: { settings: async () => null },
-    checkBridge: () => Promise.reject(new Error('a webhook has no check')),
+    check: () => Promise.reject(new Error('a webhook has no check')),
     system: { tell: () => undefined, ask: () => Promise.reject(new Error('a webhook is never asked')) },
     client: { release: () => undefined },
   });

@@ -1,6 +1,6 @@
 /** A Destination as it arrives, whether it may be saved, how it is answered, who is notified (delivery §13, api §15). */
 import * as v from 'valibot';
-import type { BridgeChannelCheck, CheckedChannel } from '../../../actors/channels/bridge/check.ts';
+import type { CheckedPlace, Interactive } from '../../../actors/channels/interactive.ts';
 import type { ConnectionStore } from '../../../actors/connection/ports.ts';
 import { destinationAddress } from '../../../actors/destination/messages.ts';
 import type {
@@ -176,7 +176,7 @@ export type JudgedSave =
   | { readonly refuse: Answer }
   | { decide(current: StoredDestination | null): DestinationDecision<Answer> };
 
-type SaveDeps = Pick<DestinationOperationsDeps, 'store' | 'connections' | 'checkBridge'>;
+type SaveDeps = Pick<DestinationOperationsDeps, 'store' | 'connections' | 'check'>;
 type SaveCall<Body> = Pick<Call<unknown, Body>, 'body' | 'directory'>;
 
 /** @param current as it was read; null for a new one */
@@ -206,7 +206,7 @@ function judgedWebhook({ body, directory }: SaveCall<WebhookInput>): JudgedSave 
 
 /** The check comes last: everything that needs no messenger is known before one is asked. */
 async function judgedBridge(
-  { store, connections, checkBridge }: SaveDeps,
+  { store, connections, check }: SaveDeps,
   { body, directory }: SaveCall<BridgeInput>,
   current: StoredDestination | null,
 ): Promise<JudgedSave> {
@@ -216,14 +216,14 @@ async function judgedBridge(
   if (settings === null) return { refuse: NO_CONNECTION };
   const destinationId = current?.id ?? null;
   if (await store.isTaken(body.name.trim(), destinationId)) return { refuse: nameTaken('Destination') };
-  const target = { destinationId, settings, channelId: body.channel_id };
-  const checked = await checkBridge(target, newPublicId('RN'));
+  const { fields } = bridgeChange(body, current, null);
+  const checked = await check({ destinationId, fields }, newPublicId('RN'));
   if ('retryAfterSeconds' in checked) return { refuse: refuse(messengerBusy(checked.retryAfterSeconds)) };
   if (!checked.ok) return { refuse: checkFailed(checked) };
   return { decide: (locked) => ({ save: bridgeChange(body, locked, checked.channelName) }) };
 }
 
-function checkFailed({ checks }: CheckedChannel): Answer {
+function checkFailed({ checks }: CheckedPlace): Answer {
   const failed = checks.find(({ ok }) => !ok);
   const pointer = failed?.name === 'token' ? '/connection_id' : '/channel_id';
   const detail = failed?.message ?? 'The check failed.';
@@ -238,7 +238,8 @@ export interface DestinationOperationsDeps {
   readonly directory: DirectorySource;
   readonly hints: HintBus;
   readonly system: Pick<ActorSystem, 'tell' | 'ask'>;
-  readonly checkBridge: BridgeChannelCheck;
+  /** Of Destinations that have a check. */
+  readonly check: NonNullable<Interactive['check']>;
   /** Requests made from now on use what was saved. */
   readonly settings: { forget(id: PublicId): void };
   /** Closes connections that were opened with the settings before. */
