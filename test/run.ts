@@ -38,7 +38,6 @@ const CHECKS: readonly Step[] = [
   { title: 'size and dependencies', command: [process.execPath, 'scripts/house.ts'] },
   { title: 'citations of the contract', command: [process.execPath, 'scripts/citations.ts'] },
   { title: 'types', command: [bin('tsc'), '--noEmit'] },
-  { title: "types of the UI's tools", command: [bin('tsc'), '--noEmit', '-p', 'ui/dev/tsconfig.json'] },
   {
     title: 'types of the UI',
     command: [bin('svelte-check'), '--tsconfig', 'ui/tsconfig.json', '--fail-on-warnings'],

@@ -1,6 +1,7 @@
 /** What the Leader does once for all, what System status says of it, and what a downtime leaves behind. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MINUTE } from '../../runtime/clock.ts';
+import { startHeartbeatReceiver } from '../fakes/heartbeat-receiver.ts';
 import type { Json } from '../harness/api.ts';
 import { Cluster } from '../harness/cluster.ts';
 import { evenlySpread } from '../harness/cluster-facts.ts';
@@ -65,6 +66,33 @@ test('one replica leads and exports the gauges; after a kill another one does, a
     });
   }
   await first.start();
+});
+
+// internal-alerts §9 row 14.
+test('replicas send one outgoing heartbeat a minute together, also after the Leader was killed', async () => {
+  const receiver = await startHeartbeatReceiver();
+  const set = (url: string | null) =>
+    cluster.api(running()[0] as Replica).change('/organization', (organization) => ({
+      ...organization,
+      outgoing_heartbeat: { url, proxy: { enabled: false } },
+    }));
+  const sent = (count: number) =>
+    until(`heartbeat ${count}`, async () => receiver.requests.length >= count, TAKEOVER_WITHIN_S);
+  try {
+    await set(receiver.url);
+    await sent(1);
+    const first = await until('one Leader', onlyLeader, GAUGES_WITHIN_S);
+    // The minute since the last attempt is over when the next Leader begins.
+    await first.kill();
+    await cluster.sql`update outgoing_heartbeat set claimed_at = claimed_at - ${MINUTE}`;
+    await sent(2);
+    await first.start();
+    await until('one Leader that every replica knows', onlyLeader, GAUGES_WITHIN_S);
+    expect(receiver.requests).toHaveLength(2);
+  } finally {
+    await set(null);
+    await receiver.close();
+  }
 });
 
 test('a clean stop removes the record of a replica at once', async () => {

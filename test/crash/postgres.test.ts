@@ -1,6 +1,6 @@
 /**
  * The database dies and freezes under load while Tocsin serves. Senders are refused meanwhile; afterwards everything
- * that was answered 202 is processed once and no lifecycle event is missing.
+ * that was answered 202 is processed once and no lifecycle event is missing (ingestion §15 row 34).
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

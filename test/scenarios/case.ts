@@ -1,6 +1,5 @@
 /** Rows of the tables as cases, and how a test file runs them. */
 import { describe, test } from 'vitest';
-import { NOT_YET } from './not-yet.ts';
 import { Scenario, type ScenarioOptions } from './scenario.ts';
 import type { World } from './world.ts';
 
@@ -29,17 +28,10 @@ export function caseName({ table, row, title }: Pick<Case, 'table' | 'row' | 'ti
   return `${table} ${row}: ${title}`;
 }
 
-/** Cases of what is built. `SCENARIOS=all` takes the others as well. */
-export function builtCases(cases: readonly Case[]): readonly Case[] {
-  if (process.env.SCENARIOS === 'all') return cases;
-  const missing = new Set(NOT_YET.map(({ name }) => name));
-  return cases.filter((one) => !missing.has(caseName(one)));
-}
-
 /** One test a case, under the name of its row. */
 export function runCases(world: () => World, cases: readonly Case[]): void {
   describe('scenarios', () => {
-    for (const one of builtCases(cases)) test(caseName(one), () => runCase(world(), one));
+    for (const one of cases) test(caseName(one), () => runCase(world(), one));
   });
 }
 

@@ -38,3 +38,14 @@ export const ROWS = {
   routes: 30,
   'internal-alerts': 18,
 } as const satisfies Record<Table, number>;
+
+/** Rows that the scenarios cannot show: the database has to stop, or there have to be two replicas. */
+export const TESTED_ELSEWHERE = [
+  { table: 'ingestion', row: 34, file: 'test/crash/postgres.test.ts', citation: 'ingestion §15 row 34' },
+  {
+    table: 'internal-alerts',
+    row: 14,
+    file: 'test/cluster/leader.test.ts',
+    citation: 'internal-alerts §9 row 14',
+  },
+] as const satisfies readonly { table: Table; row: number; file: string; citation: string }[];

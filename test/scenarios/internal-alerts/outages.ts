@@ -1,6 +1,10 @@
-/** internal-alerts §9, rows 15 to 18: what people are told after and during outages of Tocsin itself. */
+/**
+ * internal-alerts §9, rows 13 and 15 to 18: the outgoing heartbeat, and the notices during and after outages of Tocsin
+ * itself. Row 14 needs two replicas: `test/cluster/leader.test.ts`.
+ */
 import { expect } from 'vitest';
 import { MINUTE } from '../../../runtime/clock.ts';
+import { startHeartbeatReceiver } from '../../fakes/heartbeat-receiver.ts';
 import type { Json } from '../../harness/api.ts';
 import { until } from '../../harness/until.ts';
 import { backdateSignOfLife } from '../by-hand.ts';
@@ -19,6 +23,41 @@ async function notices(s: Scenario, name?: string): Promise<Json[]> {
 
 const outagesOf = async (s: Scenario, number: number) =>
   (await s.timeline(number)).filter(({ system_event: event }) => event === 'service_unavailable');
+
+row(13, 'the outgoing heartbeat is one request a minute, and its failures are shown', async (s) => {
+  const receiver = await startHeartbeatReceiver();
+  const set = (url: string | null) => s.organize({ outgoing_heartbeat: { url, proxy: { enabled: false } } });
+  const shown = async () => (await s.admin.get('/system-status')).outgoing_heartbeat;
+  /** Moves to a moment, and resolves with the result that is shown after the next request. */
+  const next = async (moment: string, status: number) => {
+    receiver.answerWith(status);
+    const before = receiver.requests.length;
+    await s.at(moment);
+    await until('the next heartbeat', async () => (await shown()).last_attempt_at === s.instant(moment));
+    expect(receiver.requests).toHaveLength(before + 1);
+    return shown();
+  };
+  try {
+    await set(receiver.url);
+    await until('the first heartbeat', async () => (await shown()).last_ok);
+    expect(receiver.requests).toEqual(['GET /beat Tocsin/1.4.2']);
+    expect(await next('t1', 503)).toMatchObject({
+      last_ok: false,
+      last_error: expect.stringContaining('503'),
+    });
+    await s.at('t1:30');
+    expect(await next('t2', 302)).toMatchObject({
+      last_ok: false,
+      last_error: expect.stringContaining('elsewhere.example'),
+    });
+    expect(await next('t3', 200)).toMatchObject({ last_ok: true, last_error: null });
+    expect(s.logged('outgoing_heartbeat_failed')).toHaveLength(2);
+    expect(s.logged('outgoing_heartbeat_recovered')).toHaveLength(1);
+  } finally {
+    await set(null);
+    await receiver.close();
+  }
+});
 
 row(15, 'that nobody leads is for Admins', async (s) => {
   const ann = await s.people.named('Ann');

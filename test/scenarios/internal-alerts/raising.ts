@@ -1,9 +1,13 @@
 /**
- * internal-alerts §9, rows 1 to 8, 11 and 12: what Tocsin says about itself, and how it goes through its own Routes.
+ * internal-alerts §9, rows 1 to 12: Internal alerts, and how they go through Tocsin's own Routes.
  */
+import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { SECOND } from '../../../runtime/clock.ts';
+import { DAY, SECOND } from '../../../runtime/clock.ts';
+import { startReferenceBridge } from '../../fakes/reference-bridge.ts';
 import type { Json } from '../../harness/api.ts';
+import { rootsOf } from '../../harness/bridge-channel.ts';
+import { until } from '../../harness/until.ts';
 import { casesOf } from '../case.ts';
 import { LAB, Lab } from '../ingestion/lab.ts';
 import type { Scenario } from '../scenario.ts';
@@ -168,6 +172,73 @@ row(8, 'a Broken Destination is told, until it works again', async (s) => {
   s.world.receiver.answerAll(null);
   await s.at('t6');
   expect(await s.internalAlerts(id)).toEqual([]);
+});
+
+/** A channel that Route R posts to alone. It is never polled, because scenario time moves in jumps. */
+async function withBridge(s: Scenario) {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const bridge = await startReferenceBridge({ push: { url: 'http://127.0.0.1:9/', secret } });
+  const { id } = await s.admin.post('/connections', {
+    ...{ type: 'bridge', name: 'templates', base_url: bridge.url, bot_token: bridge.token },
+    ...{ event_mode: 'push', push_secret: secret, proxy: { enabled: false } },
+  });
+  const channel = { type: 'bridge', name: 'templates', connection_id: id, channel_id: 'alerts/prod' };
+  const { destination } = await s.admin.post('/destinations', channel);
+  await s.edit((route) => ({ ...route, destination_ids: [destination.id] }));
+  const close = async () => {
+    await s.admin.call('DELETE', `/destinations/${destination.id}`);
+    await s.world.settle();
+    await bridge.close();
+  };
+  return { bridge, close };
+}
+
+row(9, 'a template that fails raises SvcTemplateError until it renders again', async (s) => {
+  const { bridge, close } = await withBridge(s);
+  const bodyOf = (title: string) => rootsOf(bridge, title)[0]?.body ?? '';
+  try {
+    const root_message = '{{ if eq .AlertGroup.Title "Y" }}{{ index (list "a") 7 }}{{ end }}As written';
+    await s.editPolicy({ templates: { root_message } });
+    await s.play('t0 I/y: +Y1');
+    expect(bodyOf('Y')).toContain("The Route's message template failed, all labels follow");
+    const { id, name } = s.route;
+    expect(await s.internalAlerts(id)).toMatchObject([
+      {
+        labels: { alertname: 'SvcTemplateError', route: id, route_name: name, template: 'root_message' },
+        severity_level: 'warning',
+      },
+    ]);
+    await s.play('t1 I/x: +X1');
+    expect(bodyOf('X')).toContain('As written');
+    expect(await s.internalAlerts(id)).toEqual([]);
+  } finally {
+    await close();
+  }
+});
+
+row(10, 'a client secret of single sign-on that expires within two weeks is an alert', async (s) => {
+  const path = '/oidc-settings';
+  const begin = s.world.clock.now();
+  const day = (days: number) => new Date((begin + days * DAY) / 1_000).toISOString().slice(0, 10);
+  const save = (change: Json) => s.admin.change(path, (settings) => ({ ...settings, ...change }));
+  const raised = async () =>
+    (await s.internalAlerts()).filter(({ labels }) => labels.alertname === 'SvcOIDCSecretExpiring');
+  const provider = { issuer_url: 'http://127.0.0.1:9', client_id: 'tocsin', client_secret: 'secret' };
+  await save({ ...provider, enabled: true, client_secret_expires_on: day(15) });
+  expect(await raised()).toEqual([]);
+  // Two days later the date is 13 days ahead; the Leader checks it every five minutes.
+  await s.at('t48h');
+  await until('the alert', async () => {
+    await s.world.settle();
+    return (await raised()).length === 1;
+  });
+  expect(await raised()).toMatchObject([
+    { labels: { severity: 'warning' }, annotations: { summary: expect.stringContaining(day(15)) } },
+  ]);
+  await save({ client_secret_expires_on: day(32) });
+  await s.world.settle();
+  expect(await raised()).toEqual([]);
+  await save({ enabled: false });
 });
 
 row(

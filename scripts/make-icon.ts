@@ -1,9 +1,9 @@
-/** Draws `public/tocsin-mark-256.png` from the SVG mark: `node ui/dev/make-icon.ts`. */
+/** Draws `ui/public/tocsin-mark-256.png` from the SVG mark: `node scripts/make-icon.ts`. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const file = (name: string) => fileURLToPath(new URL(`../public/${name}`, import.meta.url));
+const file = (name: string) => fileURLToPath(new URL(`../ui/public/${name}`, import.meta.url));
 const svg = await readFile(file('tocsin-mark.svg'), 'utf8');
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
