@@ -38,7 +38,7 @@ export interface IntegrationDependencies {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** What a turn was told about the world; each only when it was asked. */
+/** Inputs of a turn, read before it; each is present only when it was needed. */
 interface Surroundings {
   readonly heartbeat?: HeartbeatEvidence;
   readonly feeds?: FeedsLookedAt;
@@ -170,8 +170,8 @@ function hearTruncation(turn: IntegrationTurn, message: TruncationTold): void {
 }
 
 /**
- * Our own downtime never counts as a lost Heartbeat. A downtime that is over is recorded; one that is just ending is not
- * recorded yet, but the Leader's last sign of life is then old.
+ * Our own downtime never counts as a lost Heartbeat. A downtime that is over is recorded; one that is just ending is
+ * not recorded yet, but the Leader's last sign of life is then old.
  */
 function doubtHeartbeat(turn: IntegrationTurn, evidence: HeartbeatEvidence): void {
   const deadline = lostAt(turn.state);
@@ -193,7 +193,7 @@ function doubtHeartbeat(turn: IntegrationTurn, evidence: HeartbeatEvidence): voi
 /** The end of a deleted Integration: what was accepted before is processed, then what fires resolves (ingestion §8). */
 const NEXT_LOOK: Micros = SECOND;
 
-/** An Alert on its way from one Alert Group to another has arrived by then, also when a replica died meanwhile. */
+/** Time until the final check: an Alert in transit between two Alert Groups has arrived by then, even after a crash. */
 const LAST_LOOK: Micros = 5 * MINUTE;
 
 function endWhatFires(turn: IntegrationTurn, { isPending, groups }: Leftovers): void {

@@ -1,4 +1,7 @@
-/** The stale check: finds sender groups that are silent as a whole, so that their Alerts turn stale (ingestion §6.4, §6.6). */
+/**
+ * The stale check: finds sender groups that are silent as a whole, so that their Alerts turn stale (ingestion §6.4,
+ * §6.6).
+ */
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { type FeedSilent, feedAddress } from '../feed/messages.ts';
@@ -12,7 +15,7 @@ export const FEEDS_AT_ONCE = 500;
 
 export interface FeedsLookedAt {
   readonly sight: Exclude<Sight, 'none'>;
-  /** Null when a Snapshot arrived meanwhile that may list what looks silent. */
+  /** Null when a Snapshot arrived in the meantime that may list the Alerts that appear silent. */
   readonly seen: FeedsSeen | null;
   /** By route path: a presence is stale when its last listing is older than this. */
   readonly cutoffs: ReadonlyMap<string, Micros>;
@@ -27,9 +30,9 @@ const LEAST_BETWEEN_CHECKS: Micros = 20 * SECOND;
 const NEVER: Micros = 0;
 
 /**
- * Which presences silence makes stale. While a Heartbeat is live: all, judged by live time. Otherwise, judged by the
- * clock: only those whose last entry was resolved with an older start, and, with the Heartbeat off, those of truncated
- * groups.
+ * Which presences become stale by silence. With a live Heartbeat: all, measured in live time. Otherwise, measured by
+ * the clock: only those whose last entry was resolved with an older start, and, with the Heartbeat off, those of
+ * truncated groups.
  */
 type Sight = 'all' | 'older_ends' | 'older_ends_and_truncated' | 'none';
 
@@ -41,7 +44,7 @@ function sightOf(state: IntegrationState, now: Micros): Sight {
   return isAlive(state, now) ? 'all' : 'none';
 }
 
-/** Null when no check is due, or while a live Heartbeat is overdue and proves nothing. */
+/** Null when no check is due, or while a live Heartbeat is overdue, so that silence is no evidence. */
 export function lookAtFeeds(
   watch: IntegrationWatch,
   id: PublicId,
@@ -56,8 +59,8 @@ export function lookAtFeeds(
 }
 
 /**
- * A queued Snapshot may list what looks silent, so silence is judged as of the receipt of the oldest one. Judging goes on
- * that way even when the queue never empties.
+ * A queued Snapshot may list an Alert that appears silent, so silence is measured up to the receipt of the oldest
+ * queued one. Checks therefore make progress even when the queue is never empty.
  */
 async function look(
   watch: IntegrationWatch,
@@ -123,15 +126,16 @@ export function hurryCheck(turn: IntegrationTurn): void {
   if (checkAt === null || checkAt > soon) planCheck(turn, soon);
 }
 
-/** A due check did not run, because nothing proves at the moment that the path works: plans the next one. */
+/** Schedules the next check when a due one did not run because the sender's path is not known to work. */
 export function postponeCheck(turn: IntegrationTurn): void {
   const { checkAt } = turn.state.snapshot.context;
   if (checkAt !== null && checkAt <= turn.now && !isGone(turn.state)) planCheck(turn, turn.now + CHECK_PAUSE);
 }
 
 /**
- * A check is always planned, at the latest {@link UNLEARNED_STALE_AFTER} ahead, so that a feed that falls silent after one
- * check is found by the next in time. A change of the Heartbeat's state changes the clock, so a check may be due at once.
+ * A check is always planned, at the latest {@link UNLEARNED_STALE_AFTER} ahead, so that a feed that falls silent
+ * after one check is found by the next in time. A change of the Heartbeat's state changes the clock, so a check may
+ * be due at once.
  */
 export function keepLooking(turn: IntegrationTurn, valueBefore: string): void {
   const { value, context } = turn.state.snapshot;
@@ -144,8 +148,8 @@ function planCheck(turn: IntegrationTurn, at: Micros | null): void {
 }
 
 /**
- * When the next Alert may become stale, if live time goes on: one that is listed now, or one that is first listed right
- * after this look.
+ * The earliest time at which an Alert may become stale if live time advances: one that is listed now, or one that is
+ * first listed right after this check.
  */
 function nextCheckAt(turn: IntegrationTurn, seen: FeedsSeen, sight: Exclude<Sight, 'none'>): Micros {
   const { now, rows } = turn;

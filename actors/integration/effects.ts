@@ -8,7 +8,7 @@ import type { LearnedRoute, TruncatedFeed } from './rows.ts';
 export interface IntegrationSaved extends RecordedEffect {
   readonly type: 'integration.saved';
   readonly integrationId: PublicId;
-  /** Of the configuration it was told last. */
+  /** Version of the configuration that it received last. */
   readonly version: number;
   /** Last signal of a Heartbeat that is lost. */
   readonly lostSince: Micros | null;

@@ -1,24 +1,24 @@
 /**
- * The statechart of an Integration: the state of the sender's path by its Heartbeat (ingestion §12), and its end
+ * The statechart of an Integration: the state of the sender's path by its Heartbeat (ingestion §12), and its deletion
  * (ingestion §8).
  *
- * - `not_configured`: the Heartbeat is off; signals mean nothing.
- * - `waiting`: on, and no signal yet. Nothing is ever lost or stale.
+ * - `not_configured`: the Heartbeat is off; signals are ignored.
+ * - `waiting`: on, and no signal yet. Nothing becomes lost or stale.
  * - `live`: signals arrive; live time advances.
- * - `lost`: none arrived for longer than the timeout. Live time stops until the next one.
- * - `deleting`: Snapshots from before the deletion are processed, then what fires is resolved.
- * - `settling`: nothing is left. What was on its way between Alert Groups at that moment is looked for once more.
- * - `deleted`: over.
+ * - `lost`: no signal arrived for longer than the timeout. Live time stops until the next one.
+ * - `deleting`: Snapshots from before the deletion are processed, then its firing Alerts are resolved.
+ * - `settling`: no Alert is left; Alerts that were in transit between Alert Groups are searched for once more.
+ * - `deleted`: final.
  */
 import { assign, type SnapshotFrom, setup } from 'xstate';
 import type { Micros } from '../../runtime/clock.ts';
 
 export interface IntegrationContext {
-  /** Of the Heartbeat, µs. A changed one counts from the next look on. */
+  /** Timeout of the Heartbeat, µs. A changed value applies from the next check. */
   readonly timeout: Micros;
   /** Null before the first signal since the Heartbeat was switched on. */
   readonly lastSignalAt: Micros | null;
-  /** A newer signal that is stored, and on its way here. */
+  /** A newer signal that is stored and whose message has not arrived yet. */
   readonly awaitedAt: Micros | null;
   /** Silence before this was the service's own: the end of its last downtime. */
   readonly excusedUntil: Micros | null;
@@ -26,7 +26,7 @@ export interface IntegrationContext {
   readonly gaps: readonly Gap[];
   /** Since when time is no live time; null while it is. */
   readonly deadSince: Micros | null;
-  /** When the actor looks at its feeds next; null while there is nothing to look for. */
+  /** Time of the next check of the feeds; null while there is nothing to check. */
   readonly checkAt: Micros | null;
 }
 
@@ -35,7 +35,7 @@ export type IntegrationEvent =
   | { readonly type: 'heartbeat_off' }
   | { readonly type: 'timeout_changed'; readonly timeout: Micros }
   | { readonly type: 'signal'; readonly at: Micros }
-  /** Silence has a reason: a signal is on its way, or the service was away. */
+  /** Silence is excused: a signal is in flight, or the service was down. */
   | { readonly type: 'excused'; readonly awaitedAt: Micros | null; readonly until: Micros | null }
   | { readonly type: 'silence' }
   | { readonly type: 'check_planned'; readonly at: Micros | null }
@@ -148,7 +148,10 @@ export interface Gap {
   readonly to: Micros;
 }
 
-/** As many outages are told apart. Older ones become one, which makes live time shorter and Stale later, never earlier. */
+/**
+ * Most outages recorded separately. Older ones are merged, which shortens live time and makes Stale later, never
+ * earlier.
+ */
 export const MOST_GAPS = 64;
 
 /** Adds a gap that is later than all others. */
@@ -159,7 +162,7 @@ export function withGap(gaps: readonly Gap[], gap: Gap): readonly Gap[] {
   return [{ from: first.from, to: second.to }, ...rest];
 }
 
-/** Live time that passed since an earlier instant, µs. Neither lies before the oldest gap. */
+/** Live time between two instants, µs. Neither may be before the oldest gap. */
 export function liveTimeBetween(gaps: readonly Gap[], from: Micros, to: Micros): Micros {
   let live = Math.max(0, to - from);
   for (const gap of gaps) live -= Math.max(0, Math.min(gap.to, to) - Math.max(gap.from, from));

@@ -23,7 +23,7 @@ export interface StoredIntegration {
   readonly lastSignalAt: Micros | null;
   /** The last signal of a Heartbeat that its actor found lost; out of date once a newer one is stored. */
   readonly lostSince: Micros | null;
-  /** Groups whose lists the sender cuts. */
+  /** Groups whose lists the sender truncates. */
   readonly truncatedGroups: number;
   /** Null when none of late failed. */
   readonly failedSnapshots: FailedSnapshots | null;
@@ -61,13 +61,13 @@ export interface IntegrationStore {
   /** An Integration that is not deleted. */
   read(id: PublicId): Promise<StoredIntegration | null>;
   create(fields: IntegrationFields, author: Authorship): Promise<StoredIntegration | 'name_taken'>;
-  /** `decide` sees the Integration locked; saving what is already there changes nothing. */
+  /** Calls `decide` with the locked Integration; saving an equal configuration changes nothing. */
   update<Refusal>(
     id: PublicId,
     decide: (current: StoredIntegration) => IntegrationDecision<Refusal>,
     author: Authorship,
   ): Promise<IntegrationUpdate<Refusal>>;
-  /** With it, every Alert Group that holds a firing Alert of it is told. `isCurrent` null: any version will do. */
+  /** Also notifies every Alert Group that holds a firing Alert of it. `isCurrent` null accepts any version. */
   remove(
     id: PublicId,
     isCurrent: ((version: number) => boolean) | null,
@@ -104,9 +104,9 @@ export interface IntegrationTokens {
    * {@link invalidate}.
    */
   find(hash: Uint8Array): Promise<FoundToken | null>;
-  /** Forgets what is remembered: whoever asks from now on is answered from the database. */
+  /** Clears the cache: later calls read the database. */
   invalidate(): void;
-  /** Notes a use; written down at most once a minute, and nobody waits for it. */
+  /** Records a use in the background, at most once a minute. */
   used(tokenId: PublicId, now: Micros): void;
 }
 
@@ -120,18 +120,21 @@ export type AlertmanagerRoutes = (id: PublicId) => Promise<readonly Alertmanager
 
 export interface AlertmanagerRoute {
   readonly routePath: string;
-  /** Learned, µs; null while nothing is. */
+  /** Learned interval, µs; null while none is learned. */
   readonly interval: Micros | null;
-  /** Its groups whose lists the sender cuts. */
+  /** Its groups whose lists the sender truncates. */
   readonly truncatedGroups: number;
 }
 
-/** What the actor of an Integration asks before a turn. Committed data only; implemented in storage/integrations/watch.ts. */
+/**
+ * What the actor of an Integration asks before a turn. Committed data only; implemented in
+ * storage/integrations/watch.ts.
+ */
 export interface IntegrationWatch {
   heartbeat(id: PublicId): Promise<HeartbeatEvidence>;
   /**
-   * Receipt of the oldest Snapshot of it that waits to be processed and may list something, or an earlier instant; null
-   * when none waits. Everything received before was heard by its feed, µs.
+   * Receipt of its oldest unprocessed Snapshot that may list an Alert, or an earlier instant, µs; null when none
+   * waits. Every Snapshot received before has been processed by its feed.
    */
   waitingSince(id: PublicId): Promise<Micros | null>;
   /** Feeds with something that was listed before the cutoff of their route path for the last time. */
@@ -145,8 +148,8 @@ export interface SilenceQuery {
   /** Of every other route path, µs. */
   readonly unlearnedCutoff: Micros;
   /**
-   * `older_ends`: only presences that their sender called over with an older start, of feeds whose lists are not cut and
-   * that were not heard since the cutoff. `older_ends_and_truncated`: those of all feeds, and feeds whose lists are cut.
+   * `older_ends`: only presences whose end was reported with an older start, of feeds that are not truncated and
+   * received nothing since the cutoff. `older_ends_and_truncated`: those of all feeds, and truncated feeds.
    */
   readonly among: 'all' | 'older_ends' | 'older_ends_and_truncated';
   /** How many feeds at most. */
@@ -171,7 +174,7 @@ export interface SilentFeed {
   readonly presences: number;
 }
 
-/** Bodies that were answered 202 and are no Snapshots, so nobody was told of what they say (ingestion §4.2). */
+/** Bodies that were answered 202 but are not valid Snapshots, so their alerts were not processed (ingestion §4.2). */
 export interface FailedSnapshots {
   /** Received within the 24 h before the last Snapshot; at most 1,000 are counted. */
   readonly count: number;
@@ -183,11 +186,11 @@ export interface FailedSnapshots {
 }
 
 export interface HeartbeatEvidence {
-  /** The newest signal that is stored; its message may still be on its way. */
+  /** The newest stored signal; its message may still be in flight. */
   readonly storedSignalAt: Micros | null;
   /** The Leader's last sign of life; null before there was one. */
   readonly markedAt: Micros | null;
-  /** When somebody led again after the last downtime; null when there never was one. */
+  /** End of the last downtime; null when there was none. */
   readonly downtimeEndedAt: Micros | null;
 }
 
@@ -198,5 +201,5 @@ export interface Leftovers {
   readonly groups: readonly PublicId[];
 }
 
-/** Alert Groups told in one turn. */
+/** Alert Groups notified in one turn. */
 export const GROUPS_AT_ONCE = 500;

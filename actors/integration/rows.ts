@@ -35,8 +35,8 @@ export function isLong(route: LearnedRoute | undefined): boolean {
 export const LONGEST_ROUTE_PATH = 4_096;
 
 /**
- * The sender's route within a groupKey: what stands before the last `:` outside braces and double quotes; without one,
- * the whole groupKey (ingestion §6.3). Null for one that is too long to be kept.
+ * The sender's route within a groupKey: the part before the last `:` outside braces and double quotes; without one, the
+ * whole groupKey (ingestion §6.3). Null when it is too long to be stored.
  */
 export function routePathOf(groupKey: string): string | null {
   const path = groupKey.slice(0, separatorsIn(groupKey, ':').at(-1));
@@ -44,8 +44,8 @@ export function routePathOf(groupKey: string): string | null {
 }
 
 /**
- * Where a character stands in a groupKey, or a part of one, outside braces and double quotes; a backslash inside quotes
- * hides what follows it.
+ * Positions of a character in a groupKey, or a part of one, outside braces and double quotes; a backslash inside quotes
+ * escapes the next character.
  */
 export function separatorsIn(text: string, separator: string): number[] {
   const found: number[] = [];
@@ -70,7 +70,7 @@ export const MOST_SAMPLES = 9;
 export const MOST_ROUTES = 1_000;
 /** Of the learned interval, the live time without a listing after which an Alert is stale (ingestion §1). */
 const INTERVALS_UNTIL_STALE = 3;
-/** The same while nothing is learned. */
+/** The same while no interval is learned. */
 export const UNLEARNED_STALE_AFTER: Micros = 25 * HOUR;
 /** processing.long_repeat_warning. */
 export const LONG_REPEAT: Micros = HOUR;

@@ -46,10 +46,10 @@ export function heartbeatSnippet({ name, ingestUrl, token }: SnippetFor): string
   });
 }
 
-/** What JSON leaves as it is and YAML must not hold raw. */
+/** Characters that JSON does not escape and YAML must not contain unescaped. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff]/g;
 
-/** A YAML double-quoted scalar that no text can break out of: JSON, with what YAML cannot hold raw escaped too. */
+/** A YAML double-quoted scalar, safe for any text: JSON with the characters escaped that YAML does not allow. */
 export function quoted(text: string): string {
   return JSON.stringify(text).replace(
     UNPRINTABLE,
@@ -57,12 +57,12 @@ export function quoted(text: string): string {
   );
 }
 
-/** What to change in a sender whose route repeats itself too seldom (ingestion §10). */
+/** The line to change in a sender whose repeat interval is too long (ingestion §10). */
 const REPEAT = 'repeat_interval: 10m';
 
 /**
- * The routes that lead to a route path, nested as in Alertmanager's configuration, with a repeat interval on the last. A
- * path that is not one of Alertmanager's gives the interval for the route at the top.
+ * The routes that lead to a route path, nested as in Alertmanager's configuration, with a repeat interval on the
+ * last. A path that is not one of Alertmanager's gives the interval for the route at the top.
  */
 export function routeSnippet(routePath: string): string {
   const routes = matchersIn(routePath);
@@ -108,7 +108,7 @@ function asciiQuoted(text: string): string {
 const PREFIX = 'svc_int_';
 const RANDOM_BYTES = 32;
 
-/** A new value: the prefix and 256 random bits in unpadded base64url. Shown once, kept nowhere. */
+/** A new value: the prefix and 256 random bits in unpadded base64url. Shown once and not stored. */
 export function newIntegrationToken(random: (size: number) => Uint8Array): string {
   return PREFIX + Buffer.from(random(RANDOM_BYTES)).toString('base64url');
 }

@@ -1,4 +1,4 @@
-/** An Integration as its actor keeps it, and one turn of it under construction. */
+/** The state of an Integration actor, and the builder of one turn. */
 import {
   type Actor,
   begin,
@@ -102,7 +102,7 @@ export class IntegrationTurn {
     if (removed.length > 0) this.#truncations([], removed);
   }
 
-  /** A deleted Integration knows nothing of its senders any more. */
+  /** Removes the sender state of a deleted Integration. */
   forgetSenders(): void {
     const removed = [...this.rows.routes.keys()];
     this.endTruncations([...this.rows.truncated.keys()]);
@@ -204,10 +204,10 @@ export class IntegrationTurn {
   }
 }
 
-/** An Integration as its actor keeps it: the machine's snapshot, and what it was told of the configuration. */
+/** The state of an Integration actor: the machine's snapshot and the configuration that it received. */
 export interface IntegrationState {
   readonly snapshot: IntegrationSnapshot;
-  /** Of the configuration; 0 before it was told any. */
+  /** Version of the configuration; 0 before it received one. */
   readonly version: number;
   readonly name: string;
   readonly staticLabels: Labels;
@@ -224,7 +224,7 @@ export function persistIntegration(state: IntegrationState): unknown {
   return { ...state, snapshot: persistSnapshot(integrationMachine, state.snapshot) };
 }
 
-/** The way back from {@link persistIntegration}. */
+/** Reverses {@link persistIntegration}. */
 export function restoreIntegration(persisted: unknown): IntegrationState {
   const state = persisted as IntegrationState;
   return { ...state, snapshot: restoreSnapshot(integrationMachine, state.snapshot) };
@@ -244,7 +244,7 @@ function lostSince({ snapshot }: IntegrationState): Micros | null {
   return Math.max(lastSignalAt, awaitedAt ?? 0);
 }
 
-/** Whether live time goes on at this moment: the last signal is no longer ago than the timeout. */
+/** Whether live time advances now: the last signal is within the timeout. */
 export function isAlive({ snapshot }: IntegrationState, now: Micros): boolean {
   const { lastSignalAt, timeout } = snapshot.context;
   return snapshot.value === 'live' && lastSignalAt !== null && now <= lastSignalAt + timeout;
@@ -265,5 +265,5 @@ function wakeAtOf(state: IntegrationState): Micros | null {
 
 export type { IntegrationContext };
 
-/** How soon the feeds are looked at when there is a reason, and again when it was not the time. */
+/** Delay before a requested check of the feeds, and before it is repeated when it could not run. */
 export const CHECK_PAUSE: Micros = 10 * SECOND;

@@ -1,6 +1,6 @@
 /**
- * The actor of a Route: judges its new Alert Groups one after the other and decides which ones a Storm holds
- * (alert-groups §9). It notifies Destinations of messages of a new group, with that decision, and of the Storm itself.
+ * The actor of a Route: decides for each new Alert Group, in order, whether a Storm holds it (alert-groups §9). It
+ * notifies the message Destinations of a new group, with that decision, and of the Storm itself.
  */
 import {
   type Actor,
@@ -40,7 +40,7 @@ export function createRouteActor({ directory, held }: RouteActorDependencies): R
     schema: 2,
     migrate(persisted, from) {
       if (from !== 1) throw new Error(`a Route of schema ${from} is unknown`);
-      // Before it, nothing was rendered with templates of Routes.
+      // Before this schema, Routes had no templates.
       return { ...(persisted as object), templateErrors: {} };
     },
     start: () => ({ snapshot: begin(routeMachine), starts: [], sweeps: [], templateErrors: {} }),
@@ -117,7 +117,7 @@ function groupCreated(
 ): void {
   const threshold = directory.current().routesById.get(turn.routeId)?.policy.storm_threshold;
   if (threshold === undefined) throw new Error(`Route ${turn.routeId} is not in the directory`);
-  // Whatever is counted after the end belongs to the next Storm, even when the wake-up of the end comes late.
+  // A group counted after the end belongs to the next Storm, even when the wake-up for the end is late.
   endCalmStorm(turn, at - 1);
   const { starts, exceedsUntil } = counted(turn.state.starts, at, threshold);
   turn.remember(starts);

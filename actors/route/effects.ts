@@ -4,7 +4,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { RouteTemplateKind } from './policy.ts';
 
-/** A Storm as it stands: the last one of its Route. */
+/** The present or last Storm of a Route. */
 export interface StormSaved extends RecordedEffect {
   readonly type: 'storm.saved';
   readonly routeId: PublicId;
@@ -23,13 +23,13 @@ export interface GroupHeldRecorded extends RecordedEffect {
   readonly groupId: PublicId;
 }
 
-/** One Alert Group is held no more. */
+/** The hold of one Alert Group has ended. */
 export interface GroupLetGo extends RecordedEffect {
   readonly type: 'storm.let_go';
   readonly groupId: PublicId;
 }
 
-/** The Alert Groups of a Storm up to #N were told that its hold is over. */
+/** The Alert Groups of a Storm up to #N were notified that the hold has ended. */
 export interface HoldEnded extends RecordedEffect {
   readonly type: 'storm.hold_ended';
   readonly routeId: PublicId;

@@ -63,7 +63,7 @@ function compileMatcher({ label, op, value }: Matcher): LabelTest {
 /** The text form of one Matcher, `name op "value"`, used by list filters and shown to people (routes §1.2). */
 export type ParsedMatcher =
   | { readonly ok: true; readonly matcher: Matcher }
-  /** `detail` says what is wrong, for `invalid_regex` in the engine's words. */
+  /** `detail` is the error text, for `invalid_regex` that of the engine. */
   | { readonly ok: false; readonly code: 'invalid_format' | 'invalid_regex'; readonly detail: string };
 
 export const LABEL_NAME_LIMIT = 256;
@@ -102,12 +102,12 @@ export function parseMatcherText(text: string): ParsedMatcher {
   return checked({ label, op, value: unescaped(value) });
 }
 
-/** The way back from {@link parseMatcherText}. */
+/** Reverses {@link parseMatcherText}. */
 export function formatMatcher({ label, op, value }: Matcher): string {
   return `${BARE_NAME.test(label) ? label : quote(label)}${op}${quote(value)}`;
 }
 
-/** The rules of the object form hold for the text form too. */
+/** Applies the rules of the object form to the text form. */
 function checked(matcher: Matcher): ParsedMatcher {
   const { label, op, value } = matcher;
   if (labelNameProblem(label)) {

@@ -29,14 +29,14 @@ export interface GroupCreated {
   readonly at: Micros;
 }
 
-/** An Alert Group that was held is held no more: it became Urgent, or it was moved away. */
+/** The hold of an Alert Group ended because it became Urgent or was moved to another Route. */
 export interface GroupUnheld {
   readonly type: 'group_unheld';
   readonly groupId: PublicId;
   readonly becameUrgent: boolean;
 }
 
-/** A setting that makes Alert Groups Urgent was edited: those that are held have to look. */
+/** A setting that makes Alert Groups Urgent was edited: held groups re-evaluate their hold. */
 export interface UrgencyEdited {
   readonly type: 'urgency_edited';
 }

@@ -1,4 +1,6 @@
-/** RoutePolicy as it arrives: shape and ranges (routes §3). Rules between its fields are judged with the whole Route. */
+/**
+ * RoutePolicy as it arrives: shape and ranges (routes §3). Rules between its fields are judged with the whole Route.
+ */
 import * as v from 'valibot';
 import type { RoutePolicy } from '../directory.ts';
 import { described, integer } from '../schemas.ts';

@@ -49,7 +49,7 @@ export interface RouteDestination {
 }
 
 export interface RouteList {
-  /** Version of the order, not of what the Routes say. */
+  /** Version of the order, not of the Routes' contents. */
   readonly version: number;
   /** Live Routes in evaluation order, the Default route last. */
   readonly routes: readonly StoredRoute[];
@@ -64,7 +64,7 @@ export interface RouteStore {
   read(id: PublicId): Promise<StoredRoute | null>;
   /** Adds a Route directly before the Default route. */
   create(fields: RouteFields, author: Authorship): Promise<StoredRoute | 'name_taken'>;
-  /** `decide` sees the Route locked; saving what is already there changes nothing. */
+  /** Calls `decide` with the locked Route; saving an equal configuration changes nothing. */
   update<Refusal>(
     id: PublicId,
     decide: (current: StoredRoute) => Decision<Refusal>,
@@ -114,9 +114,9 @@ export interface RouteMoves {
 export interface SuggestionStore {
   /** What a user dismissed. */
   dismissedBy(userId: PublicId): Promise<ReadonlySet<string>>;
-  /** For good; again changes nothing. */
+  /** Permanent and idempotent. */
   dismiss(userId: PublicId, suggestionId: string, at: Micros): Promise<void>;
-  /** `decide` sees the configuration with the order of Routes locked, so that nothing is accepted twice. */
+  /** Calls `decide` with the order of Routes locked, so that a suggestion is accepted once. */
   accept<Refusal>(
     decide: (directory: Directory) => AcceptDecision<Refusal>,
     suggestionId: string,
@@ -142,8 +142,8 @@ export interface PreviewBodies {
   /** How long Stored Snapshots are kept, days. */
   retentionDays(): Promise<number>;
   /**
-   * Bodies received in (after, until], µs, by these Integrations, newest first; a body that an Integration sent again is
-   * given once, those that failed processing never.
+   * Bodies received in (after, until], µs, by these Integrations, newest first; a body that an Integration sent again
+   * is given once, those that failed processing never.
    */
   newestFirst(period: {
     readonly integrationIds: readonly PublicId[];

@@ -45,8 +45,8 @@ export interface MatchedAlert {
 /** The Alerts that a Route would take, each as the newest Snapshot lists it. */
 export interface RouteSample {
   /**
-   * Adds an Alert that a Snapshot lists as firing. Call it with the newest Snapshots first: later ones of the same Alert
-   * are ignored.
+   * Adds an Alert that a Snapshot lists as firing. Call it with the newest Snapshots first: later ones of the same
+   * Alert are ignored.
    * @returns false when the Route takes the Alert but the sample is full
    */
   add(integrationId: PublicId, entry: SnapshotEntry): boolean;

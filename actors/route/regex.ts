@@ -7,10 +7,10 @@ import { RE2JS } from 're2js';
  */
 const MAX_INSTRUCTIONS = 10_000;
 
-/** Characters of a value that an expression looks at; a longer value is judged by how it begins. */
+/** Characters of a value that are matched; of a longer value only this prefix is. */
 export const SEEN_CHARACTERS = 65_536;
 
-/** A large expression looks at fewer: every character may take all of its instructions, some 50 ns each. */
+/** Bound for large expressions: a character may cost one step for each instruction, some 50 ns each. */
 const MOST_STEPS = 5_000_000;
 
 export type Regex =
@@ -18,7 +18,7 @@ export type Regex =
   /** `message` is the engine's own. */
   | { readonly ok: false; readonly message: string };
 
-/** Compiles an expression that must match a whole value, as much of it as expressions look at. */
+/** Compiles an expression that must match the whole value, up to {@link SEEN_CHARACTERS}. */
 export function compileRegex(expression: string): Regex {
   // By itself first: `a)|(b` would turn into something else between the anchors.
   const alone = compileProgram(expression);
@@ -38,13 +38,13 @@ function seen(value: string, most: number): string {
   return value.slice(0, isHalf ? most - 1 : most);
 }
 
-/** The program of an expression as it stands, of bounded size, or why there is none. */
+/** The compiled program of an expression, of bounded size, or the error text. */
 export function compileProgram(expression: string): RE2JS | string {
   let program: RE2JS;
   try {
     program = RE2JS.compile(expression);
   } catch (error) {
-    // The engine throws for nothing but an expression it refuses.
+    // The engine throws only for an expression that it refuses.
     return error instanceof Error ? error.message : String(error);
   }
   if (program.programSize() > MAX_INSTRUCTIONS) return 'expression is too large';

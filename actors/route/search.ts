@@ -1,6 +1,6 @@
 /**
- * Expressions that are looked for inside texts, by work that is counted: what it takes follows from the expression and
- * the text alone (templates §9).
+ * Searches texts for expressions and counts the work, which depends on the expression and the text alone
+ * (templates §9).
  */
 import type { Matcher, RE2JS } from 're2js';
 import { compileProgram } from './regex.ts';
@@ -193,7 +193,7 @@ const LAST_WITH_CASES = 0x1_e943;
 const PROPERTY_SIZE = 20;
 const BRACKETED = 20;
 
-/** What compiling an expression takes, as far as its source tells. */
+/** Estimated cost of compiling an expression, from its source. */
 interface SourceSize {
   /** Characters and classes, the counted repetitions written out. */
   readonly written: number;

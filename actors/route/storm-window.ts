@@ -13,11 +13,12 @@ export interface Counted {
 }
 
 /**
- * Counts one more `created`. Of `threshold + 1` instants within a window the oldest is the one that leaves first, and c
- * falls to the threshold when it does: between two `created` c never rises, so nothing has to be looked at in between.
- * An instant before the newest one counts as that.
+ * Counts one more `created`. Of `threshold + 1` instants within a window the oldest expires first, and then the count
+ * falls to the threshold. The count never rises between two `created`, so nothing is evaluated in between. An instant
+ * before the newest one counts as the newest.
  *
- * With a threshold that was raised while c was above the old one, counting starts from the `old + 1` newest instants.
+ * With a threshold that was raised while the count was above the old one, counting starts from the `old + 1` newest
+ * instants.
  */
 export function counted(starts: Starts, at: Micros, threshold: number): Counted {
   const now = Math.max(at, starts.at(-1) ?? at);
@@ -46,7 +47,7 @@ export function packStarts(starts: Starts): string {
   return starts.map((at, index) => (at - (starts[index - 1] ?? 0)).toString(RADIX)).join(' ');
 }
 
-/** The way back from {@link packStarts}. */
+/** Reverses {@link packStarts}. */
 export function unpackStarts(packed: string): Starts {
   if (packed === '') return [];
   let at = 0;

@@ -21,7 +21,7 @@ export interface Suggestion {
   readonly id: SuggestionId;
   /** What accepting creates; without Destinations, which the person who accepts may name. */
   readonly fields: RouteFields;
-  /** The Route stands directly below this one; null: on top of the list. */
+  /** The Route directly above the new one; null: the new Route is the first. */
   readonly below: PublicId | null;
 }
 

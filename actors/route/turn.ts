@@ -59,7 +59,7 @@ export class RouteTurn {
     this.#state = { ...this.#state, sweeps };
   }
 
-  /** What fails is stored, shown, and told by an Internal alert that names what failed first. */
+  /** Stores the failing templates, and raises an Internal alert that names the first one. */
   replaceTemplateErrors(errors: TemplateErrors): void {
     const before = firstFailing(this.#state.templateErrors);
     const first = firstFailing(errors);
@@ -115,7 +115,7 @@ export class RouteTurn {
     this.#sends.push(send);
   }
 
-  /** One Alert Group is held no more. */
+  /** Ends the hold of one Alert Group. */
   letGo(groupId: PublicId): void {
     this.#records.push({ type: 'storm.let_go', groupId });
   }
@@ -196,7 +196,7 @@ export class RouteTurn {
   }
 }
 
-/** A failure is kept as it was first until that template renders again. */
+/** Keeps the first failure of a template until that template renders again. */
 export function templateRendered(turn: RouteTurn, { template, error, at }: TemplateRendered): void {
   const { templateErrors } = turn.state;
   if ((templateErrors[template] !== undefined) === (error !== null)) return;
@@ -226,17 +226,17 @@ function firstFailing(errors: TemplateErrors): RouteTemplateKind | null {
 /** Alert Groups spoken to in one turn. */
 export const SWEEP_PAGE = 200;
 
-/** What the Alert Groups of one Storm are to be told, and how far that has come. */
+/** A notification of the Alert Groups of one Storm, and its progress. */
 interface Sweep {
   /** `release`: the Storm ended. `urgency`: a setting that makes groups Urgent was edited. */
   readonly purpose: 'release' | 'urgency';
   /** Start of the Storm, µs. */
   readonly since: Micros;
-  /** #N of the last one that was told; 0 at the beginning. */
+  /** #N of the last notified group; 0 at the start. */
   readonly through: number;
 }
 
-/** Speaks to all groups that the present Storm holds; does nothing while calm. */
+/** Starts notifying all groups that the present Storm holds; does nothing while calm. */
 export function beginSweep(turn: RouteTurn, purpose: Sweep['purpose'], since?: Micros): void {
   const storm = since ?? turn.state.snapshot.context.since;
   if (storm === null) return;
