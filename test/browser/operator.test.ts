@@ -99,8 +99,10 @@ test('a Destination that only fails is never shown as well: not in lists, not af
   expect(await accessibilityFindings(desk)).toEqual([]);
   await photograph(`/destinations/${destination.id}`, 'failing-destination', /answered 503/);
   await open(desk, '/destinations');
-  await desk.getByText('Failing for').waitFor();
-  await desk.getByText(/answered 503/).waitFor();
+  const listed = desk.getByRole('row').filter({ hasText: 'pager' });
+  await listed.getByText('Failing for').waitFor();
+  await listed.getByText('1 delivery waits').waitFor();
+  await listed.getByText(/answered 503/).waitFor();
 
   receiver.answerAll(null);
   await until('the first success', async () => {

@@ -18,6 +18,7 @@ export interface Mutation {
 const ENGINE = ['runtime/actor'];
 const JUDGE = ['actors/alert-group/ingestion/judge.test.ts', 'actors/alert-group/ingestion'];
 const FEED = ['actors/feed'];
+const MODEL = ['actors/feed/ingestion-model.test.ts'];
 const DELIVERY = ['actors/destination'];
 const ROUTE = ['actors/route'];
 const ACCESS = ['actors/access'];
@@ -163,7 +164,7 @@ const ROWS: readonly Row[] = [
     'actors/feed/compare.ts',
     'const startsAt = Math.max(presence.startsAt, entry.startsAt);',
     'const startsAt = entry.startsAt;',
-    FEED,
+    MODEL,
   ],
   [
     'feed-older-end',
@@ -171,7 +172,7 @@ const ROWS: readonly Row[] = [
     'actors/feed/compare.ts',
     'if (presence !== null && startsAt < presence.startsAt) {',
     'if (presence !== null && startsAt < 0) {',
-    FEED,
+    MODEL,
   ],
   [
     'feed-late-firing',
