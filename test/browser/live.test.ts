@@ -127,6 +127,31 @@ test.each([
   expect(await streams()).toBe(1);
 });
 
+/** As with plain http from another host: no locks, so each tab has a stream of its own. */
+const WITHOUT_LOCKS = `${WITHOUT_WORKERS} Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });`;
+/** A browser without a screen never hides a tab itself. */
+const turn = (tab: Page, state: 'hidden' | 'visible') =>
+  tab.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+    Object.defineProperty(document, 'hidden', { value: ${state === 'hidden'}, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+
+test('a hidden tab gives a stream of its own back, and shows what happened meanwhile once it is shown', async () => {
+  const group = await raise('Hidden');
+  await newBrowser(WITHOUT_LOCKS);
+  const [tab] = await newTabs(1, '/alert-groups?tab=all&q=Hidden');
+  await row(tab!, group).waitFor();
+  await until('a stream a tab', async () => (await streams()) === 2);
+  await turn(tab!, 'hidden');
+  await until('the stream to be closed', async () => (await streams()) === 1);
+  await api.post(`/alert-groups/${group.id}/resolve`, {});
+  expect(await row(tab!, group).getByText('Firing', { exact: true }).count()).toBe(1);
+  await turn(tab!, 'visible');
+  await row(tab!, group).getByText('Resolved', { exact: true }).waitFor({ timeout: 5_000 });
+  await until('its stream again', async () => (await streams()) === 2);
+});
+
 test('a frozen service shows within 30 s, Commands say what became of them, and all heals by itself', async () => {
   const [group, other] = await raiseMany(2, 'Frozen');
   await newBrowser();

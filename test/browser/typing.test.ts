@@ -1,11 +1,15 @@
 /** Letters typed into a field are text and nothing else, on every page and in every dialog (ui §1.8). In real Chromium. */
 import type { Browser, Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { PAGES } from '../../ui/src/app/pages.ts';
+import { type ReferenceBridge, startReferenceBridge } from '../fakes/reference-bridge.ts';
 import { Api, type Json } from '../harness/api.ts';
+import { attachChannel, rootsOf } from '../harness/bridge-channel.ts';
 import { launchChromium, newProfile, signIn } from '../harness/browser.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
+import { VALID_BODIES } from '../valid-bodies.ts';
 
 /** Every key that is a shortcut somewhere is among them. */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.?/';
@@ -18,6 +22,7 @@ const LOOKS_UP = /\/api\/v1\/([a-z-]+-)?previews$/;
 let tocsin: Installation;
 let ready: Ready;
 let browser: Browser;
+let bridge: ReferenceBridge;
 let api: Api;
 let group: Json;
 let paths: readonly string[];
@@ -27,33 +32,10 @@ let changes: string[];
 
 beforeAll(async () => {
   tocsin = new Installation();
-  [ready, browser] = await Promise.all([tocsin.start(), launchChromium()]);
+  [ready, browser, bridge] = await Promise.all([tocsin.start(), launchChromium(), startReferenceBridge()]);
   api = await Api.signIn(ready);
-  const sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
-  const alerts = [{ labels: { alertname: 'DiskFull', severity: 'critical' } }];
-  expect(await sender.post({ groupKey: 'typing', alerts })).toBe(202);
-  group = await until('the Alert Group', async () => (await api.get('/alert-groups')).items[0]);
-  const route = (await api.get('/routes')).items[0];
-  const user = (await api.get('/users')).items[0];
-  const integration = `/integrations/${ready.integration_id}`;
-  paths = [
-    '/alert-groups',
-    `/alert-groups/${group.id}`,
-    '/statistics',
-    ...['/integrations', '/integrations/new', integration, `${integration}/edit`],
-    ...[`${integration}?tab=alerts`, `${integration}?tab=snapshots`],
-    ...['/routes', '/routes/new', `/routes/${route.id}`],
-    ...['/connections', '/connections/new', '/destinations', '/destinations/new'],
-    ...['/admin/link-rules', '/admin/link-rules/new', '/admin/lookup-tables', '/admin/lookup-tables/new'],
-    ...['/template-preview', '/admin/audit-log', '/admin/system-status', '/admin/oidc', '/admin/roles'],
-    ...['/admin/users', '/admin/users/new', `/admin/users/${user.id}`],
-    ...['/admin/service-accounts', '/admin/service-accounts/new'],
-    ...['general', 'severity-levels', 'alert-handling', 'retention', 'network', 'security'].map(
-      (tab) => `/admin/organization/${tab}`,
-    ),
-    '/admin/organization/outgoing-heartbeat',
-    ...['/profile', '/machines', `/machines/alert_group/${group.id}`],
-  ];
+  const objects = await makeObjects();
+  paths = PAGES.map(({ pattern }) => filled(pattern, objects));
   desk = await (await newProfile(browser)).newPage();
   await signIn(desk, ready);
   desk.on('request', (request: Request) => {
@@ -70,7 +52,61 @@ beforeEach(() => {
 afterAll(async () => {
   await browser.close();
   await tocsin.remove();
+  await bridge.close();
 });
+
+/** One object for each page of one. @returns their ids by the pattern up to the parameter that takes them */
+async function makeObjects(): Promise<Readonly<Record<string, string>>> {
+  const { connectionId, destinationId } = await attachChannel(api, bridge);
+  const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
+  const alerts = [{ labels: { alertname: 'DiskFull', severity: 'critical' } }];
+  expect(await sender.post({ groupKey: 'typing', alerts })).toBe(202);
+  group = await until('the Alert Group', async () => (await api.get('/alert-groups')).items[0]);
+  await until('its message', async () => rootsOf(bridge, 'DiskFull')[0]);
+  const first = (list: string) => until(list, async () => (await api.get(list)).items[0]?.id as string);
+  const check = { type: 'bridge', base_url: bridge.url, bot_token: bridge.token, proxy: { enabled: false } };
+  const { request_log_run: run } = await api.post('/connections/checks', check);
+  const [linkRule, table, account] = await Promise.all([
+    api.post('/link-rules', VALID_BODIES.createLinkRule),
+    api.post('/lookup-tables', VALID_BODIES.createLookupTable),
+    api.post('/service-accounts', VALID_BODIES.createServiceAccount),
+  ]);
+  return {
+    '/alert-groups/:id': group.id,
+    '/integrations/:id': ready.integration_id ?? '',
+    '/integrations/:id/snapshots/:snapshot': await first(
+      `/stored-snapshots?integration=${ready.integration_id}`,
+    ),
+    '/routes/:id': await first('/routes'),
+    '/connections/:id': connectionId,
+    '/connections/:id/request-log/:record': await first(`/request-records?connection=${connectionId}`),
+    '/connections/checks/:run': run,
+    '/connections/checks/:run/:record': await first(`/request-records?run=${run}`),
+    '/destinations/:id': destinationId,
+    '/destinations/:id/request-log/:record': await first(`/request-records?destination=${destinationId}`),
+    '/admin/link-rules/:id': linkRule.id,
+    '/admin/lookup-tables/:id': table.id,
+    '/admin/users/:id': await first('/users'),
+    '/admin/service-accounts/:id': account.id,
+    '/admin/organization/:id': 'general',
+    '/machines/:kind': 'destination',
+    '/machines/:kind/:key': group.id,
+  };
+}
+
+/** The address of a page of these objects. @throws when it is of a kind that has none here */
+function filled(pattern: string, objects: Readonly<Record<string, string>>): string {
+  const parts = pattern.split('/');
+  return parts
+    .map((part, index) => {
+      if (!part.startsWith(':')) return part;
+      const upToIt = parts.slice(0, index + 1).join('/');
+      const id = objects[upToIt];
+      if (!id) throw new Error(`${pattern}: an object for ${upToIt} is missing`);
+      return id;
+    })
+    .join('/');
+}
 
 async function open(path: string): Promise<void> {
   await desk.goto(ready.app_url + path);
@@ -78,6 +114,12 @@ async function open(path: string): Promise<void> {
   // Not until the network is idle: the live stream never is.
   await desk.locator('main .skeleton').first().waitFor({ state: 'detached' });
 }
+
+/** Addresses of the other parts of the page that is open. */
+const tabs = (): Promise<string[]> =>
+  desk
+    .locator('main nav a[href^="/"]')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
 
 /** Types into each field of `within`, one after the other. @returns how many there were */
 async function typeEverywhere(within: Locator): Promise<number> {
@@ -93,9 +135,12 @@ async function typeEverywhere(within: Locator): Promise<number> {
 }
 
 test('the alphabet typed into any field of any page goes nowhere, opens nothing and changes nothing', async () => {
+  const left = [...paths, '/connections/new?type=bridge', '/destinations/new?type=webhook'];
   let fields = 0;
-  for (const path of paths) {
+  for (const path of left) {
     await open(path);
+    console.log(path);
+    for (const tab of await tabs()) if (!left.includes(tab)) left.push(tab);
     const { pathname } = new URL(desk.url());
     fields += await typeEverywhere(desk.locator('body'));
     expect(new URL(desk.url()).pathname, `typed at ${path}`).toBe(pathname);

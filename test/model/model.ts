@@ -89,6 +89,8 @@ interface Change {
   fired?: true;
   continued?: true;
   annotated?: true;
+  /** It said something new of it as firing. */
+  told?: true;
   ended?: Exclude<EndedBy, 'stale'>;
   /** It was stale by then, since this moment. */
   stale?: number;
@@ -104,10 +106,10 @@ interface Life {
 /** An Alert's life as it is told so far. */
 interface Telling extends Life {
   hear(one: Heard): void;
-  /** The start that each feed listed last, while it has neither ended nor missed it for long itself. */
-  readonly unsaid: ReadonlyMap<string, number>;
-  /** The newest start that each feed ended, or missed for long, itself. */
-  readonly said: ReadonlyMap<string, number>;
+  /** The start that a feed listed last; null once it has ended or long missed it itself. */
+  unsaid(feed: string): number | null;
+  /** The newest start that a feed has ended, or long missed, itself. */
+  said(feed: string): number;
 }
 
 function livesOf(names: readonly string[], heard: readonly Heard[], settings: Settings): Map<string, Life> {
@@ -126,9 +128,9 @@ function livesOf(names: readonly string[], heard: readonly Heard[], settings: Se
  */
 function saysMore(one: Heard, before: readonly Heard[], lives: ReadonlyMap<string, Telling>): boolean {
   const isNew = ({ name, firing, start }: Entry) => {
-    const listed = lives.get(name)?.unsaid.get(one.feed);
-    if (firing || listed === undefined || start < listed) return false;
-    if (listed <= (lives.get(name)?.said.get(one.feed) ?? Number.NEGATIVE_INFINITY)) return false;
+    const life = lives.get(name);
+    const listed = life?.unsaid(one.feed) ?? null;
+    if (firing || !life || listed === null || start < listed || listed <= life.said(one.feed)) return false;
     return !before.some((other) => other.kind !== 'late' && calledOver(entryOf(other, name), listed));
   };
   return one.entries.length === 0 || one.entries.some(isNew);
@@ -166,15 +168,13 @@ function lifeAmongAll(name: string, heard: readonly Heard[], settings: Settings)
 function lifeOf(name: string, heard: readonly Heard[], { window }: Settings): Telling {
   const shown: (Omit<AlertPicture, 'group'> | null)[] = [];
   const changes: Change[] = [];
-  let firing: Firing | null = null;
-  /** Receipt of the newest Snapshot that said something new of it as firing. */
-  let lastTold = Number.NEGATIVE_INFINITY;
+  const firings: Firing[] = [];
   let labels: Entry['labels'] = {};
-  const unsaid = new Map<string, number>();
-  const said = new Map<string, number>();
   const feeds = [...new Set(heard.map(({ feed }) => feed))];
   return {
-    ...{ shown, changes, hear, unsaid, said },
+    ...{ shown, changes, hear },
+    unsaid: (feed) => unsaidOf(feed, name, heard.slice(0, shown.length), firings),
+    said: (feed) => saidOf(feed, name, heard.slice(0, shown.length), firings),
     get labels() {
       return labels;
     },
@@ -186,66 +186,46 @@ function lifeOf(name: string, heard: readonly Heard[], { window }: Settings): Te
     const change: Change = {};
     const entry = entryOf(one, name);
     const start = entry?.start ?? 0;
-    if (firing !== null && firing.end === null) {
-      forgetStale(firing);
-      endByClock(firing);
-    }
-    if (entry?.firing && kind !== 'late') listed(entry);
-    if (firing !== null && firing.end === null) {
-      end(firing);
-      remember(firing);
-    }
+    const before = firings.at(-1);
+    if (before?.end === null) endByClock(before);
+    if (entry?.firing && kind !== 'late') listed(entry, before);
+    const firing = firings.at(-1);
+    if (firing?.end === null) end(firing);
     changes.push(change);
-    shown.push(firing && shownOf(firing, name, heard, index));
+    shown.push(firing ? shownOf(firing, name, heard, index) : null);
 
-    function forgetStale({ began }: Firing): void {
-      for (const feed of unsaid.keys()) {
-        const live = firing !== null && presenceIn(feed, name, heard, index - 1, began, before());
-        if (live && presenceIn(feed, name, heard, index - 1, began, one.now) === null) unsaid.delete(feed);
-      }
+    /** Receipt of the newest Snapshot before this one that said something new of it as firing. */
+    function lastTold(): number {
+      const told = heard.slice(0, index).filter((_, before) => changes[before]?.told === true);
+      return Math.max(Number.NEGATIVE_INFINITY, ...told.map((other) => other.at));
     }
 
-    function before(): number {
-      return heard[index - 1]?.now ?? 0;
+    function begin(endedBefore: number | null, text: string): void {
+      firings.push({ began: index, startsAt: start, text, endedBefore, end: null });
+      labels = entry?.labels ?? labels;
+      change.fired = true;
+      change.told = true;
     }
 
-    function remember({ began }: Firing): void {
-      const presence = presenceIn(one.feed, name, heard, index, began, one.now);
-      if (presence !== null) unsaid.set(one.feed, presence.start);
-      else if (presenceIn(one.feed, name, heard, index - 1, began, one.now) !== null) {
-        const start = unsaid.get(one.feed) ?? Number.NEGATIVE_INFINITY;
-        said.set(one.feed, Math.max(start, said.get(one.feed) ?? start));
-        unsaid.delete(one.feed);
-      }
-    }
-
-    function listed({ text }: Entry): void {
-      const isOver = firing === null || firing.end !== null;
-      if (isOver) {
+    function listed({ text }: Entry, firing: Firing | undefined): void {
+      if (firing === undefined || firing.end !== null) {
         const last = firing?.end ?? null;
         const isOldCopy = last !== null && start <= last.start;
         if (last && isOldCopy && last.by === 'own_entry' && at < last.at + window) return;
         if (last && isOldCopy && at <= last.at) return;
-        const endedBefore = isOldCopy ? null : (last?.start ?? null);
-        firing = { began: index, startsAt: start, text, endedBefore, end: null };
-        labels = entry?.labels ?? labels;
-        lastTold = Math.max(lastTold, at);
-        change.fired = true;
+        begin(isOldCopy ? null : (last?.start ?? null), text);
         return;
       }
-      if (firing === null || start <= (firing.endedBefore ?? Number.NEGATIVE_INFINITY)) return;
+      if (start <= (firing.endedBefore ?? Number.NEGATIVE_INFINITY)) return;
       if (start > firing.startsAt && isOverBefore(firing)) {
         change.ended = 'gone';
-        change.fired = true;
-        firing = { began: index, startsAt: start, text, endedBefore: firing.startsAt, end: null };
-        lastTold = Math.max(lastTold, at);
-        labels = entry?.labels ?? labels;
+        begin(firing.startsAt, text);
         return;
       }
       if (start > firing.startsAt) change.continued = true;
       firing.startsAt = Math.max(firing.startsAt, start);
-      if (at < lastTold || saysAgain(name, heard, index, firing)) return;
-      lastTold = at;
+      if (at < lastTold() || saysAgain(name, heard, index, firing)) return;
+      change.told = true;
       if (text !== firing.text) change.annotated = true;
       firing.text = text;
     }
@@ -287,7 +267,7 @@ function lifeOf(name: string, heard: readonly Heard[], { window }: Settings): Te
     function endedBy(present: Firing): Change['ended'] | null {
       if (entry && !entry.firing && start >= present.startsAt) {
         const tolerance = kind === 'late' ? 0 : window;
-        if (at > Math.max(lastTold, ...heardFromListing(present, kind === 'late')) - tolerance) {
+        if (at > Math.max(lastTold(), ...heardFromListing(present, kind === 'late')) - tolerance) {
           return 'own_entry';
         }
       }
@@ -315,6 +295,44 @@ function lifeOf(name: string, heard: readonly Heard[], { window }: Settings): Te
       return listing.map((feed) => lastHeard(feed, heard, index - 1));
     }
   }
+}
+
+/** The Snapshots of a firing, as far as they were received: up to its end, or until the next one took its place. */
+function spanOf(firings: readonly Firing[], which: number, heard: readonly Heard[]) {
+  const { began = 0, end = null } = firings[which] ?? {};
+  const until = end?.index ?? firings[which + 1]?.began ?? heard.length - 1;
+  // One that was stale, or over before, was so when the Snapshot came.
+  const isUpToIt = end === null ? which === firings.length - 1 : end.by !== 'stale';
+  return { began, last: isUpToIt ? until : until - 1, now: heard[until]?.now ?? 0 };
+}
+
+/** Of the newest firing that a feed listed at all: what it says of it. */
+function unsaidOf(
+  feed: string,
+  name: string,
+  heard: readonly Heard[],
+  firings: readonly Firing[],
+): number | null {
+  for (const which of [...firings.keys()].reverse()) {
+    const { began, last, now } = spanOf(firings, which, heard);
+    const span = heard.slice(began, last + 1);
+    if (span.some((one) => one.feed === feed && one.kind !== 'late' && entryOf(one, name)?.firing))
+      return presenceIn(feed, name, heard, last, began, now)?.start ?? null;
+  }
+  return null;
+}
+
+/** Of all Snapshots of a feed with which it said or showed that a start is over, the newest start. */
+function saidOf(feed: string, name: string, heard: readonly Heard[], firings: readonly Firing[]): number {
+  const starts = firings.flatMap((_, which) => {
+    const { began, last } = spanOf(firings, which, heard);
+    return heard.slice(0, last + 1).flatMap((one, index) => {
+      if (index < began || one.feed !== feed) return [];
+      const before = presenceIn(feed, name, heard, index - 1, began, one.now);
+      return before && presenceIn(feed, name, heard, index, began, one.now) === null ? [before.start] : [];
+    });
+  });
+  return Math.max(Number.NEGATIVE_INFINITY, ...starts);
 }
 
 function shownOf(

@@ -12,7 +12,9 @@ import { until } from '../harness/until.ts';
 const ROUNDS = 100;
 const CHANGES_A_ROUND = 10;
 /** Longer than a render takes, shorter than anything that is kept for a moment. */
-const LONGEST_PAUSE_MS = 30;
+const SHORT_PAUSE_MS = 30;
+/** Before the last change of every fifth round, 30 s together: longer than anything that is kept for a moment. */
+const LONG_PAUSE_MS = 1_500;
 const SEED = Number(process.env.LAST_STATE_SEED ?? Date.now() % 1_000_000);
 
 let tocsin: Installation;
@@ -46,7 +48,10 @@ async function posted(name: string) {
   return until(`the message about ${name}`, async () => rootsOf(bridge, name)[0]);
 }
 
-test('after a thousand changes of template and Info at random moments a message shows the last of them', async () => {
+test('after a thousand changes of template and Info at random moments a message shows the last of them', {
+  timeout: 600_000,
+}, async () => {
+  console.info(`LAST_STATE_SEED=${SEED}`);
   const random = randomSource(SEED);
   const message = await posted('Restless');
   const { id: routeId } = await defaultRoute();
@@ -65,13 +70,17 @@ test('after a thousand changes of template and Info at random moments a message 
     bridge.offer('buttons', wanted.hasButtons);
     await api.post(`/destinations/${destinationId}/checks`);
   };
+  const pauseBefore = (change: number, round: number) => {
+    const isLong = round % 5 === 0 && change === CHANGES_A_ROUND - 1;
+    return pause(random() * (isLong ? LONG_PAUSE_MS : SHORT_PAUSE_MS));
+  };
   const shows = () => message.body.includes(wanted.text) && message.buttons.length > 0 === wanted.hasButtons;
 
   for (let round = 0; round < ROUNDS; round++) {
     for (let change = 0; change < CHANGES_A_ROUND; change++) {
+      await pauseBefore(change, round);
       changes += 1;
       await (random() < 0.7 ? changeTemplate() : changeInfo());
-      await pause(random() * LONGEST_PAUSE_MS);
     }
     const last = `${wanted.text}, buttons ${wanted.hasButtons} (round ${round}, LAST_STATE_SEED=${SEED})`;
     await until(last, async () => shows(), 10);

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createHub, type HubMessage, type TabMessage } from './hub.ts';
+import { createVirtualService, createVirtualTime } from './live.fixture.ts';
+import { createLive } from './stream.svelte.ts';
+
+beforeEach(() => {
+  // Without the compiler of Svelte a state is a plain variable.
+  vi.stubGlobal('$state', { raw: <T>(value: T) => value });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+/** A tab that is live, with the hub of its browser, in which time passes when the test says so. */
+async function setUp() {
+  const time = createVirtualTime();
+  vi.spyOn(Date, 'now').mockImplementation(time.now);
+  const state = { reads: 0, asked: 0, isFrozen: false };
+  const service = createVirtualService(() => (state.isFrozen ? null : 'stream'));
+  let channel: { onmessage(event: { data: HubMessage }): void } | null = null;
+  const hub = createHub({
+    ...{ fetch: service.fetch, timers: time.timers, now: time.now, random: () => 0.5 },
+    post: (data) => channel?.onmessage({ data }),
+  });
+  const page = Object.assign(new EventTarget(), { hidden: false, visibilityState: 'visible' });
+  const view = Object.assign(new EventTarget(), {
+    ...{ URL, document: page, navigator: { locks: {} } },
+    location: { href: 'https://tocsin.example/alert-groups' },
+    fetch: async () => {
+      state.asked += 1;
+      return new Response();
+    },
+    SharedWorker: class {},
+    BroadcastChannel: class {
+      onmessage = () => undefined;
+      constructor() {
+        channel = this;
+      }
+      postMessage(message: TabMessage) {
+        hub.received(message);
+      }
+    },
+  });
+  const live = createLive({
+    view: view as unknown as Window & typeof globalThis,
+    timers: time.timers,
+    checkSession: async () => true,
+    watchReads: () => async () => true,
+  });
+  live.on('alert-groups', null, () => {
+    state.reads += 1;
+  });
+  const turn = async (visibilityState: 'hidden' | 'visible') => {
+    Object.assign(page, { hidden: visibilityState === 'hidden', visibilityState });
+    page.dispatchEvent(new Event('visibilitychange'));
+    await time.settle();
+  };
+  live.start('S1');
+  await time.pass(1);
+  return { time, service, state, live, turn };
+}
+
+it('a tab shown again after its timers slept says at once that it is old, and reads all of it again', async () => {
+  const { time, service, state, live, turn } = await setUp();
+  expect([live.staleSince, service.attempts(), state.reads]).toEqual([null, 1, 0]);
+  const lastByteAt = time.now() - 1_000;
+  await turn('hidden');
+  time.sleep(60);
+  expect([live.staleSince, service.attempts()]).toEqual([null, 1]);
+  await turn('visible');
+  expect([live.staleSince, service.attempts()]).toEqual([lastByteAt, 2]);
+  await time.pass(3);
+  expect([live.staleSince, state.reads]).toEqual([null, 1]);
+});
+
+it('a tab shown again soon keeps its stream and reads nothing', async () => {
+  const { time, service, state, live, turn } = await setUp();
+  await turn('hidden');
+  await time.pass(5);
+  await turn('visible');
+  await time.pass(3);
+  expect([live.staleSince, service.attempts(), state.reads]).toEqual([null, 1, 0]);
+});
+
+it('a hidden tab does not ask whether the service is back, one that is shown again does', async () => {
+  const { time, state, live, turn } = await setUp();
+  state.isFrozen = true;
+  await turn('hidden');
+  await time.pass(60);
+  expect([live.staleSince === null, state.asked]).toEqual([false, 0]);
+  await turn('visible');
+  expect(state.asked).toBe(1);
+  await turn('hidden');
+  await time.pass(20);
+  expect(state.asked).toBe(1);
+});
