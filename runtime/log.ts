@@ -124,7 +124,6 @@ export const LOG_EVENTS = {
   destination_broken: [W, 'destination', 'reason'],
   destination_recovered: [I, 'destination', 'reason'],
   webhook_event_not_delivered: [W, 'destination', 'group', 'webhook_event', 'status'],
-  webhook_send_failed: [E, 'destination', 'group', 'error'],
   poll_failed: [W, 'connection', 'error'],
   update_dropped: [I, 'connection', 'reason'],
   update_deferred: [W, 'connection', 'event_id', 'error'],

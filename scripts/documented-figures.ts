@@ -306,7 +306,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
   ],
   'docs/outbound.md': [
     ['- # s to connect', 'runtime/outbound/connect.ts CONNECT_TIMEOUT / SECOND'],
-    ['# s for a whole request', 'actors/destination/webhook-sender.ts TIMEOUT / SECOND'],
+    ['# s for a whole request', 'actors/channels/webhook-template/send-request.ts TIMEOUT / SECOND'],
     [
       'At most # idle connections for an owner, class of request and host, for # s',
       'runtime/outbound/socket-pool.ts IDLE_KEPT',

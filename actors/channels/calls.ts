@@ -8,7 +8,14 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { People, Target } from '../destination/sending/people.ts';
 import type { GroupScene } from '../destination/sending/scene.ts';
 import type { DeliveryNotes, MessageSettings, ReplyEvent, StormSummary } from '../messages/index.ts';
-import type { Loudness, ResolveReason, SeverityLevel, SymbolicMention, UserRef } from '../model.ts';
+import type {
+  LifecycleEventName,
+  Loudness,
+  ResolveReason,
+  SeverityLevel,
+  SymbolicMention,
+  UserRef,
+} from '../model.ts';
 
 /** What a delivery is about: an Alert Group, or the Storm of a Route that began at `since`. */
 export type Subject =
@@ -34,7 +41,7 @@ export interface MessageSend extends PerformedEffect {
   readonly connectionId: PublicId | null;
   readonly operation: MessageOperation;
   readonly notes: SendNotes;
-  /** Idempotency-Key, the same at every attempt of one intent; null for an edit. */
+  /** Idempotency-Key, the same at every attempt of one intent; null for an edit. Of an event, its id. */
   readonly key: string | null;
   /** 1 for the first attempt since the budget began. */
   readonly attempt: number;
@@ -71,7 +78,9 @@ export type MessageOperation =
       readonly messageId: string;
       readonly threadRef: string | null;
       readonly reply: ReplyCall;
-    };
+    }
+  /** An event, to a receiver that gets events instead of messages. `call`: number of this call of it, from 1. */
+  | { readonly kind: 'event'; readonly event: LifecycleEventName; readonly call: number };
 
 /** What a Root message or a Storm summary shows, as it is now. */
 export type Shown =
@@ -160,10 +169,12 @@ export type ReplyFacts =
       readonly owner: UserRef;
     };
 
-/** What a call came to. Told to the Destination by its sender, for a {@link MessageSend} and a {@link DestinationProbe}. */
+/** The outcome of a call, for a {@link MessageSend} and a {@link DestinationProbe}. */
 export interface SendFinished {
   readonly type: 'send_finished';
   readonly call: number;
+  /** Of a call about an event: its id. A success counts however late it is known. */
+  readonly eventId?: string;
   readonly outcome: SendOutcome;
   /** When the answer came, µs. */
   readonly at: Micros;
@@ -190,7 +201,8 @@ export type SendFailed =
   | {
       readonly class: 'retry_after';
       readonly until: Micros;
-      readonly scope: 'connection' | 'destination';
+      /** What has to wait. `delivery`: calls about the same Alert Group alone. */
+      readonly scope: 'connection' | 'destination' | 'delivery';
       readonly error: string;
     }
   /** `unsure`: the request was written, and nobody knows what became of it. */
@@ -200,7 +212,7 @@ export type SendFailed =
   | { readonly class: 'unknown'; readonly error: string; readonly unsure?: boolean }
   | { readonly class: 'gone'; readonly error: string }
   | { readonly class: 'edit_window_closed'; readonly error: string }
-  /** `request`: which of a webhook's requests does not render: create, update, open_thread or reply_in_thread. */
+  /** `request`: which of a webhook's requests does not render: events, create, update, open_thread or reply_in_thread. */
   | { readonly class: 'template_error'; readonly error: string; readonly request: string };
 
 /** A probe that passed has neither message nor hash. */

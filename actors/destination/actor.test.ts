@@ -149,7 +149,7 @@ describe('sending', () => {
     destination.record(A, 'created');
     destination.record(B, 'created');
     destination.answer('AGA#1', { class: 'fatal', error: 'answered 401' });
-    destination.answer('AGB#1', { class: 'not_sent', because: 'just_refused' });
+    destination.answer('AGB#1', { class: 'not_sent', because: 'put_back' });
     expect(destination.stored('AGB#1')).toMatchObject({ state: 'waiting', attempts: 0, error: null });
     expect(destination.health()).toMatchObject({ reason: 'answered 401' });
   });

@@ -5,8 +5,10 @@
 import type { Actor, ActorDefinition, Turn, TurnEnv } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { MessageSend } from '../channels/calls.ts';
 import type { DirectorySource } from '../directory.ts';
-import { attemptFinished, endEvents, lostSecrets, notDelivered } from './attempts.ts';
+import { endEvents, lostSecrets, notDelivered } from './attempts.ts';
+import { NO_SEND_NOTES } from './delivery/delivery.ts';
 import {
   deleteMessages,
   finishTurn,
@@ -17,7 +19,6 @@ import {
   seePlace,
   takePrepared,
 } from './delivery/receive.ts';
-import type { WebhookSend } from './effects.ts';
 import type { WaitingEvent } from './event-queue.ts';
 import { resumeTelling } from './health.ts';
 import { DESTINATION, type DestinationMessage, type EventRecorded } from './messages.ts';
@@ -93,9 +94,6 @@ function handle(turn: DestinationTurn, message: DestinationMessage, env: TurnEnv
   switch (message.type) {
     case 'event_recorded':
       eventRecorded(turn, message);
-      break;
-    case 'attempt_finished':
-      attemptFinished(turn, message);
       break;
     case 'saved':
       apply(turn, { type: 'saved', at: turn.now });
@@ -211,16 +209,21 @@ function send(turn: DestinationTurn, event: WaitingEvent): void {
   turn.rows.queue.start(event, lostAt);
   event.calls++;
   recordProgress(turn, event, { state: 'sending', nextAttemptAt: lostAt, error: null });
-  const perform: WebhookSend = {
-    type: 'webhook.send',
+  const perform: MessageSend = {
+    type: 'message.send',
     destinationId: turn.id,
-    eventId: event.id,
-    groupId: event.groupId,
-    event: event.event,
-    urgent: event.urgent,
-    occurredAt: event.occurredAt,
     call: event.calls,
+    subject: { kind: 'group', groupId: event.groupId },
+    target: 1,
+    connectionId: null,
+    operation: { kind: 'event', event: event.event, call: event.calls },
+    notes: NO_SEND_NOTES,
+    key: event.id,
     attempt: event.attempts + 1,
+    unsureSince: null,
+    urgent: event.urgent,
+    values: {},
+    dueAt: event.occurredAt,
     isProbe: isBroken(turn),
   };
   turn.performs.push(perform);

@@ -1,9 +1,9 @@
-/** What the outcome of one call changes: the event, its budget, the health of the Destination (webhooks §3.4, §3.5). */
+/** Applies the outcome of one call: to the event, its budget, and the health of the Destination (webhooks §3.4, §3.5). */
+import type { SendFinished, SendOutcome } from '../channels/calls.ts';
 import type { LifecycleEventName } from '../model.ts';
 import { noticeDeliveredSend, publishedSend } from './delivery-reports.ts';
 import type { WaitingEvent } from './event-queue.ts';
 import { broke, recovered, unavailable } from './health.ts';
-import type { AttemptFinished, AttemptOutcome } from './messages.ts';
 import { backoff, budgetSpent, unreadPause } from './pacing.ts';
 import { endEvent } from './rows.ts';
 import {
@@ -30,7 +30,11 @@ const REMINDERS: readonly LifecycleEventName[] = ['reminder', 'notices_missed'];
  * Takes in an outcome. An event that ended meanwhile is left alone. Of a call that was given up, only a late 2xx counts:
  * a newer call may be under way, and a failure says nothing about that one.
  */
-export function attemptFinished(turn: DestinationTurn, { eventId, call, outcome }: AttemptFinished): void {
+export function eventFinished(
+  turn: DestinationTurn,
+  eventId: string,
+  { call, outcome }: Pick<SendFinished, 'call' | 'outcome'>,
+): void {
   const head = turn.rows.queue.head(eventId);
   if (!head) return;
   const isOfThisCall = head.inFlight && call === head.event.calls;
@@ -41,7 +45,7 @@ export function attemptFinished(turn: DestinationTurn, { eventId, call, outcome 
   settle(turn, head.event, outcome);
 }
 
-function settle(turn: DestinationTurn, event: WaitingEvent, outcome: AttemptOutcome): void {
+function settle(turn: DestinationTurn, event: WaitingEvent, outcome: SendOutcome): void {
   switch (outcome.class) {
     case 'ok':
       delivered(turn, event);
@@ -59,20 +63,25 @@ function settle(turn: DestinationTurn, event: WaitingEvent, outcome: AttemptOutc
       refused(turn, event, outcome.error);
       break;
     case 'unknown':
+    case 'gone':
+    case 'edit_window_closed':
       callFailed(turn, outcome.error);
       notDelivered(turn, event, outcome.error);
       break;
     case 'template_error':
       setTemplateError(turn, {
-        request: 'events',
+        request: outcome.request,
         since: turn.state.templateError?.since ?? turn.now,
         error: outcome.error,
       });
       notDelivered(turn, event, outcome.error);
       break;
     case 'not_sent':
-      notSent(turn, event, outcome.because);
+      notSent(turn, event, outcome.because === 'unreadable');
       break;
+    case 'unchanged':
+    case 'dropped':
+      throw new Error(`an event is never ${outcome.class}`);
     default:
       outcome satisfies never;
   }
@@ -97,12 +106,8 @@ function delivered(turn: DestinationTurn, event: WaitingEvent): void {
 }
 
 /** Nothing happened: the event is back where it was, after a pause when it could not be read. */
-function notSent(
-  turn: DestinationTurn,
-  event: WaitingEvent,
-  because: Extract<AttemptOutcome, { class: 'not_sent' }>['because'],
-): void {
-  if (because === 'unreadable') {
+function notSent(turn: DestinationTurn, event: WaitingEvent, isUnread: boolean): void {
+  if (isUnread) {
     event.exact = false;
     event.notBefore = turn.now + unreadPause(++event.unread);
   }
@@ -113,7 +118,7 @@ function notSent(
 function asksToWait(
   turn: DestinationTurn,
   event: WaitingEvent,
-  { until, error }: Extract<AttemptOutcome, { class: 'retry_after' }>,
+  { until, error }: Extract<SendOutcome, { class: 'retry_after' }>,
 ): void {
   event.notBefore = until;
   event.exact = true;

@@ -2,7 +2,6 @@
 import type { PerformedEffect, RecordedEffect } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { LifecycleEventName } from '../model.ts';
 import type { Delivery, DeliveryState } from './delivery/delivery.ts';
 
 /** A waiting event changed its state. The last record of an event in a batch is its present state. */
@@ -61,23 +60,6 @@ export interface DestinationTemplateError {
   readonly request: string;
   readonly since: Micros;
   readonly error: string;
-}
-
-/** One request, made once the state that says `sending` is committed. */
-export interface WebhookSend extends PerformedEffect {
-  readonly type: 'webhook.send';
-  readonly destinationId: PublicId;
-  readonly eventId: string;
-  readonly groupId: PublicId;
-  readonly event: LifecycleEventName;
-  readonly urgent: boolean;
-  readonly occurredAt: Micros;
-  /** Number of this call among all calls of the event, from 1. */
-  readonly call: number;
-  /** 1 for the first request of the event since its budget began. */
-  readonly attempt: number;
-  /** The one request by which a Broken Destination is tried. */
-  readonly isProbe: boolean;
 }
 
 /** The state that reads show changed: for the log and for open browsers. `failing` goes to browsers alone. */

@@ -2,14 +2,17 @@
 import type { ActorMessage, Send, Turn } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { MessageSend, SendOutcome } from '../channels/calls.ts';
+import type { SentOutcome } from '../channels/webhook-events/request.ts';
 import { EMPTY_DIRECTORY, NO_MENTIONS } from '../directory.fixture.ts';
 import type { DestinationConfig } from '../directory.ts';
 import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import type { LifecycleEventName } from '../model.ts';
 import { CALL_LOST_AFTER, createDestination } from './actor.ts';
-import type { DestinationRecord, WebhookProgress, WebhookSend } from './effects.ts';
+import { accepted } from './delivery/world.fixture.ts';
+import type { DestinationRecord, WebhookProgress } from './effects.ts';
 import type { WaitingEvent } from './event-queue.ts';
-import type { AttemptOutcome, DestinationMessage, EventRecorded } from './messages.ts';
+import type { DestinationMessage, EventRecorded } from './messages.ts';
 import { destinationRows, MOST_OF_GROUP, type WaitingPage } from './rows.ts';
 import { type DestinationState, healthOf } from './turn.ts';
 
@@ -19,6 +22,27 @@ const WEBHOOK = { type: 'webhook', mode: 'events', connectionId: null, target: 1
 interface StoredEvent extends WaitingEvent {
   state: WebhookProgress['state'];
   error: string | null;
+}
+
+/** What a request came to, in the words of its channel. */
+type Outcome =
+  | SentOutcome
+  | { readonly class: 'template_error'; readonly error: string }
+  | Extract<SendOutcome, { class: 'not_sent' }>;
+
+function sendOutcome(outcome: Outcome): SendOutcome {
+  switch (outcome.class) {
+    case 'ok':
+      return accepted({});
+    case 'retry_after':
+      return { ...outcome, scope: 'delivery' };
+    case 'transient':
+      return { ...outcome, class: 'transient', unsure: false };
+    case 'template_error':
+      return { ...outcome, request: 'events' };
+    default:
+      return outcome;
+  }
 }
 
 export function createDestinationHarness(config: Partial<Pick<DestinationConfig, 'limiter'>> = {}) {
@@ -78,7 +102,7 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
       if (event) Object.assign(event, progressOf(record));
     }
     for (const perform of turn.performs) {
-      if (perform.type === 'webhook.send') calls.push((perform as WebhookSend).eventId);
+      if (perform.type === 'message.send') calls.push((perform as MessageSend).key ?? '');
       if (!('change' in perform)) continue;
       if (perform.change === 'failing') failingAnnounced++;
       else announced.push(String(perform.change));
@@ -90,6 +114,10 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     commit(definition.receive({ self: { kind: 'destination', key: ID }, state, rows }, message, env));
   };
   const newestCall = (eventId: string): number => rows.queue.head(eventId)?.event.calls ?? 0;
+  const finished = (eventId: string, outcome: Outcome, call: number): DestinationMessage => ({
+    ...{ type: 'send_finished', eventId, call, at: now },
+    outcome: sendOutcome(outcome),
+  });
   const randomBytes = (size: number): Uint8Array => {
     seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff;
     return Buffer.alloc(size, seed >>> 16);
@@ -133,13 +161,12 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
       return message;
     },
     /** The outcome of the newest call of an event, or of an older one. */
-    answer(eventId: string, outcome: AttemptOutcome, call = newestCall(eventId)) {
-      turn({ type: 'attempt_finished', eventId, call, outcome, at: now });
+    answer(eventId: string, outcome: Outcome, call = newestCall(eventId)) {
+      turn(finished(eventId, outcome, call));
     },
     /** The same, with the page that the actor may want before the turn. */
-    async answerPrepared(eventId: string, outcome: AttemptOutcome) {
-      const call = newestCall(eventId);
-      const message: DestinationMessage = { type: 'attempt_finished', eventId, call, outcome, at: now };
+    async answerPrepared(eventId: string, outcome: Outcome) {
+      const message = finished(eventId, outcome, newestCall(eventId));
       const prepared = definition.prepare?.({ self: { kind: 'destination', key: ID }, state, rows }, message);
       turn(message, (await prepared) ?? undefined);
     },
@@ -154,13 +181,7 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
       first();
       for (let time = 0; time < times; time++) {
         if (!rows.queue.head(eventId)?.inFlight) advance((wake ?? now) - now);
-        turn({
-          type: 'attempt_finished',
-          eventId,
-          call: newestCall(eventId),
-          outcome: { class: 'transient', error: 'answered 503' },
-          at: now,
-        });
+        turn(finished(eventId, { class: 'transient', error: 'answered 503' }, newestCall(eventId)));
       }
     },
     /** Everything in memory is lost; state and rows come from storage. */

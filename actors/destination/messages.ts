@@ -14,7 +14,6 @@ export function destinationAddress(id: PublicId): Address {
 
 export type DestinationMessage =
   | EventRecorded
-  | AttemptFinished
   | { readonly type: 'saved' }
   | { readonly type: 'deleted' }
   | SecretsLost
@@ -138,32 +137,6 @@ export interface EventRecorded {
   readonly urgent: boolean;
   readonly occurredAt: Micros;
 }
-
-/** What an outbound call came to. */
-export interface AttemptFinished {
-  readonly type: 'attempt_finished';
-  readonly eventId: string;
-  /** Which call of the event this tells about, as its perform said. */
-  readonly call: number;
-  readonly outcome: AttemptOutcome;
-  /** When the answer came, µs. */
-  readonly at: Micros;
-}
-
-export type AttemptOutcome =
-  | { readonly class: 'ok'; readonly status: number }
-  | { readonly class: 'retry_after'; readonly until: Micros; readonly error: string }
-  | { readonly class: 'transient'; readonly error: string }
-  /** The Destination is Broken: refused credentials or address. */
-  | { readonly class: 'fatal'; readonly error: string }
-  /** This event can never succeed. */
-  | { readonly class: 'unknown'; readonly error: string }
-  | { readonly class: 'template_error'; readonly error: string }
-  /** No request was made: the Destination had just refused another one, or the event could not be read. */
-  | { readonly class: 'not_sent'; readonly because: 'just_refused' | 'unreadable' };
-
-/** What became of a request, or of making one. */
-export type SentOutcome = Exclude<AttemptOutcome, { readonly class: 'not_sent' }>;
 
 /** 128 bits are 25.6 characters: the padding byte completes the last one. */
 const RANDOM_BYTES = 16;

@@ -3,14 +3,18 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { SendOutcome } from '../channels/calls.ts';
-import type { SentOutcome } from './messages.ts';
 
-/** What a message to a messenger is for. */
-export type MessageKind = 'publication' | 'update' | 'final_edit' | 'thread_reply' | 'storm_summary';
+/** What a call is for. */
+export type CallKind =
+  | 'publication'
+  | 'update'
+  | 'final_edit'
+  | 'thread_reply'
+  | 'storm_summary'
+  | 'webhook_event';
 
 export interface DeliveryMetrics {
-  messageAttempt(destination: PublicId, kind: MessageKind, outcome: SendOutcome['class']): void;
-  webhookAttempt(destination: PublicId, outcome: SentOutcome['class']): void;
+  attempt(destination: PublicId, kind: CallKind, outcome: SendOutcome['class']): void;
   /** From the event to its first request. */
   latency(destination: PublicId, took: Micros): void;
 }
@@ -30,11 +34,8 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     registers: [registry],
   });
   return {
-    messageAttempt(destination, kind, outcome) {
+    attempt(destination, kind, outcome) {
       attempts.inc({ destination, kind, outcome: outcome === 'ok' ? 'delivered' : outcome });
-    },
-    webhookAttempt(destination, outcome) {
-      attempts.inc({ destination, kind: 'webhook_event', outcome: outcome === 'ok' ? 'delivered' : outcome });
     },
     latency(destination, took) {
       latencies.observe({ destination }, Math.max(0, took) / SECOND);

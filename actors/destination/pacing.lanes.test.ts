@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
 import { HOUR, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { WebhookSend } from './effects.ts';
-import { createLanes, fullBucket, refilled, withoutToken } from './pacing.ts';
+import { createLanes, fullBucket, type LaneCall, refilled, withoutToken } from './pacing.ts';
+
+interface Made extends LaneCall {
+  readonly eventId: string;
+}
 
 function lanes() {
   const begun: string[] = [];
   const finishers = new Map<string, () => void>();
-  const made = createLanes<WebhookSend>(10, (effect) => {
-    begun.push(effect.eventId);
-    return new Promise((done) => finishers.set(effect.eventId, done));
+  const made = createLanes<Made>(({ eventId }) => {
+    begun.push(eventId);
+    return new Promise((done) => finishers.set(eventId, done));
   });
   const finish = async (eventId: string): Promise<void> => {
     finishers.get(eventId)?.();
@@ -18,19 +21,8 @@ function lanes() {
   return { ...made, begun, finish };
 }
 
-function effect(eventId: string, destinationId = 'DS1', urgent = false): WebhookSend {
-  return {
-    type: 'webhook.send',
-    destinationId: destinationId as PublicId,
-    eventId,
-    groupId: 'AG1' as PublicId,
-    event: 'created',
-    urgent,
-    occurredAt: 0,
-    call: 1,
-    attempt: 1,
-    isProbe: false,
-  };
+function effect(eventId: string, destinationId = 'DS1', urgent = false): Made {
+  return { eventId, destinationId: destinationId as PublicId, urgent, atOnce: 10 };
 }
 
 test('ten requests of a Destination are under way together; the next begins when one ends, Urgent first', async () => {

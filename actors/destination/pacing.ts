@@ -96,6 +96,8 @@ export function budgetSpent(attempts: number, firstFailedAt: Micros, now: Micros
 export interface LaneCall {
   readonly destinationId: PublicId;
   readonly urgent: boolean;
+  /** Calls of the Destination under way together. */
+  readonly atOnce: number;
 }
 
 export interface Lanes<Call extends LaneCall> {
@@ -110,10 +112,7 @@ interface Lane<Call> {
 }
 
 /** @param run makes one call; it never rejects */
-export function createLanes<Call extends LaneCall>(
-  atOnce: number,
-  run: (call: Call) => Promise<void>,
-): Lanes<Call> {
+export function createLanes<Call extends LaneCall>(run: (call: Call) => Promise<void>): Lanes<Call> {
   const lanes = new Map<string, Lane<Call>>();
 
   const begin = (lane: Lane<Call>, call: Call): void => {
@@ -130,7 +129,7 @@ export function createLanes<Call extends LaneCall>(
     add(call) {
       const lane = lanes.get(call.destinationId) ?? { running: 0, waiting: [] };
       lanes.set(call.destinationId, lane);
-      if (lane.running < atOnce) begin(lane, call);
+      if (lane.running < call.atOnce) begin(lane, call);
       else lane.waiting.push(call);
     },
     takeOut(which) {

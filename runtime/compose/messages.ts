@@ -1,10 +1,10 @@
-/** Messages: from a committed turn of a Destination to a messenger and back. */
+/** Delivery: from a committed turn of a Destination to the other side and back. */
 import { randomBytes } from 'node:crypto';
 import { createBridgeChannel } from '../../actors/channels/bridge/channel.ts';
 import type { DestinationProbe, MessageSend } from '../../actors/channels/calls.ts';
-import { createWebhookBodies, type WebhookBodies } from '../../actors/channels/webhook-events/request.ts';
+import { createEventsChannel } from '../../actors/channels/webhook-events/channel.ts';
+import type { WebhookBodies } from '../../actors/channels/webhook-events/request.ts';
 import { createTemplateChannel } from '../../actors/channels/webhook-template/channel.ts';
-import type { WebhookSend } from '../../actors/destination/effects.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { createContentReader } from '../../actors/destination/sending/content.ts';
@@ -15,16 +15,12 @@ import {
   type SceneReader,
 } from '../../actors/destination/sending/scene.ts';
 import { createMessageSender } from '../../actors/destination/sending/sender.ts';
-import { createWebhookSender } from '../../actors/destination/webhook-sender.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
 import { accountsOf } from '../../storage/access/account-links.ts';
 import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups/alert-groups.ts';
 import { createBridgeTargets, readDestinationType } from '../../storage/configuration/connection-rows.ts';
-import {
-  createWebhookSettings,
-  type WebhookSettingsSource,
-} from '../../storage/configuration/destination-rows.ts';
+import type { WebhookSettingsSource } from '../../storage/configuration/destination-rows.ts';
 import { createStormReader } from '../../storage/delivery/storms.ts';
 import { readWebhookBody } from '../../storage/delivery/webhook-events.ts';
 import { type ActorSystem, shardOf } from '../actor/index.ts';
@@ -40,7 +36,9 @@ import type { TemplateWork } from './templates.ts';
 export interface MessagesDeps {
   readonly database: Pick<Database, 'main' | 'keyring'>;
   readonly connections: Pick<Connections, 'bridge' | 'infos' | 'opener'>;
-  readonly webhooks: Pick<WebhookSettingsSource, 'template'>;
+  readonly webhooks: Pick<WebhookSettingsSource, 'events' | 'template'>;
+  /** Bodies of events that were just recorded. */
+  readonly bodies: Pick<WebhookBodies, 'get'>;
   readonly caller: OutboundCaller;
   readonly directory: DirectorySource;
   readonly links: LinkSource;
@@ -91,13 +89,19 @@ export function createMessages(deps: MessagesDeps): Messages {
     random: randomBytes,
     ...{ keyring, directory, clock, log },
   });
+  const events = createEventsChannel({
+    caller: deps.caller,
+    settings: deps.webhooks.events,
+    ...{ keyring, clock, log },
+  });
   const sender = createMessageSender({
     system: deps.system,
-    channels: { bridge, webhook },
+    channels: { bridge, webhook, events },
     contents: createContentReader({
       scenes,
       storms: createStormReader(main),
       accountsOf: accounts,
+      eventBody: async (id) => deps.bodies.get(id) ?? readWebhookBody(main, id),
       directory,
     }),
     directory,
@@ -113,46 +117,4 @@ export function createMessages(deps: MessagesDeps): Messages {
     return false;
   };
   return { scenes, forget: targets.forget, send: sender.send, isCalling, finish: sender.finish };
-}
-
-/** Outgoing webhooks: from a committed turn of a Destination to a request and back. */
-export interface DeliveryDeps {
-  readonly database: Database;
-  readonly caller: OutboundCaller;
-  readonly deliveryMetrics: DeliveryMetrics;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
-}
-
-export interface Delivery {
-  readonly bodies: WebhookBodies;
-  readonly settings: WebhookSettingsSource;
-  send(effect: WebhookSend): void;
-  /** Whether a call of a Destination of the shard is under way. */
-  isCalling(shard: number): boolean;
-  /** Begins no further call and waits for those under way. */
-  finish(): Promise<void>;
-}
-
-export function createDelivery(deps: DeliveryDeps): Delivery {
-  const { main, keyring } = deps.database;
-  const bodies = createWebhookBodies();
-  const settings = createWebhookSettings(main, deps.clock);
-  const sender = createWebhookSender({
-    caller: deps.caller,
-    system: deps.system,
-    pauses: createPauseWatch(deps.clock, systemMonotonic),
-    keyring,
-    clock: deps.clock,
-    log: deps.log,
-    deliveryMetrics: deps.deliveryMetrics,
-    settings: settings.events,
-    body: async (eventId) => bodies.get(eventId) ?? readWebhookBody(main, eventId),
-  });
-  const isCalling = (shard: number): boolean => {
-    for (const id of sender.calling()) if (shardOf(destinationAddress(id)) === shard) return true;
-    return false;
-  };
-  return { bodies, settings, send: sender.send, isCalling, finish: sender.finish };
 }

@@ -5,11 +5,7 @@ import type { GroupPerformed, StatusChanged } from '../../actors/alert-group/eff
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import type { DestinationProbe, MessageSend } from '../../actors/channels/calls.ts';
 import type { ConnectionPerformed, PollBegun } from '../../actors/connection/effects.ts';
-import type {
-  DeliveryHappened,
-  DestinationHealthChanged,
-  WebhookSend,
-} from '../../actors/destination/effects.ts';
+import type { DeliveryHappened, DestinationHealthChanged } from '../../actors/destination/effects.ts';
 import type { Directory, DirectorySource } from '../../actors/directory.ts';
 import type { HintBus, HintSent } from '../../actors/effects.ts';
 import type { InternalAlertReported, SnapshotReported } from '../../actors/feed/effects.ts';
@@ -41,7 +37,6 @@ type Performed =
 
 export interface PerformerDeps {
   readonly hints: HintBus;
-  readonly send: (effect: WebhookSend) => void;
   readonly sendMessage: (effect: MessageSend | DestinationProbe) => void;
   readonly performForConnection: (effect: ConnectionPerformed) => void;
   readonly reported: (effect: SnapshotReported) => void;
@@ -66,7 +61,6 @@ export function createPerformer(deps: PerformerDeps): Performer {
     switch (performed.type) {
       case 'hint':
         return hints.send(performed.hint);
-      case 'webhook.send':
       case 'message.send':
       case 'message.probe':
       case 'delivery.happened':
@@ -161,23 +155,16 @@ export function createConnectionPerformer({
 
 /** Performs what committed turns of Destinations asked for. */
 export interface DestinationPerformerDeps {
-  readonly send: (effect: WebhookSend) => void;
   readonly sendMessage: (effect: MessageSend | DestinationProbe) => void;
   readonly log: Log;
   readonly hints: HintBus;
   readonly directory: { current(): Pick<Directory, 'routes'> };
 }
 
-type DestinationPerformed =
-  | WebhookSend
-  | MessageSend
-  | DestinationProbe
-  | DeliveryHappened
-  | DestinationHealthChanged;
+type DestinationPerformed = MessageSend | DestinationProbe | DeliveryHappened | DestinationHealthChanged;
 
 /** The effect types it takes. */
 export const DESTINATION_PERFORMS = [
-  'webhook.send',
   'message.send',
   'message.probe',
   'delivery.happened',
@@ -187,8 +174,6 @@ export const DESTINATION_PERFORMS = [
 function createDestinationPerformer(deps: DestinationPerformerDeps): (effect: DestinationPerformed) => void {
   return (effect) => {
     switch (effect.type) {
-      case 'webhook.send':
-        return deps.send(effect);
       case 'message.send':
       case 'message.probe':
         return deps.sendMessage(effect);

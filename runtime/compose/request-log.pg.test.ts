@@ -4,12 +4,10 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SendFinished } from '../../actors/channels/calls.ts';
 import { newSigningSecret } from '../../actors/channels/webhook-events/opening.ts';
 import type { WebhookSettings } from '../../actors/channels/webhook-events/request.ts';
-import type { WebhookSend } from '../../actors/destination/effects.ts';
-import { type AttemptFinished, newEventId } from '../../actors/destination/messages.ts';
-import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
-import { createWebhookSender } from '../../actors/destination/webhook-sender.ts';
+import { createEventSender, eventSend } from '../../actors/channels/webhook-events/sender.fixture.ts';
 import { NO_PROXY } from '../../actors/proxy-config.ts';
 import { createRequestLogStore } from '../../storage/delivery/request-log.ts';
 import { connect, isUnavailable } from '../../storage/postgres/connection.ts';
@@ -138,8 +136,8 @@ function setUp(sql: Sql, made: WebhookSettings) {
   });
   const store = createRequestLogStore(sql);
   const recorder = createRequestRecorder({ store, clock: systemClock, log, metrics, isUnavailable });
-  const told: AttemptFinished[] = [];
-  const sender = createWebhookSender({
+  const told: SendFinished[] = [];
+  const sender = createEventSender({
     caller: createOutboundCaller({
       client,
       recorder,
@@ -149,33 +147,12 @@ function setUp(sql: Sql, made: WebhookSettings) {
       userAgent: 'Tocsin/test',
     }),
     keyring,
-    clock: systemClock,
-    system: {
-      stillOwns: async () => true,
-      tell: (_to, message) => void told.push(message as AttemptFinished),
-    },
-    pauses: { begin: () => ({ hasPaused: () => false, end: () => undefined }) },
-    log,
-    deliveryMetrics: createDeliveryMetrics(registry),
+    told: (finished) => void told.push(finished),
     settings: async () => made,
     body: async () => '{"version":1,"event":"created","token":"member"}',
   });
   cleanups.push(() => client.close());
-  const send = () => {
-    const effect: WebhookSend = {
-      type: 'webhook.send',
-      destinationId: ID,
-      eventId: newEventId(randomBytes),
-      groupId: newPublicId('AG'),
-      event: 'created',
-      urgent: false,
-      occurredAt: systemClock.now(),
-      call: 1,
-      attempt: 1,
-      isProbe: false,
-    };
-    sender.send(effect);
-  };
+  const send = () => sender.send(eventSend(ID, 1));
   return { send, told, recorder };
 }
 

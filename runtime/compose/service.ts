@@ -5,6 +5,7 @@ import path from 'node:path';
 import { createPasswords } from '../../actors/access/passwords.ts';
 import { ALERT_GROUP } from '../../actors/alert-group/messages.ts';
 import { createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import { createWebhookBodies } from '../../actors/channels/webhook-events/request.ts';
 import { connectionAddress } from '../../actors/connection/messages.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
@@ -20,6 +21,7 @@ import { createApiTokens } from '../../storage/access/api-tokens.ts';
 import { appendAudit } from '../../storage/access/audit.ts';
 import { createPeople } from '../../storage/access/users.ts';
 import { polledConnections } from '../../storage/configuration/connection-rows.ts';
+import { createWebhookSettings } from '../../storage/configuration/destination-rows.ts';
 import { rerenderOldButtons } from '../../storage/delivery/rerender.ts';
 import { destinationsWithWork } from '../../storage/delivery/webhook-events.ts';
 import { createWaitingWork } from '../../storage/engine/backlog.ts';
@@ -47,7 +49,7 @@ import { createEngine } from './engine.ts';
 import { openGround, type ServiceDeps } from './ground.ts';
 import { createHousekeepingMetrics } from './housekeeping.ts';
 import { createLeader } from './leader.ts';
-import { createDelivery, createMessages } from './messages.ts';
+import { createMessages } from './messages.ts';
 import { createOidc } from './oidc.ts';
 import { createPerformer } from './performer.ts';
 import { createPresence, openPlacement } from './placement.ts';
@@ -97,7 +99,8 @@ export async function startService(
     },
   };
   const deliveryMetrics = createDeliveryMetrics(registry);
-  const delivery = createDelivery({ ...calling, deliveryMetrics });
+  const bodies = createWebhookBodies();
+  const webhooks = createWebhookSettings(main, clock);
   const connections = createConnections({
     ...calling,
     recorder: outbound.recorder,
@@ -118,7 +121,7 @@ export async function startService(
   });
   const messages = createMessages({
     ...calling,
-    ...{ connections, directory, links, templates, deliveryMetrics, webhooks: delivery.settings },
+    ...{ connections, directory, links, templates, deliveryMetrics, webhooks, bodies },
     publicUrl: settings.publicUrl,
     version: deps.version.version,
   });
@@ -126,7 +129,7 @@ export async function startService(
     {
       ...{ settings, me, database, clock, log, registry },
       version: deps.version.version,
-      isCalling: (shard) => delivery.isCalling(shard) || messages.isCalling(shard),
+      isCalling: (shard) => messages.isCalling(shard),
     },
     onStop,
   );
@@ -152,11 +155,10 @@ export async function startService(
   const { watch, saving } = followConfiguration({
     ...sharing,
     broadcast,
-    memory: { directory, tokens, client, links, webhookSettings: delivery.settings, activeKey },
+    memory: { directory, tokens, client, links, webhookSettings: webhooks, activeKey },
   });
   const performer = createPerformer({
     hints,
-    send: delivery.send,
     sendMessage: messages.send,
     performForConnection: connections.perform,
     reported: (reported) => ingest.report(reported),
@@ -189,11 +191,11 @@ export async function startService(
     log,
     registry,
     performer,
-    bodies: delivery.bodies,
+    bodies,
     internalAlerts,
     holdsBack: (actor) => wakeupGate.isHeld(actor),
     forgetSettings: (id) => {
-      delivery.settings.forget(id);
+      webhooks.forget(id);
       messages.forget(id);
     },
   });
@@ -263,7 +265,7 @@ export async function startService(
       system,
       connections,
       messages,
-      ...{ caller, webhooks: delivery.settings },
+      ...{ caller, webhooks },
       internalAlerts,
       messagesWait: wake.everyone,
       templates,
@@ -326,7 +328,7 @@ export async function startService(
     leader.stop();
     connections.stop();
     oidc.rechecks.stop();
-    const callsEnd = Promise.all([delivery.finish(), messages.finish()]);
+    const callsEnd = messages.finish();
     // At once, so that both end in time; an event that is due now is sent by the next start.
     await Promise.all([http.drain(), placement.drain(), atMost(clock, CALLS_WITHIN, callsEnd)]);
     await engineTookAll(system, clock);

@@ -3,7 +3,6 @@ import { formatInstant, formatInstantOrNull, type Micros } from '../../../runtim
 import type { Called } from '../../../runtime/outbound/caller.ts';
 import type { AnswerMapping } from '../../../runtime/outbound/verdict.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
-import type { SentOutcome } from '../../destination/messages.ts';
 import {
   callableUrl,
   type EventsConfig,
@@ -231,7 +230,14 @@ export const WEBHOOK_MAPPING: AnswerMapping = {
   ignoresSize: true,
 };
 
-/** Outcome for the event and for the Destination. Errors are masked already. */
+/** What a request of a webhook came to, in either mode. Errors are masked. */
+export type SentOutcome =
+  | { readonly class: 'ok'; readonly status: number }
+  | { readonly class: 'retry_after'; readonly until: Micros; readonly error: string }
+  | { readonly class: 'transient'; readonly error: string }
+  | { readonly class: 'fatal'; readonly error: string }
+  | { readonly class: 'unknown'; readonly error: string };
+
 export function sentOutcome({ result, verdict }: Called): SentOutcome {
   switch (verdict.class) {
     case 'ok':

@@ -4,7 +4,7 @@ import type { Log } from '../../../runtime/log.ts';
 import type { Called, OutboundCall, OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import { createMask } from '../../../runtime/secrets/masking.ts';
-import { newEventId, type SentOutcome } from '../../destination/messages.ts';
+import { newEventId } from '../../destination/messages.ts';
 import {
   callableUrl,
   type ExtractionRule,
@@ -22,7 +22,7 @@ import {
   Unrenderable,
   withOpened,
 } from '../webhook-events/opening.ts';
-import { sentOutcome, WEBHOOK_MAPPING } from '../webhook-events/request.ts';
+import { type SentOutcome, sentOutcome, WEBHOOK_MAPPING } from '../webhook-events/request.ts';
 import { contextOf, dataOf, type Telling, type TellingSettings, type ToldSubject } from './request-data.ts';
 import {
   parseRequest,
@@ -54,7 +54,9 @@ export interface RequestOptions {
 
 export type RequestOutcome =
   /** `unsure`: it was written, and there is no answer. */
-  | (Exclude<SentOutcome, { readonly class: 'ok' }> & { readonly unsure: boolean })
+  | (Exclude<SentOutcome | ReturnType<typeof refusal>, { readonly class: 'ok' }> & {
+      readonly unsure: boolean;
+    })
   | { readonly class: 'ok'; readonly extraction: Extraction }
   | { readonly class: 'not_sent' };
 

@@ -90,8 +90,8 @@ function mentionsOf({ mentions, again }: NonNullable<Delivery['post']>) {
 }
 
 function loudnessOf(operation: MessageOperation): Flight['loudness'] {
-  if (operation.kind === 'edit') return 'quiet';
-  return operation.kind === 'publish' ? operation.loudness : operation.reply.loudness;
+  if (operation.kind === 'reply') return operation.reply.loudness;
+  return operation.kind === 'publish' ? operation.loudness : 'quiet';
 }
 
 /** One key per intent, the same at every attempt (bridge §6). */

@@ -64,7 +64,7 @@ function createBridge(world: ReturnType<typeof createMessageWorld>) {
     const messageId = `${operation.kind}-${byKey.size + 1}`;
     byKey.set(key, messageId);
     if (operation.kind === 'publish') shows.set(messageId, look);
-    else said.push(`${name} ${operation.reply.sequence}`);
+    else if (operation.kind === 'reply') said.push(`${name} ${operation.reply.sequence}`);
     return accepted({ messageId });
   }
 

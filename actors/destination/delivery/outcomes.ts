@@ -2,6 +2,7 @@
 
 import type { Micros } from '../../../runtime/clock.ts';
 import type { SendFailed, SendFinished, SendOutcome } from '../../channels/calls.ts';
+import { eventFinished } from '../attempts.ts';
 import { broke, recovered, unavailable } from '../health.ts';
 import { backoff, budgetSpent, unreadPause } from '../pacing.ts';
 import {
@@ -33,6 +34,10 @@ import { holdFor, returnGrant, returnOwnToken, waitEnd } from './tokens.ts';
 import { save, targetOf, tell } from './turn.ts';
 
 export function sendFinished(turn: DestinationTurn, finished: SendFinished): void {
+  if (finished.eventId !== undefined) {
+    eventFinished(turn, finished.eventId, finished);
+    return;
+  }
   if (turn.state.messages.probe?.call === finished.call) {
     probeFinished(turn, finished);
     return;
@@ -170,7 +175,7 @@ function asksToWait(
   { until, scope, error }: Extract<SendFailed, { class: 'retry_after' }>,
 ): void {
   // Nothing is sent to this place before `until`; waiting items keep their order. A former channel delays no other one.
-  const isAlone = scope === 'destination' && isLeftBehind(turn, delivery);
+  const isAlone = scope === 'delivery' || (scope === 'destination' && isLeftBehind(turn, delivery));
   if (!isAlone) holdFor(turn, delivery.connectionId, scope, until);
   const notBefore = isAlone ? waitEnd(turn, until) : 0;
   const known = retried(delivery, flight, (tries) => ({ ...tries, notBefore, error }));

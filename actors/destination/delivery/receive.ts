@@ -96,7 +96,7 @@ function moveTo(turn: DestinationTurn, next: ReturnType<typeof placeOfConfig>): 
 
 type AboutMessages = Exclude<
   DestinationMessage,
-  { type: 'event_recorded' | 'attempt_finished' | 'saved' | 'deleted' | 'secrets_lost' | 'resume' | 'wake' }
+  { type: 'event_recorded' | 'saved' | 'deleted' | 'secrets_lost' | 'resume' | 'wake' }
 >;
 
 export function receiveMessage(turn: DestinationTurn, message: AboutMessages, env: TurnEnv): void {

@@ -77,7 +77,7 @@ function createBridge(world: World) {
     const shows = world.lookOf(about);
     if (operation.kind === 'edit' && operation.hash === shows && !operation.isFinal)
       return { class: 'unchanged' };
-    const named = operation.kind === 'publish' ? null : messages.find(({ id }) => id === operation.messageId);
+    const named = 'messageId' in operation ? messages.find(({ id }) => id === operation.messageId) : null;
     if (named === undefined || named?.deleted) return { class: 'gone', error: 'answered 410' };
     if (operation.kind === 'edit' && named) {
       named.shows = shows;

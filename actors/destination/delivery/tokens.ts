@@ -116,11 +116,11 @@ export function waitEnd({ now }: DestinationTurn, until: Micros): Micros {
 export function holdFor(
   turn: DestinationTurn,
   connectionId: PublicId | null,
-  scope: 'connection' | 'destination',
+  scope: 'connection' | 'destination' | 'delivery',
   asked: Micros,
 ): void {
   const until = waitEnd(turn, asked);
-  if (scope === 'destination' || connectionId === null) {
+  if (scope !== 'connection' || connectionId === null) {
     holdOwn(turn, until);
     return;
   }

@@ -289,6 +289,7 @@ export function createMessageWorld(settings: WorldSettings = {}) {
       .filter(([, value]) => value)
       .map(([note]) => note);
     const tail = said.length > 0 ? ` (${said.join(', ')})` : '';
+    if (operation.kind === 'event') return `${where}event ${name} ${operation.event}`;
     if (operation.kind === 'edit') return `${where}edit ${name}${operation.isFinal ? ' final' : ''}${tail}`;
     const { loudness, mentions } = operation.kind === 'publish' ? operation : operation.reply;
     const loud = loudness === 'loud' ? `L [${mentions.join(', ')}]` : 'Q';

@@ -29,6 +29,7 @@ test.each([
     scenes: { read: async () => scene } as unknown as SceneReader,
     storms: { read: async () => null },
     accountsOf: async () => new Map(),
+    eventBody: async () => null,
     directory: { current: () => EMPTY_DIRECTORY },
   });
   expect(await reader.read(SEND, null)).toMatchObject({

@@ -9,6 +9,7 @@ import type {
   Shown,
   Subject,
 } from '../../channels/calls.ts';
+import type { EventContent } from '../../channels/channel.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
 import { type DeliveryNotes, NO_NOTES, type ReplyEvent } from '../../messages/index.ts';
 import type { Loudness, SymbolicMention } from '../../model.ts';
@@ -16,11 +17,13 @@ import { type NamedPerson, type People, peopleOf, type Target, targetsOf } from 
 import type { AccountsOf, GroupScene, SceneReader, StormReader } from './scene.ts';
 
 export type ReadContent =
-  | { readonly is: 'content'; readonly content: MessageContent }
+  | { readonly is: 'content'; readonly content: MessageContent | EventContent }
   /** A reply of which nothing is left to say. */
   | { readonly is: 'dropped' }
   /** What it is about is not there any more. */
-  | { readonly is: 'missing' };
+  | { readonly is: 'missing' }
+  /** The event has ended: nobody waits for an outcome. */
+  | { readonly is: 'ended' };
 
 export interface ContentReader {
   read(send: MessageSend, destination: DestinationConfig | null): Promise<ReadContent>;
@@ -30,6 +33,8 @@ export interface ContentDeps {
   readonly scenes: SceneReader;
   readonly storms: StormReader;
   readonly accountsOf: AccountsOf;
+  /** The body of an event as it was recorded; null once the event has ended. */
+  readonly eventBody: (eventId: string) => Promise<string | null>;
   readonly directory: Pick<DirectorySource, 'current'>;
 }
 
@@ -83,6 +88,12 @@ export function createContentReader(deps: ContentDeps): ContentReader {
     return { is: 'content', content: { kind: 'reply', scene, event, isLoud, targets } };
   };
 
+  const event = async ({ key }: MessageSend): Promise<ReadContent> => {
+    const body = key === null ? null : await deps.eventBody(key);
+    if (body === null) return { is: 'ended' };
+    return { is: 'content', content: { kind: 'event', body } };
+  };
+
   return {
     async read(send, destination) {
       const { operation } = send;
@@ -93,6 +104,8 @@ export function createContentReader(deps: ContentDeps): ContentReader {
           return edit(send, operation.isFinal);
         case 'reply':
           return reply(send, operation.reply, destination);
+        case 'event':
+          return event(send);
       }
     },
   };

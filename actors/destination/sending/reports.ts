@@ -3,7 +3,7 @@ import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import { type Clock, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { groupOf, type MessageContent, type MessageSend } from '../../channels/calls.ts';
-import type { SendResult } from '../../channels/channel.ts';
+import type { EventContent, SendResult } from '../../channels/channel.ts';
 import type { MessageSettings, TemplateFailure } from '../../messages/index.ts';
 import { routeAddress, type TemplateRendered } from '../../route/messages.ts';
 import type { RouteTemplateKind } from '../../route/policy.ts';
@@ -11,7 +11,7 @@ import type { TemplateMetrics } from '../../templates/metrics.ts';
 import type { GroupScene } from './scene.ts';
 
 export interface RenderReports {
-  rendered(asked: MessageSend, content: MessageContent, result: SendResult): void;
+  rendered(asked: MessageSend, content: MessageContent | EventContent, result: SendResult): void;
 }
 
 export interface RenderReportDeps {
@@ -40,6 +40,7 @@ export function createRenderReports({ system, metrics, clock, log }: RenderRepor
 
   return {
     rendered(asked, content, { failure }) {
+      if (content.kind === 'event') return;
       const scene = sceneOf(content);
       const used = scene && templateOf(content, scene.settings);
       if (!scene || !used) return;

@@ -1,4 +1,4 @@
-/** Makes the calls that committed turns of message Destinations asked for, and reports the outcomes (delivery §3, §5). */
+/** Makes the calls that committed turns of Destinations asked for, and reports the outcomes (delivery §3, §5). */
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
@@ -15,15 +15,17 @@ import type { Channel, SendResult } from '../../channels/channel.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
 import { CALLS_AT_ONCE } from '../delivery/rows.ts';
 import { destinationAddress } from '../messages.ts';
-import type { DeliveryMetrics, MessageKind } from '../metrics.ts';
+import type { CallKind, DeliveryMetrics } from '../metrics.ts';
 import { createLanes, type LaneCall } from '../pacing.ts';
 import type { ContentReader } from './content.ts';
 import { type RenderReports, textOf } from './reports.ts';
 
 export interface MessageSenderDeps {
   readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
-  /** By type of Destination. */
-  readonly channels: Readonly<Partial<Record<DestinationConfig['type'], Pick<Channel, 'send' | 'probe'>>>>;
+  /** By type of Destination; `events` for events-mode webhooks. */
+  readonly channels: Readonly<
+    Partial<Record<DestinationConfig['type'] | 'events', Pick<Channel, 'send' | 'probe'>>>
+  >;
   readonly contents: ContentReader;
   readonly directory: Pick<DirectorySource, 'current'>;
   /** Of a Destination, deleted ones included: what is left of its messages gets a last edit. */
@@ -39,7 +41,7 @@ export interface MessageSenderDeps {
 
 type Asked = MessageSend | DestinationProbe;
 
-/** A call about a message that is begun and waits for its turn. */
+/** A call that is begun and waits for its turn. */
 interface Waiting extends LaneCall {
   readonly asked: MessageSend;
   readonly since: Micros;
@@ -47,6 +49,8 @@ interface Waiting extends LaneCall {
 
 /** What waits longer for a turn than this is decided anew: how loud it is, and whether it is wanted at all. */
 const LONGEST_WAIT: Micros = SECOND;
+/** Requests of an events-mode webhook under way at once (webhooks §3.2). */
+const EVENTS_AT_ONCE = 10;
 const PUT_BACK = { class: 'not_sent', because: 'put_back' } as const satisfies SendOutcome;
 
 export interface MessageSender {
@@ -67,9 +71,11 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
   const underWay = new Map<Promise<void>, PublicId>();
   let isFinishing = false;
 
-  const tell = ({ destinationId, call }: Asked, outcome: SendOutcome): void => {
-    const message: SendFinished = { type: 'send_finished', call, outcome, at: clock.now() };
-    system.tell(destinationAddress(destinationId), message);
+  const tell = (asked: Asked, outcome: SendOutcome): void => {
+    const { call } = asked;
+    const event = isEvent(asked) && asked.key !== null ? { eventId: asked.key } : {};
+    const message: SendFinished = { type: 'send_finished', call, ...event, outcome, at: clock.now() };
+    system.tell(destinationAddress(asked.destinationId), message);
   };
 
   const run = async (asked: Asked): Promise<void> => {
@@ -77,8 +83,8 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     try {
       if (!(await system.stillOwns(destinationAddress(asked.destinationId)))) return;
       const began = clock.now();
-      const outcome = await outcomeOf(deps, asked, () => !isFinishing && !watch.hasPaused());
-      if (isFinishing && outcome.class === 'not_sent') return;
+      const outcome = await outcomeOf(deps, asked, () => !watch.hasPaused());
+      if (outcome === null || (isFinishing && outcome.class === 'not_sent')) return;
       tell(asked, outcome);
       for (const other of lanes.takeOut(spokenOfBy(asked, outcome))) tell(other.asked, PUT_BACK);
       report(deps, asked, outcome, began, clock.now());
@@ -104,9 +110,9 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     return made;
   };
 
-  const lanes = createLanes<Waiting>(CALLS_AT_ONCE, async ({ asked, since }) => {
+  const lanes = createLanes<Waiting>(async ({ asked, since }) => {
     if (isFinishing) return;
-    if (clock.now() - since > LONGEST_WAIT) tell(asked, PUT_BACK);
+    if (!isEvent(asked) && clock.now() - since > LONGEST_WAIT) tell(asked, PUT_BACK);
     else await call(asked);
   });
 
@@ -118,7 +124,8 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
         return;
       }
       const { destinationId, urgent } = asked;
-      lanes.add({ asked, destinationId, urgent, since: clock.now() });
+      const atOnce = isEvent(asked) ? EVENTS_AT_ONCE : CALLS_AT_ONCE;
+      lanes.add({ asked, destinationId, urgent, atOnce, since: clock.now() });
     },
     calling: () => underWay.values(),
     async finish() {
@@ -128,7 +135,14 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
   };
 }
 
-/** A messenger that asks to wait, fails or refuses is left alone: which of the calls that have not begun go back in line. */
+function isEvent(asked: Asked): asked is MessageSend {
+  return asked.type === 'message.send' && asked.operation.kind === 'event';
+}
+
+/**
+ * A messenger that asks to wait, fails or refuses is left alone: which of the calls that have not begun go back in line.
+ * Events of different Alert Groups do not wait for each other, but for a refusal of them all.
+ */
 function spokenOfBy(asked: Asked, outcome: SendOutcome): (other: Waiting) => boolean {
   const { destinationId, connectionId } = asked;
   switch (outcome.class) {
@@ -136,8 +150,9 @@ function spokenOfBy(asked: Asked, outcome: SendOutcome): (other: Waiting) => boo
       if (outcome.scope === 'connection' && connectionId !== null) {
         return (other) => other.asked.connectionId === connectionId;
       }
-      return (other) => other.destinationId === destinationId;
+      return (other) => outcome.scope !== 'delivery' && other.destinationId === destinationId;
     case 'transient':
+      return (other) => !isEvent(other.asked) && other.destinationId === destinationId;
     case 'fatal':
       return (other) => other.destinationId === destinationId;
     default:
@@ -145,21 +160,23 @@ function spokenOfBy(asked: Asked, outcome: SendOutcome): (other: Waiting) => boo
   }
 }
 
+/** Null: nobody waits for an outcome. */
 async function outcomeOf(
   deps: MessageSenderDeps,
   asked: Asked,
   mayBegin: () => boolean,
-): Promise<SendOutcome> {
+): Promise<SendOutcome | null> {
   const { destinationId } = asked;
   const destination = deps.directory.current().destinationsById.get(destinationId) ?? null;
   const type = destination?.type ?? (await deps.typeOf(destinationId));
-  const channel = type && deps.channels[type];
+  const channel = type && deps.channels[isEvent(asked) ? 'events' : type];
   if (!channel) throw new Error(`no messages are sent to a Destination of type ${type}`);
   if (asked.type === 'message.probe') {
     if (!channel.probe) throw new Error(`a Destination of type ${type} has no probe of its own`);
     return channel.probe({ asked, destination, mayBegin });
   }
   const read = await deps.contents.read(asked, destination);
+  if (read.is === 'ended') return null;
   if (read.is === 'dropped') return { class: 'dropped' };
   if (read.is === 'missing')
     return { class: 'unknown', error: 'what the message is about is not kept any more' };
@@ -174,8 +191,9 @@ function withFallback({ outcome, failure }: SendResult): SendOutcome {
 }
 
 /** As lists of attempts name it. */
-function kindOf(asked: MessageSend): MessageKind {
+function kindOf(asked: MessageSend): CallKind {
   const { operation, subject } = asked;
+  if (operation.kind === 'event') return 'webhook_event';
   if (subject.kind === 'storm') return 'storm_summary';
   if (operation.kind === 'edit') return operation.isFinal ? 'final_edit' : 'update';
   return operation.kind === 'publish' ? 'publication' : 'thread_reply';
@@ -193,7 +211,7 @@ function report(
   if (outcome.class === 'unchanged' || outcome.class === 'dropped' || outcome.class === 'not_sent') return;
   const { destinationId: destination, attempt } = asked;
   const kind = kindOf(asked);
-  deliveryMetrics.messageAttempt(destination, kind, outcome.class);
+  deliveryMetrics.attempt(destination, kind, outcome.class);
   if (attempt === 1) deliveryMetrics.latency(destination, began - asked.dueAt);
   log('delivery_attempt', {
     destination,

@@ -1,23 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../runtime/clock.ts';
-import { createOutboundCaller, type OutboundCaller } from '../../runtime/outbound/caller.ts';
-import { createOutboundClient, type OutboundClient } from '../../runtime/outbound/client.ts';
-import { createOutboundMetrics } from '../../runtime/outbound/metrics.ts';
-import type { RequestRecord } from '../../runtime/outbound/request-log/record.ts';
-import type { PublicId } from '../../runtime/public-id.ts';
-import { createKeyring, masterKey, type Sealed } from '../../runtime/secrets/keyring.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../test/fakes/webhook-receiver.ts';
-import { newSigningSecret } from '../channels/webhook-events/opening.ts';
-import { buildWebhookRequest, type WebhookSettings } from '../channels/webhook-events/request.ts';
-import { NO_PROXY } from '../proxy-config.ts';
-import type { WebhookSend } from './effects.ts';
-import { type AttemptFinished, newEventId } from './messages.ts';
-import { createDeliveryMetrics } from './metrics.ts';
-import type { EventsConfig } from './webhook-config.ts';
-import { BODY_EXAMPLES } from './webhook-examples.fixture.ts';
-import { createWebhookSender } from './webhook-sender.ts';
+import { systemClock } from '../../../runtime/clock.ts';
+import { createOutboundCaller, type OutboundCaller } from '../../../runtime/outbound/caller.ts';
+import { createOutboundClient, type OutboundClient } from '../../../runtime/outbound/client.ts';
+import { createOutboundMetrics } from '../../../runtime/outbound/metrics.ts';
+import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { createKeyring, masterKey, type Sealed } from '../../../runtime/secrets/keyring.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../../test/fakes/webhook-receiver.ts';
+import { newEventId } from '../../destination/messages.ts';
+import type { EventsConfig } from '../../destination/webhook-config.ts';
+import { BODY_EXAMPLES } from '../../destination/webhook-examples.fixture.ts';
+import { NO_PROXY } from '../../proxy-config.ts';
+import type { SendFinished } from '../calls.ts';
+import { newSigningSecret } from './opening.ts';
+import { buildWebhookRequest, type WebhookSettings } from './request.ts';
+import { createEventSender, eventSend } from './sender.fixture.ts';
 
 const ID = 'DSK7M3QX9P2RTA' as PublicId;
 const SECRET = 'hunter2-very-secret';
@@ -79,27 +78,17 @@ function settings(
   };
 }
 
-/** A process that goes on, or one that stood still before the call. */
-const pauses = (hasPaused: boolean) => ({
-  begin: () => ({ hasPaused: () => hasPaused, end: () => undefined }),
-});
-
 /** Sends one event and gives what the Destination is told, or what else ended the attempt. */
 async function send(
   from: WebhookSettings | Error | null,
   body: string | null = BODY_EXAMPLES.created,
   hasPaused = false,
 ) {
-  return new Promise<AttemptFinished | string>((resolve) => {
-    const registry = new Registry();
-    const sender = createWebhookSender({
-      caller: caller(),
-      keyring,
-      clock: systemClock,
-      system: { stillOwns: async () => true, tell: (_to, message) => resolve(message as AttemptFinished) },
-      pauses: pauses(hasPaused),
+  return new Promise<SendFinished | string>((resolve) => {
+    const sender = createEventSender({
+      ...{ caller: caller(), keyring, hasPaused },
+      told: resolve,
       log: (event, fields) => logged.push([event, fields]),
-      deliveryMetrics: createDeliveryMetrics(registry),
       settings: async () => {
         if (from instanceof Error) throw from;
         return from;
@@ -109,25 +98,13 @@ async function send(
         return body;
       },
     });
-    const effect: WebhookSend = {
-      type: 'webhook.send',
-      destinationId: ID,
-      eventId: newEventId(randomBytes),
-      groupId: 'AGK7M3QX9P2RTA' as PublicId,
-      event: 'created',
-      urgent: false,
-      occurredAt: systemClock.now(),
-      call: 3,
-      attempt: 1,
-      isProbe: false,
-    };
-    sender.send(effect);
+    sender.send(eventSend(ID, 3));
   });
 }
 
 describe('a request', () => {
   test('is signed, carries its headers and exactly the recorded body', async () => {
-    expect(await send(settings())).toMatchObject({ outcome: { class: 'ok', status: 204 } });
+    expect(await send(settings())).toMatchObject({ outcome: { class: 'ok' } });
     const [webhook] = receiver.received;
     expect(webhook?.raw).toBe(BODY_EXAMPLES.created);
     expect(webhook?.headers).toMatchObject({
@@ -225,7 +202,7 @@ describe('nothing is sent', () => {
       outcome: { class: 'not_sent', because: 'unreadable' },
     });
     expect(receiver.received).toEqual([]);
-    expect(logged.map(([event]) => event)).toEqual(['webhook_send_failed']);
+    expect(logged.map(([event]) => event)).toEqual(['delivery_work_failed']);
   });
 
   test('for an event that ended meanwhile', async () => {
@@ -266,25 +243,15 @@ test('a connection that breaks is transient', async () => {
 });
 
 test('finishing waits for the call under way, which is told, and begins no other', async () => {
-  const registry = new Registry();
-  const told: AttemptFinished[] = [];
+  const told: SendFinished[] = [];
   let began = () => {};
   const begun = new Promise<void>((resolve) => {
     began = resolve;
   });
   let answer: (text: string) => void = () => {};
-  const sender = createWebhookSender({
-    caller: caller(),
-    keyring,
-    clock: systemClock,
-    system: {
-      stillOwns: async () => true,
-      tell: (_to, message) => void told.push(message as AttemptFinished),
-    },
-    pauses: pauses(false),
-    log: () => undefined,
-    deliveryMetrics: createDeliveryMetrics(registry),
-    settings: async () => settings(),
+  const sender = createEventSender({
+    ...{ caller: caller(), keyring, settings: async () => settings() },
+    told: (finished) => void told.push(finished),
     body: () => {
       began();
       return new Promise((resolve) => {
@@ -292,25 +259,14 @@ test('finishing waits for the call under way, which is told, and begins no other
       });
     },
   });
-  const effect: WebhookSend = {
-    type: 'webhook.send',
-    destinationId: ID,
-    eventId: newEventId(randomBytes),
-    groupId: 'AGK7M3QX9P2RTA' as PublicId,
-    event: 'created',
-    urgent: false,
-    occurredAt: systemClock.now(),
-    call: 3,
-    attempt: 1,
-    isProbe: false,
-  };
+  const effect = eventSend(ID, 3);
   sender.send(effect);
   await begun;
   const finished = sender.finish();
-  sender.send({ ...effect, eventId: newEventId(randomBytes) });
+  sender.send(eventSend(ID, 4));
   answer(BODY_EXAMPLES.created);
   await finished;
-  expect(told.map(({ eventId }) => eventId)).toEqual([effect.eventId]);
+  expect(told.map(({ eventId }) => eventId)).toEqual([effect.key]);
   expect(receiver.received).toHaveLength(1);
 });
 
