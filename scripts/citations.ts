@@ -3,7 +3,7 @@
  * `npm run lint`; prints every citation that does not. The form is `CHAPTER §N[.M][ rule K]` (docs/contract/README.md).
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const CONTRACT = 'docs/contract/';
@@ -114,20 +114,23 @@ function newlinesIn(text: string): number {
   return text.split('\n').length - 1;
 }
 
-function main(): void {
+/** {@link unresolvedCitations} of all files of the repository. */
+export function unresolvedInRepository(): readonly UnresolvedCitation[] {
   const paths = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     encoding: 'utf8',
   })
     .split('\n')
-    .filter((file) => TEXT.test(file) && !OWN.test(file));
+    .filter((file) => TEXT.test(file) && !OWN.test(file) && existsSync(file));
   const files = new Map(paths.map((file) => [file, readFileSync(file, 'utf8')]));
   const chapters = [...files]
     .filter(([file]) => file.startsWith(CONTRACT) && !file.endsWith('/README.md'))
     .map(([file, text]) => [path.basename(file, '.md'), text] as const);
-  const unresolved = unresolvedCitations(files, new Map(chapters));
-  for (const { file, line, citation, reason } of unresolved)
-    console.error(`${file}:${line}: ${citation}: ${reason}`);
-  if (unresolved.length > 0) process.exit(1);
+  return unresolvedCitations(files, new Map(chapters));
 }
 
-if (import.meta.main ?? process.argv[1]?.endsWith('citations.ts')) main();
+if (import.meta.main) {
+  const unresolved = unresolvedInRepository();
+  for (const { file, line, citation, reason } of unresolved)
+    console.error(`${file}:${line}: ${citation}: ${reason}`);
+  if (unresolved.length > 0) process.exitCode = 1;
+}

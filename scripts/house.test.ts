@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { BOUNDS, complaints, figures, wrongArrows } from './house.ts';
+import { BOUNDS, complaints, complaintsOfTheWay, figures, filesOnTheWay, wrongArrows } from './house.ts';
 
 const root = mkdtempSync(path.join(tmpdir(), 'tocsin-house-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -50,11 +50,27 @@ test('each figure beyond its bound is a sentence', () => {
     { length: BOUNDS.filesOfOneFolder + 1 },
     (_, n) => [`actors/a${n}.ts`, 'x\n'.repeat(31)] as const,
   );
+  const wide = ['runtime/wide.ts', `${'x'.repeat(121)}\n`.repeat(BOUNDS.wideLines + 1)] as const;
   const long = ['storage/long.ts', 'x\n'.repeat(BOUNDS.linesOfOne + 1)] as const;
-  expect(complaints(figures(new Map([...small, ...crowd, long])))).toEqual([
+  expect(complaints(figures(new Map([...small, ...crowd, long, wide])))).toEqual([
     `${small.length} files of 30 lines or fewer; at most ${BOUNDS.smallFiles}`,
+    `${BOUNDS.wideLines + 1} lines of more than 120 characters; at most ${BOUNDS.wideLines}`,
     `storage/long.ts is longer than ${BOUNDS.linesOfOne} lines`,
     `actors holds ${crowd.length} files; at most ${BOUNDS.filesOfOneFolder}`,
   ]);
   expect(complaints(figures(new Map([['http/a.ts', 'x\n'.repeat(31)]])))).toEqual([]);
+});
+
+test("an alert's way is counted on its page, and a file that is not there is named", () => {
+  const page = (files: readonly string[]) =>
+    files.map((file) => `| \`${file}\` | does something |\n`).join('');
+  const many = Array.from({ length: BOUNDS.filesOnTheWay + 1 }, (_, n) => `actors/${n}.ts`);
+  expect(filesOnTheWay(`| File | What it does |\n|---|---|\n${page(['a.ts', 'b.ts'])}`)).toEqual([
+    'a.ts',
+    'b.ts',
+  ]);
+  expect(complaintsOfTheWay(filesOnTheWay(page(many)), (file) => file !== 'actors/3.ts')).toEqual([
+    `${many.length} files on an alert's way; at most ${BOUNDS.filesOnTheWay}`,
+    'docs/life-of-an-alert.md names actors/3.ts, which is not there',
+  ]);
 });
