@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_012,
-  lines: 136_900,
+  lines: 137_000,
   smallFiles: 51,
   wideLines: 545,
   linesOfOne: 600,
