@@ -559,6 +559,18 @@ describe('restarts', () => {
     expect(destination.calls()).toEqual(['AGA#1']);
   });
 
+  test('a call that a wake-up began after the restart is not made again at resume', () => {
+    const destination = createDestinationHarness();
+    destination.record(A, 'created');
+    destination.answer('AGA#1', { class: 'transient', error: 'answered 503' });
+    destination.calls();
+    destination.restart();
+    destination.advance(2 * SECOND);
+    expect(destination.calls()).toEqual(['AGA#1']);
+    destination.send({ type: 'resume' });
+    expect(destination.calls()).toEqual([]);
+  });
+
   test('a call without an outcome is due again after a while, even without resume', () => {
     const destination = createDestinationHarness();
     destination.record(A, 'created');

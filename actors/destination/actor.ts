@@ -80,7 +80,7 @@ function receive(
   const prepared = (env.prepared as Prepared | undefined) ?? {};
   if (prepared.events) takePage(rows, prepared.events);
   takePrepared(turn, prepared);
-  if (rows.fresh) begin(turn);
+  if (rows.inherited === null) begin(turn);
   handle(turn, message, env);
   recallLost(turn);
   pump(turn);
@@ -105,8 +105,7 @@ function handle(turn: DestinationTurn, message: DestinationMessage, env: TurnEnv
       lostSecrets(turn);
       break;
     case 'resume':
-      recallAll(turn);
-      recallMessages(turn, Number.POSITIVE_INFINITY);
+      recallInherited(turn);
       break;
     case 'wake':
       break;
@@ -149,9 +148,15 @@ function deleted(turn: DestinationTurn): void {
   deleteMessages(turn);
 }
 
-/** After a restart nobody waits for the calls that were under way: they are due again. */
-function recallAll(turn: DestinationTurn): void {
-  recall(turn, turn.rows.queue.lost(Number.POSITIVE_INFINITY));
+/**
+ * After a restart nobody waits for the calls that were under way: they are due again. The first wake-up may come before
+ * this message: calls begun since then are left alone.
+ */
+function recallInherited(turn: DestinationTurn): void {
+  const { inherited, queue } = turn.rows;
+  const isInherited = ({ id, calls }: WaitingEvent) => inherited?.events.get(id) === calls;
+  recall(turn, queue.lost(Number.POSITIVE_INFINITY).filter(isInherited));
+  recallMessages(turn, ({ call }) => inherited !== null && call <= inherited.call);
 }
 
 function recallLost(turn: DestinationTurn): void {
@@ -169,7 +174,8 @@ function recall(turn: DestinationTurn, events: readonly WaitingEvent[]): void {
 
 /** The first turn with these rows: whatever was under way may be lost. */
 function begin(turn: DestinationTurn): void {
-  turn.rows.fresh = false;
+  const flights = turn.rows.queue.lost(Number.POSITIVE_INFINITY).map(({ id, calls }) => [id, calls] as const);
+  turn.rows.inherited = { call: turn.state.messages.calls, events: new Map(flights) };
   const { probe: running } = turn.state.snapshot.context;
   const isLost = running !== null && !turn.rows.queue.head(running)?.inFlight && !isProbeUnderWay(turn);
   if (isLost) {

@@ -60,8 +60,14 @@ export interface DestinationRows {
   /** What groups are still to be told, oldest first. */
   readonly notes: DeliveryNote[];
   readonly messages: MessageRows;
-  /** No turn since the rows were loaded. */
-  fresh: boolean;
+  /** What was under way when the rows were loaded; null until the first turn. */
+  inherited: Inherited | null;
+}
+
+/** Calls that an earlier activation began: the newest by its number, and events by their count of calls. */
+export interface Inherited {
+  readonly call: number;
+  readonly events: ReadonlyMap<string, number>;
 }
 
 export function emptyDestinationRows(): DestinationRows {
@@ -94,7 +100,7 @@ export function destinationRows(stored: StoredDestinationRows): DestinationRows 
     published: createBoundedSet(MOST_GROUPS),
     notes: [],
     messages: messageRows(stored.deliveries),
-    fresh: true,
+    inherited: null,
   };
 }
 

@@ -334,6 +334,15 @@ describe('9: a crash after the messenger accepted', () => {
     expect(world.noted('A')).toContain('possible_duplicate');
   });
 
+  test('what was begun since then is not repeated at resume', async () => {
+    const world = await begun({ type: 'webhook' });
+    world.pause();
+    await world.create('A');
+    await world.crash();
+    await world.give(ONE, { type: 'resume' });
+    expect(world.waiting()).toHaveLength(1);
+  });
+
   test('in the middle of an edit only repeats the edit', async () => {
     const world = await begun();
     await world.create('A');

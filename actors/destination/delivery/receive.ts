@@ -14,7 +14,15 @@ import {
   isDeleted,
   LEFT_EVENTS_ERROR,
 } from '../turn.ts';
-import { type Delivery, deliveryKey, isOver, retried, type Tries, unsureEdit } from './delivery.ts';
+import {
+  type Delivery,
+  deliveryKey,
+  type Flight,
+  isOver,
+  retried,
+  type Tries,
+  unsureEdit,
+} from './delivery.ts';
 import { groupEvent, groupReleased, listens, storm } from './group-messages.ts';
 import { next } from './machine.ts';
 import { deleteMessage, putBack, sendFinished } from './outcomes.ts';
@@ -146,14 +154,17 @@ export function receiveMessage(turn: DestinationTurn, message: AboutMessages, en
   }
 }
 
-/** The process begins anew: nobody waits for the calls that were under way. */
-export function recallMessages(turn: DestinationTurn, lostBy: Micros): void {
+/** Calls whose outcome nobody waits for any more are due again. */
+export function recallMessages(
+  turn: DestinationTurn,
+  isLost: (call: Pick<Flight, 'call' | 'lostAt'>) => boolean,
+): void {
   for (const key of [...turn.rows.messages.flights.values()]) {
     const delivery = turn.rows.messages.byKey.get(key);
-    if (delivery?.call && delivery.call.lostAt <= lostBy) recallOne(turn, delivery);
+    if (delivery?.call && isLost(delivery.call)) recallOne(turn, delivery);
   }
   const { probe } = turn.state.messages;
-  if (probe === null || probe.lostAt > lostBy) return;
+  if (probe === null || !isLost(probe)) return;
   changeState(turn, { probe: null });
   apply(turn, { type: 'probe_lost', at: turn.now });
 }
@@ -181,7 +192,7 @@ export function isProbeUnderWay({ state, rows }: DestinationTurn): boolean {
 
 /** At the end of a turn: begins calls, records what changed. */
 export function finishTurn(turn: DestinationTurn): void {
-  recallMessages(turn, turn.now);
+  recallMessages(turn, ({ lostAt }) => lostAt <= turn.now);
   readySweeps(turn);
   pumpMessages(turn);
   returnGrants(turn);
