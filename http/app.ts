@@ -1,6 +1,7 @@
 /** What each listener answers: the API and the UI, callbacks of messengers, health and metrics (api §1.1, §19). */
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { RefusedProofs } from '../actors/access/refused-proofs.ts';
 import { sourceKey } from '../actors/access/throttle.ts';
 import type { PushAnswer, Receiver } from '../actors/channels/channel.ts';
 import { type Clock, SECOND } from '../runtime/clock.ts';
@@ -169,6 +170,7 @@ export interface CallbackDeps {
   readonly pushes: Pick<Receiver, 'push'>;
   readonly bodies: BodyBudgets;
   readonly clientAddress: ClientAddress;
+  readonly refusedProofs: RefusedProofs;
 }
 
 /** What ingestion leaves over. Messengers other than bridges are not served by this build. */
@@ -202,7 +204,12 @@ async function takePush(deps: CallbackDeps, request: Request, id: string): Promi
     const value = request.header(name);
     return value === null ? [] : [[name, value] as const];
   });
-  return replyOf(await pushes.push({ id: parsePublicId(id), headers, body: body.bytes }));
+  const connectionId = parsePublicId(id);
+  const given = await pushes.push({ id: connectionId, headers, body: body.bytes });
+  if (given === 401) {
+    deps.refusedProofs.note({ kind: 'callback', address, reason: 'unproven', resourceId: connectionId });
+  }
+  return replyOf(given);
 }
 
 const REFUSALS = {

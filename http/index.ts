@@ -6,6 +6,7 @@ import type { ApiTokens } from '../actors/access/api-tokens.ts';
 import type { SingleSignOn } from '../actors/access/oidc/sign-in.ts';
 import type { Passwords } from '../actors/access/passwords.ts';
 import type { AccessStore, People } from '../actors/access/ports.ts';
+import type { RefusedProofs } from '../actors/access/refused-proofs.ts';
 import type { Receiver } from '../actors/channels/channel.ts';
 import type { DirectorySource } from '../actors/directory.ts';
 import type { HintBus } from '../actors/effects.ts';
@@ -60,6 +61,7 @@ export interface HttpDeps {
   readonly singleSignOn: SingleSignOn;
   readonly people: People;
   readonly tokens: ApiTokens;
+  readonly refusedProofs: RefusedProofs;
   readonly passwords: Passwords;
   readonly csrf: CsrfTokens;
   readonly directory: DirectorySource;
@@ -127,6 +129,7 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
       tokens: deps.tokens,
       pace: createTokenPace(),
       clientAddress,
+      refusedProofs: deps.refusedProofs,
     }),
     csrf: deps.csrf,
     directory: deps.directory,
@@ -151,7 +154,7 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
         metrics,
         clock,
       }),
-      ingest: createCallbackHandler({ pushes: deps.pushes, bodies, clientAddress }),
+      ingest: createCallbackHandler({ ...deps, bodies, clientAddress }),
       internal: createInternalHandler({
         readiness: deps.readiness,
         metrics: () => deps.registry.metrics(),

@@ -73,6 +73,7 @@ export const LOG_EVENTS = {
   oidc_check_failed: [W, 'user', 'reason'],
   oidc_secret_expiring: [W, 'expires_on'],
   audit_entry: [I, 'entry'],
+  audit_entry_delayed: [W, 'action', 'error'],
   api_request_failed: [E, 'operation', 'error'],
   snapshot_accepted: [I, 'integration', 'stored_snapshot', 'size_bytes', 'route_pattern'],
   ingest_rejected: [I, 'integration', 'outcome', 'route_pattern', 'client_address'],

@@ -86,6 +86,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     random: randomBytes,
     access: memory,
     tokens,
+    refusedProofs: { note: () => undefined },
     singleSignOn: noSingleSignOn,
     people: nobodysPeople,
     passwords: plainPasswords,

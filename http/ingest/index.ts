@@ -1,11 +1,13 @@
 /** Ingestion, put together: what the composition root gets to see. */
 import type { TemplatedApp } from 'uWebSockets.js';
+import type { RefusedProofs } from '../../actors/access/refused-proofs.ts';
 import type { SnapshotReported } from '../../actors/feed/effects.ts';
 import type { SnapshotQueue, SnapshotWriter } from '../../actors/feed/ports.ts';
 import type { IntegrationTokens } from '../../actors/integration/ports.ts';
 import type { ActorSystem, Placement } from '../../runtime/actor/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { ClientAddress } from '../server/exchange.ts';
 import { createBodyPace } from '../server/inflow.ts';
 import { createAccept } from './accept.ts';
 import { createAcceptQueue } from './accept-queue.ts';
@@ -23,6 +25,8 @@ export { createIngestMetrics, type IngestMetrics } from './metrics.ts';
 export interface IngestDeps {
   readonly tokens: IntegrationTokens;
   readonly signals: HeartbeatSignals;
+  readonly clientAddress: ClientAddress;
+  readonly refusedProofs: RefusedProofs;
   readonly writer: SnapshotWriter;
   readonly queue: SnapshotQueue;
   readonly system: Pick<ActorSystem, 'deliver' | 'backlog'>;
@@ -86,7 +90,8 @@ export function createIngest(deps: IngestDeps): Ingest {
   const signal = createHeartbeatSignal({ ...deps, queue: acceptQueue, isClosed });
 
   return {
-    register: (app) => registerIngest(app, { accept, signal, isDraining, pace: createBodyPace(clock) }),
+    register: (app) =>
+      registerIngest(app, { ...deps, accept, signal, isDraining, pace: createBodyPace(clock) }),
     open() {
       isOpen = true;
     },

@@ -3,12 +3,14 @@
 import { App, type us_listen_socket, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RefusedProof } from '../../actors/access/refused-proofs.ts';
 import { feedKey, groupKeyHash } from '../../actors/feed/identity.ts';
 import { feedAddress } from '../../actors/feed/messages.ts';
 import { shardOf } from '../../runtime/actor/index.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import { clientAddresses } from '../server/exchange.ts';
 import { createIngest, type Ingest, type OtherReplicas } from './index.ts';
 import {
   AwayError,
@@ -25,6 +27,7 @@ const AUTHORIZED = { authorization: `Bearer ${TOKEN}` };
 
 let writer: HeldWriter;
 let signals: PublicId[];
+let refused: RefusedProof[];
 let tokens: ReturnType<typeof oneToken>;
 let ingest: Ingest;
 let url: string;
@@ -37,10 +40,13 @@ beforeEach(() => listen(null));
 async function listen(others: OtherReplicas | null, isOpen = true): Promise<void> {
   writer = new HeldWriter();
   signals = [];
+  refused = [];
   tokens = oneToken();
   ingest = createIngest({
     tokens,
     signals: { record: async (id) => void signals.push(id) },
+    clientAddress: clientAddresses(['127.0.0.0/8']),
+    refusedProofs: { note: (one) => void refused.push(one) },
     writer,
     queue: {
       page: async () => [],
@@ -172,6 +178,16 @@ describe('POST /api/v1/ingest', () => {
     });
     expect(problem).not.toHaveProperty('instance');
     expect(writer.stored).toEqual([]);
+    const isNoted = headers.authorization?.startsWith('Bearer') === true;
+    expect(refused.map(({ kind }) => kind)).toEqual(isNoted ? ['integration_token'] : []);
+  });
+
+  it('notes a refused token with the address of the client behind trusted proxies, and nothing of the token', async () => {
+    const headers = { authorization: `Bearer svc_int_${'b'.repeat(43)}`, 'x-forwarded-for': '198.51.100.7' };
+    await post('/ingest', '{}', headers);
+    await fetch(`${url}/heartbeat`, { headers });
+    const noted = { kind: 'integration_token', address: '198.51.100.7', reason: 'unknown', resourceId: null };
+    expect(refused).toEqual([noted, noted]);
   });
 
   it('refuses a revoked token from the next request', async () => {

@@ -1,6 +1,8 @@
 /** The sockets of the ingest listener, and its prepared answers (ingestion §3, §12). */
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import type { RefusedProofs } from '../../actors/access/refused-proofs.ts';
 import { PROBLEM_TYPES, type ProblemType } from '../problem.ts';
+import type { ClientAddress } from '../server/exchange.ts';
 import {
   type BodyPace,
   type Framing,
@@ -17,6 +19,8 @@ export interface IngestRouteDeps {
   readonly accept: Accept;
   readonly signal: HeartbeatSignal;
   readonly pace: BodyPace;
+  readonly clientAddress: ClientAddress;
+  readonly refusedProofs: RefusedProofs;
   /** Whether the process stops: every answer then ends its connection, so that senders go elsewhere. */
   readonly isDraining: () => boolean;
 }
@@ -31,7 +35,7 @@ export function registerIngest(app: TemplatedApp, deps: IngestRouteDeps): void {
     const framing = framingOf(req);
     // Nothing of a request is taken whose end is unclear: the one case that is answered 400.
     if (!framing) refuseFraming(res);
-    else handle(openDelivery(deps, res, framing), req);
+    else handle(openDelivery(deps, res, req, framing), req);
   };
   app.post(
     INGEST,
@@ -77,11 +81,19 @@ interface Delivery {
   /** Answers unless the client is gone. Only the first answer counts. */
   answer(prepared: PreparedAnswer): void;
   onGone(listener: () => void): void;
+  /** Of the client. Asked for before it is gone, it can be asked for later. */
   address(): string;
 }
 
-function openDelivery({ pace, isDraining }: IngestRouteDeps, res: HttpResponse, framing: Framing): Delivery {
+function openDelivery(
+  { pace, isDraining, clientAddress }: IngestRouteDeps,
+  res: HttpResponse,
+  req: HttpRequest,
+  framing: Framing,
+): Delivery {
   const inflow = openInflow(res, framing, pace);
+  const forwardedFor = req.getHeader('x-forwarded-for') || null;
+  let address: string | null = null;
   const gone: (() => void)[] = [];
   let isOver = false;
   res.onAborted(() => {
@@ -98,7 +110,10 @@ function openDelivery({ pace, isDraining }: IngestRouteDeps, res: HttpResponse, 
       inflow.answer((closes) => send(res, prepared, closes || isDraining()));
     },
     onGone: (listener) => void gone.push(listener),
-    address: () => Buffer.from(res.getRemoteAddressAsText()).toString(),
+    address() {
+      address ??= clientAddress(Buffer.from(res.getRemoteAddressAsText()).toString(), forwardedFor);
+      return address;
+    },
   };
 }
 
@@ -121,7 +136,10 @@ function receive(
       pattern,
       address: delivery.address,
     },
-    (outcome) => delivery.answer(INGEST_ANSWERS[outcome]),
+    (outcome) => {
+      if (outcome === 'unauthorized') noteRefused(deps, delivery, token);
+      delivery.answer(INGEST_ANSWERS[outcome]);
+    },
   );
   delivery.onGone(() => reception.abort());
   delivery.inflow.collect((piece, isLast) => reception.push(piece, isLast));
@@ -129,9 +147,16 @@ function receive(
 
 /** The body of a signal, if any, is discarded unread. */
 function signal(deps: IngestRouteDeps, delivery: Delivery, pattern: string, token: string | null): void {
-  deps.signal({ token, pattern, address: delivery.address }, (outcome) =>
-    delivery.answer(HEARTBEAT_ANSWERS[outcome]),
-  );
+  deps.signal({ token, pattern, address: delivery.address }, (outcome) => {
+    if (outcome === 'unauthorized') noteRefused(deps, delivery, token);
+    delivery.answer(HEARTBEAT_ANSWERS[outcome]);
+  });
+}
+
+/** Whoever refuses logs the address, so that it is known here although the client may be gone. */
+function noteRefused({ refusedProofs }: IngestRouteDeps, { address }: Delivery, token: string | null): void {
+  if (token === null) return;
+  refusedProofs.note({ kind: 'integration_token', address: address(), reason: 'unknown', resourceId: null });
 }
 
 /** What the ingest listener answers (ingestion §3, §12). Problems here carry no `instance`. */

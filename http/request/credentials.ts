@@ -2,6 +2,7 @@
 
 import { type ApiTokens, apiTokenHash, type FoundToken } from '../../actors/access/api-tokens.ts';
 import type { AccessStore } from '../../actors/access/ports.ts';
+import type { RefusedProof, RefusedProofs } from '../../actors/access/refused-proofs.ts';
 import { policyCovers } from '../../actors/access/second-factor.ts';
 import {
   needsTouch,
@@ -114,6 +115,7 @@ interface TokenCredentialsDeps {
   readonly tokens: ApiTokens;
   readonly pace: TokenPace;
   readonly clientAddress: ClientAddress;
+  readonly refusedProofs: RefusedProofs;
 }
 
 /** Clients that say so are the command line, and are recorded as that. */
@@ -121,30 +123,37 @@ const CLIENT_HEADER = 'x-tocsin-client';
 
 /** Judges the token of a Bearer header: what it is worth first, how fast it asks second. */
 async function tokenCredentials(
-  { tokens, pace, clientAddress }: TokenCredentialsDeps,
+  { tokens, pace, clientAddress, refusedProofs }: TokenCredentialsDeps,
   value: string,
   request: Request,
   now: Micros,
 ): Promise<Credentials> {
   const hash = apiTokenHash(value);
   const found = hash && (await tokens.find(hash));
-  if (!found || !isUsable(found, now)) return { kind: 'refused', problem: BAD_TOKEN };
-  if (needsProvider(found, now)) return { kind: 'refused', problem: RECHECK_REQUIRED };
+  const address = clientAddress(request.socketAddress, request.header('x-forwarded-for'));
+  const reason = found ? tokenRefusal(found, now) : 'unknown';
+  if (!found || reason !== null) {
+    const resourceId = found ? found.token.id : null;
+    refusedProofs.note({ kind: 'api_token', address, reason: reason ?? 'unknown', resourceId });
+    return { kind: 'refused', problem: reason === 'recheck_required' ? RECHECK_REQUIRED : BAD_TOKEN };
+  }
   const wait = pace.take(found.token.id, now);
   if (wait > 0) return { kind: 'refused', problem: tooFast(wait) };
-  const address = clientAddress(request.socketAddress, request.header('x-forwarded-for'));
   tokens.used(found.token.id, address, now);
   const transport = request.header(CLIENT_HEADER) === 'cli' ? 'cli' : 'api';
   return { kind: 'identity', identity: tokenIdentity(found, transport), session: null };
 }
 
-function isUsable({ token, owner }: FoundToken, now: Micros): boolean {
-  if (token.expiresAt !== null && now >= token.expiresAt) return false;
-  return owner.kind === 'user' ? owner.user.status === 'active' : owner.isActive;
-}
-
-function needsProvider({ owner, graceSeconds }: FoundToken, now: Micros): boolean {
-  return owner.kind === 'user' && recheckRequired(owner.user, graceSeconds, now);
+/** Why a token that exists is worth nothing; null when it counts. */
+function tokenRefusal(
+  { token, owner, graceSeconds }: FoundToken,
+  now: Micros,
+): RefusedProof['reason'] | null {
+  if (token.expiresAt !== null && now >= token.expiresAt) return 'expired';
+  const isActive = owner.kind === 'user' ? owner.user.status === 'active' : owner.isActive;
+  if (!isActive) return 'owner_inactive';
+  const needsProvider = owner.kind === 'user' && recheckRequired(owner.user, graceSeconds, now);
+  return needsProvider ? 'recheck_required' : null;
 }
 
 /** The Permissions of a token: its own, as far as its owner's Role holds them now; a Service account's are its Role's. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer as createNetServer, type Socket } from 'node:net';
 import * as v from 'valibot';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { RefusedProof } from '../../actors/access/refused-proofs.ts';
 import { SECOND } from '../../runtime/clock.ts';
 import { otherOperations } from '../../test/every-operation.ts';
 import { type SignedIn, startHttp } from '../../test/http-server.ts';
@@ -70,6 +71,30 @@ describe('paths and listeners', () => {
     });
     expect(callback.status).toBe(501);
     expect(callback.json.type).toBe('https://tocsin.invalid/problems/not-implemented');
+  });
+
+  test('a callback that proves nothing is 401 and is noted; a body above 1 MiB is 400 and reaches nobody', async () => {
+    const refused: RefusedProof[] = [];
+    const sizes: number[] = [];
+    const { send } = await startHttp({
+      refusedProofs: { note: (one) => void refused.push(one) },
+      pushes: {
+        async push({ body }) {
+          sizes.push(body.length);
+          return 401;
+        },
+      },
+    });
+    const push = (size: number) =>
+      send('POST', '/api/v1/callbacks/bridge/CN0000000000AA', {
+        listener: 'ingest',
+        body: { x: 'x'.repeat(size - '{"x":""}'.length) },
+      });
+    expect((await push(1_048_576)).status).toBe(401);
+    expect((await push(1_048_577)).status).toBe(400);
+    expect(sizes).toEqual([1_048_576]);
+    const callback = { kind: 'callback', reason: 'unproven', resourceId: 'CN0000000000AA' };
+    expect(refused).toEqual([{ ...callback, address: '127.0.0.1' }]);
   });
 
   test('the internal listener answers probes, metrics and plain 404', async () => {

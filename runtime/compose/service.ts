@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { createPasswords } from '../../actors/access/passwords.ts';
+import { createRefusedProofs } from '../../actors/access/refused-proofs.ts';
 import { ALERT_GROUP } from '../../actors/alert-group/messages.ts';
 import { createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createWebhookBodies } from '../../actors/channels/webhook-events/request.ts';
@@ -15,10 +16,12 @@ import { ROUTE } from '../../actors/route/messages.ts';
 import { createSystemMetrics } from '../../actors/system/metrics.ts';
 import { createHttp, type Http } from '../../http/index.ts';
 import { createIngest, createIngestMetrics } from '../../http/ingest/index.ts';
+import { clientAddresses } from '../../http/server/exchange.ts';
 import type { ListenAddress, Listener } from '../../http/server/listeners.ts';
 import { createAccessStore } from '../../storage/access/access.ts';
 import { createApiTokens } from '../../storage/access/api-tokens.ts';
 import { appendAudit } from '../../storage/access/audit.ts';
+import { recordLimited } from '../../storage/access/throttle.ts';
 import { createPeople } from '../../storage/access/users.ts';
 import { polledConnections } from '../../storage/configuration/connection-rows.ts';
 import { createWebhookSettings } from '../../storage/configuration/destination-rows.ts';
@@ -215,10 +218,16 @@ export async function startService(
   systemMetrics.watch({ leadership, directory });
   const systemStatus = createSystemStatusReader(main);
   const snapshots = createSnapshotWriter(database.accepts);
+  const refusedProofs = createRefusedProofs({
+    record: (entry, limit) => recordLimited(main, appendAudit, entry, limit),
+    ...{ clock, log },
+  });
   const ingest = createIngest({
     tokens,
     signals: createHeartbeatSignals(main, (id) => wake.owner(integrationAddress(id))),
     writer: { write: (received) => state.watched(snapshots.write(received)) },
+    clientAddress: clientAddresses(settings.trustedProxies),
+    refusedProofs,
     queue: createSnapshotQueue(main),
     system,
     placement,
@@ -249,6 +258,7 @@ export async function startService(
     singleSignOn: oidc.singleSignOn,
     people: createPeople({ sql: main, appendAudit, keyring: database.keyring, log }),
     tokens: createApiTokens({ sql: main, log }),
+    refusedProofs,
     passwords: createPasswords(clock),
     csrf: {
       issue: (session) => csrfToken(database.keyring, session),

@@ -92,13 +92,27 @@ async function admit(sql: Sql, keys: ThrottleKeys, now: Micros): Promise<Admissi
  * minute in the end, so that nobody can flood the Audit log.
  */
 export async function recordRefusal(sql: Sql, appendAudit: AppendAudit, entry: AuditEntry): Promise<void> {
+  await recordLimited(sql, appendAudit, entry, { key: refusalKey(entry.address), waits: WAITS });
+}
+
+/**
+ * Records refused proofs unless an entry with their key was recorded lately, by any replica.
+ * @returns null when the entry is recorded, otherwise when it may be
+ */
+export async function recordLimited(
+  sql: Sql,
+  appendAudit: AppendAudit,
+  entry: AuditEntry,
+  limit: { readonly key: string; readonly waits: readonly Micros[] },
+): Promise<Micros | null> {
   const { at } = entry;
+  const { key } = limit;
   const forgotten = at - FORGOTTEN_AFTER;
-  const waits = WAITS as number[];
-  await inTransaction(sql, async (tx) => {
+  const waits = limit.waits as number[];
+  return inTransaction(sql, async (tx) => {
     const recorded = await tx`
       insert into login_throttles as known (key, failures, last_failure_at, allowed_at, evaluating_until)
-      values (${refusalKey(entry.address)}, 1, ${at}, ${at}, 0)
+      values (${key}, 1, ${at}, ${at + (waits[0] ?? 0)}, 0)
       on conflict (key) do update set
         failures = case when known.last_failure_at <= ${forgotten} then 1 else known.failures + 1 end,
         last_failure_at = ${at},
@@ -108,7 +122,13 @@ export async function recordRefusal(sql: Sql, appendAudit: AppendAudit, entry: A
         ]
       where known.allowed_at <= ${at}
       returning key`;
-    if (recorded.length > 0) await appendAudit(tx, entry);
+    if (recorded.length > 0) {
+      await appendAudit(tx, entry);
+      return null;
+    }
+    const [known] = await tx<{ allowed_at: Micros }[]>`
+      select allowed_at from login_throttles where key = ${key}`;
+    return known?.allowed_at ?? at;
   });
 }
 

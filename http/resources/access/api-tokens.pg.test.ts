@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { TOKENS_PER_OWNER } from '../../../actors/access/api-tokens.ts';
+import type { RefusedProof } from '../../../actors/access/refused-proofs.ts';
 import type { RoleName } from '../../../actors/access/user.ts';
 import { DAY, formatInstant, MINUTE, SECOND } from '../../../runtime/clock.ts';
 import { silentLog } from '../../../runtime/log.ts';
@@ -28,9 +29,11 @@ beforeEach(() => firstStart(database.sql()));
 async function start() {
   const sql = database.sql();
   const { appendAudit, entries } = recordedAudit();
+  const refused: RefusedProof[] = [];
   const server = await startHttp({
     access: createAccessStore({ sql, appendAudit, ...noSeeds }),
     tokens: createApiTokens({ sql, log: silentLog }),
+    refusedProofs: { note: (one) => void refused.push(one) },
     operations: [
       personalTokenOperations(createPersonalTokens(sql, appendAudit)),
       serviceAccountOperations(createServiceAccountStore(sql, appendAudit)),
@@ -51,7 +54,7 @@ async function start() {
     const { json } = await server.send('POST', `${path}/tokens`, { as, body: { name: 'deploy' } });
     return { path, etag: String(made.json.etag), value: String(json.value) };
   };
-  return { ...server, sql, person, bearer, issue, account, entries };
+  return { ...server, sql, person, bearer, issue, account, entries, refused };
 }
 
 describe('a Personal access token', () => {
@@ -116,9 +119,9 @@ describe('a Personal access token', () => {
   });
 
   test('works no longer once its owner is disabled, deleted, or holds less', async () => {
-    const { person, issue, bearer, sql } = await start();
+    const { person, issue, bearer, sql, refused } = await start();
     const ann = await person('admin');
-    const { value } = await issue(ann, ['users:read', 'alerts:read']);
+    const { value, token } = await issue(ann, ['users:read', 'alerts:read']);
     await sql`update users set role = 'viewer' where id = ${ann.userId}`;
     expect((await bearer(value)).json.permissions).toEqual(['alerts:read']);
     expect((await bearer(value, 'GET', '/api/v1/roles')).status).toBe(403);
@@ -128,6 +131,11 @@ describe('a Personal access token', () => {
     expect((await bearer(value)).json.permissions).toEqual(['alerts:read', 'users:read']);
     expect(await sql.begin((tx) => revokeTokensOfUser(tx, ann.userId, 1))).toBe(1);
     expect((await bearer(value)).status).toBe(401);
+    const of = { kind: 'api_token', address: '127.0.0.1' };
+    expect(refused).toEqual([
+      { ...of, reason: 'owner_inactive', resourceId: token.id },
+      { ...of, reason: 'unknown', resourceId: null },
+    ]);
   });
 
   test(`is refused as number ${TOKENS_PER_OWNER + 1}`, async () => {
