@@ -32,6 +32,18 @@ const OPENS_NOTHING = [
   '^http/server/exchange-uws\\.ts$',
 ];
 
+/** Who may import a channel's folder besides the folder itself, its registry and the composition root. */
+const KNOW_A_CHANNEL = [
+  // What a bridge says of itself is stored with its Connection and decides how accounts are linked.
+  '^actors/connection/ports\\.ts$',
+  '^actors/account-links/link\\.ts$',
+  // The API describes Connections and template webhooks in the channel's own words (api §14, §15).
+  '^http/resources/connections/(checks|shapes)\\.ts$',
+  '^http/resources/destinations/webhook\\.ts$',
+];
+
+const WEBHOOKS = '^actors/channels/webhook-(events|template)/';
+
 export const RULES: IConfiguration = {
   forbidden: [
     only('no-cycle', {}, { circular: true }, 'Modules that need each other are one module, or lack a third.'),
@@ -49,6 +61,23 @@ export const RULES: IConfiguration = {
       { path: '^(runtime|actors|storage|http)/', pathNot: '^runtime/actor/' },
       { path: '^runtime/actor/', pathNot: '^runtime/actor/index\\.ts$' },
       'What actors see of the engine is runtime/actor/index.ts.',
+    ),
+    only(
+      'channels-through-the-registry',
+      { path: '^(runtime|actors|storage|http|ui)/', pathNot: [ROOT, '^actors/channels/', ...KNOW_A_CHANNEL] },
+      { path: '^actors/channels/[^/]+/' },
+      'A channel is a folder behind actors/channels/channel.ts; nothing else knows its wire format.',
+    ),
+    only(
+      'channels-know-no-other-channel',
+      { path: '^actors/channels/([^/]+)/', pathNot: WEBHOOKS },
+      { path: '^actors/channels/[^/]+/', pathNot: '^actors/channels/$1/' },
+    ),
+    only(
+      'webhooks-share-with-webhooks',
+      { path: WEBHOOKS },
+      { path: '^actors/channels/[^/]+/', pathNot: WEBHOOKS },
+      'Both modes of a webhook open its Secrets, sign and read answers alike.',
     ),
     only(
       'machines-are-pure',

@@ -183,3 +183,50 @@ export interface LinkRequestStore {
 
 /** A User who acts for themselves. */
 export type UserAuthorship = Authorship & { readonly userId: PublicId };
+
+/** The person who links, as the session knows them. */
+export interface Linking {
+  readonly author: UserAuthorship;
+  readonly name: string;
+  readonly login: string;
+}
+
+export type Started =
+  | {
+      readonly is: 'token';
+      readonly token: string;
+      readonly deepLink: string | null;
+      readonly expiresAt: Micros;
+    }
+  | { readonly is: 'code'; readonly requestId: PublicId; readonly expiresAt: Micros }
+  | NotStarted;
+
+export type NotStarted =
+  | ({ readonly is: 'too_many' } & TooMany)
+  /** No call may be made for the moment. */
+  | { readonly is: 'busy'; readonly retryAfterSeconds: number }
+  | { readonly is: 'unknown_connection' | 'unsupported' | 'nobody' | 'unreachable' | 'linked_elsewhere' }
+  /** Masked. */
+  | { readonly is: 'failed'; readonly error: string };
+
+/** How a person links an account at a messenger. */
+export interface AccountLinking {
+  start(connectionId: PublicId, method: LinkMethod, handle: string, linking: Linking): Promise<Started>;
+  confirm(requestId: PublicId, code: string, linking: Linking): Promise<Confirmation>;
+}
+
+/** By which ways accounts of a bridge can be linked (account-links §5.2, bridge §3.1). Pure. */
+export const LINK_METHODS = ['token', 'code'] as const;
+type LinkMethod = (typeof LINK_METHODS)[number];
+
+/** Every bridge takes tokens; a code needs a person lookup and a bot that may start a direct chat. */
+export function linkMethods(info: BridgeInfo | null): readonly LinkMethod[] {
+  if (!info || info.user_lookup === 'none') return ['token'];
+  const { direct_messages: direct } = info.capabilities;
+  return direct !== false && direct.bot_can_start ? ['token', 'code'] : ['token'];
+}
+
+/** What a person types so that the bridge finds them; null without a person lookup. */
+export function handleKind(info: BridgeInfo | null): Exclude<BridgeInfo['user_lookup'], 'none'> | null {
+  return info && info.user_lookup !== 'none' ? info.user_lookup : null;
+}

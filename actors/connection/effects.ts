@@ -2,7 +2,7 @@
 import type { PerformedEffect, RecordedEffect } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { BridgeInfo } from '../channels/bridge/info.ts';
+import type { BridgeInfo } from './ports.ts';
 
 /** An event is handled: with it, whatever it led to is stored. */
 export interface EventHandled extends RecordedEffect {

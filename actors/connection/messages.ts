@@ -2,14 +2,18 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { BridgeInfo } from '../channels/bridge/info.ts';
 import type { Limiter } from '../destination/pacing.ts';
-import type { PostedMessage } from './ports.ts';
+import type { BridgeInfo, PostedMessage } from './ports.ts';
 
 export const CONNECTION = 'connection';
 
 export function connectionAddress(id: PublicId): Address {
   return { kind: CONNECTION, key: id };
+}
+
+/** The name under which a Connection's sockets are kept. */
+export function connectionOwner(id: string): string {
+  return `connection/${id}`;
 }
 
 export type ConnectionMessage =

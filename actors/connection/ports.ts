@@ -8,6 +8,9 @@ import type { BridgeInfo } from '../channels/bridge/info.ts';
 import type { Limiter } from '../destination/pacing.ts';
 import type { PasswordChange, ProxyFields } from '../proxy-config.ts';
 
+/** What the other side of a Connection said of itself, as it is stored. */
+export type { BridgeInfo } from '../channels/bridge/info.ts';
+
 /** The writable fields of a bridge Connection, in the API's own keys. */
 export interface ConnectionFields {
   readonly name: string;

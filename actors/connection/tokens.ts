@@ -3,7 +3,7 @@
 import type { ActorSystem } from '../../runtime/actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { BridgeOutcome } from '../channels/bridge/answer.ts';
+import type { SendOutcome } from '../channels/calls.ts';
 import { destinationAddress } from '../destination/messages.ts';
 import {
   type Bucket,
@@ -197,8 +197,13 @@ export interface InteractiveTokens {
   /** At once, or within `delivery.interactive_budget`, or not at all. */
   take(owners: TokenOwners): Promise<TokenGrant>;
   /** Takes the outcome of a call: if the messenger asks the whole bot to wait, no call is made until then. */
-  spent(connectionId: PublicId, outcome: BridgeOutcome<unknown>): void;
+  spent(connectionId: PublicId, outcome: Spent): void;
 }
+
+/** The outcome of a call; a wait with scope `bot` is for everything of the Connection. */
+export type Spent =
+  | { readonly class: 'retry_after'; readonly until: Micros; readonly scope: 'channel' | 'bot' }
+  | { readonly class: Exclude<SendOutcome['class'], 'retry_after'> };
 
 export interface InteractiveTokensDeps {
   readonly system: Pick<ActorSystem, 'ask' | 'tell'>;

@@ -11,11 +11,11 @@ import {
 } from '../../runtime/actor/index.ts';
 import { DAY, MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { BridgeInfo } from '../channels/bridge/info.ts';
 import type { Limiter } from '../destination/pacing.ts';
 import type { HintSent } from '../effects.ts';
 import type { ConnectionPerformed, ConnectionRecord } from './effects.ts';
 import { type ConnectionEvent, connectionMachine } from './machine.ts';
+import type { BridgeInfo } from './ports.ts';
 import { FRESH_DESK, type TokenDesk } from './tokens.ts';
 
 /** How often the log is told of a trouble that lasts. */

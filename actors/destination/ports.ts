@@ -1,6 +1,7 @@
 /** What configuring Destinations needs from storage. Implemented in storage/configuration/destinations.ts. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { Sealed } from '../../runtime/secrets/keyring.ts';
 import type { Authorship } from '../audit.ts';
 import type { MentionSettings } from '../directory.ts';
 import type { PasswordChange, ProxyFields } from '../proxy-config.ts';
@@ -167,3 +168,27 @@ export interface DestinationStore {
 
 /** Secrets of one Destination at most. */
 export const MOST_SECRETS = 100;
+
+/** What the settings of a webhook hold in either mode, its Secrets still sealed. */
+export interface SealedSettings {
+  readonly id: PublicId;
+  /** By name; null for one whose value was lost with its master key. */
+  readonly secrets: ReadonlyMap<string, Sealed | null>;
+  /** Null only after its master key was lost. */
+  readonly signingSecret: Sealed | null;
+  readonly previousSigningSecret: Sealed | null;
+  readonly proxy: ProxyFields;
+  readonly proxyPassword: Sealed | null;
+  /** Changes with every save of the Destination and of its Secrets. */
+  readonly version: string;
+}
+
+/** The settings of an events-mode Destination with its Secrets still sealed. */
+export interface WebhookSettings extends SealedSettings {
+  readonly events: EventsConfig;
+}
+
+/** The settings of a template-mode Destination with its Secrets still sealed. */
+export interface TemplateSettings extends SealedSettings {
+  readonly template: TemplateConfig;
+}

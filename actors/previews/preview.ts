@@ -16,6 +16,7 @@ import {
   type PreviewSettings,
   previewSource,
   type Rendered,
+  type RequestPreviewer,
 } from './render.ts';
 import {
   defaultRoute,
@@ -49,6 +50,7 @@ export interface PreviewDeps {
   readonly publicUrl: string;
   readonly version: string;
   readonly monotonic: RenderTimer;
+  readonly webhookRequest: RequestPreviewer;
 }
 
 /** What a template is tried on. */
@@ -110,7 +112,7 @@ async function chooseSamples(
 }
 
 function settingsOf(
-  { links, publicUrl, version, monotonic }: PreviewDeps,
+  { links, publicUrl, version, monotonic, webhookRequest }: PreviewDeps,
   asked: AskedPreview,
   { policy }: RouteConfig,
   { directory: { organization }, now }: SampleMoment,
@@ -127,6 +129,7 @@ function settingsOf(
     templates: { rootMessage: null, line: null, ackTimeoutNotice: null },
     now,
     monotonic,
+    webhookRequest,
     lookup: (table, key, column) => tables.get(table)?.(key, column) ?? '',
   };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { previewRequest } from '../channels/webhook-template/preview.ts';
 import { group412, settings } from '../messages/messages.fixture.ts';
 import type { TemplateKind } from '../templates/index.ts';
 import { previewSource } from './render.ts';
@@ -46,7 +47,10 @@ test.each<TemplateKind>(['root_message', 'line', 'ack_timeout_notice', 'link_rul
       sample: { alertGroupId: null, storedSnapshotId: null },
     };
     const sample = { group: GROUP, message: () => group412() };
-    const { error } = previewSource(asked, sample, { ...settings(), monotonic });
+    const { error } = previewSource(asked, sample, {
+      ...settings(),
+      ...{ monotonic, webhookRequest: previewRequest },
+    });
     expect(error?.message).toBe('the render took too long');
   },
 );

@@ -1,9 +1,6 @@
 /** One template on one sample, as previews show it (templates §10). */
 
 import type { PublicId } from '../../runtime/public-id.ts';
-import { exampleTelling, shownPart, shownRequest } from '../channels/webhook-template/request-data.ts';
-import { requestText } from '../channels/webhook-template/request-template.ts';
-import { looksLikeRequest } from '../channels/webhook-template/request-text.ts';
 import { renderLink } from '../links/evaluate.ts';
 import {
   FORMATS,
@@ -45,7 +42,17 @@ export interface PreviewedSample {
 }
 
 /** Previews block the process for other requests, so a render timer is required. */
-export type PreviewSettings = MessageSettings & { readonly monotonic: RenderTimer };
+export type PreviewSettings = MessageSettings & {
+  readonly monotonic: RenderTimer;
+  readonly webhookRequest: RequestPreviewer;
+};
+
+/** A whole request of a webhook, or a part of one by itself; no Secret and no answer is shown (webhooks §6). */
+export type RequestPreviewer = (
+  template: string,
+  group: TemplateGroup,
+  settings: MessageSettings & { readonly monotonic: RenderTimer },
+) => { readonly ok: true; readonly text: string } | { readonly ok: false; readonly error: PreviewError };
 
 export interface Rendered {
   readonly output: string | null;
@@ -150,16 +157,8 @@ function previewLink(asked: AskedPreview, group: TemplateGroup, settings: Previe
   return rendered.ok ? whole(rendered.url ?? '') : failed(rendered.error);
 }
 
-/** A whole request, or a part of one by itself; no Secret and no answer is shown (webhooks §6). */
 function previewRequest(asked: AskedPreview, group: TemplateGroup, settings: PreviewSettings): Rendered {
-  const request = { request: asked.template, extract: [] };
-  const subject = { kind: 'group', group } as const;
-  const telling = exampleTelling('create');
-  if (looksLikeRequest(asked.template)) {
-    const shown = shownRequest(request, subject, telling, settings);
-    return shown.ok ? whole(requestText(shown.rendered)) : failed(shown.error);
-  }
-  const shown = shownPart(asked.template, subject, telling, settings);
+  const shown = settings.webhookRequest(asked.template, group, settings);
   return shown.ok ? whole(shown.text) : failed(shown.error);
 }
 

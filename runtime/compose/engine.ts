@@ -4,7 +4,6 @@ import { getHeapStatistics } from 'node:v8';
 import type { Registry } from 'prom-client';
 import { createAlertGroup } from '../../actors/alert-group/actor.ts';
 import { createContestedAlerts } from '../../actors/alert-group/ports.ts';
-import type { WebhookBodies } from '../../actors/channels/webhook-events/request.ts';
 import { createConnectionActor } from '../../actors/connection/actor.ts';
 import { createDestination } from '../../actors/destination/actor.ts';
 import { createFeedActor } from '../../actors/feed/actor.ts';
@@ -26,6 +25,7 @@ import {
 import { createDeliveryReads, deliveryRecords } from '../../storage/delivery/deliveries.ts';
 import { createHeldGroups, routeTemplateErrors, stormRecords } from '../../storage/delivery/storms.ts';
 import { createWaitingEvents, destinationRowLoader } from '../../storage/delivery/webhook-events.ts';
+import type { WebhookBodies } from '../../storage/delivery/webhook-records.ts';
 import { createWebhookRecordWriter } from '../../storage/delivery/webhook-records.ts';
 import { createActorStore } from '../../storage/engine/actor-store.ts';
 import { createDecisions } from '../../storage/engine/configuration-watch.ts';

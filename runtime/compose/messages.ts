@@ -1,10 +1,7 @@
 /** Delivery: from a committed turn of a Destination to the other side and back. */
 import { randomBytes } from 'node:crypto';
-import { createBridgeChannel } from '../../actors/channels/bridge/channel.ts';
 import type { DestinationProbe, MessageSend } from '../../actors/channels/calls.ts';
-import { createEventsChannel } from '../../actors/channels/webhook-events/channel.ts';
-import type { WebhookBodies } from '../../actors/channels/webhook-events/request.ts';
-import { createTemplateChannel } from '../../actors/channels/webhook-template/channel.ts';
+import { CHANNELS } from '../../actors/channels/index.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { createContentReader } from '../../actors/destination/sending/content.ts';
@@ -23,6 +20,7 @@ import { createBridgeTargets, readDestinationType } from '../../storage/configur
 import type { WebhookSettingsSource } from '../../storage/configuration/destination-rows.ts';
 import { createStormReader } from '../../storage/delivery/storms.ts';
 import { readWebhookBody } from '../../storage/delivery/webhook-events.ts';
+import type { WebhookBodies } from '../../storage/delivery/webhook-records.ts';
 import { type ActorSystem, shardOf } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -82,14 +80,14 @@ export function createMessages(deps: MessagesDeps): Messages {
     monotonic: templates.timer,
   });
   const targets = createBridgeTargets(main, clock);
-  const bridge = createBridgeChannel({ ...connections, keyring, clock, target: targets.read });
-  const webhook = createTemplateChannel({
+  const bridge = CHANNELS.bridge.open({ ...connections, keyring, clock, target: targets.read });
+  const webhook = CHANNELS.webhook_template.open({
     caller: deps.caller,
     settings: deps.webhooks.template,
     random: randomBytes,
     ...{ keyring, directory, clock, log },
   });
-  const events = createEventsChannel({
+  const events = CHANNELS.webhook_events.open({
     caller: deps.caller,
     settings: deps.webhooks.events,
     ...{ keyring, clock, log },

@@ -1,13 +1,14 @@
 /** Webhooks and their Request log together: a real client, receiver and proxy on one side, the table on the other. */
+
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SendFinished } from '../../actors/channels/calls.ts';
-import { newSigningSecret } from '../../actors/channels/webhook-events/opening.ts';
-import type { WebhookSettings } from '../../actors/channels/webhook-events/request.ts';
+import { newSigningSecret } from '../../actors/channels/signature.ts';
 import { createEventSender, eventSend } from '../../actors/channels/webhook-events/sender.fixture.ts';
+import type { WebhookSettings } from '../../actors/destination/ports.ts';
 import { NO_PROXY } from '../../actors/proxy-config.ts';
 import { createRequestLogStore } from '../../storage/delivery/request-log.ts';
 import { connect, isUnavailable } from '../../storage/postgres/connection.ts';

@@ -1,12 +1,12 @@
 /** The operations of the resources that other folders' stores stand behind. */
 import { randomBytes } from 'node:crypto';
-import { createBridgeLinks } from '../../actors/account-links/bridge-links.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createBridgeCheck } from '../../actors/channels/bridge/check.ts';
+import { createBridgeLinks } from '../../actors/channels/bridge/links.ts';
 import { createBridgeTrial } from '../../actors/channels/bridge/trial.ts';
+import { createTrialScenes, createTrialViews } from '../../actors/channels/interactive.ts';
+import { createWebhookTrial } from '../../actors/channels/webhook-template/trial.ts';
 import { createInteractiveTokens } from '../../actors/connection/tokens.ts';
-import { createTrialScenes, createTrialViews } from '../../actors/destination/trials/trial.ts';
-import { createWebhookTrial } from '../../actors/destination/trials/webhook-trial.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';

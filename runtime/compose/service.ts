@@ -6,7 +6,6 @@ import { createPasswords } from '../../actors/access/passwords.ts';
 import { createRefusedProofs } from '../../actors/access/refused-proofs.ts';
 import { ALERT_GROUP } from '../../actors/alert-group/messages.ts';
 import { createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
-import { createWebhookBodies } from '../../actors/channels/webhook-events/request.ts';
 import { connectionAddress } from '../../actors/connection/messages.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
@@ -27,6 +26,7 @@ import { polledConnections } from '../../storage/configuration/connection-rows.t
 import { createWebhookSettings } from '../../storage/configuration/destination-rows.ts';
 import { rerenderOldButtons } from '../../storage/delivery/rerender.ts';
 import { destinationsWithWork } from '../../storage/delivery/webhook-events.ts';
+import { createWebhookBodies } from '../../storage/delivery/webhook-records.ts';
 import { createWaitingWork } from '../../storage/engine/backlog.ts';
 import { createSystemStatusReader } from '../../storage/engine/system-status.ts';
 import { createHeartbeatSignals } from '../../storage/integrations/integrations.ts';

@@ -1,5 +1,6 @@
 /** Link rules, Lookup tables and previews of templates: what their operations work with. */
 import type { Registry } from 'prom-client';
+import { previewRequest } from '../../actors/channels/webhook-template/preview.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
 import {
   createGroupLinks,
@@ -71,6 +72,7 @@ export function createTemplateWork({ sql, links, registry, log, ...rest }: Templ
       samples,
       alerts,
       groups: createGroupReader(sql),
+      webhookRequest: previewRequest,
     }),
   };
 }

@@ -10,7 +10,7 @@ import type {
   UnlinkReason,
 } from '../../actors/account-links/link.ts';
 import { auditEntry } from '../../actors/audit.ts';
-import type { BridgeInfo } from '../../actors/channels/bridge/info.ts';
+import type { BridgeInfo } from '../../actors/connection/ports.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { rerenderThrough } from '../delivery/rerender.ts';

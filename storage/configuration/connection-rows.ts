@@ -1,6 +1,5 @@
 /** Reads Connections as configuration shows them, and the sealed settings that calls through them need. */
-import type { BridgeInfo } from '../../actors/channels/bridge/info.ts';
-import type { BridgeSettings, StoredConnection } from '../../actors/connection/ports.ts';
+import type { BridgeInfo, BridgeSettings, StoredConnection } from '../../actors/connection/ports.ts';
 import type { Limiter } from '../../actors/destination/pacing.ts';
 import type { BridgeTarget } from '../../actors/destination/sending/scene.ts';
 import type { DestinationConfig } from '../../actors/directory.ts';

@@ -1,9 +1,12 @@
 /** Reads Destinations as configuration shows them, and as their requests need them. */
 
-import type { SealedSettings } from '../../actors/channels/webhook-events/opening.ts';
-import type { WebhookSettings } from '../../actors/channels/webhook-events/request.ts';
-import type { TemplateSettings } from '../../actors/channels/webhook-template/send-request.ts';
-import type { DestinationFields, StoredDestination } from '../../actors/destination/ports.ts';
+import type {
+  DestinationFields,
+  SealedSettings,
+  StoredDestination,
+  TemplateSettings,
+  WebhookSettings,
+} from '../../actors/destination/ports.ts';
 import type { EventsConfig, TemplateConfig } from '../../actors/destination/webhook-config.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';

@@ -1,6 +1,6 @@
 /** What is written of a Destination by its type, and the Secrets of a webhook. */
 import { type Authorship, auditEntry } from '../../actors/audit.ts';
-import { newSigningSecret } from '../../actors/channels/webhook-events/opening.ts';
+import { newSigningSecret } from '../../actors/channels/signature.ts';
 import { type DestinationMessage, destinationAddress } from '../../actors/destination/messages.ts';
 import {
   type BridgeFields,

@@ -1,7 +1,7 @@
 /** Destinations in Postgres: the store behind actors/destination/ports.ts. */
 import { randomBytes } from 'node:crypto';
 import { type Authorship, auditDiff, auditEntry } from '../../actors/audit.ts';
-import { newSigningSecret } from '../../actors/channels/webhook-events/opening.ts';
+import { newSigningSecret } from '../../actors/channels/signature.ts';
 import type {
   CreatedDestination,
   DestinationChange,

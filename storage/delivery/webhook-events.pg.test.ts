@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createWebhookBodies } from '../../actors/channels/webhook-events/request.ts';
 import { CALL_LOST_AFTER } from '../../actors/destination/actor.ts';
 import type { DestinationRecord, WebhookProgress } from '../../actors/destination/effects.ts';
 import { newEventId } from '../../actors/destination/messages.ts';
@@ -18,7 +17,7 @@ import {
   pruneWebhookEvents,
   readWebhookBody,
 } from './webhook-events.ts';
-import { createWebhookRecordWriter } from './webhook-records.ts';
+import { createWebhookBodies, createWebhookRecordWriter } from './webhook-records.ts';
 
 const database = useDatabase();
 const bodies = createWebhookBodies();

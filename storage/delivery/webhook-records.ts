@@ -1,6 +1,6 @@
 /** Writes what Alert Groups and Destinations record about webhook events, a statement a kind and batch. */
 
-import { renderWebhookBody, type WebhookBodies } from '../../actors/channels/webhook-events/request.ts';
+import { CHANNELS } from '../../actors/channels/index.ts';
 import type {
   DestinationHealthRecorded,
   WebhookBudgetsRenewed,
@@ -41,7 +41,7 @@ export function createWebhookRecordWriter({ publicUrl, bodies }: WebhookRecordDe
     const number = recorded.number ?? numbers.get(recorded.group.id);
     if (number === undefined)
       throw new Error(`Alert Group ${recorded.group.id} has no number in this commit`);
-    const body = renderWebhookBody(recorded, number, publicUrl);
+    const body = CHANNELS.webhook_events.renderEvent(recorded, number, publicUrl);
     bodies.put(recorded.eventId, body);
     pending.inserts.set(recorded.eventId, { recorded, body, progress: null });
   };
@@ -174,4 +174,34 @@ async function writeHealth(tx: Transaction, recorded: DestinationHealthRecorded)
 
 function isFinal({ state }: WebhookProgress): boolean {
   return state === 'delivered' || state === 'not_delivered';
+}
+
+/** Bodies just recorded, so that the request that usually follows at once reads nothing from the database. Bounded. */
+export interface WebhookBodies {
+  put(eventId: string, body: string): void;
+  get(eventId: string): string | undefined;
+  drop(eventId: string): void;
+}
+
+/** @param mostCharacters of all bodies together; the oldest go first */
+export function createWebhookBodies(mostCharacters = 32 * 1024 * 1024): WebhookBodies {
+  const held = new Map<string, string>();
+  let characters = 0;
+  const drop = (eventId: string): void => {
+    characters -= held.get(eventId)?.length ?? 0;
+    held.delete(eventId);
+  };
+  return {
+    get: (eventId) => held.get(eventId),
+    drop,
+    put(eventId, body) {
+      drop(eventId);
+      held.set(eventId, body);
+      characters += body.length;
+      for (const oldest of held.keys()) {
+        if (characters <= mostCharacters) return;
+        drop(oldest);
+      }
+    },
+  };
 }

@@ -9,6 +9,7 @@ import type { AnswerMapping } from '../../../runtime/outbound/verdict.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Sealed } from '../../../runtime/secrets/keyring.ts';
 import type { SealedFieldName } from '../../../runtime/secrets/sealed-fields.ts';
+import { connectionOwner } from '../../connection/messages.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import { proxyRoute } from '../../proxy-config.ts';
 import { answerOutcome, type BridgeOutcome, unansweredOutcome, verdictOf } from './answer.ts';
@@ -160,11 +161,6 @@ export function openProxyPassword(
 ): string | null | 'unreadable' {
   if (!proxyPassword) return null;
   return openSecret(opener, 'connection.proxy_password', id, proxyPassword) ?? 'unreadable';
-}
-
-/** The name under which a Connection's sockets are kept. */
-export function connectionOwner(id: string): string {
-  return `connection/${id}`;
 }
 
 function openSecret(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
-import { isPushSecret, type PushHeaders, provePush } from './push-receiver.ts';
+import { isSigningSecret } from '../signature.ts';
+import { type PushHeaders, provePush } from './push-receiver.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
 const BODY = Buffer.from(
@@ -62,5 +63,5 @@ test.each([
   ['MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3', false],
   [`whsec_${'!'.repeat(40)}`, false],
 ])('whether %s can be a push secret', (text, expected) => {
-  expect(isPushSecret(text)).toBe(expected);
+  expect(isSigningSecret(text)).toBe(expected);
 });

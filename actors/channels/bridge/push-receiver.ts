@@ -1,6 +1,5 @@
 /** Takes events that bridges push (bridge §7.3). */
 
-import { createHmac } from 'node:crypto';
 import { type Clock, MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
@@ -14,6 +13,7 @@ import { equalSecrets } from '../../../runtime/secrets/keyring.ts';
 import { createMask } from '../../../runtime/secrets/masking.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { Push, PushAnswer, Receiver } from '../channel.ts';
+import { newSigningSecret, webhookSignature } from '../signature.ts';
 import { type Opener, openBridge, openPushSecret } from './client.ts';
 import { readEvent } from './events.ts';
 import { EVENT_ID } from './info.ts';
@@ -112,25 +112,13 @@ const TOLERANCE: Micros = 300 * SECOND;
 /** Signatures of one request that are looked at. */
 const MOST_SIGNATURES = 10;
 const TIMESTAMP = /^[0-9]{1,12}$/;
-const PREFIX = 'whsec_';
-const SECRET = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
-const LEAST_BYTES = 24;
-
 /** What an unknown Connection is compared with, so that it costs the same. */
-const NO_SECRET = `${PREFIX}${Buffer.alloc(32).toString('base64')}`;
+const NO_SECRET = newSigningSecret((size) => Buffer.alloc(size));
 
 export interface PushHeaders {
   readonly id: string | null;
   readonly timestamp: string | null;
   readonly signature: string | null;
-}
-
-/** Whether a text can be a push secret: `whsec_` and the base64 of at least 24 bytes. */
-export function isPushSecret(text: string): boolean {
-  if (!SECRET.test(text)) return false;
-  const encoded = text.slice(PREFIX.length);
-  const bytes = Buffer.from(encoded, 'base64');
-  return bytes.length >= LEAST_BYTES && bytes.toString('base64') === encoded;
 }
 
 export type PushProof =
@@ -153,19 +141,13 @@ export function provePush(
   const { id, timestamp, signature } = headers;
   if (id === null || timestamp === null || signature === null) return UNPROVEN;
   if (!EVENT_ID.test(id) || !TIMESTAMP.test(timestamp)) return UNPROVEN;
-  const expected = signed(secret ?? NO_SECRET, id, timestamp, body);
+  const expected = webhookSignature([secret ?? NO_SECRET], id, timestamp, body);
   const given = signature.split(' ').slice(0, MOST_SIGNATURES);
   // Every one is compared before anything is decided.
   const matches = given.map((one) => equalSecrets(one, expected));
   const isInTime = Math.abs(Number(timestamp) * SECOND - now) <= TOLERANCE;
   if (secret === null || !matches.includes(true)) return UNPROVEN;
   return isInTime ? { is: 'authentic', id } : { is: 'timestamp_out_of_range' };
-}
-
-function signed(secret: string, id: string, timestamp: string, body: Uint8Array): string {
-  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body);
-  return `v1,${mac.digest('base64')}`;
 }
 
 /** Refused requests that are kept of a Connection in a minute: strangers must not push the rest out. */

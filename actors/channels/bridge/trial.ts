@@ -6,6 +6,7 @@ import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import { INTERACTIVE_BUDGET, type InteractiveTokens, type TokenGrant } from '../../connection/tokens.ts';
 import type { BridgeFields, StoredDestination } from '../../destination/ports.ts';
+import { bridgeRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
 import {
   type AskedTrial,
   type DestinationTrial,
@@ -13,8 +14,7 @@ import {
   type TrialClass,
   type TrialStep,
   type Tried,
-} from '../../destination/trials/trial.ts';
-import { bridgeRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
+} from '../interactive.ts';
 import type { BridgeOutcome } from './answer.ts';
 import { bridgeLimits, bridgeSigner } from './channel.ts';
 import { type BridgeAccess, type BridgeClient, type Opener, openBridge } from './client.ts';

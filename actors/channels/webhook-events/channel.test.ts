@@ -10,12 +10,13 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey, type Sealed } from '../../../runtime/secrets/keyring.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../../test/fakes/webhook-receiver.ts';
 import { newEventId } from '../../destination/messages.ts';
+import type { WebhookSettings } from '../../destination/ports.ts';
 import type { EventsConfig } from '../../destination/webhook-config.ts';
 import { BODY_EXAMPLES } from '../../destination/webhook-examples.fixture.ts';
 import { NO_PROXY } from '../../proxy-config.ts';
 import type { SendFinished } from '../calls.ts';
-import { newSigningSecret } from './opening.ts';
-import { buildWebhookRequest, type WebhookSettings } from './request.ts';
+import { newSigningSecret } from '../signature.ts';
+import { buildWebhookRequest } from './request.ts';
 import { createEventSender, eventSend } from './sender.fixture.ts';
 
 const ID = 'DSK7M3QX9P2RTA' as PublicId;

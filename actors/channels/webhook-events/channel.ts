@@ -1,9 +1,13 @@
 /** Calls of an events-mode webhook: one request for each event (webhooks §3). */
+
+import * as v from 'valibot';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { WebhookSettings } from '../../destination/ports.ts';
+import { described, named } from '../../schemas.ts';
 import { groupOf, type MessageSend, type SendOutcome } from '../calls.ts';
-import type { Capabilities, Channel, ChannelCall } from '../channel.ts';
+import type { Capabilities, Channel, ChannelCall, ChannelType } from '../channel.ts';
 import { callReady, type RequestDeps, refusal, TIMEOUT } from '../webhook-template/send-request.ts';
-import { buildWebhookRequest, sentOutcome, type WebhookSettings } from './request.ts';
+import { buildWebhookRequest, renderWebhookBody, sentOutcome } from './request.ts';
 
 export interface EventsChannelDeps extends Omit<RequestDeps, 'random'> {
   /** The settings of this moment; null for a Destination that is gone. */
@@ -93,3 +97,28 @@ function noteEnd({ log }: EventsChannelDeps, asked: MessageSend, event: string, 
   const { destinationId: destination } = asked;
   log('webhook_event_not_delivered', { destination, group: groupOf(asked), webhook_event: event, status });
 }
+
+const EventsInput = named(
+  'WebhookEvents',
+  v.object({
+    url: described(v.string(), 'Address, http or https.'),
+    headers: described(
+      v.array(
+        v.object({
+          name: described(v.string(), 'Name of the header.'),
+          value: described(v.string(), 'Value of the header.'),
+        }),
+      ),
+      'Headers that are sent besides those of the service.',
+    ),
+  }),
+  'Where a webhook in events mode sends to.',
+);
+
+export const WEBHOOK_EVENTS = {
+  destination: { type: 'webhook', mode: 'events' },
+  settings: { destination: EventsInput, connection: null, secrets: ['secrets', 'signing_secret'] },
+  unknownOutcome: 'repeats_safely',
+  mentions: { everyone: true, groups: true },
+  renderEvent: renderWebhookBody,
+} as const satisfies ChannelType;

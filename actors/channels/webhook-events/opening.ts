@@ -1,27 +1,13 @@
 /** Opens what a webhook's requests need of its sealed values, signs them, and knows what must be masked (webhooks §1.1, §5, §9). */
 
-import { createHmac } from 'node:crypto';
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { ProxyRoute } from '../../../runtime/outbound/proxy.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Sealed } from '../../../runtime/secrets/keyring.ts';
 import { isSensitiveName } from '../../../runtime/secrets/masking.ts';
 import type { SealedFieldName } from '../../../runtime/secrets/sealed-fields.ts';
-import { type ProxyFields, proxyRoute } from '../../proxy-config.ts';
-
-/** What the settings of a webhook hold in either mode, its Secrets still sealed. */
-export interface SealedSettings {
-  readonly id: PublicId;
-  /** By name; null for one whose value was lost with its master key. */
-  readonly secrets: ReadonlyMap<string, Sealed | null>;
-  /** Null only after its master key was lost. */
-  readonly signingSecret: Sealed | null;
-  readonly previousSigningSecret: Sealed | null;
-  readonly proxy: ProxyFields;
-  readonly proxyPassword: Sealed | null;
-  /** Changes with every save of the Destination and of its Secrets. */
-  readonly version: string;
-}
+import type { SealedSettings } from '../../destination/ports.ts';
+import { proxyRoute } from '../../proxy-config.ts';
+import { webhookSignature } from '../signature.ts';
 
 export interface ReadyRequest {
   readonly outcome: 'ready';
@@ -210,34 +196,4 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** Signatures of events-mode requests, in the style of Standard Webhooks (webhooks §5). */
-const PREFIX = 'whsec_';
-
-/** A new signing secret: `whsec_` and the padded base64 of 32 random bytes. */
-export function newSigningSecret(random: (size: number) => Uint8Array): string {
-  return PREFIX + Buffer.from(random(32)).toString('base64');
-}
-
-/**
- * The value of `webhook-signature`: one `v1,<base64>` for each secret, in the order given (the current one first).
- * @param timestamp Unix seconds of the attempt
- */
-export function webhookSignature(
-  secrets: readonly string[],
-  eventId: string,
-  timestamp: number,
-  body: Uint8Array,
-): string {
-  return secrets
-    .map((secret) => {
-      const mac = createHmac('sha256', signingKey(secret)).update(`${eventId}.${timestamp}.`).update(body);
-      return `v1,${mac.digest('base64')}`;
-    })
-    .join(' ');
-}
-
-function signingKey(secret: string): Buffer {
-  return Buffer.from(secret.slice(PREFIX.length), 'base64');
 }

@@ -3,9 +3,9 @@ import { formatInstant, formatInstantOrNull, type Micros } from '../../../runtim
 import type { Called } from '../../../runtime/outbound/caller.ts';
 import type { AnswerMapping } from '../../../runtime/outbound/verdict.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
+import type { WebhookSettings } from '../../destination/ports.ts';
 import {
   callableUrl,
-  type EventsConfig,
   HEADER_VALUE,
   parseSecretTemplate,
   renderSecretTemplate,
@@ -14,19 +14,7 @@ import {
 import type { WebhookEventRecorded } from '../../effects.ts';
 import type { AlertView, EventActor, GroupView } from '../../model.ts';
 import type { Effort } from '../../templates/index.ts';
-import {
-  type Opening,
-  type ReadyRequest,
-  type RefusedRequest,
-  type SealedSettings,
-  Unrenderable,
-  withOpened,
-} from './opening.ts';
-
-/** The settings of an events-mode Destination with its Secrets still sealed. */
-export interface WebhookSettings extends SealedSettings {
-  readonly events: EventsConfig;
-}
+import { type Opening, type ReadyRequest, type RefusedRequest, Unrenderable, withOpened } from './opening.ts';
 
 export type BuiltRequest = ReadyRequest | RefusedRequest;
 
@@ -185,36 +173,6 @@ function alertShape(alert: AlertView): object {
     resolved_at: formatInstantOrNull(alert.resolvedAt),
     resolve_reason: alert.resolveReason,
     generator_url: alert.generatorUrl,
-  };
-}
-
-/** Bodies just recorded, so that the request that usually follows at once reads nothing from the database. Bounded. */
-export interface WebhookBodies {
-  put(eventId: string, body: string): void;
-  get(eventId: string): string | undefined;
-  drop(eventId: string): void;
-}
-
-/** @param mostCharacters of all bodies together; the oldest go first */
-export function createWebhookBodies(mostCharacters = 32 * 1024 * 1024): WebhookBodies {
-  const held = new Map<string, string>();
-  let characters = 0;
-  const drop = (eventId: string): void => {
-    characters -= held.get(eventId)?.length ?? 0;
-    held.delete(eventId);
-  };
-  return {
-    get: (eventId) => held.get(eventId),
-    drop,
-    put(eventId, body) {
-      drop(eventId);
-      held.set(eventId, body);
-      characters += body.length;
-      for (const oldest of held.keys()) {
-        if (characters <= mostCharacters) return;
-        drop(oldest);
-      }
-    },
   };
 }
 

@@ -1,4 +1,5 @@
 /** The sender of a Destination with the events channel alone, for tests. */
+
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { systemClock } from '../../../runtime/clock.ts';
@@ -8,12 +9,12 @@ import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import { newEventId } from '../../destination/messages.ts';
 import { createDeliveryMetrics } from '../../destination/metrics.ts';
+import type { WebhookSettings } from '../../destination/ports.ts';
 import type { ContentReader } from '../../destination/sending/content.ts';
 import { createMessageSender, type MessageSender } from '../../destination/sending/sender.ts';
 import { EMPTY_DIRECTORY } from '../../directory.fixture.ts';
 import type { MessageSend, SendFinished } from '../calls.ts';
 import { createEventsChannel } from './channel.ts';
-import type { WebhookSettings } from './request.ts';
 
 export interface EventSenderDeps {
   readonly caller: OutboundCaller;

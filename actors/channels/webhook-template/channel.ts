@@ -1,5 +1,7 @@
 /** Messages of template-mode webhooks: publishing is create, editing is update, answering is reply_in_thread (webhooks §4.5). */
+
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { TemplateSettings } from '../../destination/ports.ts';
 import type { Target } from '../../destination/sending/people.ts';
 import type { RequestRole } from '../../destination/webhook-config.ts';
 import type { Directory } from '../../directory.ts';
@@ -26,7 +28,6 @@ import {
   type RequestOptions,
   type RequestOutcome,
   sendRequest,
-  type TemplateSettings,
   TIMEOUT,
   type WantedRequest,
 } from './send-request.ts';

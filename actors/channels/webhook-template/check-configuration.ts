@@ -1,5 +1,6 @@
 /** Whether a template-mode configuration may be saved, and what it should rather not hold (webhooks §1.2, §4). */
 
+import * as v from 'valibot';
 import {
   type ConfigError,
   callableUrl,
@@ -15,8 +16,10 @@ import {
   urlHoldsLiteral,
 } from '../../destination/webhook-config.ts';
 import { parsePath } from '../../json-path/index.ts';
+import { described, named } from '../../schemas.ts';
 import { webhookData } from '../../templates/data.ts';
 import { plainFormat, type RenderContext, SECRET_NAME } from '../../templates/index.ts';
+import type { ChannelType } from '../channel.ts';
 import { EXAMPLE_GROUP, exampleTelling, exampleValue, mentionText, standIns } from './request-data.ts';
 import { parseRequest, type RequestTemplates, renderRequest } from './request-template.ts';
 import type { RequestTextError } from './request-text.ts';
@@ -165,3 +168,56 @@ function placed(
 function problem(pointer: string, code: ConfigError['code'], detail: string): ConfigError {
   return { pointer, code, detail };
 }
+
+/** `extract` of a request. */
+export const ExtractionRulesShape = named(
+  'ExtractionRules',
+  v.array(
+    v.object({
+      name: described(v.string(), 'Name of the value.'),
+      path: described(v.string(), 'Where it is in the JSON of the answer.'),
+    }),
+  ),
+  'Values that are taken from answers and may be used in later requests.',
+);
+
+const request = described(v.string(), 'The template: a request line, headers, an empty line and a body.');
+
+const RequestInput = named(
+  'WebhookRequestInput',
+  v.object({
+    request,
+    extract: described(
+      v.optional(v.nullable(ExtractionRulesShape)),
+      'Values to take from the answer. With `create` and `open_thread` only.',
+    ),
+  }),
+  'A request as a template.',
+);
+const TemplateInput = named(
+  'WebhookTemplateInput',
+  v.object({
+    create: described(
+      v.optional(v.nullable(RequestInput)),
+      'Sent when an Alert Group is first delivered. Needed.',
+    ),
+    update: described(v.optional(v.nullable(RequestInput)), 'Sent when the Alert Group changed. Needed.'),
+    open_thread: described(
+      v.optional(v.nullable(RequestInput)),
+      'Sent before the first reply; null for none.',
+    ),
+    reply_in_thread: described(
+      v.optional(v.nullable(RequestInput)),
+      'Sent for what must ring after the first message; null for none.',
+    ),
+  }),
+  'The requests of a webhook in template mode, as they are saved. A role that is left out stays, null clears it where it may be absent.',
+);
+
+export const WEBHOOK_TEMPLATE = {
+  destination: { type: 'webhook', mode: 'template' },
+  settings: { destination: TemplateInput, connection: null, secrets: ['secrets', 'signing_secret'] },
+  unknownOutcome: 'cannot_be_known',
+  mentions: { everyone: true, groups: true },
+  renderEvent: null,
+} as const satisfies ChannelType;

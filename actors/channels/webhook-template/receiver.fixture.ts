@@ -1,4 +1,5 @@
 /** A template-mode webhook with a receiver that answers as it is told, for tests. */
+
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { SECOND } from '../../../runtime/clock.ts';
@@ -8,6 +9,7 @@ import { createOutboundMetrics } from '../../../runtime/outbound/metrics.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
+import type { TemplateSettings } from '../../destination/ports.ts';
 import { peopleOf } from '../../destination/sending/people.ts';
 import type { GroupScene } from '../../destination/sending/scene.ts';
 import type { TemplateConfig } from '../../destination/webhook-config.ts';
@@ -15,7 +17,7 @@ import type { Directory } from '../../directory.ts';
 import { group412, settings as messageSettings } from '../../messages/messages.fixture.ts';
 import { NO_PROXY } from '../../proxy-config.ts';
 import { EXAMPLE_GROUP } from './request-data.ts';
-import type { RequestDeps, TemplateSettings } from './send-request.ts';
+import type { RequestDeps } from './send-request.ts';
 
 export const DESTINATION = 'DSK7M3QX9P2RTA' as PublicId;
 export const NOW = 1_791_020_467 * SECOND;

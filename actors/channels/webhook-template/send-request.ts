@@ -5,20 +5,19 @@ import type { Called, OutboundCall, OutboundCaller } from '../../../runtime/outb
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import { createMask } from '../../../runtime/secrets/masking.ts';
 import { newEventId } from '../../destination/messages.ts';
+import type { SealedSettings } from '../../destination/ports.ts';
 import {
   callableUrl,
   type ExtractionRule,
   HEADER_VALUE,
   type RequestRole,
   type RequestTemplate,
-  type TemplateConfig,
 } from '../../destination/webhook-config.ts';
 import { JsonNumber, type JsonValue, parsePath, readJson, selectNodes } from '../../json-path/index.ts';
 import {
   type Opening,
   type ReadyRequest,
   type RefusedRequest,
-  type SealedSettings,
   Unrenderable,
   withOpened,
 } from '../webhook-events/opening.ts';
@@ -169,11 +168,6 @@ function textOf(value: JsonValue): string | null {
   if (typeof value === 'string') return value;
   if (value instanceof JsonNumber) return value.source;
   return typeof value === 'boolean' ? String(value) : null;
-}
-
-/** The settings of a template-mode Destination with its Secrets still sealed. */
-export interface TemplateSettings extends SealedSettings {
-  readonly template: TemplateConfig;
 }
 
 export interface WantedRequest {

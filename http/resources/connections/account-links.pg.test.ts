@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createBridgeLinks } from '../../../actors/account-links/bridge-links.ts';
 import { createBridgeClient } from '../../../actors/channels/bridge/client.ts';
 import { createInfoReader } from '../../../actors/channels/bridge/info-reader.ts';
+import { createBridgeLinks } from '../../../actors/channels/bridge/links.ts';
 import { createWaitingTokens } from '../../../actors/connection/tokens.ts';
 import { NO_PROXY } from '../../../actors/proxy-config.ts';
 import type { ActorMessage } from '../../../runtime/actor/index.ts';

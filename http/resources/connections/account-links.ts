@@ -1,18 +1,16 @@
 /** Account links: people tie accounts at messengers to themselves; Admins see and remove them (api §4.1, §5). */
 import * as v from 'valibot';
 import {
-  type BridgeLinks,
+  type AccountLink,
+  type AccountLinking,
+  type AccountLinkStore,
+  CODE_ATTEMPTS,
   handleKind,
   LINK_METHODS,
+  type LinkableConnection,
   type Linking,
   linkMethods,
   type NotStarted,
-} from '../../../actors/account-links/bridge-links.ts';
-import {
-  type AccountLink,
-  type AccountLinkStore,
-  CODE_ATTEMPTS,
-  type LinkableConnection,
 } from '../../../actors/account-links/link.ts';
 import type { HintBus } from '../../../actors/effects.ts';
 import { codePoints } from '../../../actors/text.ts';
@@ -28,7 +26,7 @@ import { Messenger } from '../../schema/words.ts';
 
 export interface AccountLinkOperationsDeps {
   readonly links: AccountLinkStore;
-  readonly bridges: BridgeLinks;
+  readonly bridges: AccountLinking;
   /** Whether there is such a User, deleted ones included. */
   readonly isUser: (id: PublicId) => Promise<boolean>;
   readonly hints: Pick<HintBus, 'send'>;

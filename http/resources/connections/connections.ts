@@ -1,8 +1,7 @@
 /** Connections: list, create, read, update, delete (api §14). Bridges are the one type that this build speaks to. */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { connectionOwner } from '../../../actors/channels/bridge/client.ts';
-import { connectionAddress } from '../../../actors/connection/messages.ts';
+import { connectionAddress, connectionOwner } from '../../../actors/connection/messages.ts';
 import type { ConnectionStore, StoredConnection } from '../../../actors/connection/ports.ts';
 import type { DirectorySource } from '../../../actors/directory.ts';
 import type { HintBus } from '../../../actors/effects.ts';

@@ -1,7 +1,8 @@
 /** A Connection as it arrives and as it is answered (api §14). */
 import * as v from 'valibot';
 import { type BridgeInfo, botName } from '../../../actors/channels/bridge/info.ts';
-import { isPushSecret } from '../../../actors/channels/bridge/push-receiver.ts';
+import { CHANNELS } from '../../../actors/channels/index.ts';
+import { isSigningSecret } from '../../../actors/channels/signature.ts';
 import type {
   ConnectionFields,
   ConnectionSecrets,
@@ -39,22 +40,7 @@ export const ConnectionInput = d.named(
     v.object({
       type: d.described(ConnectionType, 'Its type, which never changes.'),
       name,
-      base_url: d.described(
-        v.optional(v.string()),
-        'Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters. Needed for a bridge.',
-      ),
-      event_mode: d.described(
-        v.optional(v.picklist(['poll', 'push'])),
-        '`poll` (default): Tocsin asks for events; `push`: the bridge sends them to `callback_url`.',
-      ),
-      bot_token: d.described(
-        v.optional(v.nullable(v.string())),
-        'Token that Tocsin proves itself with. Needed on creation and with another address; left out it stays.',
-      ),
-      push_secret: d.described(
-        v.optional(v.nullable(v.string())),
-        'Secret that signs pushed events: `whsec_` and base64 of at least 24 bytes. Needed for `push`; left out it stays, null clears it.',
-      ),
+      ...CHANNELS.bridge.settings.connection.entries,
       limiter: limiterInput,
       proxy: d.described(ProxyConfigInput, 'The proxy to it.'),
     }),
@@ -357,7 +343,7 @@ function pushSecretErrors(input: ConnectionInput, current: StoredConnection | nu
     return [{ pointer, code: 'too_short', detail: 'Leave it out to keep it, or send null to clear it.' }];
   }
   if (typeof secret === 'string') {
-    if (isPushSecret(secret)) return [];
+    if (isSigningSecret(secret)) return [];
     const detail = 'A push secret is whsec_ followed by the base64 of at least 24 bytes.';
     return [{ pointer, code: 'invalid_format', detail }];
   }

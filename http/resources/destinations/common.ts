@@ -1,5 +1,6 @@
 /** What Destinations of every type have in common, mentions included, as it arrives and as it is answered (api §15). */
 import * as v from 'valibot';
+import { channelOf } from '../../../actors/channels/index.ts';
 import type { DestinationFields, StoredDestination } from '../../../actors/destination/ports.ts';
 import type {
   Directory,
@@ -32,12 +33,6 @@ const MENTION_SETTINGS = [
   'snooze_ended',
   'rise_to_urgent',
 ] as const satisfies readonly MentionSetting[];
-
-/** What a type can mention besides people. */
-const OFFERED = {
-  webhook: { everyone: true, groups: true },
-  bridge: { everyone: false, groups: false },
-} as const satisfies Record<DestinationFields['type'], Record<'everyone' | 'groups', boolean>>;
 
 const MOST_USERS = 50;
 const MOST_GROUPS = 20;
@@ -143,7 +138,7 @@ function unofferedErrors(
   type: DestinationFields['type'],
   pointer: string,
 ): readonly FieldError[] {
-  const offered = OFFERED[type];
+  const offered = channelOf(type).mentions;
   const detail = 'This type of Destination can mention single people only.';
   return [
     ...(everyone === 'none' || offered.everyone

@@ -1,5 +1,6 @@
 /** A Destination as it arrives, whether it may be saved, how it is answered, who is notified (delivery §13, api §15). */
 import * as v from 'valibot';
+import { CHANNELS } from '../../../actors/channels/index.ts';
 import type { CheckedPlace, Interactive } from '../../../actors/channels/interactive.ts';
 import type { ConnectionStore } from '../../../actors/connection/ports.ts';
 import { destinationAddress } from '../../../actors/destination/messages.ts';
@@ -12,7 +13,6 @@ import type {
 } from '../../../actors/destination/ports.ts';
 import type { Directory, DirectorySource } from '../../../actors/directory.ts';
 import type { HintBus } from '../../../actors/effects.ts';
-import { codePoints } from '../../../actors/text.ts';
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import type { Micros } from '../../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
@@ -32,22 +32,13 @@ import {
   webhookFields,
 } from './webhook.ts';
 
-const CHANNEL_CHARACTERS = 512;
-
 const BridgeInput = d.named(
   'BridgeDestinationInput',
   v.object({
     type: d.described(v.literal('bridge'), 'A channel behind a bridge.'),
     ...commonInput,
     connection_id: d.described(publicId, 'Id of the Connection to the bridge.'),
-    channel_id: d.described(
-      v.pipe(
-        v.string(),
-        v.nonEmpty('too_short'),
-        v.check((id) => codePoints(id) <= CHANNEL_CHARACTERS, 'too_long'),
-      ),
-      'Id of the channel at the bridge, 1 to 512 characters.',
-    ),
+    ...CHANNELS.bridge.settings.destination.entries,
   }),
   'A Destination behind a bridge, as it is saved.',
 );

@@ -1,6 +1,5 @@
 /** Tests and previews of Destinations (delivery §13, webhooks §6, api §15). */
 import * as v from 'valibot';
-import type { DestinationFields } from '../../../actors/destination/ports.ts';
 import type {
   DestinationTrial,
   PreviewItem,
@@ -8,7 +7,8 @@ import type {
   TrialScenes,
   TrialSource,
   TrialStep,
-} from '../../../actors/destination/trials/trial.ts';
+} from '../../../actors/channels/interactive.ts';
+import type { DestinationFields } from '../../../actors/destination/ports.ts';
 import { newPublicId } from '../../../runtime/public-id.ts';
 import { type Answer, authorOf, type Call, type Operation, operation } from '../../operation.ts';
 import { type FieldError, invalid, notFound } from '../../problem.ts';

@@ -1,7 +1,9 @@
 /** An outgoing webhook as it arrives and as it is answered (webhooks §1). */
 import * as v from 'valibot';
+import { CHANNELS } from '../../../actors/channels/index.ts';
 import {
   checkConfiguration,
+  ExtractionRulesShape,
   templateWarnings,
 } from '../../../actors/channels/webhook-template/check-configuration.ts';
 import type {
@@ -25,76 +27,18 @@ import * as d from '../../schema/described.ts';
 import { ProxyConfigInput, ProxyConfigShape, proxyBody } from '../../schema/shapes.ts';
 import { commonBody, commonErrors, commonFields, commonInput, commonShape } from './common.ts';
 
-const EventsInput = d.named(
-  'WebhookEvents',
-  v.object({
-    url: d.described(v.string(), 'Address, http or https.'),
-    headers: d.described(
-      v.array(
-        v.object({
-          name: d.described(v.string(), 'Name of the header.'),
-          value: d.described(v.string(), 'Value of the header.'),
-        }),
-      ),
-      'Headers that are sent besides those of the service.',
-    ),
-  }),
-  'Where a webhook in events mode sends to.',
-);
-
-const RulesInput = d.named(
-  'ExtractionRules',
-  v.array(
-    v.object({
-      name: d.described(v.string(), 'Name of the value.'),
-      path: d.described(v.string(), 'Where it is in the JSON of the answer.'),
-    }),
-  ),
-  'Values that are taken from answers and may be used in later requests.',
-);
-
-const request = d.text('The template: a request line, headers, an empty line and a body.');
-
-const RequestInput = d.named(
-  'WebhookRequestInput',
-  v.object({
-    request,
-    extract: d.described(
-      v.optional(v.nullable(RulesInput)),
-      'Values to take from the answer. With `create` and `open_thread` only.',
-    ),
-  }),
-  'A request as a template.',
-);
-type RequestInput = v.InferOutput<typeof RequestInput>;
-
-const TemplateInput = d.named(
-  'WebhookTemplateInput',
-  v.object({
-    create: d.described(
-      v.optional(v.nullable(RequestInput)),
-      'Sent when an Alert Group is first delivered. Needed.',
-    ),
-    update: d.described(v.optional(v.nullable(RequestInput)), 'Sent when the Alert Group changed. Needed.'),
-    open_thread: d.described(
-      v.optional(v.nullable(RequestInput)),
-      'Sent before the first reply; null for none.',
-    ),
-    reply_in_thread: d.described(
-      v.optional(v.nullable(RequestInput)),
-      'Sent for what must ring after the first message; null for none.',
-    ),
-  }),
-  'The requests of a webhook in template mode, as they are saved. A role that is left out stays, null clears it where it may be absent.',
-);
+const EventsInput = CHANNELS.webhook_events.settings.destination;
+const TemplateInput = CHANNELS.webhook_template.settings.destination;
 type TemplateInput = v.InferOutput<typeof TemplateInput>;
+type RequestInput = NonNullable<TemplateInput['create']>;
+const request = d.text('The template: a request line, headers, an empty line and a body.');
 
 const RequestShape = d.named('WebhookRequest', v.object({ request }), 'A request as a template.');
 const ExtractingShape = d.named(
   'ExtractingWebhookRequest',
   v.object({
     request,
-    extract: d.described(RulesInput, 'Values that are taken from the answer.'),
+    extract: d.described(ExtractionRulesShape, 'Values that are taken from the answer.'),
   }),
   'A request as a template, and what is taken from its answer.',
 );

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { StoredDestination, WebhookFields } from '../../destination/ports.ts';
+import type { EventsConfig } from '../../destination/webhook-config.ts';
+import type { MentionTargets } from '../../directory.ts';
+import type { GroupView, Principal } from '../../model.ts';
+import { NO_PROXY } from '../../proxy-config.ts';
 import {
   ANN_ID,
   CONFIG,
@@ -11,13 +16,8 @@ import {
   SECRET,
   scene,
   templateSettings,
-} from '../../channels/webhook-template/receiver.fixture.ts';
-import type { MentionTargets } from '../../directory.ts';
-import type { GroupView, Principal } from '../../model.ts';
-import { NO_PROXY } from '../../proxy-config.ts';
-import type { StoredDestination, WebhookFields } from '../ports.ts';
-import type { EventsConfig } from '../webhook-config.ts';
-import { createWebhookTrial } from './webhook-trial.ts';
+} from './receiver.fixture.ts';
+import { createWebhookTrial } from './trial.ts';
 
 const RUN = 'RN1111111111AA' as PublicId;
 const BOB: Principal = {

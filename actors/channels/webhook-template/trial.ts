@@ -3,22 +3,10 @@ import type { Micros } from '../../../runtime/clock.ts';
 import type { Called } from '../../../runtime/outbound/caller.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import { createMask } from '../../../runtime/secrets/masking.ts';
-import type { RefusedRequest, SealedSettings } from '../../channels/webhook-events/opening.ts';
-import { buildWebhookRequest, renderTestBody } from '../../channels/webhook-events/request.ts';
-import { UPDATE } from '../../channels/webhook-template/request-data.ts';
-import {
-  buildTemplateRequest,
-  callReady,
-  extractionOf,
-  refusal,
-  type SendableRequest,
-  type TemplateSettings,
-  type WantedRequest,
-} from '../../channels/webhook-template/send-request.ts';
 import { INTERACTIVE_BUDGET } from '../../connection/tokens.ts';
-import { newEventId } from '../messages.ts';
-import type { StoredDestination } from '../ports.ts';
-import type { GroupScene } from '../sending/scene.ts';
+import { newEventId } from '../../destination/messages.ts';
+import type { SealedSettings, StoredDestination, TemplateSettings } from '../../destination/ports.ts';
+import type { GroupScene } from '../../destination/sending/scene.ts';
 import {
   type AskedTrial,
   type DestinationTrial,
@@ -26,8 +14,19 @@ import {
   type TrialClass,
   type TrialName,
   type TrialStep,
-} from './trial.ts';
-import { previewWebhook, type WebhookTrialDeps } from './webhook-preview.ts';
+} from '../interactive.ts';
+import type { RefusedRequest } from '../webhook-events/opening.ts';
+import { buildWebhookRequest, renderTestBody } from '../webhook-events/request.ts';
+import { previewWebhook, type WebhookTrialDeps } from './preview.ts';
+import { UPDATE } from './request-data.ts';
+import {
+  buildTemplateRequest,
+  callReady,
+  extractionOf,
+  refusal,
+  type SendableRequest,
+  type WantedRequest,
+} from './send-request.ts';
 
 const NO_TOKEN = 'no token of the limiter within 5 s';
 

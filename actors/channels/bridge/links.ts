@@ -2,61 +2,33 @@
  * How a person links an account behind a bridge: by a token they bring to the bot, or a code it sends
  * (account-links §5.2).
  */
-import { MINUTE, type Micros } from '../../runtime/clock.ts';
-import type { Log } from '../../runtime/log.ts';
-import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
-import type { BridgeOutcome, FailedOutcome } from '../channels/bridge/answer.ts';
-import { type BridgeAccess, type BridgeClient, type Opener, openBridge } from '../channels/bridge/client.ts';
-import type { BridgeInfo } from '../channels/bridge/info.ts';
-import type { InfoReader } from '../channels/bridge/info-reader.ts';
-import { bridgeCalls } from '../channels/bridge/operations.ts';
-import type { BridgeSettings } from '../connection/ports.ts';
-import type { WaitingTokens } from '../connection/tokens.ts';
-import type { DirectorySource } from '../directory.ts';
-import { type Language, type PrivateAnswer, privateAnswer } from '../messages/index.ts';
+import { MINUTE } from '../../../runtime/clock.ts';
+import type { Log } from '../../../runtime/log.ts';
+import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
 import {
-  type Confirmation,
+  type AccountLinking,
   type ConnectionRef,
   digestOf,
+  type Linking,
   type LinkRequestStore,
+  linkMethods,
   type MessengerAccount,
+  type NotStarted,
   newCode,
   newToken,
   REQUEST_TTL,
-  type TooMany,
+  type Started,
   typedCode,
-  type UserAuthorship,
-} from './link.ts';
-
-/** The person who links, as the session knows them. */
-export interface Linking {
-  readonly author: UserAuthorship;
-  readonly name: string;
-  readonly login: string;
-}
-
-export type Started =
-  | {
-      readonly is: 'token';
-      readonly token: string;
-      readonly deepLink: string | null;
-      readonly expiresAt: Micros;
-    }
-  | { readonly is: 'code'; readonly requestId: PublicId; readonly expiresAt: Micros }
-  | NotStarted;
-
-export type NotStarted =
-  | ({ readonly is: 'too_many' } & TooMany)
-  /** No call may be made for the moment. */
-  | { readonly is: 'busy'; readonly retryAfterSeconds: number }
-  | { readonly is: 'unknown_connection' | 'unsupported' | 'nobody' | 'unreachable' | 'linked_elsewhere' }
-  /** Masked. */
-  | { readonly is: 'failed'; readonly error: string };
-
-export interface BridgeLinks {
-  start(connectionId: PublicId, method: LinkMethod, handle: string, linking: Linking): Promise<Started>;
-  confirm(requestId: PublicId, code: string, linking: Linking): Promise<Confirmation>;
-}
+} from '../../account-links/link.ts';
+import type { BridgeSettings } from '../../connection/ports.ts';
+import type { WaitingTokens } from '../../connection/tokens.ts';
+import type { DirectorySource } from '../../directory.ts';
+import { type Language, type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
+import type { BridgeOutcome, FailedOutcome } from './answer.ts';
+import { type BridgeAccess, type BridgeClient, type Opener, openBridge } from './client.ts';
+import type { BridgeInfo } from './info.ts';
+import type { InfoReader } from './info-reader.ts';
+import { bridgeCalls } from './operations.ts';
 
 export interface BridgeLinksDeps {
   readonly requests: LinkRequestStore;
@@ -80,7 +52,7 @@ interface Open {
   readonly access: BridgeAccess;
 }
 
-export function createBridgeLinks(deps: BridgeLinksDeps): BridgeLinks {
+export function createBridgeLinks(deps: BridgeLinksDeps): AccountLinking {
   const { requests, bridge, tokens, log } = deps;
 
   const refOf = (id: PublicId): ConnectionRef => ({
@@ -218,22 +190,6 @@ function isRefusal(status: number | null): boolean {
 /** The bot may not write to this account, while its token is good. */
 function isForbidden(outcome: Exclude<BridgeOutcome<unknown>, { readonly class: 'ok' }>): boolean {
   return outcome.class === 'fatal' && isRefusal(outcome.status) && outcome.status !== 401;
-}
-
-/** By which ways accounts of a bridge can be linked (account-links §5.2, bridge §3.1). Pure. */
-export const LINK_METHODS = ['token', 'code'] as const;
-type LinkMethod = (typeof LINK_METHODS)[number];
-
-/** Every bridge takes tokens; a code needs a person lookup and a bot that may start a direct chat. */
-export function linkMethods(info: BridgeInfo | null): readonly LinkMethod[] {
-  if (!info || info.user_lookup === 'none') return ['token'];
-  const { direct_messages: direct } = info.capabilities;
-  return direct !== false && direct.bot_can_start ? ['token', 'code'] : ['token'];
-}
-
-/** What a person types so that the bridge finds them; null without a person lookup. */
-export function handleKind(info: BridgeInfo | null): Exclude<BridgeInfo['user_lookup'], 'none'> | null {
-  return info && info.user_lookup !== 'none' ? info.user_lookup : null;
 }
 
 /** Where a click brings the token to the bot; null when people send it themselves. */

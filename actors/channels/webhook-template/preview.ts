@@ -2,20 +2,15 @@
 
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { resolveMentions } from '../../alert-group/announcements.ts';
-import { renderWebhookBody, type WebhookSettings } from '../../channels/webhook-events/request.ts';
-import { mentionsOf } from '../../channels/webhook-template/channel.ts';
-import { shownRequest, type Telling, UPDATE } from '../../channels/webhook-template/request-data.ts';
-import { placedText } from '../../channels/webhook-template/request-template.ts';
-import type { RequestDeps, TemplateSettings } from '../../channels/webhook-template/send-request.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
-import type { Directory } from '../../directory.ts';
-import { plainReply } from '../../messages/index.ts';
-import type { LifecycleEvent, SymbolicMention } from '../../model.ts';
-import type { WebhookMention } from '../../templates/data.ts';
-import type { Effort } from '../../templates/index.ts';
-import type { StoredDestination, WebhookFields } from '../ports.ts';
-import { targetsOf } from '../sending/people.ts';
-import type { GroupScene } from '../sending/scene.ts';
+import type {
+  StoredDestination,
+  TemplateSettings,
+  WebhookFields,
+  WebhookSettings,
+} from '../../destination/ports.ts';
+import { targetsOf } from '../../destination/sending/people.ts';
+import type { GroupScene } from '../../destination/sending/scene.ts';
 import {
   type EventsConfig,
   parseSecretTemplate,
@@ -23,8 +18,20 @@ import {
   type RequestRole,
   type RequestTemplate,
   renderSecretTemplate,
-} from '../webhook-config.ts';
-import type { AskedPreview, PreviewItem, TrialViews } from './trial.ts';
+} from '../../destination/webhook-config.ts';
+import type { Directory } from '../../directory.ts';
+import { plainReply } from '../../messages/index.ts';
+import type { LifecycleEvent, SymbolicMention } from '../../model.ts';
+import type { RequestPreviewer } from '../../previews/render.ts';
+import type { WebhookMention } from '../../templates/data.ts';
+import type { Effort } from '../../templates/index.ts';
+import type { AskedPreview, PreviewItem, TrialViews } from '../interactive.ts';
+import { renderWebhookBody } from '../webhook-events/request.ts';
+import { mentionsOf } from './channel.ts';
+import { exampleTelling, shownPart, shownRequest, type Telling, UPDATE } from './request-data.ts';
+import { placedText, requestText } from './request-template.ts';
+import { looksLikeRequest } from './request-text.ts';
+import type { RequestDeps } from './send-request.ts';
 
 const HIDDEN = '[redacted]';
 
@@ -160,3 +167,12 @@ export interface WebhookTrialDeps extends RequestDeps {
     template(id: PublicId): Promise<TemplateSettings | null>;
   };
 }
+
+/** The template kind `webhook_request` (templates §10). */
+export const previewRequest: RequestPreviewer = (template, group, settings) => {
+  const subject = { kind: 'group', group } as const;
+  const telling = exampleTelling('create');
+  if (!looksLikeRequest(template)) return shownPart(template, subject, telling, settings);
+  const shown = shownRequest({ request: template, extract: [] }, subject, telling, settings);
+  return shown.ok ? { ok: true, text: requestText(shown.rendered) } : shown;
+};

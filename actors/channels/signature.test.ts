@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { newEventId } from '../../destination/messages.ts';
-import { BODY_EXAMPLES } from '../../destination/webhook-examples.fixture.ts';
-import { newSigningSecret, webhookSignature } from './opening.ts';
+import { newEventId } from '../destination/messages.ts';
+import { BODY_EXAMPLES } from '../destination/webhook-examples.fixture.ts';
+import { newSigningSecret, webhookSignature } from './signature.ts';
 
 const K1 = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
 const K2 = 'whsec_//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA=';
