@@ -103,7 +103,7 @@ export default defineConfig({
       {
         test: {
           name: 'system',
-          include: ['test/{smoke,peers,browser}/**/*.test.ts'],
+          include: ['test/{smoke,peers,browser,upgrade}/**/*.test.ts'],
           exclude: BUSY,
           globalSetup: ['./test/service-setup.ts'],
           testTimeout: 300_000,
