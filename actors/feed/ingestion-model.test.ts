@@ -67,6 +67,13 @@ const FOUND: readonly (readonly [string, string])[] = [
     100001 H A1m-11 over`,
   ],
   [
+    'a day after a final notification named an older start, another names the newer one, which was stale by then',
+    `window 120
+    1201 G A2m+120
+    3701 G A1m+60 A2m-60 over
+    103701 G A2m-120 over`,
+  ],
+  [
     'another group named the older start too short a time ago',
     `window 45
     0 G A1m+11

@@ -1,21 +1,20 @@
 /** Letters typed into a field are text and nothing else, on every page and in every dialog (ui §1.8). In real Chromium. */
+import { generateSync } from 'otplib';
 import type { Browser, Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { PAGES } from '../../ui/src/app/pages.ts';
 import { type ReferenceBridge, startReferenceBridge } from '../fakes/reference-bridge.ts';
 import { Api, type Json } from '../harness/api.ts';
-import { attachChannel, rootsOf } from '../harness/bridge-channel.ts';
 import { launchChromium, newProfile, signIn } from '../harness/browser.ts';
-import { Sender } from '../harness/sender.ts';
+import { everyPath } from '../harness/every-path.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
-import { until } from '../harness/until.ts';
-import { VALID_BODIES } from '../valid-bodies.ts';
 
 /** Every key that is a shortcut somewhere is among them. */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.?/';
 /** The check box of a row is part of the row, whose letters are shortcuts. */
 const FIELDS =
   ':is(input:not([data-selects-rows]), textarea, select, [contenteditable="true"]):visible:enabled';
+/** Every page is opened: ten minutes on a slow machine. */
+const LONG = { timeout: 600_000 };
 /** Previews store nothing and are computed while somebody types. */
 const LOOKS_UP = /\/api\/v1\/([a-z-]+-)?previews$/;
 
@@ -34,16 +33,17 @@ beforeAll(async () => {
   tocsin = new Installation();
   [ready, browser, bridge] = await Promise.all([tocsin.start(), launchChromium(), startReferenceBridge()]);
   api = await Api.signIn(ready);
-  const objects = await makeObjects();
-  paths = PAGES.map(({ pattern }) => filled(pattern, objects));
+  paths = await everyPath(api, bridge, ready);
+  group = (await api.get('/alert-groups')).items[0];
   desk = await (await newProfile(browser)).newPage();
   await signIn(desk, ready);
-  desk.on('request', (request: Request) => {
-    const { pathname } = new URL(request.url());
-    if (request.method() !== 'GET' && !LOOKS_UP.test(pathname))
-      changes.push(`${request.method()} ${pathname}`);
-  });
+  desk.on('request', countChange);
 });
+
+function countChange(request: Request): void {
+  const { pathname } = new URL(request.url());
+  if (request.method() !== 'GET' && !LOOKS_UP.test(pathname)) changes.push(`${request.method()} ${pathname}`);
+}
 
 beforeEach(() => {
   changes = [];
@@ -54,59 +54,6 @@ afterAll(async () => {
   await tocsin.remove();
   await bridge.close();
 });
-
-/** One object for each page of one. @returns their ids by the pattern up to the parameter that takes them */
-async function makeObjects(): Promise<Readonly<Record<string, string>>> {
-  const { connectionId, destinationId } = await attachChannel(api, bridge);
-  const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
-  const alerts = [{ labels: { alertname: 'DiskFull', severity: 'critical' } }];
-  expect(await sender.post({ groupKey: 'typing', alerts })).toBe(202);
-  group = await until('the Alert Group', async () => (await api.get('/alert-groups')).items[0]);
-  await until('its message', async () => rootsOf(bridge, 'DiskFull')[0]);
-  const first = (list: string) => until(list, async () => (await api.get(list)).items[0]?.id as string);
-  const check = { type: 'bridge', base_url: bridge.url, bot_token: bridge.token, proxy: { enabled: false } };
-  const { request_log_run: run } = await api.post('/connections/checks', check);
-  const [linkRule, table, account] = await Promise.all([
-    api.post('/link-rules', VALID_BODIES.createLinkRule),
-    api.post('/lookup-tables', VALID_BODIES.createLookupTable),
-    api.post('/service-accounts', VALID_BODIES.createServiceAccount),
-  ]);
-  return {
-    '/alert-groups/:id': group.id,
-    '/integrations/:id': ready.integration_id ?? '',
-    '/integrations/:id/snapshots/:snapshot': await first(
-      `/stored-snapshots?integration=${ready.integration_id}`,
-    ),
-    '/routes/:id': await first('/routes'),
-    '/connections/:id': connectionId,
-    '/connections/:id/request-log/:record': await first(`/request-records?connection=${connectionId}`),
-    '/connections/checks/:run': run,
-    '/connections/checks/:run/:record': await first(`/request-records?run=${run}`),
-    '/destinations/:id': destinationId,
-    '/destinations/:id/request-log/:record': await first(`/request-records?destination=${destinationId}`),
-    '/admin/link-rules/:id': linkRule.id,
-    '/admin/lookup-tables/:id': table.id,
-    '/admin/users/:id': await first('/users'),
-    '/admin/service-accounts/:id': account.id,
-    '/admin/organization/:id': 'general',
-    '/machines/:kind': 'destination',
-    '/machines/:kind/:key': group.id,
-  };
-}
-
-/** The address of a page of these objects. @throws when it is of a kind that has none here */
-function filled(pattern: string, objects: Readonly<Record<string, string>>): string {
-  const parts = pattern.split('/');
-  return parts
-    .map((part, index) => {
-      if (!part.startsWith(':')) return part;
-      const upToIt = parts.slice(0, index + 1).join('/');
-      const id = objects[upToIt];
-      if (!id) throw new Error(`${pattern}: an object for ${upToIt} is missing`);
-      return id;
-    })
-    .join('/');
-}
 
 async function open(path: string): Promise<void> {
   await desk.goto(ready.app_url + path);
@@ -123,32 +70,92 @@ const tabs = (): Promise<string[]> =>
 
 /** Types into each field of `within`, one after the other. @returns how many there were */
 async function typeEverywhere(within: Locator): Promise<number> {
+  const { keyboard } = within.page();
   const count = await within.locator(FIELDS).count();
   for (let index = 0; index < count; index++) {
     const field = within.locator(FIELDS).nth(index);
     // What was typed before may have hidden some of the rest.
     if ((await field.count()) === 0) break;
     await field.focus();
-    await desk.keyboard.type(ALPHABET);
+    await keyboard.type(ALPHABET);
   }
   return count;
 }
 
-test('the alphabet typed into any field of any page goes nowhere, opens nothing and changes nothing', async () => {
-  const left = [...paths, '/connections/new?type=bridge', '/destinations/new?type=webhook'];
-  let fields = 0;
-  for (const path of left) {
-    await open(path);
-    console.log(path);
-    for (const tab of await tabs()) if (!left.includes(tab)) left.push(tab);
-    const { pathname } = new URL(desk.url());
-    fields += await typeEverywhere(desk.locator('body'));
-    expect(new URL(desk.url()).pathname, `typed at ${path}`).toBe(pathname);
-    expect(await desk.locator('dialog[open]').count(), `dialogs at ${path}`).toBe(0);
-    expect(changes, `typed at ${path}`).toEqual([]);
+test(
+  'the alphabet typed into any field of any page goes nowhere, opens nothing and changes nothing',
+  LONG,
+  async () => {
+    const left = [...paths, '/connections/new?type=bridge', '/destinations/new?type=webhook'];
+    let fields = 0;
+    for (const path of left) {
+      await open(path);
+      console.log(path);
+      for (const tab of await tabs()) if (!left.includes(tab)) left.push(tab);
+      const { pathname } = new URL(desk.url());
+      fields += await typeEverywhere(desk.locator('body'));
+      expect(new URL(desk.url()).pathname, `typed at ${path}`).toBe(pathname);
+      expect(await desk.locator('dialog[open]').count(), `dialogs at ${path}`).toBe(0);
+      expect(changes, `typed at ${path}`).toEqual([]);
+    }
+    expect(fields).toBeGreaterThan(100);
+    expect(await api.get(`/alert-groups/${group.id}`)).toMatchObject({ status: 'firing', owner: null });
+  },
+);
+
+/** What opens a dialog or a menu is among them. */
+const BUTTONS = 'main button:not([type="submit"]):visible:enabled';
+const OPENED = 'dialog[open], [data-menu]';
+
+/** Titles of what the buttons of pages open. A dialog that is not among them was not typed into. */
+const OPENS = [
+  ...['Delete Alertmanager?', 'Delete Dashboard?', 'Delete Terraform?', 'Delete admin?', 'Delete bridge?'],
+  ...['Delete prod?', 'Delete teams?', 'Disable admin?', 'Leave without saving?', 'Link account'],
+  ...['New setup link for admin?', 'New token', 'Resolve #1', 'Set up two-factor', 'Sign out everywhere'],
+  ...['Snooze #1', 'Suggested: Tocsin internal alerts', 'menu'],
+];
+
+/** Types into what is open, and with the focus wherever it is then. @returns its title */
+async function typeInside(opened: Locator): Promise<string> {
+  const title = await opened.evaluate((one) => one.querySelector('h2')?.textContent?.trim() ?? 'menu');
+  changes = [];
+  await typeEverywhere(opened);
+  await desk.keyboard.type(ALPHABET);
+  expect([await desk.locator(OPENED).count(), changes], title).toEqual([1, []]);
+  await desk.keyboard.press('Escape');
+  // Some are closed by a button alone.
+  const close = opened.getByRole('button', { name: 'Close' });
+  await desk.locator('body:not(:has(dialog[open], [data-menu]))').or(close).first().waitFor();
+  if (await close.isVisible()) await close.first().click();
+  await opened.waitFor({ state: 'detached' });
+  return title;
+}
+
+/** Opens whatever the buttons of a page open, and types there. @returns the titles */
+async function typeInWhatOpens(path: string): Promise<string[]> {
+  const titles: string[] = [];
+  await open(path);
+  const count = await desk.locator(BUTTONS).count();
+  for (let index = 0; index < count; index++) {
+    const button = desk.locator(BUTTONS).nth(index);
+    // What was pressed before may have taken some away.
+    if ((await button.count()) === 0) break;
+    await button.click();
+    const opened = desk.locator(OPENED).first();
+    if ((await opened.count()) > 0) titles.push(await typeInside(opened));
+    if (new URL(desk.url()).pathname !== new URL(path, ready.app_url).pathname) await open(path);
   }
-  expect(fields).toBeGreaterThan(100);
-  expect(await api.get(`/alert-groups/${group.id}`)).toMatchObject({ status: 'firing', owner: null });
+  return titles;
+}
+
+test('the alphabet typed where a button of any page opened something stays there', LONG, async () => {
+  await desk.route('**/api/v1/**', (route) =>
+    route.request().method() === 'GET' ? route.fallback() : route.abort(),
+  );
+  const titles = new Set<string>();
+  for (const path of paths) for (const title of await typeInWhatOpens(path)) titles.add(title);
+  await desk.unroute('**/api/v1/**');
+  expect([...titles].sort()).toEqual(OPENS);
 });
 
 test('the alphabet typed into a dialog stays in it', async () => {
@@ -221,4 +228,43 @@ test('what is typed on after the page removed the field does nothing', async () 
   expect(new URL(desk.url()).pathname).toBe('/alert-groups');
   expect(await desk.locator('dialog[open]').count()).toBe(0);
   expect(changes).toEqual([]);
+});
+
+test('the alphabet typed on the way in goes nowhere and sends nothing', async () => {
+  const password = 'quietly rolling thunder';
+  const invited = async (login: string): Promise<string> =>
+    (await api.post('/users', { login, name: login, role: 'viewer', email: null })).password_setup_link.url;
+  const page = await (await newProfile(browser)).newPage();
+  page.on('request', countChange);
+  const typeAt = async (pathname: string) => {
+    await page.locator(FIELDS).first().waitFor();
+    changes = [];
+    expect(await typeEverywhere(page.locator('body')), pathname).toBeGreaterThan(0);
+    expect([new URL(page.url()).pathname, changes]).toEqual([pathname, []]);
+  };
+  const enter = async (login: string) => {
+    await page.context().clearCookies();
+    await page.goto(`${ready.app_url}/sign-in`);
+    await page.getByLabel('Login').fill(login);
+    await page.getByLabel('Password').fill(password);
+    await page.keyboard.press('Enter');
+  };
+  await page.goto(`${ready.app_url}/sign-in`);
+  await typeAt('/sign-in');
+  await page.goto(await invited('grace'));
+  await typeAt('/password-setup');
+  for (const login of ['ada', 'edsger']) {
+    const token = new URL(await invited(login)).hash.replace('#token=', '');
+    await new Api(ready.app_url).post('/password-setups', { token, password });
+  }
+  const ada = await Api.signIn({ ...ready, login: 'ada', password });
+  const { secret } = await ada.post('/me/totp');
+  await ada.post('/me/totp/confirmation', { code: generateSync({ secret }) });
+  await enter('ada');
+  await page.waitForURL('**/sign-in/totp*');
+  await typeAt('/sign-in/totp');
+  await api.change('/organization', (organization) => ({ ...organization, totp_required: 'everyone' }));
+  await enter('edsger');
+  await page.waitForURL('**/totp-enrolment*');
+  await typeAt('/totp-enrolment');
 });

@@ -106,8 +106,8 @@ interface Life {
 /** An Alert's life as it is told so far. */
 interface Telling extends Life {
   hear(one: Heard): void;
-  /** The start that a feed listed last; null once it has ended or long missed it itself. */
-  unsaid(feed: string): number | null;
+  /** The start that a feed listed last, as of `now`; null once it has ended or long missed it itself, or it is stale. */
+  unsaid(feed: string, now: number): number | null;
   /** The newest start that a feed has ended, or long missed, itself. */
   said(feed: string): number;
 }
@@ -129,7 +129,7 @@ function livesOf(names: readonly string[], heard: readonly Heard[], settings: Se
 function saysMore(one: Heard, before: readonly Heard[], lives: ReadonlyMap<string, Telling>): boolean {
   const isNew = ({ name, firing, start }: Entry) => {
     const life = lives.get(name);
-    const listed = life?.unsaid(one.feed) ?? null;
+    const listed = life?.unsaid(one.feed, one.now) ?? null;
     if (firing || !life || listed === null || start < listed || listed <= life.said(one.feed)) return false;
     return !before.some((other) => other.kind !== 'late' && calledOver(entryOf(other, name), listed));
   };
@@ -173,7 +173,7 @@ function lifeOf(name: string, heard: readonly Heard[], { window }: Settings): Te
   const feeds = [...new Set(heard.map(({ feed }) => feed))];
   return {
     ...{ shown, changes, hear },
-    unsaid: (feed) => unsaidOf(feed, name, heard.slice(0, shown.length), firings),
+    unsaid: (feed, now) => unsaidOf(feed, name, heard.slice(0, shown.length), firings, now),
     said: (feed) => saidOf(feed, name, heard.slice(0, shown.length), firings),
     get labels() {
       return labels;
@@ -300,24 +300,26 @@ function lifeOf(name: string, heard: readonly Heard[], { window }: Settings): Te
 /** The Snapshots of a firing, as far as they were received: up to its end, or until the next one took its place. */
 function spanOf(firings: readonly Firing[], which: number, heard: readonly Heard[]) {
   const { began = 0, end = null } = firings[which] ?? {};
-  const until = end?.index ?? firings[which + 1]?.began ?? heard.length - 1;
+  const until = end?.index ?? firings[which + 1]?.began;
   // One that was stale, or over before, was so when the Snapshot came.
-  const isUpToIt = end === null ? which === firings.length - 1 : end.by !== 'stale';
-  return { began, last: isUpToIt ? until : until - 1, now: heard[until]?.now ?? 0 };
+  const isWithIt = end !== null && end.by !== 'stale';
+  const last = until === undefined ? heard.length - 1 : until - (isWithIt ? 0 : 1);
+  return { began, last, endedAt: until === undefined ? null : (heard[until]?.now ?? null) };
 }
 
-/** Of the newest firing that a feed listed at all: what it says of it. */
+/** What a feed says of the newest firing that it listed at all, as of the end of that or of `now`. */
 function unsaidOf(
   feed: string,
   name: string,
   heard: readonly Heard[],
   firings: readonly Firing[],
+  now: number,
 ): number | null {
   for (const which of [...firings.keys()].reverse()) {
-    const { began, last, now } = spanOf(firings, which, heard);
+    const { began, last, endedAt } = spanOf(firings, which, heard);
     const span = heard.slice(began, last + 1);
     if (span.some((one) => one.feed === feed && one.kind !== 'late' && entryOf(one, name)?.firing))
-      return presenceIn(feed, name, heard, last, began, now)?.start ?? null;
+      return presenceIn(feed, name, heard, last, began, endedAt ?? now)?.start ?? null;
   }
   return null;
 }
