@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Api, type Json } from '../harness/api.ts';
+import { freePorts } from '../harness/ports.ts';
 import { processEnvironment } from '../harness/prepared.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
@@ -33,13 +34,61 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
+const inFolder = (folder: string) => readdirSync(path.join(ROOT, folder)).map((name) => `${folder}/${name}`);
+const PAGES = ['README.md', 'deploy/README.md', ...inFolder('docs'), ...inFolder('docs/runbooks')].filter(
+  (page) => page.endsWith('.md'),
+);
+
+/** What a page has somebody type: blocks of `sh`, and those with a prompt. */
+function blocksOf(page: string): readonly string[] {
+  const fenced = readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```(\w*)\n([\s\S]*?)^```/gm);
+  return [...fenced]
+    .filter(([, kind, text = '']) => kind === 'sh' || /^\$ /m.test(text))
+    .map(([, , text = '']) => text);
+}
+
+/** Blocks that a test below runs, by page and a text of theirs. */
+const RUN = [
+  ['docs/operating.md', 'tocsin groups list --mine'],
+  ['docs/api.md', 'curl --cookie-jar'],
+  ['docs/operating.md', 'runtime/main.ts doctor'],
+  ['docs/operating.md', '$ tocsin doctor'],
+  ['docs/deploying.md', 'cp .env.example .env'],
+  ['docs/bridges.md', 'tocsin bridge-reference --token demo'],
+] as const;
+
+/** Blocks that cannot be run here, and why. Their commands are parsed by scripts/documentation.test.ts. */
+const NOT_RUN = [
+  ['README.md', 'npm start', 'installs anew; test/smoke/start-stop.test.ts starts the service the same way'],
+  ['README.md', 'npm test', 'this is what runs'],
+  ['docs/bridges.md', 'https://bridge.example.org/matrix', 'needs a bridge and a person who answers it'],
+  ['docs/deploying.md', 'kubectl create namespace', 'needs a cluster'],
+  ['docs/deploying.md', 'docker compose build', 'needs Docker and a running installation'],
+  ['docs/keys.md', 'tocsin keys reset', 'wipes every Secret of an installation'],
+  ['docs/operating.md', 'tocsin migrate && tocsin serve', 'needs a PostgreSQL server of one\u2019s own'],
+  [
+    'deploy/README.md',
+    'promtool test rules',
+    'rewrites a file; test/peers/prometheus-rules.test.ts runs promtool',
+  ],
+] as const;
+
 /** The block of a page that has the text in it. */
-function typed(page: string, text: string): string {
-  const blocks = [...readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)];
-  const block = blocks.map(([, lines = '']) => lines).find((lines) => lines.includes(text));
+function typed(...[page, text]: (typeof RUN)[number]): string {
+  const block = blocksOf(page).find((lines) => lines.includes(text));
   if (block === undefined) throw new Error(`${page} has nobody type ${text}`);
   return block;
 }
+
+test('each block that a page has somebody type is run here, or there is a reason why not', () => {
+  const known = [...RUN, ...NOT_RUN];
+  const unknown = PAGES.flatMap((page) =>
+    blocksOf(page).filter((block) => !known.some(([of, text]) => of === page && block.includes(text))),
+  );
+  expect(unknown).toEqual([]);
+  const stale = known.filter(([page, text]) => !blocksOf(page).some((block) => block.includes(text)));
+  expect(stale).toEqual([]);
+});
 
 /** Runs lines in a folder. @returns what they print. @throws when one of them fails */
 async function inShell(
@@ -86,6 +135,36 @@ test('the doctor looks at the database of a data folder', async () => {
   const said = await inShell(lines.replace(/\n$/, ' || true\n'), ROOT);
   expect(said).toMatch(/^OK database: /m);
   expect(said).not.toMatch(/^FAIL (settings|database|schema)/m);
+});
+
+test('the doctor prints what it looked at, in the form that its page shows', async () => {
+  const [command, ...shown] = typed('docs/operating.md', '$ tocsin doctor').trim().split('\n');
+  const env = {
+    SVC_DATABASE_HOST: path.join(tocsin.dataDir, 'postgres', 'socket'),
+    SVC_DATABASE_NAME: 'postgres',
+    SVC_DATABASE_USER: 'tocsin_service',
+    SVC_DATABASE_PASSWORD_FILE: path.join(tocsin.dataDir, 'postgres', 'cluster', 'tocsin.password'),
+    SVC_SECRET_KEYS_FILE: path.join(tocsin.dataDir, 'secret-keys'),
+    SVC_PUBLIC_URL: ready.app_url,
+  };
+  const said = await inShell(`${command?.replace('$ ', '')} || true`, home, env);
+  for (const line of shown.filter((each) => each.startsWith('OK '))) {
+    const [check = ''] = line.split(':');
+    expect(said).toContain(`${check}: `);
+  }
+});
+
+test('the example of a bridge runs, and the program that checks bridges finds nothing wrong with it', async () => {
+  const [port] = await freePorts(1);
+  const [example = '', check = ''] = typed('docs/bridges.md', 'tocsin bridge-reference --token demo')
+    .replaceAll(/#.*$/gm, '')
+    .replaceAll('8090', String(port))
+    .trim()
+    .split('\n');
+  const lines = `${example.trim()} --port ${port} & trap 'kill %1' EXIT
+    until curl --silent --output bridge-page http://127.0.0.1:${port}; do sleep 0.2; done
+    ${check}`;
+  expect(await inShell(lines, home)).toMatch(/\S/);
 });
 
 test('the secrets of a Compose installation are made', async () => {
