@@ -416,6 +416,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['is tried, every # minutes', 'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE'],
   ],
   'docs/keys.md': [],
+  'docs/life-of-an-alert.md': [],
   'docs/machines.md': [],
   'docs/metrics.md': [],
   'deploy/README.md': [],
