@@ -3,8 +3,12 @@ import { defineConfig } from 'vitest/config';
 /** The HTTP library reads this while it loads, whoever loads it first. */
 const HTTP_LIBRARY = { UWS_HTTP_MAX_HEADERS_SIZE: '16384' };
 
-/** Three replicas are restarted under load; the time is taken that others wait for. */
-const BUSY = ['test/peers/haproxy.test.ts', 'test/smoke/large-bodies.test.ts'];
+/** They load the machine, or measure how long others wait: nothing runs beside them. */
+const BUSY = [
+  'test/cluster/rolling.test.ts',
+  'test/peers/haproxy.test.ts',
+  'test/smoke/large-bodies.test.ts',
+];
 
 /** Many cases, many seeds or sockets: what one waits for is in `unit`, the rest here. */
 const LONG = [
@@ -94,16 +98,18 @@ export default defineConfig({
         test: {
           name: 'cluster',
           include: ['test/cluster/*.test.ts'],
+          exclude: BUSY,
           globalSetup: ['./test/service-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
+          // Most of the time they wait: for leases to end, for processes to start.
+          maxWorkers: 2,
         },
       },
       {
         test: {
           name: 'system',
-          include: ['test/{smoke,peers,browser,upgrade}/**/*.test.ts'],
+          include: ['test/{crash,smoke,peers,browser,upgrade}/**/*.test.ts'],
           exclude: BUSY,
           globalSetup: ['./test/service-setup.ts'],
           testTimeout: 300_000,
@@ -113,9 +119,8 @@ export default defineConfig({
       },
       {
         test: {
-          // They load the machine: nothing runs beside them.
           name: 'alone',
-          include: ['test/{crash,chaos,fuzz}/*.test.ts', ...BUSY],
+          include: ['test/{chaos,fuzz}/*.test.ts', ...BUSY],
           globalSetup: ['./test/service-setup.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,

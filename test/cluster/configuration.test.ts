@@ -117,7 +117,7 @@ describe.each(CIRCUMSTANCES)('%s', (_name, begin) => {
       await cluster
         .api(saver)
         .post(`/integrations/${cluster.rows.integrationId}/tokens`, { name: `hint ${nextTeam++}` });
-      await until('a hint', async () => page.hints > before, 5);
+      await until('a hint', async () => page.hints > before, 10);
     } finally {
       await page.close();
     }

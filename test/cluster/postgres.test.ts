@@ -14,7 +14,7 @@ test(`PostgreSQL killed and stopped in turn costs time only (seed ${seed})`, {
   timeout: 540_000,
 }, async () => {
   await underLoad({}, async ({ cluster, traffic }) => {
-    for (const how of ['killPostgres', 'stopPostgres', 'killPostgres'] as const) {
+    for (const how of ['killPostgres', 'stopPostgres'] as const) {
       const before = traffic.balancer.counts.unavailable;
       await cluster[how]();
       for (const replica of cluster.replicas)

@@ -62,7 +62,7 @@ export async function underLoad(
 }
 
 /** Waits until further posts are accepted and, after the first ones, further Commands answered. */
-export async function goesOn(traffic: Traffic, seconds = 30): Promise<void> {
+export async function goesOn(traffic: Traffic, seconds = 60): Promise<void> {
   const { accepted, people } = traffic;
   const answered = people.latencies.length;
   await until('posts to be accepted', async () => traffic.accepted > accepted + 10, seconds);
@@ -80,6 +80,42 @@ export async function someReady(cluster: Cluster, seconds = 60): Promise<void> {
       return ready.filter(Boolean).length >= 2;
     },
     seconds,
+  );
+}
+
+/** A killed replica's actors run elsewhere within 5 s; the rest is for the test itself. */
+const TAKEOVER_WITHIN_MS = 8_000;
+/** A takeover is decided in one process and committed by another, and each may wait for a processor. */
+const TAKEOVER_PROCESSES = 2;
+
+/**
+ * Begins to watch how long the replicas wait for a processor: on a machine that is busy a takeover takes that much longer.
+ * @returns how long a takeover since then may take, ms
+ */
+export function takeoverBound({ replicas }: Cluster): () => number {
+  const before = new Map(replicas.map((replica) => [replica, replica.waitedMs()]));
+  const waited = () => replicas.map((replica) => replica.waitedMs() - (before.get(replica) ?? 0));
+  return () => TAKEOVER_WITHIN_MS + TAKEOVER_PROCESSES * Math.max(0, ...waited());
+}
+
+/** 0 of nothing. */
+export function median(durations: readonly number[]): number {
+  return durations.toSorted((a, b) => a - b)[Math.floor(durations.length / 2)] ?? 0;
+}
+
+/** Waits until every shard of a replica that was stopped at `at` has another owner. @returns when, in ms after `at` */
+export async function takenOver(
+  witness: Witness,
+  victim: string,
+  at: number,
+): Promise<{ firstCommitMs: number; allRaisedMs: number }> {
+  return until(
+    `the shards of ${victim} to have owners that commit`,
+    async () => {
+      const { firstCommitMs, allRaisedMs } = await witness.takeover(victim, at);
+      return firstCommitMs !== null && allRaisedMs !== null && { firstCommitMs, allRaisedMs };
+    },
+    60,
   );
 }
 

@@ -9,9 +9,9 @@ const AWAY_MS = 5_000;
 test(`Redis, PostgreSQL, the network and a replica gone at once come back in any order (seed ${seed})`, {
   timeout: 600_000,
 }, async () => {
-  await underLoad({ proxies: true, load: { postsPerSecond: 60 } }, async ({ cluster, traffic, random }) => {
+  await underLoad({ proxies: true }, async ({ cluster, traffic, random }) => {
     const redis = cluster.redis!;
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const [killed, cut] = cluster.replicas.toSorted(() => random() - 0.5);
       await Promise.all([redis.kill(), cluster.killPostgres(), killed!.kill()]);
       cluster.proxy(cut!.id).blackHole();
@@ -24,7 +24,7 @@ test(`Redis, PostgreSQL, the network and a replica gone at once come back in any
       ].toSorted(() => random() - 0.5);
       for (const back of comeBack) {
         await back();
-        await pause(random() * 3_000);
+        await pause(random() * 1_500);
       }
       await Promise.all(cluster.replicas.map((replica) => replica.becomesReady()));
       await goesOn(traffic);

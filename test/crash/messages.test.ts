@@ -13,7 +13,8 @@ import { SendingGroup } from '../harness/sending-group.ts';
 import { Installation } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 
-const KILLS = 12;
+/** `CRASH_KILLS=100` kills as often. */
+const KILLS = Number(process.env.CRASH_KILLS ?? 8);
 const GROUPS = 8;
 /** Told under a Root message; what these groups go through, that is all there is. */
 const TOLD = ['alerts_added', 'resolved', 'reopened'];
@@ -36,7 +37,9 @@ afterAll(async () => {
   await bridge.close();
 });
 
-test(`${KILLS} kills leave one message and one reply each (seed ${seed})`, { timeout: 600_000 }, async () => {
+test(`${KILLS} kills leave one message and one reply each (seed ${seed})`, {
+  timeout: 300_000 + KILLS * 20_000,
+}, async () => {
   const random = randomSource(seed);
   const ready = await tocsin.start();
   await attachChannel(await Api.signIn(ready), bridge, { policy: POLICY });

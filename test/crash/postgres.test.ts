@@ -14,7 +14,7 @@ import { snapshotBody } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 
-const RESTARTS = 4;
+const RESTARTS = 2;
 const SENDERS = 8;
 /** Between two Snapshots of a sender. */
 const PACE_MS = 100;

@@ -58,12 +58,12 @@ export async function accessibilityFindings(page: Page): Promise<Finding[]> {
   return page.evaluate(async () => {
     const scope = globalThis as unknown as {
       axe: {
-        run(): Promise<{
+        run(options: { resultTypes: string[] }): Promise<{
           violations: { id: string; impact: string | null; nodes: { target: string[] }[] }[];
         }>;
       };
     };
-    const { violations } = await scope.axe.run();
+    const { violations } = await scope.axe.run({ resultTypes: ['violations'] });
     return violations.map(({ id, impact, nodes }) => ({
       id,
       impact,

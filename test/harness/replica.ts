@@ -78,15 +78,16 @@ export class Replica {
   }
 
   /** @throws when it ends instead, or is not ready in time */
-  async becomesReady(seconds = 60): Promise<void> {
+  async becomesReady(seconds = 120): Promise<void> {
     const child = this.#child;
     const hasEnded = () => child === null || child.exitCode !== null || child.signalCode !== null;
     await until(`${this.id} to be ready`, async () => hasEnded() || (await this.isReady()), seconds);
     if (hasEnded()) throw new Error(`${this.id} ended before it was ready:\n${this.tail()}`);
   }
 
-  async isReady(): Promise<boolean> {
-    const answer = await fetch(`${this.url}/health/ready`, { signal: AbortSignal.timeout(1_000) });
+  /** @throws when there is no answer within the time */
+  async isReady(withinMs = 1_000): Promise<boolean> {
+    const answer = await fetch(`${this.url}/health/ready`, { signal: AbortSignal.timeout(withinMs) });
     await answer.arrayBuffer();
     return answer.status === 200;
   }
@@ -95,6 +96,13 @@ export class Replica {
     const pid = this.#child?.pid;
     if (pid === undefined) throw new Error(`${this.id} does not run`);
     return pid;
+  }
+
+  /** How long its main thread has waited for a processor since the process began, ms; 0 when it does not run. */
+  waitedMs(): number {
+    if (!this.isRunning) return 0;
+    const [, waitedNs] = readFileSync(`/proc/${this.pid}/schedstat`, 'utf8').split(' ');
+    return Number(waitedNs) / 1e6;
   }
 
   get isRunning(): boolean {

@@ -14,11 +14,11 @@ export interface TrafficOptions {
   readonly lanes?: number;
   /** Groups they post about, each sender its own; 24 unless said. */
   readonly groups?: number;
-  /** Posts a second of all of them together; 100 unless said. */
+  /** Posts a second of all of them together; 40 unless said. */
   readonly postsPerSecond?: number;
   /** People at the same time; 4 unless said. */
   readonly people?: number;
-  /** Commands a second of all of them together; 10 unless said. */
+  /** Commands a second of all of them together; 6 unless said. */
   readonly commandsPerSecond?: number;
   readonly random: () => number;
 }
@@ -37,7 +37,7 @@ export class Traffic {
 
   /** Begins at once. `prefix` tells the groups of one load from those of another. */
   constructor(cluster: Cluster, prefix: string, options: TrafficOptions) {
-    const { lanes = 12, groups = 24, postsPerSecond = 100, people = 4, commandsPerSecond = 10 } = options;
+    const { lanes = 12, groups = 24, postsPerSecond = 40, people = 4, commandsPerSecond = 6 } = options;
     this.#prefix = prefix;
     this.balancer = new Balancer({ replicas: cluster.replicas, token: cluster.rows.token });
     this.people = new People(cluster, { people, commandsPerSecond, random: options.random });

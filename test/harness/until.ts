@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export async function until<T>(
   what: string,
   probe: () => Promise<T | null | undefined | false>,
-  seconds = 20,
+  seconds = 60,
 ): Promise<T> {
   const deadline = performance.now() + seconds * 1000;
   let lastError: unknown = null;
