@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { keepNote, note, scripted, setStage, watch } from '../../test/simulation/stage.ts';
+import {
+  keepNote,
+  note,
+  scripted,
+  startScriptedEngine,
+  watch,
+} from '../../test/simulation/scripted-engine.ts';
 import { SECOND } from '../clock.ts';
 import {
   type Address,
@@ -18,7 +24,9 @@ const keepers = [scripted('keeper', keepNote)];
 
 describe('when the store fails', () => {
   test('the same batch is offered again after 1 s, 2 s and 4 s', async () => {
-    const { deliver, pass, commits, failCommits, stored } = await setStage({ definitions: keepers });
+    const { deliver, pass, commits, failCommits, stored } = await startScriptedEngine({
+      definitions: keepers,
+    });
     failCommits(...[1, 2, 3].map(() => new StoreUnavailableError()));
     const delivered = watch(deliver(keeper, note('a')));
     await pass(6.9);
@@ -30,7 +38,7 @@ describe('when the store fails', () => {
   });
 
   test('an ask fails after 5 s, as its effect is in doubt', async () => {
-    const { system, pass, failCommits } = await setStage({ definitions: keepers });
+    const { system, pass, failCommits } = await startScriptedEngine({ definitions: keepers });
     failCommits(...Array.from({ length: 20 }, () => new StoreUnavailableError()));
     const reply = watch(system.ask(keeper, note('a')));
     await pass(4.9);
@@ -40,7 +48,9 @@ describe('when the store fails', () => {
   });
 
   test('a conflict costs no message: the halves of the batch are tried again apart', async () => {
-    const { deliver, pass, commits, failCommits, stored } = await setStage({ definitions: keepers });
+    const { deliver, pass, commits, failCommits, stored } = await startScriptedEngine({
+      definitions: keepers,
+    });
     failCommits(new ConflictError());
     for (const text of ['a', 'b', 'c']) deliver(keeper, note(text));
     await pass(1);
@@ -54,7 +64,7 @@ describe('when the store fails', () => {
       version++;
       return keepNote(...turn);
     });
-    const { deliver, pass, commits } = await setStage({
+    const { deliver, pass, commits } = await startScriptedEngine({
       definitions: [decider],
       decidedWith: () => version,
     });
@@ -66,7 +76,9 @@ describe('when the store fails', () => {
   });
 
   test('turns that were decided too early are decided again at once, and together', async () => {
-    const { deliver, pass, commits, failCommits, stored } = await setStage({ definitions: keepers });
+    const { deliver, pass, commits, failCommits, stored } = await startScriptedEngine({
+      definitions: keepers,
+    });
     failCommits(new OutdatedError(), new OutdatedError());
     for (const text of ['a', 'b', 'c']) deliver(keeper, note(text));
     await pass(0.1);
@@ -75,7 +87,7 @@ describe('when the store fails', () => {
   });
 
   test('a message that keeps conflicting is tried after 1 s, 2 s, 4 s, up to 60 s, and never set aside', async () => {
-    const { deliver, pass, world, commits, failCommits, stored, logged } = await setStage({
+    const { deliver, pass, world, commits, failCommits, stored, logged } = await startScriptedEngine({
       definitions: keepers,
     });
     const start = world.now;
@@ -99,7 +111,7 @@ describe('when the store fails', () => {
       state: { notes: [...state.notes, message.note ?? '-'] },
       sends: [{ to: keeper, message }],
     }));
-    const { deliver, system, pass, stored, failCommits } = await setStage({
+    const { deliver, system, pass, stored, failCommits } = await startScriptedEngine({
       definitions: [...keepers, sender],
     });
     failCommits(...Array.from({ length: 3 }, () => new ConflictError()));
@@ -120,7 +132,9 @@ describe('when the store fails', () => {
   });
 
   test('an ask that keeps conflicting fails after its 5 s, and makes way for the next message', async () => {
-    const { system, deliver, pass, stored, failCommits } = await setStage({ definitions: keepers });
+    const { system, deliver, pass, stored, failCommits } = await startScriptedEngine({
+      definitions: keepers,
+    });
     failCommits(...Array.from({ length: 4 }, () => new ConflictError()));
     const reply = watch(system.ask(keeper, note('asked')));
     await pass(1);
@@ -134,7 +148,7 @@ describe('when the store fails', () => {
   });
 
   test('an actor that rests for a conflict leaves with its shard', async () => {
-    const { deliver, pass, own, failCommits, stored } = await setStage({ definitions: keepers });
+    const { deliver, pass, own, failCommits, stored } = await startScriptedEngine({ definitions: keepers });
     failCommits(...Array.from({ length: 3 }, () => new ConflictError()));
     const delivered = watch(deliver(keeper, note('a')));
     await pass(0.5);
@@ -149,7 +163,7 @@ describe('when the store fails', () => {
       state: { notes: [...state.notes, message.note ?? '-'] },
       records: message.note === 'bad' ? [{ type: 'refused' }] : [],
     }));
-    const { deliver, pass, database, logged, stored } = await setStage({ definitions: [refused] });
+    const { deliver, pass, database, logged, stored } = await startScriptedEngine({ definitions: [refused] });
     for (const text of ['a', 'bad', 'b']) deliver(keeper, note(text));
     await pass(1);
     expect(stored(keeper)?.notes).toEqual(['a', 'b']);
@@ -170,7 +184,9 @@ describe('when the store fails', () => {
       logged.filter(({ event }) => event === 'commit_failed').length;
 
     test('one that is refused costs the others of its batch a few commits', async () => {
-      const { deliver, pass, commits, stored, logged } = await setStage({ definitions: [refusing] });
+      const { deliver, pass, commits, stored, logged } = await startScriptedEngine({
+        definitions: [refusing],
+      });
       for (let key = 0; key < 128; key++) deliver(at(key), note(key === 77 ? 'bad' : 'good'));
       await pass(1);
       expect(stored(at(127))?.notes).toEqual(['good']);
@@ -180,7 +196,7 @@ describe('when the store fails', () => {
     });
 
     test('however many are refused, what comes later waits for one or two of them', async () => {
-      const { deliver, pass, stored, logged } = await setStage({ definitions: [refusing] });
+      const { deliver, pass, stored, logged } = await startScriptedEngine({ definitions: [refusing] });
       for (let key = 0; key < 80; key++) deliver(at(key), note('bad'));
       while (failures(logged) < 30) await pass(0.00005);
       const before = failures(logged);
@@ -191,7 +207,9 @@ describe('when the store fails', () => {
     });
 
     test('those that are set aside share commits', async () => {
-      const { deliver, pass, commits, database, logged } = await setStage({ definitions: [refusing] });
+      const { deliver, pass, commits, database, logged } = await startScriptedEngine({
+        definitions: [refusing],
+      });
       for (let key = 0; key < 80; key++) deliver(at(key), note('bad'));
       await pass(20);
       expect(database.snapshots.size).toBe(0);
@@ -201,7 +219,7 @@ describe('when the store fails', () => {
   });
 
   test('a newer owner ends everything here: actors leave, asks fail, the loss is logged', async () => {
-    const { system, pass, database, logged, metrics } = await setStage({ definitions: keepers });
+    const { system, pass, database, logged, metrics } = await startScriptedEngine({ definitions: keepers });
     const first = watch(system.ask(keeper, note('a')));
     await pass(1);
     database.raise([shardOf(keeper)]);
@@ -220,7 +238,7 @@ describe('when the store fails', () => {
   });
 
   test('a store that cannot say which shards were lost loses all of the batch', async () => {
-    const { deliver, pass, failCommits } = await setStage({ definitions: keepers });
+    const { deliver, pass, failCommits } = await startScriptedEngine({ definitions: keepers });
     failCommits(new FencedError());
     const delivered = watch(deliver(keeper, note('a')));
     await pass(1);
@@ -235,7 +253,7 @@ describe('messages that break their actor', () => {
   });
 
   test('the message is set aside and the others are applied in order', async () => {
-    const { deliver, pass, stored, logged } = await setStage({ definitions: [breakable] });
+    const { deliver, pass, stored, logged } = await startScriptedEngine({ definitions: [breakable] });
     const all = ['a', 'bad', 'b'].map((text) => watch(deliver(keeper, note(text))));
     await pass(1);
     expect(stored(keeper)?.notes).toEqual(['a', 'b']);
@@ -249,7 +267,7 @@ describe('messages that break their actor', () => {
   });
 
   test('a message is set aside under the newest epoch, even when its actor could leave memory meanwhile', async () => {
-    const { deliver, pass, commits, failCommits, own, database } = await setStage({
+    const { deliver, pass, commits, failCommits, own, database } = await startScriptedEngine({
       definitions: [breakable],
       limits: { memory: { actors: 1, weight: 10 } },
     });
@@ -270,7 +288,9 @@ describe('messages that break their actor', () => {
       state: { notes: ['sent'] },
       sends: [{ to: keeper, message }],
     }));
-    const { deliver, pass, stored, database } = await setStage({ definitions: [sender, breakable] });
+    const { deliver, pass, stored, database } = await startScriptedEngine({
+      definitions: [sender, breakable],
+    });
     deliver(feed, note('bad'));
     await pass(1);
     expect(stored(feed)?.notes).toEqual(['sent']);
@@ -282,7 +302,7 @@ describe('messages that break their actor', () => {
   });
 
   test('an ask that breaks its actor fails with the defect', async () => {
-    const { system, pass } = await setStage({ definitions: [breakable] });
+    const { system, pass } = await startScriptedEngine({ definitions: [breakable] });
     const reply = watch(system.ask(keeper, note('bad')));
     await pass(1);
     expect(reply.value).toMatchObject({ message: 'defect' });

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { keepNote, note, type Scripted, scripted, setStage, watch } from '../../test/simulation/stage.ts';
+import {
+  keepNote,
+  note,
+  type Scripted,
+  scripted,
+  startScriptedEngine,
+  watch,
+} from '../../test/simulation/scripted-engine.ts';
 import { SECOND } from '../clock.ts';
 import { type ActorMessage, type Address, BusyError, SHARDS, shardOf, UnavailableError } from './index.ts';
 import { StoreUnavailableError } from './store.ts';
@@ -23,7 +30,7 @@ const feed: Address = { kind: 'feed', key: 'f' };
 
 describe('batches', () => {
   test('messages between actors of this process commit together with the turn that sent them', async () => {
-    const { deliver, pass, commits, stored } = await setStage({ definitions: chain });
+    const { deliver, pass, commits, stored } = await startScriptedEngine({ definitions: chain });
     deliver(feed, note('a'));
     await pass(1);
     expect(commits).toHaveLength(1);
@@ -33,7 +40,7 @@ describe('batches', () => {
   });
 
   test('messages to actors of other processes become inbox rows', async () => {
-    const { deliver, pass, database, own, commits } = await setStage({ definitions: chain });
+    const { deliver, pass, database, own, commits } = await startScriptedEngine({ definitions: chain });
     const group = { kind: 'group', key: 'g' };
     own(Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => shard !== shardOf(group)));
     deliver(feed, note('a'));
@@ -45,7 +52,7 @@ describe('batches', () => {
   });
 
   test('what is ready while a commit runs commits together after it', async () => {
-    const { deliver, pass, commits, stored } = await setStage({ definitions: keepers });
+    const { deliver, pass, commits, stored } = await startScriptedEngine({ definitions: keepers });
     deliver(keeper, note('1'));
     await pass(0.0001);
     for (let index = 2; index <= 50; index++) deliver(keeper, note(String(index)));
@@ -56,7 +63,7 @@ describe('batches', () => {
 
   test('after a commit of many turns the next ones keep a distance; after one of few they do not', async () => {
     const limits = { busyTurns: 8, commitDistance: 0.02 * SECOND };
-    const { deliver, pass, commits } = await setStage({ definitions: keepers, limits });
+    const { deliver, pass, commits } = await startScriptedEngine({ definitions: keepers, limits });
     const arrive = async (together: number) => {
       for (let index = 0; index < together; index++) deliver(keeper, note(String(index)));
       await pass(0.001);
@@ -72,7 +79,7 @@ describe('batches', () => {
 
   test('a turn that changes nothing needs no commit', async () => {
     const reader = scripted('reader', (state) => ({ reply: state.notes.length }));
-    const { system, pass, commits } = await setStage({ definitions: [reader] });
+    const { system, pass, commits } = await startScriptedEngine({ definitions: [reader] });
     const reply = watch(system.ask({ kind: 'reader', key: 'r' }, { type: 'read' }));
     await pass(1);
     expect(reply.value).toBe(0);
@@ -81,7 +88,7 @@ describe('batches', () => {
 
   test('a batch with effects writes a row to tell by, even if no state changed', async () => {
     const recorder = scripted('recorder', () => ({ records: [{ type: 'seen' }] }));
-    const { deliver, pass, commits } = await setStage({ definitions: [recorder] });
+    const { deliver, pass, commits } = await startScriptedEngine({ definitions: [recorder] });
     deliver({ kind: 'recorder', key: 'r' }, note('x'));
     await pass(1);
     expect(commits[0]?.writes).toHaveLength(1);
@@ -93,7 +100,7 @@ describe('batches', () => {
       performs: [{ type: `call ${message.note}` }],
       reply: 'done',
     }));
-    const { system, pass, performed, failCommits } = await setStage({ definitions: [caller] });
+    const { system, pass, performed, failCommits } = await startScriptedEngine({ definitions: [caller] });
     failCommits(new StoreUnavailableError());
     const replies = ['1', '2'].map((text) => watch(system.ask({ kind: 'caller', key: 'c' }, note(text))));
     await pass(0.5);
@@ -110,7 +117,7 @@ describe('batches', () => {
       ...(message.note === 'first' ? { claim: true as const } : {}),
     }));
     const address = { kind: 'claimer', key: 'c' };
-    const { deliver, pass, stored, database } = await setStage({ definitions: [claimer] });
+    const { deliver, pass, stored, database } = await startScriptedEngine({ definitions: [claimer] });
     database.counter = 41;
     deliver(address, note('first'));
     await pass(0.003);
@@ -128,7 +135,7 @@ describe('batches', () => {
       records: [{ type: `seen ${state.number ?? 'nothing'}` }],
       ...(state.notes.length === 0 ? { claim: true as const } : {}),
     }));
-    const { deliver, pass, commits, database } = await setStage({ definitions: [claimer] });
+    const { deliver, pass, commits, database } = await startScriptedEngine({ definitions: [claimer] });
     database.counter = 41;
     for (let n = 0; n < 30; n++) {
       deliver({ kind: 'claimer', key: 'c' }, note(String(n)));
@@ -149,7 +156,7 @@ describe('batches', () => {
 
 describe('bounds', () => {
   test('an actor takes 100 asks at a time, the process 1,000', async () => {
-    const { system, pass } = await setStage({ definitions: keepers });
+    const { system, pass } = await startScriptedEngine({ definitions: keepers });
     const atOne = Array.from({ length: 101 }, (_, index) => watch(system.ask(keeper, note(String(index)))));
     const elsewhere = Array.from({ length: 901 }, (_, index) =>
       watch(system.ask({ kind: 'keeper', key: String(index % 20) }, note('x'))),
@@ -163,7 +170,7 @@ describe('bounds', () => {
 
   test('idle actors leave memory, longest unused first, and come back as they were', async () => {
     const limits = { memory: { actors: 3, weight: 100 } };
-    const { deliver, pass, metrics, stored } = await setStage({ definitions: keepers, limits });
+    const { deliver, pass, metrics, stored } = await startScriptedEngine({ definitions: keepers, limits });
     for (let index = 0; index < 10; index++) deliver({ kind: 'keeper', key: String(index) }, note('a'));
     await pass(1);
     expect(await metrics.getSingleMetricAsString('svc_actors')).toContain('svc_actors{kind="keeper"} 3');
@@ -173,7 +180,7 @@ describe('bounds', () => {
   });
 
   test('backlog counts what waits for a turn', async () => {
-    const { deliver, pass, system } = await setStage({ definitions: keepers });
+    const { deliver, pass, system } = await startScriptedEngine({ definitions: keepers });
     for (const text of ['a', 'b', 'c']) deliver(keeper, note(text));
     expect(system.backlog()).toBe(3);
     await pass(1);
@@ -181,7 +188,7 @@ describe('bounds', () => {
   });
 
   test('an engine with nothing to do does nothing', async () => {
-    const { deliver, pass, world } = await setStage({ definitions: keepers });
+    const { deliver, pass, world } = await startScriptedEngine({ definitions: keepers });
     deliver(keeper, note('a'));
     await pass(1);
     const { events } = world;
@@ -197,7 +204,7 @@ describe('preparation', () => {
       (state, message, env) => ({ state: { notes: [...state.notes, `${message.note} ${env.prepared}`] } }),
       { prepare: (_actor, message) => stage.world.pause(2e6, 2e6).then(() => `knows ${message.type}`) },
     );
-    const stage = await setStage({ definitions: [curious, ...keepers] });
+    const stage = await startScriptedEngine({ definitions: [curious, ...keepers] });
     const address = { kind: 'curious', key: 'c' };
     stage.deliver(address, note('a'));
     stage.deliver(address, note('b'));
@@ -218,7 +225,7 @@ describe('preparation', () => {
         return stage.world.pause(1e6, 1e6);
       },
     });
-    const stage = await setStage({
+    const stage = await startScriptedEngine({
       definitions: [forwarder('group', { kind: 'thrifty', key: 't' }), thrifty],
     });
     for (const text of ['a', 'b', 'c']) stage.deliver({ kind: 'group', key: 'g' }, note(text));
@@ -241,7 +248,7 @@ describe('wake-ups', () => {
   const address = { kind: 'alarm', key: 'a' };
 
   test('an actor is woken once when its time has come', async () => {
-    const { deliver, pass, stored } = await setStage({ definitions: [alarm(() => null)] });
+    const { deliver, pass, stored } = await startScriptedEngine({ definitions: [alarm(() => null)] });
     deliver(address, note('set'));
     await pass(9.9);
     expect(stored(address)?.notes).toEqual([]);
@@ -250,11 +257,13 @@ describe('wake-ups', () => {
   });
 
   test('a wake-up of before the start is fired after it', async () => {
-    const { deliver, pass, database, system } = await setStage({ definitions: [alarm(() => null)] });
+    const { deliver, pass, database, system } = await startScriptedEngine({
+      definitions: [alarm(() => null)],
+    });
     deliver(address, note('set'));
     await pass(1);
     await system.stop();
-    const later = await setStage({ definitions: [alarm(() => null)], database });
+    const later = await startScriptedEngine({ definitions: [alarm(() => null)], database });
     await later.pass(20);
     expect(later.stored(address)?.notes).toEqual(['woken']);
   });
@@ -264,7 +273,7 @@ describe('wake-ups', () => {
       if (message.type === 'wake') return { state: { wakeAt: null }, performs: [{ type: 'woken' }] };
       return { state: { notes: [message.note ?? ''], wakeAt: env.now + Number(message.note) * 1e6 } };
     });
-    const first = await setStage({ definitions: [alarms] });
+    const first = await startScriptedEngine({ definitions: [alarms] });
     const times = [70, 20, 50, 10, 60, 30, 40];
     for (const time of times) first.deliver({ kind: 'alarm', key: `k${time}` }, note(String(time)));
     await first.pass(1);
@@ -275,7 +284,7 @@ describe('wake-ups', () => {
       fired.push(state.notes.join());
       return { state: { wakeAt: null } };
     });
-    await (await setStage({ definitions: [later], database })).pass(100);
+    await (await startScriptedEngine({ definitions: [later], database })).pass(100);
     expect(fired).toEqual(['10', '20', '30', '40', '50', '60', '70']);
   });
 
@@ -283,7 +292,7 @@ describe('wake-ups', () => {
     let isHeld = true;
     const definitions = [alarm(() => null)];
     const holdsBack = ({ key }: Address) => isHeld && key === 'a';
-    const { deliver, pass, stored, system } = await setStage({ definitions, holdsBack });
+    const { deliver, pass, stored, system } = await startScriptedEngine({ definitions, holdsBack });
     const other = { kind: 'alarm', key: 'b' };
     deliver(address, note('set'));
     deliver(other, note('set'));
@@ -298,7 +307,7 @@ describe('wake-ups', () => {
   test('more than a page of those that are held back keep no other waiting', async () => {
     const definitions = [alarm(() => null)];
     const holdsBack = ({ key }: Address) => key.startsWith('held');
-    const { deliver, pass, stored } = await setStage({
+    const { deliver, pass, stored } = await startScriptedEngine({
       ...{ definitions, holdsBack },
       limits: { wakePage: 2 },
     });
@@ -311,7 +320,7 @@ describe('wake-ups', () => {
   });
 
   test('an actor that leaves its due wake-up as it was is woken again after a minute, not before', async () => {
-    const { deliver, pass, stored, logged } = await setStage({
+    const { deliver, pass, stored, logged } = await startScriptedEngine({
       definitions: [alarm((state) => state.wakeAt)],
     });
     deliver(address, note('set'));
@@ -325,7 +334,7 @@ describe('wake-ups', () => {
 
 describe('life of the engine', () => {
   test('stopping finishes what is under way and refuses what comes later', async () => {
-    const { system, deliver, pass, stored } = await setStage({ definitions: keepers });
+    const { system, deliver, pass, stored } = await startScriptedEngine({ definitions: keepers });
     deliver(keeper, note('a'));
     await pass(1);
     const underWay = watch(deliver(keeper, note('b')));
@@ -339,7 +348,7 @@ describe('life of the engine', () => {
   });
 
   test('stopping does not wait for a database that is away', async () => {
-    const { system, deliver, pass, failCommits } = await setStage({ definitions: keepers });
+    const { system, deliver, pass, failCommits } = await startScriptedEngine({ definitions: keepers });
     failCommits(...Array.from({ length: 20 }, () => new StoreUnavailableError()));
     const delivered = watch(deliver(keeper, note('a')));
     await pass(2);
@@ -350,7 +359,7 @@ describe('life of the engine', () => {
   });
 
   test('a second delivery under the same receipt joins the first', async () => {
-    const { system, pass, database, stored } = await setStage({ definitions: keepers });
+    const { system, pass, database, stored } = await startScriptedEngine({ definitions: keepers });
     const receipt = { kind: 'snapshot', seq: database.accept(keeper, note('a')), receivedAt: 0 } as const;
     const twice = [1, 2].map(() => watch(system.deliver(keeper, note('a'), receipt)));
     await pass(1);
@@ -359,7 +368,7 @@ describe('life of the engine', () => {
   });
 
   test('a state of an older schema is migrated when it is loaded', async () => {
-    const { deliver, pass, database, system } = await setStage({ definitions: keepers });
+    const { deliver, pass, database, system } = await startScriptedEngine({ definitions: keepers });
     deliver(keeper, note('old'));
     await pass(1);
     await system.stop();
@@ -367,7 +376,7 @@ describe('life of the engine', () => {
       schema: 2,
       migrate: (persisted, from) => ({ ...(persisted as Scripted), notes: [`migrated from ${from}`] }),
     });
-    const later = await setStage({ definitions: [newer], database });
+    const later = await startScriptedEngine({ definitions: [newer], database });
     later.deliver(keeper, note('new'));
     await later.pass(1);
     expect(later.stored(keeper)?.notes).toEqual(['migrated from 1', 'new']);
@@ -375,7 +384,7 @@ describe('life of the engine', () => {
   });
 
   test('an inbox row for a kind of actor that this version does not know stays stored', async () => {
-    const { database, pass, system, logged } = await setStage({ definitions: keepers });
+    const { database, pass, system, logged } = await startScriptedEngine({ definitions: keepers });
     const row = {
       to: feed,
       from: null,

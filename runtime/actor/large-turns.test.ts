@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keepNote, note, scripted, setStage } from '../../test/simulation/stage.ts';
+import { keepNote, note, scripted, startScriptedEngine } from '../../test/simulation/scripted-engine.ts';
 import type { ActorMessage, Address } from './index.ts';
 import { ConflictError, StoreUnavailableError } from './store.ts';
 
@@ -33,7 +33,7 @@ const definitions = [
 
 describe('a large turn', () => {
   test('keeps no others waiting while it is stored, and its own actors in order', async () => {
-    const { deliver, pass, stored, failCommits } = await setStage({ definitions });
+    const { deliver, pass, stored, failCommits } = await startScriptedEngine({ definitions });
     failCommits(new StoreUnavailableError());
     deliver(feed, large('1'));
     await pass(0.01);
@@ -49,7 +49,7 @@ describe('a large turn', () => {
   });
 
   test('is one commit with the large message it sends, and others go through the inbox', async () => {
-    const { deliver, pass, commits } = await setStage({ definitions });
+    const { deliver, pass, commits } = await startScriptedEngine({ definitions });
     deliver(feed, large('1'));
     await pass(1);
     const [first] = commits;
@@ -59,7 +59,10 @@ describe('a large turn', () => {
   });
 
   test('is committed like any other where other processes may take its shard', async () => {
-    const { deliver, pass, commits, stored } = await setStage({ definitions, isOneOfSeveral: true });
+    const { deliver, pass, commits, stored } = await startScriptedEngine({
+      definitions,
+      isOneOfSeveral: true,
+    });
     deliver(feed, large('1'));
     await pass(1);
     expect(commits.map((commit) => commit.isLarge)).not.toContain(true);
@@ -68,7 +71,7 @@ describe('a large turn', () => {
 
   test('makes the next message look up again what it needs to know', async () => {
     const seen: unknown[] = [];
-    const stage = await setStage({
+    const stage = await startScriptedEngine({
       definitions: [
         scripted('feed', (state, message) => ({ state, sends: [{ to: group, message }] }), { isLarge }),
         scripted(
@@ -96,7 +99,7 @@ describe('a large turn', () => {
   });
 
   test('that sends to very many is handed on a few at a time, between which others have theirs', async () => {
-    const { deliver, pass, commits, stored } = await setStage({
+    const { deliver, pass, commits, stored } = await startScriptedEngine({
       definitions,
       limits: { inboxReceivers: 2 },
     });
@@ -112,7 +115,7 @@ describe('a large turn', () => {
   });
 
   test('that is refused is tried again like any other, once', async () => {
-    const { deliver, pass, commits, stored, failCommits } = await setStage({ definitions });
+    const { deliver, pass, commits, stored, failCommits } = await startScriptedEngine({ definitions });
     failCommits(new ConflictError('changed meanwhile'));
     deliver(feed, large('1'));
     await pass(5);

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { Database } from '../../test/simulation/database.ts';
 import { Faults } from '../../test/simulation/faults.ts';
 import { Link } from '../../test/simulation/link.ts';
-import { keepNote, note, type Script, scripted, watch } from '../../test/simulation/stage.ts';
+import { keepNote, note, type Script, scripted, watch } from '../../test/simulation/scripted-engine.ts';
 import { World } from '../../test/simulation/world.ts';
 import { SECOND } from '../clock.ts';
 import {

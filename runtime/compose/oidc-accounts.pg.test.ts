@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Transaction } from '../../storage/postgres/records.ts';
-import { meanwhile } from '../../test/harness/meanwhile.ts';
+import { whileLocked } from '../../test/harness/lock-race.ts';
 import type { SignedIn } from '../../test/http-server.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { DAY, HOUR, MINUTE } from '../clock.ts';
@@ -92,7 +92,7 @@ describe('linking an account', () => {
       await tx`select 1 from users where id = ${bob.userId} for update`;
       await tx`update sessions set ended_at = 1, end_reason = 'totp_reset' where user_id = ${bob.userId}`;
     };
-    const landed = await meanwhile(lab.sql, end, () => lab.link(bob));
+    const landed = await whileLocked(lab.sql, end, () => lab.link(bob));
     expect(landed).toMatchObject({ location: '/profile?error=invalid_request' });
     expect(await lab.sql`select oidc_subject from users where id = ${bob.userId}`).toEqual([
       { oidc_subject: null },

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { Hall, type HallMember } from '../../test/simulation/hall.ts';
+import { type PlacementMember, PlacementWorld } from '../../test/simulation/placement-world.ts';
 import { World } from '../../test/simulation/world.ts';
 import { SHARDS } from '../actor/index.ts';
 import { SECOND } from '../clock.ts';
 import { targetsOf } from './assigner.ts';
 
 async function hallOf(...ids: string[]) {
-  const hall = new Hall(new World(7, false, 1_000_000));
+  const hall = new PlacementWorld(new World(7, false, 1_000_000));
   const members = ids.map((id) => hall.launch(id));
   await hall.pass(4);
   return { hall, members };
@@ -17,12 +17,12 @@ function sum(numbers: readonly number[]): number {
 }
 
 /** Every member owns about what it should. */
-function isShared(members: readonly HallMember[]): boolean {
+function isShared(members: readonly PlacementMember[]): boolean {
   return members.every((it) => it.shards().length > SHARDS / (2 * members.length));
 }
 
 /** Seconds until the condition holds, looked at every 10 ms. */
-async function secondsUntil(hall: Hall, holds: () => boolean, most = 200): Promise<number> {
+async function secondsUntil(hall: PlacementWorld, holds: () => boolean, most = 200): Promise<number> {
   const start = hall.world.now;
   while (!holds()) {
     if (hall.world.now - start > most * SECOND) throw new Error(`not within ${most} s`);
@@ -32,7 +32,7 @@ async function secondsUntil(hall: Hall, holds: () => boolean, most = 200): Promi
 }
 
 test('the first member owns every shard at once and leads', async () => {
-  const hall = new Hall(new World(1, false));
+  const hall = new PlacementWorld(new World(1, false));
   const first = hall.launch('a');
   expect(await secondsUntil(hall, () => hall.isWhole())).toBeLessThan(0.2);
   expect(first.placement.leadership.isLeader).toBe(true);
@@ -99,7 +99,7 @@ test('a drained member gives everything away within a second; leading goes first
 });
 
 test('a Leader that drains right after its successors have started gives everything away as fast', async () => {
-  const hall = new Hall(new World(7, false, 1_000_000));
+  const hall = new PlacementWorld(new World(7, false, 1_000_000));
   const leader = hall.launch('a');
   await hall.pass(4);
   hall.launch('b');
@@ -313,7 +313,7 @@ test('a member that starts without Redis takes its share of the shards of dead m
 });
 
 test('members that all start without Redis share the shards, and keep them when Redis is back', async () => {
-  const hall = new Hall(new World(3, false, 1_000_000));
+  const hall = new PlacementWorld(new World(3, false, 1_000_000));
   hall.place.isAway = true;
   const members = ['a', 'b', 'c'].map((id) => hall.launch(id));
   expect(await secondsUntil(hall, () => hall.isWhole())).toBeLessThan(15);

@@ -1,19 +1,19 @@
 /**
  * The chaos proof of delivery: the real service with two bridges and a receiver of events that do everything wrong while
- * Alert Groups live, and the reckoning once they behave again (delivery §3 to §8, webhooks §3).
+ * Alert Groups live, and the comparison once they behave again (delivery §3 to §8, webhooks §3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ChaosGateway, startChaosGateway } from '../fakes/chaos-gateway.ts';
 import { startWebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { Api } from '../harness/api.ts';
-import { type LifecycleEvent, webhookFaults } from '../harness/books.ts';
 import { postTo } from '../harness/bridge-channel.ts';
+import { type LifecycleEvent, webhookFaults } from '../harness/consistency.ts';
 import { randomSource } from '../harness/random.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 import { type Channel, startChannel } from './channel.ts';
-import { channelFault, eventsOf, previewFault, readGroup } from './reckoning.ts';
+import { channelFault, eventsOf, previewFault, readGroup } from './message-checks.ts';
 import { actOnce, addAlert, endAlerts, type Story } from './stories.ts';
 import { createTroubles, ROUGH, STEADY, type Troubles, UNSTEADY_RECEIVER } from './troubles.ts';
 
@@ -92,7 +92,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     await mend(api, destinationIds, options.patience);
     await inLanes(stories, (story) => (random() < 0.5 ? addAlert(story, api) : endAlerts(story, api)));
     await until('every Snapshot to be processed', () => isProcessed(api), options.patience);
-    const faults = await reckon(api, channels, options);
+    const faults = await checkMessages(api, channels, options);
     const events = await allEvents(api);
     await until('every event', async () => receiver.received.length >= events.length, options.patience);
     const orders = await until(
@@ -230,7 +230,7 @@ async function isProcessed(api: Api): Promise<boolean> {
 }
 
 /** What stands wrong in the end: each Alert Group is looked at until it stands right, or patience ends. */
-async function reckon(
+async function checkMessages(
   api: Api,
   channels: readonly Channel[],
   { patience, progress }: ChaosOptions,

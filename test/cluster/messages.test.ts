@@ -8,11 +8,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PEOPLE } from '../../runtime/cli/bridge-reference/messenger.ts';
 import type { RecordedRequest } from '../../runtime/cli/bridge-reference/sim.ts';
 import { type Channel, startChannel } from '../chaos/channel.ts';
-import { channelFault, previewFault, readGroup } from '../chaos/reckoning.ts';
+import { channelFault, previewFault, readGroup } from '../chaos/message-checks.ts';
 import type { Api, Json } from '../harness/api.ts';
-import { everythingProcessed } from '../harness/books.ts';
 import { attachChannel, requestsTo, rootsOf } from '../harness/bridge-channel.ts';
 import type { Cluster } from '../harness/cluster.ts';
+import { everythingProcessed } from '../harness/consistency.ts';
 import { randomSource } from '../harness/random.ts';
 import type { Replica } from '../harness/replica.ts';
 import { Sender } from '../harness/sender.ts';
@@ -170,7 +170,7 @@ async function standsRight(api: Api, id: string): Promise<true> {
 }
 
 /** Alert Groups and their messages, one each. */
-async function reckon(api: Api): Promise<string> {
+async function checkMessages(api: Api): Promise<string> {
   const { posts } = channel.bridge.messenger;
   const ids: string[] = (await api.all(`/alert-groups?${EVERY_STATUS}`)).map(({ id }) => id);
   for (const id of ids) await until(`the message about ${id}`, () => standsRight(api, id), PATIENCE_S);
@@ -236,7 +236,7 @@ test(`${KILLS} kills, a freeze and a drain leave one message, one reply and one 
     await everythingProcessed(cluster.sql, PATIENCE_S);
     const api = cluster.api(cluster.replica('r2'));
     for (const pressed of toPress) await pressedOnce(api, pressed);
-    const stands = await reckon(api);
+    const stands = await checkMessages(api);
     await onePoller();
     expect(channel.refusals).toEqual([]);
     const repeated = repeatedKeys();

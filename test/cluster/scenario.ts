@@ -1,8 +1,8 @@
-/** What every cluster test has around its own story: a cluster under load, and the reckoning afterwards. */
+/** What every cluster test has around its own story: a cluster under load, and the comparison afterwards. */
 import { expect } from 'vitest';
-import { type Balance, balance } from '../harness/books.ts';
 import { Cluster, type ClusterOptions } from '../harness/cluster.ts';
 import { evenlySpread } from '../harness/cluster-facts.ts';
+import { type Consistency, checkConsistency } from '../harness/consistency.ts';
 import { randomSource } from '../harness/random.ts';
 import { Traffic, type TrafficOptions } from '../harness/traffic.ts';
 import { until } from '../harness/until.ts';
@@ -25,14 +25,14 @@ export interface ScenarioOptions extends ClusterOptions {
 }
 
 /**
- * Plays a story on a cluster under load. Afterwards every replica must be ready again, the books must balance and the
- * witness must have seen one committer a shard and epoch.
+ * Plays a story on a cluster under load. Afterwards every replica must be ready again, nothing may be lost or repeated,
+ * and the witness must have seen one committer a shard and epoch.
  * @param play must leave nothing broken: what it took away it brings back. It may end the load itself
  */
 export async function underLoad(
   options: ScenarioOptions,
   play: (stage: Stage) => Promise<void>,
-): Promise<Balance> {
+): Promise<Consistency> {
   const random = randomSource(seed);
   const cluster = await Cluster.start(options);
   try {
@@ -48,11 +48,11 @@ export async function underLoad(
     } finally {
       await traffic.stop();
     }
-    const books = await balance(cluster, traffic);
-    expect(books.faults.slice(0, 20)).toEqual([]);
+    const result = await checkConsistency(cluster, traffic);
+    expect(result.faults.slice(0, 20)).toEqual([]);
     expect((await witness.violations()).slice(0, 20)).toEqual([]);
-    console.log(summary(books, traffic));
-    return books;
+    console.log(summary(result, traffic));
+    return result;
   } catch (error) {
     for (const replica of cluster.replicas) console.error(`── ${replica.id}\n${lastEvents(replica)}`);
     throw error;
@@ -127,10 +127,10 @@ export function spreadOf(durations: readonly number[]): string {
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, greatest ${at(1)} ms of ${sorted.length}`;
 }
 
-function summary(books: Balance, { balancer, people, latencies }: Traffic): string {
+function summary(result: Consistency, { balancer, people, latencies }: Traffic): string {
   return [
-    `${books.accepted} Snapshots accepted (${books.stored} stored), ${books.events} events, ` +
-      `${books.requests} webhook requests, ${books.notes} Notes (seed ${seed})`,
+    `${result.accepted} Snapshots accepted (${result.stored} stored), ${result.events} events, ` +
+      `${result.requests} webhook requests, ${result.notes} Notes (seed ${seed})`,
     `posts: ${spreadOf(latencies)}, tries ended ${JSON.stringify(balancer.counts)}`,
     `Commands: ${spreadOf(people.latencies)}, tries ended ${JSON.stringify(people.refusals)}`,
   ].join('\n');

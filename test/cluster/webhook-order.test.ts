@@ -1,7 +1,7 @@
-/** The reckoning itself: which orders of webhook requests it lets pass. */
+/** The check of webhook requests itself: the orders that it accepts and refuses. */
 import { expect, test } from 'vitest';
 import type { WebhookBody } from '../fakes/webhook-receiver.ts';
-import { type LifecycleEvent, webhookFaults } from '../harness/books.ts';
+import { type LifecycleEvent, webhookFaults } from '../harness/consistency.ts';
 
 const EVENTS: readonly LifecycleEvent[] = [1, 2, 3].map((sequence) => {
   return { group: 'AG1', sequence, event: `event ${sequence}` };

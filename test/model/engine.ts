@@ -25,7 +25,7 @@ import { HOUR, type Micros, SECOND } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts';
 import { seededRandom } from '../simulation/random.ts';
-import { scripted } from '../simulation/stage.ts';
+import { scripted } from '../simulation/scripted-engine.ts';
 import type { Picture } from './picture.ts';
 import type { Received } from './story.ts';
 import { IngestionTables } from './tables.ts';

@@ -1,7 +1,7 @@
 /** A sender as its Integration sees it: what fires there in each of its groups, and the Snapshots that say so. */
 import { formatInstant, type Micros } from '../../runtime/clock.ts';
 import type { Json } from '../harness/api.ts';
-import { labelsOf } from './words.ts';
+import { labelsOf } from './notation.ts';
 
 export interface Entry {
   readonly status: 'firing' | 'resolved';

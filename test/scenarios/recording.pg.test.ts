@@ -14,7 +14,7 @@ import type { Json } from '../harness/api.ts';
 import { type Disturbance, type Line, readRecording } from '../recordings/recording.ts';
 import { notedResolutions, noteResolutions, type Resolution } from './resolutions.ts';
 import { Scenario } from './scenario.ts';
-import { SenderSaid } from './sender-said.ts';
+import { SenderModel } from './sender-model.ts';
 import { keyOf, Truth } from './truth.ts';
 import { useWorld } from './world.ts';
 
@@ -78,7 +78,7 @@ interface Disturbed {
 }
 
 /** What made the sender call an Alert resolved that fired. */
-function excuseFor({ by, at }: Resolution, said: SenderSaid, disturbances: readonly Disturbed[]): string {
+function excuseFor({ by, at }: Resolution, said: SenderModel, disturbances: readonly Disturbed[]): string {
   const recent = disturbances.filter((one) => one.at <= at && at < one.at + CONFUSED_FOR);
   const isAfter = (...kinds: readonly Disturbance[]) => recent.some(({ what }) => kinds.includes(what));
   const claims = said.at(at).filter(({ isOver }) => isOver);
@@ -104,7 +104,7 @@ test('a recorded day of a pair of Alertmanagers: Alerts resolve when the sender 
   const lines = readRecording('alertmanager-day.jsonl.gz');
   const time = (at: Micros) => s.begin + at * STRETCH;
   const truth = new Truth(lines, time);
-  const said = new SenderSaid(lines, time, REPEAT_INTERVAL);
+  const said = new SenderModel(lines, time, REPEAT_INTERVAL);
 
   await replay(s, lines, time);
 

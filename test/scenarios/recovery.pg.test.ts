@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { createSnapshotWriter } from '../../storage/snapshots/writer.ts';
+import { momentOf } from './notation.ts';
 import { Scenario } from './scenario.ts';
-import { momentOf } from './words.ts';
 import { useWorld } from './world.ts';
 
 const world = useWorld();

@@ -7,12 +7,12 @@ import { ROUTE_PROFILES } from '../../actors/route/policy.ts';
 import { formatInstant, type Micros, parseInstant, SECOND } from '../../runtime/clock.ts';
 import type { Answer, Api, Json } from '../harness/api.ts';
 import { auditSince } from './by-hand.ts';
+import { type GroupView, viewOf } from './group-view.ts';
 import { expectInvariants } from './invariants.ts';
 import { LabSender } from './lab-sender.ts';
-import { type Look, lookOf } from './look.ts';
+import { momentOf, momentText } from './notation.ts';
 import { type Caller, People } from './people.ts';
-import { eventText, type Timed } from './telling.ts';
-import { momentOf, momentText } from './words.ts';
+import { eventText, type Timed } from './timeline-text.ts';
 import type { World } from './world.ts';
 
 export interface ScenarioOptions {
@@ -250,16 +250,16 @@ export class Scenario {
   }
 
   /** What a person sees first, written as the tables write it. */
-  async look(number = 1): Promise<Look> {
-    return lookOf(await this.group(number), {
+  async view(number = 1): Promise<GroupView> {
+    return viewOf(await this.group(number), {
       moment: (instant) => this.#moment(instant),
       number: (one) => this.numberOf(one),
     });
   }
 
   /** Expects what a group looks like. */
-  async shows(number: number, expected: Partial<Look>): Promise<void> {
-    expect(await this.look(number)).toMatchObject(expected);
+  async shows(number: number, expected: Partial<GroupView>): Promise<void> {
+    expect(await this.view(number)).toMatchObject(expected);
   }
 
   /** Expects all events of a group, in order; the `created` of t0 left out. */

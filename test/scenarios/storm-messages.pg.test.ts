@@ -138,7 +138,7 @@ test('it is summed up in one message while it lasts; then what is open is posted
     ...['G1 Loud', 'G2 Loud', 'Storm 1, 0 Urgent Loud', 'Urgent Loud', 'G5 Loud'],
   ]);
   expect(s.webhooks(3)[0]).toBe('t0:03 created');
-  expect((await s.look(7)).next_notice).toBeNull();
+  expect((await s.view(7)).next_notice).toBeNull();
 
   // No more than two began within a minute from t1:05 on.
   await s.play('t6:04');
@@ -162,7 +162,7 @@ test('it is summed up in one message while it lasts; then what is open is posted
 
   // What it withheld stays withheld, whatever becomes of it, and a later burst is a Storm of its own.
   await s.play('t8 I/g4: +G4');
-  expect(await s.look(4)).toMatchObject({ status: 'firing', reopen_count: 1 });
+  expect(await s.view(4)).toMatchObject({ status: 'firing', reopen_count: 1 });
   expect(roots()).toHaveLength(posted.length + 2);
   expect(replies()).toEqual([]);
   await s.play('t10 I/h1: +H1; t10 I/h2: +H2; t10 I/h3: +H3');

@@ -23,7 +23,7 @@ afterEach(() => s.close());
 /** Alert Groups that are open and not published. */
 async function heldNow(): Promise<number[]> {
   const held: number[] = [];
-  for (const n of HELD) if ((await s.look(n)).next_notice === null) held.push(n);
+  for (const n of HELD) if ((await s.view(n)).next_notice === null) held.push(n);
   return held;
 }
 

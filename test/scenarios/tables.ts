@@ -1,6 +1,7 @@
 /** Every case there is, and how many rows each table has. */
-import { AROUND } from './alert-groups/around.ts';
+
 import { GROUPING } from './alert-groups/grouping.ts';
+import { OTHER_ROWS } from './alert-groups/other-rows.ts';
 import { PEOPLE } from './alert-groups/people.ts';
 import { PRESETS } from './alert-groups/presets.ts';
 import { SEVERITY } from './alert-groups/severity.ts';
@@ -15,7 +16,13 @@ import { ADVICE } from './routes/advice.ts';
 import { EDITING } from './routes/editing.ts';
 import { TAKING } from './routes/taking.ts';
 
-export const ALERT_GROUP_CASES: readonly Case[] = [...GROUPING, ...PEOPLE, ...SEVERITY, ...TIMERS, ...AROUND];
+export const ALERT_GROUP_CASES: readonly Case[] = [
+  ...GROUPING,
+  ...PEOPLE,
+  ...SEVERITY,
+  ...TIMERS,
+  ...OTHER_ROWS,
+];
 
 export const INGESTION_CASES: readonly Case[] = [...ENTRIES, ...ABSENCE, ...PATHS];
 

@@ -11,9 +11,9 @@ import { Api } from '../harness/api.ts';
 import { until } from '../harness/until.ts';
 import { createTestDatabase, dropTestDatabase } from '../postgres.ts';
 import { insertPerson } from './by-hand.ts';
+import { untilIdle } from './idle.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { createScenarioClock, type ScenarioClock } from './scenario-clock.ts';
-import { stillness } from './stillness.ts';
 
 export interface Logged {
   readonly at: Micros;
@@ -94,7 +94,7 @@ export class World {
   /** Resolves once the service has nothing to do at this moment, with the next moment at which it will. */
   async settle(): Promise<Micros | null> {
     for (;;) {
-      const next = await stillness(this.sql, this.clock.now, () => this.running.service.system.poke());
+      const next = await untilIdle(this.sql, this.clock.now, () => this.running.service.system.poke());
       // An actor that wants its next turn at once asks to be woken a microsecond later.
       if (next === null || next > this.clock.now() + 1_000) return next;
       this.#jumpTo(next);

@@ -1,6 +1,6 @@
 /**
  * How a simulated process of several takes stored messages from outside to their actors: by the rules of
- * http/ingest/intake-passes.ts, with its books, for messages that toys understand.
+ * http/ingest/intake-passes.ts, with its records, for messages that toys understand.
  */
 
 import { UnderWay } from '../../http/ingest/intake.ts';

@@ -15,10 +15,10 @@ import type { EpochStore } from '../../runtime/placement/shard-book.ts';
 import { MeetingPlace } from '../fakes/coordination.ts';
 import { Database } from './database.ts';
 import { drawLimits } from './draw-limits.ts';
+import { drawFaultPlan, FAULT_PLANS, type FaultPlanName } from './fault-plans.ts';
 import { drawRates, Faults, SOUND, unmoving } from './faults.ts';
 import { type Arrival, type AskSeen, violations } from './invariants.ts';
 import { misplaced } from './placed.ts';
-import { drawPlot, PLOTS, type PlotName } from './plots.ts';
 import { type ReplicaDeps, SimReplica } from './replica.ts';
 import { SignalsBetween } from './sim-signals.ts';
 import type { Run } from './simulate.ts';
@@ -35,7 +35,7 @@ export interface ReplicaSeams {
   readonly wrapPlacement?: (placement: Placement) => Placement;
   readonly signals?: (world: World) => SignalsBetween;
   /** The plot in which it shows. */
-  readonly plot?: PlotName;
+  readonly plot?: FaultPlanName;
   readonly stillOwns?: (system: ActorSystem, actor: Address) => Promise<boolean>;
 }
 
@@ -58,8 +58,8 @@ export async function simulateReplicas(
   const world = new World(seed, options.trace ?? false, MOST_EVENTS);
   const { random } = world;
   const database = options.database?.() ?? new Database();
-  const drawn = drawPlot(random);
-  const plot = PLOTS[options.plot ?? drawn];
+  const drawn = drawFaultPlan(random);
+  const plot = FAULT_PLANS[options.plot ?? drawn];
   world.note(() => `plot: ${options.plot ?? drawn}`);
   const rates = drawRates(random);
   const rough = { slow: { ...SOUND, slow: 0.5 }, unmoving: unmoving(rates), any: rates }[plot.faults];

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { EVALUATION_LIMIT } from '../../../actors/access/throttle.ts';
 import type { Transaction } from '../../../storage/postgres/records.ts';
-import { meanwhile } from '../../../test/harness/meanwhile.ts';
+import { whileLocked } from '../../../test/harness/lock-race.ts';
 import { until } from '../../../test/harness/until.ts';
 import { useDatabase } from '../../../test/postgres.ts';
 import { PASSWORD, startWithPeople } from './people.fixture.ts';
@@ -14,7 +14,7 @@ const setAnew = (tx: Transaction) => tx`update users set password_hash = 'anothe
 test('a password that is set anew while a sign-in with the old one is looked at shuts that out', async () => {
   const { sql, addUser, attempt, entries } = await startWithPeople(database.sql());
   await addUser('admin', 'ann');
-  expect((await meanwhile(sql, setAnew, () => attempt('ann'))).status).toBe(401);
+  expect((await whileLocked(sql, setAnew, () => attempt('ann'))).status).toBe(401);
   expect(await sql`select 1 from sessions where ended_at is null`).toHaveLength(0);
   expect(entries.at(-1)).toMatchObject({ details: { reason: 'wrong_password' } });
   expect((await attempt('ann', { password: 'another' })).status).toBe(201);
@@ -25,7 +25,7 @@ test('a password that is set anew while its owner changes the old one stays', as
   const ann = await person('admin', 'ann');
   const body = { current_password: PASSWORD, new_password: 'staple correct battery' };
   const change = () => send('PUT', '/api/v1/me/password', { as: ann, body });
-  expect((await meanwhile(sql, setAnew, change)).status).toBe(401);
+  expect((await whileLocked(sql, setAnew, change)).status).toBe(401);
   expect(await sql`select password_hash from users`).toEqual([{ password_hash: 'another' }]);
 });
 
@@ -33,7 +33,7 @@ test('a sign-in that the database keeps waiting is answered before its time on t
   const { sql, addUser, attempt, clock } = await startWithPeople(database.sql());
   await addUser('admin', 'ann');
   const lock = (tx: Transaction) => tx`select 1 from users for update`;
-  const answer = await meanwhile(
+  const answer = await whileLocked(
     sql,
     lock,
     () => attempt('ann'),

@@ -33,7 +33,7 @@ row(3, 'a later Alert joins, Loud while firing', async (s) => {
   await s.tells(1, ['t2 alerts_added L [new_alerts]']);
 });
 
-row(4, 'and Quiet while acknowledged', async (s) => {
+row(4, 'an Alert that joins while acknowledged is Quiet', async (s) => {
   await s.play('t0 +X1; t1 Ann acknowledges; t2 +X2');
   await s.tells(1, ['t1 acknowledged Q', 't2 alerts_added Q']);
   await s.shows(1, { status: 'acknowledged', owner: 'Ann' });
@@ -52,7 +52,7 @@ row(5, 'the end of a Snooze names the Alerts that joined and still fire', async 
   await s.shows(1, { status: 'firing', owner: null, next_notice: 'ack_timeout t45' });
 });
 
-row(6, 'another instance replaces', async (s) => {
+row(6, 'an Alert of another instance replaces the one that resolved', async (s) => {
   await s.play('t0 +P1; t1 +P2 & -P1');
   await s.tells(1, ['t1 alert_replaced Q', 't1 alert_resolved Q']);
   expect((await s.lifecycle())[1]?.replaced_label).toBe('pod');
@@ -133,13 +133,13 @@ row(13, 'the same key fires again within the Reopen window', async (s) => {
   expect(await s.count()).toBe(1);
 });
 
-row(14, 'at the end of the Reopen window a new Alert Group', async (s) => {
+row(14, 'a firing at the end of the Reopen window starts a new Alert Group', async (s) => {
   await s.play('t0 +X1; t5 -X1; t20 +X1');
   await s.tells(1, ['t5 resolved Q']);
   expect(await s.events(2, 'all')).toEqual(['t20 created L [new_alert_group]']);
 });
 
-row(14, 'another run: one second before it reopens', async (s) => {
+row(14, 'a firing one second before the end of the Reopen window reopens', async (s) => {
   await s.play('t0 +X1; t5 -X1; t19:59 +X1');
   await s.tells(1, ['t5 resolved Q', 't19:59 reopened L [reopen]']);
   expect(await s.count()).toBe(1);

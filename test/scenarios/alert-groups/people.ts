@@ -35,12 +35,12 @@ row(21, 'another Alert starts a new Alert Group at once, the tail joins it', asy
   expect((await s.lifecycle(2)).at(-1)?.fingerprints).toEqual(['X1']);
 });
 
-row(22, 'Quiet when that one was acknowledged', async (s) => {
+row(22, 'the tail joins an acknowledged Alert Group Quiet', async (s) => {
   await s.play('t0 +X1; t1 Bob resolves; t5 +X2; t6 Ann acknowledges #2; t16');
   expect(await s.events(2, 'all')).toEqual([`t5 ${CREATED}`, 't6 acknowledged Q', 't16 alerts_added Q']);
 });
 
-row(23, 'and reopens it when the system resolved it', async (s) => {
+row(23, 'the tail reopens an Alert Group that the system resolved', async (s) => {
   await s.play('t0 +X1; t1 Bob resolves; t3 +X2; t4 -X2; t16');
   expect(await s.events(2, 'all')).toEqual([`t3 ${CREATED}`, 't4 resolved Q', 't16 reopened L [reopen]']);
   expect((await s.lifecycle(2)).at(-1)?.fingerprints).toEqual(['X1']);
@@ -53,7 +53,7 @@ row(24, 'a tail that resolves leaves the Grace period nothing to do', async (s) 
   expect(await s.count()).toBe(1);
 });
 
-row(24, 'another run: it fires anew meanwhile', async (s) => {
+row(24, 'a tail that fires anew during the Grace period starts a new Alert Group', async (s) => {
   await s.play('t0 +X1; t1 Bob resolves; t5 -X1; t6 +X1; t17');
   expect(await s.events(2, 'all')).toEqual([`t6 ${CREATED}`]);
   await s.tells(1, ['t1 resolved Q', 't5 alert_resolved Q']);
@@ -125,7 +125,7 @@ row(30, 'Acknowledge by another user moves ownership and mentions the previous O
   await s.shows(1, { owner: 'Bob' });
 });
 
-row(31, 'Unacknowledge gives it back', async (s) => {
+row(31, 'Unacknowledge returns the Alert Group to firing, without an Owner', async (s) => {
   await s.play('t0 +X1; t1 Ann acknowledges; t2 Bob unacknowledges');
   await s.tells(1, ['t1 acknowledged Q', 't2 unacknowledged Q']);
   expect((await s.lifecycle()).at(-1)?.previous_owner.name).toBe('Ann');

@@ -5,7 +5,7 @@ import { casesOf } from '../case.ts';
 const { cases, row } = casesOf('alert-groups');
 export const SEVERITY = cases;
 
-row(32, 'a higher level is told Quiet', async (s) => {
+row(32, 'a rise of the Severity level is Quiet', async (s) => {
   await s.play('t0 +XI; t1 +X1');
   await s.tells(1, ['t1 alerts_added L [new_alerts]', 't1 severity_raised Q']);
   await s.shows(1, { severity: 'warning' });
@@ -27,7 +27,7 @@ row(34, 'a rise to Urgent takes the acknowledgement away', async (s) => {
 
 row(
   35,
-  'unless the Route says otherwise',
+  'a Route may keep the acknowledgement at a rise to Urgent',
   async (s) => {
     await s.play('t0 +X1; t1 Ann acknowledges; t2 +XC');
     await s.tells(1, ['t1 acknowledged Q', 't2 alerts_added Q', 't2 urgency_raised Q']);
@@ -42,13 +42,13 @@ row(36, 'a rise to Urgent ends a Snooze', async (s) => {
   await s.shows(1, { status: 'firing' });
 });
 
-row(37, 'but not one that was set while Urgent', async (s) => {
+row(37, 'a rise to Urgent keeps a Snooze that was set while Urgent', async (s) => {
   await s.play('t0 +X1 & +XC; t1 Ann snoozes no end; t2 -XC; t3 +XC');
   await s.tells(1, ['t1 snoozed Q', 't2 alert_resolved Q', 't3 alerts_added Q', 't3 urgency_raised Q']);
   await s.shows(1, { status: 'snoozed' });
 });
 
-row(38, 'an edit of the Route is no rise', async (s) => {
+row(38, 'an edit of the Route that makes a group Urgent is no rise', async (s) => {
   await s.play('t0 +X1; t1 Ann acknowledges; t2');
   await s.edit((route) => ({ ...route, urgent: true }));
   await s.tells(1, ['t1 acknowledged Q']);
@@ -60,7 +60,7 @@ row(38, 'an edit of the Route is no rise', async (s) => {
 
 for (const [title, leave, reason] of [
   ['an Owner who is disabled gives it back', 'disable', 'owner_disabled'],
-  ['another run: who is deleted', 'remove', 'owner_deleted'],
+  ['an Owner who is deleted gives it back', 'remove', 'owner_deleted'],
 ] as const) {
   row(39, title, async (s) => {
     await s.play('t0 +X1; t1 Ann acknowledges; t2');

@@ -107,7 +107,7 @@ row(
 
 row(
   47,
-  'another run: Reminders that reached nobody ask for no answer',
+  'Reminders that reached nobody ask for no answer',
   async (s) => {
     await s.play('t0 +X1; t0 Ann acknowledges; t3h');
     s.world.receiver.answerAll(() => ({ status: 401 }));
@@ -120,7 +120,7 @@ row(
   { policy: { auto_unacknowledge: true } },
 );
 
-row(48, 'notices that a downtime swallowed are one', async (s) => {
+row(48, 'notices that fell due during a downtime are sent as one', async (s) => {
   await s.play('t0 +X1; t1');
   await s.downUntil('t120');
   await s.tells(1, ['t120 notices_missed ×3 L [ack_timeout]', 't120 unclaimed Q']);
@@ -156,7 +156,7 @@ row(
   },
 );
 
-row(59, 'another run: a notice that is switched off while it waits is dropped', async (s) => {
+row(59, 'a notice that is switched off while it waits is dropped', async (s) => {
   await s.play('t0 +X1; t5');
   await s.editPolicy({ ack_timeout: { enabled: false, first_interval_seconds: 900 } });
   await s.play('t16');

@@ -29,7 +29,7 @@ row(14, 'a Snapshot of the same window misses nothing', async (lab) => {
   expect(await lab.states()).toEqual(['A: firing', 'C: firing']);
 });
 
-row(14, 'another run: the miss counts from the next window', async (lab) => {
+row(14, 'a miss counts from the next window', async (lab) => {
   await lab.plays('T [A+ C+]; +20 [A+]; +80 [A+]; +380 [A+]');
   expect(await lab.states()).toEqual(['A: firing', 'C: resolved +380 gone']);
 });
@@ -71,7 +71,7 @@ row(18, 'a group-wide resolve ends what it does not list, too', async (lab) => {
   expect(states.at(-1)).toBe('X: firing');
 });
 
-row(19, 'after it the same start fires at once', async (lab) => {
+row(19, 'after a group-wide resolve the same start fires at once', async (lab) => {
   await EIGHTEEN(lab);
   await lab.plays('+120 K1 [N7+]');
   expect((await lab.alerts()).get('N7')?.state).toBe('firing');
@@ -83,7 +83,7 @@ row(20, 'an Alert that another group lists is not gone', async (lab) => {
   expect(await lab.states()).toEqual(['A: firing', 'B: firing']);
 });
 
-row(21, 'a truncated Snapshot decides no absence, and is told', async (lab) => {
+row(21, 'a truncated Snapshot decides no absence, and raises an alert', async (lab) => {
   await lab.plays('T [A+ B+ C+]; +60 t1 [A+ B+]');
   expect(await lab.internalAlerts()).toEqual(['SvcSnapshotTruncated']);
   await lab.plays('+400 t1 [A+ B+]');

@@ -78,7 +78,7 @@ row(8, 'an old copy within the window after a resolve is ignored', async (lab) =
   expect(await lab.states()).toEqual(['A: resolved +60 resolved', 'B: firing']);
 });
 
-row(9, 'after it the same start fires anew', async (lab) => {
+row(9, 'after the duplicate window the same start fires anew', async (lab) => {
   await lab.plays(`${FOUR}; +120 [A+ B+]; +600 [A- B+]`);
   expect(await lab.events()).toEqual([
     '+0 created',
@@ -128,13 +128,17 @@ row(37, 'a final notification with an older start ends the firing before the nex
   expect((await lab.alerts()).get('A')).toMatchObject({ state: 'firing', starts_at: '2026-10-03T10:00:00Z' });
 });
 
-row(38, 'so do final notifications of two groups, each with an older start', async (lab) => {
-  await lab.plays('T K1 [A+1]; T K2 [A+1]; +120 K1 Z [A-]; +120 K2 Z [A-]');
-  await lab.at(35_999);
-  expect(await lab.states()).toEqual(['A: firing']);
-  await lab.plays('+36000 K1 [A+2]');
-  expect(await lab.events()).toEqual(['+0 created', '+36000 resolved', '+36000 reopened']);
-});
+row(
+  38,
+  'final notifications of two groups with older starts end the firing before the next start',
+  async (lab) => {
+    await lab.plays('T K1 [A+1]; T K2 [A+1]; +120 K1 Z [A-]; +120 K2 Z [A-]');
+    await lab.at(35_999);
+    expect(await lab.states()).toEqual(['A: firing']);
+    await lab.plays('+36000 K1 [A+2]');
+    expect(await lab.events()).toEqual(['+0 created', '+36000 resolved', '+36000 reopened']);
+  },
+);
 
 row(23, 'a label that the Alert carries wins over a Static label', async (lab) => {
   lab.labels('A', { alertname: 'DiskFull', instance: 'db-a', cluster: 'a' });
@@ -145,7 +149,7 @@ row(23, 'a label that the Alert carries wins over a Static label', async (lab) =
   });
 });
 
-row(24, 'what is no Snapshot fails alone', async (lab) => {
+row(24, 'a body that is no Snapshot fails alone', async (lab) => {
   expect(await lab.sender.post('not json')).toBe(202);
   await lab.s.world.settle();
   await lab.plays('+1 [A+]');
@@ -155,7 +159,7 @@ row(24, 'what is no Snapshot fails alone', async (lab) => {
   expect(items.map(({ state }: { state: string }) => state)).toEqual(['processed', 'failed']);
 });
 
-row(25, 'annotations that differ are told once', async (lab) => {
+row(25, 'annotations that differ are published once', async (lab) => {
   lab.summary('A', 'x');
   await lab.plays('T [A+]');
   lab.summary('A', 'y');

@@ -139,7 +139,7 @@ row(
 
 row(
   39,
-  'another run: while the Heartbeat waits for its first signal',
+  'it is stale after a day too while the Heartbeat waits for its first signal',
   staleAfterFinalNotification,
   WITH_HEARTBEAT,
 );

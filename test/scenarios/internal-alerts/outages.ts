@@ -59,7 +59,7 @@ row(13, 'the outgoing heartbeat is one request a minute, and its failures are sh
   }
 });
 
-row(15, 'that nobody leads is for Admins', async (s) => {
+row(15, 'the notice that no replica leads is for Admins', async (s) => {
   const ann = await s.people.named('Ann');
   expect(ann.id).toBeDefined();
   await until('a Leader that is silent', async () => {
@@ -75,7 +75,7 @@ row(15, 'that nobody leads is for Admins', async (s) => {
 
 row(
   16,
-  'ten minutes away are a downtime, told once for each open Alert Group',
+  'an outage of ten minutes is a downtime, recorded once for each open Alert Group',
   async (s) => {
     await s.play('t0 +X1 & +Xb; t1');
     expect(await s.sender().heartbeat()).toBe(204);
@@ -100,7 +100,7 @@ row(
   { integration: { heartbeat: { enabled: true, timeout_seconds: 1_800 } } },
 );
 
-row(17, 'a minute away is none', async (s) => {
+row(17, 'an outage of one minute is no downtime', async (s) => {
   await s.play('t0 +X1; t1');
   await s.downUntil('t2');
   expect(await notices(s)).toEqual([]);

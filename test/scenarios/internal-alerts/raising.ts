@@ -78,7 +78,7 @@ row(
 
 row(
   3,
-  'a new name is told, and the firing goes on',
+  'a renamed Integration updates its alert, and the firing continues',
   async (s) => {
     await new Lab(s).plays('T t1 [A+]');
     const [before] = await s.internalAlerts(s.sender().id);
@@ -162,7 +162,7 @@ row(
   WITH_HEARTBEAT,
 );
 
-row(8, 'a Broken Destination is told, until it works again', async (s) => {
+row(8, 'a Broken Destination raises SvcDestinationBroken until it works again', async (s) => {
   s.world.receiver.answerAll(() => ({ status: 401 }));
   await s.play('t0 +X1');
   const { id, name } = s.destination;

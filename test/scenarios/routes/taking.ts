@@ -99,7 +99,7 @@ row(18, 'a deletion meets an Alert that fires: either order', async (s) => {
   ]);
   await s.world.settle();
   expect(posted).toBe(202);
-  const { route } = await s.look(1);
+  const { route } = await s.view(1);
   if (deleted.status === 409) {
     expect([deleted.body.open_alert_group_count, route]).toEqual([1, 'R']);
   } else {

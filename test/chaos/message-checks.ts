@@ -2,7 +2,7 @@
 import { commonmark } from '../../actors/messages/formats/markdown.ts';
 import type { Post } from '../../runtime/cli/bridge-reference/messenger.ts';
 import type { Api, Json } from '../harness/api.ts';
-import type { LifecycleEvent } from '../harness/books.ts';
+import type { LifecycleEvent } from '../harness/consistency.ts';
 import type { Channel } from './channel.ts';
 
 /** The first button of each status; a resolved message has none. */

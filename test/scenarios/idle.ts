@@ -37,7 +37,7 @@ export async function workAt(sql: Sql, now: Micros): Promise<Work> {
  * Resolves once there is nothing to do at this moment, with the earliest moment at which there will be.
  * @throws when that takes too long, with what is left
  */
-export async function stillness(sql: Sql, now: () => Micros, poke: () => void): Promise<Micros | null> {
+export async function untilIdle(sql: Sql, now: () => Micros, poke: () => void): Promise<Micros | null> {
   const until = performance.now() + LONGEST;
   for (let look = 1; ; look++) {
     const work = await workAt(sql, now());

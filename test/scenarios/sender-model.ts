@@ -8,7 +8,7 @@ import type { Line } from '../recordings/recording.ts';
 /** In which way an Alert ended. */
 export type Ending = 'own_entry' | 'group_wide' | 'gone' | 'stale';
 
-export interface SaidBody {
+export interface SentBody {
   readonly at: Micros;
   readonly groupKey: string;
   /** It calls the whole group resolved. */
@@ -32,10 +32,10 @@ const GONE_AFTER = 5 * MINUTE;
 /** Within this time of one another what two senders of a pair say may have overtaken the other: the duplicate window. */
 const MOMENTS = 45 * SECOND;
 
-export class SenderSaid {
-  readonly #bodies: readonly SaidBody[];
+export class SenderModel {
+  readonly #bodies: readonly SentBody[];
   readonly #staleAfter: Micros;
-  readonly #overs = new Map<SaidBody, boolean>();
+  readonly #overs = new Map<SentBody, boolean>();
 
   /**
    * @param time of the replay for a time of the recording
@@ -49,7 +49,7 @@ export class SenderSaid {
   }
 
   /** The bodies received at that very moment. */
-  at(at: Micros): SaidBody[] {
+  at(at: Micros): SentBody[] {
     return this.#bodies.filter((body) => body.at === at);
   }
 
@@ -81,8 +81,8 @@ export class SenderSaid {
       said.filter((body) => body.groupKey === groupKey),
     );
     const now = this.at(at);
-    const isAbsent = (group: readonly SaidBody[]) => isMissed(group, fingerprint);
-    const isSilent = (group: readonly SaidBody[]) => at - lastListing(group, fingerprint) >= this.#staleAfter;
+    const isAbsent = (group: readonly SentBody[]) => isMissed(group, fingerprint);
+    const isSilent = (group: readonly SentBody[]) => at - lastListing(group, fingerprint) >= this.#staleAfter;
     switch (by) {
       case 'own_entry':
         return now.some(({ resolved }) =>
@@ -97,7 +97,7 @@ export class SenderSaid {
             listings.some(({ groupKey }) => groupKey === body.groupKey),
         );
       case 'gone': {
-        const isOut = (group: readonly SaidBody[]) => isAbsent(group) || isTakenBack(group, fingerprint);
+        const isOut = (group: readonly SentBody[]) => isAbsent(group) || isTakenBack(group, fingerprint);
         return (
           byGroup.some((group) => group.at(-1)?.at === at && isOut(group)) &&
           byGroup.every((group) => isOut(group) || isSilent(group))
@@ -111,7 +111,7 @@ export class SenderSaid {
   }
 
   /** Whether a body that calls its group over says so of what it does not name, too: it tells an end that its group did not. */
-  #callsAllOver(body: SaidBody): boolean {
+  #callsAllOver(body: SentBody): boolean {
     const known = this.#overs.get(body);
     if (known !== undefined) return known;
     const isOver =
@@ -122,7 +122,7 @@ export class SenderSaid {
     return isOver;
   }
 
-  #isFirstTold(fingerprint: string, start: number, { at, groupKey }: SaidBody): boolean {
+  #isFirstTold(fingerprint: string, start: number, { at, groupKey }: SentBody): boolean {
     const before = this.#bodies.filter((body) => body.groupKey === groupKey && body.at < at);
     const last = before.findLastIndex(({ firing }) => firing.has(fingerprint));
     const listed = before[last]?.firing.get(fingerprint);
@@ -144,7 +144,7 @@ export class SenderSaid {
 interface Firing {
   /** Start of the firing before. */
   readonly ended: number;
-  readonly listings: readonly SaidBody[];
+  readonly listings: readonly SentBody[];
 }
 
 /** Whether an entry that calls the Alert resolved is about the firing that the listings tell of, and no earlier one. */
@@ -155,21 +155,21 @@ function isNews(fingerprint: string, entry: number | undefined, { ended, listing
   return told.includes(entry) || entry > ended;
 }
 
-function startsIn(bodies: readonly SaidBody[], fingerprint: string): number[] {
+function startsIn(bodies: readonly SentBody[], fingerprint: string): number[] {
   return bodies.flatMap(({ firing, resolved }) =>
     [firing.get(fingerprint), resolved.get(fingerprint)].filter((start) => start !== undefined),
   );
 }
 
 /** Whether whole lists of the group left the Alert out for long enough since the last that named it. */
-function isMissed(group: readonly SaidBody[], fingerprint: string): boolean {
+function isMissed(group: readonly SentBody[], fingerprint: string): boolean {
   const without = group.filter(({ at, isCut }) => !isCut && at > lastListing(group, fingerprint));
   const [first, last] = [without[0], without.at(-1)];
   return first !== undefined && last !== undefined && last.at - first.at >= GONE_AFTER;
 }
 
 /** Whether the group said since that what it listed last is over, while another one keeps it firing. */
-function isTakenBack(group: readonly SaidBody[], fingerprint: string): boolean {
+function isTakenBack(group: readonly SentBody[], fingerprint: string): boolean {
   const last = lastListing(group, fingerprint);
   const start = group.find(({ at }) => at === last)?.firing.get(fingerprint) ?? Number.POSITIVE_INFINITY;
   return group.some(({ at, isOver, resolved }) => {
@@ -178,11 +178,11 @@ function isTakenBack(group: readonly SaidBody[], fingerprint: string): boolean {
   });
 }
 
-function lastListing(group: readonly SaidBody[], fingerprint: string): Micros {
+function lastListing(group: readonly SentBody[], fingerprint: string): Micros {
   return group.findLast(({ firing }) => firing.has(fingerprint))?.at ?? Number.NEGATIVE_INFINITY;
 }
 
-function readBody(text: string, at: Micros): SaidBody {
+function readBody(text: string, at: Micros): SentBody {
   const { groupKey, status, truncatedAlerts, alerts } = JSON.parse(text);
   const startsOf = (wanted: string) =>
     new Map<string, number>(

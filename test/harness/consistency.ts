@@ -1,4 +1,4 @@
-/** The books of a cluster after a load: what was sent, stored, grouped and delivered must agree to the last event. */
+/** Consistency of a cluster after a load: what was sent, stored, grouped and delivered agrees to the last event. */
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../storage/postgres/records.ts';
 import type { ReceivedWebhook, WebhookReceiver } from '../fakes/webhook-receiver.ts';
@@ -8,18 +8,22 @@ import type { People } from './people.ts';
 import type { Traffic } from './traffic.ts';
 import { until } from './until.ts';
 
-export interface Balance {
+export interface Consistency {
   readonly accepted: number;
   readonly stored: number;
   readonly events: number;
   readonly requests: number;
   readonly notes: number;
-  /** One sentence each; empty when the books balance. */
+  /** One sentence each; empty when everything agrees. */
   readonly faults: readonly string[];
 }
 
 /** Waits until nothing is under way any more, then compares. @throws when something stays under way */
-export async function balance(cluster: Cluster, traffic: Traffic, seconds = 60): Promise<Balance> {
+export async function checkConsistency(
+  cluster: Cluster,
+  traffic: Traffic,
+  seconds = 60,
+): Promise<Consistency> {
   const { sql, receiver } = cluster;
   await everythingProcessed(sql, seconds);
   const events = await lifecycleEvents(sql);

@@ -1,7 +1,7 @@
 /** An Alert Group as the tables of expectations write it. */
 import type { Json } from '../harness/api.ts';
 
-export interface Look {
+export interface GroupView {
   readonly status: string;
   readonly title: string;
   readonly summary: string | null;
@@ -30,7 +30,7 @@ export interface Frame {
   number(number: number): number;
 }
 
-export function lookOf(group: Json, frame: Frame): Look {
+export function viewOf(group: Json, frame: Frame): GroupView {
   const { next_notice: next, snoozed_by: snoozer, snooze_until: until } = group;
   return {
     status: group.status,

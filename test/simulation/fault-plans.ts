@@ -4,7 +4,7 @@ import type { Random } from './random.ts';
 import { ANY, away, flush, freeze, later, restart, type Scene, strike } from './troubles.ts';
 
 /** What a run is about. */
-export interface Plot {
+export interface FaultPlan {
   /** How long things go wrong. */
   readonly length: Micros;
   /** What may go wrong with calls of the database: they are slow, all but what moves shards, anything. */
@@ -15,7 +15,7 @@ export interface Plot {
 
 const USUAL: Micros = 40 * SECOND;
 
-const mixed: Plot = {
+const mixed: FaultPlan = {
   length: USUAL,
   faults: 'any',
   play(scene) {
@@ -27,7 +27,7 @@ const mixed: Plot = {
   },
 };
 
-const everything: Plot = {
+const everything: FaultPlan = {
   length: USUAL,
   faults: 'any',
   play(scene) {
@@ -36,7 +36,7 @@ const everything: Plot = {
   },
 };
 
-const redisOnly: Plot = {
+const redisOnly: FaultPlan = {
   length: 100 * SECOND,
   faults: 'unmoving',
   play(scene) {
@@ -67,7 +67,7 @@ const redisOnly: Plot = {
   },
 };
 
-const bereaved: Plot = {
+const bereaved: FaultPlan = {
   length: 130 * SECOND,
   faults: 'unmoving',
   play(scene) {
@@ -92,7 +92,7 @@ const bereaved: Plot = {
   },
 };
 
-const movesOnPurpose: Plot = {
+const movesOnPurpose: FaultPlan = {
   length: USUAL,
   faults: 'slow',
   play(scene) {
@@ -104,7 +104,7 @@ const movesOnPurpose: Plot = {
   },
 };
 
-const ghosts: Plot = {
+const ghosts: FaultPlan = {
   length: USUAL,
   faults: 'any',
   play(scene) {
@@ -126,20 +126,20 @@ const ghosts: Plot = {
   },
 };
 
-export const PLOTS = {
+export const FAULT_PLANS = {
   mixed,
   'everything at once': everything,
   'Redis fails': redisOnly,
   'a death without Redis': bereaved,
   'moves on purpose': movesOnPurpose,
   'owners that do not know what they lost': ghosts,
-} satisfies Record<string, Plot>;
+} satisfies Record<string, FaultPlan>;
 
-export type PlotName = keyof typeof PLOTS;
+export type FaultPlanName = keyof typeof FAULT_PLANS;
 
 /** The name of a plot: of mixed troubles mostly, the others take longer. */
-export function drawPlot(random: Random): PlotName {
-  return random.chance(0.5) ? 'mixed' : random.pick(Object.keys(PLOTS) as PlotName[]);
+export function drawFaultPlan(random: Random): FaultPlanName {
+  return random.chance(0.5) ? 'mixed' : random.pick(Object.keys(FAULT_PLANS) as FaultPlanName[]);
 }
 
 function unowned({ alive, epochs }: Scene): string[] {

@@ -4,7 +4,7 @@ import { casesOf } from '../case.ts';
 import { answerText } from '../scenario.ts';
 
 const { cases, row } = casesOf('alert-groups');
-export const AROUND = cases;
+export const OTHER_ROWS = cases;
 
 row(50, 'a Storm holds what is not Urgent', async (s) => {
   const sender = s.sender();
@@ -19,7 +19,7 @@ row(50, 'a Storm holds what is not Urgent', async (s) => {
   const held = async () => {
     const numbers: number[] = [];
     for (let n = 1; n <= 30; n++) {
-      const { status, next_notice: next } = await s.look(n);
+      const { status, next_notice: next } = await s.view(n);
       if (status === 'firing' && next === null) numbers.push(n);
     }
     return numbers;

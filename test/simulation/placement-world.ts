@@ -13,7 +13,7 @@ import { ShardTable } from './shard-table.ts';
 import type { World } from './world.ts';
 
 /** One process with nothing but placement: its engine follows every change at once unless a test wants it slow. */
-export class HallMember {
+export class PlacementMember {
   readonly me: Member;
   readonly placement: LeasedPlacement;
   readonly logged: LogEvent[] = [];
@@ -31,7 +31,7 @@ export class HallMember {
   calling = new Set<number>();
   readonly #held: (() => void)[] = [];
 
-  constructor(hall: Hall, id: string, boot: string) {
+  constructor(hall: PlacementWorld, id: string, boot: string) {
     this.me = { id, boot };
     const { world, table } = hall;
     const clock = this.#clock(world.clock);
@@ -119,7 +119,7 @@ export class HallMember {
     return { now: () => clock.now(), after: (delay, run) => clock.after(delay, () => this.#feel(run)) };
   }
 
-  #coordination({ place, other }: Hall): Coordination {
+  #coordination({ place, other }: PlacementWorld): Coordination {
     const isCut = () => this.isCut || this.isDead;
     const name = memberText(this.me);
     const inner = eitherPlace(
@@ -157,13 +157,13 @@ export class HallMember {
   }
 }
 
-export class Hall {
+export class PlacementWorld {
   readonly world: World;
   readonly table = new ShardTable();
   readonly place: MeetingPlace;
   /** A second one, where some members meet when a failover left two. */
   readonly other: MeetingPlace;
-  readonly members: HallMember[] = [];
+  readonly members: PlacementMember[] = [];
   #boots = 0;
 
   constructor(world: World) {
@@ -174,8 +174,8 @@ export class Hall {
   }
 
   /** Starts a member and does not wait for it; one that cannot start is dead. */
-  launch(id: string): HallMember {
-    const member = new HallMember(this, id, String(++this.#boots));
+  launch(id: string): PlacementMember {
+    const member = new PlacementMember(this, id, String(++this.#boots));
     this.members.push(member);
     member.placement.start().catch((error: Error) => {
       member.refusal = error.message;

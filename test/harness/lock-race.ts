@@ -1,13 +1,13 @@
-/** Races that are no chance: what is sent waits in the database for a change that commits first. */
+/** Deterministic races: a request waits in the database for the lock of a change that commits first. */
 import type { Sql, Transaction } from '../../storage/postgres/records.ts';
 import { until } from './until.ts';
 
 /**
- * Sends something that has to wait for a lock of `change`, which commits once it does.
+ * Sends a request that waits for a lock of `change`, which commits once it does.
  * @param wait runs before that commit
- * @returns what came of it
+ * @returns the result of the request
  */
-export async function meanwhile<Result>(
+export async function whileLocked<Result>(
   sql: Sql,
   change: (tx: Transaction) => Promise<unknown>,
   send: () => Promise<Result>,

@@ -82,7 +82,7 @@ export function watch(promise: Promise<unknown>): { value: unknown } {
   return seen;
 }
 
-export interface Stage {
+export interface ScriptedEngine {
   readonly world: World;
   readonly database: Database;
   readonly system: ActorSystem;
@@ -102,7 +102,7 @@ export interface Stage {
 }
 
 /** One engine on a sound database, with time in the hands of the test. */
-export async function setStage(options: {
+export async function startScriptedEngine(options: {
   readonly definitions: readonly ActorDefinition<Scripted, null, ActorMessage>[];
   readonly limits?: Partial<EngineLimits>;
   readonly setAside?: (to: Address, message: ActorMessage) => readonly RecordedEffect[];
@@ -112,7 +112,7 @@ export async function setStage(options: {
   readonly holdsBack?: (actor: Address) => boolean;
   /** One of several processes. */
   readonly isOneOfSeveral?: true;
-}): Promise<Stage> {
+}): Promise<ScriptedEngine> {
   const world = new World(1, false);
   const database = options.database ?? new Database();
   const faults = new Faults(SOUND, world.random.fork());
