@@ -1,7 +1,8 @@
 /**
- * `npm run pictures`: makes the pictures of the README anew, of the real service in real Chromium. Emoji come out as boxes
- * without a font that has them (`apt-get install fonts-noto-color-emoji`).
+ * `npm run pictures`: makes the icon and the pictures of the README anew, of the real service in real Chromium. Emoji come
+ * out as boxes without a font that has them (`apt-get install fonts-noto-color-emoji`).
  */
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { Api, type Json } from '../test/harness/api.ts';
@@ -17,6 +18,16 @@ const PROGRAM = [path.join(root, 'runtime', 'main.ts'), 'quickstart', '--messeng
 const ACKNOWLEDGED = 'HighLatency';
 /** The one whose message is shown. */
 const SHOWN = 'CheckoutErrorRate';
+
+/** Draws the icon's PNG from its SVG. */
+async function drawIcon(browser: Browser): Promise<void> {
+  const file = (name: string) => path.join(root, 'ui', 'public', name);
+  const svg = await readFile(file('tocsin-mark.svg'), 'utf8');
+  const page = await browser.newPage({ viewport: { width: 256, height: 256 } });
+  await page.setContent(`<style>body{margin:0}svg{display:block;width:256px;height:256px}</style>${svg}`);
+  await page.screenshot({ path: file('tocsin-mark-256.png'), omitBackground: true });
+  await page.close();
+}
 
 async function pictureOfList(browser: Browser, ready: Ready): Promise<void> {
   const page = await (await newProfile(browser, { width: 1440, height: 760 })).newPage();
@@ -67,6 +78,7 @@ try {
   const group = await groupOf(api, ACKNOWLEDGED);
   await api.post(`/alert-groups/${group.id}/acknowledge`);
   await until('all Alert Groups', async () => (await api.all('/alert-groups')).length === TROUBLES.length);
+  await drawIcon(browser);
   await pictureOfList(browser, ready);
   const shown = TROUBLES.find(({ alertname }) => alertname === SHOWN);
   if (shown) await raise(sender, shown, { resolved: shown.pods.slice(-1) });
