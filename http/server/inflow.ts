@@ -64,8 +64,9 @@ export interface Framing {
   /** Announced length of the body, bytes; null for a chunked one. */
   readonly length: number | null;
   /**
-   * Whether nothing may be served after it on its connection: its sender said so, or the body is chunked, whose end
-   * the library does not look for strictly.
+   * Whether nothing may be served after it on its connection: its sender said so, the body is chunked, whose end the
+   * library does not look for strictly, or a request that may have a body announces no length: the library hides every
+   * header that follows one without a name, also a length.
    */
   readonly isLast: boolean;
 }
@@ -102,7 +103,7 @@ export function framingOf(req: Pick<HttpRequest, 'forEach' | 'getCaseSensitiveMe
   const isSafe = SAFE.test(req.getCaseSensitiveMethod());
   if (isBroken || hosts !== 1 || (encoding !== null && length !== null) || (hasBody && isSafe)) return null;
   if (encoding !== null) return { hasBody, length: null, isLast: true };
-  return { hasBody, length: Number(length ?? 0), isLast };
+  return { hasBody, length: Number(length ?? 0), isLast: isLast || (length === null && !isSafe) };
 }
 
 const METHOD = /^[A-Z-]{1,32}$/;

@@ -1,6 +1,6 @@
 /** Runs the real service as its own process, the way a new user does: `tocsin quickstart`. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -93,6 +93,22 @@ export class Installation {
     await this.stop();
     rmSync(this.dataDir, { recursive: true, force: true });
   }
+}
+
+/** What deploy/ allows a replica, MiB. */
+export const MEMORY_LIMIT = 512;
+
+/** The environment of the image, with the heap that Node.js takes in a container of {@link MEMORY_LIMIT}. */
+export function containerEnvironment(): Record<string, string> {
+  const dockerfile = readFileSync(path.join(root, 'Dockerfile'), 'utf8');
+  const allocator = [...dockerfile.matchAll(/(MALLOC_\w+)=(\d+)/g)].map(([, name, value]) => [name, value]);
+  return { NODE_OPTIONS: `--max-old-space-size=${MEMORY_LIMIT / 2}`, ...Object.fromEntries(allocator) };
+}
+
+/** The most memory that a process has taken since its start, MiB. */
+export function peakMemory(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
 }
 
 /** A started installation with default settings. */

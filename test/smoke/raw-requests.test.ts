@@ -122,6 +122,10 @@ const REQUESTS: readonly (readonly [name: string, outcome: Outcome, raw: string]
   ['a folded Transfer-Encoding', 'dropped', post(`${HOST}X: a\r\n ${CHUNKED}`, CHUNKS)],
   // The library hides it, and every header behind it; proxies refuse it.
   ['a header without a name', 'served', get(`${HOST}: x\r\n`)],
+  // The second request is the body that the hidden length announces.
+  ['a header without a name before Content-Length', 'last', post(`${HOST}: x\r\n${lengthOf(SECOND)}`)],
+  ['a header without a name before chunked', 'last', post(`${HOST}: x\r\n${CHUNKED}`, CHUNKS)],
+  ['a POST without a length', 'last', post(HOST)],
   ['U+0000 in a value', 'dropped', get(`${HOST}X: a\0b\r\n`)],
   ['no Host', 'dropped', get('')],
   ['two Hosts', 'refused', get(`${HOST}Host: other\r\n`)],
