@@ -87,6 +87,9 @@ export const groups: fc.Arbitrary<GroupMessage> = fc
     }),
   );
 
+/** Marks that turn the direction of what follows them, so that a text reads as something else. */
+export const TURNING = /[\u202A-\u202E\u2066-\u2069]/;
+
 /** Every `@` names nobody. */
 export const NAMES_SOMEBODY = /@(?!\u200B)/;
 

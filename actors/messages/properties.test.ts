@@ -15,6 +15,7 @@ import {
   NAMES_SOMEBODY,
   nasty,
   nodesOf,
+  TURNING,
   targetsOf,
   unlisted,
 } from './nasty.fixture.ts';
@@ -36,6 +37,7 @@ describe('whatever labels, annotations and names hold', () => {
         expect(envelope.title).toMatch(/^#412 /);
         expect(codePoints(envelope.title)).toBeLessThanOrEqual(512);
         expect(envelope.title + envelope.body).not.toMatch(NAMES_SOMEBODY);
+        expect(envelope.title + envelope.body).not.toMatch(TURNING);
         expect(mentions).toEqual([]);
         const nodes = nodesOf(envelope.body);
         expect(unlisted(nodes)).toEqual([]);
@@ -54,6 +56,7 @@ describe('whatever labels, annotations and names hold', () => {
         expect(message.text).toMatch(/^(🔴|🟠|⚪|🟢) <b><a href="[^"]*">#412 /u);
         expect(message.text).toContain(`<a href="${PAGE}">Open in Tocsin</a>`);
         expect(message.text).not.toMatch(NAMES_SOMEBODY);
+        expect(message.text).not.toMatch(TURNING);
         expectBalanced(message.text);
         expect(channelBotRoot(group, settings(), call(), limit).hash).toBe(message.hash);
       }),
@@ -71,6 +74,7 @@ describe('whatever labels, annotations and names hold', () => {
         expect(message).not.toContain('\n');
         expect(attachment.text).toContain(`[Open in Tocsin](${PAGE})`);
         expect(JSON.stringify([message, attachment])).not.toMatch(NAMES_SOMEBODY);
+        expect(JSON.stringify([message, attachment])).not.toMatch(TURNING);
         expect(chatServerRoot(group, settings(), call(), limit).hash).toBe(hash);
       }),
       RUNS,
