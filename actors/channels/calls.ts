@@ -173,8 +173,8 @@ export type ReplyFacts =
 export interface SendFinished {
   readonly type: 'send_finished';
   readonly call: number;
-  /** Of a call about an event: its id. A success counts however late it is known. */
-  readonly eventId?: string;
+  /** What a call about an event was about: its success counts however late it is known. */
+  readonly event?: { readonly id: string; readonly groupId: PublicId };
   readonly outcome: SendOutcome;
   /** When the answer came, µs. */
   readonly at: Micros;

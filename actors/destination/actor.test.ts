@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MINUTE, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { CALL_LOST_AFTER } from './actor.ts';
+import { BEHIND_PEOPLE } from '../connection/tokens.ts';
+import { CALL_LOST_AFTER } from './delivery/begin.ts';
 import { createDestinationHarness } from './harness.fixture.ts';
 import { BROKEN_PROBE_INTERVAL } from './machine.ts';
 import { MOST_EVENTS, MOST_OF_GROUP } from './rows.ts';
@@ -161,15 +162,15 @@ describe('sending', () => {
     destination.record(B, 'created');
     destination.record(C, 'created', { urgent: true });
     expect(destination.calls()).toEqual(['AG0#1']);
-    destination.advance(3 * SECOND);
+    destination.advance(3 * (SECOND + BEHIND_PEOPLE));
     expect(destination.calls()).toEqual(['AGC#1', 'AGA#1', 'AGB#1']);
   });
 
-  test('the limiter: 6 per 60 s sends 6 at once and the 7th 10 s later', () => {
+  test('the limiter: 6 per 60 s sends 6 at once and the 7th 10 s later, when people had their turn', () => {
     const destination = createDestinationHarness({ limiter: { limit: 6, per_seconds: 60 } });
     for (let group = 0; group < 8; group++) destination.record(`AG${group}` as PublicId, 'created');
     expect(destination.calls()).toHaveLength(6);
-    destination.advance(10 * SECOND - 10);
+    destination.advance(10 * SECOND + BEHIND_PEOPLE - 10);
     expect(destination.calls()).toEqual([]);
     destination.advance(10);
     expect(destination.calls()).toEqual(['AG6#1']);
@@ -181,7 +182,7 @@ describe('sending', () => {
     destination.record(A, 'created');
     destination.record(B, 'created');
     expect(destination.calls()).toEqual(['AGA#1']);
-    destination.advance(10 * SECOND);
+    destination.advance(10 * SECOND + BEHIND_PEOPLE);
     expect(destination.calls()).toEqual(['AGB#1']);
   });
 

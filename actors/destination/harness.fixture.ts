@@ -8,18 +8,20 @@ import { EMPTY_DIRECTORY, NO_MENTIONS } from '../directory.fixture.ts';
 import type { DestinationConfig } from '../directory.ts';
 import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import type { LifecycleEventName } from '../model.ts';
-import { CALL_LOST_AFTER, createDestination } from './actor.ts';
+import { createDestination } from './actor.ts';
+import { CALL_LOST_AFTER } from './delivery/begin.ts';
+import { NO_TRIES, type QueuedEvent, type Tries } from './delivery/delivery.ts';
 import { accepted } from './delivery/world.fixture.ts';
 import type { DestinationRecord, WebhookProgress } from './effects.ts';
-import type { WaitingEvent } from './event-queue.ts';
 import type { DestinationMessage, EventRecorded } from './messages.ts';
-import { destinationRows, MOST_OF_GROUP, type WaitingPage } from './rows.ts';
+import { destinationRows, lineOf, MOST_OF_GROUP, type WaitingEvent, type WaitingPage } from './rows.ts';
 import { type DestinationState, healthOf } from './turn.ts';
 
 const ID = 'DSK7M3QX9P2RTA' as PublicId;
 const WEBHOOK = { type: 'webhook', mode: 'events', connectionId: null, target: 1 } as const;
 
-interface StoredEvent extends WaitingEvent {
+interface StoredEvent extends QueuedEvent, Omit<Tries, 'error'> {
+  readonly groupId: PublicId;
   state: WebhookProgress['state'];
   error: string | null;
 }
@@ -113,9 +115,11 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     const env = { now, from: null, prepared, random: randomBytes };
     commit(definition.receive({ self: { kind: 'destination', key: ID }, state, rows }, message, env));
   };
-  const newestCall = (eventId: string): number => rows.queue.head(eventId)?.event.calls ?? 0;
+  const lineWith = (eventId: string) => lineOf(rows, eventId.split('#')[0] as PublicId);
+  const newestCall = (eventId: string): number => lineWith(eventId)?.events?.[0]?.calls ?? 0;
   const finished = (eventId: string, outcome: Outcome, call: number): DestinationMessage => ({
-    ...{ type: 'send_finished', eventId, call, at: now },
+    ...{ type: 'send_finished', call, at: now },
+    event: { id: eventId, groupId: eventId.split('#')[0] as PublicId },
     outcome: sendOutcome(outcome),
   });
   const randomBytes = (size: number): Uint8Array => {
@@ -156,7 +160,7 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
         urgent,
         occurredAt: now,
       };
-      stored.set(eventId, { ...waitingEvent(message), state: 'waiting', error: null });
+      stored.set(eventId, { ...storedEvent(message), state: 'waiting', error: null });
       turn(message);
       return message;
     },
@@ -180,7 +184,7 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     failTransiently(eventId: string, times: number, first: () => void = () => undefined) {
       first();
       for (let time = 0; time < times; time++) {
-        if (!rows.queue.head(eventId)?.inFlight) advance((wake ?? now) - now);
+        if (!lineWith(eventId)?.call) advance((wake ?? now) - now);
         turn(finished(eventId, { class: 'transient', error: 'answered 503' }, newestCall(eventId)));
       }
     },
@@ -204,7 +208,7 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     /** Internal alerts recorded since the last look: what happened to which, with the extra labels. */
     alerts: () => alerts.splice(0).map(({ change, name, labels }) => [change, name, labels]),
     stored: (eventId: string) => stored.get(eventId),
-    waiting: () => rows.queue.size,
+    waiting: () => rows.events,
     health: () => healthOf(state.snapshot),
     failing: () => state.failing,
     /** How often `failing` was announced to people and health was stored. */
@@ -235,32 +239,18 @@ function pageOf(left: readonly StoredEvent[], limit: number): WaitingPage {
   return { events: given.map(fresh), more: lines.length > taken, cut: cut.map(([groupId]) => groupId) };
 }
 
-function waitingEvent(message: EventRecorded): WaitingEvent {
-  return {
-    id: message.eventId,
-    groupId: message.groupId,
-    sequence: message.sequence,
-    event: message.event,
-    urgent: message.urgent,
-    occurredAt: message.occurredAt,
-    calls: 0,
-    unread: 0,
-    attempts: 0,
-    firstFailedAt: null,
-    notBefore: 0,
-    exact: false,
-  };
+function storedEvent({ eventId: id, groupId, sequence, event, urgent, occurredAt }: EventRecorded) {
+  const { error: _, ...tries } = NO_TRIES;
+  return { ...{ id, groupId, sequence, event, urgent, occurredAt, calls: 0 }, ...tries };
 }
 
 function fresh(event: StoredEvent): WaitingEvent {
-  const { state: _state, error: _error, ...waiting } = event;
-  return waiting;
+  const { state: _, groupId, id, sequence, event: name, urgent, occurredAt, calls, ...tries } = event;
+  return { groupId, ...{ id, sequence, event: name, urgent, occurredAt, calls }, tries };
 }
 
 function renew(event: StoredEvent): void {
-  event.attempts = 0;
-  event.firstFailedAt = null;
-  event.notBefore = 0;
+  Object.assign(event, { attempts: 0, firstFailedAt: null, notBefore: 0 });
 }
 
 function progressOf(record: WebhookProgress): Partial<StoredEvent> {

@@ -2,10 +2,12 @@
 
 import { type Delivery, deliveryKey, stateOf } from './delivery/delivery.ts';
 import { addPass } from './delivery/planned-sweeps.ts';
+import { hold } from './delivery/rows.ts';
 import { takesMessages } from './delivery/state.ts';
 import { changeState, noteGroup, save, targetOf } from './delivery/turn.ts';
 import { needsRenewal, renewed } from './delivery/work.ts';
 import type { DestinationEvent } from './machine.ts';
+import { waitingGroups } from './rows.ts';
 import { announce, apply, callSucceeded, type DestinationTurn, isBroken, note } from './turn.ts';
 
 export function broke(turn: DestinationTurn, reason: string): void {
@@ -28,7 +30,6 @@ export function recovered(
   callSucceeded(turn);
   apply(turn, { type: by, at: turn.now });
   announce(turn, { change: 'destination_recovered', reason });
-  turn.rows.queue.renew();
   turn.records.push({ type: 'webhook.budgets_renewed', destinationId: turn.id, at: turn.now });
   tellWaiting(turn, 'destination_recovered');
   tellAllHealth(turn);
@@ -47,7 +48,7 @@ export function resumeTelling(turn: DestinationTurn): void {
 function tellWaiting(turn: DestinationTurn, event: 'destination_broken' | 'destination_recovered'): void {
   const problem = event === 'destination_broken';
   const error = problem ? turn.state.snapshot.context.reason : null;
-  for (const groupId of turn.rows.queue.groupIds()) note(turn, { groupId, event, error, problem });
+  for (const groupId of waitingGroups(turn.rows)) note(turn, { groupId, event, error, problem });
   turn.state = { ...turn.state, telling: event };
 }
 
@@ -66,7 +67,7 @@ function tellAllHealth(turn: DestinationTurn): void {
 function tellLoadedHealth(turn: DestinationTurn): void {
   const { byKey, told } = turn.rows.messages;
   told.clear();
-  for (const delivery of byKey.values()) tellHealth(turn, delivery);
+  for (const delivery of byKey.values()) if (!delivery.events) tellHealth(turn, delivery);
 }
 
 /** @param stored as it was read; the one in memory is newer */
@@ -95,5 +96,9 @@ export function renewIfOld(turn: DestinationTurn, delivery: Delivery): void {
 }
 
 function renew(turn: DestinationTurn, delivery: Delivery): void {
-  if (needsRenewal(delivery)) save(turn, renewed(delivery, turn.state.messages.recoveredAt));
+  if (!needsRenewal(delivery)) return;
+  const fresh = renewed(delivery, turn.state.messages.recoveredAt);
+  // Of events one record tells all.
+  if (delivery.events) hold(turn.rows.messages, fresh, turn.now);
+  else save(turn, fresh);
 }

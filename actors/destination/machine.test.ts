@@ -5,7 +5,7 @@ import { BROKEN_PROBE_INTERVAL, type DestinationEvent, destinationMachine } from
 
 const T = 1_791_020_467_000_000;
 const BROKE: DestinationEvent = { type: 'broke', reason: 'answered 401', at: T };
-const PROBING: DestinationEvent[] = [BROKE, { type: 'probe_started', eventId: 'msg_1' }];
+const PROBING: DestinationEvent[] = [BROKE, { type: 'probe_started', probe: 'msg_1' }];
 const FAILED: DestinationEvent = {
   type: 'probe_failed',
   reason: 'answered 503',

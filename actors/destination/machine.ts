@@ -16,14 +16,14 @@ export interface DestinationContext {
   readonly reason: string | null;
   /** Null while a probe is in flight, unless a save asked for another one at once. */
   readonly nextProbeAt: Micros | null;
-  /** The event that is the probe in flight. */
+  /** The call that is the probe under way: the id of its event, or its number. */
   readonly probe: string | null;
 }
 
 export type DestinationEvent =
   /** Refused credentials or address, or a budget that is spent. */
   | { readonly type: 'broke'; readonly reason: string; readonly at: Micros }
-  | { readonly type: 'probe_started'; readonly eventId: string }
+  | { readonly type: 'probe_started'; readonly probe: string }
   | { readonly type: 'probe_succeeded'; readonly at: Micros }
   /** `notBefore`: the receiver asked to wait until then. */
   | {
@@ -74,7 +74,7 @@ export const destinationMachine = setup({
       event.type === 'broke' || event.type === 'probe_failed' ? { reason: shortened(event.reason) } : {},
     ),
     beginProbe: assign(({ event }) =>
-      event.type === 'probe_started' ? { probe: event.eventId, nextProbeAt: null } : {},
+      event.type === 'probe_started' ? { probe: event.probe, nextProbeAt: null } : {},
     ),
     scheduleProbe: assign(({ event }) =>
       event.type === 'probe_failed'

@@ -9,7 +9,7 @@ import { type PreparedMessages, subjectOf } from './delivery/receive.ts';
 import { holdsMessage, knowsOf, PAGE_DELIVERIES, wantedKeys, wantsDeliveries } from './delivery/rows.ts';
 import { readSweep } from './delivery/sweeps.ts';
 import type { DestinationMessage } from './messages.ts';
-import { type DestinationRows, PAGE_EVENTS, type WaitingPage, wantsPage } from './rows.ts';
+import { type DestinationRows, PAGE_EVENTS, type WaitingPage, waitingGroups, wantsPage } from './rows.ts';
 import type { DestinationState } from './turn.ts';
 
 export interface Prepared extends PreparedMessages {
@@ -29,7 +29,7 @@ export function prepare(
     reads.push(directory.reload().then(() => ({})));
   }
   if (wantsPage(rows)) {
-    const page = waiting.page(id, [...rows.queue.groupIds()], PAGE_EVENTS);
+    const page = waiting.page(id, [...waitingGroups(rows)], PAGE_EVENTS);
     reads.push(page.then((events) => ({ events })));
   }
   if (wantsDeliveries(rows.messages)) {

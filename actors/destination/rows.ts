@@ -5,10 +5,18 @@
  */
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import {
+  type Delivery,
+  deliveryKey,
+  type Flight,
+  NO_TRIES,
+  newDelivery,
+  type QueuedEvent,
+  type Tries,
+} from './delivery/delivery.ts';
 import type { DeliveryPage } from './delivery/ports.ts';
-import { type MessageRows, messageRows } from './delivery/rows.ts';
+import { hold, type MessageRows, messageRows } from './delivery/rows.ts';
 import type { DeliveryNote } from './delivery-reports.ts';
-import { createEventQueue, type EventQueue, type WaitingEvent } from './event-queue.ts';
 
 /** Events in memory above which further groups are parked. */
 export const MOST_EVENTS = 10_000;
@@ -20,6 +28,12 @@ export const MOST_OF_GROUP = 100;
 const MOST_GROUPS = 20_000;
 /** Longer than any commit takes: what a read of storage may not show yet is remembered for this long. */
 const COMMIT_HORIZON: Micros = 30 * SECOND;
+
+/** A waiting event as it is read. */
+export interface WaitingEvent extends QueuedEvent {
+  readonly groupId: PublicId;
+  readonly tries: Tries;
+}
 
 /** What storage gives: waiting events group by group, in order, each group from its first on. */
 export interface WaitingPage {
@@ -40,7 +54,8 @@ export interface StoredDestinationRows extends WaitingPage {
 }
 
 export interface DestinationRows {
-  readonly queue: EventQueue;
+  /** Events in memory, those in flight included. */
+  events: number;
   /** Groups are parked. */
   overflow: boolean;
   /** An Urgent one among them: it is loaded without waiting for room. */
@@ -59,6 +74,7 @@ export interface DestinationRows {
   readonly published: BoundedSet;
   /** What groups are still to be told, oldest first. */
   readonly notes: DeliveryNote[];
+  /** Deliveries of messages, and lines of events: one of each Alert Group whose events are loaded. */
   readonly messages: MessageRows;
   /** What was under way when the rows were loaded; null until the first turn. */
   inherited: Inherited | null;
@@ -79,14 +95,8 @@ export function emptyDestinationRows(): DestinationRows {
 
 /** The rows of an activation. */
 export function destinationRows(stored: StoredDestinationRows): DestinationRows {
-  const queue = createEventQueue();
-  for (const event of stored.events) queue.add(event);
-  for (const { id, lostAt } of stored.sending) {
-    const head = queue.head(id);
-    if (head) queue.start(head.event, lostAt);
-  }
-  return {
-    queue,
+  const rows: DestinationRows = {
+    events: 0,
     overflow: stored.more,
     urgentParked: false,
     tails: new Set(stored.cut),
@@ -102,57 +112,125 @@ export function destinationRows(stored: StoredDestinationRows): DestinationRows 
     messages: messageRows(stored.deliveries),
     inherited: null,
   };
+  const calls = new Map(stored.sending.map(({ id, lostAt }) => [id, lostAt]));
+  for (const [groupId, events] of byGroup(stored.events)) holdLine(rows, groupId, events, calls, 0);
+  return rows;
 }
 
-/** Takes in an event just recorded. @returns false when it is known already */
-export function takeRecorded(rows: DestinationRows, event: WaitingEvent, now: Micros): boolean {
-  if (rows.fromStorage.delete(event.id)) return false;
-  const { queue, tails } = rows;
-  const isHeld = queue.holds(event.groupId);
-  const isFull = tails.has(event.groupId) || queue.lengthOf(event.groupId) >= MOST_OF_GROUP;
-  if (isHeld ? !isFull : !rows.overflow && queue.size < MOST_EVENTS) {
-    queue.add(event);
-    return true;
+/** How many calls of each event that is being sent were begun, by its id. */
+export function eventsUnderWay({ messages }: DestinationRows): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const key of messages.flights.values()) {
+    const [event] = messages.byKey.get(key)?.events ?? [];
+    if (event) found.set(event.id, event.calls);
   }
-  rows.parked.add(event.id, event, now);
-  if (isHeld) {
-    tails.add(event.groupId);
-    return true;
+  return found;
+}
+
+function byGroup(events: readonly WaitingEvent[]): Map<PublicId, WaitingEvent[]> {
+  const lines = new Map<PublicId, WaitingEvent[]>();
+  for (const event of events) {
+    const line = lines.get(event.groupId);
+    if (line) line.push(event);
+    else lines.set(event.groupId, [event]);
+  }
+  return lines;
+}
+
+/** The events of an Alert Group here, none yet (delivery §11.1). They come by way of whatever Route it is on. */
+export function newLine(groupId: PublicId): Delivery {
+  return newDelivery({
+    ...{ subject: { kind: 'group', groupId }, target: 1, connectionId: null, routeId: '' as PublicId },
+    ...{
+      number: null,
+      urgent: false,
+      status: 'firing',
+      changedAt: 0,
+      renewedAt: 0,
+      root: 'current',
+      events: [],
+    },
+  });
+}
+
+export function lineOf(rows: DestinationRows, groupId: PublicId): Delivery | undefined {
+  return rows.messages.byKey.get(deliveryKey({ subject: { kind: 'group', groupId }, target: 1, events: [] }));
+}
+
+/** Loaded groups with waiting events. */
+export function* waitingGroups({ messages }: DestinationRows): IterableIterator<PublicId> {
+  for (const { events, subject } of messages.byKey.values())
+    if (events && subject.kind === 'group') yield subject.groupId;
+}
+
+/** Takes the first events of a group from storage. @param calls when the calls under way count as lost, by event */
+function holdLine(
+  rows: DestinationRows,
+  groupId: PublicId,
+  events: readonly WaitingEvent[],
+  calls: ReadonlyMap<string, Micros>,
+  now: Micros,
+): void {
+  const [first] = events;
+  if (!first) return;
+  const lostAt = calls.get(first.id);
+  const call = lostAt === undefined ? null : loadedFlight(first, lostAt);
+  const { tries, urgent } = first;
+  const root = call ? 'publishing' : 'wanted';
+  hold(rows.messages, { ...newLine(groupId), root, call, tries, urgent, events }, now);
+  rows.events += events.length;
+}
+
+/** The newest call about an event, of which no more is known than storage keeps. */
+export function loadedFlight({ calls }: QueuedEvent, lostAt: Micros): Flight {
+  return {
+    ...{ call: calls, kind: 'publish', messageId: null, sequence: null, status: 'firing', isFinal: false },
+    ...{ isProbe: false, tookToken: false, loudness: 'quiet', startedAt: 0, lostAt },
+  };
+}
+
+/** Puts an event that does not fit into memory aside: storage has it. */
+export function park(rows: DestinationRows, groupId: PublicId, event: QueuedEvent, now: Micros): void {
+  rows.parked.add(event.id, { ...event, groupId, tries: NO_TRIES }, now);
+  if (lineOf(rows, groupId)) {
+    rows.tails.add(groupId);
+    return;
   }
   rows.overflow = true;
   rows.urgentParked ||= event.urgent;
-  return true;
+}
+
+/** Whether an event of the group fits into memory, behind all that wait before it. */
+export function hasRoomFor(rows: DestinationRows, groupId: PublicId): boolean {
+  const line = lineOf(rows, groupId);
+  if (!line) return !rows.overflow && rows.events < MOST_EVENTS;
+  return !rows.tails.has(groupId) && (line.events?.length ?? 0) < MOST_OF_GROUP;
 }
 
 /** Whether parked groups should be loaded before the next turn. */
 export function wantsPage(rows: DestinationRows): boolean {
   if (!rows.overflow) return false;
-  return rows.queue.size < PAGE_EVENTS || (rows.urgentParked && rows.queue.size < 2 * MOST_EVENTS);
+  return rows.events < PAGE_EVENTS || (rows.urgentParked && rows.events < 2 * MOST_EVENTS);
 }
 
 /** Takes in a page of parked groups, minding what the read could not know. */
-export function takePage(rows: DestinationRows, page: WaitingPage): void {
-  const { queue } = rows;
-  const lines = new Map<string, WaitingEvent[]>();
+export function takePage(rows: DestinationRows, page: WaitingPage, now: Micros): void {
   const cut = new Set<string>(page.cut);
-  for (const event of page.events) {
-    if (queue.holds(event.groupId) || rows.ended.has(event.id)) continue;
-    const line = lines.get(event.groupId) ?? [];
-    lines.set(event.groupId, line);
-    line.push(event);
-  }
+  const isKnown = ({ id, groupId }: WaitingEvent) =>
+    lineOf(rows, groupId) !== undefined || rows.ended.has(id);
+  const lines = byGroup(page.events.filter((event) => !isKnown(event)));
   const uncommitted = rows.parked.values();
   for (const event of uncommitted) {
     const line = lines.get(event.groupId) ?? (page.more ? undefined : []);
-    if (!line || cut.has(event.groupId) || queue.holds(event.groupId) || rows.ended.has(event.id)) continue;
+    if (!line || cut.has(event.groupId) || isKnown(event)) continue;
     lines.set(event.groupId, line);
     if (!line.some((known) => known.id === event.id)) line.push(event);
   }
   for (const [groupId, line] of lines) {
     if (cut.has(groupId)) rows.tails.add(groupId);
     line.sort((a, b) => a.sequence - b.sequence);
+    holdLine(rows, groupId, line, new Map(), now);
     for (const event of line) {
-      queue.add(event);
       rows.fromStorage.add(event.id);
       rows.parked.delete(event.id);
     }
@@ -161,15 +239,15 @@ export function takePage(rows: DestinationRows, page: WaitingPage): void {
   rows.urgentParked = false;
 }
 
-/** Takes an event out for good. */
-export function endEvent(rows: DestinationRows, event: WaitingEvent, now: Micros): void {
-  rows.queue.remove(event);
-  const hasTail = rows.tails.has(event.groupId);
-  if (hasTail && !rows.queue.holds(event.groupId)) {
-    rows.tails.delete(event.groupId);
+/** An event was taken out for good. */
+export function noteEnded(rows: DestinationRows, groupId: PublicId, { id }: QueuedEvent, now: Micros): void {
+  rows.events--;
+  const hasTail = rows.tails.has(groupId);
+  if (hasTail && !lineOf(rows, groupId)) {
+    rows.tails.delete(groupId);
     rows.overflow = true;
   }
-  if (hasTail || rows.overflow || rows.queue.size > PAGE_EVENTS) rows.ended.add(event.id, event.id, now);
+  if (hasTail || rows.overflow || rows.events > PAGE_EVENTS) rows.ended.add(id, id, now);
 }
 
 /** Remembers things for a while, oldest first out. */

@@ -13,6 +13,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { DestinationConfig, Directory } from '../directory.ts';
 import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import type { Labels } from '../model.ts';
+import type { Delivery, QueuedEvent, Tries } from './delivery/delivery.ts';
 import {
   type MessageChanges,
   type MessageState,
@@ -29,7 +30,6 @@ import type {
   DestinationTemplateError,
   WebhookProgress,
 } from './effects.ts';
-import type { WaitingEvent } from './event-queue.ts';
 import { type DestinationEmitted, type DestinationEvent, destinationMachine, shortened } from './machine.ts';
 import { type Bucket, fullBucket, type Limiter, refilled } from './pacing.ts';
 import type { DestinationRows } from './rows.ts';
@@ -158,9 +158,9 @@ export function isDeleted(turn: DestinationTurn): boolean {
   return turn.state.snapshot.matches('deleted');
 }
 
-/** Whether this event is the probe in flight. */
-export function isProbe(turn: DestinationTurn, eventId: string): boolean {
-  return turn.state.snapshot.context.probe === eventId;
+/** Whether this call is the probe under way: the id of its event, or its name. */
+export function isProbe(turn: DestinationTurn, name: string): boolean {
+  return turn.state.snapshot.context.probe === name;
 }
 
 /** Applies one event to the machine; health that changed is recorded. */
@@ -242,20 +242,34 @@ export function announce(
 /** How an event stands now. */
 export function recordProgress(
   turn: DestinationTurn,
-  event: WaitingEvent,
+  { id: eventId, calls }: QueuedEvent,
+  { attempts, firstFailedAt, exact = false }: Tries,
   progress: Pick<WebhookProgress, 'state' | 'nextAttemptAt' | 'error'>,
 ): void {
-  const { calls, attempts, firstFailedAt, exact } = event;
   turn.records.push({
     type: 'webhook.progress',
-    eventId: event.id,
-    calls,
-    attempts,
-    firstFailedAt,
-    exact,
-    at: turn.now,
+    ...{ eventId, calls, attempts, firstFailedAt, exact, at: turn.now },
     ...progress,
   });
+}
+
+/** The same of the event that is sent next; those behind it wait as they were recorded. */
+export function recordFirst(
+  turn: DestinationTurn,
+  was: Delivery | undefined,
+  { events, call, tries }: Delivery,
+): void {
+  const [event] = events ?? [];
+  if (!event) return;
+  if (call) {
+    if (call !== was?.call)
+      recordProgress(turn, event, tries, { state: 'sending', nextAttemptAt: call.lostAt, error: null });
+    return;
+  }
+  const isOther = was?.events?.[0]?.id !== event.id;
+  if (isOther || (was.call === null && was.tries === tries)) return;
+  const { notBefore, error } = tries;
+  recordProgress(turn, event, tries, { state: 'waiting', nextAttemptAt: notBefore || null, error });
 }
 
 /** Tells an Alert Group something about its delivery here. */

@@ -1,6 +1,7 @@
-/** Delivery state of an Alert Group: events that webhooks got, and messages elsewhere (delivery §11). */
+/** Delivery state of an Alert Group: events that webhooks got, and messages elsewhere (delivery §11, §11.1). */
 
 import {
+  type Delivery,
   type DeliveryState,
   fromStored,
   type StoredDelivery,
@@ -23,6 +24,7 @@ interface Row {
 
 interface EventsRow extends Row {
   readonly pending: boolean;
+  readonly sending: boolean;
   readonly newest_state: string;
 }
 
@@ -52,6 +54,7 @@ function readEvents(sql: Sql, groupId: PublicId): Promise<readonly EventsRow[]> 
     select
       d.id, d.name, d.type, d.broken_since, d.broken_reason,
       bool_or(e.finished_at is null) as pending,
+      bool_or(e.state = 'sending') as sending,
       (array_agg(e.state order by e.sequence desc))[1] as newest_state,
       case
         when bool_or(e.finished_at is null)
@@ -79,10 +82,21 @@ function readMessages(sql: Sql, groupId: PublicId): Promise<readonly MessageRow[
 }
 
 function ofEvents(row: EventsRow): GroupDelivery {
-  const ended = row.newest_state === 'not_delivered' ? 'not_delivered' : 'delivered';
+  const root = eventsRoot(row);
+  const ended = root === 'not_delivered' ? 'not_delivered' : 'delivered';
   const state = row.pending ? pendingAt(row) : ended;
-  const none = { machine: null, threadNotAttached: false, possibleDuplicate: false, messageUrl: null };
-  return { ...frameOf(row), ...none, state, error: state === 'delivered' ? null : row.error };
+  return {
+    ...frameOf(row),
+    machine: { root, thread: 'silent' },
+    ...{ state, threadNotAttached: false, possibleDuplicate: false, messageUrl: null },
+    error: state === 'delivered' ? null : row.error,
+  };
+}
+
+/** Where the statechart stands follows from the events. */
+function eventsRoot({ pending, sending, newest_state: newest }: EventsRow): Delivery['root'] {
+  if (pending) return sending ? 'publishing' : 'wanted';
+  return newest === 'not_delivered' ? 'not_delivered' : 'current';
 }
 
 function ofMessage(row: MessageRow): GroupDelivery {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CALL_LOST_AFTER } from '../../actors/destination/actor.ts';
+import { CALL_LOST_AFTER } from '../../actors/destination/delivery/begin.ts';
 import type { DestinationRecord, WebhookProgress } from '../../actors/destination/effects.ts';
 import { newEventId } from '../../actors/destination/messages.ts';
-import { type DestinationRows, MOST_OF_GROUP } from '../../actors/destination/rows.ts';
+import { type DestinationRows, lineOf, MOST_OF_GROUP } from '../../actors/destination/rows.ts';
 import type { WebhookEventRecorded } from '../../actors/effects.ts';
 import type { GroupView } from '../../actors/model.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
@@ -190,10 +190,11 @@ describe('what an activation loads', () => {
   test('waiting events per group in order, calls under way as such', async () => {
     const [first, second] = [recorded(), recorded({ sequence: 2 })];
     await write(first, second, progress(first.eventId));
-    const { queue, overflow } = await loaded();
-    expect([queue.size, queue.inFlight, overflow]).toEqual([2, 1, false]);
-    expect(queue.head(first.eventId)).toMatchObject({ inFlight: true });
-    expect(queue.head(second.eventId)).toBeUndefined();
+    const rows = await loaded();
+    expect([rows.events, rows.messages.flights.size, rows.overflow]).toEqual([2, 1, false]);
+    const line = lineOf(rows, group);
+    expect(line).toMatchObject({ root: 'publishing', call: { call: 1 } });
+    expect(line?.events?.map(({ id }) => id)).toEqual([first.eventId, second.eventId]);
   });
 
   test('groups that an event ended badly for are remembered', async () => {

@@ -1,7 +1,7 @@
 /** Waiting webhook events as Destinations load them, their bodies, and what became of them. */
 
+import { NO_TRIES } from '../../actors/destination/delivery/delivery.ts';
 import { PAGE_DELIVERIES } from '../../actors/destination/delivery/rows.ts';
-import type { WaitingEvent } from '../../actors/destination/event-queue.ts';
 import { DESTINATION } from '../../actors/destination/messages.ts';
 import type { WaitingEvents } from '../../actors/destination/prepare.ts';
 import {
@@ -10,6 +10,7 @@ import {
   MOST_OF_GROUP,
   PAGE_EVENTS,
   type StoredDestinationRows,
+  type WaitingEvent,
   type WaitingPage,
 } from '../../actors/destination/rows.ts';
 import type { LifecycleEventName } from '../../actors/model.ts';
@@ -35,6 +36,7 @@ interface WaitingRow {
   readonly first_failed_at: Micros | null;
   readonly next_attempt_at: Micros | null;
   readonly exact: boolean;
+  readonly error: string | null;
   readonly more: boolean;
 }
 
@@ -130,7 +132,7 @@ function readWaiting(
     )
     select
       e.id, e.group_id, e.sequence, e.event, e.urgent, e.occurred_at, e.state, e.calls, e.attempts,
-      e.first_failed_at, e.next_attempt_at, e.exact,
+      e.first_failed_at, e.next_attempt_at, e.exact, e.error,
       (select count(*) > ${limit} from first) as more
     from groups g
     cross join lateral (
@@ -174,10 +176,13 @@ function waitingEvent(row: WaitingRow): WaitingEvent {
     urgent: row.urgent,
     occurredAt: row.occurred_at,
     calls: row.calls,
-    unread: 0,
-    attempts: row.attempts,
-    firstFailedAt: row.first_failed_at,
-    notBefore: row.state === 'waiting' ? (row.next_attempt_at ?? 0) : 0,
-    exact: row.exact,
+    tries: {
+      ...NO_TRIES,
+      attempts: row.attempts,
+      firstFailedAt: row.first_failed_at,
+      notBefore: row.state === 'waiting' ? (row.next_attempt_at ?? 0) : 0,
+      exact: row.exact,
+      error: row.error,
+    },
   };
 }

@@ -321,7 +321,7 @@ const ROWS: readonly Row[] = [
   [
     'delivery-urgent-first',
     'Urgent messages go first',
-    'actors/destination/delivery/rows.ts',
+    'actors/destination/queue.ts',
     'if (one.urgent !== other.urgent) return one.urgent;',
     '',
     DELIVERY,
@@ -329,7 +329,7 @@ const ROWS: readonly Row[] = [
   [
     'delivery-kind-order',
     'a Publication goes before an edit, an edit before a reply',
-    'actors/destination/delivery/rows.ts',
+    'actors/destination/queue.ts',
     'if (one.kind !== other.kind) return one.kind < other.kind;',
     '',
     DELIVERY,
@@ -432,18 +432,18 @@ const ROWS: readonly Row[] = [
   ],
   [
     'events-order',
-    'of events that are due Urgent ones go first',
-    'actors/destination/event-queue.ts',
-    'return a.event.urgent === b.event.urgent ? isOlder(a, b) : a.event.urgent;',
-    'return isOlder(a, b);',
+    'of what is due the longest waiting goes first',
+    'actors/destination/queue.ts',
+    'if (one.since !== other.since) return one.since < other.since;',
+    '',
     DELIVERY,
   ],
   [
     'events-exact-wait',
     'what the receiver asked for outlives a recovery',
-    'actors/destination/event-queue.ts',
-    'if (!event.exact) event.notBefore = 0;',
-    'event.notBefore = 0;',
+    'actors/destination/delivery/work.ts',
+    'tries: tries.exact ? { ...NO_TRIES, notBefore, exact: true } : NO_TRIES',
+    'tries: NO_TRIES',
     DELIVERY,
   ],
   [

@@ -267,7 +267,7 @@ test('finishing waits for the call under way, which is told, and begins no other
   sender.send(eventSend(ID, 4));
   answer(BODY_EXAMPLES.created);
   await finished;
-  expect(told.map(({ eventId }) => eventId)).toEqual([effect.key]);
+  expect(told.map(({ event }) => event?.id)).toEqual([effect.key]);
   expect(receiver.received).toHaveLength(1);
 });
 

@@ -4,6 +4,7 @@ import type { SendAccepted } from '../../channels/calls.ts';
 import { noticeDeliveredSend, publishedSend, templateSend } from '../delivery-reports.ts';
 import { recovered } from '../health.ts';
 import { type DestinationTurn, isProbe } from '../turn.ts';
+import { probeName } from './begin.ts';
 import {
   type Delivery,
   type Flight,
@@ -13,7 +14,6 @@ import {
   withoutReply,
 } from './delivery.ts';
 import { next } from './machine.ts';
-import { probeName } from './probing.ts';
 import { save, tell } from './turn.ts';
 
 /** A bridge keeps the result of a key this long at least, less a margin. */

@@ -22,8 +22,11 @@ export function nextCall(turn: DestinationTurn): number {
   return calls;
 }
 
-export function begin(turn: DestinationTurn, delivery: Delivery, work: Work, isProbe: boolean): void {
-  const call = nextCall(turn);
+/** @returns what the health machine knows the call by, if it is a probe */
+export function begin(turn: DestinationTurn, waiting: Delivery, work: Work, isProbe: boolean): string {
+  const delivery = withCounted(waiting);
+  const [event] = delivery.events ?? [];
+  const call = event ? event.calls : nextCall(turn);
   const notes = withLateNote(delivery, work);
   const operation = operationOf({ ...delivery, notes }, work);
   const flight: Flight = {
@@ -55,10 +58,22 @@ export function begin(turn: DestinationTurn, delivery: Delivery, work: Work, isP
     unsureSince: tries.unsureSince,
     urgent: delivery.urgent,
     values: delivery.values,
-    dueAt: work.dueAt,
+    dueAt: event ? event.occurredAt : work.dueAt,
     isProbe,
   };
   turn.performs.push(perform);
+  return event ? event.id : probeName(call);
+}
+
+/** What the health machine knows a probe by. */
+export function probeName(call: number): string {
+  return `call ${call}`;
+}
+
+/** One more call about its first event. */
+function withCounted(delivery: Delivery): Delivery {
+  const [event, ...others] = delivery.events ?? [];
+  return event ? { ...delivery, events: [{ ...event, calls: event.calls + 1 }, ...others] } : delivery;
 }
 
 /** The group resolved before its first Publication could be made (delivery §7.3). */
@@ -72,6 +87,8 @@ function withLateNote(delivery: Delivery, { kind }: Work): Delivery['notes'] {
 
 function operationOf(delivery: Delivery, work: Work): MessageOperation {
   const { message, publication, post, leaving } = delivery;
+  const [event] = delivery.events ?? [];
+  if (event) return { kind: 'event', event: event.event, call: event.calls };
   if (work.kind === 'publish') {
     const isLoud = isLoudNow(delivery);
     const loudness = isLoud ? 'loud' : 'quiet';
@@ -97,6 +114,8 @@ function loudnessOf(operation: MessageOperation): Flight['loudness'] {
 /** One key per intent, the same at every attempt (bridge §6). */
 function keyOf(destinationId: PublicId, delivery: Delivery, work: Work): string | null {
   const { subject, publication, message } = delivery;
+  const [event] = delivery.events ?? [];
+  if (event) return event.id;
   if (work.kind === 'edit') return null;
   if (work.kind === 'publish') return publicationKey(destinationId, subject, publication);
   const thread = `${subjectText(subject)}-${message?.publication ?? publication}`;

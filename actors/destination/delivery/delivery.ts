@@ -5,7 +5,7 @@
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { type ReplyCall, type SendNotes, type Subject, subjectText } from '../../channels/calls.ts';
-import type { GroupStatus, Loudness, SymbolicMention } from '../../model.ts';
+import type { GroupStatus, LifecycleEventName, Loudness, SymbolicMention } from '../../model.ts';
 
 /** A group that is open, resolved, or a Storm that lasts or is over. */
 export type SubjectStatus = GroupStatus | 'storm' | 'storm_over';
@@ -55,6 +55,20 @@ export interface Delivery {
   readonly threadNotAttached: boolean;
   /** What a template webhook took from answers. */
   readonly values: Readonly<Record<string, string>>;
+  /** Events mode: what waits, in order, the first being the next to be sent. Null for messages. */
+  readonly events: readonly QueuedEvent[] | null;
+}
+
+/** An event of an events-mode webhook that waits or is being sent (webhooks §3.2). */
+export interface QueuedEvent {
+  /** The `webhook-id`. */
+  readonly id: string;
+  readonly sequence: number;
+  readonly event: LifecycleEventName;
+  readonly urgent: boolean;
+  readonly occurredAt: Micros;
+  /** Calls begun since it was recorded; the number of the newest, by which its outcome is known. */
+  readonly calls: number;
 }
 
 export type RootState =
@@ -111,6 +125,8 @@ export interface Tries {
   readonly firstFailedAt: Micros | null;
   /** Not to be tried before, µs; 0 when nothing holds it. */
   readonly notBefore: Micros;
+  /** `notBefore` is what the receiver of an event asked for, and outlives a recovery. */
+  readonly exact?: boolean;
   /** Of the last failed attempt, masked. */
   readonly error: string | null;
   /** Start of the first attempt of which nobody knows what became. */
@@ -168,10 +184,12 @@ export function newDelivery(
     | 'status'
     | 'changedAt'
     | 'renewedAt'
-  > & { readonly root?: 'held.unjudged' | 'held.storm' },
+  > &
+    Partial<Pick<Delivery, 'root' | 'events'>>,
 ): Delivery {
   return {
     root: 'held.unjudged',
+    events: null,
     ...first,
     thread: 'silent',
     post: null,
@@ -254,7 +272,12 @@ export function isWanted(delivery: Delivery): boolean {
 }
 
 /** What names a delivery among those of its Destination. */
-export function deliveryKey({ subject, target }: Pick<Delivery, 'subject' | 'target'>): string {
+export function deliveryKey({
+  subject,
+  target,
+  events = null,
+}: Pick<Delivery, 'subject' | 'target'> & Partial<Pick<Delivery, 'events'>>): string {
+  if (events) return `${subjectText(subject)}/events`;
   return `${subjectText(subject)}/${target}`;
 }
 
@@ -287,8 +310,8 @@ export function unsureEdit(delivery: Delivery, { kind, messageId }: Flight): Del
     : delivery;
 }
 
-/** A delivery as it is stored: with what a replica of the version before reads, and writes, in place of the states. */
-export type StoredDelivery = Omit<Delivery, 'root' | 'thread'> &
+/** A delivery of messages as it is stored (events are rows of their own): with what a replica of the version before reads, and writes, in place of the states. */
+export type StoredDelivery = Omit<Delivery, 'root' | 'thread' | 'events'> &
   Partial<Pick<Delivery, 'root' | 'thread'>> &
   Flags;
 
@@ -301,7 +324,7 @@ interface Flags {
     | null;
 }
 
-export function toStored(delivery: Delivery): StoredDelivery {
+export function toStored({ events: _, ...delivery }: Delivery): StoredDelivery {
   const [, hold = null] = /^held\.(unjudged|storm)$/.exec(delivery.root) ?? [];
   const frozen = delivery.message?.editableUntil === 0;
   return { ...delivery, hold: hold as Flags['hold'], frozen, ended: endedAs(delivery.root) };
@@ -329,6 +352,7 @@ export function fromStored(stored: StoredDelivery): Delivery {
   const waiting = replies.length > 0 ? 'due' : 'silent';
   return {
     ...kept,
+    events: null,
     message: message && frozen ? { ...message, editableUntil: 0 } : message,
     root: rootOf(stored),
     thread: call?.kind === 'reply' ? 'replying' : waiting,

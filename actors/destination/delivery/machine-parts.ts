@@ -9,6 +9,7 @@ import {
   NO_TRIES,
   type Post,
   type PostedMessage,
+  type QueuedEvent,
 } from './delivery.ts';
 
 /** A Publication that becomes wanted. */
@@ -30,6 +31,10 @@ export type DeliveryEvent = { readonly now: Micros } & (
       readonly call: Flight;
       readonly notes: Delivery['notes'];
     }
+  /** Events mode: one more event waits. */
+  | { readonly type: 'recorded'; readonly event: QueuedEvent }
+  /** Events mode: the receiver took the first event. */
+  | { readonly type: 'event_taken' }
   | { readonly type: 'published'; readonly message: PostedMessage; readonly isReplayed: boolean }
   /** The messenger took an edit, or shows already what it would have shown. */
   | { readonly type: 'edited'; readonly flight: Flight; readonly shown: PostedMessage | null }
@@ -91,6 +96,11 @@ const NOTHING_THERE = {
   ...{ message: null, editSince: null, failed: null, tries: NO_TRIES, windowEnd: 0, values: {} },
 } as const;
 
+/** As Urgent as the event that is sent next. */
+function withEvents({ urgent }: Delivery, events: readonly QueuedEvent[]): Partial<Delivery> {
+  return { events, urgent: events[0]?.urgent ?? urgent };
+}
+
 const QUIET = { loudness: 'quiet', mentions: [], again: false } as const;
 
 /** Whoever rang and failed before is as new to those who read it. */
@@ -136,6 +146,7 @@ export const parts = setup({
     isFrozenAsIs: (args) => pastWindow(args) && showsStatus(args),
     showsStatus,
     showsOtherStatus: (args) => !showsStatus(args),
+    hasMoreEvents: ({ context }) => (context.events?.length ?? 0) > 1,
     hasPost: ({ context }) => context.post !== null && !context.leaving,
 
     repliesNow: isReplying,
@@ -213,6 +224,15 @@ export const parts = setup({
     })),
     startAfresh: assign(({ context }) => afresh(context)),
     dropReplies: assign({ replies: [] }),
+    addEvent: assign(({ context, event }) => {
+      const events = [...(context.events ?? []), expected(event, 'recorded').event];
+      return { ...withEvents(context, events), failed: null };
+    }),
+    endEvent: assign(({ context }) => {
+      const { events } = context;
+      return events ? { ...withEvents(context, events.slice(1)), tries: NO_TRIES } : {};
+    }),
+    dropEvents: assign(({ context }) => (context.events ? { events: [] } : {})),
     leave: assign(({ event }) => ({
       ...{ post: null, replies: [], failed: null, tries: NO_TRIES },
       ...{ leaving: true, editSince: event.now },

@@ -6,6 +6,7 @@ import { getShortestPaths } from 'xstate/graph';
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { GroupStatus } from '../../model.ts';
+import { newLine } from '../rows.ts';
 import {
   type Delivery,
   type Flight,
@@ -31,12 +32,16 @@ interface Row {
 
 const written = (row: Row): string => `${row.from}: ${row.event} [${row.guard ?? ''}] → ${row.to}`;
 
+function contractCells(head: string): string[][] {
+  const page = readFileSync(new URL('../../../docs/contract/delivery.md', import.meta.url), 'utf8');
+  const [, table = ''] = page.split(head);
+  const lines = (table.split('\n\n')[0] ?? '').trim().split('\n');
+  return lines.map((line) => line.split('|').map((cell) => cell.trim()));
+}
+
 /** The rows of the contract, one for each state that a row names. */
 function contractRows(): { readonly rows: Row[]; readonly reasons: string[] } {
-  const page = readFileSync(new URL('../../../docs/contract/delivery.md', import.meta.url), 'utf8');
-  const [, table = ''] = page.split('| From | Event | Guard | To | Why |\n|---|---|---|---|---|\n');
-  const lines = (table.split('\n\n')[0] ?? '').trim().split('\n');
-  const cells = lines.map((line) => line.split('|').map((cell) => cell.trim()));
+  const cells = contractCells('| From | Event | Guard | To | Why |\n|---|---|---|---|---|\n');
   const rows = cells.flatMap(([, from = '', event = '', guard = '', to = '']) =>
     from.split(', ').map((one) => ({ from: one, event, guard: guard === '–' ? null : guard, to })),
   );
@@ -62,10 +67,33 @@ function declaredRows(): Row[] {
   return rows;
 }
 
+/** Of the region `thread`, whose transitions follow every event. */
+function threadRows(): { readonly rows: Row[]; readonly reasons: string[] } {
+  const cells = contractCells('| From | Guard | To | Why |\n|---|---|---|---|\n');
+  const rows = cells.flatMap(([, from = '', guard = '', to = '']) =>
+    from.split(', ').map((one) => ({ from: one, event: '', guard, to })),
+  );
+  return { rows, reasons: cells.map(([, , , , why = '']) => why) };
+}
+
+function declaredThreadRows(): Row[] {
+  const states = Object.values(deliveryMachine.root.states.thread?.states ?? {}) as unknown as AnyStateNode[];
+  return states.flatMap((node) =>
+    (node.always ?? []).map(({ guard, target }) => ({
+      from: named(node),
+      event: '',
+      guard: (guard as string | undefined) ?? null,
+      to: target?.[0] ? named(target[0]) : 'same',
+    })),
+  );
+}
+
 test('the machine and the table of the contract say the same, with a reason for each row', () => {
   const { rows, reasons } = contractRows();
+  const thread = threadRows();
   expect(rows.map(written).sort()).toEqual(declaredRows().map(written).sort());
-  expect(reasons.filter((why) => why.length < 5)).toEqual([]);
+  expect(thread.rows.map(written).sort()).toEqual(declaredThreadRows().map(written).sort());
+  expect([...reasons, ...thread.reasons].filter((why) => why.length < 5)).toEqual([]);
 });
 
 const NOW = 100 * MINUTE;
@@ -140,7 +168,13 @@ function eventOf(delivery: Delivery, happening: Happening): { known: Delivery; e
     case 'reply_comes': {
       if (replies.length > 0 || isHeld(delivery) || isOver(delivery) || delivery.leaving) return null;
       const facts = { event: 'alerts_added', fingerprints: ['f'] } as const;
-      const reply = { sequence: 1, facts, loudness: 'quiet', mentions: [], owner: null } as const;
+      const reply = {
+        sequence: replies.length + 1,
+        facts,
+        loudness: 'quiet',
+        mentions: [],
+        owner: null,
+      } as const;
       const queue = [{ ...reply, due: happening.due, tries: NO_TRIES }];
       return { known: { ...delivery, replies: queue }, event: { type: 'reply_queued', now: NOW } };
     }
@@ -195,7 +229,13 @@ function essence(delivery: Delivery): string {
   const cause = post?.cause === 'joined' || post?.cause === 'continued' ? post.cause : post && 'other';
   return JSON.stringify([
     ...[root, thread, status, message && [message.status, message.editableUntil !== null], cause],
-    ...[call && [call.kind, call.isFinal], tries.unsureSince, replies.length, republished, leaving],
+    ...[
+      call && [call.kind, call.isFinal],
+      tries.unsureSince,
+      replies.map(({ due }) => due),
+      republished,
+      leaving,
+    ],
     ...[delivery.editSince !== null, delivery.failed],
   ]);
 }
@@ -207,31 +247,153 @@ const paths = getShortestPaths(story, {
 });
 const reached: readonly Delivery[] = paths.map(({ state }) => state.context);
 
+/** Events mode: what can happen to the events of an Alert Group, with what is known by then. */
+function lineSteps(line: Delivery): readonly Met[] {
+  const { call, root, events } = line;
+  const waiting = events ?? [];
+  const known = { ...line, call: null };
+  const event = {
+    id: `e${waiting.length}`,
+    sequence: 1,
+    event: 'created',
+    urgent: false,
+    occurredAt: NOW,
+    calls: 0,
+  } as const;
+  const began = {
+    type: 'publish_began',
+    call: flight('publish', line),
+    notes: line.notes,
+    now: NOW,
+  } as const;
+  return [
+    ...(waiting.length < 3 ? [{ known: line, event: { type: 'recorded', event, now: NOW } } as const] : []),
+    ...(root === 'wanted' ? [{ known: line, event: began }] : []),
+    ...(waiting.length > 0
+      ? ([
+          { known, event: { type: 'event_taken', now: NOW } },
+          { known, event: { type: 'given_up', error: 'deleted', now: NOW } },
+        ] as const)
+      : []),
+    ...(call
+      ? ([
+          { known, event: { type: 'put_back', flight: call, now: NOW } },
+          { known, event: { type: 'not_delivered', error: 'refused', now: NOW } },
+        ] as const)
+      : []),
+  ];
+}
+
+interface Met {
+  readonly known: Delivery;
+  readonly event: DeliveryEvent;
+}
+
+/** What can happen to the replies under a message that needs nothing else. */
+function threadSteps(delivery: Delivery): readonly Met[] {
+  const { replies, call, notes } = delivery;
+  const of = (known: Delivery, type: 'reply_queued' | 'reply_over' | 'replies_dropped', now = NOW): Met => ({
+    known,
+    event: { type, now },
+  });
+  const withReply = (due: number): Delivery => {
+    const facts = { event: 'alerts_added', fingerprints: ['f'] } as const;
+    const told = {
+      sequence: replies.length + 1,
+      facts,
+      loudness: 'quiet',
+      mentions: [],
+      owner: null,
+    } as const;
+    return { ...delivery, replies: [...replies, { ...told, due, tries: NO_TRIES }] };
+  };
+  const later = replies.filter(({ due }) => due > NOW);
+  const over = { ...delivery, call: null };
+  return [
+    ...(replies.length < 2 ? [NOW, NOW + MINUTE].map((due) => of(withReply(due), 'reply_queued')) : []),
+    of(delivery, 'reply_queued', NOW + MINUTE),
+    ...(call ? [of(over, 'reply_over'), of({ ...over, replies: replies.slice(1) }, 'reply_over')] : []),
+    ...(call || replies.length === 0
+      ? []
+      : [
+          of({ ...delivery, replies: later }, 'replies_dropped'),
+          of({ ...delivery, replies: [] }, 'replies_dropped'),
+          {
+            known: delivery,
+            event: { type: 'reply_began', call: flight('reply', delivery), notes, now: NOW },
+          } as const,
+        ]),
+  ];
+}
+
+/** Everything that steps lead to. */
+function walk(from: Delivery, steps: (delivery: Delivery) => readonly Met[]): readonly Delivery[] {
+  const found = new Map<string, Delivery>();
+  const todo = [from];
+  for (let one = todo.pop(); one; one = todo.pop()) {
+    const { root, thread, events, replies, call } = one;
+    const name = JSON.stringify([root, thread, events?.length, replies.map(({ due }) => due), call !== null]);
+    if (found.has(name)) continue;
+    found.set(name, one);
+    todo.push(...steps(one).map(({ known, event }) => next(known, event)));
+  }
+  return [...found.values()];
+}
+
+const lines = walk(newLine('AG1' as PublicId), lineSteps);
+const talking = walk({ ...FIRST, root: 'current', message: MESSAGE }, threadSteps);
+
+/** Rows of `root` that an event takes. */
+function rowsTaken({ known, event }: Met): string[] {
+  const [outer = '', inner] = known.root.split('.');
+  const value = { root: inner ? { [outer]: inner } : outer, thread: known.thread };
+  const snapshot = deliveryMachine.resolveState({ value, context: known } as never);
+  const data = deliveryMachine.getTransitionData(snapshot, event as never);
+  return data.flatMap(({ source, eventType, guard, target }) => {
+    if (source.path[0] !== 'root') return [];
+    const to = target?.[0] ? named(target[0]) : 'same';
+    return [written({ from: named(source), event: eventType, guard: (guard as string) ?? null, to })];
+  });
+}
+
 describe('walking every delivery that a story can lead to', () => {
   test('takes every row of the table', () => {
     const taken = new Set<string>();
-    for (const delivery of reached) {
+    const changes = new Set<string>();
+    const meet = (met: Met): void => {
+      for (const row of rowsTaken(met)) taken.add(row);
+      changes.add(`${met.known.thread} → ${next(met.known, met.event).thread}`);
+    };
+    for (const delivery of reached)
       for (const happening of [...HAPPENINGS, ...outcomes(delivery)]) {
         const met = eventOf(delivery, happening);
-        if (!met) continue;
-        const [outer = '', inner] = met.known.root.split('.');
-        const value = { root: inner ? { [outer]: inner } : outer, thread: met.known.thread };
-        const snapshot = deliveryMachine.resolveState({ value, context: met.known } as never);
-        for (const { source, eventType: event, guard, target } of deliveryMachine.getTransitionData(
-          snapshot,
-          met.event as never,
-        )) {
-          const to = target?.[0] ? named(target[0]) : 'same';
-          if (source.path[0] === 'root')
-            taken.add(written({ from: named(source), event, guard: (guard as string) ?? null, to }));
-        }
+        if (met) meet(met);
       }
-    }
+    for (const line of lines) lineSteps(line).forEach(meet);
+    for (const delivery of talking) threadSteps(delivery).forEach(meet);
     expect(
       contractRows()
         .rows.map(written)
         .filter((row) => !taken.has(row)),
     ).toEqual([]);
+    expect(
+      threadRows()
+        .rows.map(({ from, to }) => `${from} → ${to}`)
+        .filter((change) => !changes.has(change)),
+    ).toEqual([]);
+  });
+
+  test('events wait in order, and end one by one', () => {
+    expect(lines.length).toBeGreaterThan(5);
+    for (const { root, thread, events, call, failed } of lines) {
+      const waits = (events?.length ?? 0) > 0;
+      expect(waits).toBe(root === 'wanted' || root === 'publishing');
+      expect([call !== null, failed !== null, thread]).toEqual([
+        root === 'publishing',
+        root === 'not_delivered',
+        'silent',
+      ]);
+    }
   });
 
   test('what is known fits the state', () => {

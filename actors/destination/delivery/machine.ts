@@ -16,6 +16,12 @@ const replaced = [
 /** The same where it may be waiting for its last edit. */
 const gone = [{ guard: 'isLeaving', target: 'retired', actions: 'end' }, ...replaced] as const;
 
+/** An event was taken; the next of the Alert Group may follow it. */
+const eventTaken = [
+  { guard: 'hasMoreEvents', target: 'wanted', actions: 'endEvent' },
+  { target: 'current', actions: 'endEvent' },
+] as const;
+
 /** The messenger edits it no more. */
 const closed = [
   { guard: 'isLeaving', target: 'retired', actions: 'end' },
@@ -25,7 +31,10 @@ const closed = [
 
 const lastEdit = { guard: 'leaves', target: 'stale', actions: 'leave' } as const;
 const comesBack = { guard: 'isLeaving', actions: 'comeBack' } as const;
-const givenUp = { target: 'not_delivered', actions: ['dropReplies', 'fail'] } as const;
+const givenUp = { target: 'not_delivered', actions: ['dropReplies', 'dropEvents', 'fail'] } as const;
+/** Events mode. */
+const recorded = { actions: 'addEvent' } as const;
+const recordedAnew = { target: 'wanted', actions: 'addEvent' } as const;
 const wantedAnew = {
   target: '#delivery.root.wanted',
   actions: ['forgetMessage', 'wantPublication'],
@@ -88,6 +97,8 @@ export const deliveryMachine = parts.createMachine({
             joined: { guard: 'isLeaving', actions: 'stay' },
             gone: replaced,
             given_up: givenUp,
+            recorded,
+            event_taken: eventTaken,
             published: { target: 'stale', actions: ['notePublished', 'wantEdit'] },
           },
         },
@@ -102,7 +113,13 @@ export const deliveryMachine = parts.createMachine({
               { guard: 'isAbandoned', target: 'withheld.left', actions: 'end' },
               { target: 'wanted' },
             ],
-            not_delivered: { target: 'not_delivered', actions: 'fail' },
+            not_delivered: [
+              { guard: 'hasMoreEvents', target: 'wanted', actions: 'endEvent' },
+              { target: 'not_delivered', actions: ['endEvent', 'fail'] },
+            ],
+            given_up: givenUp,
+            recorded,
+            event_taken: eventTaken,
             left: [
               { guard: 'leavesShown', target: 'retired', actions: 'end' },
               { guard: 'leaves', actions: 'leaveUnsure' },
@@ -122,6 +139,7 @@ export const deliveryMachine = parts.createMachine({
             left: lastEdit,
             gone: replaced,
             given_up: givenUp,
+            recorded: recordedAnew,
           },
         },
         /** An edit is to be made. */
@@ -190,6 +208,7 @@ export const deliveryMachine = parts.createMachine({
             ],
             gone,
             given_up: { actions: ['dropReplies', 'fail'] },
+            recorded: recordedAnew,
           },
         },
         /** Nothing is sent about it. */
@@ -215,7 +234,7 @@ export const deliveryMachine = parts.createMachine({
       initial: 'silent',
       on: { reply_queued: {}, reply_began: { actions: 'noteCall' }, reply_over: {}, replies_dropped: {} },
       states: {
-        silent: { always: [thread.replying, thread.due, thread.collecting] },
+        silent: { always: [thread.due, thread.collecting] },
         /** What waits shares a batching window that has not ended. */
         collecting: { always: [thread.replying, thread.due, thread.silent] },
         due: { always: [thread.replying, thread.silent, { guard: 'hasOnlyLater', target: 'collecting' }] },

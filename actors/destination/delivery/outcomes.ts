@@ -2,9 +2,10 @@
 
 import type { Micros } from '../../../runtime/clock.ts';
 import type { SendFailed, SendFinished, SendOutcome } from '../../channels/calls.ts';
-import { eventFinished } from '../attempts.ts';
 import { broke, recovered, unavailable } from '../health.ts';
 import { backoff, budgetSpent, unreadPause } from '../pacing.ts';
+import { eventNotDelivered, eventTaken } from '../plan-events.ts';
+import { lineOf, loadedFlight } from '../rows.ts';
 import {
   apply,
   callFailed,
@@ -13,6 +14,7 @@ import {
   type DestinationTurn,
   isBroken,
   isDeleted,
+  isProbe,
   setTemplateError,
 } from '../turn.ts';
 import { accepted } from './accepted.ts';
@@ -34,22 +36,40 @@ import { holdFor, returnGrant, returnOwnToken, waitEnd } from './tokens.ts';
 import { save, targetOf, tell } from './turn.ts';
 
 export function sendFinished(turn: DestinationTurn, finished: SendFinished): void {
-  if (finished.eventId !== undefined) {
-    eventFinished(turn, finished.eventId, finished);
-    return;
-  }
   if (turn.state.messages.probe?.call === finished.call) {
     probeFinished(turn, finished);
     return;
   }
-  const key = turn.rows.messages.flights.get(finished.call);
-  const delivery = key === undefined ? undefined : turn.rows.messages.byKey.get(key);
-  if (!delivery?.call) return;
-  const { class: came } = finished.outcome;
+  const { outcome, event } = finished;
+  const delivery = event ? lineOf(turn.rows, event.groupId) : deliveryOfCall(turn, finished.call);
+  const flight = event ? flightOf(turn, delivery, finished) : delivery?.call;
+  if (!delivery || !flight) return;
+  const { class: came } = outcome;
   const isAnswered = came === 'ok' || came === 'unchanged' || came === 'dropped';
-  learnPace(turn.rows.messages, delivery.call, finished.at, isAnswered);
-  noteTemplateError(turn, finished.outcome);
-  settle(turn, landed(delivery, finished.outcome), delivery.call, finished);
+  if (!event) learnPace(turn.rows.messages, flight, finished.at, isAnswered);
+  noteTemplateError(turn, outcome);
+  settle(turn, landed(delivery, outcome), flight, finished);
+}
+
+function deliveryOfCall({ rows }: DestinationTurn, call: number): Delivery | undefined {
+  const key = rows.messages.flights.get(call);
+  return key === undefined ? undefined : rows.messages.byKey.get(key);
+}
+
+/**
+ * The call about an event that still waits. Of a call that was given up only a late success counts: a newer one may be
+ * under way, and a failure says nothing about that.
+ */
+function flightOf(
+  turn: DestinationTurn,
+  line: Delivery | undefined,
+  { event, call, outcome }: SendFinished,
+): Flight | undefined {
+  const [first] = line?.events ?? [];
+  if (!line || !event || first?.id !== event.id) return undefined;
+  const isOfThisCall = line.call?.call === call;
+  if (!isOfThisCall && outcome.class !== 'ok') return undefined;
+  return { ...(line.call ?? loadedFlight(first, turn.now)), isProbe: isProbe(turn, event.id) };
 }
 
 /** The call is over. */
@@ -75,7 +95,8 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
   switch (outcome.class) {
     case 'ok':
       if (!isLeftBehind(turn, delivery)) callSucceeded(turn);
-      accepted(turn, delivery, flight, outcome, finished.at);
+      if (delivery.events) eventTaken(turn, delivery, flight);
+      else accepted(turn, delivery, flight, outcome, finished.at);
       break;
     case 'unchanged':
     case 'dropped':
@@ -164,8 +185,8 @@ function unsurely(
 }
 
 /** The delivery belongs to a former target; its result says nothing about the present one. */
-function isLeftBehind(turn: DestinationTurn, { target }: Delivery): boolean {
-  return target < targetOf(turn);
+function isLeftBehind(turn: DestinationTurn, { target, events }: Delivery): boolean {
+  return !events && target < targetOf(turn);
 }
 
 function asksToWait(
@@ -178,7 +199,8 @@ function asksToWait(
   const isAlone = scope === 'delivery' || (scope === 'destination' && isLeftBehind(turn, delivery));
   if (!isAlone) holdFor(turn, delivery.connectionId, scope, until);
   const notBefore = isAlone ? waitEnd(turn, until) : 0;
-  const known = retried(delivery, flight, (tries) => ({ ...tries, notBefore, error }));
+  const exact = scope === 'delivery';
+  const known = retried(delivery, flight, (tries) => ({ ...tries, notBefore, exact, error, unread: 0 }));
   save(turn, next(known, putBack(flight, turn.now)));
   if (flight.isProbe) {
     apply(turn, { type: 'probe_failed', reason: unavailable(error), at: turn.now, notBefore: until });
@@ -200,6 +222,7 @@ function failedForNow(
       error,
       attempts,
       unread: 0,
+      exact: false,
       firstFailedAt: tries.firstFailedAt ?? now,
       notBefore: counts ? now + backoff(attempts, turn.random()) : now,
       unsureSince: tries.unsureSince ?? (unsure && flight.kind !== 'edit' ? flight.startedAt : null),
@@ -235,6 +258,10 @@ export function notDelivered(
   flight: Flight | null,
   error: string,
 ): void {
+  if (delivery.events) {
+    eventNotDelivered(turn, delivery, error);
+    return;
+  }
   if (flight?.isProbe) apply(turn, { type: 'probe_rejected', at: turn.now });
   const { now } = turn;
   const after =
@@ -262,7 +289,12 @@ export function deleteMessage(turn: DestinationTurn, delivery: Delivery): void {
 }
 
 function unreadAgain({ now }: DestinationTurn): (tries: Tries) => Tries {
-  return (tries) => ({ ...tries, unread: tries.unread + 1, notBefore: now + unreadPause(tries.unread + 1) });
+  return (tries) => ({
+    ...tries,
+    exact: false,
+    unread: tries.unread + 1,
+    notBefore: now + unreadPause(tries.unread + 1),
+  });
 }
 
 function returnTokens(turn: DestinationTurn, { connectionId }: Delivery, flight: Flight): void {

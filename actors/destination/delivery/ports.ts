@@ -68,8 +68,8 @@ export interface GroupDelivery {
     readonly brokenReason: string | null;
   };
   readonly state: DeliveryState | 'waiting_for_broken_destination';
-  /** Where its statechart stands; null for events. */
-  readonly machine: Pick<Delivery, 'root' | 'thread'> | null;
+  /** Where its statechart stands. */
+  readonly machine: Pick<Delivery, 'root' | 'thread'>;
   readonly threadNotAttached: boolean;
   readonly possibleDuplicate: boolean;
   /** Of the Root message, where the messenger has such links. */

@@ -4,9 +4,7 @@ import type { DestinationProbe, SendFinished } from '../../channels/calls.ts';
 import { recovered, unavailable } from '../health.ts';
 import { unreadPause } from '../pacing.ts';
 import { apply, type DestinationTurn, isBroken, isDeleted } from '../turn.ts';
-import { begin, CALL_LOST_AFTER, nextCall } from './begin.ts';
-import type { Delivery } from './delivery.ts';
-import type { Place } from './state.ts';
+import { begin, CALL_LOST_AFTER, nextCall, probeName } from './begin.ts';
 import {
   hasGrant,
   hasOwnToken,
@@ -18,7 +16,7 @@ import {
   takeOwnToken,
 } from './tokens.ts';
 import { changeState } from './turn.ts';
-import { nextWork, type Work } from './work.ts';
+import { rootWork } from './work.ts';
 
 /** Tries a Broken Destination: by its check, or where the type has none by the oldest Publication or edit. */
 export function probe(turn: DestinationTurn): void {
@@ -26,7 +24,7 @@ export function probe(turn: DestinationTurn): void {
   const { place } = turn.state.messages;
   if (!place || running !== null || nextProbeAt === null || nextProbeAt > turn.now) return;
   if (place.type === 'webhook') {
-    if (place.mode === 'template') probeBySending(turn);
+    probeBySending(turn);
     return;
   }
   if (!hasOwnToken(turn) || !hasGrant(turn, place.connectionId, false, () => 1)) return;
@@ -41,36 +39,18 @@ export function probe(turn: DestinationTurn): void {
     connectionId: place.connectionId,
   };
   turn.performs.push(perform);
-  apply(turn, { type: 'probe_started', eventId: probeName(call) });
+  apply(turn, { type: 'probe_started', probe: probeName(call) });
 }
 
-/** What the health machine knows a probe by. */
-export function probeName(call: number): string {
-  return `call ${call}`;
-}
-
+/** By the oldest event, Publication or edit that waits; a webhook has one queue. */
 function probeBySending(turn: DestinationTurn): void {
-  const oldest = oldestRootWork(turn);
-  if (!oldest || oldest.work.dueAt > turn.now || !hasOwnToken(turn)) return;
-  takeOwnToken(turn);
-  begin(turn, oldest.delivery, oldest.work, true);
-  apply(turn, { type: 'probe_started', eventId: probeName(turn.state.messages.calls) });
-}
-
-/** The oldest Publication or edit that waits. */
-function oldestRootWork(
-  turn: DestinationTurn,
-): { readonly delivery: Delivery; readonly work: Work } | undefined {
   const { agendas, byKey } = turn.rows.messages;
-  let oldest: { readonly delivery: Delivery; readonly work: Work } | undefined;
-  for (const agenda of agendas.values()) {
-    for (const key of agenda.keys()) {
-      const delivery = byKey.get(key);
-      const work = delivery && nextWork({ ...delivery, replies: [] });
-      if (work && (!oldest || work.dueAt < oldest.work.dueAt)) oldest = { delivery, work };
-    }
-  }
-  return oldest;
+  const key = agendas.get('')?.oldest(turn.now);
+  const delivery = key === undefined ? undefined : byKey.get(key);
+  const work = delivery && rootWork(delivery);
+  if (!work || (!delivery.events && work.dueAt > turn.now) || !hasOwnToken(turn)) return;
+  takeOwnToken(turn);
+  apply(turn, { type: 'probe_started', probe: begin(turn, delivery, work, true) });
 }
 
 /** When a Broken Destination is tried next; null while a probe is under way, or nothing is there to try it by. */
@@ -78,13 +58,12 @@ export function probeAt(turn: DestinationTurn): Micros | null {
   const { probe: running, nextProbeAt } = turn.state.snapshot.context;
   const { place, behindUntil } = turn.state.messages;
   if (!place || running !== null || nextProbeAt === null) return null;
-  const due = place.type === 'webhook' ? dueBySending(turn, place) : nextProbeAt;
+  const due =
+    place.type === 'webhook'
+      ? (turn.rows.messages.agendas.get('')?.oldestDueAt(turn.now) ?? null)
+      : nextProbeAt;
   if (due === null || (place.connectionId !== null && isAsked(turn, place.connectionId))) return null;
   return Math.max(nextProbeAt, due, behindUntil ?? 0);
-}
-
-function dueBySending(turn: DestinationTurn, { mode }: Place): Micros | null {
-  return mode === 'template' ? (oldestRootWork(turn)?.work.dueAt ?? null) : null;
 }
 
 /** What the check came to. */

@@ -1,7 +1,7 @@
 /** Begins the calls that may begin now: in order, within the limiters, few at a time (delivery §3, §6). */
 import type { Micros } from '../../../runtime/clock.ts';
 import { subjectText } from '../../channels/calls.ts';
-import { callsAhead } from '../pacing.ts';
+import { callsAhead, mostStarted } from '../pacing.ts';
 import { type DestinationTurn, isBroken } from '../turn.ts';
 import { begin } from './begin.ts';
 import { next } from './machine.ts';
@@ -73,6 +73,8 @@ export function nextCallAt(turn: DestinationTurn): Micros | null {
  * had been made.
  */
 function mostBegun({ state, rows, limiter }: DestinationTurn): number {
-  if (state.messages.place?.type !== 'bridge') return CALLS_AT_ONCE;
+  const { place } = state.messages;
+  if (place?.mode === 'events') return mostStarted(limiter);
+  if (place?.type !== 'bridge') return CALLS_AT_ONCE;
   return Math.max(CALLS_AT_ONCE, Math.min(rows.messages.pace, callsAhead(limiter)));
 }

@@ -1,19 +1,21 @@
-/** Everything a Destination hears about its messages, and what it does about it. */
+/** Everything a Destination receives about its deliveries. */
 import type { TurnEnv } from '../../../runtime/actor/index.ts';
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Subject } from '../../channels/calls.ts';
-import { endEvents } from '../attempts.ts';
 import { recovered, renewIfOld } from '../health.ts';
 import type { DestinationMessage, MessageGone, RoutesChanged } from '../messages.ts';
+import { endEvents, eventRecorded } from '../plan-events.ts';
 import {
   apply,
   callSucceeded,
   type DestinationTurn,
   isBroken,
   isDeleted,
+  isProbe,
   LEFT_EVENTS_ERROR,
 } from '../turn.ts';
+import { probeName } from './begin.ts';
 import {
   type Delivery,
   deliveryKey,
@@ -28,7 +30,6 @@ import { next } from './machine.ts';
 import { deleteMessage, putBack, sendFinished } from './outcomes.ts';
 import { addJoin, addPass, LAST_EDITS_FOR, readySweeps, sweepsAt } from './planned-sweeps.ts';
 import type { DeliveryPage } from './ports.ts';
-import { probeName } from './probing.ts';
 import { nextCallAt, pumpMessages } from './pump.ts';
 import { hold, takeDeliveries, takeRead, takeSubjects, wantsDeliveries } from './rows.ts';
 import { placeOfConfig, takesMessages } from './state.ts';
@@ -104,11 +105,14 @@ function moveTo(turn: DestinationTurn, next: ReturnType<typeof placeOfConfig>): 
 
 type AboutMessages = Exclude<
   DestinationMessage,
-  { type: 'event_recorded' | 'saved' | 'deleted' | 'secrets_lost' | 'resume' | 'wake' }
+  { type: 'saved' | 'deleted' | 'secrets_lost' | 'resume' | 'wake' }
 >;
 
 export function receiveMessage(turn: DestinationTurn, message: AboutMessages, env: TurnEnv): void {
   switch (message.type) {
+    case 'event_recorded':
+      eventRecorded(turn, message);
+      break;
     case 'group_event':
       groupEvent(turn, message);
       break;
@@ -157,37 +161,39 @@ export function receiveMessage(turn: DestinationTurn, message: AboutMessages, en
 /** Calls whose outcome nobody waits for any more are due again. */
 export function recallMessages(
   turn: DestinationTurn,
-  isLost: (call: Pick<Flight, 'call' | 'lostAt'>) => boolean,
+  isLost: (call: Pick<Flight, 'call' | 'lostAt'>, delivery: Delivery | null) => boolean,
 ): void {
   for (const key of [...turn.rows.messages.flights.values()]) {
     const delivery = turn.rows.messages.byKey.get(key);
-    if (delivery?.call && isLost(delivery.call)) recallOne(turn, delivery);
+    if (delivery?.call && isLost(delivery.call, delivery)) recallOne(turn, delivery);
   }
   const { probe } = turn.state.messages;
-  if (probe === null || !isLost(probe)) return;
+  if (probe === null || !isLost(probe, null)) return;
   changeState(turn, { probe: null });
   apply(turn, { type: 'probe_lost', at: turn.now });
 }
 
 /** The request may have been made: a repeat keeps its key, and says that it is one. */
 function recallOne(turn: DestinationTurn, delivery: Delivery): void {
-  const { call } = delivery;
+  const { call, events } = delivery;
   if (!call) return;
-  if (call.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
+  const [event] = events ?? [];
+  if (event ? isProbe(turn, event.id) : call.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
   const landed = unsureEdit({ ...delivery, call: null }, call);
   const unsure = (tries: Tries) => ({ ...tries, unsureSince: tries.unsureSince ?? call.startedAt });
-  const known = call.kind === 'edit' ? landed : retried(landed, call, unsure);
+  const known = call.kind === 'edit' || events ? landed : retried(landed, call, unsure);
   save(turn, next(known, putBack(call, turn.now)));
 }
 
-/** Whether the probe that the machine waits for is about messages, and under way. */
+/** Whether the probe that the machine waits for is under way. */
 export function isProbeUnderWay({ state, rows }: DestinationTurn): boolean {
   const { probe } = state.snapshot.context;
-  const calls = [
-    ...rows.messages.flights.keys(),
-    ...(state.messages.probe ? [state.messages.probe.call] : []),
-  ];
-  return calls.some((call) => probeName(call) === probe);
+  const { byKey, flights } = rows.messages;
+  const names = [...flights].map(([name, key]) =>
+    typeof name === 'number' ? probeName(name) : byKey.get(key)?.events?.[0]?.id,
+  );
+  if (state.messages.probe) names.push(probeName(state.messages.probe.call));
+  return names.includes(probe ?? '');
 }
 
 /** At the end of a turn: begins calls, records what changed. */

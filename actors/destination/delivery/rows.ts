@@ -4,10 +4,10 @@
  */
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import { type Subject, subjectText } from '../../channels/calls.ts';
-import { createHeap } from '../heap.ts';
+import { createQueue, type Due, type Queue } from '../queue.ts';
 import { type Delivery, deliveryKey, type Flight, isWanted } from './delivery.ts';
 import type { DeliveryPage } from './ports.ts';
-import { nextWork, placeOf, type Work } from './work.ts';
+import { nextWork, placeOf, rootWork, type Work } from './work.ts';
 
 /** Deliveries with work in memory beyond which further ones are left to storage. */
 export const MOST_WANTED = 10_000;
@@ -21,9 +21,9 @@ const COMMIT_HORIZON: Micros = 30 * SECOND;
 export interface MessageRows {
   readonly byKey: Map<string, Delivery>;
   /** By Connection: one that makes everything wait holds up no other. */
-  readonly agendas: Map<string, Agenda>;
-  /** Keys by the number of the call under way. */
-  readonly flights: Map<number, string>;
+  readonly agendas: Map<string, Queue>;
+  /** Keys of what is being sent, by the number of the call; by the key itself for events, whose calls are counted each. */
+  readonly flights: Map<number | string, string>;
   /** Deliveries without work, by when they were used last. */
   readonly idle: Map<string, Micros>;
   /** Until when edits of a group wait for the answer to a press; by subject. */
@@ -97,21 +97,48 @@ function unpark(rows: MessageRows, now: Micros): void {
 export function hold(rows: MessageRows, delivery: Delivery, now: Micros): void {
   const key = deliveryKey(delivery);
   const before = rows.byKey.get(key);
-  if (before?.call && before.call.call !== delivery.call?.call) rows.flights.delete(before.call.call);
-  rows.byKey.set(key, delivery);
-  rows.absent.delete(subjectText(delivery.subject));
-  if (delivery.call) rows.flights.set(delivery.call.call, key);
   const agenda = agendaOf(rows, delivery.connectionId);
+  if (before?.call && before.call.call !== delivery.call?.call) {
+    rows.flights.delete(flightName(before, before.call));
+  }
+  if (delivery.events && !isWanted(delivery)) {
+    rows.byKey.delete(key);
+    agenda.put(key, null);
+    return;
+  }
+  rows.byKey.set(key, delivery);
+  if (delivery.call) rows.flights.set(flightName(delivery, delivery.call), key);
+  if (delivery.events) {
+    agenda.put(key, dueOf(delivery, nextWork(delivery)));
+    return;
+  }
+  rows.absent.delete(subjectText(delivery.subject));
   const isKnown = before !== undefined && isWanted(before) && !rows.idle.has(key);
   const isParked = isWanted(delivery) && !delivery.call && !isKnown && !hasRoom(rows, delivery);
   rows.overflow ||= isParked;
-  agenda.put(
-    key,
-    delivery,
-    isParked ? null : nextWork(delivery, rows.pressed.get(subjectText(delivery.subject))),
-  );
+  const work = isParked ? null : nextWork(delivery, rows.pressed.get(subjectText(delivery.subject)));
+  agenda.put(key, dueOf(delivery, work));
   rows.idle.delete(key);
   if (isParked || !isWanted(delivery)) rows.idle.set(key, now);
+}
+
+function flightName(delivery: Delivery, { call }: Flight): number | string {
+  return delivery.events ? deliveryKey(delivery) : call;
+}
+
+function dueOf(delivery: Delivery, work: Work | null): Due | null {
+  if (!work) return null;
+  const { urgent, subject, number, tries } = delivery;
+  return {
+    urgent,
+    dueAt: work.dueAt,
+    since: work.since,
+    kind: placeOf(work),
+    // The summary of a Storm precedes its groups.
+    number: subject.kind === 'storm' ? 0 : (number ?? Number.POSITIVE_INFINITY),
+    probeSince: rootWork(delivery)?.since ?? null,
+    mayProbe: delivery.events !== null && !tries.exact,
+  };
 }
 
 /** While others wait in storage nobody comes before them, but for the Urgent. */
@@ -160,10 +187,10 @@ export function publicationsBefore(rows: MessageRows, subject: Subject, target: 
   return most;
 }
 
-function agendaOf(rows: MessageRows, connectionId: string | null): Agenda {
+function agendaOf(rows: MessageRows, connectionId: string | null): Queue {
   const known = rows.agendas.get(connectionId ?? '');
   if (known) return known;
-  const agenda = createAgenda();
+  const agenda = createQueue();
   rows.agendas.set(connectionId ?? '', agenda);
   return agenda;
 }
@@ -188,102 +215,4 @@ export function learnPace(rows: MessageRows, { startedAt }: Flight, at: Micros, 
   rows.pace = isQuick
     ? Math.min(MOST_BEGUN, rows.pace + 1)
     : Math.max(CALLS_AT_ONCE, Math.floor(rows.pace / 2));
-}
-
-/** What waits to be done at one Connection, in the order in which it is done (delivery §3 rule 6). */
-interface Agenda {
-  readonly size: number;
-  /** Places in memory, those left behind included. */
-  readonly room: number;
-  /** Puts a delivery in its place, or takes it out when it has nothing to do. */
-  put(key: string, delivery: Delivery, work: Work | null): void;
-  /** The delivery that goes next; it stays until it is put elsewhere. */
-  next(now: Micros): string | undefined;
-  /** When the first is due; null while nothing waits. */
-  dueAt(): Micros | null;
-  keys(): IterableIterator<string>;
-}
-
-/** Old places beside as many as there are present ones. */
-const MOST_LEFT_BEHIND = 64;
-
-interface Place {
-  readonly key: string;
-  readonly urgent: boolean;
-  readonly dueAt: Micros;
-  readonly kind: number;
-  readonly number: number;
-  /** Order of coming, for what is equal in everything else. */
-  readonly stamp: number;
-}
-
-function createAgenda(): Agenda {
-  const places = new Map<string, Place>();
-  let ready = createHeap<Place>(goesFirst);
-  let later = createHeap<Place>(isEarlier);
-  let stamps = 0;
-
-  const clear = (heap: typeof ready): Place | undefined => {
-    for (let place = heap.peek(); place; place = heap.peek()) {
-      if (places.get(place.key) === place) return place;
-      heap.pop();
-    }
-    return undefined;
-  };
-
-  /** What was put elsewhere leaves its old place behind: while nothing is taken those would pile up. */
-  const tidy = (): void => {
-    if (ready.size + later.size <= 2 * places.size + MOST_LEFT_BEHIND) return;
-    ready = createHeap(goesFirst);
-    later = createHeap(isEarlier);
-    for (const place of places.values()) later.push(place);
-  };
-
-  return {
-    get size() {
-      return places.size;
-    },
-    put(key, { urgent, number, subject }, work) {
-      if (!work) {
-        places.delete(key);
-        return;
-      }
-      const place: Place = {
-        key,
-        urgent,
-        dueAt: work.dueAt,
-        kind: placeOf(work),
-        // The summary of a Storm precedes its groups.
-        number: subject.kind === 'storm' ? 0 : (number ?? Number.POSITIVE_INFINITY),
-        stamp: stamps++,
-      };
-      places.set(key, place);
-      later.push(place);
-      tidy();
-    },
-    get room() {
-      return ready.size + later.size;
-    },
-    next(now) {
-      for (let place = clear(later); place && place.dueAt <= now; place = clear(later)) {
-        later.pop();
-        ready.push(place);
-      }
-      return clear(ready)?.key;
-    },
-    dueAt: () => clear(ready)?.dueAt ?? clear(later)?.dueAt ?? null,
-    keys: () => places.keys(),
-  };
-}
-
-function isEarlier(one: Place, other: Place): boolean {
-  return one.dueAt < other.dueAt;
-}
-
-function goesFirst(one: Place, other: Place): boolean {
-  if (one.urgent !== other.urgent) return one.urgent;
-  if (one.dueAt !== other.dueAt) return one.dueAt < other.dueAt;
-  if (one.kind !== other.kind) return one.kind < other.kind;
-  if (one.number !== other.number) return one.number < other.number;
-  return one.stamp < other.stamp;
 }

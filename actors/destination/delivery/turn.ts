@@ -3,7 +3,7 @@ import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Subject } from '../../channels/calls.ts';
 import type { DeliveryHappened } from '../effects.ts';
-import { type DestinationTurn, isBroken } from '../turn.ts';
+import { type DestinationTurn, isBroken, recordFirst } from '../turn.ts';
 import type { EventContext } from './apply-event.ts';
 import {
   type Delivery,
@@ -73,6 +73,10 @@ export function finishMessages(turn: DestinationTurn): void {
   for (const [key, was] of before) {
     const delivery = turn.rows.messages.byKey.get(key);
     if (!delivery || delivery === was) continue;
+    if (delivery.events) {
+      recordFirst(turn, was, delivery);
+      continue;
+    }
     record(turn, delivery);
     const tellings = told.filter((one) => one.key === key).map(({ telling }) => telling);
     inform(turn, was, delivery, tellings);

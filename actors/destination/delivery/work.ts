@@ -5,10 +5,12 @@ import { type Delivery, isHeld, isOpenSubject, isOver, NO_TRIES, type QueuedRepl
 import { next } from './machine.ts';
 import { isUnseen } from './machine-parts.ts';
 
-export type Work =
-  | { readonly kind: 'publish'; readonly dueAt: Micros }
-  | { readonly kind: 'edit'; readonly dueAt: Micros }
-  | { readonly kind: 'reply'; readonly dueAt: Micros; readonly reply: QueuedReply };
+/** `since`: when it came up; what waits longest goes first. Of a message it is when it is due. */
+export type Work = { readonly dueAt: Micros; readonly since: Micros } & (
+  | { readonly kind: 'publish' }
+  | { readonly kind: 'edit' }
+  | { readonly kind: 'reply'; readonly reply: QueuedReply }
+);
 
 /** Publications before edits before replies of equal time. */
 const PLACES = { publish: 0, edit: 1, reply: 2 } as const satisfies Record<Work['kind'], number>;
@@ -29,15 +31,28 @@ export function placeOf({ kind }: Work): number {
   return PLACES[kind];
 }
 
-function rootWork({ root, post, editSince, tries }: Delivery, editsFrom: Micros): Work | null {
-  if (root === 'wanted') return { kind: 'publish', dueAt: Math.max(post?.since ?? 0, tries.notBefore) };
+/** The same of the Root message or the first event alone. */
+export function rootWork(delivery: Delivery, editsFrom: Micros = 0): Work | null {
+  const { root, post, editSince, tries, events } = delivery;
+  const [event] = events ?? [];
+  // Its time is that of another replica, and says nothing about when it may be sent.
+  if (root === 'wanted' && event) {
+    return { kind: 'publish', dueAt: tries.notBefore, since: event.occurredAt };
+  }
+  if (root === 'wanted') return at('publish', Math.max(post?.since ?? 0, tries.notBefore));
   if (root !== 'stale') return null;
-  return { kind: 'edit', dueAt: Math.max(editSince ?? 0, tries.notBefore, editsFrom) };
+  return at('edit', Math.max(editSince ?? 0, tries.notBefore, editsFrom));
+}
+
+function at(kind: 'publish' | 'edit', dueAt: Micros): Work {
+  return { kind, dueAt, since: dueAt };
 }
 
 function replyWork({ message, replies }: Delivery): Work | null {
   const reply = message ? nextReply(replies) : undefined;
-  return reply ? { kind: 'reply', dueAt: Math.max(reply.due, reply.tries.notBefore), reply } : null;
+  if (!reply) return null;
+  const dueAt = Math.max(reply.due, reply.tries.notBefore);
+  return { kind: 'reply', dueAt, since: dueAt, reply };
 }
 
 /**
@@ -53,6 +68,11 @@ export function isLoudNow({ post, status, leaving }: Delivery): boolean {
 export function renewed(delivery: Delivery, now: Micros): Delivery {
   const { post, tries } = delivery;
   const fresh = { ...delivery, renewedAt: now };
+  if (delivery.events) {
+    // What the receiver asked for outlives a recovery.
+    const { notBefore } = tries;
+    return { ...fresh, tries: tries.exact ? { ...NO_TRIES, notBefore, exact: true } : NO_TRIES };
+  }
   if (isOver(delivery)) return fresh;
   const withheld = next(fresh, { type: 'withhold', now });
   if (isOver(withheld)) return withheld;
@@ -66,7 +86,8 @@ export function renewed(delivery: Delivery, now: Micros): Delivery {
 
 /** Most deliveries wait for nothing, and a recovery changes nothing about them. */
 export function needsRenewal(delivery: Delivery): boolean {
-  const { post, replies, tries } = delivery;
+  const { post, replies, tries, events } = delivery;
+  if (events) return tries !== NO_TRIES;
   if (isOver(delivery)) return false;
   return post !== null || replies.length > 0 || tries.error !== null || isUnseen(delivery);
 }

@@ -73,8 +73,13 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
 
   const tell = (asked: Asked, outcome: SendOutcome): void => {
     const { call } = asked;
-    const event = isEvent(asked) && asked.key !== null ? { eventId: asked.key } : {};
-    const message: SendFinished = { type: 'send_finished', call, ...event, outcome, at: clock.now() };
+    const message: SendFinished = {
+      type: 'send_finished',
+      call,
+      ...eventOf(asked),
+      outcome,
+      at: clock.now(),
+    };
     system.tell(destinationAddress(asked.destinationId), message);
   };
 
@@ -137,6 +142,11 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
 
 function isEvent(asked: Asked): asked is MessageSend {
   return asked.type === 'message.send' && asked.operation.kind === 'event';
+}
+
+function eventOf(asked: Asked): Pick<SendFinished, 'event'> {
+  if (!isEvent(asked) || asked.key === null || asked.subject.kind !== 'group') return {};
+  return { event: { id: asked.key, groupId: asked.subject.groupId } };
 }
 
 /**

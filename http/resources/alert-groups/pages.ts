@@ -188,13 +188,11 @@ const DeliveryShape = d.named(
     destination: d.described(DestinationRef, 'The Destination.'),
     state: DeliveryState,
     machine: d.described(
-      v.nullable(
-        v.object({
-          root: d.described(v.string(), 'State of the Root message.'),
-          thread: d.described(v.string(), 'State of the Thread.'),
-        }),
-      ),
-      'Where the statechart `delivery` stands; null for a webhook that is sent events.',
+      v.object({
+        root: d.described(v.string(), 'State of the Root message, or of the events that a webhook is sent.'),
+        thread: d.described(v.string(), 'State of the Thread.'),
+      }),
+      'Where the statechart `delivery` stands.',
     ),
     thread_not_attached: d.flag('Whether the Thread could not be attached to the message.'),
     possible_duplicate: d.flag('Whether the message may be there twice, because an answer was lost.'),

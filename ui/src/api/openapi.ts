@@ -953,13 +953,13 @@ export interface components {
             /** @description The Destination. */
             readonly destination: components["schemas"]["DestinationRef"];
             readonly state: components["schemas"]["DeliveryState"];
-            /** @description Where the statechart `delivery` stands; null for a webhook that is sent events. */
+            /** @description Where the statechart `delivery` stands. */
             readonly machine: {
-                /** @description State of the Root message. */
+                /** @description State of the Root message, or of the events that a webhook is sent. */
                 readonly root: string;
                 /** @description State of the Thread. */
                 readonly thread: string;
-            } | null;
+            };
             /** @description Whether the Thread could not be attached to the message. */
             readonly thread_not_attached: boolean;
             /** @description Whether the message may be there twice, because an answer was lost. */
