@@ -113,7 +113,7 @@ describe('what comes of each Alert Group', () => {
     const owned = await fired('b');
     const resolved = await fired('c');
     const mine = await fired('d');
-    const unknown = newPublicId('AG');
+    const unknown = newPublicId('KR');
     await admin.post(`/alert-groups/${owned}/acknowledge`);
     await admin.post(`/alert-groups/${resolved}/resolve`);
     await responder.post(`/alert-groups/${mine}/acknowledge`);

@@ -176,7 +176,7 @@ export const BulkAnswer = d.named(
     results: d.described(
       v.array(
         v.object({
-          alert_group_id: d.id('AG', 'Id that was asked for.'),
+          alert_group_id: d.anyId('Id that was asked for, of whatever it is.'),
           number: v.nullable(d.count('Number of the Alert Group; null when there is none.')),
           outcome: BulkOutcome,
           code: d.described(

@@ -704,8 +704,8 @@ export interface components {
         readonly BulkAnswer: {
             /** @description One result for each id, in the order asked. */
             readonly results: readonly {
-                /** @description Id that was asked for. */
-                readonly alert_group_id: components["schemas"]["AlertGroupId"];
+                /** @description Id that was asked for, of whatever it is. */
+                readonly alert_group_id: components["schemas"]["PublicId"];
                 /** @description Number of the Alert Group; null when there is none. */
                 readonly number: number | null;
                 readonly outcome: components["schemas"]["BulkOutcome"];
