@@ -34,6 +34,8 @@ const LONG = [
   'ui/src/i18n/catalogue.test.ts',
 ];
 const UNIT = ['{runtime,actors,http,storage,bench,scripts,deploy}/**/*.test.ts', 'ui/src/**/*.test.ts'];
+/** Every answer of a server is held to the API description. */
+const CHECKED = ['./test/checked-fetch-setup.ts'];
 const WITH_SERVERS = ['**/*.pg.test.ts', '**/*.redis.test.ts'];
 
 export default defineConfig({
@@ -77,6 +79,7 @@ export default defineConfig({
       {
         test: {
           name: 'scenarios',
+          setupFiles: CHECKED,
           include: ['test/scenarios/*.test.ts'],
           globalSetup: ['./test/postgres-setup.ts'],
           testTimeout: 60_000,
@@ -97,6 +100,7 @@ export default defineConfig({
       {
         test: {
           name: 'cluster',
+          setupFiles: CHECKED,
           include: ['test/cluster/*.test.ts'],
           exclude: BUSY,
           globalSetup: ['./test/service-setup.ts'],
@@ -109,6 +113,7 @@ export default defineConfig({
       {
         test: {
           name: 'system',
+          setupFiles: CHECKED,
           include: ['test/{crash,smoke,peers,browser,upgrade}/**/*.test.ts'],
           exclude: BUSY,
           globalSetup: ['./test/service-setup.ts'],
@@ -120,6 +125,7 @@ export default defineConfig({
       {
         test: {
           name: 'alone',
+          setupFiles: CHECKED,
           include: ['test/{chaos,fuzz}/*.test.ts', ...BUSY],
           globalSetup: ['./test/service-setup.ts'],
           testTimeout: 300_000,

@@ -1,6 +1,7 @@
 /** Holds every answer that a test receives to the API description: status, headers and body, to the last property. */
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { MACHINE_OPERATIONS } from '../http/openapi/machine-operations.ts';
 import { openApiDocument } from '../http/openapi/openapi.ts';
 import type { Operation } from '../http/operation.ts';
 import { createRouter } from '../http/request/router.ts';
@@ -9,11 +10,11 @@ export interface CheckedAnswer {
   readonly status: number;
   /** By lower-case name. */
   readonly header: (name: string) => string | null | undefined;
-  /** Parsed where it is JSON. */
+  /** Parsed where it is JSON; undefined where it was not kept. */
   readonly body: unknown;
 }
 
-/** @throws {Error} when the description does not allow the answer. @param path below /api/v1, without the query */
+/** @throws {Error} when the description does not allow the answer. @param path whole, without the query */
 export type AnswerCheck = (method: string, path: string, answer: CheckedAnswer) => void;
 
 interface Response {
@@ -24,12 +25,15 @@ interface Response {
 const ROOT = 'api';
 /** Headers that an answer carries exactly where the description names them; the one to a next page where there is one. */
 const DECLARED_HEADERS = ['ETag', 'Location', 'Retry-After', 'Link'];
-/** Answers of the server itself: a request that is too slow, or whose headers are too large. */
+/**
+ * Answers before anybody looks for an operation, without a body: a request that is too slow, or whose head is too large.
+ * They say nothing of the operation in its path, so the description, which has operations, does not list them.
+ */
 const BEFORE_OPERATIONS = [408, 431];
 /** What `default` stands for. */
 const OF_ANY_OPERATION = [413, 500];
 
-/** Checks answers of these operations; made once for all tables that say the same. */
+/** Checks answers of the app listener; made once for all tables that say the same. */
 export function answerCheck(operations: readonly Operation[]): AnswerCheck {
   const known = byTable.get(operations);
   if (known) return known;
@@ -60,8 +64,22 @@ function numberOf(schema: object): string {
   return number;
 }
 
+/** Checks answers of the listeners for machines. Their paths have no answer elsewhere, which is the 404 of no operation. */
+export const machineCheck: AnswerCheck = (method, path, answer) => {
+  machines ??= checkOf(MACHINE_OPERATIONS, openApiDocument([], '0.0.0'));
+  if (answer.status !== 404) machines(method, path, answer);
+};
+let machines: AnswerCheck | null = null;
+
 function createCheck(operations: readonly Operation[]): AnswerCheck {
-  const document = strict(openApiDocument(operations, '0.0.0')) as {
+  const served = operations.map(({ id, method, path }) => ({ id, method, path: `/api/v1${path}` }));
+  return checkOf(served, openApiDocument(operations, '0.0.0'));
+}
+
+type Served = Pick<Operation, 'id' | 'method' | 'path'>;
+
+function checkOf(operations: readonly Served[], described: object): AnswerCheck {
+  const document = strict(described) as {
     readonly paths: Readonly<Record<string, Record<string, { responses: Record<string, object> }>>>;
     readonly components: { readonly responses: Readonly<Record<string, Response>> };
   };
@@ -79,8 +97,8 @@ function createCheck(operations: readonly Operation[]): AnswerCheck {
       ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
     );
   };
-  const responseTo = (operation: Operation, method: string, status: number): Response | null => {
-    const responses = document.paths[`/api/v1${operation.path}`]?.[method.toLowerCase()]?.responses ?? {};
+  const responseTo = ({ path, method }: Served, status: number): Response | null => {
+    const responses = document.paths[path]?.[method.toLowerCase()]?.responses ?? {};
     const found = responses[status] ?? (OF_ANY_OPERATION.includes(status) ? responses.default : undefined);
     if (!found) return null;
     const name = '$ref' in found ? String(found.$ref).split('/').at(-1) : undefined;
@@ -88,34 +106,37 @@ function createCheck(operations: readonly Operation[]): AnswerCheck {
   };
 
   return (method, path, answer) => {
-    // Not described: HEAD, and what the server answers before it looks for an operation.
-    if (method === 'HEAD' || BEFORE_OPERATIONS.includes(answer.status)) return;
+    const type = (answer.header('content-type') ?? '').split(';')[0] ?? '';
+    const isFraming = answer.status === 400 && type === '';
+    if (isFraming || BEFORE_OPERATIONS.includes(answer.status)) return;
+    // HEAD is answered as GET is, without the body; a stream has no end and takes no HEAD.
     const operation = router.match(method, path)?.operation;
-    if (!operation) return;
+    if (!operation || (method === 'HEAD' && operation.id === 'streamLiveUpdates')) return;
     const fail = (what: string): never => {
       const body = JSON.stringify(answer.body)?.slice(0, 2_000);
       throw new Error(
         `${operation.id} answered ${answer.status}, which its description does not allow: ${what}\n${body}`,
       );
     };
-    const response = responseTo(operation, method, answer.status) ?? fail('the status is not declared');
+    const response = responseTo(operation, answer.status) ?? fail('the status is not declared');
     for (const name of DECLARED_HEADERS) {
       const isSent = (answer.header(name.toLowerCase()) ?? null) !== null;
       const isDeclared = Object.hasOwn(response.headers ?? {}, name);
       const isDue = name === 'Link' ? isDeclared && hasNextPage(answer.body) : isDeclared;
-      if (isSent !== isDue) {
+      const isKnown = name !== 'Link' || (answer.body !== undefined && method !== 'HEAD');
+      if (isKnown && isSent !== isDue) {
         fail(isSent ? `the header ${name} is not due` : `the header ${name} is missing`);
       }
     }
     // Its headers are those of the 200 that it stands for.
     if (answer.status === 304) return;
-    const type = (answer.header('content-type') ?? '').split(';')[0] ?? '';
     const content = response.content?.[type];
     if (!content) {
       if (type !== '' || response.content) fail(`the content type is '${type}'`);
       return;
     }
-    if (!type.endsWith('json') || operation.id.startsWith('getOpenApi')) return;
+    if (!type.endsWith('json') || answer.body === undefined || method === 'HEAD') return;
+    if (operation.id.startsWith('getOpenApi')) return;
     const faults = faultsOf(content.schema, answer.body);
     if (faults.length > 0) fail(faults.join('; '));
   };

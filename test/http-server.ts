@@ -15,7 +15,7 @@ import type { ApiDescription } from '../http/resources/system/system.ts';
 import type { ListenAddress, Listener } from '../http/server/listeners.ts';
 import type { Log } from '../runtime/log.ts';
 import type { PublicId } from '../runtime/public-id.ts';
-import { answerCheck } from './answer-check.ts';
+import { type AnswerCheck, answerCheck, machineCheck } from './answer-check.ts';
 import { createMemoryAccess, type MemoryAccess, plainPasswords } from './fakes/access-store.ts';
 import { createMemoryTokens, type MemoryTokens } from './fakes/api-tokens.ts';
 import { createManualClock, type ManualClock } from './fakes/manual-clock.ts';
@@ -113,14 +113,14 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
   const send: TestHttp['send'] = async (method, path, options = {}) => {
     const { listener = 'app' } = options;
     const received = await sendTo(agent, addresses[listener], method, path, options);
-    if (listener === 'app') check(method, path, received);
+    const check = listener === 'app' ? answerCheck(http.operations) : machineCheck;
+    judge(check, method, path, received);
     return received;
   };
-  const check = (method: string, target: string, { status, headers, text }: Received) => {
+  const judge = (check: AnswerCheck, method: string, target: string, { status, headers, text }: Received) => {
     const [path = ''] = target.split('?', 1);
-    if (!path.startsWith(API)) return;
     const isJson = /json/.test(headers['content-type'] ?? '');
-    answerCheck(http.operations)(method, path.slice(API.length), {
+    check(method, path, {
       status,
       header: (name) => headers[name]?.toString(),
       body: isJson && text !== '' ? JSON.parse(text) : text,
@@ -151,7 +151,6 @@ export function signedIn(answer: Received, userId: PublicId): SignedIn {
   return { cookie, csrf: String(answer.json.csrf_token), userId };
 }
 
-const API = '/api/v1';
 /** Most tests never read the description, and to make it takes longer than most tests. */
 function describeWhenAsked(...table: Parameters<typeof describeApi>): ApiDescription {
   let made: ApiDescription | null = null;

@@ -69,7 +69,7 @@ export function operationClient(deps: OperationClientDeps, role: Role = 'admin')
       headers,
       body: reply.content && JSON.parse(String(reply.content)),
     };
-    answerCheck(deps.operations)(method, path, { ...answered, header: (name) => headers[name] });
+    answerCheck(deps.operations)(method, `/api/v1${path}`, { ...answered, header: (name) => headers[name] });
     return answered;
   };
 

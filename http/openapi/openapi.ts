@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import type { Operation } from '../operation.ts';
 import type { ApiDescription } from '../resources/system/system.ts';
 import { describedMachineOperation, MACHINE_OPERATIONS } from './machine-operations.ts';
-import { ANY_CREDENTIAL, describedOperation } from './operation.ts';
+import { ANY_CREDENTIAL, describedOperation, ProblemShape } from './operation.ts';
 import { createSchemaReader, type Json, shareRepeated } from './schema.ts';
 import { describedWebhooks } from './webhook.ts';
 
@@ -36,6 +36,8 @@ export function describeApi(operations: readonly Operation[], version: string): 
 /** @throws {Error} when two different schemas have one name */
 export function openApiDocument(operations: readonly Operation[], version: string): Json {
   const reader = createSchemaReader();
+  // Refusals refer to it by its name.
+  reader.answer(ProblemShape);
   const { paths, parameters, responses } = shareRepeated(
     pathsOf([
       ...operations.map((operation) => ({

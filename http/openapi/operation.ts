@@ -19,7 +19,6 @@ import { type Json, type SchemaReader, SHARED_NAMES } from './schema.ts';
 
 export function describedOperation(operation: Operation, reader: SchemaReader): Json {
   const { id, tag, summary, description, needs, query, body } = operation;
-  reader.answer(ProblemShape);
   const parameters = [
     ...parameterNames(operation.path).map((name) => pathParameter(operation, name, reader)),
     ...(query ? reader.query(query) : []),
@@ -170,7 +169,7 @@ export const FieldErrorShape = named(
   'One field that was refused.',
 );
 
-const ProblemShape = named(
+export const ProblemShape = named(
   'Problem',
   v.object({
     type: described(

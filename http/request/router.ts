@@ -1,26 +1,29 @@
 /** The operation table, and the operation of a path. Exact: no trailing slash, no other letter case, no 405 (api §1.2 rule 1). */
 import type { Method, Operation } from '../operation.ts';
 
-export interface Match {
-  readonly operation: Operation;
+/** What of an operation decides where requests go. */
+type Routed = Pick<Operation, 'id' | 'method' | 'path'>;
+
+export interface Match<Of extends Routed = Operation> {
+  readonly operation: Of;
   /** Parameters as sent, percent-decoded; null for one that cannot be decoded. */
   readonly params: Readonly<Record<string, string | null>>;
 }
 
-export interface Router {
+export interface Router<Of extends Routed = Operation> {
   /** @param path below /api/v1 */
-  match(method: string, path: string): Match | null;
+  match(method: string, path: string): Match<Of> | null;
 }
 
-interface Node {
-  readonly fixed: Map<string, Node>;
-  any: Node | null;
-  readonly operations: Map<Method, Operation>;
+interface Node<Of> {
+  readonly fixed: Map<string, Node<Of>>;
+  any: Node<Of> | null;
+  readonly operations: Map<Method, Of>;
 }
 
 /** @throws {Error} two operations claim one method and path */
-export function createRouter(operations: readonly Operation[]): Router {
-  const root = emptyNode();
+export function createRouter<Of extends Routed>(operations: readonly Of[]): Router<Of> {
+  const root = emptyNode<Of>();
   for (const operation of operations) add(root, operation);
 
   return {
@@ -33,11 +36,11 @@ export function createRouter(operations: readonly Operation[]): Router {
   };
 }
 
-function emptyNode(): Node {
+function emptyNode<Of>(): Node<Of> {
   return { fixed: new Map(), any: null, operations: new Map() };
 }
 
-function add(root: Node, operation: Operation): void {
+function add<Of extends Routed>(root: Node<Of>, operation: Of): void {
   let node = root;
   for (const segment of operation.path.split('/').slice(1)) node = step(node, segment);
   const taken = node.operations.get(operation.method);
@@ -47,26 +50,26 @@ function add(root: Node, operation: Operation): void {
   node.operations.set(operation.method, operation);
 }
 
-function step(node: Node, segment: string): Node {
+function step<Of>(node: Node<Of>, segment: string): Node<Of> {
   if (segment.startsWith('{')) {
     node.any ??= emptyNode();
     return node.any;
   }
   const known = node.fixed.get(segment);
   if (known) return known;
-  const made = emptyNode();
+  const made = emptyNode<Of>();
   node.fixed.set(segment, made);
   return made;
 }
 
 /** A fixed segment wins; when it leads nowhere the parameter is tried. Fills `values` on success. */
-function find(
-  node: Node,
+function find<Of>(
+  node: Node<Of>,
   segments: readonly string[],
   at: number,
   method: Method,
   values: string[],
-): Operation | null {
+): Of | null {
   const segment = segments[at];
   if (segment === undefined) return node.operations.get(method) ?? null;
   const fixed = node.fixed.get(segment);
@@ -83,7 +86,7 @@ export function parameterNames(path: string): readonly string[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? '');
 }
 
-function named(operation: Operation, values: readonly string[]): Record<string, string | null> {
+function named(operation: Routed, values: readonly string[]): Record<string, string | null> {
   const params: Record<string, string | null> = {};
   parameterNames(operation.path).forEach((name, index) => {
     params[name] = decode(values[index] ?? '');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Api, type Json } from '../harness/api.ts';
-import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { accessibilityFindings, launchChromium, newProfile, signIn, watched } from '../harness/browser.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 /** Under the policy that the service sends, unlike the profiles of tests that look for accessibility. */
 async function newBrowser(script = ''): Promise<BrowserContext> {
-  profile = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 } });
+  profile = watched(await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 } }));
   if (script !== '') await profile.addInitScript(script);
   await signIn(await profile.newPage(), ready);
   return profile;

@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Api, type Json } from '../harness/api.ts';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { laterFaults } from '../harness/checked-fetch.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
@@ -148,4 +149,14 @@ test('until it is known whether anything sends alerts, nothing says that all is 
   letGo();
   await quiet.getByText('No alerts can arrive yet').waitFor();
   await quiet.context().close();
+});
+
+test('what a page is answered is held to the API description', async () => {
+  const page = await (await newProfile(browser)).newPage();
+  await page.route('**/api/v1/sign-in-options', (route) =>
+    route.fulfill({ json: { oidc: { enabled: false }, more: true } }),
+  );
+  await page.goto(`${ready.app_url}/sign-in`);
+  await page.getByLabel('Login').waitFor();
+  expect(String(await laterFaults())).toContain('must NOT have additional properties');
 });

@@ -1,5 +1,6 @@
 /** What must hold of every answer, whatever was asked. */
 import { FIELD_ERROR_LIMIT, POINTER_LIMIT } from '../../http/problem.ts';
+import { checkAt } from '../harness/checked-fetch.ts';
 import type { Answered, Sent } from './send.ts';
 
 /** Largest answer of a refused request and of any other, bytes. */
@@ -15,8 +16,26 @@ export function faultOf(sent: Sent, answer: Answered): string | null {
   if (answer.status >= 400 && answer.bytes > REFUSAL_LIMIT) return `refused with ${answer.bytes} bytes`;
   if (sent.to === 'raw') return rawFault(answer);
   if (answer.status === 500) return `500: ${answer.text.slice(0, 300)}`;
-  if (sent.to === 'ingest') return ingestFault(sent, answer);
-  return answer.status >= 400 ? problemFault(answer) : null;
+  const fault = sent.to === 'ingest' ? ingestFault(sent, answer) : problemFault(answer);
+  return fault ?? undescribedFault(sent, answer);
+}
+
+/** What the API description does not allow, additional properties included. */
+function undescribedFault(
+  { method, target }: Sent,
+  { status, headers, text, bytes }: Answered,
+): string | null {
+  const path = target.split('?')[0] ?? '';
+  const isWhole = Buffer.byteLength(text) === bytes;
+  const isJson = /json/.test(String(headers['content-type'] ?? ''));
+  try {
+    const body = isWhole && isJson && text !== '' ? JSON.parse(text) : undefined;
+    const header = (name: string) => headers[name]?.toString();
+    if (status !== 0) checkAt(path)(method, path, { status, header, body });
+    return null;
+  } catch (error) {
+    return String(error);
+  }
 }
 
 function rawFault({ text }: Answered): string | null {
@@ -54,6 +73,7 @@ interface Problem {
 }
 
 function problemFault({ status, headers, text }: Answered): string | null {
+  if (status < 400) return null;
   // The library's own, which never reach the service.
   if (status === 431 || (status === 400 && headers['content-type'] === undefined)) return null;
   if (headers['content-type'] !== 'application/problem+json') return `${status} is no problem document`;

@@ -1,7 +1,8 @@
 /** Debian's Chromium, driven with playwright-core, with axe-core at hand. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page, type Response } from 'playwright-core';
+import { checkAt, checkLater } from './checked-fetch.ts';
 import type { Ready } from './tocsin.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -29,17 +30,38 @@ export function launchChromium(...more: readonly string[]): Promise<Browser> {
 }
 
 /** A browser profile of its own: another person, or another window of the same one after {@link signIn}. */
-export function newProfile(
+export async function newProfile(
   browser: Browser,
   options: { width?: number; height?: number; dark?: boolean; locale?: string; timeZone?: string } = {},
 ): Promise<BrowserContext> {
-  return browser.newContext({
+  const profile = await browser.newContext({
     viewport: { width: options.width ?? 1440, height: options.height ?? 900 },
     colorScheme: options.dark ? 'dark' : 'light',
     locale: options.locale ?? 'en-GB',
     ...(options.timeZone !== undefined && { timezoneId: options.timeZone }),
     // axe-core is put into the page by the test; the service's own policy would refuse it.
     bypassCSP: true,
+  });
+  return watched(profile);
+}
+
+/** Holds what its pages are answered to the API description; a fault fails the test that is running. */
+export function watched(profile: BrowserContext): BrowserContext {
+  profile.on('response', (response) => checkLater(checkResponse(response)));
+  return profile;
+}
+
+async function checkResponse(response: Response): Promise<void> {
+  const { pathname } = new URL(response.url());
+  if (!pathname.startsWith('/api/')) return;
+  const headers = response.headers();
+  const type = headers['content-type'] ?? '';
+  // A body is gone when its page is: then nobody was shown it.
+  const text = type.includes('json') ? await response.text().catch(() => '') : '';
+  checkAt(pathname)(response.request().method(), pathname, {
+    status: response.status(),
+    header: (name) => headers[name],
+    body: text === '' ? undefined : JSON.parse(text),
   });
 }
 
