@@ -5,11 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../test/harness/api.ts';
 import { snapshotBody } from '../test/harness/sender.ts';
 import { Loaded } from './installation.ts';
+import { startLoop } from './limit/start.ts';
 import { type Bench, type BenchOptions, millis, percentiles, perSecond, type Row } from './report.ts';
 
 const SLOW_RATE = 50;
 const BURST = 2_000;
 const CHANNELS = 4;
+/** Of what a loop without rules, fencing and retries does on the same machine in the same run. */
+const SHARE_OF_LIMIT = 0.4;
 const WIDE = { limit: 1000, per_seconds: 1 };
 
 const INFO = {
@@ -98,12 +101,17 @@ async function started(channels: number) {
   return { tocsin, bridge, remove };
 }
 
-async function postOne(tocsin: Loaded, name: string): Promise<void> {
+interface Endpoint {
+  readonly url: string;
+  readonly token: string;
+}
+
+async function postOne({ url, token }: Endpoint, name: string): Promise<void> {
   const alerts = [{ labels: { alertname: name, cluster: 'production-eu-1', severity: 'warning' } }];
-  const response = await fetch(tocsin.ready.ingest_endpoint, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${tocsin.ready.integration_token}`,
+      authorization: `Bearer ${token}`,
       'content-type': 'application/json',
     },
     body: snapshotBody({ groupKey: name, alerts }),
@@ -116,6 +124,7 @@ async function atFixedRate(options: BenchOptions) {
   const { tocsin, bridge, remove } = await started(1);
   try {
     const due = new Map<string, number>();
+    const endpoint = endpointOf(tocsin);
     const total = SLOW_RATE * (options.seconds + options.warmupSeconds);
     const begun = performance.now();
     const answers: Promise<void>[] = [];
@@ -124,7 +133,7 @@ async function atFixedRate(options: BenchOptions) {
       const wait = at - performance.now();
       if (wait > 0) await pause(wait);
       if (n >= SLOW_RATE * options.warmupSeconds) due.set(`Told${n}`, at);
-      answers.push(postOne(tocsin, `Told${n}`));
+      answers.push(postOne(endpoint, `Told${n}`));
     }
     await Promise.all(answers);
     while (bridge.firstAt.size < total) await pause(20);
@@ -141,27 +150,49 @@ interface Burst {
   /** Processor time a message, everything that a new group costs included, ms. */
   readonly serviceMillis: number;
   readonly postgresMillis: number;
+  /** Transactions a message, those of the service's own upkeep included. */
+  readonly transactions: number;
   readonly repeated: number;
 }
 
-async function burst(tocsin: Loaded, places: number, arrived: () => number): Promise<Burst> {
-  for (let n = 0; n < 50; n++) await postOne(tocsin, `Warm${n}`);
-  while (arrived() < 50 * places) await pause(20);
-  const [service, postgres] = [tocsin.cpuSeconds(), tocsin.postgresCpuSeconds()];
+const endpointOf = ({ ready }: Loaded): Endpoint => ({
+  url: ready.ingest_endpoint,
+  token: ready.integration_token ?? '',
+});
+
+/** What spends: processor seconds and transactions so far. */
+interface Meters {
+  cpuSeconds(): number;
+  postgresCpuSeconds(): number;
+  transactions(): Promise<number>;
+}
+
+async function burst(
+  meters: Meters,
+  endpoint: Endpoint,
+  places: number,
+  arrived: () => number,
+): Promise<Burst> {
+  const before = arrived();
+  for (let n = 0; n < 50; n++) await postOne(endpoint, `Warm${n}`);
+  while (arrived() - before < 50 * places) await pause(20);
+  const transactions = await meters.transactions();
+  const [service, postgres] = [meters.cpuSeconds(), meters.postgresCpuSeconds()];
   const from = performance.now();
   const names = Array.from({ length: BURST }, (_, n) => `Burst${n}`);
   const lanes = Array.from({ length: 16 }, async () => {
-    for (let name = names.pop(); name !== undefined; name = names.pop()) await postOne(tocsin, name);
+    for (let name = names.pop(); name !== undefined; name = names.pop()) await postOne(endpoint, name);
   });
   await Promise.all(lanes);
-  const wanted = (BURST + 50) * places;
+  const wanted = before + (BURST + 50) * places;
   while (arrived() < wanted) await pause(20);
   const seconds = (performance.now() - from) / 1000;
   const messages = BURST * places;
   return {
     rate: messages / seconds,
-    serviceMillis: ((tocsin.cpuSeconds() - service) * 1000) / messages,
-    postgresMillis: ((tocsin.postgresCpuSeconds() - postgres) * 1000) / messages,
+    serviceMillis: ((meters.cpuSeconds() - service) * 1000) / messages,
+    postgresMillis: ((meters.postgresCpuSeconds() - postgres) * 1000) / messages,
+    transactions: ((await meters.transactions()) - transactions) / messages,
     repeated: arrived() - wanted,
   };
 }
@@ -169,7 +200,24 @@ async function burst(tocsin: Loaded, places: number, arrived: () => number): Pro
 async function burstOfMessages(channels: number): Promise<Burst> {
   const { tocsin, bridge, remove } = await started(channels);
   try {
-    return await burst(tocsin, channels, bridge.posts);
+    return await burst(tocsin, endpointOf(tocsin), channels, bridge.posts);
+  } finally {
+    await remove();
+  }
+}
+
+/** One channel, and then the bare loop on the installation that Tocsin filled and left. */
+async function burstBesideLoop(): Promise<{ product: Burst; limit: Burst }> {
+  const { tocsin, bridge, remove } = await started(1);
+  try {
+    const product = await burst(tocsin, endpointOf(tocsin), 1, bridge.posts);
+    while (await tocsin.isBusy()) await pause(20);
+    await pause(3_000);
+    await tocsin.sql.end();
+    await tocsin.installation.stop();
+    const loop = await startLoop(tocsin.installation.dataDir, bridge.url, 'Burst7');
+    const limit = await burst(loop, { url: loop.url, token: '' }, 1, bridge.posts).finally(loop.stop);
+    return { product, limit };
   } finally {
     await remove();
   }
@@ -186,7 +234,7 @@ async function burstOfEvents(): Promise<Burst> {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   try {
     await tocsin.attachWebhook(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
-    return await burst(tocsin, 1, () => events);
+    return await burst(tocsin, endpointOf(tocsin), 1, () => events);
   } finally {
     receiver.closeAllConnections();
     receiver.close();
@@ -194,11 +242,11 @@ async function burstOfEvents(): Promise<Burst> {
   }
 }
 
-function burstRows(what: string, { rate, serviceMillis, postgresMillis }: Burst): Row[] {
-  const spent = `service ${millis(serviceMillis)}, PostgreSQL ${millis(postgresMillis)}`;
+function burstRows(what: string, { rate, serviceMillis, postgresMillis, transactions }: Burst): Row[] {
+  const spent = `service ${millis(serviceMillis)}, PostgreSQL ${millis(postgresMillis)}, ${transactions.toFixed(1)} transactions`;
   return [
     { what, value: perSecond(rate) },
-    { what: `${what}: processor time each`, value: spent },
+    { what: `${what}: spent on each`, value: spent },
   ];
 }
 
@@ -209,7 +257,7 @@ export const delivery: Bench = {
     options.progress(`${SLOW_RATE} new groups a second`);
     const slow = await atFixedRate(options);
     options.progress(`${BURST} groups at once, one channel`);
-    const one = await burstOfMessages(1);
+    const { product: one, limit } = await burstBesideLoop();
     options.progress(`${BURST} groups at once, ${CHANNELS} channels`);
     const many = await burstOfMessages(CHANNELS);
     options.progress(`${BURST} groups at once, a webhook of events`);
@@ -222,9 +270,22 @@ export const delivery: Bench = {
         met: slow.p95 < 100,
       },
       ...burstRows('messages, one channel', one),
+      ...burstRows('the bare loop', limit),
+      {
+        what: 'messages, one channel ÷ the bare loop',
+        value: (one.rate / limit.rate).toFixed(2),
+        goal: `at least ${SHARE_OF_LIMIT}`,
+        met: one.rate / limit.rate >= SHARE_OF_LIMIT,
+      },
+      {
+        what: 'transactions a message, one channel',
+        value: one.transactions.toFixed(1),
+        goal: 'at most 1',
+        met: one.transactions <= 1,
+      },
       ...burstRows(`messages, ${CHANNELS} channels`, many),
       ...burstRows('events, one webhook', events),
     ];
-    return { rows, raw: { slow, one, many, events } };
+    return { rows, raw: { slow, one, limit, many, events } };
   },
 };

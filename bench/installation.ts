@@ -95,8 +95,21 @@ export class Loaded {
     }));
   }
 
+  /** Transactions that its database committed so far. The counters of sessions lag by a second. */
+  async transactions(): Promise<number> {
+    return committed(this.sql);
+  }
+
   async remove(): Promise<void> {
     await this.sql.end();
     await this.installation.remove();
   }
+}
+
+/** Transactions that the database of a client committed so far. */
+export async function committed(sql: Sql): Promise<number> {
+  await pause(1_500);
+  const [row] = await sql<{ count: number }[]>`
+    select xact_commit::bigint as count from pg_stat_database where datname = current_database()`;
+  return row?.count ?? 0;
 }
