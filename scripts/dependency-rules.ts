@@ -24,6 +24,24 @@ const keptBehind = (name: string, module: string, keepers: string | string[]) =>
     'One place opens connections of this kind, so that its policy, limits and tests hold for all of them.',
   );
 
+/** Layers of the composition root, the lowest first: each imports from those below it. */
+const LAYERS = [
+  '(ground|ports|readiness|database)',
+  '(engine|actors|performer|placement|broadcast)',
+  '(channels|connections|messages|templates)',
+  '(http|resources|oidc)',
+  '(service|leader|housekeeping|every-metric)',
+] as const;
+
+const layerRules = LAYERS.slice(0, -1).map((layer, index) =>
+  only(
+    `compose-layer-${index + 1}`,
+    { path: `^runtime/compose/${layer}\\.ts$` },
+    { path: `^runtime/compose/(${LAYERS.slice(index + 1).join('|')})\\.ts$` },
+    'A layer is made of what the layers below it return; the other way leads through a port (runtime/compose/ports.ts).',
+  ),
+);
+
 const OUTBOUND = '^runtime/(outbound/|cli/bridge-|cli/groups/)';
 /** Files that take from a module of Node.js what opens nothing: isIP, STATUS_CODES. */
 const OPENS_NOTHING = [
@@ -43,6 +61,42 @@ const KNOW_A_CHANNEL = [
 ];
 
 const WEBHOOKS = '^actors/channels/webhook-(events|template)/';
+
+/**
+ * Files of actors that take more at run time than the turn brings: hashes, pauses between steps of long work, and what
+ * an answer of another side means. The list only shrinks.
+ */
+const IMPURE = [
+  '^actors/access/api-tokens\\.ts$',
+  '^actors/access/oidc/claims\\.ts$',
+  '^actors/access/oidc/provider\\.ts$',
+  '^actors/access/oidc/provider-access\\.ts$',
+  '^actors/access/oidc/sign-in\\.ts$',
+  '^actors/access/passwords\\.ts$',
+  '^actors/access/session\\.ts$',
+  '^actors/access/throttle\\.ts$',
+  '^actors/account-links/link\\.ts$',
+  '^actors/channels/bridge/answer\\.ts$',
+  '^actors/channels/bridge/poller\\.ts$',
+  '^actors/channels/bridge/push-receiver\\.ts$',
+  '^actors/channels/signature\\.ts$',
+  '^actors/channels/webhook-template/request-data\\.ts$',
+  '^actors/destination/sending/scene\\.ts$',
+  '^actors/feed/alert-mapper\\.ts$',
+  '^actors/feed/body\\.ts$',
+  '^actors/feed/identity\\.ts$',
+  '^actors/feed/prepare\\.ts$',
+  '^actors/feed/snapshot\\.ts$',
+  '^actors/integration/snippets\\.ts$',
+  '^actors/links/evaluate\\.ts$',
+  '^actors/messages/root\\.ts$',
+  '^actors/previews/preview\\.ts$',
+  '^actors/previews/samples\\.ts$',
+  '^actors/previews/template-checks\\.ts$',
+  '^actors/proxy-config\\.ts$',
+  '^actors/route/evaluate\\.ts$',
+  '^actors/system/outgoing-heartbeat\\.ts$',
+] as const;
 
 export const RULES: IConfiguration = {
   forbidden: [
@@ -86,6 +140,18 @@ export const RULES: IConfiguration = {
         path: '(^|node_modules/)(undici|postgres|ioredis|uWebSockets\\.js)(/|$)|^(node:)?(fs|net|http|https|crypto|timers|child_process)(/|$)',
       },
       'A machine decides; clock, chance, network and storage come in with the turn.',
+    ),
+    ...layerRules,
+    only(
+      'actors-pure',
+      { path: '^actors/', pathNot: [...IMPURE] },
+      { path: '^runtime/(outbound/|log\\.ts$)', dependencyTypesNot: ['type-only'] },
+      'An actor decides; what it needs of the world comes in with the turn.',
+    ),
+    only(
+      'actors-pure-of-node',
+      { path: '^actors/', pathNot: [...IMPURE] },
+      { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     ),
     keptBehind('uWebSockets.js', 'node_modules/uWebSockets\\.js/', '^http/'),
     keptBehind('undici', 'node_modules/undici/', '^runtime/outbound/'),

@@ -1,7 +1,6 @@
 /** Ingestion, put together: what the composition root gets to see. */
 import type { TemplatedApp } from 'uWebSockets.js';
 import type { RefusedProofs } from '../../actors/access/refused-proofs.ts';
-import type { SnapshotReported } from '../../actors/feed/effects.ts';
 import type { SnapshotQueue, SnapshotWriter } from '../../actors/feed/ports.ts';
 import type { IntegrationTokens } from '../../actors/integration/ports.ts';
 import type { ActorSystem, Placement } from '../../runtime/actor/index.ts';
@@ -15,12 +14,12 @@ import { createHeartbeatSignal, type HeartbeatSignals } from './heartbeat.ts';
 import type { Intake } from './intake.ts';
 import { createDirectIntake } from './intake-direct.ts';
 import { createPassingIntake, type OtherReplicas } from './intake-passes.ts';
-import { createSnapshotReport, type IngestMetrics } from './metrics.ts';
+import type { IngestMetrics } from './metrics.ts';
 import { createParseCache, createSnapshotShard, largeSnapshotShard, type ParseCache } from './parse-cache.ts';
 import { registerIngest } from './routes.ts';
 
 export type { OtherReplicas } from './intake-passes.ts';
-export { createIngestMetrics, type IngestMetrics } from './metrics.ts';
+export { createIngestMetrics, createSnapshotReport, type IngestMetrics } from './metrics.ts';
 
 export interface IngestDeps {
   readonly tokens: IntegrationTokens;
@@ -61,8 +60,6 @@ export interface Ingest {
   poke(shards?: readonly number[]): void;
   /** This process committed Snapshots of these shards together with something else. */
   stored(shards: readonly number[]): void;
-  /** Performs `snapshot.reported`. */
-  report(reported: SnapshotReported): void;
 }
 
 export function createIngest(deps: IngestDeps): Ingest {
@@ -104,7 +101,6 @@ export function createIngest(deps: IngestDeps): Ingest {
     },
     poke: intake.poke,
     stored: intake.stored,
-    report: createSnapshotReport({ clock, log, metrics, logsInfo: deps.logsInfo }),
   };
 }
 

@@ -1,160 +1,150 @@
-/** The actor engine with every kind of actor, on PostgreSQL. */
-import { randomBytes } from 'node:crypto';
-import { getHeapStatistics } from 'node:v8';
-import type { Registry } from 'prom-client';
-import { createAlertGroup } from '../../actors/alert-group/actor.ts';
-import { createContestedAlerts } from '../../actors/alert-group/ports.ts';
-import { createConnectionActor } from '../../actors/connection/actor.ts';
-import { createDestination } from '../../actors/destination/actor.ts';
-import { createFeedActor } from '../../actors/feed/actor.ts';
-import type { FeedMessage } from '../../actors/feed/messages.ts';
-import { createIntegrationActor } from '../../actors/integration/actor.ts';
-import { createRouteActor } from '../../actors/route/actor.ts';
-import { auditRecords } from '../../storage/access/audit.ts';
-import {
-  alertGroupWriters,
-  alertRows,
-  createRelatedGroups,
-} from '../../storage/alert-groups/alert-groups.ts';
-import type { StoredDirectory } from '../../storage/configuration/directory.ts';
-import {
-  connectionWriter,
-  createConnectionRowLoader,
-  eventClaims,
-} from '../../storage/delivery/connection-events.ts';
-import { createDeliveryReads, deliveryRecords } from '../../storage/delivery/deliveries.ts';
-import { createHeldGroups, routeTemplateErrors, stormRecords } from '../../storage/delivery/storms.ts';
-import { createWaitingEvents, destinationRowLoader } from '../../storage/delivery/webhook-events.ts';
-import type { WebhookBodies } from '../../storage/delivery/webhook-records.ts';
-import { createWebhookRecordWriter } from '../../storage/delivery/webhook-records.ts';
-import { createActorStore } from '../../storage/engine/actor-store.ts';
-import { createDecisions } from '../../storage/engine/configuration-watch.ts';
-import { announcing, type InternalAlerts } from '../../storage/integrations/internal-alerts.ts';
-import { integrationRows, integrationWriters } from '../../storage/integrations/states.ts';
-import { createIntegrationWatch } from '../../storage/integrations/watch.ts';
-import { unlessServersFault } from '../../storage/postgres/connection.ts';
-import {
-  createHomes,
-  createSlots,
-  feedPresences,
-  feedRows,
-  heardFeeds,
-} from '../../storage/snapshots/feeds.ts';
-import { settledSnapshots, snapshotReceipts, snapshotSetAside } from '../../storage/snapshots/queue.ts';
-import {
-  type ActorSystem,
-  type Address,
-  type AnyActorDefinition,
-  createActorMetrics,
-  createActorSystem,
-  memoryWithin,
-  type Peers,
-  type Performer,
-  type Placement,
-} from '../actor/index.ts';
-import { type Clock, systemMonotonic } from '../clock.ts';
-import type { Log } from '../log.ts';
-import type { PublicId } from '../public-id.ts';
-import type { Database, ServiceSettings } from './database.ts';
+/** The second layer of the composition root: actors on this replica, what they commit, and how other replicas hear of it. */
 
-export interface EngineDeps {
-  readonly settings: ServiceSettings;
-  readonly placement: Placement;
+import { ALERT_GROUP } from '../../actors/alert-group/messages.ts';
+import { connectionAddress } from '../../actors/connection/messages.ts';
+import { destinationAddress } from '../../actors/destination/messages.ts';
+import type { Hint, HintBus } from '../../actors/effects.ts';
+import type { Runbooks } from '../../actors/internal-alerts/conditions.ts';
+import { ROUTE } from '../../actors/route/messages.ts';
+import { createSystemMetrics, type SystemMetrics } from '../../actors/system/metrics.ts';
+import type { SystemStatusReader } from '../../actors/system/ports.ts';
+import { createSnapshotReport } from '../../http/ingest/index.ts';
+import { polledConnections } from '../../storage/configuration/connection-rows.ts';
+import { rerenderOldButtons } from '../../storage/delivery/rerender.ts';
+import { destinationsWithWork } from '../../storage/delivery/webhook-events.ts';
+import { createWaitingWork } from '../../storage/engine/backlog.ts';
+import { createSystemStatusReader } from '../../storage/engine/system-status.ts';
+import {
+  builtinIntegration,
+  createInternalAlerts,
+  type InternalAlerts,
+} from '../../storage/integrations/internal-alerts.ts';
+import { inTransaction } from '../../storage/postgres/transaction.ts';
+import type { ActorSystem } from '../actor/index.ts';
+import { createClockSkewMetrics } from '../clock-skew.ts';
+import { type Calls, createCalls } from '../placement/calls.ts';
+import { createResumption } from '../placement/resume-on-acquire.ts';
+import { createKeySwitch } from '../secrets/keyring.ts';
+import { createWakeupGate } from '../wakeup-gate.ts';
+import { createActors } from './actors.ts';
+import { createShared, type Following, followConfiguration, type Shared } from './broadcast.ts';
+import type { ServiceSettings } from './database.ts';
+import type { Ground } from './ground.ts';
+import { createPerformer } from './performer.ts';
+import { type Among, createPresence, openPlacement, type Presence } from './placement.ts';
+
+export interface Engine extends Among, Following, Pick<Shared, 'broadcast'> {
+  readonly system: ActorSystem;
+  readonly hints: HintBus;
   /** Null when this process is the only one. */
-  readonly peers: Peers | null;
-  readonly database: Database;
-  readonly directory: StoredDirectory;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly registry: Registry;
-  readonly performer: Performer;
-  readonly bodies: WebhookBodies;
+  readonly calls: Calls | null;
   readonly internalAlerts: InternalAlerts;
-  readonly holdsBack: (actor: Address) => boolean;
-  /** Drops what senders keep of the settings of a Destination. */
-  readonly forgetSettings: (destinationId: PublicId) => void;
+  readonly presence: Presence;
+  readonly systemMetrics: SystemMetrics;
+  readonly systemStatus: SystemStatusReader;
+  /** What continues actors' work after a start or a takeover; started and stopped with the engine. */
+  readonly continued: readonly { start(): void; stop(): void }[];
 }
 
-/**
- * A look-up that found no database, was refused by it for a reason of its own, or met another transaction, is repeated by
- * the engine, which tells it from a defect by the class of the error.
- */
-export function withPatientLookUps(definition: AnyActorDefinition): AnyActorDefinition {
-  return {
-    ...definition,
-    prepare(actor, message, following) {
-      const pending = definition.prepare?.(actor, message, following) ?? null;
-      return pending && unlessServersFault(() => pending);
+/** @param onStop gets how to let go of what is opened while the start still waits */
+export async function openEngine(
+  ground: Ground,
+  onStop: (stop: () => Promise<void>) => void,
+): Promise<Engine> {
+  const { settings, version, database, clock, log, registry, me, directory, outbound, ports } = ground;
+  const { main } = database;
+  const among = await openPlacement(
+    {
+      ...{ settings, me, database, clock, log, registry },
+      version: version.version,
+      isCalling: (shard) => ports.channels.get().isCalling(shard),
     },
+    onStop,
+  );
+  const { placement, leadership, others } = among;
+  const sharing = { me, main, clock, log, others };
+  const { broadcast, hints, hintHere } = createShared(sharing);
+  const activeKey = keySwitch(ground, hintHere);
+  const following = followConfiguration({
+    ...sharing,
+    broadcast,
+    memory: { ...ground, client: outbound.client, webhookSettings: ground.webhooks, activeKey },
+  });
+  ports.configuration.fill(following.watch);
+  const calls = others && createCalls({ me, placement, clock, ...others });
+  const internalAlerts = createInternalAlerts({
+    integrationId: builtinIntegration(directory.current()),
+    runbooks: runbooksOf(settings, version.version),
+    stored: (shards) => ports.intake.get().stored(shards),
+  });
+  const wakeupGate = createWakeupGate({
+    kinds: [ALERT_GROUP, ROUTE],
+    ...{ placement, clock, log },
+    work: createWaitingWork(main),
+    released: ground.wake.here,
+  });
+  const system = createActors({
+    ...ground,
+    ...{ placement, internalAlerts },
+    peers: calls,
+    performer: performerOf(ground, hints),
+    holdsBack: wakeupGate.isHeld,
+    forgetSettings: (id) => ports.channels.get().forgetSettings(id),
+  });
+  ground.wake.attach({ poke: () => system.poke(), call: (shards) => calls?.call(shards) });
+  const systemMetrics = createSystemMetrics(registry);
+  systemMetrics.watch({ leadership, directory });
+  const systemStatus = createSystemStatusReader(main);
+  const presence = createPresence({
+    ...{ me, version, database, leadership, activeKey, clock, log },
+    signals: others?.signals ?? null,
+    reader: systemStatus,
+    hints: { send: hintHere },
+    metrics: createClockSkewMetrics(registry),
+  });
+  const resumption = createResumption({
+    ...{ placement, clock, log },
+    list: async () => [
+      ...(await destinationsWithWork(main)).map(destinationAddress),
+      ...(await polledConnections(main)).map(connectionAddress),
+    ],
+    begin: (actor) => system.tell(actor, { type: 'resume' }),
+  });
+  return {
+    ...{ ...among, ...following, broadcast, hints, calls, internalAlerts, system },
+    ...{ presence, systemMetrics, systemStatus, continued: [resumption, wakeupGate] },
   };
 }
 
-export function createEngine(deps: EngineDeps): ActorSystem {
-  const { database, directory, clock, log } = deps;
-  const { main, commits } = database;
-  const contested = createContestedAlerts();
-  const { internalAlerts } = deps;
-  const stored = createActorStore({
-    sql: main,
-    commits,
-    clock,
-    writers: [
-      ...alertGroupWriters(contested),
-      createWebhookRecordWriter({ publicUrl: deps.settings.publicUrl, bodies: deps.bodies }),
-      deliveryRecords,
-      // After Destinations, whose rows it locks, too.
-      internalAlerts.writer,
-      ...integrationWriters,
-      eventClaims,
-      connectionWriter,
-      heardFeeds,
-      feedPresences,
-      settledSnapshots,
-      auditRecords,
-      stormRecords,
-      routeTemplateErrors,
-    ],
-    rowLoaders: [
-      alertRows,
-      feedRows,
-      integrationRows,
-      destinationRowLoader,
-      createConnectionRowLoader(clock),
-    ],
-    consumers: [snapshotReceipts],
-    decisions: deps.peers && createDecisions(directory),
-  });
-  return createActorSystem({
-    definitions: [
-      createAlertGroup({ directory, related: createRelatedGroups(main), contested }),
-      createFeedActor({
-        directory: () => directory.current(),
-        homes: createHomes(main),
-        slots: createSlots(main),
-      }),
-      createIntegrationActor({ watch: createIntegrationWatch(main), clock }),
-      createDestination({
-        directory,
-        waiting: createWaitingEvents(main),
-        deliveries: createDeliveryReads(main),
-        forgetSettings: deps.forgetSettings,
-      }),
-      createConnectionActor(),
-      createRouteActor({ directory, held: createHeldGroups(main) }),
-    ].map(withPatientLookUps),
-    store: announcing(stored, internalAlerts),
-    decidedWith: () => directory.version(),
-    placement: deps.placement,
-    clock,
-    performer: deps.performer,
-    random: (size) => randomBytes(size),
+/** Follows which master key is active. @param hintHere the browsers of this process */
+function keySwitch({ database, clock, log, wake }: Ground, hintHere: (hint: Hint) => void) {
+  return createKeySwitch({
+    keyring: database.keyring,
     log,
-    metrics: createActorMetrics(deps.registry),
-    peers: deps.peers,
-    limits: { memory: memoryWithin(getHeapStatistics().heap_size_limit) },
-    monotonic: systemMonotonic,
-    holdsBack: deps.holdsBack,
-    setAside: (to, message, _receipt, error) =>
-      to.kind === 'feed' ? snapshotSetAside(message as FeedMessage, error, clock.now()) : [],
+    onSwitched() {
+      hintHere({ type: 'organization', id: null });
+      // Messages that this replica laid out before it heard of another active key still have its buttons.
+      inTransaction(database.main, (tx) => rerenderOldButtons(tx, clock.now())).then(
+        wake.everyone,
+        // The Leader does so every hour.
+        (error: unknown) => log('store_read_failed', { what: 'old buttons', error: String(error) }),
+      );
+    },
+    onNotHeld: () => process.exit(1),
   });
+}
+
+function performerOf(ground: Ground, hints: HintBus) {
+  const { settings, clock, log, ports, directory, ingestMetrics, groupMetrics } = ground;
+  const logsInfo = settings.logLevel === 'info';
+  return createPerformer({
+    ...{ hints, ingestMetrics, groupMetrics, directory, log },
+    sendMessage: (effect) => ports.channels.get().sendMessage(effect),
+    performForConnection: (effect) => ports.channels.get().performForConnection(effect),
+    reported: createSnapshotReport({ clock, log, metrics: ingestMetrics, logsInfo }),
+  });
+}
+
+function runbooksOf({ runbookBaseUrl: base, publicUrl }: ServiceSettings, version: string): Runbooks {
+  return base === undefined ? { base: publicUrl, version: null } : { base, version };
 }

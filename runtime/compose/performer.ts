@@ -1,6 +1,5 @@
 /** What happens once a commit is durable: each kind of performed effect has one place where it goes. */
 
-import type { Registry } from 'prom-client';
 import type { GroupPerformed, StatusChanged } from '../../actors/alert-group/effects.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import type { DestinationProbe, MessageSend } from '../../actors/channels/calls.ts';
@@ -12,18 +11,9 @@ import type { InternalAlertReported, SnapshotReported } from '../../actors/feed/
 import type { HeartbeatChanged, IntegrationPerformed } from '../../actors/integration/effects.ts';
 import type { StormChanged } from '../../actors/route/effects.ts';
 import type { IngestMetrics } from '../../http/ingest/index.ts';
-import { readOutboundPolicy } from '../../storage/configuration/organization.ts';
-import { createRequestLogStore } from '../../storage/delivery/request-log.ts';
-import { isUnavailable } from '../../storage/postgres/connection.ts';
 import type { Performer } from '../actor/index.ts';
-import { atMost, type Clock, formatInstantOrNull, SECOND } from '../clock.ts';
+import { formatInstantOrNull } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { createOutboundCaller, type OutboundCaller } from '../outbound/caller.ts';
-import { createOutboundClient, type OutboundClient } from '../outbound/client.ts';
-import { createOutboundMetrics, type OutboundMetrics } from '../outbound/metrics.ts';
-import { createRequestRecorder, type RequestRecorder } from '../outbound/request-log/recorder.ts';
-import type { Version } from '../version.ts';
-import type { Database } from './database.ts';
 
 type Performed =
   | GroupPerformed
@@ -206,45 +196,4 @@ function healthChanged(
   for (const route of directory.current().routes) {
     if (route.destinationIds.includes(id)) hints.send({ type: 'route', id: route.id });
   }
-}
-
-/** Of the grace of a shutdown, for records that are not written yet. */
-const RECORDS_WITHIN = SECOND;
-
-export interface OutboundDeps {
-  readonly database: Pick<Database, 'main'>;
-  readonly registry: Registry;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly version: Version;
-}
-
-export interface Outbound {
-  readonly client: OutboundClient;
-  readonly caller: OutboundCaller;
-  readonly metrics: OutboundMetrics;
-  readonly recorder: RequestRecorder;
-  /** Ends what is in flight, and writes the records that wait. */
-  stop(): Promise<void>;
-}
-
-export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
-  const { clock, log, version } = deps;
-  const { main } = deps.database;
-  const { policy } = await readOutboundPolicy(main);
-  const client = createOutboundClient({ clock, policy });
-  const metrics = createOutboundMetrics(deps.registry);
-  const store = createRequestLogStore(main);
-  const recorder = createRequestRecorder({ store, clock, log, metrics, isUnavailable });
-  const userAgent = `Tocsin/${version.version}`;
-  return {
-    client,
-    metrics,
-    recorder,
-    caller: createOutboundCaller({ client, recorder, metrics, clock, log, userAgent }),
-    async stop() {
-      client.close();
-      await atMost(clock, RECORDS_WITHIN, recorder.stop());
-    },
-  };
 }

@@ -28,10 +28,8 @@ function replica(world: World, hub: SignalsHub, id: string, shards: number[]) {
       gone = listener;
       return () => undefined;
     },
-    heard: (what) => heard.push(what),
-    answered: () => heard.push('answered'),
   });
-  calls.start();
+  calls.start({ heard: (what) => heard.push(what), answered: () => heard.push('answered') });
   return {
     calls,
     signals,

@@ -26,6 +26,10 @@ export interface CallsDeps {
   hasIsolated(): boolean;
   /** Calls back when another replica is gone. Returns the way to stop. */
   onGone(listener: () => void): () => void;
+}
+
+/** Who acts on what is heard: the engine and the intake, which send through {@link Calls} themselves. */
+export interface CallListener {
   /** Something may wait for an owned shard; null: for any of them. */
   heard(what: Called, shard: number | null): void;
   /** Replies may wait for this member. */
@@ -35,13 +39,14 @@ export interface CallsDeps {
 export interface Calls extends Peers {
   /** Snapshots wait for the owners of these shards. */
   snapshotsWait(shards: Iterable<number>): void;
-  start(): void;
+  start(listener: CallListener): void;
   stop(): void;
 }
 
 export function createCalls(deps: CallsDeps): Calls {
   const { signals, placement, clock } = deps;
   const me = memberText(deps.me);
+  let listener: CallListener = { heard: () => undefined, answered: () => undefined };
   const listening = new Map<number, () => void>();
   let stops: readonly (() => void)[] = [];
   let timer: Timer | null = null;
@@ -64,7 +69,7 @@ export function createCalls(deps: CallsDeps): Calls {
     for (const shard of won) {
       const hear = (message: string) => {
         // Another release may call for what this one has not: looking for it would find nothing.
-        if (message === 'inbox' || message === 'snapshots') deps.heard(message, shard);
+        if (message === 'inbox' || message === 'snapshots') listener.heard(message, shard);
       };
       listening.set(shard, signals.subscribe(shardChannel(shard), hear));
     }
@@ -72,9 +77,9 @@ export function createCalls(deps: CallsDeps): Calls {
   };
 
   const lookEverywhere = (): void => {
-    deps.heard('inbox', null);
-    deps.heard('snapshots', null);
-    deps.answered();
+    listener.heard('inbox', null);
+    listener.heard('snapshots', null);
+    listener.answered();
   };
 
   const look = (): void => {
@@ -90,7 +95,7 @@ export function createCalls(deps: CallsDeps): Calls {
   };
 
   const lookForAnswers = (): void => {
-    deps.answered();
+    listener.answered();
     answersTimer = clock.after(ANSWERS_EVERY, lookForAnswers);
   };
 
@@ -106,10 +111,11 @@ export function createCalls(deps: CallsDeps): Calls {
       for (const member of members) signals.publish(memberChannel(member), '');
     },
     snapshotsWait: (shards) => callAll(shards, 'snapshots'),
-    start() {
+    start(started) {
+      listener = started;
       stops = [
         placement.onChange(follow),
-        signals.subscribe(memberChannel(me), deps.answered),
+        signals.subscribe(memberChannel(me), () => listener.answered()),
         // On the way up as on the way down: calls may have been missed.
         signals.onState(look),
         // One that died may have written something and told nobody.

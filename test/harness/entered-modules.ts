@@ -65,16 +65,15 @@ function entered({ result }: Profiler.TakePreciseCoverageReturnType): Entered {
   return modules;
 }
 
-/** Modules in which a function of each of `stretches` ran that did not run in each of `others`. */
-export function enteredByEach(stretches: readonly Entered[], others: readonly Entered[]): readonly string[] {
-  const ranInAll = (module: string, name: string) => others.every((other) => other.get(module)?.has(name));
-  const modules = stretches.map(
-    (entered) =>
-      new Set(
-        [...entered].flatMap(([module, names]) =>
-          [...names].some((name) => !ranInAll(module, name)) ? [module] : [],
-        ),
-      ),
-  );
+/** Modules in which, in each of `stretches`, a function ran that ran in none of `others`. */
+export function enteredByEach(
+  stretches: readonly Entered[],
+  others: readonly Entered[] = [],
+): readonly string[] {
+  const isOwn = (module: string, name: string) => !others.some((other) => other.get(module)?.has(name));
+  const modules = stretches.map((entered) => {
+    const own = [...entered].filter(([module, names]) => [...names].some((name) => isOwn(module, name)));
+    return new Set(own.map(([module]) => module));
+  });
   return [...(modules[0] ?? [])].filter((module) => modules.every((each) => each.has(module)));
 }

@@ -120,8 +120,6 @@ export class SimReplica implements Endpoint {
     this.#calls = createCalls({
       ...{ me, clock, signals: this.#signals, placement: this.placement, hasIsolated: isolated.any },
       onGone: (listener) => whenGone(this.placement, listener),
-      heard: (what, shard) => (what === 'inbox' ? this.system.called() : this.#intake.call(shard)),
-      answered: () => this.system.answered(),
     });
     this.system = createActorSystem({
       definitions: deps.definitions,
@@ -169,7 +167,10 @@ export class SimReplica implements Endpoint {
       return;
     }
     await this.system.start();
-    this.#calls.start();
+    this.#calls.start({
+      heard: (what, shard) => (what === 'inbox' ? this.system.called() : this.#intake.call(shard)),
+      answered: () => this.system.answered(),
+    });
     this.#intake.start();
     this.#sweep();
     this.isServing = true;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type AnyActorDefinition, ConflictError, StoreUnavailableError } from '../actor/index.ts';
-import { withPatientLookUps } from './engine.ts';
+import { withPatientLookUps } from './actors.ts';
 
 test('a look-up is told what waits behind its message', async () => {
   const looked: unknown[] = [];
