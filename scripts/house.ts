@@ -21,14 +21,14 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_017,
+  files: 1_016,
   lines: 137_150,
   smallFiles: 50,
   wideLines: 530,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */
-  filesOnTheWay: 195,
+  filesOnTheWay: 193,
 } as const;
 
 export interface House {
