@@ -9,6 +9,8 @@ export interface Parameter {
 interface JsonSchema {
   readonly description?: string;
   readonly $ref?: string;
+  readonly type?: unknown;
+  readonly format?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
   readonly additionalProperties?: JsonSchema;
@@ -91,4 +93,18 @@ function silent(
   { description, $ref }: { readonly description?: string; readonly $ref?: string },
 ): readonly string[] {
   return $ref === undefined && (description ?? '').trim() === '' ? [at] : [];
+}
+
+const TIME_NAME = /(?:_at|^until)$/;
+
+/** Properties of named schemas that are a time by their name, and do not say so by their format. */
+export function timesWithoutFormat({ components }: Whole): readonly string[] {
+  return Object.entries(components.schemas).flatMap(([name, { properties = {} }]) =>
+    Object.entries(properties)
+      .filter(
+        ([key, { type, format }]) =>
+          TIME_NAME.test(key) && /string/.test(`${type}`) && format !== 'date-time',
+      )
+      .map(([key]) => `${name}.${key}`),
+  );
 }

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { BODY_EXAMPLES } from '../../actors/destination/webhook-examples.fixture.ts';
 import { everyOperation, otherOperations } from '../../test/every-operation.ts';
 import { startHttp } from '../../test/http-server.ts';
-import { operationsOf, undescribed, type Whole } from '../../test/openapi-gaps.ts';
+import { operationsOf, timesWithoutFormat, undescribed, type Whole } from '../../test/openapi-gaps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { assembleOperations } from '../request/router.ts';
 import { named } from '../schema/described.ts';
@@ -166,6 +166,10 @@ describe('the description of the whole API', () => {
 
   test('has a sentence for every operation, parameter, schema and property', () => {
     expect(undescribed(document)).toEqual([]);
+  });
+
+  test('gives every time its format', () => {
+    expect(timesWithoutFormat(document)).toEqual([]);
   });
 
   test('is below 350 kB of JSON', () => {

@@ -109,16 +109,15 @@ const MAX_TEXT = 200;
 const MAX_MATCHERS = 20;
 
 /** A date-time with any offset, µs. */
-export const instant = v.optional(
-  d.documented(
-    v.pipe(
-      v.string(),
-      v.check((text) => parseInstant(text) !== null, 'invalid_format'),
-      v.transform((text) => parseInstant(text) as Micros),
-    ),
-    { format: 'date-time' },
+export const requiredInstant = d.documented(
+  v.pipe(
+    v.string(),
+    v.check((text) => parseInstant(text) !== null, 'invalid_format'),
+    v.transform((text) => parseInstant(text) as Micros),
   ),
+  { format: 'date-time' },
 );
+export const instant = v.optional(requiredInstant);
 
 /** One matcher in text form; what is wrong with it is told at its own place. */
 const matcher = v.pipe(

@@ -10,7 +10,7 @@ import {
   type ServiceAccounts,
   TOKENS_PER_OWNER,
 } from '../../../actors/access/api-tokens.ts';
-import { formatInstant, formatInstantOrNull, type Micros, parseInstant } from '../../../runtime/clock.ts';
+import { formatInstant, formatInstantOrNull, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import {
   type Answer,
@@ -24,7 +24,7 @@ import { inCatalogueOrder } from '../../permissions.ts';
 import { type FieldError, invalid, notFound } from '../../problem.ts';
 import { unheldErrors } from '../../request/admission.ts';
 import * as d from '../../schema/described.ts';
-import { name, nameErrors } from '../../schema/fields.ts';
+import { name, nameErrors, requiredInstant } from '../../schema/fields.ts';
 import { itemsOf } from '../../schema/shapes.ts';
 import { PermissionShape } from './users.ts';
 
@@ -33,13 +33,7 @@ const TokenInput = d.named(
   v.object({
     name,
     expires_at: d.described(
-      v.nullish(
-        v.pipe(
-          v.string(),
-          v.check((text) => parseInstant(text) !== null, 'invalid_format'),
-          v.transform((text) => parseInstant(text) as Micros),
-        ),
-      ),
+      v.nullish(requiredInstant),
       'When the token ends, in the future; null or left out for never.',
     ),
   }),

@@ -2,10 +2,11 @@
 import * as v from 'valibot';
 import { presetEnd, SNOOZE_PRESETS } from '../../../actors/alert-group/commands/snooze-presets.ts';
 import { isTimeZone } from '../../../actors/wall-clock.ts';
-import { DAY, formatInstant, type Micros, parseInstant } from '../../../runtime/clock.ts';
+import { DAY, formatInstant, type Micros } from '../../../runtime/clock.ts';
 import { type Call, type Operation, operation } from '../../operation.ts';
 import { type FieldError, invalid } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
+import { requiredInstant } from '../../schema/fields.ts';
 import { SnoozePresetsShape } from './shapes.ts';
 import { TAG } from './shared.ts';
 
@@ -14,16 +15,7 @@ const MAX_AHEAD = 3650 * DAY;
 export const SnoozeInput = d.named(
   'SnoozeInput',
   v.object({
-    until: d.described(
-      v.nullish(
-        v.pipe(
-          v.string(),
-          v.check((text) => parseInstant(text) !== null, 'invalid_format'),
-          v.transform((text) => parseInstant(text) as Micros),
-        ),
-      ),
-      'A time in the future, at most a year away.',
-    ),
+    until: d.described(v.nullish(requiredInstant), 'A time in the future, at most a year away.'),
     no_end: d.described(v.nullish(v.literal(true, 'invalid_format')), '`true`: without end.'),
     preset: d.described(
       v.nullish(v.picklist(SNOOZE_PRESETS)),

@@ -2075,7 +2075,10 @@ export interface components {
         /** @description A new Personal access token. */
         readonly PersonalAccessTokenInput: {
             readonly name: components["schemas"]["ResourceName"];
-            /** @description When the token ends, in the future; null or left out for never. */
+            /**
+             * Format: date-time
+             * @description When the token ends, in the future; null or left out for never.
+             */
             readonly expires_at?: string | null;
             /** @description Permissions of the token, all of them held by you; repeats are dropped. */
             readonly permissions: readonly components["schemas"]["Permission"][];
@@ -2691,7 +2694,10 @@ export interface components {
         /** @description A new token of a Service account. */
         readonly ServiceAccountTokenInput: {
             readonly name: components["schemas"]["ResourceName"];
-            /** @description When the token ends, in the future; null or left out for never. */
+            /**
+             * Format: date-time
+             * @description When the token ends, in the future; null or left out for never.
+             */
             readonly expires_at?: string | null;
         };
         /** @description A web session. */
@@ -2838,7 +2844,10 @@ export interface components {
         readonly SnapshotState: "pending" | "processed" | "failed";
         /** @description When a Snooze ends: exactly one of `until`, `no_end` and `preset`. */
         readonly SnoozeInput: {
-            /** @description A time in the future, at most a year away. */
+            /**
+             * Format: date-time
+             * @description A time in the future, at most a year away.
+             */
             readonly until?: string | null;
             /**
              * @description `true`: without end.
