@@ -200,8 +200,8 @@ export function compare(snapshot: Snapshot, rows: FeedRows, inputs: ComparisonIn
       if (home === null && !late) counts.dropped += 1;
       return;
     }
-    // A newer Snapshot of this feed lists it. Its repeats are stored only now, so the home may not know of them.
-    if (late && presence?.state === 'listed') return;
+    // A newer Snapshot of this feed listed it. Its repeats are not stored, so the home may not know of them.
+    if (late && presence !== null && isListedSince(presence, inputs)) return;
     // The end of an earlier start is ignored (rows R3, R4): the Alert still fires, and is not listed here.
     if (presence !== null && startsAt < presence.startsAt) {
       const isOlderEnd = withdraws && snapshot.status === 'resolved';
@@ -308,6 +308,11 @@ function endsIn({ entries }: Snapshot): NamedEnd[] {
 function lastListingOf({ since }: Presence, inputs: ComparisonInputs): Micros {
   const windowEnd = Math.max(since, inputs.lastWindowStart) + inputs.duplicateWindow;
   return Math.min(windowEnd, inputs.receivedAt);
+}
+
+/** Whether a Snapshot that opened a window when this one was received, or later, listed the Alert (ingestion §6.2). */
+function isListedSince({ state, listedAt }: Presence, inputs: ComparisonInputs): boolean {
+  return state === 'listed' || (listedAt !== null && inputs.receivedAt <= listedAt - inputs.duplicateWindow);
 }
 
 type Absence = { readonly state: 'missed' | 'gone'; readonly since: Micros };

@@ -10,6 +10,14 @@ import { type Received, readStory, type Story, storyText } from '../../test/mode
 /** Stories on which the two once differed, as short as they could be made. */
 const FOUND: readonly (readonly [string, string])[] = [
   [
+    'a resolve arrives late, the Alert was listed again since and is missed now',
+    `window 10
+    0 G A1m+60
+    1200 G A1m+60
+    1246 G
+    900 G A1m-120`,
+  ],
+  [
     'a final notification names the older start of the pair, and the next start comes after a silence',
     `window 45
     0 G A1m+11 B1m+0

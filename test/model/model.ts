@@ -267,7 +267,12 @@ function lifeOf(name: string, heard: readonly Heard[], { window }: Settings): Te
     function endedBy(present: Firing): Change['ended'] | null {
       if (entry && !entry.firing && start >= present.startsAt) {
         const tolerance = kind === 'late' ? 0 : window;
-        if (at > Math.max(lastTold(), ...heardFromListing(present, kind === 'late')) - tolerance) {
+        const own = presenceIn(one.feed, name, heard, index - 1, present.began, one.now);
+        const isListedSince = kind === 'late' && own !== null && at <= own.window;
+        if (
+          !isListedSince &&
+          at > Math.max(lastTold(), ...heardFromListing(present, kind === 'late')) - tolerance
+        ) {
           return 'own_entry';
         }
       }
@@ -415,7 +420,8 @@ function presenceAfter(presence: Presence | null, one: Heard, name: string): Pre
   if (presence === null) return null;
   const isOver = entry ? !entry.firing && entry.start >= presence.start : one.endsUnnamed;
   if (one.kind === 'late') {
-    return entry && isOver && presence.missedSince !== null ? { ...presence, settled: false } : presence;
+    const isNews = entry && isOver && presence.missedSince !== null && one.at > presence.window;
+    return isNews ? { ...presence, settled: false } : presence;
   }
   if (one.kind === 'early') return { ...presence, settled: presence.settled && !isOver };
   if (isOver) return null;
