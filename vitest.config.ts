@@ -33,7 +33,11 @@ const LONG = [
   'scripts/{documentation,house}.test.ts',
   'ui/src/i18n/catalogue.test.ts',
 ];
-const UNIT = ['{runtime,actors,http,storage,bench,scripts,deploy}/**/*.test.ts', 'ui/src/**/*.test.ts'];
+const UNIT = [
+  '{runtime,actors,http,storage,bench,scripts,deploy}/**/*.test.ts',
+  'ui/src/**/*.test.ts',
+  'test/channels/*.test.ts',
+];
 /** Every answer of a server is held to the API description. */
 const CHECKED = ['./test/checked-fetch-setup.ts'];
 const WITH_SERVERS = ['**/*.pg.test.ts', '**/*.redis.test.ts'];

@@ -238,3 +238,9 @@ export interface SendAccepted {
   /** Why the Route's template failed: the message shows the Fallback. */
   readonly fallback?: string;
 }
+
+/** What an accepted call says unless the channel learned more. */
+export const ACCEPTED = {
+  ...{ class: 'ok', messageId: null, threadRef: null, messageUrl: null, hash: null, replayed: false },
+  ...{ values: {}, editableUntil: null, signedWith: null },
+} as const satisfies SendAccepted;

@@ -4,7 +4,7 @@
  */
 import type { DestinationConfig } from '../directory.ts';
 import { createBridgeChannel } from './bridge/channel.ts';
-import { BRIDGE } from './bridge/settings.ts';
+import { BRIDGE } from './bridge/check.ts';
 import type { ChannelType } from './channel.ts';
 import { createEventsChannel, WEBHOOK_EVENTS } from './webhook-events/channel.ts';
 import { createTemplateChannel } from './webhook-template/channel.ts';

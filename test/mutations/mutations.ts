@@ -24,7 +24,7 @@ const ROUTE = ['actors/route'];
 const ACCESS = ['actors/access'];
 const OUTBOUND = ['runtime/outbound'];
 const SECRETS = ['runtime/secrets'];
-const BRIDGE = ['actors/channels/bridge'];
+const BRIDGE = ['actors/channels/bridge', 'test/channels'];
 const EVENTS = ['actors/channels/webhook-events'];
 const TEMPLATES = ['actors/templates'];
 

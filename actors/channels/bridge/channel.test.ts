@@ -191,22 +191,12 @@ describe('what a bridge answers', () => {
       { class: 'retry_after', until: 9, scope: 'channel', ...FAILURE },
       { scope: 'destination', until: 9 },
     ],
-    ['try again', { class: 'transient', ...FAILURE }, { class: 'transient', unsure: false }],
-    [
-      'nothing at all',
-      { class: 'transient', ...FAILURE, status: null },
-      { class: 'transient', unsure: true },
-    ],
-    ['forbidden', { class: 'fatal', ...FAILURE }, { class: 'fatal', error: 'answered 503' }],
-    ['invalid', { class: 'unknown', ...FAILURE }, { class: 'unknown', unsure: false }],
     [
       'an answer of success that is no JSON',
       { class: 'unknown', ...FAILURE, status: 200 },
       { class: 'unknown', unsure: true },
     ],
-    ['gone', { class: 'gone', reason: null, ...FAILURE }, { class: 'gone' }],
     ['too old', { class: 'gone', reason: 'edit_window_closed', ...FAILURE }, { class: 'edit_window_closed' }],
-    ['nobody was asked', { class: 'not_sent' }, { class: 'not_sent', because: 'unreadable' }],
   ])('%s', async (_says, answer, expected) => {
     expect((await adapting(answer).send(edit(), EDIT)).outcome).toMatchObject(expected);
   });

@@ -16,6 +16,7 @@ import {
   type TemplateFailure,
 } from '../../messages/index.ts';
 import {
+  ACCEPTED,
   type DestinationProbe,
   groupOf,
   type MessageContent,
@@ -49,11 +50,6 @@ interface OpenBridge {
 }
 
 const GONE_CONNECTION = 'the Connection was deleted';
-const ACCEPTED = {
-  class: 'ok',
-  ...{ messageId: null, threadRef: null, messageUrl: null, hash: null, replayed: false },
-  ...{ values: {}, editableUntil: null, signedWith: null },
-} as const satisfies SendAccepted;
 
 export function createBridgeChannel(deps: BridgeChannelDeps): Channel {
   const open = async (asked: {

@@ -1,5 +1,6 @@
 /** Tries a bridge, without the token and with it, and a channel behind it (outbound-http §5, bridge §6). */
 
+import * as v from 'valibot';
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
@@ -8,6 +9,9 @@ import { connectionAddress } from '../../connection/messages.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { InteractiveTokens, TokenGrant } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
+import { described } from '../../schemas.ts';
+import { codePoints } from '../../text.ts';
+import type { ChannelType } from '../channel.ts';
 import type { CheckedPlace, CheckedStep, Interactive } from '../interactive.ts';
 import type { BridgeOutcome } from './answer.ts';
 import { type BridgeAccess, type BridgeClient, type CallOptions, type Opener, openBridge } from './client.ts';
@@ -190,3 +194,43 @@ function failed(name: CheckedStep['name'], message: string): CheckedPlace {
 function passed(name: CheckedStep['name']): CheckedStep {
   return { name, ok: true, message: null };
 }
+
+const CHANNEL_CHARACTERS = 512;
+
+const Place = v.object({
+  channel_id: described(
+    v.pipe(
+      v.string(),
+      v.nonEmpty('too_short'),
+      v.check((id) => codePoints(id) <= CHANNEL_CHARACTERS, 'too_long'),
+    ),
+    'Id of the channel at the bridge, 1 to 512 characters.',
+  ),
+});
+
+const Access = v.object({
+  base_url: described(
+    v.optional(v.string()),
+    'Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters. Needed for a bridge.',
+  ),
+  event_mode: described(
+    v.optional(v.picklist(['poll', 'push'])),
+    '`poll` (default): Tocsin asks for events; `push`: the bridge sends them to `callback_url`.',
+  ),
+  bot_token: described(
+    v.optional(v.nullable(v.string())),
+    'Token that Tocsin proves itself with. Needed on creation and with another address; left out it stays.',
+  ),
+  push_secret: described(
+    v.optional(v.nullable(v.string())),
+    'Secret that signs pushed events: `whsec_` and base64 of at least 24 bytes. Needed for `push`; left out it stays, null clears it.',
+  ),
+});
+
+export const BRIDGE = {
+  destination: { type: 'bridge', mode: null },
+  settings: { destination: Place, connection: Access, secrets: ['bot_token', 'push_secret'] },
+  unknownOutcome: 'repeats_safely',
+  mentions: { everyone: false, groups: false },
+  renderEvent: null,
+} as const satisfies ChannelType;

@@ -4,8 +4,8 @@ import * as v from 'valibot';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { WebhookSettings } from '../../destination/ports.ts';
 import { described, named } from '../../schemas.ts';
-import { groupOf, type MessageSend, type SendOutcome } from '../calls.ts';
-import type { Capabilities, Channel, ChannelCall, ChannelType } from '../channel.ts';
+import { ACCEPTED, groupOf, type MessageSend, type SendOutcome } from '../calls.ts';
+import type { Channel, ChannelCall, ChannelType } from '../channel.ts';
 import { callReady, type RequestDeps, refusal, TIMEOUT } from '../webhook-template/send-request.ts';
 import { buildWebhookRequest, renderWebhookBody, sentOutcome } from './request.ts';
 
@@ -16,14 +16,11 @@ export interface EventsChannelDeps extends Omit<RequestDeps, 'random'> {
 
 const NOT_SENT: SendOutcome = { class: 'not_sent', because: 'unreadable' };
 
-const CAPABILITIES: Capabilities = {
-  ...{ text: null, edits: 'never', replies: false, mentions: true, buttons: null },
-};
-
 export function createEventsChannel(deps: EventsChannelDeps): Channel {
   return {
     async capabilities(id) {
-      return (await deps.settings(id)) && CAPABILITIES;
+      const settings = await deps.settings(id);
+      return settings && { text: null, edits: 'never', replies: false, mentions: true, buttons: null };
     },
     async send(call, content) {
       if (content.kind !== 'event') throw new Error(`an events-mode webhook gets no ${content.kind}`);
@@ -78,10 +75,7 @@ async function request(
 function outcomeOf(sent: ReturnType<typeof sentOutcome>, unsure: boolean): SendOutcome {
   switch (sent.class) {
     case 'ok':
-      return {
-        ...{ class: 'ok', messageId: null, threadRef: null, messageUrl: null, hash: null },
-        ...{ replayed: false, values: {}, editableUntil: null, signedWith: null },
-      };
+      return ACCEPTED;
     case 'retry_after':
       return { ...sent, scope: 'delivery' };
     case 'transient':

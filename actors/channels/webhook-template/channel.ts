@@ -14,6 +14,7 @@ import {
 } from '../../messages/index.ts';
 import type { WebhookMention } from '../../templates/data.ts';
 import {
+  ACCEPTED,
   groupOf,
   type MessageContent,
   type MessageSend,
@@ -21,7 +22,7 @@ import {
   type SendOutcome,
   type Shown,
 } from '../calls.ts';
-import type { Capabilities, Channel, ChannelCall, SendResult } from '../channel.ts';
+import type { Channel, ChannelCall, SendResult } from '../channel.ts';
 import { type Telling, type ToldSubject, UPDATE, updateHash } from './request-data.ts';
 import {
   type RequestDeps,
@@ -53,7 +54,9 @@ export function createTemplateChannel(deps: TemplateChannelDeps): Channel {
   return {
     async capabilities(destinationId) {
       const settings = await deps.settings(destinationId);
-      return settings && capabilitiesOf(settings);
+      // What a request says is the Admin's; only they know what the receiver takes.
+      const replies = settings?.template.reply_in_thread !== null;
+      return settings && { text: null, edits: 'always', replies, mentions: true, buttons: null };
     },
 
     async send(call, content) {
@@ -72,12 +75,6 @@ export function createTemplateChannel(deps: TemplateChannelDeps): Channel {
     },
     probe: null,
   };
-}
-
-/** What a request says is the Admin's; only they know what the receiver takes. */
-function capabilitiesOf({ template }: TemplateSettings): Capabilities {
-  const replies = template.reply_in_thread !== null;
-  return { text: null, edits: 'always', replies, mentions: true, buttons: null };
 }
 
 /** The requests of one call. */
@@ -190,19 +187,7 @@ function only(outcome: SendOutcome): SendResult {
 }
 
 function accepted(known: Partial<SendAccepted>): SendAccepted {
-  return {
-    class: 'ok',
-    messageId: null,
-    threadRef: null,
-    messageUrl: null,
-    hash: null,
-    replayed: false,
-    values: {},
-    missing: [],
-    editableUntil: null,
-    signedWith: null,
-    ...known,
-  };
+  return { ...ACCEPTED, missing: [], ...known };
 }
 
 /** A `Retry-After` holds the whole Destination here. */

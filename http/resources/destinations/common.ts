@@ -140,14 +140,11 @@ function unofferedErrors(
 ): readonly FieldError[] {
   const offered = channelOf(type).mentions;
   const detail = 'This type of Destination can mention single people only.';
-  return [
-    ...(everyone === 'none' || offered.everyone
-      ? []
-      : [{ pointer: `${pointer}/everyone`, code: 'unsupported', detail } as const]),
-    ...(groups.length === 0 || offered.groups
-      ? []
-      : [{ pointer: `${pointer}/groups`, code: 'unsupported', detail } as const]),
+  const wrong = [
+    ...(everyone === 'none' || offered.everyone ? [] : ['everyone']),
+    ...(groups.length === 0 || offered.groups ? [] : ['groups']),
   ];
+  return wrong.map((field) => ({ pointer: `${pointer}/${field}`, code: 'unsupported', detail }));
 }
 
 function everySetting<Value>(value: (setting: MentionSetting) => Value): Record<MentionSetting, Value> {
