@@ -56,6 +56,16 @@ describe('a record', () => {
     expect((await liveReplicas(database.sql(), NOW)).map(({ boot }) => boot)).toEqual(['1', '2']);
   });
 
+  test('is removed with those of earlier runs under its id, and of no other run', async () => {
+    const sql = database.sql();
+    await write(A, NOW);
+    await write(B, NOW);
+    await write({ id: 'a', boot: '2' }, NOW, { startedAt: NOW - MINUTE });
+    await write({ id: 'a', boot: '3' }, NOW, { startedAt: NOW });
+    await createReplicaRecordStore(sql).remove({ id: 'a', boot: '2' });
+    expect((await liveReplicas(sql, NOW)).map(({ id, boot }) => id + boot)).toEqual(['a3', 'b1']);
+  });
+
   test('counts for 2 min, for placement for 90 s, and goes after an hour', async () => {
     const sql = database.sql();
     const records = createReplicaRecords(sql);

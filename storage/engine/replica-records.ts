@@ -36,7 +36,10 @@ export function createReplicaRecordStore(sql: Sql): ReplicaRecordStore {
   return {
     write: (record, now) => writeRecord(sql, record, now),
     async remove({ id, boot }) {
-      await sql`delete from replicas where id = ${id} and boot = ${boot}`;
+      // With those of earlier runs of the id that were killed: they are over, and would be shown in its place.
+      await sql`
+        delete from replicas
+        where id = ${id} and started_at <= (select started_at from replicas where id = ${id} and boot = ${boot})`;
     },
   };
 }

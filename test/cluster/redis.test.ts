@@ -42,10 +42,10 @@ async function staysReady({ cluster }: Stage, forMs: number): Promise<void> {
 }
 
 /** Sends Commands to one replica alone; each must be answered at once. */
-async function commandsThrough({ cluster, traffic }: Stage, replica: Replica): Promise<void> {
+async function commandsThrough({ cluster, traffic }: Stage, replica: Replica, when: string): Promise<void> {
   const { notes, tried } = traffic.people;
   for (const [turn, { group }] of notes.slice(-5).entries()) {
-    const text = `through ${replica.id}, ${turn}`;
+    const text = `through ${replica.id}, ${when}, ${turn}`;
     tried.add(text);
     const answer = await cluster.api(replica).call('POST', `/alert-groups/${group}/notes`, { body: text });
     expect(answer.status, text).toBe(201);
@@ -155,7 +155,7 @@ async function isCutOff(stage: Stage, trouble: 'blackHole' | 'refuse'): Promise<
   console.log(`${victim.id} cut off by ${trouble}: ${JSON.stringify(taken)}`);
   expect(taken.firstCommitMs).toBeLessThan(withinMs());
   expect(taken.allRaisedMs).toBeLessThan(withinMs());
-  await commandsThrough(stage, victim);
+  await commandsThrough(stage, victim, trouble);
   await cluster.proxy(victim.id).heal();
   await evenlySpread(cluster);
   await goesOn(traffic);

@@ -1,8 +1,8 @@
-/** A few thousand requests that nobody should send. `npm run fuzz` sends as many as asked for. */
+/** Ten thousand requests that nobody should send. `npm run fuzz` sends as many as asked for. */
 import { expect, test } from 'vitest';
 import { fuzz } from './fuzz.ts';
 
-const REQUESTS = 4_000;
+const REQUESTS = 10_000;
 /** Repeatable: a failing run is run again with FUZZ_SEED. */
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
 

@@ -98,7 +98,7 @@ test('live updates pass at once', async () => {
   expect(await postOnce(snapshotBody({ groupKey: '{}:{alertname="Live"}', alerts: [{ labels }] }))).toBe(
     '202',
   );
-  await until('a hint', async () => heard.includes('alert-group'));
+  await until('a hint', async () => heard.includes('alert-group'), 10);
   over.abort();
   await listening;
 });
