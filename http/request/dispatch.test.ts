@@ -182,7 +182,9 @@ describe('bodies', () => {
   test('unknown fields are ignored, 64 levels pass, 65 do not', async () => {
     const { put } = await start();
     const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
-    expect((await put({ name: 'x', etag: '"3"', deep: nested(63) })).status).toBe(200);
+    const answer = await put({ name: 'x', etag: '"3"', deep: nested(63) });
+    expect(answer.status).toBe(200);
+    expect(answer.json, 'the body that the operation got').toEqual({ name: 'x', deep: nested(63) });
     expect(faults(await put({ name: 'x', deep: nested(64) }))).toEqual([' invalid_format']);
   });
 
