@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot';
 import type { RoutePolicy } from '../directory.ts';
-import { described, integer } from '../schemas.ts';
+import { described, integer, named } from '../schemas.ts';
 
 const YEAR_SECONDS = 31_536_000;
 export const TEMPLATE_LIMIT = 20_000;
@@ -46,7 +46,8 @@ export const RoutePolicyInput = v.object({
     }),
     'Templates of messages, up to 20,000 characters each. One that is left out stays; null or empty is the built-in one.',
   ),
-  ack_timeout: described(
+  ack_timeout: named(
+    'AckTimeout',
     v.object({
       enabled: described(v.boolean(), 'Whether there are any.'),
       first_interval_seconds: described(
@@ -56,7 +57,8 @@ export const RoutePolicyInput = v.object({
     }),
     'Notices until somebody acknowledges.',
   ),
-  reminders: described(
+  reminders: named(
+    'Reminders',
     v.object({
       enabled: described(v.boolean(), 'Whether there are any.'),
       first_interval_seconds: described(

@@ -145,7 +145,10 @@ export const SHARED_NAMES = 'x-shared-names';
  */
 export function shareRepeated(paths: Paths): Shared {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-  const parameters = sharing('parameters', operations.flatMap(parametersOf), ({ name }) => [name]);
+  const parameters = sharing('parameters', operations.flatMap(parametersOf), ({ name }) => [
+    name,
+    `${name}Optional`,
+  ]);
   const responses = sharing(
     'responses',
     operations.flatMap((operation) => Object.values(responsesOf(operation))),

@@ -69,10 +69,14 @@ const COUNTS = { limit: 'Calls, 1 to 1,000.', per_seconds: 'Seconds, 1 to 3,600.
 export const limiterInput = d.described(
   v.optional(
     v.nullable(
-      v.object({
-        limit: d.described(v.number(), COUNTS.limit),
-        per_seconds: d.described(v.number(), COUNTS.per_seconds),
-      }),
+      d.named(
+        'LimiterInput',
+        v.object({
+          limit: d.described(v.number(), COUNTS.limit),
+          per_seconds: d.described(v.number(), COUNTS.per_seconds),
+        }),
+        'A Limiter, as it is saved.',
+      ),
     ),
   ),
   'Most calls in a time. Left out it stays, null goes back to 5 a second.',

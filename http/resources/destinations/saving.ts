@@ -115,21 +115,29 @@ const UNKNOWN_CONNECTION: FieldError = {
 export const DESTINATION_TYPES = ['webhook', 'chat_server', 'channel_bot', 'bridge'] as const;
 
 /** Of the types that this build does not deliver to only the type is looked at, and refused. */
-export const DestinationInput = v.variant('type', [
-  WebhookInput,
-  BridgeInput,
-  v.object({
-    type: d.described(
-      v.picklist(['chat_server', 'channel_bot']),
-      'The type. This version does not serve it: 501.',
-    ),
-    name: commonInput.name,
-  }),
-]);
+export const DestinationInput = d.named(
+  'DestinationInput',
+  v.variant('type', [
+    WebhookInput,
+    BridgeInput,
+    v.object({
+      type: d.described(
+        v.picklist(['chat_server', 'channel_bot']),
+        'The type, `chat_server` or `channel_bot`. This version does not serve it: 501.',
+      ),
+      name: commonInput.name,
+    }),
+  ]),
+  'A Destination, as it is saved.',
+);
 export type DestinationInput = v.InferOutput<typeof DestinationInput>;
 type LaterInput = Extract<DestinationInput, { readonly type: 'chat_server' | 'channel_bot' }>;
 
-export const DestinationShape = v.variant('type', [WebhookShape, BridgeShape]);
+export const DestinationShape = d.named(
+  'Destination',
+  v.variant('type', [WebhookShape, BridgeShape]),
+  'Where Alert Groups are sent.',
+);
 export type DestinationShape = v.InferOutput<typeof DestinationShape>;
 
 function isLater(input: DestinationInput): input is LaterInput {

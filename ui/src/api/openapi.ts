@@ -38,6 +38,13 @@ export interface components {
          * @example AR9X2QF4H7NJC0
          */
         readonly AccountLinkRequestId: string;
+        /** @description Notices until somebody acknowledges. */
+        readonly AckTimeout: {
+            /** @description Whether there are any. */
+            readonly enabled: boolean;
+            /** @description Seconds F before the first notice; two more follow at 3F and 7F. At most a year. */
+            readonly first_interval_seconds: number;
+        };
         /** @description One actor: the state machine of one thing. */
         readonly Actor: {
             /** @description Its kind. */
@@ -521,12 +528,7 @@ export interface components {
             /** @description Whom messages mention. Left out it stays, null mentions nobody. */
             readonly mentions?: components["schemas"]["MentionsInput"] | null;
             /** @description Most calls in a time. Left out it stays, null goes back to 5 a second. */
-            readonly limiter?: {
-                /** @description Calls, 1 to 1,000. */
-                readonly limit: number;
-                /** @description Seconds, 1 to 3,600. */
-                readonly per_seconds: number;
-            } | null;
+            readonly limiter?: components["schemas"]["LimiterInput"] | null;
             /** @description Id of the Connection to the bridge. */
             readonly connection_id: components["schemas"]["PublicId"];
             /** @description Id of the channel at the bridge, 1 to 512 characters. */
@@ -905,12 +907,7 @@ export interface components {
             /** @description Secret that signs pushed events: `whsec_` and base64 of at least 24 bytes. Needed for `push`; left out it stays, null clears it. */
             readonly push_secret?: string | null;
             /** @description Most calls in a time. Left out it stays, null goes back to 5 a second. */
-            readonly limiter?: {
-                /** @description Calls, 1 to 1,000. */
-                readonly limit: number;
-                /** @description Seconds, 1 to 3,600. */
-                readonly per_seconds: number;
-            } | null;
+            readonly limiter?: components["schemas"]["LimiterInput"] | null;
             /** @description The proxy to it. */
             readonly proxy: components["schemas"]["ProxyConfigInput"];
         };
@@ -989,6 +986,8 @@ export interface components {
          * @enum {string}
          */
         readonly DeliveryState: "pending" | "delivered" | "waiting_for_broken_destination" | "not_delivered" | "deleted_in_messenger" | "withheld" | "retired";
+        /** @description Where Alert Groups are sent. */
+        readonly Destination: components["schemas"]["WebhookDestination"] | components["schemas"]["BridgeDestination"];
         /** @description The outcome of a check. */
         readonly DestinationCheck: {
             /** @description Whether every check passed. */
@@ -1041,6 +1040,15 @@ export interface components {
          * @example DS9X2QF4H7NJC0
          */
         readonly DestinationId: string;
+        /** @description A Destination, as it is saved. */
+        readonly DestinationInput: components["schemas"]["WebhookDestinationInput"] | components["schemas"]["BridgeDestinationInput"] | {
+            /**
+             * @description The type, `chat_server` or `channel_bot`. This version does not serve it: 501.
+             * @enum {string}
+             */
+            readonly type: "chat_server" | "channel_bot";
+            readonly name: components["schemas"]["ResourceName"];
+        };
         /** @description Something that would be sent. */
         readonly DestinationPreview: {
             /**
@@ -1486,6 +1494,13 @@ export interface components {
         readonly Language: "en" | "ru";
         /** @description At most `limit` calls in any `per_seconds`. */
         readonly Limiter: {
+            /** @description Calls, 1 to 1,000. */
+            readonly limit: number;
+            /** @description Seconds, 1 to 3,600. */
+            readonly per_seconds: number;
+        };
+        /** @description A Limiter, as it is saved. */
+        readonly LimiterInput: {
             /** @description Calls, 1 to 1,000. */
             readonly limit: number;
             /** @description Seconds, 1 to 3,600. */
@@ -2195,6 +2210,15 @@ export interface components {
             /** @description How it was resolved; null while open. */
             readonly resolution: components["schemas"]["Resolution"] | null;
         };
+        /** @description Reminders to the Owner until the Alert Group is over. */
+        readonly Reminders: {
+            /** @description Whether there are any. */
+            readonly enabled: boolean;
+            /** @description Seconds before the first Reminder; the next intervals double. At most a year. */
+            readonly first_interval_seconds: number;
+            /** @description Most seconds between two Reminders, at least the first interval. At most a year. */
+            readonly cap_seconds: number;
+        };
         /** @description A request that was sent or received. */
         readonly RequestRecord: {
             readonly id: components["schemas"]["RequestRecordId"];
@@ -2502,22 +2526,8 @@ export interface components {
                 /** @description What is said when nobody acknowledges in time; null for the built-in one. */
                 readonly ack_timeout_notice: string | null;
             };
-            /** @description Notices until somebody acknowledges. */
-            readonly ack_timeout: {
-                /** @description Whether there are any. */
-                readonly enabled: boolean;
-                /** @description Seconds F before the first notice; two more follow at 3F and 7F. At most a year. */
-                readonly first_interval_seconds: number;
-            };
-            /** @description Reminders to the Owner until the Alert Group is over. */
-            readonly reminders: {
-                /** @description Whether there are any. */
-                readonly enabled: boolean;
-                /** @description Seconds before the first Reminder; the next intervals double. At most a year. */
-                readonly first_interval_seconds: number;
-                /** @description Most seconds between two Reminders, at least the first interval. At most a year. */
-                readonly cap_seconds: number;
-            };
+            readonly ack_timeout: components["schemas"]["AckTimeout"];
+            readonly reminders: components["schemas"]["Reminders"];
             /** @description Whether an Owner who answers neither of two Reminders loses the Alert Group. */
             readonly auto_unacknowledge: boolean;
         };
@@ -2549,22 +2559,8 @@ export interface components {
                 /** @description What is said when nobody acknowledges in time. */
                 readonly ack_timeout_notice?: string | null;
             };
-            /** @description Notices until somebody acknowledges. */
-            readonly ack_timeout: {
-                /** @description Whether there are any. */
-                readonly enabled: boolean;
-                /** @description Seconds F before the first notice; two more follow at 3F and 7F. At most a year. */
-                readonly first_interval_seconds: number;
-            };
-            /** @description Reminders to the Owner until the Alert Group is over. */
-            readonly reminders: {
-                /** @description Whether there are any. */
-                readonly enabled: boolean;
-                /** @description Seconds before the first Reminder; the next intervals double. At most a year. */
-                readonly first_interval_seconds: number;
-                /** @description Most seconds between two Reminders, at least the first interval. At most a year. */
-                readonly cap_seconds: number;
-            };
+            readonly ack_timeout: components["schemas"]["AckTimeout"];
+            readonly reminders: components["schemas"]["Reminders"];
             /** @description Whether an Owner who answers neither of two Reminders loses the Alert Group. */
             readonly auto_unacknowledge: boolean;
         };
@@ -3719,12 +3715,7 @@ export interface components {
             /** @description Whom messages mention. Left out it stays, null mentions nobody. */
             readonly mentions?: components["schemas"]["MentionsInput"] | null;
             /** @description Most calls in a time. Left out it stays, null goes back to 5 a second. */
-            readonly limiter?: {
-                /** @description Calls, 1 to 1,000. */
-                readonly limit: number;
-                /** @description Seconds, 1 to 3,600. */
-                readonly per_seconds: number;
-            } | null;
+            readonly limiter?: components["schemas"]["LimiterInput"] | null;
             /**
              * @description `events`: one signed request for each lifecycle event; `template`: requests as you write them.
              * @enum {string}
