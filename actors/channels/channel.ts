@@ -21,7 +21,7 @@ export interface ChannelType {
   /** Type of its Destinations, and their mode where one type has several channels. */
   readonly destination: { readonly type: DestinationConfig['type']; readonly mode: string | null };
   readonly settings: ChannelSettings;
-  /** How the engine continues after a call whose outcome nobody knows. */
+  /** What is known after a call without an outcome; the contract suite proves it. */
   readonly unknownOutcome: UnknownOutcome;
   /** Who can be mentioned besides linked people. */
   readonly mentions: { readonly everyone: boolean; readonly groups: boolean };
