@@ -1,4 +1,6 @@
 /** What an API description leaves unsaid. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 
 export interface Parameter {
   readonly name: string;
@@ -16,6 +18,8 @@ interface JsonSchema {
   readonly additionalProperties?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
 }
 
 interface Content {
@@ -107,4 +111,20 @@ export function timesWithoutFormat({ components }: Whole): readonly string[] {
       )
       .map(([key]) => `${name}.${key}`),
   );
+}
+
+/** Operations whose body has no example that its schema takes. */
+export function bodiesWithoutExample(document: Whole): readonly string[] {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  ajv.addFormat('public-id', true);
+  ajv.addSchema(document, 'api');
+  const shown = ({ $ref = '' }: JsonSchema): boolean => {
+    const { examples = [] } = document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {};
+    return examples.length > 0 && examples.every((one) => ajv.validate({ $ref: `api${$ref}` }, one));
+  };
+  return operationsOf(document)
+    .filter(({ requestBody, tags }) => requestBody && !tags.includes('Webhooks'))
+    .filter(({ requestBody }) => !shown(requestBody?.content?.['application/json']?.schema ?? {}))
+    .map(({ operationId }) => operationId);
 }

@@ -6,7 +6,7 @@ import { parameterNames } from '../request/router.ts';
 import { count, described, documented, named, type Schema, text, time } from '../schema/described.ts';
 import { Labels } from '../schema/shapes.ts';
 import { DEFAULT_RESPONSE, pathParameter, problemResponses, type Refusal } from './operation.ts';
-import type { Json, SchemaReader } from './schema.ts';
+import { type Json, type SchemaReader, SHARED_NAMES } from './schema.ts';
 
 /** Bodies that machines send, as the API description shows them. They are read elsewhere, and more leniently. */
 const AlertmanagerAlert = named(
@@ -327,6 +327,7 @@ export function describedMachineOperation(machine: MachineOperation, reader: Sch
         Object.entries(answers).map(([status, text]) => [
           status,
           {
+            ...(status === '400' ? { [SHARED_NAMES]: ['E400NotHttp'] } : {}),
             description: text,
             ...(contentType === undefined || status === '400'
               ? {}

@@ -4,7 +4,13 @@ import { parse } from 'yaml';
 import { BODY_EXAMPLES } from '../../actors/destination/webhook-examples.fixture.ts';
 import { everyOperation, otherOperations } from '../../test/every-operation.ts';
 import { startHttp } from '../../test/http-server.ts';
-import { operationsOf, timesWithoutFormat, undescribed, type Whole } from '../../test/openapi-gaps.ts';
+import {
+  bodiesWithoutExample,
+  operationsOf,
+  timesWithoutFormat,
+  undescribed,
+  type Whole,
+} from '../../test/openapi-gaps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { assembleOperations } from '../request/router.ts';
 import { named } from '../schema/described.ts';
@@ -170,6 +176,10 @@ describe('the description of the whole API', () => {
 
   test('gives every time its format', () => {
     expect(timesWithoutFormat(document)).toEqual([]);
+  });
+
+  test('has an example for every body, which its schema takes', () => {
+    expect(bodiesWithoutExample(document)).toEqual([]);
   });
 
   test('is below 350 kB of JSON', () => {

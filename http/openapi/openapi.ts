@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { stringify } from 'yaml';
 import type { Operation } from '../operation.ts';
 import type { ApiDescription } from '../resources/system/system.ts';
+import bodyExamples from './body-examples.json' with { type: 'json' };
 import { describedMachineOperation, MACHINE_OPERATIONS } from './machine-operations.ts';
 import { ANY_CREDENTIAL, describedOperation, ProblemShape } from './operation.ts';
 import { createSchemaReader, type Json, shareRepeated } from './schema.ts';
@@ -71,9 +72,19 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       headers: HEADERS,
       parameters,
       responses,
-      schemas: Object.fromEntries([...reader.components].sort(([a], [b]) => (a < b ? -1 : 1))),
+      schemas: Object.fromEntries(
+        [...reader.components].sort(([a], [b]) => (a < b ? -1 : 1)).map(withExample),
+      ),
     },
   };
+}
+
+/** Bodies as clients send them, by the name of their schema. */
+const BODY_EXAMPLES: Json = bodyExamples;
+
+function withExample([name, schema]: readonly [string, Json]): readonly [string, Json] {
+  const example = BODY_EXAMPLES[name];
+  return [name, example === undefined ? schema : { ...schema, examples: [example] }];
 }
 
 const INTRODUCTION = `Alert grouping and on-call for Prometheus Alertmanager.

@@ -292,7 +292,12 @@ interface ProblemsOfType {
 
 function problemResponse(status: number | 'Default', problems: readonly ProblemsOfType[]): Json {
   return {
-    [SHARED_NAMES]: [`E${status}`, `E${status}${camelCase(...tellingCodes(problems))}`, `E${status}SignIn`],
+    [SHARED_NAMES]: [
+      `E${status}`,
+      `E${status}${camelCase(...tellingCodes(problems).slice(0, 1))}`,
+      `E${status}${camelCase(...tellingCodes(problems))}`,
+      `E${status}SignIn`,
+    ],
     description: problems.map(({ type, codes }) => sentence(type, codes)).join(' '),
     'x-problems': problems.map(({ type, codes }) => (codes.length === 0 ? { type } : { type, codes })),
     ...(status === 429 || status === 503

@@ -126,6 +126,9 @@ export function text(description: string, ...examples: readonly string[]) {
   return described(v.string(), description, ...examples);
 }
 
+/** The version of a resource, in its body. */
+export const VERSION = named('ResourceVersion', v.string(), 'Its version, as in the header `ETag`.');
+
 export function flag(description: string) {
   return described(v.boolean(), description);
 }

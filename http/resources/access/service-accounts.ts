@@ -44,7 +44,7 @@ const AccountShape = d.named(
     status: d.described(v.picklist(['active', 'disabled']), '`disabled`: its tokens are refused.'),
     token_count: d.count('Tokens that were not revoked.'),
     created_at: d.time('When it was created.'),
-    etag: d.text('Its version, as in the header `ETag`.'),
+    etag: d.VERSION,
   }),
   'An identity of a program.',
 );

@@ -142,7 +142,7 @@ export const UserShape = d.named(
     language: d.described(v.nullable(Language), 'Language of the UI; null for that of the browser.'),
     last_sign_in_at: v.nullable(d.time('When the user last signed in; null when never.')),
     created_at: d.time('When the account was created.'),
-    etag: d.text('Its version, as in the header `ETag`.'),
+    etag: d.VERSION,
   }),
   'A person who can sign in, or could.',
 );

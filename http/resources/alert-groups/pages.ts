@@ -159,7 +159,11 @@ export function noteOperations(deps: AlertGroupOperationsDeps): readonly Operati
       description: 'Notes cannot be changed or removed. White space at both ends is cut.',
       needs: 'alert-groups:note',
       ids: GROUP_IDS,
-      body: v.object({ body: d.described(noteText, 'The text, 1 to 4,000 characters.') }),
+      body: d.named(
+        'NoteInput',
+        v.object({ body: d.described(noteText, 'The text, 1 to 4,000 characters.') }),
+        'A Note to add.',
+      ),
       validatesFirst: true,
       command: 'add_note',
       answers: { 201: { description: 'The Note', schema: NoteShape } },

@@ -177,7 +177,7 @@ export const ConnectionShape = d.named(
     info_updated_at: v.nullable(d.time('When it said so; null before that.')),
     warnings: d.described(v.array(WarningShape), 'What is not as it should be.'),
     created_at: d.time('When it was created.'),
-    etag: d.text('Its version, as in the header `ETag`.'),
+    etag: d.VERSION,
   }),
   'The way to a messenger.',
 );

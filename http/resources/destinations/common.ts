@@ -192,7 +192,7 @@ export const commonShape = {
     'The Routes that send to it. A Route says so, in `destination_ids`.',
   ),
   created_at: d.time('When it was created.'),
-  etag: d.text('Its version, as in the header `ETag`.'),
+  etag: d.VERSION,
 };
 const CommonShape = v.object(commonShape);
 

@@ -136,7 +136,7 @@ export const IntegrationShape = d.named(
     ),
     open_alert_group_count: d.count('Open Alert Groups with Alerts of it.'),
     created_at: d.time('When it was created.'),
-    etag: d.text('Its version, as in the header `ETag`.'),
+    etag: d.VERSION,
   }),
   'A source of Snapshots.',
 );

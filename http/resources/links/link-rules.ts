@@ -79,7 +79,7 @@ const LinkRuleShape = d.named(
       'Whether it is the built-in rule Explore, whose name and scope stay and which cannot be deleted.',
     ),
     created_at: d.time('When it was created.'),
-    etag: d.text('Its version, as in the header `ETag`.'),
+    etag: d.VERSION,
   }),
   'A rule that makes links from labels.',
 );

@@ -93,7 +93,7 @@ const LookupTableShape = d.named(
       'Rows by key.',
     ),
     created_at: d.time('When it was created.'),
-    etag: d.text('Its version, as in the header `ETag`.'),
+    etag: d.VERSION,
   }),
   'Values by key, which templates read.',
 );

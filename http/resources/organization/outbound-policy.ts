@@ -61,7 +61,7 @@ const PolicyShape = d.named(
   v.object({
     ...PolicyInput.entries,
     always_blocked: d.described(v.array(v.string()), 'Networks that are refused, whatever the policy.'),
-    etag: d.text('Its version, as in the header `ETag`.'),
+    etag: d.VERSION,
   }),
   'Where the service may connect to.',
 );

@@ -141,7 +141,7 @@ export const RouteShape = d.named(
     ),
     open_alert_group_count: d.count('Open Alert Groups of the Route.'),
     created_at: d.time('When it was created.'),
-    etag: d.text('Its version, as in the header `ETag`.'),
+    etag: d.VERSION,
   }),
   'A rule that says which Alerts form which Alert Groups, and where these are sent.',
 );

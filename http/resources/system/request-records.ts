@@ -62,7 +62,11 @@ const item = {
 };
 
 const Headers = v.array(
-  v.object({ name: d.text('Name of the header.'), value: d.text('Value of the header, masked.') }),
+  d.named(
+    'RecordedHeader',
+    v.object({ name: d.text('Its name.'), value: d.text('Its value, masked.') }),
+    'A header of a recorded request.',
+  ),
 );
 
 const ItemShape = d.named('RequestRecord', v.object(item), 'A request that was sent or received.');

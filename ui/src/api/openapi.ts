@@ -383,7 +383,42 @@ export interface components {
             /** @description A change to `alertmanager.yml` that helps; null when none is needed. */
             readonly recommended_snippet: string | null;
         };
-        /** @description A notification of Alertmanager for one group of alerts. */
+        /**
+         * @description A notification of Alertmanager for one group of alerts.
+         * @example {
+         *       "version": "4",
+         *       "groupKey": "{}:{alertname=\"DiskFull\"}",
+         *       "truncatedAlerts": 0,
+         *       "status": "firing",
+         *       "receiver": "tocsin",
+         *       "groupLabels": {
+         *         "alertname": "DiskFull"
+         *       },
+         *       "commonLabels": {
+         *         "alertname": "DiskFull",
+         *         "severity": "critical"
+         *       },
+         *       "commonAnnotations": {},
+         *       "externalURL": "https://alertmanager.example",
+         *       "alerts": [
+         *         {
+         *           "status": "firing",
+         *           "labels": {
+         *             "alertname": "DiskFull",
+         *             "severity": "critical",
+         *             "instance": "db1"
+         *           },
+         *           "annotations": {
+         *             "summary": "The disk of db1 is full"
+         *           },
+         *           "startsAt": "2030-01-01T00:00:00Z",
+         *           "endsAt": "0001-01-01T00:00:00Z",
+         *           "generatorURL": "https://prometheus.example/graph",
+         *           "fingerprint": "2c1a5a2b1d3f4e60"
+         *         }
+         *       ]
+         *     }
+         */
         readonly AlertmanagerSnapshot: {
             /**
              * @description Version of the format.
@@ -505,8 +540,7 @@ export interface components {
              * @description When it was created.
              */
             readonly created_at: string;
-            /** @description Its version, as in the header `ETag`. */
-            readonly etag: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
             readonly connection_id: components["schemas"]["ConnectionId"];
             /** @description Id of the channel at the bridge. */
             readonly channel_id: string;
@@ -534,7 +568,22 @@ export interface components {
             /** @description Id of the channel at the bridge, 1 to 512 characters. */
             readonly channel_id: string;
         };
-        /** @description Something that happened in the messenger behind a bridge. Events of other types are answered 204 and ignored. */
+        /**
+         * @description Something that happened in the messenger behind a bridge. Events of other types are answered 204 and ignored.
+         * @example {
+         *       "id": "evt-1",
+         *       "occurred_at": "2030-01-01T00:00:00Z",
+         *       "type": "press",
+         *       "message_id": "m-1",
+         *       "user": {
+         *         "external_id": "u-1",
+         *         "username": "ann",
+         *         "display_name": "Ann",
+         *         "bot": false
+         *       },
+         *       "data": "acknowledge"
+         *     }
+         */
         readonly BridgeEvent: {
             /** @description Id of the event. An event whose id was handled before is ignored. */
             readonly id: string;
@@ -679,7 +728,14 @@ export interface components {
             /** @description Address that opens a chat with the bot; `{token}` is replaced. Null without one. */
             readonly link_url_template: string | null;
         };
-        /** @description How to link an account behind a bridge. */
+        /**
+         * @description How to link an account behind a bridge.
+         * @example {
+         *       "connection_id": "CN0000000000AA",
+         *       "method": "code",
+         *       "handle": "ann"
+         *     }
+         */
         readonly BridgeLinkStart: {
             /** @description Id of the Connection. */
             readonly connection_id: components["schemas"]["PublicId"];
@@ -717,7 +773,19 @@ export interface components {
                 readonly message: string | null;
             }[];
         };
-        /** @description A Command on several Alert Groups. */
+        /**
+         * @description A Command on several Alert Groups.
+         * @example {
+         *       "command": "snooze",
+         *       "alert_group_ids": [
+         *         "AG0000000000AA"
+         *       ],
+         *       "note": "Fixed.",
+         *       "snooze": {
+         *         "until": "2030-01-01T00:00:00Z"
+         *       }
+         *     }
+         */
         readonly BulkCommandInput: {
             /**
              * @description Which Command. It decides which Permission is needed.
@@ -832,8 +900,7 @@ export interface components {
              * @description When it was created.
              */
             readonly created_at: string;
-            /** @description Its version, as in the header `ETag`. */
-            readonly etag: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
         };
         /** @description The outcome of a check. */
         readonly ConnectionCheck: {
@@ -854,7 +921,18 @@ export interface components {
             /** @description Run of the Request log that has the requests; null when none was sent. */
             readonly request_log_run: components["schemas"]["RequestRunId"] | null;
         };
-        /** @description A Connection to check, saved or not. */
+        /**
+         * @description A Connection to check, saved or not.
+         * @example {
+         *       "type": "bridge",
+         *       "base_url": "https://bridge.example",
+         *       "bot_token": "token",
+         *       "connection_id": "CN0000000000AA",
+         *       "proxy": {
+         *         "enabled": false
+         *       }
+         *     }
+         */
         readonly ConnectionCheckInput: {
             /** @description Its type. */
             readonly type: components["schemas"]["ConnectionType"];
@@ -890,7 +968,24 @@ export interface components {
          * @example CN9X2QF4H7NJC0
          */
         readonly ConnectionId: string;
-        /** @description A Connection as it is saved. */
+        /**
+         * @description A Connection as it is saved.
+         * @example {
+         *       "type": "bridge",
+         *       "name": "Zulip",
+         *       "base_url": "https://bridge.example",
+         *       "event_mode": "push",
+         *       "bot_token": "token",
+         *       "push_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+         *       "limiter": {
+         *         "limit": 5,
+         *         "per_seconds": 1
+         *       },
+         *       "proxy": {
+         *         "enabled": false
+         *       }
+         *     }
+         */
         readonly ConnectionInput: {
             /** @description Its type, which never changes. */
             readonly type: components["schemas"]["ConnectionType"];
@@ -1040,7 +1135,27 @@ export interface components {
          * @example DS9X2QF4H7NJC0
          */
         readonly DestinationId: string;
-        /** @description A Destination, as it is saved. */
+        /**
+         * @description A Destination, as it is saved.
+         * @example {
+         *       "type": "webhook",
+         *       "name": "Tickets",
+         *       "limiter": {
+         *         "limit": 5,
+         *         "per_seconds": 1
+         *       },
+         *       "mode": "events",
+         *       "events": {
+         *         "url": "https://receiver.example/hook",
+         *         "headers": [
+         *           {
+         *             "name": "X-Team",
+         *             "value": "payments"
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
         readonly DestinationInput: components["schemas"]["WebhookDestinationInput"] | components["schemas"]["BridgeDestinationInput"] | {
             /**
              * @description The type, `chat_server` or `channel_bot`. This version does not serve it: 501.
@@ -1107,7 +1222,15 @@ export interface components {
             /** @description What went wrong, masked; null otherwise. */
             readonly error: string | null;
         };
-        /** @description What to try with. */
+        /**
+         * @description What to try with.
+         * @example {
+         *       "source": {
+         *         "kind": "alert_group",
+         *         "alert_group_id": "AG0000000000AA"
+         *       }
+         *     }
+         */
         readonly DestinationTrialInput: {
             /** @description What the message is about. Null or left out: the built-in example. */
             readonly source?: {
@@ -1230,7 +1353,23 @@ export interface components {
                 readonly alert_count: number;
             }[];
         };
-        /** @description What to preview: a Route (`route_id`), or the Matchers of a new one. */
+        /**
+         * @description What to preview: a Route (`route_id`), or the Matchers of a new one.
+         * @example {
+         *       "route_id": "RT0000000000AA",
+         *       "matchers": [
+         *         {
+         *           "label": "team",
+         *           "op": "=",
+         *           "value": "payments"
+         *         }
+         *       ],
+         *       "proposed_group_key": [
+         *         "alertname"
+         *       ],
+         *       "period_seconds": 3600
+         *     }
+         */
         readonly GroupKeyPreviewInput: {
             /** @description Id of the Route whose key would change. Null or left out: `matchers` say what is taken. */
             readonly route_id?: components["schemas"]["PublicId"] | null;
@@ -1352,8 +1491,7 @@ export interface components {
              * @description When it was created.
              */
             readonly created_at: string;
-            /** @description Its version, as in the header `ETag`. */
-            readonly etag: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
         };
         /** @description An Alert of an Integration, in the Alert Group where it fires or fired last. */
         readonly IntegrationAlert: {
@@ -1403,7 +1541,22 @@ export interface components {
          * @example NT9X2QF4H7NJC0
          */
         readonly IntegrationId: string;
-        /** @description An Integration as it is saved. */
+        /**
+         * @description An Integration as it is saved.
+         * @example {
+         *       "name": "Prometheus",
+         *       "description": "The pair in the first hall",
+         *       "connection_mode": "webhook_only",
+         *       "static_labels": {
+         *         "cluster": "one"
+         *       },
+         *       "duplicate_window_seconds": 45,
+         *       "heartbeat": {
+         *         "enabled": true,
+         *         "timeout_seconds": 300
+         *       }
+         *     }
+         */
         readonly IntegrationInput: {
             readonly name: components["schemas"]["ResourceName"];
             /** @description Free text, up to 2,000 characters; null or left out is empty. */
@@ -1447,7 +1600,12 @@ export interface components {
          * @example NK9X2QF4H7NJC0
          */
         readonly IntegrationTokenId: string;
-        /** @description A new token of an Integration. */
+        /**
+         * @description A new token of an Integration.
+         * @example {
+         *       "name": "second"
+         *     }
+         */
         readonly IntegrationTokenInput: {
             /** @description Name, up to 200 characters; null or left out for none. */
             readonly name?: string | null;
@@ -1518,7 +1676,13 @@ export interface components {
             /** @description How often it may be entered wrong. */
             readonly attempts_remaining: number;
         };
-        /** @description A code that the bot sent. */
+        /**
+         * @description A code that the bot sent.
+         * @example {
+         *       "request_id": "AR0000000000AA",
+         *       "code": "123456"
+         *     }
+         */
         readonly LinkConfirmation: {
             /** @description The `request_id` of the start. */
             readonly request_id: components["schemas"]["PublicId"];
@@ -1547,8 +1711,7 @@ export interface components {
              * @description When it was created.
              */
             readonly created_at: string;
-            /** @description Its version, as in the header `ETag`. */
-            readonly etag: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
         };
         /**
          * Format: public-id
@@ -1556,7 +1719,24 @@ export interface components {
          * @example KR9X2QF4H7NJC0
          */
         readonly LinkRuleId: string;
-        /** @description A Link rule as it is saved. */
+        /**
+         * @description A Link rule as it is saved.
+         * @example {
+         *       "name": "Dashboard",
+         *       "matchers": [
+         *         {
+         *           "label": "team",
+         *           "op": "=",
+         *           "value": "payments"
+         *         }
+         *       ],
+         *       "scope": {
+         *         "type": "label_value",
+         *         "label": "instance"
+         *       },
+         *       "url_template": "https://grafana.example/d/host"
+         *     }
+         */
         readonly LinkRuleInput: {
             readonly name: components["schemas"]["ResourceName"];
             /** @description All of them must match the labels; at most 50. Without any, the rule always applies. */
@@ -1637,8 +1817,7 @@ export interface components {
              * @description When it was created.
              */
             readonly created_at: string;
-            /** @description Its version, as in the header `ETag`. */
-            readonly etag: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
         };
         /**
          * Format: public-id
@@ -1646,7 +1825,24 @@ export interface components {
          * @example TB9X2QF4H7NJC0
          */
         readonly LookupTableId: string;
-        /** @description A Lookup table as it is saved. */
+        /**
+         * @description A Lookup table as it is saved.
+         * @example {
+         *       "name": "teams",
+         *       "description": "Who looks after what",
+         *       "columns": [
+         *         "channel"
+         *       ],
+         *       "entries": [
+         *         {
+         *           "key": "payments",
+         *           "values": {
+         *             "channel": "pay"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
         readonly LookupTableInput: {
             readonly name: components["schemas"]["ResourceName"];
             /** @description Free text, up to 2,000 characters; null or left out is empty. */
@@ -1763,7 +1959,15 @@ export interface components {
              */
             readonly updated_at: string;
         };
-        /** @description A new local user. */
+        /**
+         * @description A new local user.
+         * @example {
+         *       "name": "Ann",
+         *       "email": "ann@example.org",
+         *       "role": "viewer",
+         *       "login": "ann"
+         *     }
+         */
         readonly NewUserInput: {
             readonly name: components["schemas"]["ResourceName"];
             /** @description Email address, up to 254 characters; null, empty or left out for none. */
@@ -1795,6 +1999,16 @@ export interface components {
          * @example NE9X2QF4H7NJC0
          */
         readonly NoteId: string;
+        /**
+         * @description A Note to add.
+         * @example {
+         *       "body": "Looking at it."
+         *     }
+         */
+        readonly NoteInput: {
+            /** @description The text, 1 to 4,000 characters. */
+            readonly body: string;
+        };
         /** @description What the provider said. */
         readonly OidcCheck: {
             /** @description Whether everything needed was read. */
@@ -1862,7 +2076,33 @@ export interface components {
             /** @description Their version, as in the header `ETag`. */
             readonly etag: string;
         };
-        /** @description Single sign-on as it is saved. */
+        /**
+         * @description Single sign-on as it is saved.
+         * @example {
+         *       "enabled": false,
+         *       "display_name": "Company",
+         *       "issuer_url": "https://id.example",
+         *       "client_id": "tocsin",
+         *       "client_secret": "secret",
+         *       "client_secret_expires_on": "2030-01-01",
+         *       "scopes": [
+         *         "openid"
+         *       ],
+         *       "groups_claim": "groups",
+         *       "group_mappings": [
+         *         {
+         *           "group": "sre",
+         *           "role": "admin"
+         *         }
+         *       ],
+         *       "unmatched_role": "none",
+         *       "sync_role": true,
+         *       "skip_totp_with_idp_mfa": false,
+         *       "proxy": {
+         *         "enabled": false
+         *       }
+         *     }
+         */
         readonly OidcSettingsInput: {
             /** @description Whether people can sign in this way. */
             readonly enabled: boolean;
@@ -1956,7 +2196,50 @@ export interface components {
          * @example RG9X2QF4H7NJC0
          */
         readonly OrganizationId: string;
-        /** @description Settings of the Organization as they are saved. */
+        /**
+         * @description Settings of the Organization as they are saved.
+         * @example {
+         *       "name": "Tocsin",
+         *       "time_zone": "UTC",
+         *       "workday_start": "09:00",
+         *       "week_start": "monday",
+         *       "severity_label": "severity",
+         *       "severity_mapping": [
+         *         {
+         *           "value": "page",
+         *           "level": "critical"
+         *         }
+         *       ],
+         *       "severity_styles": [
+         *         {
+         *           "level": "critical",
+         *           "emoji": "🟥",
+         *           "color": "#d32f2f"
+         *         }
+         *       ],
+         *       "critical_is_urgent": true,
+         *       "instance_labels": [
+         *         "pod",
+         *         "instance",
+         *         "container",
+         *         "endpoint"
+         *       ],
+         *       "retention": {
+         *         "stored_snapshots_days": 14,
+         *         "alert_details_days": 90,
+         *         "alert_group_summaries_days": 730,
+         *         "audit_log_days": 365
+         *       },
+         *       "totp_required": "nobody",
+         *       "oidc_token_grace_seconds": 604800,
+         *       "outgoing_heartbeat": {
+         *         "url": "https://watch.example/beat",
+         *         "proxy": {
+         *           "enabled": false
+         *         }
+         *       }
+         *     }
+         */
         readonly OrganizationInput: {
             /** @description Name of the Organization. */
             readonly name: string;
@@ -2008,10 +2291,20 @@ export interface components {
             readonly denied: readonly string[];
             /** @description Networks that are refused, whatever the policy. */
             readonly always_blocked: readonly string[];
-            /** @description Its version, as in the header `ETag`. */
-            readonly etag: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
         };
-        /** @description Where the service may connect to, as it is saved. */
+        /**
+         * @description Where the service may connect to, as it is saved.
+         * @example {
+         *       "policy": "standard",
+         *       "allowed": [
+         *         "10.0.0.0/8"
+         *       ],
+         *       "denied": [
+         *         "192.0.2.0/24"
+         *       ]
+         *     }
+         */
         readonly OutboundPolicyInput: {
             /**
              * @description `standard`: private addresses are allowed; `strict`: only those in `allowed`.
@@ -2023,14 +2316,26 @@ export interface components {
             /** @description Those that are refused, whatever is allowed. */
             readonly denied: readonly string[];
         };
-        /** @description A new password of yours. */
+        /**
+         * @description A new password of yours.
+         * @example {
+         *       "current_password": "a long enough password",
+         *       "new_password": "another long password"
+         *     }
+         */
         readonly PasswordChange: {
             /** @description The password now. */
             readonly current_password: string;
             /** @description The new password, 12 to 1,024 characters. */
             readonly new_password: string;
         };
-        /** @description A password through a link. */
+        /**
+         * @description A password through a link.
+         * @example {
+         *       "token": "token",
+         *       "password": "a long enough password"
+         *     }
+         */
         readonly PasswordSetup: {
             /** @description The part of the link after `#token=`. */
             readonly token: string;
@@ -2087,7 +2392,16 @@ export interface components {
          * @example PT9X2QF4H7NJC0
          */
         readonly PersonalAccessTokenId: string;
-        /** @description A new Personal access token. */
+        /**
+         * @description A new Personal access token.
+         * @example {
+         *       "name": "CI",
+         *       "expires_at": "2030-01-01T00:00:00Z",
+         *       "permissions": [
+         *         "alert-groups:read"
+         *       ]
+         *     }
+         */
         readonly PersonalAccessTokenInput: {
             readonly name: components["schemas"]["ResourceName"];
             /**
@@ -2132,7 +2446,14 @@ export interface components {
             /** @description The Link rules that read the Lookup table, with the code `in_use`; the first 50. */
             readonly link_rules?: readonly components["schemas"]["EntityRef"][];
         };
-        /** @description Your profile as it is saved. */
+        /**
+         * @description Your profile as it is saved.
+         * @example {
+         *       "name": "Ann",
+         *       "time_zone": "Europe/Berlin",
+         *       "language": "en"
+         *     }
+         */
         readonly ProfileInput: {
             readonly name: components["schemas"]["ResourceName"];
             /** @description IANA time zone; null or left out for that of the Organization. */
@@ -2187,6 +2508,13 @@ export interface components {
              * @description Since when the oldest waits; null when none does.
              */
             readonly oldest_at: string | null;
+        };
+        /** @description A header of a recorded request. */
+        readonly RecordedHeader: {
+            /** @description Its name. */
+            readonly name: string;
+            /** @description Its value, masked. */
+            readonly value: string;
         };
         /** @description Recovery codes. In this answer only. */
         readonly RecoveryCodes: {
@@ -2329,21 +2657,11 @@ export interface components {
             /** @description Whether the kept answer is cut. */
             readonly response_body_truncated: boolean;
             /** @description Headers of the request. */
-            readonly request_headers: readonly {
-                /** @description Name of the header. */
-                readonly name: string;
-                /** @description Value of the header, masked. */
-                readonly value: string;
-            }[];
+            readonly request_headers: readonly components["schemas"]["RecordedHeader"][];
             /** @description Body of the request, masked and possibly cut; null without one. */
             readonly request_body: string | null;
             /** @description Headers of the answer; null without one. */
-            readonly response_headers: readonly {
-                /** @description Name of the header. */
-                readonly name: string;
-                /** @description Value of the header, masked. */
-                readonly value: string;
-            }[] | null;
+            readonly response_headers: readonly components["schemas"]["RecordedHeader"][] | null;
             /** @description Body of the answer, masked and possibly cut; null without one. */
             readonly response_body: string | null;
         };
@@ -2373,7 +2691,12 @@ export interface components {
             /** @description The reason as a sentence in English; null without a reason. */
             readonly reason_text: string | null;
         };
-        /** @description How to resolve. */
+        /**
+         * @description How to resolve.
+         * @example {
+         *       "note": "Fixed."
+         *     }
+         */
         readonly ResolveInput: {
             /** @description A Note that is written first, 1 to 4,000 characters. Needs `alert-groups:note`, too. */
             readonly note?: string | null;
@@ -2389,6 +2712,8 @@ export interface components {
         readonly ResolveReason: "resolved" | "gone" | "stale" | "integration_deleted";
         /** @description A name, trimmed, 1 to 200 characters. */
         readonly ResourceName: string;
+        /** @description Its version, as in the header `ETag`. */
+        readonly ResourceVersion: string;
         /** @description Days for which things are kept, 1 to 36,500. Summaries at least as long as details. */
         readonly Retention: {
             /** @description Bodies of Snapshots. */
@@ -2469,8 +2794,7 @@ export interface components {
              * @description When it was created.
              */
             readonly created_at: string;
-            /** @description Its version, as in the header `ETag`. */
-            readonly etag: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
         };
         /**
          * Format: public-id
@@ -2478,7 +2802,53 @@ export interface components {
          * @example RT9X2QF4H7NJC0
          */
         readonly RouteId: string;
-        /** @description A Route as it is saved. */
+        /**
+         * @description A Route as it is saved.
+         * @example {
+         *       "name": "Payments",
+         *       "description": "What the payments team looks after",
+         *       "matchers": [
+         *         {
+         *           "label": "team",
+         *           "op": "=",
+         *           "value": "payments"
+         *         }
+         *       ],
+         *       "urgent": false,
+         *       "group_key": [
+         *         "alertname"
+         *       ],
+         *       "destination_ids": [
+         *         "DS0000000000AA"
+         *       ],
+         *       "policy": {
+         *         "reopen_window_seconds": 300,
+         *         "grace_period_seconds": 0,
+         *         "urgent_rise_removes_ack": true,
+         *         "snooze_durations_seconds": [
+         *           3600
+         *         ],
+         *         "thread_batching_window_seconds": 30,
+         *         "storm_threshold": 30,
+         *         "language": "en",
+         *         "templates": {
+         *           "root_message": "root",
+         *           "line": "line",
+         *           "ack_timeout_notice": "notice"
+         *         },
+         *         "ack_timeout": {
+         *           "enabled": true,
+         *           "first_interval_seconds": 900
+         *         },
+         *         "reminders": {
+         *           "enabled": true,
+         *           "first_interval_seconds": 14400,
+         *           "cap_seconds": 86400
+         *         },
+         *         "auto_unacknowledge": false
+         *       }
+         *     }
+         */
         readonly RouteInput: {
             readonly name: components["schemas"]["ResourceName"];
             /** @description Free text, up to 2,000 characters; null or left out is empty. */
@@ -2493,7 +2863,14 @@ export interface components {
             readonly destination_ids: readonly components["schemas"]["PublicId"][];
             readonly policy: components["schemas"]["RoutePolicyInput"];
         };
-        /** @description A new order of Routes. */
+        /**
+         * @description A new order of Routes.
+         * @example {
+         *       "route_ids": [
+         *         "RT0000000000AA"
+         *       ]
+         *     }
+         */
         readonly RouteOrderInput: {
             /** @description Ids of all Routes but the Default one, each once, in the new order. */
             readonly route_ids: readonly components["schemas"]["PublicId"][];
@@ -2589,7 +2966,14 @@ export interface components {
             /** @description The Route that would be created. */
             readonly route: components["schemas"]["SuggestedRoute"];
         };
-        /** @description How to create a suggested Route. */
+        /**
+         * @description How to create a suggested Route.
+         * @example {
+         *       "destination_ids": [
+         *         "DS0000000000AA"
+         *       ]
+         *     }
+         */
         readonly RouteSuggestionAcceptance: {
             /** @description Ids of the Destinations of the new Route; at least one, at most 50. */
             readonly destination_ids?: readonly components["schemas"]["PublicId"][];
@@ -2603,14 +2987,24 @@ export interface components {
             /** @description The Matchers that took the Alert. */
             readonly matchers: readonly components["schemas"]["Matcher"][];
         };
-        /** @description Exactly one of the two codes. */
+        /**
+         * @description Exactly one of the two codes.
+         * @example {
+         *       "totp_code": "123456"
+         *     }
+         */
         readonly SecondFactor: {
             /** @description A code of the authenticator, six digits. */
             readonly totp_code?: string;
             /** @description A recovery code. Case, dashes and spaces do not matter. */
             readonly recovery_code?: string;
         };
-        /** @description The value of a Secret. */
+        /**
+         * @description The value of a Secret.
+         * @example {
+         *       "value": "secret"
+         *     }
+         */
         readonly SecretInput: {
             /** @description The value. It is stored encrypted and never answered. */
             readonly value: string;
@@ -2643,8 +3037,7 @@ export interface components {
              * @description When it was created.
              */
             readonly created_at: string;
-            /** @description Its version, as in the header `ETag`. */
-            readonly etag: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
         };
         /**
          * Format: public-id
@@ -2652,7 +3045,13 @@ export interface components {
          * @example SA9X2QF4H7NJC0
          */
         readonly ServiceAccountId: string;
-        /** @description A Service account as it is saved. */
+        /**
+         * @description A Service account as it is saved.
+         * @example {
+         *       "name": "Terraform",
+         *       "role": "viewer"
+         *     }
+         */
         readonly ServiceAccountInput: {
             readonly name: components["schemas"]["ResourceName"];
             readonly role: components["schemas"]["Role"];
@@ -2687,7 +3086,13 @@ export interface components {
          * @example ST9X2QF4H7NJC0
          */
         readonly ServiceAccountTokenId: string;
-        /** @description A new token of a Service account. */
+        /**
+         * @description A new token of a Service account.
+         * @example {
+         *       "name": "CI",
+         *       "expires_at": "2030-01-01T00:00:00Z"
+         *     }
+         */
         readonly ServiceAccountTokenInput: {
             readonly name: components["schemas"]["ResourceName"];
             /**
@@ -2804,7 +3209,14 @@ export interface components {
             /** @description Days that were counted. */
             readonly window_days: number;
         };
-        /** @description A sign-in with a password. */
+        /**
+         * @description A sign-in with a password.
+         * @example {
+         *       "login": "ann",
+         *       "password": "a long enough password",
+         *       "totp_code": "123456"
+         *     }
+         */
         readonly SignIn: {
             /** @description Login, in any case. */
             readonly login: string;
@@ -2838,7 +3250,12 @@ export interface components {
          * @enum {string}
          */
         readonly SnapshotState: "pending" | "processed" | "failed";
-        /** @description When a Snooze ends: exactly one of `until`, `no_end` and `preset`. */
+        /**
+         * @description When a Snooze ends: exactly one of `until`, `no_end` and `preset`.
+         * @example {
+         *       "until": "2030-01-01T00:00:00Z"
+         *     }
+         */
         readonly SnoozeInput: {
             /**
              * Format: date-time
@@ -3217,7 +3634,19 @@ export interface components {
                 readonly column?: number;
             }[];
         };
-        /** @description A template to render. At most one of `stored_snapshot_id` and `alert_group_id` is given. */
+        /**
+         * @description A template to render. At most one of `stored_snapshot_id` and `alert_group_id` is given.
+         * @example {
+         *       "kind": "line",
+         *       "template": "{{ .Title }}",
+         *       "format": "markdown",
+         *       "route_id": "RT0000000000AA",
+         *       "stored_snapshot_id": "SS0000000000AA",
+         *       "alert_group_id": "AG0000000000AA",
+         *       "language": "en",
+         *       "length_limit": 100
+         *     }
+         */
         readonly TemplatePreviewInput: {
             readonly kind: components["schemas"]["TemplateKind"];
             /** @description The template. Empty for the built-in one. */
@@ -3345,7 +3774,12 @@ export interface components {
          * @enum {string}
          */
         readonly TimelineKind: "status" | "alerts" | "notes" | "timers" | "delivery" | "system";
-        /** @description A code of the authenticator. */
+        /**
+         * @description A code of the authenticator.
+         * @example {
+         *       "code": "123456"
+         *     }
+         */
         readonly TotpCode: {
             /** @description Six digits. */
             readonly code: string;
@@ -3360,7 +3794,14 @@ export interface components {
              */
             readonly otpauth_uri: string;
         };
-        /** @description A proof that it is you: at least one of the three. */
+        /**
+         * @description A proof that it is you: at least one of the three.
+         * @example {
+         *       "password": "a long enough password",
+         *       "totp_code": "123456",
+         *       "recovery_code": "code"
+         *     }
+         */
         readonly TotpRemoval: {
             /** @description Your password. */
             readonly password?: string;
@@ -3456,8 +3897,7 @@ export interface components {
              * @description When the account was created.
              */
             readonly created_at: string;
-            /** @description Its version, as in the header `ETag`. */
-            readonly etag: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
         };
         /**
          * Format: public-id
@@ -3465,7 +3905,14 @@ export interface components {
          * @example SR9X2QF4H7NJC0
          */
         readonly UserId: string;
-        /** @description A user as it is saved. */
+        /**
+         * @description A user as it is saved.
+         * @example {
+         *       "name": "Ann",
+         *       "email": "ann@example.org",
+         *       "role": "viewer"
+         *     }
+         */
         readonly UserInput: {
             readonly name: components["schemas"]["ResourceName"];
             /** @description Email address, up to 254 characters; null, empty or left out for none. */
@@ -3649,8 +4096,7 @@ export interface components {
              * @description When it was created.
              */
             readonly created_at: string;
-            /** @description Its version, as in the header `ETag`. */
-            readonly etag: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
             /**
              * @description `events`: one signed request for each lifecycle event; `template`: requests as you write them.
              * @enum {string}
