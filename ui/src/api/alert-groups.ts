@@ -3,8 +3,8 @@ import type { Answer, ApiClient, Query } from './client.ts';
 import type {
   AlertGroup,
   AlertItem,
-  BulkResult,
   CommandAnswer,
+  CommandName,
   DeliveryItem,
   GroupCounts,
   Items,
@@ -13,6 +13,7 @@ import type {
   Page,
   PageRequest,
   RelatedGroup,
+  Schemas,
   SnoozePresets,
   SnoozeRequest,
   TimelineEntry,
@@ -20,12 +21,9 @@ import type {
 } from './shapes.ts';
 
 /** Commands that carry nothing. */
-export type PlainCommand = 'acknowledge' | 'unacknowledge' | 'unresolve' | 'unsnooze' | 'still_on_it';
+export type PlainCommand = Exclude<CommandName, 'resolve' | 'snooze' | 'add_note'>;
 
-export type BulkCommand =
-  | { readonly command: 'acknowledge' | 'unsnooze' }
-  | { readonly command: 'resolve'; readonly note: string | null }
-  | { readonly command: 'snooze'; readonly snooze: SnoozeRequest };
+export type BulkCommand = Omit<Schemas['BulkCommandInput'], 'alert_group_ids'>;
 
 export type AlertGroupsApi = ReturnType<typeof createAlertGroupsApi>;
 
@@ -69,14 +67,7 @@ export function createAlertGroupsApi(client: ApiClient) {
       client.post(`${of(id)}/snooze`, { body: snooze }),
     addNote: (id: string, body: string): Promise<Answer<Note>> =>
       client.post(`${of(id)}/notes`, { body: { body } }),
-    bulk: (ids: readonly string[], bulk: BulkCommand): Promise<Answer<{ results: readonly BulkResult[] }>> =>
-      client.post('/alert-groups/bulk-commands', { body: bulkBody(ids, bulk), long: true }),
+    bulk: (ids: readonly string[], bulk: BulkCommand): Promise<Answer<Schemas['BulkAnswer']>> =>
+      client.post('/alert-groups/bulk-commands', { body: { ...bulk, alert_group_ids: ids }, long: true }),
   };
-}
-
-function bulkBody(ids: readonly string[], bulk: BulkCommand): unknown {
-  const base = { command: bulk.command, alert_group_ids: ids };
-  if (bulk.command === 'resolve') return bulk.note === null ? base : { ...base, note: bulk.note };
-  if (bulk.command === 'snooze') return { ...base, snooze: bulk.snooze };
-  return base;
 }

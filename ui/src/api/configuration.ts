@@ -10,25 +10,19 @@ import type {
   GroupKeyPreviewInput,
   Integration,
   IntegrationAlert,
-  IntegrationInput,
   IntegrationToken,
   Items,
-  Limiter,
-  Mentions,
   NamedSecret,
   Organization,
   Page,
   PageRequest,
   Route,
-  RouteInput,
   RouteProfile,
   RouteSuggestion,
   Schemas,
   SenderRoute,
-  SigningSecretStatus,
   StoredSnapshot,
   StoredSnapshotBody,
-  WebhookInput,
 } from './shapes.ts';
 
 export type ConfigurationApi = ReturnType<typeof createConfigurationApi>;
@@ -48,9 +42,10 @@ function integrations(client: ApiClient) {
   return {
     list: (page: PageRequest): Promise<Answer<Page<Integration>>> =>
       client.get('/integrations', { query: { ...page } }),
-    create: (body: IntegrationInput): Promise<Answer<Integration>> => client.post('/integrations', { body }),
+    create: (body: Schemas['IntegrationInput']): Promise<Answer<Integration>> =>
+      client.post('/integrations', { body }),
     read: (id: string): Promise<Answer<Integration>> => client.get(of(id)),
-    update: (id: string, body: IntegrationInput, ifMatch: string): Promise<Answer<Integration>> =>
+    update: (id: string, body: Schemas['IntegrationInput'], ifMatch: string): Promise<Answer<Integration>> =>
       client.put(of(id), { body, ifMatch }),
     delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
     tokens: (id: string): Promise<Answer<Items<IntegrationToken>>> => client.get(`${of(id)}/tokens`),
@@ -74,14 +69,14 @@ function routes(client: ApiClient) {
   return {
     list: (): Promise<Answer<Items<Route>>> => client.get('/routes'),
     profiles: (): Promise<Answer<Items<RouteProfile>>> => client.get('/route-profiles'),
-    create: (body: RouteInput): Promise<Answer<Route>> => client.post('/routes', { body }),
+    create: (body: Schemas['RouteInput']): Promise<Answer<Route>> => client.post('/routes', { body }),
     read: (id: string): Promise<Answer<Route>> => client.get(of(id)),
-    update: (id: string, body: RouteInput, ifMatch: string): Promise<Answer<Route>> =>
+    update: (id: string, body: Schemas['RouteInput'], ifMatch: string): Promise<Answer<Route>> =>
       client.put(of(id), { body, ifMatch }),
     delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
     reorder: (ids: readonly string[], ifMatch: string | null): Promise<Answer<Items<Route>>> =>
       client.put('/route-order', { body: { route_ids: ids }, ifMatch }),
-    moveOpenAlertGroups: (id: string): Promise<Answer<{ moved: number }>> =>
+    moveOpenAlertGroups: (id: string): Promise<Answer<Schemas['MoveOpenAlertGroupsAnswer']>> =>
       client.post(`${of(id)}/move-open-alert-groups`, { long: true }),
     previewGroupKey: (body: GroupKeyPreviewInput): Promise<Answer<GroupKeyPreview>> =>
       client.post('/group-key-previews', { body, harmless: true }),
@@ -92,24 +87,12 @@ function routes(client: ApiClient) {
   };
 }
 
-/** A channel behind a bridge. */
-export interface BridgeInput {
-  readonly type: 'bridge';
-  readonly name: string;
-  readonly connection_id: string;
-  readonly channel_id: string;
-  readonly mentions: Mentions;
-  readonly limiter: Limiter;
-}
-
-export type DestinationInput = WebhookInput | BridgeInput;
+type DestinationInput = Schemas['WebhookDestinationInput' | 'BridgeDestinationInput'];
 
 export type DestinationCheck = Schemas['DestinationCheck'];
 
 /** What a test or a preview is made of. */
-export type TrialSource =
-  | { readonly kind: 'example' }
-  | { readonly kind: 'alert_group'; readonly alert_group_id: string };
+export type TrialSource = Schemas['DestinationTrialInput']['source'];
 
 export type TrialRequest = Schemas['TrialRequest'];
 
@@ -142,9 +125,7 @@ function createDestinationsApi(client: ApiClient) {
       client.put(`${of(id)}/secrets/${encodeURIComponent(name)}`, { body: { value } }),
     deleteSecret: (id: string, name: string): Promise<Answer<null>> =>
       client.delete(`${of(id)}/secrets/${encodeURIComponent(name)}`),
-    generateSigningSecret: (
-      id: string,
-    ): Promise<Answer<{ readonly secret: string; readonly status: SigningSecretStatus }>> =>
+    generateSigningSecret: (id: string): Promise<Answer<Schemas['GenerateSigningSecretAnswer']>> =>
       client.post(`${of(id)}/signing-secret`),
     retireSigningSecret: (id: string): Promise<Answer<null>> =>
       client.delete(`${of(id)}/signing-secret/previous`),
@@ -175,8 +156,8 @@ export type LinksApi = ReturnType<typeof createLinksApi>;
 
 export function createLinksApi(client: ApiClient) {
   return {
-    rules: resource<LinkRule, LinkRuleInput>(client, '/link-rules'),
-    tables: resource<LookupTable, LookupTableInput>(client, '/lookup-tables'),
+    rules: resource<LinkRule, Schemas['LinkRuleInput']>(client, '/link-rules'),
+    tables: resource<LookupTable, Schemas['LookupTableInput']>(client, '/lookup-tables'),
     preview: (body: TemplatePreviewInput): Promise<Answer<TemplatePreview>> =>
       client.post('/template-previews', { body, harmless: true }),
   };

@@ -4280,6 +4280,213 @@ export interface components {
             /** @description Sent for what must ring after the first message; null for none. */
             readonly reply_in_thread?: components["schemas"]["WebhookRequestInput"] | null;
         };
+        readonly ListMyAccountLinksAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["AccountLink"][];
+        };
+        readonly ListLinkableConnectionsAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["LinkableConnection"][];
+        };
+        readonly ListUserAccountLinksAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["AccountLink"][];
+        };
+        readonly ListAlertGroupsAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["AlertGroup"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListAlertGroupAlertsAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["Alert"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListTimelineAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["TimelineEntry"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListRelatedAlertGroupsAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["RelatedAlertGroup"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListNotesAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["Note"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListAuditLogAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["AuditEntry"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListConnectionsAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["Connection"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListAlertGroupDeliveriesAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["Delivery"][];
+        };
+        readonly ListDestinationsAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["Destination"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly CreateDestinationAnswer: {
+            /** @description The Destination. */
+            readonly destination: components["schemas"]["Destination"];
+            /** @description The secret that signs requests of a webhook in events mode, `whsec_…`. In this answer only; null for others. */
+            readonly signing_secret: string | null;
+        };
+        readonly PreviewDestinationAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["DestinationPreview"][];
+        };
+        readonly ListDestinationSecretsAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["NamedSecret"][];
+        };
+        readonly GenerateSigningSecretAnswer: {
+            /** @description The new signing secret, `whsec_…`. In this answer only. */
+            readonly secret: string;
+            /** @description Its status. */
+            readonly status: components["schemas"]["SigningSecretStatus"];
+        };
+        readonly ListIntegrationsAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["Integration"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListIntegrationTokensAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["IntegrationToken"][];
+        };
+        readonly ListAlertmanagerRoutesAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["AlertmanagerRoute"][];
+        };
+        readonly ListIntegrationAlertsAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["IntegrationAlert"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListLinkRulesAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["LinkRule"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListLookupTablesAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["LookupTable"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListPersonalAccessTokensAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["PersonalAccessToken"][];
+        };
+        readonly CreatePersonalAccessTokenAnswer: {
+            /** @description The token as it is listed. */
+            readonly token: components["schemas"]["PersonalAccessToken"];
+            /** @description The token itself. In this answer only. */
+            readonly value: string;
+        };
+        readonly ListRequestRecordsAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["RequestRecord"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListRoutesAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["Route"][];
+        };
+        readonly ReorderRoutesAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["Route"][];
+        };
+        readonly ListRouteProfilesAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["RouteProfile"][];
+        };
+        readonly MoveOpenAlertGroupsAnswer: {
+            /** @description How many Alert Groups said that they were moved. */
+            readonly moved: number;
+        };
+        readonly ListRouteSuggestionsAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["RouteSuggestion"][];
+        };
+        readonly ListServiceAccountsAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["ServiceAccount"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListServiceAccountTokensAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["ServiceAccountToken"][];
+        };
+        readonly CreateServiceAccountTokenAnswer: {
+            /** @description The token as it is listed. */
+            readonly token: components["schemas"]["ServiceAccountToken"];
+            /** @description The token itself. In this answer only. */
+            readonly value: string;
+        };
+        readonly ListStoredSnapshotsAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["StoredSnapshot"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListSystemNoticesAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["SystemNotice"][];
+        };
+        readonly ListUsersAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["User"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly GetSignInOptionsAnswer: {
+            /** @description The way through an identity provider. */
+            readonly oidc: {
+                /** @description Whether it is open. */
+                readonly enabled: boolean;
+                /** @description Name for the button. Absent while it is not open. */
+                readonly display_name?: string;
+            };
+        };
+        readonly StartOidcLinkAnswer: {
+            /**
+             * Format: uri
+             * @description Where to send the browser.
+             */
+            readonly authorization_url: string;
+            /**
+             * Format: date-time
+             * @description Until when that can be done.
+             */
+            readonly expires_at: string;
+        };
+        readonly ListMySessionsAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["SessionInfo"][];
+        };
+        readonly ListUserDirectoryAnswer: {
+            /** @description The items of the page. */
+            readonly items: readonly components["schemas"]["DirectoryUser"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListRolesAnswer: {
+            /** @description All items. */
+            readonly items: readonly {
+                readonly name: components["schemas"]["Role"];
+                /** @description What it may do. */
+                readonly permissions: readonly components["schemas"]["Permission"][];
+            }[];
+        };
+        readonly GetOpenApiJsonAnswer: string;
     };
     responses: never;
     parameters: never;

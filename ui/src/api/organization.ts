@@ -39,7 +39,7 @@ export type OrganizationApi = ReturnType<typeof createOrganizationApi>;
 export function createOrganizationApi(client: ApiClient) {
   return {
     read: (): Promise<Answer<OrganizationSettings>> => client.get('/organization'),
-    update: (body: OrganizationInput, ifMatch: string): Promise<Answer<OrganizationSettings>> =>
+    update: (body: Schemas['OrganizationInput'], ifMatch: string): Promise<Answer<OrganizationSettings>> =>
       client.put('/organization', { body, ifMatch }),
     severityValues: (): Promise<Answer<SeverityValues>> => client.get('/organization/severity-values'),
     readPolicy: (): Promise<Answer<OutboundPolicy>> => client.get('/organization/outbound-policy'),
@@ -72,11 +72,11 @@ export type OidcApi = ReturnType<typeof createOidcApi>;
 export function createOidcApi(client: ApiClient) {
   return {
     read: (): Promise<Answer<OidcSettings>> => client.get('/oidc-settings'),
-    update: (body: OidcSettingsInput, ifMatch: string): Promise<Answer<OidcSettings>> =>
+    update: (body: Schemas['OidcSettingsInput'], ifMatch: string): Promise<Answer<OidcSettings>> =>
       client.put('/oidc-settings', { body, ifMatch }),
     check: (): Promise<Answer<OidcCheck>> =>
       client.post('/oidc-settings/checks', { long: true, harmless: true }),
-    link: (): Promise<Answer<{ readonly authorization_url: string }>> =>
+    link: (): Promise<Answer<Schemas['StartOidcLinkAnswer']>> =>
       client.post('/me/oidc-identity', { long: true }),
   };
 }

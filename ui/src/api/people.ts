@@ -1,27 +1,17 @@
 /** Operations on users and on oneself (api §3 to §5). */
 
 import type { Answer, ApiClient, Query } from './client.ts';
-import type { Instant, Items, Page, PageRequest, Schemas, Session, SignInOptions, User } from './shapes.ts';
+import type { Items, Page, PageRequest, Schemas, Session, SignInOptions, User } from './shapes.ts';
 
-export interface UserInput {
-  readonly name: string;
-  readonly email: string | null;
-  readonly role: string;
-}
+export type UserInput = Schemas['UserInput'];
 
-export interface NewUserInput extends UserInput {
-  readonly login: string;
-}
+export type NewUserInput = Schemas['NewUserInput'];
 
 export type SetupLink = Schemas['PasswordSetupLink'];
 
 export type WithSetupLink = Schemas['UserWithSetupLink'];
 
-export interface ProfileInput {
-  readonly name: string;
-  readonly time_zone: string | null;
-  readonly language: string | null;
-}
+export type ProfileInput = Schemas['ProfileInput'];
 
 export type SessionInfo = Schemas['SessionInfo'];
 
@@ -29,10 +19,7 @@ export type TotpStatus = Schemas['TotpStatus'];
 
 export type TotpEnrolment = Schemas['TotpEnrolment'];
 
-export type RemovalProof =
-  | { readonly password: string }
-  | { readonly totp_code: string }
-  | { readonly recovery_code: string };
+export type RemovalProof = Schemas['TotpRemoval'];
 
 export type PeopleApi = ReturnType<typeof createPeopleApi>;
 
@@ -61,18 +48,18 @@ function users(client: ApiClient) {
 
 function me(client: ApiClient) {
   return {
-    update: (body: ProfileInput): Promise<Answer<{ readonly user: User }>> => client.put('/me', { body }),
+    update: (body: ProfileInput): Promise<Answer<Schemas['Me']>> => client.put('/me', { body }),
     changePassword: (current: string, next: string): Promise<Answer<null>> =>
       client.put('/me/password', { body: { current_password: current, new_password: next } }),
     sessions: (): Promise<Answer<Items<SessionInfo>>> => client.get('/me/sessions'),
     endSessions: (): Promise<Answer<null>> => client.delete('/me/sessions'),
     totp: (): Promise<Answer<TotpStatus>> => client.get('/me/totp'),
     beginTotp: (): Promise<Answer<TotpEnrolment>> => client.post('/me/totp'),
-    confirmTotp: (code: string): Promise<Answer<{ readonly codes: readonly string[] }>> =>
+    confirmTotp: (code: string): Promise<Answer<Schemas['RecoveryCodes']>> =>
       client.post('/me/totp/confirmation', { body: { code } }),
     removeTotp: (proof: RemovalProof): Promise<Answer<null>> =>
       client.post('/me/totp/removal', { body: proof }),
-    newRecoveryCodes: (code: string): Promise<Answer<{ readonly codes: readonly string[] }>> =>
+    newRecoveryCodes: (code: string): Promise<Answer<Schemas['RecoveryCodes']>> =>
       client.post('/me/totp/recovery-codes', { body: { code } }),
   };
 }
@@ -91,9 +78,8 @@ export function createSessionsApi(client: ApiClient) {
     current: (): Promise<Answer<Session>> => client.get('/sessions/current'),
     signIn: (login: string, password: string): Promise<Answer<Session>> =>
       client.post('/sessions', { body: { login, password }, harmless: true }),
-    secondFactor: (
-      proof: { readonly totp_code: string } | { readonly recovery_code: string },
-    ): Promise<Answer<Session>> => client.post('/sessions/current/totp', { body: proof, harmless: true }),
+    secondFactor: (proof: Schemas['SecondFactor']): Promise<Answer<Session>> =>
+      client.post('/sessions/current/totp', { body: proof, harmless: true }),
     signOut: (): Promise<Answer<null>> => client.delete('/sessions/current'),
   };
 }
@@ -147,17 +133,9 @@ export type RoleName = Schemas['Role'];
 export type ApiToken = Schemas['ServiceAccountToken'] &
   Partial<Pick<Schemas['PersonalAccessToken'], 'permissions'>>;
 
-export interface CreatedApiToken {
-  readonly token: ApiToken;
-  /** In this answer only. */
-  readonly value: string;
-}
+export type CreatedApiToken = Schemas['CreateServiceAccountTokenAnswer' | 'CreatePersonalAccessTokenAnswer'];
 
-export interface ApiTokenInput {
-  readonly name: string;
-  readonly permissions?: readonly string[];
-  readonly expires_at: Instant | null;
-}
+export type ApiTokenInput = Schemas['ServiceAccountTokenInput' | 'PersonalAccessTokenInput'];
 
 /** The tokens of one owner. */
 export interface TokensApi {
@@ -170,7 +148,7 @@ export type ServiceAccountInput = Schemas['ServiceAccountInput'];
 
 export type ServiceAccount = Schemas['ServiceAccount'];
 
-export type Role = { readonly name: RoleName; readonly permissions: Session['permissions'] };
+export type Role = Schemas['ListRolesAnswer']['items'][number];
 
 export type AccessApi = ReturnType<typeof createAccessApi>;
 

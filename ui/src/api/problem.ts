@@ -1,14 +1,8 @@
 /** Problems as the client knows them: RFC 9457 members read carefully, plus the case that no answer came at all. */
+import type { Schemas } from './shapes.ts';
 
-export interface FieldError {
-  /** RFC 6901 into the request body, or `/query/<name>`, `/path/<name>`; `""` is the whole body. */
-  readonly pointer: string;
-  readonly code: string;
-  readonly detail: string;
-  /** 1-based; template errors only. */
-  readonly line: number | null;
-  readonly column: number | null;
-}
+/** A refused field. The service may be newer than the page, so its code is any text. */
+export type FieldError = Omit<Schemas['FieldError'], 'code'> & { readonly code: string };
 
 export interface Problem {
   /** HTTP status, or 0 when no answer came. */
@@ -24,9 +18,9 @@ export interface Problem {
   readonly errors: readonly FieldError[];
   readonly retryAfterSeconds: number | null;
   readonly openAlertGroupCount: number | null;
-  readonly relatedAlertGroup: { readonly id: string; readonly number: number } | null;
+  readonly relatedAlertGroup: Schemas['AlertGroupRef'] | null;
   /** Link rules that read a Lookup table. */
-  readonly linkRules: readonly { readonly id: string; readonly name: string }[];
+  readonly linkRules: readonly Schemas['EntityRef'][];
 }
 
 const NOTHING: Problem = {
@@ -80,8 +74,16 @@ function readFieldError(value: unknown): FieldError[] {
   const pointer = text(item?.pointer);
   const code = text(item?.code);
   if (item === null || pointer === null || code === null) return [];
-  const detail = text(item.detail) ?? '';
-  return [{ pointer, code, detail, line: number(item.line), column: number(item.column) }];
+  const [detail, line, column] = [text(item.detail), number(item.line), number(item.column)];
+  return [
+    {
+      pointer,
+      code,
+      ...(detail !== null && { detail }),
+      ...(line !== null && { line }),
+      ...(column !== null && { column }),
+    },
+  ];
 }
 
 function readAlertGroupRef(value: unknown): Problem['relatedAlertGroup'] {

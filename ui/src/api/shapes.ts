@@ -42,9 +42,7 @@ export type User = Schemas['User'];
 
 export type Session = Schemas['Session'];
 
-export interface SignInOptions {
-  readonly oidc: { readonly enabled: boolean; readonly display_name?: string };
-}
+export type SignInOptions = Schemas['GetSignInOptionsAnswer'];
 
 export type Organization = Schemas['Organization'];
 
@@ -105,7 +103,7 @@ export type DeliveryItem = Schemas['Delivery'];
 
 export type SnoozePresets = Schemas['SnoozePresets'];
 
-export type SnoozeRequest = { readonly until: Instant } | { readonly no_end: true };
+export type SnoozeRequest = Schemas['SnoozeInput'];
 
 export type CommandAnswer = Schemas['CommandAnswer'];
 
@@ -129,6 +127,12 @@ export type MentionSetting = keyof Mentions;
 export type MentionTargets = Schemas['MentionTargets'];
 
 export type Mentions = Schemas['Mentions'];
+
+/** A channel behind a bridge as its form holds it. */
+export type BridgeInput = Pick<
+  Bridge,
+  'type' | 'name' | 'connection_id' | 'channel_id' | 'mentions' | 'limiter'
+>;
 
 /** A webhook as its form holds it. */
 export type WebhookInput = Pick<Webhook, 'type' | 'name' | 'mentions' | 'mode' | 'limiter'> & {
@@ -168,10 +172,9 @@ export type Destination = Common &
     readonly warnings: readonly DestinationWarning[];
   };
 
-export interface CreatedDestination {
+export type CreatedDestination = Omit<Schemas['CreateDestinationAnswer'], 'destination'> & {
   readonly destination: Destination;
-  readonly signing_secret: string | null;
-}
+};
 
 export type NamedSecret = Schemas['NamedSecret'];
 

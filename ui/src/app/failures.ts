@@ -66,12 +66,12 @@ export function createFailures(i18n: I18n): Failures {
   function field(error: FieldError): string {
     const words = i18n.word('fieldError', error.code);
     const known = words !== error.code;
-    if (error.line !== null) {
+    if (error.line !== undefined) {
       const place = t('fieldError.at', { line: error.line, column: error.column ?? 1 });
       return `${place}: ${error.detail || words}`;
     }
     if (known && !DETAIL_ADDS.has(error.code)) return words;
-    return known ? `${words} ${error.detail}`.trim() : error.detail || words;
+    return known ? `${words} ${error.detail ?? ''}`.trim() : error.detail || words;
   }
 
   return { sentence, field };

@@ -1,6 +1,5 @@
 /** The form of a channel behind a bridge and what is sent. */
-import type { BridgeInput } from '../../api/configuration.ts';
-import type { Destination } from '../../api/shapes.ts';
+import type { BridgeInput, Destination } from '../../api/shapes.ts';
 import { fromMentionsDraft, type MentionsDraft, NOBODY_EVER, toMentionsDraft } from './mentions-draft.ts';
 
 export interface BridgeDraft {

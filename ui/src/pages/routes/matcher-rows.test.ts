@@ -6,7 +6,7 @@ const rows = [
   { label: '', op: '=', value: '' },
   { label: 'pod', op: '=~', value: '(' },
 ] as const;
-const at = (pointer: string) => ({ pointer, code: 'invalid_regex', detail: '', line: null, column: null });
+const at = (pointer: string) => ({ pointer, code: 'invalid_regex', detail: '' });
 
 it('blank rows are not sent', () => {
   expect(filledRows(rows).map(({ label }) => label)).toEqual(['team', 'pod']);
