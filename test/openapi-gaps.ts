@@ -1,11 +1,16 @@
 /** What an API description leaves unsaid. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import * as v from 'valibot';
+import type { Operation } from '../http/operation.ts';
+import { entriesOf } from '../http/request/validate.ts';
+import type { Schema } from '../http/schema/described.ts';
 
 export interface Parameter {
   readonly name: string;
   readonly description?: string;
   readonly $ref?: string;
+  readonly schema?: JsonSchema;
 }
 
 interface JsonSchema {
@@ -127,4 +132,69 @@ export function bodiesWithoutExample(document: Whole): readonly string[] {
     .filter(({ requestBody, tags }) => requestBody && !tags.includes('Webhooks'))
     .filter(({ requestBody }) => !shown(requestBody?.content?.['application/json']?.schema ?? {}))
     .map(({ operationId }) => operationId);
+}
+
+/** Addresses that may be no URI, each with the reason. */
+const NO_URI: Readonly<Record<string, string>> = {
+  'BridgeInfo.messenger.url': 'as the bridge says it',
+  'OidcCheck.jwks_uri': 'as the provider says it',
+  'OidcSettings.issuer_url': 'empty until one is set',
+  'OidcSettingsInput.issuer_url': 'may stay empty while sign-in is off',
+  'RequestRecord.url': 'masked',
+  'RequestRecordDetail.url': 'masked',
+  'TrialRequest.url': 'what a template made',
+  'WebhookEvents.url': 'a template',
+};
+
+/** Properties that are an address by their name, and neither say so by their format nor are one of {@link NO_URI}. */
+export function addressesWithoutFormat({ components }: Whole): readonly string[] {
+  const found = Object.entries(components.schemas)
+    .flatMap(([name, schema]) => propertiesOf(name, schema))
+    .filter(
+      ([at, { type, format }]) => /[._]ur[il]$/.test(at) && /string/.test(`${type}`) && format !== 'uri',
+    )
+    .map(([at]) => at);
+  return [
+    ...found.filter((at) => !(at in NO_URI)),
+    ...Object.keys(NO_URI).filter((at) => !found.includes(at)),
+  ];
+}
+
+function propertiesOf(at: string, schema: JsonSchema): readonly (readonly [string, JsonSchema])[] {
+  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [] } = schema;
+  return [
+    ...Object.entries(properties).flatMap(([name, property]) => [
+      [`${at}.${name}`, property] as const,
+      ...propertiesOf(`${at}.${name}`, property),
+    ]),
+    ...[items, additionalProperties, ...anyOf, ...oneOf].flatMap((part) =>
+      part ? propertiesOf(at, part) : [],
+    ),
+  ];
+}
+
+/** Query parameters that are read as numbers or booleans, and are described as something else. */
+export function textsForNumbers(document: Whole, operations: readonly Operation[]): readonly string[] {
+  const described = new Map(operationsOf(document).map((operation) => [operation.operationId, operation]));
+  return operations.flatMap(({ id, query }) =>
+    Object.entries(query ? entriesOf(query) : {}).flatMap(([name, field]) => {
+      const type = readAs(field);
+      const parameters = described.get(id)?.parameters?.map((one) => resolvedParameter(document, one)) ?? [];
+      const schema = parameters.find((one) => one.name === name)?.schema;
+      return type === null || schema?.type === type ? [] : [`${id} ?${name}`];
+    }),
+  );
+}
+
+function readAs(field: Schema): 'integer' | 'boolean' | null {
+  const outputs = ['1', '60', 'true']
+    .map((text) => v.safeParse(field, text))
+    .filter(({ success }) => success);
+  if (outputs.some(({ output }) => typeof output === 'number')) return 'integer';
+  return outputs.some(({ output }) => typeof output === 'boolean') ? 'boolean' : null;
+}
+
+function resolvedParameter({ components }: Whole, parameter: Parameter): Parameter {
+  const name = parameter.$ref?.split('/').at(-1);
+  return name === undefined ? parameter : (components.parameters[name] ?? parameter);
 }

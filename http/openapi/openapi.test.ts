@@ -5,8 +5,10 @@ import { BODY_EXAMPLES } from '../../actors/destination/webhook-examples.fixture
 import { everyOperation, otherOperations } from '../../test/every-operation.ts';
 import { startHttp } from '../../test/http-server.ts';
 import {
+  addressesWithoutFormat,
   bodiesWithoutExample,
   operationsOf,
+  textsForNumbers,
   timesWithoutFormat,
   undescribed,
   type Whole,
@@ -176,6 +178,14 @@ describe('the description of the whole API', () => {
 
   test('gives every time its format', () => {
     expect(timesWithoutFormat(document)).toEqual([]);
+  });
+
+  test('gives every address its format, where it is a URI', () => {
+    expect(addressesWithoutFormat(document)).toEqual([]);
+  });
+
+  test('calls query parameters that are read as numbers or booleans by that type', () => {
+    expect(textsForNumbers(document, everyOperation())).toEqual([]);
   });
 
   test('has an example for every body, which its schema takes', () => {

@@ -218,7 +218,7 @@ export const DEFAULT_REFUSALS: readonly Refusal[] = [
 
 /** The response of {@link DEFAULT_REFUSALS}. */
 export const DEFAULT_RESPONSE: Json = {
-  ...problemResponse('Default', [
+  ...problemResponse('Other', [
     { type: 'payload-too-large', codes: [] },
     { type: 'internal', codes: [] },
   ]),
@@ -290,10 +290,10 @@ interface ProblemsOfType {
   readonly codes: readonly string[];
 }
 
-function problemResponse(status: number | 'Default', problems: readonly ProblemsOfType[]): Json {
+function problemResponse(status: number | 'Other', problems: readonly ProblemsOfType[]): Json {
   return {
     [SHARED_NAMES]: [
-      `E${status}`,
+      status === 'Other' ? status : `E${status}`,
       `E${status}${camelCase(...tellingCodes(problems).slice(0, 1))}`,
       `E${status}${camelCase(...tellingCodes(problems))}`,
       `E${status}SignIn`,

@@ -210,7 +210,7 @@ const Place = v.object({
 
 const Access = v.object({
   base_url: described(
-    v.optional(v.string()),
+    v.optional(v.pipe(v.string(), v.metadata({ format: 'uri' }))),
     'Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters. Needed for a bridge.',
   ),
   event_mode: described(

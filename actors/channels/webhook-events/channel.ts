@@ -95,7 +95,7 @@ function noteEnd({ log }: EventsChannelDeps, asked: MessageSend, event: string, 
 const EventsInput = named(
   'WebhookEvents',
   v.object({
-    url: described(v.string(), 'Address, http or https.'),
+    url: described(v.string(), 'Address, http or https. A template: it may be no URI as it stands.'),
     headers: described(
       v.array(
         v.object({

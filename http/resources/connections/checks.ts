@@ -55,7 +55,7 @@ const CheckInput = d.named(
   v.pipe(
     v.object({
       type: d.described(ConnectionType, 'Its type.'),
-      base_url: d.described(v.optional(v.string()), 'Address of the bridge. Needed for a bridge.'),
+      base_url: v.optional(d.url('Address of the bridge. Needed for a bridge.')),
       bot_token: d.described(
         v.optional(v.nullable(v.string())),
         'The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only.',

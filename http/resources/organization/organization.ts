@@ -88,9 +88,8 @@ const OrganizationBody = d.named(
     week_start: d.described(v.optional(weekStart), 'Day a week begins with. Left out it stays.'),
     outgoing_heartbeat: d.described(
       v.object({
-        url: d.described(
-          v.optional(v.nullable(v.string())),
-          'Where it is sent, up to 2,000 characters. Left out it stays, null ends it.',
+        url: v.optional(
+          v.nullable(d.url('Where it is sent, up to 2,000 characters. Left out it stays, null ends it.')),
         ),
         proxy: d.described(ProxyConfigInput, 'The proxy to it.'),
       }),

@@ -936,7 +936,10 @@ export interface components {
         readonly ConnectionCheckInput: {
             /** @description Its type. */
             readonly type: components["schemas"]["ConnectionType"];
-            /** @description Address of the bridge. Needed for a bridge. */
+            /**
+             * Format: uri
+             * @description Address of the bridge. Needed for a bridge.
+             */
             readonly base_url?: string;
             /** @description The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only. */
             readonly bot_token?: string | null;
@@ -990,7 +993,10 @@ export interface components {
             /** @description Its type, which never changes. */
             readonly type: components["schemas"]["ConnectionType"];
             readonly name: components["schemas"]["ResourceName"];
-            /** @description Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters. Needed for a bridge. */
+            /**
+             * Format: uri
+             * @description Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters. Needed for a bridge.
+             */
             readonly base_url?: string;
             /**
              * @description `poll` (default): Tocsin asks for events; `push`: the bridge sends them to `callback_url`.
@@ -2272,7 +2278,10 @@ export interface components {
             readonly week_start?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
             /** @description A signal of Tocsin itself to a watcher elsewhere, once a minute. */
             readonly outgoing_heartbeat: {
-                /** @description Where it is sent, up to 2,000 characters. Left out it stays, null ends it. */
+                /**
+                 * Format: uri
+                 * @description Where it is sent, up to 2,000 characters. Left out it stays, null ends it.
+                 */
                 readonly url?: string | null;
                 /** @description The proxy to it. */
                 readonly proxy: components["schemas"]["ProxyConfigInput"];
@@ -4208,7 +4217,7 @@ export interface components {
         };
         /** @description Where a webhook in events mode sends to. */
         readonly WebhookEvents: {
-            /** @description Address, http or https. */
+            /** @description Address, http or https. A template: it may be no URI as it stands. */
             readonly url: string;
             /** @description Headers that are sent besides those of the service. */
             readonly headers: readonly {
