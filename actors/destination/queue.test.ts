@@ -10,7 +10,7 @@ const step = fc.record({
   kind: fc.constantFrom('put', 'put', 'put', 'take', 'probe', 'look', 'pass'),
   key: fc.integer({ min: 0, max: 7 }),
   urgent: fc.boolean(),
-  mayProbe: fc.boolean(),
+  probeIn: fc.integer({ min: 0, max: 8 }),
   isReply: fc.boolean(),
   since: fc.integer({ min: 0, max: 30 }),
   by: fc.integer({ min: 0, max: 8 }),
@@ -33,9 +33,13 @@ function plain() {
       ),
     oldest: (now: number) =>
       first(
-        ({ probeSince, mayProbe, dueAt }) => probeSince !== null && (mayProbe || dueAt <= now),
+        ({ probeSince, probeAt }) => probeSince !== null && probeAt <= now,
         (one, other) => (one.probeSince ?? 0) - (other.probeSince ?? 0) || one.stamp - other.stamp,
       ),
+    oldestDueAt(now: number) {
+      const times = [...places.values()].filter((due) => due.probeSince !== null).map((due) => due.probeAt);
+      return times.length === 0 ? null : Math.max(now, Math.min(...times));
+    },
   };
 }
 
@@ -46,13 +50,14 @@ describe('whatever happened before', () => {
         const queue = createQueue();
         const model = plain();
         let now = 1;
-        for (const [stamp, { kind, key, urgent, mayProbe, isReply, since, by }] of steps.entries()) {
+        for (const [stamp, { kind, key, urgent, probeIn, isReply, since, by }] of steps.entries()) {
           const name = `delivery ${key}`;
           if (kind === 'put') {
             const due: Due = {
-              ...{ urgent, since, mayProbe, kind: 0, number: 0 },
+              ...{ urgent, since, kind: 0, number: 0 },
               dueAt: by === 0 ? 0 : now + by,
               probeSince: isReply ? null : since,
+              probeAt: probeIn === 0 ? 0 : now + probeIn,
             };
             queue.put(name, due);
             model.places.set(name, { ...due, stamp });
@@ -64,7 +69,10 @@ describe('whatever happened before', () => {
             queue.put(chosen, null);
             model.places.delete(chosen);
           }
-          if (kind === 'look') expect(queue.oldest(now)).toBe(model.oldest(now));
+          if (kind === 'look') {
+            expect(queue.oldestDueAt(now)).toBe(model.oldestDueAt(now));
+            expect(queue.oldest(now)).toBe(model.oldest(now));
+          }
           if (kind === 'pass') now += by;
           expect(queue.size).toBe(model.places.size);
         }

@@ -14,8 +14,8 @@ export interface Due {
   readonly number: number;
   /** Since when its Root message or event waits; null when a reply alone does. The oldest one is the probe. */
   readonly probeSince: Micros | null;
-  /** A probe may be made before `dueAt`: only a wait of our own holds it back. */
-  readonly mayProbe: boolean;
+  /** When that one may be sent as the probe; a reply may be due before it. */
+  readonly probeAt: Micros;
 }
 
 /** What waits to be sent through one Connection. */
@@ -31,7 +31,7 @@ export interface Queue {
   dueAt(): Micros | null;
   /** By which a Broken Destination is tried that has no check: whatever waits longest. */
   oldest(now: Micros): string | undefined;
-  /** When there is one to try it by; null while nothing waits. */
+  /** When there is one to try it by; null while nothing waits but replies. */
   oldestDueAt(now: Micros): Micros | null;
   keys(): IterableIterator<string>;
 }
@@ -50,7 +50,7 @@ export function createQueue(): Queue {
   let ready = createHeap<Place>(goesFirst);
   let later = createHeap<Place>(isEarlier);
   /** Kept only while probes are asked for: a healthy Destination would never take any out. */
-  let aged: Heap<Place> | null = null;
+  let probes: { readonly aged: Heap<Place>; readonly later: Heap<Place> } | null = null;
   let stamps = 0;
 
   const top = (heap: Heap<Place>): Place | undefined => {
@@ -65,16 +65,19 @@ export function createQueue(): Queue {
     for (let place = top(later); place && place.dueAt <= now; place = top(later)) {
       later.pop();
       ready.push(place);
-      if (!place.mayProbe && place.probeSince !== null) aged?.push(place);
     }
   };
 
-  const byAge = (now: Micros): Heap<Place> => {
-    const heap = createHeap<Place>(isOlder);
-    for (const place of places.values()) {
-      if (place.probeSince !== null && (place.mayProbe || place.dueAt <= now)) heap.push(place);
+  const probesAt = (now: Micros): NonNullable<typeof probes> => {
+    if (!probes) {
+      probes = { aged: createHeap(isOlder), later: createHeap((one, other) => one.probeAt < other.probeAt) };
+      for (const place of places.values()) if (place.probeSince !== null) probes.later.push(place);
     }
-    return heap;
+    for (let place = top(probes.later); place && place.probeAt <= now; place = top(probes.later)) {
+      probes.later.pop();
+      probes.aged.push(place);
+    }
+    return probes;
   };
 
   /** What was put elsewhere leaves its old place behind: while nothing is taken those would pile up. */
@@ -82,14 +85,8 @@ export function createQueue(): Queue {
     if (ready.size + later.size <= 2 * places.size + MOST_LEFT_BEHIND) return;
     ready = createHeap(goesFirst);
     later = createHeap(isEarlier);
-    aged = null;
+    probes = null;
     for (const place of places.values()) later.push(place);
-  };
-
-  const oldest = (now: Micros): string | undefined => {
-    release(now);
-    aged ??= byAge(now);
-    return top(aged)?.key;
   };
 
   return {
@@ -107,17 +104,20 @@ export function createQueue(): Queue {
       const place: Place = { ...due, key, stamp: stamps++ };
       places.set(key, place);
       later.push(place);
-      if (place.probeSince !== null && place.mayProbe) aged?.push(place);
+      if (place.probeSince !== null) probes?.later.push(place);
       tidy();
     },
     next(now) {
-      aged = null;
+      probes = null;
       release(now);
       return top(ready)?.key;
     },
     dueAt: () => top(ready)?.dueAt ?? top(later)?.dueAt ?? null,
-    oldest,
-    oldestDueAt: (now) => (oldest(now) === undefined ? (top(later)?.dueAt ?? null) : now),
+    oldest: (now) => top(probesAt(now).aged)?.key,
+    oldestDueAt(now) {
+      const { aged, later: unripe } = probesAt(now);
+      return top(aged) ? now : (top(unripe)?.probeAt ?? null);
+    },
     keys: () => places.keys(),
   };
 }

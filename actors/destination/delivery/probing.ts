@@ -48,7 +48,7 @@ function probeBySending(turn: DestinationTurn): void {
   const key = agendas.get('')?.oldest(turn.now);
   const delivery = key === undefined ? undefined : byKey.get(key);
   const work = delivery && rootWork(delivery);
-  if (!work || (!delivery.events && work.dueAt > turn.now) || !hasOwnToken(turn)) return;
+  if (!work || !hasOwnToken(turn)) return;
   takeOwnToken(turn);
   apply(turn, { type: 'probe_started', probe: begin(turn, delivery, work, true) });
 }

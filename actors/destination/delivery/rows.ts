@@ -128,7 +128,8 @@ function flightName(delivery: Delivery, { call }: Flight): number | string {
 
 function dueOf(delivery: Delivery, work: Work | null): Due | null {
   if (!work) return null;
-  const { urgent, subject, number, tries } = delivery;
+  const { urgent, subject, number, tries, events } = delivery;
+  const root = rootWork(delivery);
   return {
     urgent,
     dueAt: work.dueAt,
@@ -136,8 +137,9 @@ function dueOf(delivery: Delivery, work: Work | null): Due | null {
     kind: placeOf(work),
     // The summary of a Storm precedes its groups.
     number: subject.kind === 'storm' ? 0 : (number ?? Number.POSITIVE_INFINITY),
-    probeSince: rootWork(delivery)?.since ?? null,
-    mayProbe: delivery.events !== null && !tries.exact,
+    probeSince: root?.since ?? null,
+    // An event may be the probe before a wait of our own ends.
+    probeAt: events && !tries.exact ? 0 : (root?.dueAt ?? 0),
   };
 }
 

@@ -70,6 +70,31 @@ test('a Broken webhook whose oldest edit shows nothing new is tried by what come
   expect(world.health().state).toBe('healthy');
 });
 
+test('a Broken webhook whose edit waits longer than a reply of the same group is tried once the edit is due', async () => {
+  const world = await begun({ type: 'webhook' });
+  await world.create('A');
+  await world.create('B');
+  const failure: SendOutcome = { class: 'transient', error: 'answered 503', unsure: false };
+  world.script(failure, failure, failure, failure, failure);
+  await world.event('A', 'acknowledged', ACKNOWLEDGED);
+  for (const wait of [2, 4, 8, 16]) await world.advance(wait * SECOND);
+  const tries = () => world.delivery('A')?.delivery.tries;
+  expect(tries()).toMatchObject({ attempts: 5 });
+  world.script(failure, fatal);
+  await world.event('A', 'reminder', REMINDER);
+  await world.event('B', 'reminder', REMINDER);
+  expect(world.health().state).toBe('broken');
+  world.calls();
+  await world.give(ONE, { type: 'saved' });
+  const due = tries()?.notBefore ?? 0;
+  expect(due - world.now()).toBeGreaterThan(10 * SECOND);
+  await world.advance(due - world.now() - 1);
+  expect(world.calls()).toEqual([]);
+  await world.advance(1);
+  expect(world.calls()).toEqual(['edit A']);
+  expect(world.health().state).toBe('healthy');
+});
+
 test('a last edit that waits for a token of its Connection ends when that is deleted', async () => {
   const world = await begun({ connectionLimiter: { limit: 1, per_seconds: 3600 } });
   await world.create('A');

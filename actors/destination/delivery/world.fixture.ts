@@ -344,7 +344,8 @@ export function createMessageWorld(settings: WorldSettings = {}) {
 
   async function advance(by: Micros): Promise<void> {
     const until = now + by;
-    for (let turns = 0; turns < 20_000; turns++) {
+    for (let turns = 0; ; turns++) {
+      if (turns === 20_000) throw new Error('an actor asks for one wake-up after the other');
       const wakes = [...actors.values(), connection].flatMap(({ wakeAt }) =>
         wakeAt === null ? [] : [wakeAt],
       );
