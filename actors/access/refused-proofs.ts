@@ -1,6 +1,6 @@
 /**
- * Refused tokens and signatures in the Audit log (access §11). A refusal costs its request a count in memory; entries are
- * written later, few of each source, with how many refusals they stand for.
+ * Refused tokens and signatures in the Audit log (access §11). A refusal costs its request a count in memory; entries
+ * are written later, few of each source, with how many refusals they stand for.
  */
 import { type Clock, HOUR, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -11,13 +11,15 @@ import { sourceKey } from './throttle.ts';
 /** How long refusals are counted before they are recorded. */
 export const COUNTED_FOR: Micros = 10 * SECOND;
 
-/** Sources that one replica tells apart, for each kind; those beyond share one entry without an address. */
+/** Sources that one replica distinguishes, of all kinds together; those beyond share one entry without an address. */
 export const SOURCES_APART = 1_000;
 
 /** Entries that one replica writes at a time. */
 export const ENTRIES_AT_ONCE = 20;
 
-/** From one entry of a source and kind to its next, on all replicas together; the last one holds for every later entry. */
+/**
+ * From one entry of a source and kind to its next, on all replicas together; the last one holds for every later entry.
+ */
 const WAITS: readonly Micros[] = [MINUTE, 10 * MINUTE, HOUR];
 
 const ACTIONS = {

@@ -1,6 +1,6 @@
 /**
- * Calls that a message Destination asks its sender for, and their outcomes (delivery §3, §5, §7). One call is made of one
- * committed {@link MessageSend}; it carries no text: the sender lays the newest state out when it calls.
+ * Calls that a message Destination asks its sender for, and their outcomes (delivery §3, §5, §7). One call is made of
+ * one committed {@link MessageSend}; it carries no text: the sender lays the newest state out when it calls.
  */
 import type { PerformedEffect } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
@@ -192,7 +192,7 @@ export type SendOutcome =
   | (SendFailed & Learned)
   /** The hash is the actual one: no call was made, and its token is given back. */
   | { readonly class: 'unchanged' }
-  /** A reply of which nothing is left to say: Quiet, and none of its Alerts fires any more. No call was made. */
+  /** No call was made: a Quiet reply none of whose Alerts fires any more, or an event that has ended. */
   | { readonly class: 'dropped' }
   /** No request was made: what it needs could not be read, or it goes back in line to be decided anew. */
   | { readonly class: 'not_sent'; readonly because: 'unreadable' | 'put_back' };
@@ -212,7 +212,9 @@ export type SendFailed =
   | { readonly class: 'unknown'; readonly error: string; readonly unsure?: boolean }
   | { readonly class: 'gone'; readonly error: string }
   | { readonly class: 'edit_window_closed'; readonly error: string }
-  /** `request`: which of a webhook's requests does not render: events, create, update, open_thread or reply_in_thread. */
+  /**
+   * `request`: which of a webhook's requests does not render: events, create, update, open_thread or reply_in_thread.
+   */
   | { readonly class: 'template_error'; readonly error: string; readonly request: string };
 
 /** A probe that passed has neither message nor hash. */

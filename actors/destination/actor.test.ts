@@ -550,6 +550,84 @@ describe('deletion', () => {
   });
 });
 
+describe('an event that comes beside its end', () => {
+  const ended = { state: 'not_delivered', error: 'the Destination was deleted' };
+  const left = { state: 'not_delivered', error: 'the Destination left events mode' };
+
+  function leave(destination: ReturnType<typeof createDestinationHarness>): void {
+    destination.configure({ mode: 'template' });
+    destination.send({ type: 'saved' });
+  }
+
+  test('stored by another commit, it ends with the deletion, or with the mode', () => {
+    const deleted = createDestinationHarness();
+    deleted.record(A, 'created');
+    deleted.storeBeside(B);
+    deleted.send({ type: 'deleted' });
+    expect([deleted.stored('AGA#1'), deleted.stored('AGB#9')]).toMatchObject([ended, ended]);
+    const changed = createDestinationHarness();
+    changed.record(A, 'created');
+    changed.storeBeside(B);
+    leave(changed);
+    expect([changed.stored('AGA#1'), changed.stored('AGB#9')]).toMatchObject([left, left]);
+  });
+
+  test('loaded after a restart of a deleted Destination, it ends and is not sent', () => {
+    const destination = createDestinationHarness();
+    destination.record(A, 'created');
+    destination.send({ type: 'deleted' });
+    destination.calls();
+    destination.storeBeside(B);
+    destination.restart();
+    destination.send({ type: 'resume' });
+    destination.advance(60 * MINUTE);
+    expect(destination.calls()).toEqual([]);
+    expect(destination.stored('AGB#9')).toMatchObject(ended);
+  });
+
+  test('received after the mode was left, it ends and is not sent', () => {
+    const destination = createDestinationHarness();
+    destination.record(A, 'created');
+    leave(destination);
+    destination.calls();
+    destination.send(destination.storeBeside(B));
+    expect(destination.stored('AGB#9')).toMatchObject(left);
+    destination.advance(5 * MINUTE);
+    expect(destination.calls()).toEqual([]);
+  });
+
+  test('received before the save that makes it an event, it is sent', () => {
+    const destination = createDestinationHarness({ mode: 'template' });
+    destination.send({ type: 'wake' });
+    destination.configure({ mode: 'events' });
+    destination.send(destination.storeBeside(B));
+    destination.send({ type: 'saved' });
+    expect(destination.stored('AGB#9')).toMatchObject({ state: 'sending' });
+  });
+
+  test('ended in storage before its call was made, it leaves the line to the next', () => {
+    const destination = createDestinationHarness();
+    destination.record(A, 'created');
+    destination.record(A, 'resolved');
+    destination.calls();
+    destination.answer('AGA#1', { class: 'dropped' });
+    expect(destination.calls()).toEqual(['AGA#2']);
+    expect(destination.failing()).toBeNull();
+  });
+
+  test('what the other mode used up or was asked to wait for does not hold it', () => {
+    const destination = createDestinationHarness({ limiter: { limit: 1, per_seconds: 3_600 } });
+    destination.record(A, 'created');
+    destination.answer('AGA#1', { class: 'ok', status: 200 });
+    leave(destination);
+    destination.configure({ mode: 'events' });
+    destination.send({ type: 'saved' });
+    destination.calls();
+    destination.record(B, 'created');
+    expect(destination.calls()).toEqual(['AGB#1']);
+  });
+});
+
 describe('restarts', () => {
   test('a call under way is due again at resume, with the same id', () => {
     const destination = createDestinationHarness();

@@ -18,7 +18,7 @@ import {
 } from './delivery/receive.ts';
 import { broke, resumeTelling } from './health.ts';
 import { DESTINATION, type DestinationMessage } from './messages.ts';
-import { endEvents } from './plan-events.ts';
+import { endEvents, endLeftEvents } from './plan-events.ts';
 import { type DestinationDependencies, type Prepared, prepare } from './prepare.ts';
 import { type DestinationRows, emptyDestinationRows, eventsUnderWay, takePage, wantsPage } from './rows.ts';
 import {
@@ -120,6 +120,7 @@ function begin(turn: DestinationTurn): void {
   turn.rows.inherited = { call: turn.state.messages.calls, events: eventsUnderWay(turn.rows) };
   const { probe: running } = turn.state.snapshot.context;
   if (running !== null && !isProbeUnderWay(turn)) apply(turn, { type: 'probe_lost', at: turn.now });
+  endLeftEvents(turn);
   resumeTelling(turn);
 }
 

@@ -38,7 +38,22 @@ export interface DestinationHealthRecorded extends RecordedEffect {
   readonly templateError: DestinationTemplateError | null;
 }
 
-export type DestinationRecord = WebhookProgress | WebhookBudgetsRenewed | DestinationHealthRecorded;
+/**
+ * The Destination takes no events any more: whatever still waits ends as Not delivered, also an event that another commit
+ * stored beside the save or the deletion.
+ */
+export interface WebhookEventsEnded extends RecordedEffect {
+  readonly type: 'webhook.events_ended';
+  readonly destinationId: PublicId;
+  readonly error: string;
+  readonly at: Micros;
+}
+
+export type DestinationRecord =
+  | WebhookProgress
+  | WebhookBudgetsRenewed
+  | WebhookEventsEnded
+  | DestinationHealthRecorded;
 
 export type DestinationHealth =
   | { readonly state: 'healthy' }

@@ -30,7 +30,7 @@ interface StoredEvent extends QueuedEvent, Omit<Tries, 'error'> {
 type Outcome =
   | SentOutcome
   | { readonly class: 'template_error'; readonly error: string }
-  | Extract<SendOutcome, { class: 'not_sent' }>;
+  | Extract<SendOutcome, { class: 'not_sent' | 'dropped' }>;
 
 function sendOutcome(outcome: Outcome): SendOutcome {
   switch (outcome.class) {
@@ -47,8 +47,10 @@ function sendOutcome(outcome: Outcome): SendOutcome {
   }
 }
 
-export function createDestinationHarness(config: Partial<Pick<DestinationConfig, 'limiter'>> = {}) {
-  let settings = { limiter: { limit: 5, per_seconds: 1 }, ...config };
+type Configured = Pick<DestinationConfig, 'limiter' | 'mode'>;
+
+export function createDestinationHarness(config: Partial<Configured> = {}) {
+  let settings: Configured = { limiter: { limit: 5, per_seconds: 1 }, mode: 'events', ...config };
   const stored = new Map<string, StoredEvent>();
   const open = () => [...stored.values()].filter((e) => e.state === 'waiting' || e.state === 'sending');
 
@@ -99,6 +101,9 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
       if (record.type === 'internal_alert.recorded') alerts.push(record);
       if (record.type === 'destination.health') healthRecorded++;
       if (record.type === 'webhook.budgets_renewed') for (const event of open()) renew(event);
+      if (record.type === 'webhook.events_ended') {
+        for (const event of open()) Object.assign(event, { state: 'not_delivered', error: record.error });
+      }
       if (record.type !== 'webhook.progress') continue;
       const event = stored.get(record.eventId);
       if (event) Object.assign(event, progressOf(record));
@@ -142,7 +147,7 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
     wakeAt: () => wake,
     send: (message: DestinationMessage) => turn(message),
     advance,
-    configure(changed: Pick<DestinationConfig, 'limiter'>) {
+    configure(changed: Partial<Configured>) {
       settings = { ...settings, ...changed };
     },
     /** Records the next event of a group; its id is `<group>#<sequence>`. */
@@ -163,6 +168,13 @@ export function createDestinationHarness(config: Partial<Pick<DestinationConfig,
       stored.set(eventId, { ...storedEvent(message), state: 'waiting', error: null });
       turn(message);
       return message;
+    },
+    /** Another commit stored an event that the actor knows nothing of. */
+    storeBeside(groupId: PublicId) {
+      const message = { type: 'event_recorded', eventId: `${groupId}#9`, groupId, sequence: 9 } as const;
+      const event = { ...message, event: 'created', urgent: false, occurredAt: now } as const;
+      stored.set(event.eventId, { ...storedEvent(event), state: 'waiting', error: null });
+      return event;
     },
     /** The outcome of the newest call of an event, or of an older one. */
     answer(eventId: string, outcome: Outcome, call = newestCall(eventId)) {

@@ -1,6 +1,6 @@
 /**
- * Only the health of a Destination (delivery §7.4, webhooks §3.5): healthy, Broken, probes. Its event queue, deliveries and
- * limiter decide what is sent, and when.
+ * Only the health of a Destination (delivery §7.4, webhooks §3.5): healthy, Broken, probes. Its queue and its limiter
+ * decide what is sent, and when.
  */
 import { assign, emit, setup } from 'xstate';
 import { MINUTE, type Micros } from '../../runtime/clock.ts';

@@ -3,6 +3,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { LifecycleEventName } from '../model.ts';
 import { type Delivery, type Flight, NO_TRIES, type QueuedEvent } from './delivery/delivery.ts';
 import { next } from './delivery/machine.ts';
+import { takesMessages } from './delivery/state.ts';
 import { save } from './delivery/turn.ts';
 import { noticeDeliveredSend, publishedSend } from './delivery-reports.ts';
 import { recovered } from './health.ts';
@@ -15,6 +16,7 @@ import {
   isBroken,
   isDeleted,
   isProbe,
+  LEFT_EVENTS_ERROR,
   note,
   recordProgress,
 } from './turn.ts';
@@ -30,8 +32,8 @@ export function eventRecorded(turn: DestinationTurn, message: EventRecorded): vo
   const { rows, now } = turn;
   if (rows.fromStorage.delete(id)) return;
   const queued: QueuedEvent = { id, sequence, event, urgent, occurredAt, calls: 0 };
-  if (isDeleted(turn)) {
-    recordEnd(turn, groupId, queued, DELETED_ERROR);
+  if (!takesEvents(turn)) {
+    recordEnd(turn, groupId, queued, leftError(turn));
     return;
   }
   const isAlone = rows.events === 0;
@@ -76,12 +78,42 @@ export function eventNotDelivered(turn: DestinationTurn, line: Delivery, error: 
   if (isProbe(turn, event.id)) apply(turn, { type: 'probe_rejected', at: turn.now });
 }
 
+/** The event ended in storage before its call was made: it leaves the line, and the next one follows. */
+export function eventDropped(turn: DestinationTurn, line: Delivery): void {
+  const { groupId, event } = firstOf(line);
+  save(turn, next(line, { type: 'not_delivered', error: leftError(turn), now: turn.now }));
+  noteEnded(turn.rows, groupId, event, turn.now);
+  if (isProbe(turn, event.id)) apply(turn, { type: 'probe_rejected', at: turn.now });
+}
+
+/**
+ * False once it is deleted, or both its place and the configuration say that it gets messages. One of the two alone
+ * may be newer than the event.
+ */
+function takesEvents(turn: DestinationTurn): boolean {
+  const { place } = turn.state.messages;
+  if (isDeleted(turn)) return false;
+  return !turn.config || !place || !takesMessages(place) || !takesMessages(turn.config);
+}
+
+function leftError(turn: DestinationTurn): string {
+  return isDeleted(turn) ? DELETED_ERROR : LEFT_EVENTS_ERROR;
+}
+
+/** Ends events that were loaded although the Destination takes none. */
+export function endLeftEvents(turn: DestinationTurn): void {
+  const { rows } = turn;
+  if ((rows.events > 0 || rows.overflow) && !takesEvents(turn)) endEvents(turn, leftError(turn));
+}
+
 function recordEnd(turn: DestinationTurn, groupId: PublicId, event: QueuedEvent, error: string): void {
   recordProgress(turn, event, NO_TRIES, { state: 'not_delivered', nextAttemptAt: null, error });
   note(turn, { groupId, event: 'not_delivered', error, problem: true });
 }
 
-/** Everything that waits ends here; storage ended the events with the save or deletion that made it so. */
+/**
+ * Everything that waits ends, in memory and in storage, where a commit beside the save or deletion may have added some.
+ */
 export function endEvents(turn: DestinationTurn, error: string): void {
   const { rows, now } = turn;
   for (const line of [...rows.messages.byKey.values()]) {
@@ -92,7 +124,10 @@ export function endEvents(turn: DestinationTurn, error: string): void {
   }
   rows.events = 0;
   rows.tails.clear();
+  rows.parked.clear();
   rows.overflow = false;
+  rows.urgentParked = false;
+  turn.records.push({ type: 'webhook.events_ended', destinationId: turn.id, error, at: now });
 }
 
 function firstOf({ subject, events }: Delivery): { readonly groupId: PublicId; readonly event: QueuedEvent } {

@@ -256,6 +256,7 @@ interface Recent<T> {
   has(key: string): boolean;
   values(): T[];
   delete(key: string): void;
+  clear(): void;
 }
 
 function createRecent<T>(keep: Micros): Recent<T> {
@@ -271,6 +272,7 @@ function createRecent<T>(keep: Micros): Recent<T> {
     has: (key) => held.has(key),
     values: () => [...held.values()].map((entry) => entry.value),
     delete: (key) => void held.delete(key),
+    clear: () => held.clear(),
   };
 }
 

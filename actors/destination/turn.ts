@@ -146,10 +146,6 @@ export function bucketOf(turn: DestinationTurn): Bucket {
   return bucket ? refilled(bucket, turn.limiter, turn.now) : fullBucket(turn.limiter, turn.now);
 }
 
-export function isHealthy(turn: DestinationTurn): boolean {
-  return turn.state.snapshot.matches('healthy');
-}
-
 export function isBroken(turn: DestinationTurn): boolean {
   return turn.state.snapshot.matches('broken');
 }

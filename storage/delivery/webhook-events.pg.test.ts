@@ -119,6 +119,18 @@ describe('records', () => {
     expect(bodies.get(event.eventId)).toBe(body);
   });
 
+  test('what waits when a Destination takes no events any more ends, also of the same batch', async () => {
+    const [waiting, delivered, same] = [recorded(), recorded(), recorded()];
+    await write(waiting, delivered);
+    await write(progress(delivered.eventId, { state: 'delivered', nextAttemptAt: null }));
+    const error = 'the Destination left events mode';
+    await write(same, { type: 'webhook.events_ended', destinationId: relay, error, at: NOW });
+    const over = { state: 'not_delivered', error, next_attempt_at: null, finished_at: NOW };
+    expect(await row(waiting.eventId)).toMatchObject(over);
+    expect(await row(same.eventId)).toMatchObject(over);
+    expect(await row(delivered.eventId)).toMatchObject({ state: 'delivered', error: null });
+  });
+
   test('the last word of a batch on an event counts', async () => {
     const event = recorded();
     await write(event);

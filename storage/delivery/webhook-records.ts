@@ -4,6 +4,7 @@ import { CHANNELS } from '../../actors/channels/index.ts';
 import type {
   DestinationHealthRecorded,
   WebhookBudgetsRenewed,
+  WebhookEventsEnded,
   WebhookProgress,
 } from '../../actors/destination/effects.ts';
 import type { WebhookEventRecorded } from '../../actors/effects.ts';
@@ -18,7 +19,12 @@ export interface WebhookRecordDeps {
   readonly bodies: WebhookBodies;
 }
 
-type Written = WebhookEventRecorded | WebhookProgress | WebhookBudgetsRenewed | DestinationHealthRecorded;
+type Written =
+  | WebhookEventRecorded
+  | WebhookProgress
+  | WebhookBudgetsRenewed
+  | WebhookEventsEnded
+  | DestinationHealthRecorded;
 
 interface Inserted {
   readonly recorded: WebhookEventRecorded;
@@ -54,7 +60,10 @@ export function createWebhookRecordWriter({ publicUrl, bodies }: WebhookRecordDe
   };
 
   return {
-    types: ['webhook.recorded', 'webhook.progress', 'webhook.budgets_renewed', 'destination.health'],
+    types: [
+      ...['webhook.recorded', 'webhook.progress', 'webhook.budgets_renewed', 'webhook.events_ended'],
+      'destination.health',
+    ],
     async write(tx, effects, numbers) {
       const pending: Pending = { inserts: new Map(), updates: new Map() };
       const health = new Map<string, DestinationHealthRecorded>();
@@ -69,6 +78,10 @@ export function createWebhookRecordWriter({ publicUrl, bodies }: WebhookRecordDe
           case 'webhook.budgets_renewed':
             await flush(tx, pending);
             await renewBudgets(tx, effect);
+            break;
+          case 'webhook.events_ended':
+            await flush(tx, pending);
+            await endEvents(tx, effect);
             break;
           case 'destination.health':
             health.set(effect.destinationId, effect);
@@ -154,6 +167,14 @@ async function renewBudgets(tx: Transaction, { destinationId, at }: WebhookBudge
       first_failed_at = null,
       next_attempt_at = case when exact or state = 'sending' then next_attempt_at end,
       updated_at = ${at}
+    where destination_id = ${destinationId} and finished_at is null`;
+}
+
+/** index: webhook_events_waiting */
+async function endEvents(tx: Transaction, { destinationId, error, at }: WebhookEventsEnded): Promise<void> {
+  await tx`
+    update webhook_events set
+      state = 'not_delivered', error = ${error}, next_attempt_at = null, updated_at = ${at}, finished_at = ${at}
     where destination_id = ${destinationId} and finished_at is null`;
 }
 

@@ -186,7 +186,7 @@ const ROWS: readonly Row[] = [
     'feed-late-resolve',
     'a late resolve does not end what a newer Snapshot lists',
     'actors/feed/compare.ts',
-    "if (late && presence?.state === 'listed') return;",
+    'if (late && presence !== null && isListedSince(presence, inputs)) return;',
     '',
     FEED,
   ],

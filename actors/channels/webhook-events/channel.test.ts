@@ -207,7 +207,7 @@ describe('nothing is sent', () => {
   });
 
   test('for an event that ended meanwhile', async () => {
-    expect(await send(settings(), null)).toBe('nothing told');
+    expect(await send(settings(), null)).toMatchObject({ outcome: { class: 'dropped' } });
     expect(receiver.received).toEqual([]);
   });
 });

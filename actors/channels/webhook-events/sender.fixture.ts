@@ -45,7 +45,7 @@ export function createEventSender(deps: EventSenderDeps): MessageSender {
 
 async function readBody({ body }: EventSenderDeps): ReturnType<ContentReader['read']> {
   const text = await body();
-  return text === null ? { is: 'ended' } : { is: 'content', content: { kind: 'event', body: text } };
+  return text === null ? { is: 'dropped' } : { is: 'content', content: { kind: 'event', body: text } };
 }
 
 /** A committed call about a new event. */

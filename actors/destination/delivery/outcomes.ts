@@ -4,7 +4,7 @@ import type { Micros } from '../../../runtime/clock.ts';
 import type { SendFailed, SendFinished, SendOutcome } from '../../channels/calls.ts';
 import { broke, recovered, unavailable } from '../health.ts';
 import { backoff, budgetSpent, unreadPause } from '../pacing.ts';
-import { eventNotDelivered, eventTaken } from '../plan-events.ts';
+import { eventDropped, eventNotDelivered, eventTaken } from '../plan-events.ts';
 import { lineOf, loadedFlight } from '../rows.ts';
 import {
   apply,
@@ -101,6 +101,10 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
     case 'unchanged':
     case 'dropped':
       returnTokens(turn, delivery, flight);
+      if (delivery.events) {
+        eventDropped(turn, delivery);
+        break;
+      }
       if (flight.kind === 'edit') {
         save(turn, next(delivery, { type: 'edited', flight, shown: null, now: turn.now }));
       } else save(turn, next(withoutReply(delivery, flight), putBack(flight, turn.now)));

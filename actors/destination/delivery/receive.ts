@@ -95,6 +95,11 @@ function moveTo(turn: DestinationTurn, next: ReturnType<typeof placeOfConfig>): 
   const { place } = turn.state.messages;
   const isOtherMode = place?.mode !== next.mode;
   changeState(turn, { place: next });
+  if (isOtherMode) {
+    // What one mode's receiver asked to wait for does not hold the other mode.
+    turn.state = { ...turn.state, bucket: null };
+    changeState(turn, { heldUntil: null, behindUntil: null });
+  }
   if (isOtherMode && !takesMessages(place ?? next)) endEvents(turn, LEFT_EVENTS_ERROR);
   addPass(turn, isOtherMode ? 'leave_all' : 'leave_targets', null);
   if (!takesMessages(next)) return;

@@ -21,9 +21,7 @@ export type ReadContent =
   /** A reply of which nothing is left to say. */
   | { readonly is: 'dropped' }
   /** What it is about is not there any more. */
-  | { readonly is: 'missing' }
-  /** The event has ended: nobody waits for an outcome. */
-  | { readonly is: 'ended' };
+  | { readonly is: 'missing' };
 
 export interface ContentReader {
   read(send: MessageSend, destination: DestinationConfig | null): Promise<ReadContent>;
@@ -90,7 +88,7 @@ export function createContentReader(deps: ContentDeps): ContentReader {
 
   const event = async ({ key }: MessageSend): Promise<ReadContent> => {
     const body = key === null ? null : await deps.eventBody(key);
-    if (body === null) return { is: 'ended' };
+    if (body === null) return { is: 'dropped' };
     return { is: 'content', content: { kind: 'event', body } };
   };
 

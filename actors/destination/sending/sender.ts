@@ -63,8 +63,8 @@ export interface MessageSender {
 }
 
 /**
- * The performer of messages. When something cannot be read, nothing is sent and the Destination is told so. A replica that
- * has lost the Destination sends and tells nothing: its new owner goes on from the committed intent.
+ * The performer of messages. When something cannot be read, nothing is sent and the Destination is told so. A replica
+ * that has lost the Destination sends and tells nothing: its new owner goes on from the committed intent.
  */
 export function createMessageSender(deps: MessageSenderDeps): MessageSender {
   const { system, clock, log } = deps;
@@ -88,8 +88,12 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     try {
       if (!(await system.stillOwns(destinationAddress(asked.destinationId)))) return;
       const began = clock.now();
-      const outcome = await outcomeOf(deps, asked, () => !watch.hasPaused());
-      if (outcome === null || (isFinishing && outcome.class === 'not_sent')) return;
+      const outcome = await outcomeOf(
+        deps,
+        asked,
+        () => (isEvent(asked) || !isFinishing) && !watch.hasPaused(),
+      );
+      if (isFinishing && outcome.class === 'not_sent') return;
       tell(asked, outcome);
       for (const other of lanes.takeOut(spokenOfBy(asked, outcome))) tell(other.asked, PUT_BACK);
       report(deps, asked, outcome, began, clock.now());
@@ -150,8 +154,8 @@ function eventOf(asked: Asked): Pick<SendFinished, 'event'> {
 }
 
 /**
- * A messenger that asks to wait, fails or refuses is left alone: which of the calls that have not begun go back in line.
- * Events of different Alert Groups do not wait for each other, but for a refusal of them all.
+ * A messenger that asks to wait, fails or refuses is left alone: which of the calls that have not begun go back in
+ * line. Events of different Alert Groups do not wait for each other, but for a refusal of them all.
  */
 function spokenOfBy(asked: Asked, outcome: SendOutcome): (other: Waiting) => boolean {
   const { destinationId, connectionId } = asked;
@@ -170,12 +174,11 @@ function spokenOfBy(asked: Asked, outcome: SendOutcome): (other: Waiting) => boo
   }
 }
 
-/** Null: nobody waits for an outcome. */
 async function outcomeOf(
   deps: MessageSenderDeps,
   asked: Asked,
   mayBegin: () => boolean,
-): Promise<SendOutcome | null> {
+): Promise<SendOutcome> {
   const { destinationId } = asked;
   const destination = deps.directory.current().destinationsById.get(destinationId) ?? null;
   const type = destination?.type ?? (await deps.typeOf(destinationId));
@@ -186,7 +189,6 @@ async function outcomeOf(
     return channel.probe({ asked, destination, mayBegin });
   }
   const read = await deps.contents.read(asked, destination);
-  if (read.is === 'ended') return null;
   if (read.is === 'dropped') return { class: 'dropped' };
   if (read.is === 'missing')
     return { class: 'unknown', error: 'what the message is about is not kept any more' };
