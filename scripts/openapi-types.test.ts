@@ -28,18 +28,25 @@ test('no type of the API folder of the UI describes a body by hand', () => {
   expect(found.sort()).toEqual([...OWN_TYPES].sort());
 });
 
-test('a type by hand is found as an interface, an alias and the type of an answer', () => {
+test('a body by hand is found as an interface, an alias, the type of an answer and an object that is sent', () => {
   const source = `
     export interface Hand { readonly name: string }
     interface Methods { list(): Promise<void> }
     type Choice = { readonly kind: 'a' } | { readonly kind: 'b' };
     export type Described = Schemas['User'] & { readonly more: string };
     const read = (): Promise<Answer<Items<{ readonly moved: number }>>> => client.get('/x');
+    const write = (code: string) => client.post('/x', { body: { code } });
+    const described = (code: string) => client.post('/x', { body: { code } satisfies Schemas['TotpCode'] });
   `;
-  expect(ownTypes(source)).toEqual(['Hand', 'Choice', 'Answer<Items<{ readonly moved: number }>>']);
+  expect(ownTypes(source)).toEqual([
+    'Hand',
+    'Choice',
+    'Answer<Items<{ readonly moved: number }>>',
+    'body: { code }',
+  ]);
 });
 
-/** Interfaces with fields, aliases of nothing but object types, and object types within an answer. */
+/** Interfaces with fields, aliases of object types alone, object types within an answer, and bodies of no type. */
 function ownTypes(source: string): readonly string[] {
   const file = ts.createSourceFile('api.ts', source, ts.ScriptTarget.Latest, true);
   const found: string[] = [];
@@ -48,6 +55,12 @@ function ownTypes(source: string): readonly string[] {
       found.push(node.name.text);
     if (ts.isTypeAliasDeclaration(node) && isByHand(node.type)) found.push(node.name.text);
     if (ts.isTypeReferenceNode(node) && node.typeName.getText() === 'Answer' && holdsLiteral(node))
+      found.push(node.getText());
+    if (
+      ts.isPropertyAssignment(node) &&
+      node.name.getText() === 'body' &&
+      ts.isObjectLiteralExpression(node.initializer)
+    )
       found.push(node.getText());
     ts.forEachChild(node, visit);
   };

@@ -62,12 +62,15 @@ export function createAlertGroupsApi(client: ApiClient) {
     command: (id: string, command: PlainCommand): Promise<Answer<CommandAnswer>> =>
       client.post(`${of(id)}/${command.replaceAll('_', '-')}`),
     resolve: (id: string, note: string | null): Promise<Answer<CommandAnswer>> =>
-      client.post(`${of(id)}/resolve`, { body: note === null ? {} : { note } }),
+      client.post(`${of(id)}/resolve`, { body: { note } satisfies Schemas['ResolveInput'] }),
     snooze: (id: string, snooze: SnoozeRequest): Promise<Answer<CommandAnswer>> =>
       client.post(`${of(id)}/snooze`, { body: snooze }),
     addNote: (id: string, body: string): Promise<Answer<Note>> =>
-      client.post(`${of(id)}/notes`, { body: { body } }),
+      client.post(`${of(id)}/notes`, { body: { body } satisfies Schemas['NoteInput'] }),
     bulk: (ids: readonly string[], bulk: BulkCommand): Promise<Answer<Schemas['BulkAnswer']>> =>
-      client.post('/alert-groups/bulk-commands', { body: { ...bulk, alert_group_ids: ids }, long: true }),
+      client.post('/alert-groups/bulk-commands', {
+        body: { ...bulk, alert_group_ids: ids } satisfies Schemas['BulkCommandInput'],
+        long: true,
+      }),
   };
 }

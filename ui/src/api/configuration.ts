@@ -50,7 +50,9 @@ function integrations(client: ApiClient) {
     delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
     tokens: (id: string): Promise<Answer<Items<IntegrationToken>>> => client.get(`${of(id)}/tokens`),
     createToken: (id: string, name: string): Promise<Answer<CreatedIntegrationToken>> =>
-      client.post(`${of(id)}/tokens`, { body: name === '' ? {} : { name } }),
+      client.post(`${of(id)}/tokens`, {
+        body: { name: name || null } satisfies Schemas['IntegrationTokenInput'],
+      }),
     revokeToken: (id: string, token: string): Promise<Answer<null>> =>
       client.delete(`${of(id)}/tokens/${token}`),
     senderRoutes: (id: string): Promise<Answer<Items<SenderRoute>>> =>
@@ -75,14 +77,16 @@ function routes(client: ApiClient) {
       client.put(of(id), { body, ifMatch }),
     delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
     reorder: (ids: readonly string[], ifMatch: string | null): Promise<Answer<Items<Route>>> =>
-      client.put('/route-order', { body: { route_ids: ids }, ifMatch }),
+      client.put('/route-order', { body: { route_ids: ids } satisfies Schemas['RouteOrderInput'], ifMatch }),
     moveOpenAlertGroups: (id: string): Promise<Answer<Schemas['MoveOpenAlertGroupsAnswer']>> =>
       client.post(`${of(id)}/move-open-alert-groups`, { long: true }),
     previewGroupKey: (body: GroupKeyPreviewInput): Promise<Answer<GroupKeyPreview>> =>
       client.post('/group-key-previews', { body, harmless: true }),
     suggestions: (): Promise<Answer<Items<RouteSuggestion>>> => client.get('/route-suggestions'),
     acceptSuggestion: (id: string, destinationIds: readonly string[]): Promise<Answer<Route>> =>
-      client.post(`/route-suggestions/${id}/accept`, { body: { destination_ids: destinationIds } }),
+      client.post(`/route-suggestions/${id}/accept`, {
+        body: { destination_ids: destinationIds } satisfies Schemas['RouteSuggestionAcceptance'],
+      }),
     dismissSuggestion: (id: string): Promise<Answer<null>> => client.post(`/route-suggestions/${id}/dismiss`),
   };
 }
@@ -92,7 +96,7 @@ type DestinationInput = Schemas['WebhookDestinationInput' | 'BridgeDestinationIn
 export type DestinationCheck = Schemas['DestinationCheck'];
 
 /** What a test or a preview is made of. */
-export type TrialSource = Schemas['DestinationTrialInput']['source'];
+export type TrialSource = NonNullable<Schemas['DestinationTrialInput']['source']>;
 
 export type TrialRequest = Schemas['TrialRequest'];
 
@@ -117,12 +121,20 @@ function createDestinationsApi(client: ApiClient) {
     delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
     check: (id: string): Promise<Answer<DestinationCheck>> => client.post(`${of(id)}/checks`, { long: true }),
     test: (id: string, source: TrialSource): Promise<Answer<DestinationTest>> =>
-      client.post(`${of(id)}/tests`, { body: { source }, long: true }),
+      client.post(`${of(id)}/tests`, {
+        body: { source } satisfies Schemas['DestinationTrialInput'],
+        long: true,
+      }),
     preview: (id: string, source: TrialSource): Promise<Answer<Items<PreviewItem>>> =>
-      client.post(`${of(id)}/previews`, { body: { source }, harmless: true }),
+      client.post(`${of(id)}/previews`, {
+        body: { source } satisfies Schemas['DestinationTrialInput'],
+        harmless: true,
+      }),
     secrets: (id: string): Promise<Answer<Items<NamedSecret>>> => client.get(`${of(id)}/secrets`),
     putSecret: (id: string, name: string, value: string): Promise<Answer<NamedSecret>> =>
-      client.put(`${of(id)}/secrets/${encodeURIComponent(name)}`, { body: { value } }),
+      client.put(`${of(id)}/secrets/${encodeURIComponent(name)}`, {
+        body: { value } satisfies Schemas['SecretInput'],
+      }),
     deleteSecret: (id: string, name: string): Promise<Answer<null>> =>
       client.delete(`${of(id)}/secrets/${encodeURIComponent(name)}`),
     generateSigningSecret: (id: string): Promise<Answer<Schemas['GenerateSigningSecretAnswer']>> =>

@@ -50,23 +50,25 @@ function me(client: ApiClient) {
   return {
     update: (body: ProfileInput): Promise<Answer<Schemas['Me']>> => client.put('/me', { body }),
     changePassword: (current: string, next: string): Promise<Answer<null>> =>
-      client.put('/me/password', { body: { current_password: current, new_password: next } }),
+      client.put('/me/password', {
+        body: { current_password: current, new_password: next } satisfies Schemas['PasswordChange'],
+      }),
     sessions: (): Promise<Answer<Items<SessionInfo>>> => client.get('/me/sessions'),
     endSessions: (): Promise<Answer<null>> => client.delete('/me/sessions'),
     totp: (): Promise<Answer<TotpStatus>> => client.get('/me/totp'),
     beginTotp: (): Promise<Answer<TotpEnrolment>> => client.post('/me/totp'),
     confirmTotp: (code: string): Promise<Answer<Schemas['RecoveryCodes']>> =>
-      client.post('/me/totp/confirmation', { body: { code } }),
+      client.post('/me/totp/confirmation', { body: { code } satisfies Schemas['TotpCode'] }),
     removeTotp: (proof: RemovalProof): Promise<Answer<null>> =>
       client.post('/me/totp/removal', { body: proof }),
     newRecoveryCodes: (code: string): Promise<Answer<Schemas['RecoveryCodes']>> =>
-      client.post('/me/totp/recovery-codes', { body: { code } }),
+      client.post('/me/totp/recovery-codes', { body: { code } satisfies Schemas['TotpCode'] }),
   };
 }
 
 function setPassword(client: ApiClient) {
   return (token: string, password: string): Promise<Answer<null>> =>
-    client.post('/password-setups', { body: { token, password } });
+    client.post('/password-setups', { body: { token, password } satisfies Schemas['PasswordSetup'] });
 }
 
 /** Operations on the caller's own session (api §3). */
@@ -77,7 +79,7 @@ export function createSessionsApi(client: ApiClient) {
     options: (): Promise<Answer<SignInOptions>> => client.get('/sign-in-options'),
     current: (): Promise<Answer<Session>> => client.get('/sessions/current'),
     signIn: (login: string, password: string): Promise<Answer<Session>> =>
-      client.post('/sessions', { body: { login, password }, harmless: true }),
+      client.post('/sessions', { body: { login, password } satisfies Schemas['SignIn'], harmless: true }),
     secondFactor: (proof: Schemas['SecondFactor']): Promise<Answer<Session>> =>
       client.post('/sessions/current/totp', { body: proof, harmless: true }),
     signOut: (): Promise<Answer<null>> => client.delete('/sessions/current'),
@@ -118,11 +120,20 @@ export function createAccountLinksApi(client: ApiClient) {
     ofUser: (id: string): LinksOf => of(`/users/${id}/account-links`),
     connections: (): Promise<Answer<Items<LinkableConnection>>> => client.get(`${mine}/connections`),
     requestToken: (connectionId: string): Promise<Answer<LinkToken>> =>
-      client.post(bridge, { body: { connection_id: connectionId, method: 'token' }, long: true }),
+      client.post(bridge, {
+        body: { connection_id: connectionId, method: 'token' } satisfies Schemas['BridgeLinkStart'],
+        long: true,
+      }),
     sendCode: (connectionId: string, handle: string): Promise<Answer<LinkCode>> =>
-      client.post(bridge, { body: { connection_id: connectionId, method: 'code', handle }, long: true }),
+      client.post(bridge, {
+        body: { connection_id: connectionId, method: 'code', handle } satisfies Schemas['BridgeLinkStart'],
+        long: true,
+      }),
     confirm: (requestId: string, code: string): Promise<Answer<AccountLink>> =>
-      client.post(`${bridge}/confirmation`, { body: { request_id: requestId, code }, long: true }),
+      client.post(`${bridge}/confirmation`, {
+        body: { request_id: requestId, code } satisfies Schemas['LinkConfirmation'],
+        long: true,
+      }),
   };
 }
 
