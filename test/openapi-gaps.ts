@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import type { Operation } from '../http/operation.ts';
 import { entriesOf } from '../http/request/validate.ts';
 import type { Schema } from '../http/schema/described.ts';
+import { NAVIGATION, type Section } from '../ui/src/app/pages.ts';
 
 export interface Parameter {
   readonly name: string;
@@ -197,4 +198,18 @@ function readAs(field: Schema): 'integer' | 'boolean' | null {
 function resolvedParameter({ components }: Whole, parameter: Parameter): Parameter {
   const name = parameter.$ref?.split('/').at(-1);
   return name === undefined ? parameter : (components.parameters[name] ?? parameter);
+}
+
+/** The tag of a section of the UI whose name is not that of the section; null for one without operations of its own. */
+const TAG_OF_SECTION: Partial<Record<Section, string | null>> = {
+  statistics: null,
+  roles: null,
+  'template-preview': 'Templates',
+  'system-status': 'System',
+};
+
+/** The tags that the navigation of the UI has, in its order. */
+export function tagsOfNavigation({ tags }: Whole): readonly string[] {
+  const byWords = new Map(tags.map(({ name }) => [name.toLowerCase().replaceAll(' ', '-'), name]));
+  return NAVIGATION.flatMap(({ section }) => TAG_OF_SECTION[section] ?? byWords.get(section) ?? []);
 }

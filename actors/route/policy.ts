@@ -37,7 +37,7 @@ export const RoutePolicyInput = v.object({
     integer(1, 100_000),
     'More new Alert Groups than this within 60 seconds begin a Storm. 1 to 100,000.',
   ),
-  language: described(v.picklist(['en', 'ru']), 'Language of messages.'),
+  language: described(v.picklist(['en', 'ru']), 'Language of messages: `en` is English, `ru` Russian.'),
   templates: described(
     v.object({
       root_message: described(templateInput, 'The message of an Alert Group.'),

@@ -12,7 +12,7 @@ import { type Json, type SchemaReader, SHARED_NAMES } from './schema.ts';
 const AlertmanagerAlert = named(
   'AlertmanagerAlert',
   v.object({
-    status: described(v.picklist(['firing', 'resolved']), 'Whether the alert fires.'),
+    status: described(v.picklist(['firing', 'resolved']), '`firing`: it fires; `resolved`: it ended.'),
     labels: described(Labels, 'What identifies the alert.'),
     annotations: described(v.optional(Labels), 'What is said about the alert.'),
     startsAt: time('When the alert began to fire.'),
@@ -45,7 +45,7 @@ const AlertmanagerSnapshot = named(
     ),
     status: described(
       v.optional(v.picklist(['firing', 'resolved'])),
-      '`firing` while at least one alert fires.',
+      '`firing` while at least one alert fires, else `resolved`.',
     ),
     receiver: described(v.optional(v.string()), 'Name of the receiver at the sender.'),
     groupLabels: described(v.optional(Labels), 'The labels that the group is made by.'),

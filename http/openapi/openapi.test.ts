@@ -8,6 +8,7 @@ import {
   addressesWithoutFormat,
   bodiesWithoutExample,
   operationsOf,
+  tagsOfNavigation,
   textsForNumbers,
   timesWithoutFormat,
   undescribed,
@@ -199,6 +200,14 @@ describe('the description of the whole API', () => {
   test('names every tag that an operation has, and no other', () => {
     const used = operationsOf(document).flatMap(({ tags }) => tags);
     expect(document.tags.map(({ name }) => name).sort()).toEqual([...new Set(used)].sort());
+  });
+
+  test('has its tags in the order of the navigation of the UI', () => {
+    const navigation = tagsOfNavigation(document);
+    expect(navigation).toHaveLength(14);
+    expect(document.tags.map(({ name }) => name).filter((name) => navigation.includes(name))).toEqual(
+      navigation,
+    );
   });
 
   test('has no two schemas of one name', () => {

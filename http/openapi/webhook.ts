@@ -82,7 +82,7 @@ const Alert = d.named(
   'WebhookAlert',
   v.strictObject({
     fingerprint: d.text('Identity of the Alert: a hash of its labels.'),
-    status: d.described(v.picklist(['firing', 'resolved']), 'Whether it fires.'),
+    status: d.described(v.picklist(['firing', 'resolved']), '`firing`: it fires; `resolved`: it ended.'),
     labels: d.described(Labels, 'Its labels.'),
     annotations: d.described(Labels, 'Its annotations.'),
     starts_at: d.time('When it began to fire.'),

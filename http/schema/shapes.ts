@@ -36,7 +36,10 @@ export const UserRef = d.named(
 export const ActorRef = d.named(
   'ActorRef',
   v.object({
-    kind: d.described(v.picklist(['user', 'service_account']), 'Which of the two.'),
+    kind: d.described(
+      v.picklist(['user', 'service_account']),
+      '`user`: a person; `service_account`: a program.',
+    ),
     id: d.anyId('Id of the user (`SR`) or of the Service account (`SA`).'),
     name: d.text('Name now, or the last one.'),
     login: d.described(v.optional(v.string()), 'Login of a user. Absent for a Service account.'),
@@ -71,7 +74,7 @@ export const HealthShape = d.named(
   v.object({
     state: d.described(
       v.picklist(['healthy', 'broken']),
-      '`broken`: it refused what was sent, and deliveries wait until a probe, a test or a check passes.',
+      '`healthy`: it takes what is sent; `broken`: it refused what was sent, and deliveries wait until a probe, a test or a check passes.',
     ),
     since: v.nullable(d.time('Since when it is Broken; null while healthy.')),
     reason: d.described(v.nullable(v.string()), 'Why it is Broken, masked; null while healthy.'),

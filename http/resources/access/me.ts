@@ -140,7 +140,7 @@ const SessionInfoShape = d.named(
     id: d.id('SN'),
     method: d.described(
       v.picklist(['local', 'oidc']),
-      'How it began: with a password, or through the identity provider.',
+      'How it began. `local`: with a password; `oidc`: through the identity provider.',
     ),
     created_at: d.time('When it began.'),
     last_used_at: d.time('When it was last used, to the minute.'),

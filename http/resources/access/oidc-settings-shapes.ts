@@ -46,7 +46,7 @@ const common = {
   ),
   unmatched_role: d.described(
     v.picklist(['none', 'viewer', 'responder']),
-    'Role of people without a mapped group; `none` refuses them.',
+    'Role of people without a mapped group: `viewer` or `responder`; `none` refuses them.',
   ),
   sync_role: d.flag('Whether the Role is set anew from the groups at every sign-in.'),
   skip_totp_with_idp_mfa: d.flag(

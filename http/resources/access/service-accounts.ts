@@ -41,7 +41,10 @@ const AccountShape = d.named(
     id: d.id('SA'),
     name: d.text('Its name, unique in any case.'),
     role: Role,
-    status: d.described(v.picklist(['active', 'disabled']), '`disabled`: its tokens are refused.'),
+    status: d.described(
+      v.picklist(['active', 'disabled']),
+      '`active`: its tokens work; `disabled`: they are refused.',
+    ),
     token_count: d.count('Tokens that were not revoked.'),
     created_at: d.time('When it was created.'),
     etag: d.VERSION,

@@ -126,16 +126,16 @@ export const UserShape = d.named(
     role_locked: d.flag('Whether the identity provider decides the Role.'),
     source: d.described(
       v.picklist(['local', 'oidc', 'bootstrap']),
-      'Where the account comes from: created here, through the identity provider, or at the first start.',
+      'Where the account comes from. `local`: created here; `oidc`: through the identity provider; `bootstrap`: at the first start.',
     ),
     oidc_offline_access: d.flag('Whether the identity provider can be asked about the user while away.'),
     sign_in_method: d.described(
       v.picklist(['local', 'oidc']),
-      'How the user signs in: with a password, or through the identity provider.',
+      'How the user signs in. `local`: with a password; `oidc`: through the identity provider.',
     ),
     status: d.described(
       v.picklist(['active', 'disabled', 'deleted']),
-      '`disabled`: may not sign in; `deleted`: gone for good.',
+      '`active`: may sign in; `disabled`: may not; `deleted`: gone for good.',
     ),
     totp_enabled: d.flag('Whether there is a second factor.'),
     time_zone: d.described(v.nullable(v.string()), 'IANA time zone; null for that of the Organization.'),
@@ -163,7 +163,7 @@ export const SessionShape = d.named(
     idle_expires_at: d.time('When it ends without another request.'),
     method: d.described(
       v.picklist(['local', 'oidc']),
-      'How it began: with a password, or through the identity provider.',
+      'How it began. `local`: with a password; `oidc`: through the identity provider.',
     ),
     permissions: d.described(v.array(PermissionShape), 'What it may do. Empty unless `active`.'),
   }),

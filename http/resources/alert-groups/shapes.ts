@@ -262,7 +262,7 @@ export const TimelineEntryShape = d.named(
       v.object({
         kind: d.described(
           v.picklist(['user', 'service_account', 'system']),
-          'A person, a Service account, or the service itself.',
+          '`user`: a person; `service_account`: a program; `system`: the service itself.',
         ),
         id: v.optional(d.anyId('Id of the person or the Service account. Absent for the service.')),
         name: d.described(

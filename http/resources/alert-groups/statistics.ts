@@ -44,7 +44,10 @@ const figures = {
 const StatisticsShape = d.named(
   'AlertGroupStatistics',
   v.object({
-    group_by: d.described(v.picklist(STATISTICS_SUBJECTS), 'What they are counted by.'),
+    group_by: d.described(
+      v.picklist(STATISTICS_SUBJECTS),
+      'What they are counted by: `route` or `integration`.',
+    ),
     from: d.time('Begin of the range, included.'),
     to: d.time('End of the range, not included.'),
     items: d.described(
@@ -65,7 +68,10 @@ const StatisticsShape = d.named(
 );
 
 const statisticsQuery = v.object({
-  group_by: d.described(v.picklist(STATISTICS_SUBJECTS), 'What to count by.'),
+  group_by: d.described(
+    v.picklist(STATISTICS_SUBJECTS),
+    'What to count by: `route` or `integration`, each of which has a row.',
+  ),
   route: d.described(many(publicId), 'Id of a Route, with `group_by=route` only. Repeated, any of them.'),
   integration: d.described(
     many(publicId),

@@ -44,7 +44,7 @@ const NOBODY_EVER: MentionSettings = everySetting(() => NOBODY);
 const Everyone = d.named(
   'MentionEveryone',
   v.picklist(['none', 'all', 'channel', 'here']),
-  'Whether everybody is mentioned: nobody, all members, those of the channel, or those who are online. A bridge takes `none` only.',
+  'Whether everybody is mentioned: `none`: nobody; `all`: all members; `channel`: those of the channel; `here`: those who are online. A bridge takes `none` only.',
 );
 
 const groupName = v.pipe(

@@ -33,7 +33,7 @@ const TrialInput = d.named(
           v.object({
             kind: d.described(
               v.picklist(['example', 'alert_group']),
-              'The built-in example, or an Alert Group.',
+              '`example`: the built-in one; `alert_group`: an Alert Group.',
             ),
             alert_group_id: d.described(
               v.optional(v.nullable(publicId)),

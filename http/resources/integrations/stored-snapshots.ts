@@ -50,7 +50,7 @@ const BodyShape = d.named(
     ),
     body_encoding: d.described(
       v.picklist(['utf8', 'base64']),
-      'Whether `body` is the text itself or base64 of the bytes.',
+      '`utf8`: `body` is the text itself; `base64`: it is base64 of the bytes.',
     ),
   }),
   'A body that a sender posted, with its content.',

@@ -24,7 +24,7 @@ const EntryShape = d.named(
       v.object({
         kind: d.described(
           v.picklist(['user', 'service_account', 'system', 'bootstrap', 'cli']),
-          'A person, a Service account, the service, the first start, or a command of the operator.',
+          '`user`: a person; `service_account`: a program; `system`: the service; `bootstrap`: the first start; `cli`: a command of the operator.',
         ),
         id: v.nullable(d.anyId('Id of the person or Service account; null for others.')),
         name: d.text('Name now; `deleted-user-<id>` once deleted.'),

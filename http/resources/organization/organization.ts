@@ -67,7 +67,10 @@ const settings = {
     }),
     'Days for which things are kept, 1 to 36,500. Summaries at least as long as details.',
   ),
-  totp_required: d.described(v.picklist(['nobody', 'local_users', 'everyone']), 'Who needs a second factor.'),
+  totp_required: d.described(
+    v.picklist(['nobody', 'local_users', 'everyone']),
+    'Who needs a second factor: `nobody`, `local_users` (who sign in with a password) or `everyone`.',
+  ),
   oidc_token_grace_seconds: d.described(
     v.pipe(v.number(), v.integer(), v.maxValue(LONGEST_GRACE_SECONDS)),
     'Seconds for which tokens of people go on working while the provider cannot be asked about them.',

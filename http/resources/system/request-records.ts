@@ -97,7 +97,10 @@ const ListQuery = v.object({
   ),
   destination: d.described(v.optional(publicId), 'Id of a Destination.'),
   run: d.described(v.optional(publicId), 'Id of one run of a check or test.'),
-  direction: d.described(v.optional(v.picklist(DIRECTIONS)), 'Only requests of this direction.'),
+  direction: d.described(
+    v.optional(v.picklist(DIRECTIONS)),
+    'Only requests of this direction: `outbound` was sent, `inbound` received.',
+  ),
   status_class: d.described(
     v.optional(v.picklist(STATUS_CLASSES)),
     'Only requests with such a status; `none`: without an answer.',

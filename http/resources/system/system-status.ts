@@ -26,7 +26,7 @@ const NoticeShape = d.named(
       v.picklist(['recovering_after_downtime', 'no_replica_leading']),
       '`recovering_after_downtime`: data may be incomplete; `no_replica_leading`: scheduled work stands still.',
     ),
-    audience: d.described(v.picklist(['all', 'admins']), 'Who sees it.'),
+    audience: d.described(v.picklist(['all', 'admins']), 'Who sees it: `all` people, or `admins` only.'),
     since: d.time('Since when. With `no_replica_leading`: the last sign of life of the Leader.'),
     until: v.nullable(d.time('Until when; null when that is open.')),
   }),
@@ -155,7 +155,7 @@ const StatusShape = d.named(
         v.object({
           subject_kind: d.described(
             v.picklist(['route', 'destination']),
-            'Whether it is of a Route or of a Destination.',
+            'Whether it is of a `route` or of a `destination`.',
           ),
           subject: d.described(EntityRef, 'The Route or Destination.'),
           template: d.described(

@@ -82,7 +82,7 @@ export interface components {
         /** @description A user or a Service account. */
         readonly ActorRef: {
             /**
-             * @description Which of the two.
+             * @description `user`: a person; `service_account`: a program.
              * @enum {string}
              */
             readonly kind: "user" | "service_account";
@@ -298,7 +298,7 @@ export interface components {
         /** @description Figures of Alert Groups by when they started. */
         readonly AlertGroupStatistics: {
             /**
-             * @description What they are counted by.
+             * @description What they are counted by: `route` or `integration`.
              * @enum {string}
              */
             readonly group_by: "route" | "integration";
@@ -345,7 +345,7 @@ export interface components {
         /** @description One alert of a notification. */
         readonly AlertmanagerAlert: {
             /**
-             * @description Whether the alert fires.
+             * @description `firing`: it fires; `resolved`: it ended.
              * @enum {string}
              */
             readonly status: "firing" | "resolved";
@@ -388,18 +388,8 @@ export interface components {
          * @example {
          *       "version": "4",
          *       "groupKey": "{}:{alertname=\"DiskFull\"}",
-         *       "truncatedAlerts": 0,
          *       "status": "firing",
          *       "receiver": "tocsin",
-         *       "groupLabels": {
-         *         "alertname": "DiskFull"
-         *       },
-         *       "commonLabels": {
-         *         "alertname": "DiskFull",
-         *         "severity": "critical"
-         *       },
-         *       "commonAnnotations": {},
-         *       "externalURL": "https://alertmanager.example",
          *       "alerts": [
          *         {
          *           "status": "firing",
@@ -411,10 +401,7 @@ export interface components {
          *           "annotations": {
          *             "summary": "The disk of db1 is full"
          *           },
-         *           "startsAt": "2030-01-01T00:00:00Z",
-         *           "endsAt": "0001-01-01T00:00:00Z",
-         *           "generatorURL": "https://prometheus.example/graph",
-         *           "fingerprint": "2c1a5a2b1d3f4e60"
+         *           "startsAt": "2030-01-01T00:00:00Z"
          *         }
          *       ]
          *     }
@@ -433,7 +420,7 @@ export interface components {
             /** @description How many alerts `max_alerts` cut off. Alerts that a cut Snapshot does not list stay as they are. */
             readonly truncatedAlerts?: number;
             /**
-             * @description `firing` while at least one alert fires.
+             * @description `firing` while at least one alert fires, else `resolved`.
              * @enum {string}
              */
             readonly status?: "firing" | "resolved";
@@ -461,7 +448,7 @@ export interface components {
             /** @description Who did it. */
             readonly actor: {
                 /**
-                 * @description A person, a Service account, the service, the first start, or a command of the operator.
+                 * @description `user`: a person; `service_account`: a program; `system`: the service; `bootstrap`: the first start; `cli`: a command of the operator.
                  * @enum {string}
                  */
                 readonly kind: "user" | "service_account" | "system" | "bootstrap" | "cli";
@@ -788,7 +775,7 @@ export interface components {
          */
         readonly BulkCommandInput: {
             /**
-             * @description Which Command. It decides which Permission is needed.
+             * @description Which Command: `acknowledge` takes ownership, `resolve` ends, `snooze` silences for a time, `unsnooze` ends the Snooze. It decides which Permission is needed.
              * @enum {string}
              */
             readonly command: "acknowledge" | "resolve" | "snooze" | "unsnooze";
@@ -1123,7 +1110,7 @@ export interface components {
         /** @description Whether a Destination takes what is sent. */
         readonly DestinationHealth: {
             /**
-             * @description `broken`: it refused what was sent, and deliveries wait until a probe, a test or a check passes.
+             * @description `healthy`: it takes what is sent; `broken`: it refused what was sent, and deliveries wait until a probe, a test or a check passes.
              * @enum {string}
              */
             readonly state: "healthy" | "broken";
@@ -1241,7 +1228,7 @@ export interface components {
             /** @description What the message is about. Null or left out: the built-in example. */
             readonly source?: {
                 /**
-                 * @description The built-in example, or an Alert Group.
+                 * @description `example`: the built-in one; `alert_group`: an Alert Group.
                  * @enum {string}
                  */
                 readonly kind: "example" | "alert_group";
@@ -1896,7 +1883,7 @@ export interface components {
             readonly permissions: readonly components["schemas"]["Permission"][];
         };
         /**
-         * @description Whether everybody is mentioned: nobody, all members, those of the channel, or those who are online. A bridge takes `none` only.
+         * @description Whether everybody is mentioned: `none`: nobody; `all`: all members; `channel`: those of the channel; `here`: those who are online. A bridge takes `none` only.
          * @enum {string}
          */
         readonly MentionEveryone: "none" | "all" | "channel" | "here";
@@ -2058,7 +2045,7 @@ export interface components {
             /** @description Roles by group, at most 500. Of several that match, the highest Role counts. */
             readonly group_mappings: readonly components["schemas"]["OidcGroupMapping"][];
             /**
-             * @description Role of people without a mapped group; `none` refuses them.
+             * @description Role of people without a mapped group: `viewer` or `responder`; `none` refuses them.
              * @enum {string}
              */
             readonly unmatched_role: "none" | "viewer" | "responder";
@@ -2125,7 +2112,7 @@ export interface components {
             /** @description Roles by group, at most 500. Of several that match, the highest Role counts. */
             readonly group_mappings: readonly components["schemas"]["OidcGroupMapping"][];
             /**
-             * @description Role of people without a mapped group; `none` refuses them.
+             * @description Role of people without a mapped group: `viewer` or `responder`; `none` refuses them.
              * @enum {string}
              */
             readonly unmatched_role: "none" | "viewer" | "responder";
@@ -2173,7 +2160,7 @@ export interface components {
             readonly instance_labels: readonly string[];
             readonly retention: components["schemas"]["Retention"];
             /**
-             * @description Who needs a second factor.
+             * @description Who needs a second factor: `nobody`, `local_users` (who sign in with a password) or `everyone`.
              * @enum {string}
              */
             readonly totp_required: "nobody" | "local_users" | "everyone";
@@ -2263,7 +2250,7 @@ export interface components {
             readonly instance_labels: readonly string[];
             readonly retention: components["schemas"]["Retention"];
             /**
-             * @description Who needs a second factor.
+             * @description Who needs a second factor: `nobody`, `local_users` (who sign in with a password) or `everyone`.
              * @enum {string}
              */
             readonly totp_required: "nobody" | "local_users" | "everyone";
@@ -2899,7 +2886,7 @@ export interface components {
             /** @description More new Alert Groups than this within 60 seconds begin a Storm. 1 to 100,000. */
             readonly storm_threshold: number;
             /**
-             * @description Language of messages.
+             * @description Language of messages: `en` is English, `ru` Russian.
              * @enum {string}
              */
             readonly language: "en" | "ru";
@@ -2932,7 +2919,7 @@ export interface components {
             /** @description More new Alert Groups than this within 60 seconds begin a Storm. 1 to 100,000. */
             readonly storm_threshold: number;
             /**
-             * @description Language of messages.
+             * @description Language of messages: `en` is English, `ru` Russian.
              * @enum {string}
              */
             readonly language: "en" | "ru";
@@ -3035,7 +3022,7 @@ export interface components {
             readonly name: string;
             readonly role: components["schemas"]["Role"];
             /**
-             * @description `disabled`: its tokens are refused.
+             * @description `active`: its tokens work; `disabled`: they are refused.
              * @enum {string}
              */
             readonly status: "active" | "disabled";
@@ -3128,7 +3115,7 @@ export interface components {
              */
             readonly idle_expires_at: string;
             /**
-             * @description How it began: with a password, or through the identity provider.
+             * @description How it began. `local`: with a password; `oidc`: through the identity provider.
              * @enum {string}
              */
             readonly method: "local" | "oidc";
@@ -3145,7 +3132,7 @@ export interface components {
         readonly SessionInfo: {
             readonly id: components["schemas"]["SessionId"];
             /**
-             * @description How it began: with a password, or through the identity provider.
+             * @description How it began. `local`: with a password; `oidc`: through the identity provider.
              * @enum {string}
              */
             readonly method: "local" | "oidc";
@@ -3364,7 +3351,7 @@ export interface components {
             /** @description The `Content-Type` it was sent with; null without one. */
             readonly content_type: string | null;
             /**
-             * @description Whether `body` is the text itself or base64 of the bytes.
+             * @description `utf8`: `body` is the text itself; `base64`: it is base64 of the bytes.
              * @enum {string}
              */
             readonly body_encoding: "utf8" | "base64";
@@ -3399,7 +3386,7 @@ export interface components {
              */
             readonly kind: "recovering_after_downtime" | "no_replica_leading";
             /**
-             * @description Who sees it.
+             * @description Who sees it: `all` people, or `admins` only.
              * @enum {string}
              */
             readonly audience: "all" | "admins";
@@ -3550,7 +3537,7 @@ export interface components {
             /** @description Templates that fail. */
             readonly template_errors: readonly {
                 /**
-                 * @description Whether it is of a Route or of a Destination.
+                 * @description Whether it is of a `route` or of a `destination`.
                  * @enum {string}
                  */
                 readonly subject_kind: "route" | "destination";
@@ -3690,7 +3677,7 @@ export interface components {
             /** @description Who did it. */
             readonly actor: {
                 /**
-                 * @description A person, a Service account, or the service itself.
+                 * @description `user`: a person; `service_account`: a program; `system`: the service itself.
                  * @enum {string}
                  */
                 readonly kind: "user" | "service_account" | "system";
@@ -3874,19 +3861,19 @@ export interface components {
             /** @description Whether the identity provider decides the Role. */
             readonly role_locked: boolean;
             /**
-             * @description Where the account comes from: created here, through the identity provider, or at the first start.
+             * @description Where the account comes from. `local`: created here; `oidc`: through the identity provider; `bootstrap`: at the first start.
              * @enum {string}
              */
             readonly source: "local" | "oidc" | "bootstrap";
             /** @description Whether the identity provider can be asked about the user while away. */
             readonly oidc_offline_access: boolean;
             /**
-             * @description How the user signs in: with a password, or through the identity provider.
+             * @description How the user signs in. `local`: with a password; `oidc`: through the identity provider.
              * @enum {string}
              */
             readonly sign_in_method: "local" | "oidc";
             /**
-             * @description `disabled`: may not sign in; `deleted`: gone for good.
+             * @description `active`: may sign in; `disabled`: may not; `deleted`: gone for good.
              * @enum {string}
              */
             readonly status: "active" | "disabled" | "deleted";
@@ -4003,7 +3990,7 @@ export interface components {
             /** @description Identity of the Alert: a hash of its labels. */
             readonly fingerprint: string;
             /**
-             * @description Whether it fires.
+             * @description `firing`: it fires; `resolved`: it ended.
              * @enum {string}
              */
             readonly status: "firing" | "resolved";
