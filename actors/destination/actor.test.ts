@@ -482,9 +482,16 @@ describe('Broken', () => {
     destination.record(A, 'created');
     destination.record(B, 'created');
     destination.record(C, 'created');
+    destination.record('AGD' as PublicId, 'created');
     destination.answer('AGA#1', { class: 'fatal', error: 'answered 401' });
-    destination.answer('AGB#1', { class: 'fatal', error: 'answered 403' });
-    expect(destination.health()).toMatchObject({ state: 'broken', reason: 'answered 403' });
+    const since = destination.now();
+    destination.advance(SECOND);
+    destination.answer('AGB#1', { class: 'transient', error: 'answered 502' });
+    const reason = 'unavailable: answered 502';
+    expect(destination.health()).toEqual({ state: 'broken', since, reason });
+    expect(destination.stored('AGB#1')).toMatchObject({ state: 'waiting', attempts: 0 });
+    destination.answer('AGD#1', { class: 'fatal', error: 'answered 403' });
+    expect(destination.health()).toEqual({ state: 'broken', since, reason: 'answered 403' });
     destination.answer('AGC#1', { class: 'ok', status: 200 });
     expect(destination.health()).toMatchObject({ state: 'broken' });
     expect(destination.stored('AGC#1')).toMatchObject({ state: 'delivered' });

@@ -286,6 +286,21 @@ describe('a Destination that is pointed elsewhere', () => {
     expect(world.noted('A')).toContain('not_delivered');
   });
 
+  test('stays Broken for the same reason when a call at the old place fails', async () => {
+    const world = await begun();
+    await world.create('A');
+    world.pause();
+    world.configure(ONE, { target: 2 });
+    await world.give(ONE, { type: 'saved' });
+    await world.advance(10);
+    await world.give(ONE, { type: 'secrets_lost' });
+    expect(world.waiting()).toMatchObject([{ operation: { kind: 'edit', isFinal: true } }, { target: 2 }]);
+    await world.answer({ class: 'transient', error: 'timeout', unsure: false });
+    expect(world.health()).toMatchObject({ state: 'broken', reason: 'secret_unreadable' });
+    await world.answer({ class: 'transient', error: 'answered 502', unsure: false });
+    expect(world.health()).toMatchObject({ state: 'broken', reason: 'unavailable: answered 502' });
+  });
+
   test('does not wait at the new place because the old one asks to', async () => {
     const world = await begun();
     await world.create('A');

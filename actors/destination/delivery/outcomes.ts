@@ -235,13 +235,14 @@ function failedForNow(
   const after = next(known, putBack(flight, now));
   const { attempts, firstFailedAt } = triesOf(known, flight);
   const isSpent = counts && !isOver(after) && budgetSpent(attempts, firstFailedAt ?? now, now);
-  if (isSpent && (isDeleted(turn) || isLeftBehind(turn, delivery))) {
+  const isOfFormer = isDeleted(turn) || isLeftBehind(turn, delivery);
+  if (isSpent && isOfFormer) {
     notDelivered(turn, delivery, flight, error);
     return;
   }
   save(turn, after);
   if (flight.isProbe) probeFailed(turn, unavailable(error));
-  else if (isSpent) broke(turn, unavailable(error));
+  else if (isSpent || (isBroken(turn) && !isOfFormer)) broke(turn, unavailable(error));
 }
 
 function refused(turn: DestinationTurn, delivery: Delivery, flight: Flight, error: string): void {
