@@ -213,3 +213,42 @@ export function tagsOfNavigation({ tags }: Whole): readonly string[] {
   const byWords = new Map(tags.map(({ name }) => [name.toLowerCase().replaceAll(' ', '-'), name]));
   return NAVIGATION.flatMap(({ section }) => TAG_OF_SECTION[section] ?? byWords.get(section) ?? []);
 }
+
+/** Enumerations of which the description explains the whole, and not each word. */
+const EXPLAINED_AS_A_WHOLE: readonly string[] = [
+  'BridgeInfo.user_lookup',
+  'BridgeLinkStart.method',
+  'DestinationPreview.name',
+  'DestinationPreview.format',
+  'FieldError.code',
+  'LinkableConnection.handle_kind',
+  'LiveHint.type',
+  'Organization.week_start',
+  'OrganizationInput.week_start',
+  'Permission',
+  'Problem.type',
+  'Problem.title',
+  'ProxyConfig.type',
+  'ProxyConfigInput.type',
+  'RequestRecord.check',
+  'RequestRecordDetail.check',
+  'Route.template_error.template',
+  'SystemStatus.integrations_attention.issue',
+  'SystemStatus.template_errors.template',
+  'TemplatePreview.format',
+  'TemplatePreview.sample',
+  'TemplatePreviewInput.format',
+  'WebhookActor.transport',
+];
+
+/** Enumerations of schemas with a word that is not explained, besides {@link EXPLAINED_AS_A_WHOLE}. */
+export function wordsUnexplained({ components }: Whole): readonly string[] {
+  return Object.entries(components.schemas)
+    .flatMap(([name, schema]) => [[name, schema] as const, ...propertiesOf(name, schema)])
+    .filter(([, { enum: values = [], description = '' }]) => {
+      const texts = values.filter((value) => value !== null);
+      return texts.length > 1 && !texts.every((value) => description.includes(`\`${value}\``));
+    })
+    .map(([at]) => at)
+    .filter((at) => !EXPLAINED_AS_A_WHOLE.includes(at));
+}

@@ -13,6 +13,7 @@ import {
   timesWithoutFormat,
   undescribed,
   type Whole,
+  wordsUnexplained,
 } from '../../test/openapi-gaps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { assembleOperations } from '../request/router.ts';
@@ -187,6 +188,10 @@ describe('the description of the whole API', () => {
 
   test('calls query parameters that are read as numbers or booleans by that type', () => {
     expect(textsForNumbers(document, everyOperation())).toEqual([]);
+  });
+
+  test('explains the words of every enumeration', () => {
+    expect(wordsUnexplained(document)).toEqual([]);
   });
 
   test('has an example for every body, which its schema takes', () => {
