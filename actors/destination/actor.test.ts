@@ -498,15 +498,17 @@ describe('Broken', () => {
     expect(destination.told(C).at(-1)).toMatchObject({ event: null, problem: false });
   });
 
-  test('a probe that could not be read is repeated after a pause', () => {
+  test('a probe that could not be read is repeated after a pause that grows from 1 s to 30 s', () => {
     const destination = broken();
     destination.advance(BROKEN_PROBE_INTERVAL);
     destination.calls();
-    destination.answer('AGA#1', { class: 'not_sent', because: 'unreadable' });
-    destination.advance(SECOND - 1);
-    expect(destination.calls()).toEqual([]);
-    destination.advance(1);
-    expect(destination.calls()).toEqual(['AGA#1']);
+    for (const pause of [1, 2, 4, 8, 16, 30, 30]) {
+      destination.answer('AGA#1', { class: 'not_sent', because: 'unreadable' });
+      destination.advance(pause * SECOND - 1);
+      expect(destination.calls()).toEqual([]);
+      destination.advance(1);
+      expect(destination.calls()).toEqual(['AGA#1']);
+    }
     expect(destination.health()).toMatchObject({ reason: 'answered 401: no' });
   });
 

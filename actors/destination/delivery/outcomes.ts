@@ -130,7 +130,8 @@ function notSent(
   const isUnread = because === 'unreadable';
   const known = isUnread ? retried(delivery, flight, unreadAgain(turn)) : delivery;
   save(turn, next(known, putBack(flight, turn.now)));
-  if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now + (isUnread ? unreadPause(1) : 0) });
+  const at = isUnread ? triesOf(known, flight).notBefore : turn.now;
+  if (flight.isProbe) apply(turn, { type: 'probe_lost', at });
 }
 
 /** Whether the failure concerns this message alone: nothing was sent, or the message to edit no longer exists. */
