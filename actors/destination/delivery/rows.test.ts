@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import { loadedFlight, newLine } from '../rows.ts';
 import { wished } from './apply-event.ts';
 import { type Delivery, newDelivery } from './delivery.ts';
 import {
@@ -99,6 +100,27 @@ test('what was parked a moment ago is taken up, though a page was read before it
   takeDeliveries(rows, { deliveries: committed, more: false }, T);
   expect(wantedKeys(rows)).toContain(`AG${MOST_WANTED + 3}/1`);
   expect(rows.overflow).toBe(false);
+});
+
+test('events that wait take no room of messages, and messages in storage do not wait for them', () => {
+  const rows = messageRows({ deliveries: [], more: true });
+  const event = { id: 'e', sequence: 1, event: 'created', urgent: false, occurredAt: T, calls: 1 } as const;
+  const line = (number: number): Delivery => ({
+    ...newLine(`AG${number}` as PublicId),
+    ...{ root: 'wanted', events: [event] },
+  });
+  for (let number = 1; number <= MOST_WANTED; number++) hold(rows, line(number), T);
+  expect(wantsDeliveries(rows)).toBe(true);
+  takeDeliveries(rows, { deliveries: [wanted(1)], more: false }, T);
+  expect([rows.overflow, rows.idle.has('AG1/1')]).toEqual([false, false]);
+  hold(rows, { ...line(1), root: 'publishing', call: loadedFlight(event, T) }, T);
+  for (let number = 2; number <= MOST_WANTED; number++)
+    hold(rows, { ...line(number), root: 'current', events: [] }, T);
+  for (let number = 2; number <= PAGE_DELIVERIES; number++) hold(rows, wanted(number), T);
+  rows.overflow = true;
+  expect(wantsDeliveries(rows)).toBe(false);
+  hold(rows, done(wanted(1)), T);
+  expect(wantsDeliveries(rows)).toBe(true);
 });
 
 test('a delivery that changes again and again while nothing is sent takes no more room', () => {

@@ -22,6 +22,8 @@ export interface MessageRows {
   readonly byKey: Map<string, Delivery>;
   /** By Connection: one that makes everything wait holds up no other. */
   readonly agendas: Map<string, Queue>;
+  /** Keys of the events on an agenda, which have a bound of their own. */
+  readonly lines: Set<string>;
   /** Keys of what is being sent, by the number of the call; by the key itself for events, whose calls are counted each. */
   readonly flights: Map<number | string, string>;
   /** Deliveries without work, by when they were used last. */
@@ -42,6 +44,7 @@ export function messageRows({ deliveries, more }: DeliveryPage): MessageRows {
   const rows: MessageRows = {
     byKey: new Map(),
     agendas: new Map(),
+    lines: new Set(),
     flights: new Map(),
     idle: new Map(),
     pressed: new Map(),
@@ -104,12 +107,16 @@ export function hold(rows: MessageRows, delivery: Delivery, now: Micros): void {
   if (delivery.events && !isWanted(delivery)) {
     rows.byKey.delete(key);
     agenda.put(key, null);
+    rows.lines.delete(key);
     return;
   }
   rows.byKey.set(key, delivery);
   if (delivery.call) rows.flights.set(flightName(delivery, delivery.call), key);
   if (delivery.events) {
-    agenda.put(key, dueOf(delivery, nextWork(delivery)));
+    const work = nextWork(delivery);
+    agenda.put(key, dueOf(delivery, work));
+    if (work) rows.lines.add(key);
+    else rows.lines.delete(key);
     return;
   }
   rows.absent.delete(subjectText(delivery.subject));
@@ -197,8 +204,9 @@ function agendaOf(rows: MessageRows, connectionId: string | null): Queue {
   return agenda;
 }
 
-function waiting({ agendas }: MessageRows): number {
-  let size = 0;
+/** Messages that wait on the agendas. */
+function waiting({ agendas, lines }: MessageRows): number {
+  let size = -lines.size;
   for (const agenda of agendas.values()) size += agenda.size;
   return size;
 }
