@@ -1,14 +1,14 @@
 /** `fetch` that holds what Tocsin answers to its description; every test with a server sends with it. */
 import { type AnswerCheck, answerCheck, machineCheck } from '../answer-check.ts';
 import { everyOperation } from '../every-operation.ts';
+import { plainFetch } from './plain-fetch.ts';
 
-const send = globalThis.fetch;
 /** Paths of the listeners for machines. */
 const MACHINES = /^\/(?:api\/v1\/(?:ingest|heartbeat|callbacks)(?:\/|$)|health\/|metrics$)/;
 
 /** Without a word about paths that no operation of Tocsin has. @throws {Error} when the description does not allow the answer */
 export const checkedFetch: typeof fetch = async (input, init) => {
-  const response = await send(input, init);
+  const response = await plainFetch(input, init);
   const request = input instanceof Request ? input : { url: String(input), method: 'GET' };
   const { pathname } = new URL(request.url);
   await checkResponse(init?.method ?? request.method, pathname, response);
