@@ -15,6 +15,7 @@ import type { AuditChange } from '../../actors/effects.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring, Sealed, Sealer } from '../../runtime/secrets/keyring.ts';
+import { endWaitingEvents } from '../delivery/webhook-records.ts';
 import { enqueueInbox } from '../engine/inbox.ts';
 import type { SealingChange } from '../keys/keyring.ts';
 import { changedPassword } from '../keys/sealed-values.ts';
@@ -62,7 +63,7 @@ export async function updateWebhook(
     where id = ${row.id}`;
   if (row.mode !== fields.mode) await tellForSure(tx, row.id, { type: 'saved' }, author);
   if (row.mode === 'events' && fields.mode !== 'events') {
-    await endWaitingEvents(tx, row.id, LEFT_EVENTS_ERROR, author);
+    await endWaitingEvents(tx, { destinationId: row.id, error: LEFT_EVENTS_ERROR, at: author.at });
   }
 }
 
@@ -128,19 +129,6 @@ export async function holdConnection(
   const rows = await tx`
     select 1 from connections where id = ${id} and type = ${type} and deleted_at is null for share`;
   return rows.length > 0;
-}
-
-export async function endWaitingEvents(
-  tx: Transaction,
-  id: PublicId,
-  error: string,
-  { at }: Authorship,
-): Promise<void> {
-  // index: webhook_events_waiting
-  await tx`
-    update webhook_events set
-      state = 'not_delivered', error = ${error}, next_attempt_at = null, updated_at = ${at}, finished_at = ${at}
-    where destination_id = ${id} and finished_at is null`;
 }
 
 /** SQL null for what is not there. */

@@ -16,6 +16,7 @@ import type {
 import { DELETED_ERROR } from '../../actors/destination/turn.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import type { Keyring } from '../../runtime/secrets/keyring.ts';
+import { endWaitingEvents } from '../delivery/webhook-records.ts';
 import type { InternalAlerts } from '../integrations/internal-alerts.ts';
 import { inSealingTransaction, type SealingChange } from '../keys/keyring.ts';
 import { changesPassword } from '../keys/sealed-values.ts';
@@ -31,7 +32,6 @@ import {
 } from './destination-rows.ts';
 import {
   destinationSecrets,
-  endWaitingEvents,
   holdConnection,
   insertBridge,
   insertWebhook,
@@ -205,7 +205,7 @@ async function remove(
   // index: request_records_owner
   await tx`delete from request_records where owner_id = ${id}`;
   await tx`delete from destination_secrets where destination_id = ${id}`;
-  await endWaitingEvents(tx, id, DELETED_ERROR, author);
+  await endWaitingEvents(tx, { destinationId: id, error: DELETED_ERROR, at: author.at });
   await tellForSure(tx, id, { type: 'deleted' }, author);
   await internalAlerts.entityDeleted(tx, id, author.at);
   const entry = { action: 'destination.deleted', resourceId: id, resourceName: row.name };

@@ -81,7 +81,7 @@ export function createWebhookRecordWriter({ publicUrl, bodies }: WebhookRecordDe
             break;
           case 'webhook.events_ended':
             await flush(tx, pending);
-            await endEvents(tx, effect);
+            await endWaitingEvents(tx, effect);
             break;
           case 'destination.health':
             health.set(effect.destinationId, effect);
@@ -170,8 +170,11 @@ async function renewBudgets(tx: Transaction, { destinationId, at }: WebhookBudge
     where destination_id = ${destinationId} and finished_at is null`;
 }
 
-/** index: webhook_events_waiting */
-async function endEvents(tx: Transaction, { destinationId, error, at }: WebhookEventsEnded): Promise<void> {
+/** Ends every event that still waits for a Destination as Not delivered. Index: webhook_events_waiting. */
+export async function endWaitingEvents(
+  tx: Transaction,
+  { destinationId, error, at }: Omit<WebhookEventsEnded, 'type'>,
+): Promise<void> {
   await tx`
     update webhook_events set
       state = 'not_delivered', error = ${error}, next_attempt_at = null, updated_at = ${at}, finished_at = ${at}
