@@ -3,7 +3,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { RefusedProofs } from '../actors/access/refused-proofs.ts';
 import { sourceKey } from '../actors/access/throttle.ts';
-import type { PushAnswer, Receiver } from '../actors/channels/channel.ts';
+import type { Callback, PushAnswer, Receiver } from '../actors/channels/channel.ts';
 import { type Clock, SECOND } from '../runtime/clock.ts';
 import { parsePublicId } from '../runtime/public-id.ts';
 import { NOT_FOUND, NOT_IMPLEMENTED, problemReply, UNAVAILABLE } from './errors.ts';
@@ -164,52 +164,57 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
 }
 
 /** What messengers and bridges call on the ingest listener (api §19). Every other path there is unknown. */
-const CALLBACK = /^\/api\/v1\/callbacks\/(chat-server|channel-bot|bridge)\/([^/]+)$/;
+const CALLBACK = /^\/api\/v1\/callbacks\/([a-z-]+)\/([^/]+)$/;
+/** Described, and not served while no channel has them. */
+const RESERVED: ReadonlySet<string> = new Set(['chat-server', 'channel-bot']);
+
+/** What takes the pushes of one type of Connection. */
+export type CallbackReceiver = { readonly callback: Callback; readonly receiver: Pick<Receiver, 'push'> };
 
 export interface CallbackDeps {
-  readonly pushes: Pick<Receiver, 'push'>;
+  readonly callbacks: readonly CallbackReceiver[];
   readonly bodies: BodyBudgets;
   readonly clientAddress: ClientAddress;
   readonly refusedProofs: RefusedProofs;
 }
 
-/** What ingestion leaves over. Messengers other than bridges are not served by this build. */
+/** What ingestion leaves over. */
 export function createCallbackHandler(deps: CallbackDeps): Handler {
+  const byPath = new Map(deps.callbacks.map((each) => [each.callback.path, each]));
   return async (request) => {
-    const [, kind, id = ''] = CALLBACK.exec(request.path) ?? [];
-    if (kind === undefined || request.method !== 'POST') return problemReply(NOT_FOUND, null, []);
-    if (kind !== 'bridge') return problemReply(NOT_IMPLEMENTED, null, []);
-    return takePush(deps, request, id);
+    const [, path = '', id = ''] = CALLBACK.exec(request.path) ?? [];
+    const found = byPath.get(path);
+    if (request.method !== 'POST') return problemReply(NOT_FOUND, null, []);
+    if (!found) return problemReply(RESERVED.has(path) ? NOT_IMPLEMENTED : NOT_FOUND, null, []);
+    return takePush(deps, found, request, id);
   };
 }
 
-/** What proves a push, and what helps to find out where it came from. */
-const KEPT_HEADERS = [
-  'content-type',
-  'user-agent',
-  'webhook-id',
-  'webhook-timestamp',
-  'webhook-signature',
-] as const;
+/** What helps to find out where a push came from, besides the headers that prove it. */
+const KEPT_HEADERS = ['content-type', 'user-agent'] as const;
 
-async function takePush(deps: CallbackDeps, request: Request, id: string): Promise<Reply | null> {
-  const { pushes, bodies, clientAddress } = deps;
+async function takePush(
+  { bodies, clientAddress, refusedProofs }: CallbackDeps,
+  { callback, receiver }: CallbackReceiver,
+  request: Request,
+  id: string,
+): Promise<Reply | null> {
   const address = clientAddress(request.socketAddress, request.header('x-forwarded-for'));
   const body = await request.body(APP_BODY_LIMIT, bodies.open('callback', sourceKey(address)));
   if (body.kind === 'aborted') return null;
   if (body.kind === 'no_room') return problemReply(UNAVAILABLE, null, []);
   // It can never be handled, whoever sent it.
-  if (body.kind === 'too_large') return replyOf(400);
-  const headers = KEPT_HEADERS.flatMap((name) => {
+  if (body.kind === 'too_large') return refusal(callback.tooLarge);
+  const headers = [...KEPT_HEADERS, ...callback.headers].flatMap((name) => {
     const value = request.header(name);
     return value === null ? [] : [[name, value] as const];
   });
   const connectionId = parsePublicId(id);
-  const given = await pushes.push({ id: connectionId, headers, body: body.bytes });
-  if (given === 401) {
-    deps.refusedProofs.note({ kind: 'callback', address, reason: 'unproven', resourceId: connectionId });
+  const answer = await receiver.push({ id: connectionId, headers, body: body.bytes });
+  if (answer.status === 401) {
+    refusedProofs.note({ kind: 'callback', address, reason: 'unproven', resourceId: connectionId });
   }
-  return replyOf(given);
+  return replyOf(answer);
 }
 
 const REFUSALS = {
@@ -218,11 +223,18 @@ const REFUSALS = {
     'unauthenticated',
     'The signature, the time, the Connection or its mode is wrong. Correct it and send the event again.',
   ],
+  413: ['payload-too-large', 'A callback takes at most 1 MiB.'],
   500: ['internal', 'The event could not be handled. Send it again.'],
-} as const satisfies Record<Exclude<PushAnswer, 204>, readonly [ProblemType, string]>;
+} as const satisfies Record<number, readonly [ProblemType, string]>;
 
-function replyOf(status: PushAnswer): Reply {
+function replyOf(answer: PushAnswer): Reply {
+  const { status } = answer;
   if (status === 204) return { status, headers: [], content: null };
+  if (status !== 200) return refusal(status);
+  return text(status, answer.body, 'application/json');
+}
+
+function refusal(status: keyof typeof REFUSALS): Reply {
   const [type, detail] = REFUSALS[status];
   return problemReply({ status, type, detail }, null, []);
 }

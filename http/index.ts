@@ -7,12 +7,12 @@ import type { SingleSignOn } from '../actors/access/oidc/sign-in.ts';
 import type { Passwords } from '../actors/access/passwords.ts';
 import type { AccessStore, People } from '../actors/access/ports.ts';
 import type { RefusedProofs } from '../actors/access/refused-proofs.ts';
-import type { Receiver } from '../actors/channels/channel.ts';
 import type { DirectorySource } from '../actors/directory.ts';
 import type { HintBus } from '../actors/effects.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import {
+  type CallbackReceiver,
   createAppHandler,
   createCallbackHandler,
   createHttpMetrics,
@@ -75,8 +75,8 @@ export interface HttpDeps {
   readonly isUnavailable: IsUnavailable;
   readonly readiness: () => Promise<NotReady | null>;
   readonly ingest: IngestPaths;
-  /** Takes what bridges push. */
-  readonly pushes: Pick<Receiver, 'push'>;
+  /** Takes what messengers and bridges push. */
+  readonly callbacks: readonly CallbackReceiver[];
   /** Describes the operation table, once, before the server starts. */
   readonly describe?: typeof describeApi;
 }

@@ -5,6 +5,7 @@ import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import type { SingleSignOn } from '../actors/access/oidc/sign-in.ts';
 import type { RoleName } from '../actors/access/user.ts';
+import { CHANNELS } from '../actors/channels/index.ts';
 import { EMPTY_DIRECTORY } from '../actors/directory.fixture.ts';
 import type { HintBus } from '../actors/effects.ts';
 import { createHttp, type Http, type HttpDeps } from '../http/index.ts';
@@ -99,7 +100,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     isUnavailable: () => false,
     readiness: async () => null,
     ingest: { register: () => undefined, stop: async () => undefined },
-    pushes: { push: async () => 401 },
+    callbacks: [{ callback: CHANNELS.bridge.callback, receiver: { push: async () => ({ status: 401 }) } }],
     describe: describeWhenAsked,
     ...changes,
   });

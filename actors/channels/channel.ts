@@ -32,7 +32,15 @@ export interface ChannelType {
    * @param publicUrl address of the UI, without a trailing slash
    */
   readonly renderEvent: ((event: RecordedEvent, number: number, publicUrl: string) => string) | null;
+  /** How its other side calls in; null: it never does. */
+  readonly callback: Callback | null;
 }
+/** `/api/v1/callbacks/<path>/<Connection>`: the headers that a {@link Push} keeps, and the answer to more than 1 MiB. */
+export type Callback = {
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly tooLarge: 400 | 413;
+};
 export type RecordedEvent = Pick<WebhookEventRecorded, 'event' | 'group' | 'mentions'>;
 
 /** Writable settings of its own, besides the name, Mentions and limiter that every Destination has. */
@@ -100,5 +108,7 @@ export interface Receiver {
 }
 /** `id`: null for a path that names no Connection. */
 export type Push = { readonly id: PublicId | null; readonly headers: HeaderList; readonly body: Buffer };
-/** Handled; never to be handled; not from the other side; to be sent again. */
-export type PushAnswer = 204 | 400 | 401 | 500;
+/** 200 with a JSON body and 204: handled. 400: it never can be. 401: not from the other side. 500: to be sent again. */
+export type PushAnswer =
+  | { readonly status: 200; readonly body: string }
+  | { readonly status: 204 | 400 | 401 | 500; readonly body?: never };

@@ -3,6 +3,8 @@ import { connect, createServer as createNetServer, type Socket } from 'node:net'
 import * as v from 'valibot';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RefusedProof } from '../../actors/access/refused-proofs.ts';
+import type { Push } from '../../actors/channels/channel.ts';
+import { CHANNELS } from '../../actors/channels/index.ts';
 import { SECOND } from '../../runtime/clock.ts';
 import { otherOperations } from '../../test/every-operation.ts';
 import { type SignedIn, startHttp } from '../../test/http-server.ts';
@@ -78,12 +80,17 @@ describe('paths and listeners', () => {
     const sizes: number[] = [];
     const { send } = await startHttp({
       refusedProofs: { note: (one) => void refused.push(one) },
-      pushes: {
-        async push({ body }) {
-          sizes.push(body.length);
-          return 401;
+      callbacks: [
+        {
+          callback: CHANNELS.bridge.callback,
+          receiver: {
+            async push({ body }) {
+              sizes.push(body.length);
+              return { status: 401 };
+            },
+          },
         },
-      },
+      ],
     });
     const push = (size: number) =>
       send('POST', '/api/v1/callbacks/bridge/CN0000000000AA', {
@@ -95,6 +102,39 @@ describe('paths and listeners', () => {
     expect(sizes).toEqual([1_048_576]);
     const callback = { kind: 'callback', reason: 'unproven', resourceId: 'CN0000000000AA' };
     expect(refused).toEqual([{ ...callback, address: '127.0.0.1' }]);
+  });
+
+  test('a kind of callback keeps its own headers, answers JSON and has its own answer to a body above 1 MiB', async () => {
+    const pushes: Push[] = [];
+    const { send } = await startHttp({
+      callbacks: [
+        {
+          callback: { path: 'plain-text', headers: ['x-secret-token'], tooLarge: 413 },
+          receiver: {
+            async push(request) {
+              pushes.push(request);
+              return { status: 200, body: '{"text":"done"}' };
+            },
+          },
+        },
+      ],
+    });
+    const path = '/api/v1/callbacks/plain-text/CN0000000000AA';
+    const push = (body: object) =>
+      send('POST', path, {
+        ...{ listener: 'ingest', body },
+        headers: { 'X-Secret-Token': 's', 'X-Other': 'o' },
+      } as const);
+    expect(await push({})).toMatchObject({ status: 200, json: { text: 'done' } });
+    expect((await push({ x: 'x'.repeat(1_048_576) })).status).toBe(413);
+    expect(pushes).toMatchObject([{ id: 'CN0000000000AA', body: Buffer.from('{}') }]);
+    expect(pushes[0]?.headers).toContainEqual(['x-secret-token', 's']);
+    expect(pushes[0]?.headers.map(([name]) => name)).not.toContain('x-other');
+    const bridge = await send('POST', '/api/v1/callbacks/bridge/CN0000000000AA', {
+      listener: 'ingest',
+      body: {},
+    });
+    expect(bridge.status).toBe(404);
   });
 
   test('the internal listener answers probes, metrics and plain 404', async () => {

@@ -5,12 +5,14 @@ import { type BridgeClient, createBridgeClient, type Opener } from '../../actors
 import { createInfoReader, type InfoReader } from '../../actors/channels/bridge/info-reader.ts';
 import { createAnswers, createEventIntake } from '../../actors/channels/bridge/intake.ts';
 import { createPoller } from '../../actors/channels/bridge/poller.ts';
-import { createPushReceiver, type PushReceiver } from '../../actors/channels/bridge/push-receiver.ts';
+import { createPushReceiver } from '../../actors/channels/bridge/push-receiver.ts';
 import { createReactions } from '../../actors/channels/bridge/reactions.ts';
+import { CHANNELS } from '../../actors/channels/index.ts';
 import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
 import { createWaitingTokens, type WaitingTokens } from '../../actors/connection/tokens.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
+import type { CallbackReceiver } from '../../http/app.ts';
 import { ROLE_PERMISSIONS } from '../../http/permissions.ts';
 import { COMMAND_PERMISSIONS } from '../../http/resources/alert-groups/bodies.ts';
 import { createLinkRequestStore } from '../../storage/access/account-link-requests.ts';
@@ -51,7 +53,8 @@ export interface Connections {
   readonly infoTo: Pick<ActorSystem, 'tell'>;
   readonly tokens: WaitingTokens;
   readonly opener: Opener;
-  readonly pushes: PushReceiver;
+  /** One for each type of Connection whose other side calls in. */
+  readonly callbacks: readonly CallbackReceiver[];
   perform(effect: ConnectionPerformed): void;
   /** Begins no further poll; what a poll under way brings is left for the next start. */
   stop(): void;
@@ -89,13 +92,14 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   });
   const intake = createEventIntake({ react, system, answers, clock, log });
   const poller = createPoller({ bridge, infos, intake, opener, system, clock, log, settings });
+  const receiver = createPushReceiver({ ...deps, intake, opener, settings });
   return {
     bridge,
     infos,
     infoTo,
     tokens,
     opener,
-    pushes: createPushReceiver({ ...deps, intake, opener, settings }),
+    callbacks: [{ callback: CHANNELS.bridge.callback, receiver }],
     perform: createConnectionPerformer({ poll: poller.poll, log }),
     stop: poller.stop,
   };

@@ -73,7 +73,7 @@ export async function createHttpLayer(
     poke: wake.everyone,
     operations: operationsOf(ground, engine, channels, oidc),
     readiness: ground.state.check,
-    pushes: channels.connections.pushes,
+    callbacks: channels.connections.callbacks,
   });
   return { http, ingest, oidc };
 }

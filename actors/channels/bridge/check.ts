@@ -233,4 +233,9 @@ export const BRIDGE = {
   unknownOutcome: 'repeats_safely',
   mentions: { everyone: false, groups: false },
   renderEvent: null,
+  callback: {
+    path: 'bridge',
+    headers: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+    tooLarge: 400,
+  },
 } as const satisfies ChannelType;

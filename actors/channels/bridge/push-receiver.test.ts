@@ -81,7 +81,7 @@ const text = JSON.stringify(EVENT);
 const other = `whsec_${randomBytes(32).toString('base64')}`;
 
 test('an authentic event is handled, and kept without what it proves and carries', async () => {
-  expect(await receiver.push(signed(text))).toBe(204);
+  expect(await receiver.push(signed(text))).toEqual({ status: 204 });
   expect(handled).toMatchObject([{ id: 'evt-1', type: 'account_link', token: 'q3Zc' }]);
   expect(records).toMatchObject([
     {
@@ -108,14 +108,14 @@ describe('is refused', () => {
     ['an unknown Connection', () => ({ ...signed(text), id: 'CN0000000000AA' as PublicId }), 401, null],
     ['a path that names none', () => ({ ...signed(text), id: null }), 401, null],
   ])('%s', async (_name, push, status, code) => {
-    expect(await receiver.push(push())).toBe(status);
+    expect(await receiver.push(push())).toEqual({ status });
     expect(handled).toEqual([]);
     expect(records.map(({ errorCode }) => errorCode)).toEqual(code === null ? [] : [code]);
   });
 
   test('everything in poll mode', async () => {
     mode = 'poll';
-    expect(await receiver.push(signed(text))).toBe(401);
+    expect(await receiver.push(signed(text))).toEqual({ status: 401 });
     expect(handled).toEqual([]);
     expect(records).toMatchObject([{ errorClass: 'refused', errorCode: 'mode_mismatch' }]);
   });
@@ -123,7 +123,7 @@ describe('is refused', () => {
 
 test('what could not be handled is to be sent again', async () => {
   isHandled = false;
-  expect(await receiver.push(signed(text))).toBe(500);
+  expect(await receiver.push(signed(text))).toEqual({ status: 500 });
   expect(records).toMatchObject([{ errorClass: 'failed', errorCode: 'handler_failed' }]);
 });
 

@@ -33,7 +33,7 @@ export interface PushReceiverDeps {
 }
 
 interface Judged {
-  readonly answer: PushAnswer;
+  readonly answer: Exclude<PushAnswer['status'], 200>;
   readonly code: ErrorCode | null;
 }
 
@@ -84,10 +84,10 @@ export function createPushReceiver(deps: PushReceiverDeps): PushReceiver {
     async push(push) {
       const began = clock.now();
       const connection = await readSettings(push.id);
-      if (connection === 'unread') return 500;
+      if (connection === 'unread') return { status: 500 };
       const judged = await judge(connection, push);
       if (connection) record(connection, push, judged, began);
-      return judged.answer;
+      return { status: judged.answer };
     },
   };
 }

@@ -115,4 +115,5 @@ export const WEBHOOK_EVENTS = {
   unknownOutcome: 'repeats_safely',
   mentions: { everyone: true, groups: true },
   renderEvent: renderWebhookBody,
+  callback: null,
 } as const satisfies ChannelType;

@@ -220,4 +220,5 @@ export const WEBHOOK_TEMPLATE = {
   unknownOutcome: 'cannot_be_known',
   mentions: { everyone: true, groups: true },
   renderEvent: null,
+  callback: null,
 } as const satisfies ChannelType;

@@ -31,6 +31,7 @@ export const PLAIN_TEXT: Omit<ChannelType, 'destination'> = {
   unknownOutcome: 'repeats_safely',
   mentions: { everyone: false, groups: false },
   renderEvent: null,
+  callback: null,
 };
 
 const MOST_BYTES = 1000;
