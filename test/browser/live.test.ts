@@ -127,6 +127,34 @@ test.each([
   expect(await streams()).toBe(1);
 });
 
+test('a list that was read before a change and comes after it does not put the row back', async () => {
+  const group = await raise('Late');
+  await newBrowser();
+  const [tab] = await newTabs(1, '/alert-groups?q=Late');
+  await row(tab!, group).waitFor();
+  await until('the stream', async () => (await streams()) === 1);
+  let deliver = () => {};
+  const delivered = new Promise<void>((resolve) => {
+    deliver = resolve;
+  });
+  const held: Promise<void>[] = [];
+  await tab!.route(/\/api\/v1\/alert-groups\?/, async (route) => {
+    const response = await route.fetch();
+    held.push(delivered.then(() => route.fulfill({ response })));
+  });
+  // Coming back shows the rows of before at once, and reads them again.
+  await row(tab!, group).locator('a').first().click();
+  await tab!.waitForURL(`**/alert-groups/${group.id}`);
+  await tab!.goBack();
+  await until('the list to be read', () => Promise.resolve(held.length > 0));
+  await api.post(`/alert-groups/${group.id}/acknowledge`, {});
+  await row(tab!, group).getByText('Acknowledged', { exact: true }).first().waitFor();
+  deliver();
+  await Promise.all(held);
+  await tab!.evaluate('new Promise((resolve) => setTimeout(resolve, 200))');
+  expect(await row(tab!, group).getByText('Firing', { exact: true }).count()).toBe(0);
+});
+
 /** As with plain http from another host: no locks, so each tab has a stream of its own. */
 const WITHOUT_LOCKS = `${WITHOUT_WORKERS} Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });`;
 /** A browser without a screen never hides a tab itself. */

@@ -11,7 +11,7 @@ export interface Resource<T> {
   readonly reading: boolean;
   /** Reads again. Of overlapping reads only the answer to the latest counts. */
   read(): Promise<void>;
-  /** Takes over a value that another answer carried. */
+  /** Takes over a value that another answer carried. A read on its way may know more: it is done again. */
   put(value: T, etag?: string | null): void;
 }
 
@@ -68,8 +68,10 @@ export function createResource<T>(request: () => Promise<Answer<T>>): Resource<T
     },
     read,
     put(value, etag = null) {
+      const { reading } = store.getSnapshot().context;
       latest += 1;
       store.trigger.arrived({ value, etag });
+      if (reading) void read();
     },
   };
 }

@@ -40,20 +40,47 @@ export function createGroupList(api: AlertGroupsApi) {
   const counts = createResource(() => api.counts(countQuery(filters, Date.now())));
   const lookForNew = paced(() => void look(), LOOK_EVERY_MS);
   const recount = paced(() => void counts.read(), COUNT_EVERY_MS);
+  /** Counts the answers that were shown, and which of them each row has. */
+  let answers = 0;
+  const answerOf = new Map<string, number>();
+  /** Rows that are being read, and whether to read them once more after that. */
+  const refreshing = new Map<string, boolean>();
 
   function newPages(own: GroupFilters) {
     /** The same for every further page, or its cursor would not fit. */
     let query: Query = {};
-    return createPages<AlertGroup>((page) => {
+    return createPages<AlertGroup>(async (page) => {
       if (page.cursor === null) query = listQuery(own, Date.now());
-      return api.list(query, page);
+      const begun = answers;
+      const answer = await api.list(query, page);
+      if (!answer.ok) return answer;
+      return { ...answer, value: { ...answer.value, items: inOrder(answer.value.items, begun) } };
     }, PAGE_SIZE);
+  }
+
+  /**
+   * Of two reads of one group that overlapped, either may be the newer one: the row stays as it is and is read again.
+   * @param begun value of `answers` when the read began
+   */
+  function inOrder(items: readonly AlertGroup[], begun: number): readonly AlertGroup[] {
+    const shown = new Map(pages.items?.map((group) => [group.id, group]));
+    return items.map((group) => {
+      const row = shown.get(group.id);
+      if (row !== undefined && (answerOf.get(group.id) ?? 0) > begun) {
+        void refreshRow(group.id);
+        return row;
+      }
+      answers += 1;
+      answerOf.set(group.id, answers);
+      return group;
+    });
   }
 
   /** Rows of other filters: those of the old ones stay until the answer, and for good when it is a refusal. */
   async function turnTo(address: string): Promise<void> {
     const before = shownAddress;
     const fresh = newPages(filters);
+    answerOf.clear();
     shownAddress = address;
     refusal = null;
     waiting.trigger.found({ ids: [] });
@@ -80,10 +107,11 @@ export function createGroupList(api: AlertGroupsApi) {
   async function look(limit = PAGE_SIZE): Promise<readonly AlertGroup[] | null> {
     if (pages.items === null) return null;
     const asked = pages;
+    const begun = answers;
     const answer = await api.list(listQuery(filters, Date.now()), { cursor: null, limit });
     if (!answer.ok || asked !== pages) return null;
     const shown = new Set(pages.items.map((group) => group.id));
-    const { items } = answer.value;
+    const items = inOrder(answer.value.items, begun);
     const ids = items.map((group) => group.id).filter((id) => !shown.has(id));
     waiting.trigger.found({ ids });
     if (ids.length === 0) return items;
@@ -99,18 +127,33 @@ export function createGroupList(api: AlertGroupsApi) {
     const items = await look(Math.min(MOST_IN_PLACE, Math.max(PAGE_SIZE, rows.length)));
     if (items === null) return;
     const found = new Set(items.map((group) => group.id));
-    for (const group of items) put(group);
+    for (const group of items) replaceRow(group);
     const gone = rows.filter((group) => !found.has(group.id));
     if (gone.length > PAGE_SIZE) await read();
     else await Promise.all(gone.map((group) => refreshRow(group.id)));
   }
 
   async function refreshRow(id: string): Promise<void> {
-    const answer = await api.read(id);
-    if (answer.ok) put(answer.value);
+    const isRead = refreshing.has(id);
+    refreshing.set(id, isRead);
+    if (isRead) return;
+    const asked = pages;
+    do {
+      refreshing.set(id, false);
+      const begun = answers;
+      const answer = await api.read(id);
+      if (answer.ok && asked === pages) for (const group of inOrder([answer.value], begun)) replaceRow(group);
+    } while (refreshing.get(id) === true);
+    refreshing.delete(id);
   }
 
+  /** Shows the answer to a Command, which may be older than an answer to a read that came meanwhile. */
   function put(group: AlertGroup): void {
+    for (const each of inOrder([group], answers)) replaceRow(each);
+    void refreshRow(group.id);
+  }
+
+  function replaceRow(group: AlertGroup): void {
     pages.edit((items) => items.map((item) => (item.id === group.id ? group : item)));
   }
 
