@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_016,
-  lines: 137_150,
+  lines: 137_250,
   smallFiles: 50,
   wideLines: 530,
   linesOfOne: 600,
