@@ -79,6 +79,7 @@ const IMPURE = [
   '^actors/channels/bridge/answer\\.ts$',
   '^actors/channels/bridge/poller\\.ts$',
   '^actors/channels/bridge/push-receiver\\.ts$',
+  '^actors/channels/chat-server/answer\\.ts$',
   '^actors/channels/signature\\.ts$',
   '^actors/channels/webhook-template/request-data\\.ts$',
   '^actors/destination/sending/scene\\.ts$',

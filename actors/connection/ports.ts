@@ -67,6 +67,30 @@ export interface BridgeSettings {
   readonly infoFailedAt: Micros | null;
 }
 
+/** What a chat server and the bot there said of themselves, as it is stored (chat-server §1). */
+export interface ChatServerInfo {
+  readonly bot_id: string;
+  readonly bot_username: string;
+  /** Code points of a post. */
+  readonly max_post_size: number;
+  /** The bot may show a text to one person only. */
+  readonly answers_privately: boolean;
+}
+
+/** What calls through a chat server Connection are made of, secrets sealed. */
+export interface ChatServerSettings {
+  readonly id: PublicId;
+  /** Number of the address and token. */
+  readonly access: number;
+  /** Without a trailing slash. */
+  readonly serverUrl: string;
+  readonly token: Sealed | null;
+  readonly proxy: ProxyFields;
+  readonly proxyPassword: Sealed | null;
+  readonly info: ChatServerInfo | null;
+  readonly infoReadAt: Micros | null;
+}
+
 /** Judges the version that a change was based on; null accepts any. */
 export type IsCurrent = ((version: number) => boolean) | null;
 

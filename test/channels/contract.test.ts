@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { createBridgeClient } from '../../actors/channels/bridge/client.ts';
 import { readInfo } from '../../actors/channels/bridge/info.ts';
+import { createChatServerChannel } from '../../actors/channels/chat-server/channel.ts';
+import { createChatClient } from '../../actors/channels/chat-server/client.ts';
+import { CHAT_SERVER } from '../../actors/channels/chat-server/settings.ts';
 import { CHANNELS } from '../../actors/channels/index.ts';
 import {
   directory,
   receiver,
   templateSettings,
 } from '../../actors/channels/webhook-template/receiver.fixture.ts';
-import type { BridgeSettings } from '../../actors/connection/ports.ts';
+import type { BridgeSettings, ChatServerInfo, ChatServerSettings } from '../../actors/connection/ports.ts';
 import { NO_PROXY } from '../../actors/proxy-config.ts';
 import { createBridge } from '../../runtime/cli/bridge-reference/bridge.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { createKeyring, masterKey } from '../../runtime/secrets/keyring.ts';
+import { FakeChatServer } from '../fakes/chat-server/server.ts';
 import { PLAIN_INFO } from '../fakes/scripted-bridge.ts';
 import {
   CONNECTION,
@@ -69,9 +73,13 @@ function readable(html: string): string {
     .replaceAll('&amp;', '&');
 }
 
+/** Of the test that runs. */
+let chatServer: { readonly server: FakeChatServer; readonly info: ChatServerInfo };
+
 channelContract('bridge', {
   type: CHANNELS.bridge,
   deletedThere: 'gone',
+  redirected: 'unknown',
   start(): OtherSide {
     const ports = { now: () => 0, after: () => () => undefined, deliver: async () => 204 };
     const bridge = createBridge(
@@ -120,6 +128,7 @@ channelContract('bridge', {
 channelContract('webhook-template', {
   type: CHANNELS.webhook_template,
   deletedThere: 'fatal',
+  redirected: 'unknown',
   start(): OtherSide {
     const messages = new Messages();
     return {
@@ -153,6 +162,7 @@ channelContract('webhook-template', {
 channelContract('a channel of plain text, written from the port alone', {
   type: PLAIN_TEXT,
   deletedThere: 'gone',
+  redirected: 'unknown',
   start(): OtherSide {
     const messages = new Messages();
     return {
@@ -176,4 +186,61 @@ channelContract('a channel of plain text, written from the port alone', {
     };
   },
   open: ({ caller }) => createPlainTextChannel({ caller, url: 'https://plain.example', token: SECRET }),
+});
+
+channelContract('chat-server', {
+  type: CHAT_SERVER,
+  deletedThere: 'gone',
+  redirected: 'fatal',
+  start(): OtherSide {
+    const server = new FakeChatServer({ now: () => 1_791_020_467_000, token: SECRET });
+    const info = { max_post_size: 16_383, answers_privately: false, bot_username: 'tocsin' };
+    chatServer = { server, info: { ...info, bot_id: server.bot.id } };
+    return {
+      async take({ method, url, headers, body }) {
+        const answer = await server.answer({ method, target: url.pathname + url.search, headers, body });
+        if (server.violations.length > 0) throw new Error(server.violations.join());
+        return answer;
+      },
+      messages: () =>
+        server.posts.map(({ id, rootId, message, props }) => {
+          const [attachment] = props.attachments ?? [];
+          const texts = [message, attachment?.text ?? ''];
+          return {
+            ...{ id, parent: rootId === '' ? null : rootId },
+            text: texts.reduce((longest, text) => (text.length > longest.length ? text : longest)),
+            shown: texts.join('\n').replace(/\\([\\`*_{}[\]()#+\-.!|~>&])/g, '$1'),
+            buttons: attachment?.actions.map(({ name }) => name) ?? [],
+          };
+        }),
+      remove: (id) => server.remove(id),
+    };
+  },
+  open({ caller, clock }) {
+    const { server, info: known } = chatServer;
+    const connection: ChatServerSettings = {
+      ...{
+        id: CONNECTION,
+        access: 1,
+        serverUrl: 'https://chat.example',
+        proxy: NO_PROXY,
+        proxyPassword: null,
+      },
+      token: keyring.sealer(key.id).seal('connection.bridge_token', CONNECTION, SECRET),
+      ...{ info: known, infoReadAt: clock.now() },
+    };
+    return createChatServerChannel({
+      ...{ keyring, clock, chat: createChatClient(caller), opener: { keyring, log: silentLog } },
+      ...{
+        infos: { upToDate: async () => ({ class: 'ok', info: known }) },
+        ingestUrl: 'https://ingest.example',
+      },
+      target: async () => ({
+        teamId: server.team.id,
+        channelId: server.channel.id,
+        teamPath: 'ops',
+        connection,
+      }),
+    });
+  },
 });

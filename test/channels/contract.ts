@@ -64,6 +64,8 @@ export interface Subject {
   readonly type: Pick<ChannelType, 'unknownOutcome'>;
   /** What an edit of a deleted message comes to. */
   readonly deletedThere: SendOutcome['class'];
+  /** What a redirect comes to: it concerns one message, or the address of everything. */
+  readonly redirected: 'unknown' | 'fatal';
   start(): OtherSide;
   /** Opens the channel; its settings hold {@link SECRET} as the credential. */
   open(outside: { readonly caller: OutboundCaller; readonly clock: Clock }): Channel;
@@ -239,7 +241,7 @@ export function channelContract(name: string, subject: Subject): void {
         'a redirect is named and not followed',
         { status: 302, headers: { location: 'https://elsewhere.example/x' } },
         {
-          class: 'unknown',
+          class: subject.redirected,
           error: expect.stringContaining('redirect to https://elsewhere.example/x not followed'),
         },
       ],

@@ -1,0 +1,398 @@
+/** Messages in a chat server: a Root message is a post with one attachment, its Thread the replies (chat-server §4, §5). */
+import { type Clock, HOUR, MINUTE, type Micros } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { Keyring } from '../../../runtime/secrets/keyring.ts';
+import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import { type ButtonSubject, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
+import type { ChatServerInfo, ChatServerSettings } from '../../connection/ports.ts';
+import type { Target } from '../../destination/sending/people.ts';
+import {
+  type ChatServerMessage,
+  chatServerReply,
+  chatServerRoot,
+  chatServerStorm,
+  type DeliveryNotes,
+  type SignButton,
+  type TemplateFailure,
+} from '../../messages/index.ts';
+import {
+  ACCEPTED,
+  type DestinationProbe,
+  groupOf,
+  type MessageContent,
+  type MessageSend,
+  type SendAccepted,
+  type SendOutcome,
+  type Shown,
+} from '../calls.ts';
+import type { Channel, ChannelCall, SendResult } from '../channel.ts';
+import { type ChatOutcome, SILENCE_REFUSED } from './answer.ts';
+import { type ChatAccess, type ChatCallOptions, type ChatClient, openChatServer } from './client.ts';
+import { type ChatRequest, chatCalls, MARK, type NewPost, type ServerPost } from './operations.ts';
+import { checkPlace } from './place.ts';
+import {
+  type ButtonsBack,
+  callbackUrl,
+  messageUrl,
+  type PostOrigin,
+  replyPost,
+  rootPatch,
+  rootPost,
+} from './posts.ts';
+import type { ServerInfoReader } from './server-info.ts';
+
+/** Where messages of a Destination are, and what opens the way there. */
+export interface ChatServerTarget {
+  readonly teamId: string;
+  readonly channelId: string;
+  /** The team's part of addresses, as a check found it; null before, and for a channel of no team. */
+  readonly teamPath: string | null;
+  readonly connection: ChatServerSettings;
+}
+
+export interface ChatServerChannelDeps {
+  readonly chat: ChatClient;
+  readonly infos: ServerInfoReader;
+  readonly opener: Opener;
+  readonly keyring: Keyring;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Where the server reaches this installation, without a trailing slash. */
+  readonly ingestUrl: string;
+  /** Of the Destination, `null` meaning its present one; null when its Connection is deleted. */
+  target(destinationId: PublicId, target: number | null): Promise<ChatServerTarget | null>;
+}
+
+/** The way to a channel, opened for one call. */
+interface OpenChannel {
+  readonly access: ChatAccess;
+  readonly target: ChatServerTarget;
+  readonly info: ChatServerInfo;
+  readonly back: ButtonsBack;
+}
+
+const GONE_CONNECTION = 'the Connection was deleted';
+/** Of a message and of a label (messages §3). */
+const MOST_BUTTONS = 25;
+const LONGEST_BUTTON = 64;
+/** A bot that may not post silently is not tried again before. */
+const SILENCE_REFUSED_FOR: Micros = 24 * HOUR;
+/** How far the server's clock may be behind, where a post is looked for that may exist. */
+const CLOCKS_DIFFER: Micros = 10 * MINUTE;
+
+export function createChatServerChannel(deps: ChatServerChannelDeps): Channel {
+  const loudConnections = new Map<PublicId, Micros>();
+  const open = async (asked: {
+    readonly destinationId: PublicId;
+    readonly target: number | null;
+  }): Promise<OpenChannel | SendOutcome> => {
+    const target = await deps.target(asked.destinationId, asked.target);
+    if (!target) return { class: 'unknown', error: GONE_CONNECTION };
+    const { connection } = target;
+    const access = openChatServer(deps.opener, connection);
+    if (!access) return { class: 'fatal', error: 'secret_unreadable' };
+    const known = await deps.infos.upToDate(connection, access);
+    if (known.class !== 'ok') return failedOutcome(known, false);
+    const url = callbackUrl(deps.ingestUrl, connection.id);
+    const back = { callbackUrl: url, keyId: deps.keyring.activeKeyId };
+    return { access, target, info: known.info, back };
+  };
+
+  return {
+    async capabilities(destinationId) {
+      const target = await deps.target(destinationId, null);
+      const most = target?.connection.info?.max_post_size;
+      return most === undefined
+        ? null
+        : {
+            text: { unit: 'code_points', most },
+            ...{ edits: 'always', replies: true, mentions: true },
+            buttons: { most: MOST_BUTTONS, text: LONGEST_BUTTON },
+          };
+    },
+
+    async send(call, content) {
+      if (content.kind === 'event') throw new Error('a chat server gets messages, not events');
+      const opened = await open(call.asked);
+      if ('class' in opened) return { outcome: opened, failure: null };
+      const calls = new Calls(deps, opened, call, loudConnections);
+      switch (content.kind) {
+        case 'publish':
+          return publish(deps, opened, calls, call, content);
+        case 'edit':
+          return edit(deps, opened, calls, call, content);
+        case 'reply':
+          return reply(deps, opened, calls, call, content);
+      }
+    },
+
+    async probe(call) {
+      const opened = await open({ destinationId: call.asked.destinationId, target: null });
+      if ('class' in opened) return opened;
+      const { access, target } = opened;
+      let hasBegun = false;
+      const mayBegin = () => {
+        hasBegun = call.mayBegin();
+        return hasBegun;
+      };
+      const checked = await checkPlace(target, async (request) => ({
+        is: 'answered',
+        outcome: await deps.chat.call(access, request, { ...probing(call), mayBegin }),
+      }));
+      if (checked.is === 'passed') return ACCEPTED;
+      if (checked.is === 'busy') return { class: 'not_sent', because: 'put_back' };
+      const { outcome, message } = checked;
+      if (outcome === null) return { class: 'fatal', error: message };
+      return withText(failedOutcome(outcome, hasBegun), message);
+    },
+  };
+}
+
+/** The calls of one delivery. */
+class Calls {
+  readonly #deps: ChatServerChannelDeps;
+  readonly #opened: OpenChannel;
+  readonly #call: ChannelCall<MessageSend>;
+  readonly #loud: Map<PublicId, Micros>;
+
+  /** @param loud Connections whose bot may not post silently, with the time until which that is known */
+  constructor(
+    deps: ChatServerChannelDeps,
+    opened: OpenChannel,
+    call: ChannelCall<MessageSend>,
+    loud: Map<PublicId, Micros>,
+  ) {
+    this.#deps = deps;
+    this.#opened = opened;
+    this.#call = call;
+    this.#loud = loud;
+  }
+
+  async make<Value>(
+    request: ChatRequest<Value>,
+  ): Promise<{ class: 'ok'; value: Value } | { class: 'failed'; is: Failed; id: string | null }> {
+    const { asked, mayBegin } = this.#call;
+    let hasBegun = false;
+    const options: ChatCallOptions = {
+      ...{ class: 'delivery', attempt: asked.attempt, destinationId: asked.destinationId },
+      alertGroupId: groupOf(asked),
+      mayBegin() {
+        hasBegun = mayBegin();
+        return hasBegun;
+      },
+    };
+    const outcome = await this.#deps.chat.call(this.#opened.access, request, options);
+    if (outcome.class === 'ok') return outcome;
+    const id = outcome.class === 'not_sent' ? null : outcome.id;
+    return { class: 'failed', is: failedOutcome(outcome, hasBegun), id };
+  }
+
+  /**
+   * Creates a post once: where an earlier attempt may have been stored it is looked for by its mark, and the server
+   * answers a repeat that it remembers with the first post (chat-server §4).
+   */
+  async create(post: NewPost, isQuiet: boolean): Promise<Created | Failed> {
+    const { unsureSince } = this.#call.asked;
+    if (unsureSince !== null) {
+      const found = await this.#find(post, unsureSince);
+      if ('class' in found) return found;
+      if (found.id !== null) return { id: found.id, isFirst: true };
+    }
+    const { connectionId } = this.#opened.access;
+    const until = connectionId === null ? undefined : this.#loud.get(connectionId);
+    const isSilent = isQuiet && (until === undefined || this.#deps.clock.now() >= until);
+    const posted = await this.make(chatCalls.createPost(post, isSilent));
+    if (posted.class === 'ok') return created(posted.value, this.#call.asked);
+    if (!isSilent || posted.id !== SILENCE_REFUSED || connectionId === null) return posted.is;
+    this.#loud.set(connectionId, this.#deps.clock.now() + SILENCE_REFUSED_FOR);
+    const again = await this.make(chatCalls.createPost(post, false));
+    return again.class === 'ok' ? created(again.value, this.#call.asked) : again.is;
+  }
+
+  async #find(post: NewPost, since: Micros): Promise<{ readonly id: string | null } | Failed> {
+    const from = Math.floor((since - CLOCKS_DIFFER) / 1000);
+    const found = await this.make(chatCalls.findPosts(post.channel_id, from));
+    if (found.class !== 'ok') return notPosted(found.is);
+    const { bot_id: botId } = this.#opened.info;
+    const own = Object.values(found.value.posts).find(
+      ({ user_id: by, props, delete_at: deletedAt }) =>
+        by === botId && deletedAt === 0 && props?.[MARK] === post.props[MARK],
+    );
+    return { id: own?.id ?? null };
+  }
+}
+
+interface Created {
+  readonly id: string;
+  /** The post of an earlier attempt, which may show an older state. */
+  readonly isFirst: boolean;
+}
+
+type Failed = Exclude<SendOutcome, SendAccepted>;
+
+/** A repeat comes back without its `pending_post_id` when the server answers with the first post. */
+function created({ id, pending_post_id: pending }: ServerPost, { unsureSince }: MessageSend): Created {
+  return { id, isFirst: unsureSince !== null && pending === '' };
+}
+
+/** Nothing is known of the first attempt, and nothing was posted: it is looked for again. */
+function notPosted(failed: Failed): Failed {
+  return failed.class === 'gone' || failed.class === 'unknown'
+    ? { class: 'transient', error: failed.error, unsure: false }
+    : failed;
+}
+
+async function publish(
+  deps: ChatServerChannelDeps,
+  { info, target, back, access }: OpenChannel,
+  calls: Calls,
+  { asked }: ChannelCall<MessageSend>,
+  { shown, notes, isLoud, targets }: Extract<MessageContent, { kind: 'publish' }>,
+): Promise<SendResult> {
+  const message = laidOut(deps, info, shown, notes, targets);
+  const { failure, hash, buttons } = message;
+  const post = rootPost(message, originOf(target, info, asked), back);
+  const made = await calls.create(post, !isLoud);
+  if ('class' in made) return { outcome: made, failure };
+  const url = messageUrl(access.serverUrl, target.teamPath, made.id);
+  const posted = { messageId: made.id, messageUrl: url, replayed: made.isFirst };
+  return {
+    outcome: { ...ACCEPTED, ...posted, hash, signedWith: signedWith(deps, buttons) },
+    failure,
+  };
+}
+
+async function edit(
+  deps: ChatServerChannelDeps,
+  { info, back }: OpenChannel,
+  calls: Calls,
+  { asked }: ChannelCall<MessageSend>,
+  { shown, notes }: Extract<MessageContent, { kind: 'edit' }>,
+): Promise<SendResult> {
+  const { operation } = asked;
+  if (operation.kind !== 'edit') throw new Error(`a ${operation.kind} was laid out as an edit`);
+  const message = laidOut(deps, info, shown, notes, null);
+  const { hash, failure, buttons } = message;
+  if (!operation.isFinal && hash === operation.hash) return { outcome: { class: 'unchanged' }, failure };
+  const patched = await calls.make(chatCalls.patchPost(operation.messageId, rootPatch(message, back)));
+  if (patched.class === 'ok') {
+    return { outcome: { ...ACCEPTED, hash, signedWith: signedWith(deps, buttons) }, failure };
+  }
+  const isRefused = patched.is.class === 'fatal' && patched.id !== null && isForbidden(patched.id);
+  return { outcome: isRefused ? await asRead(calls, operation.messageId, patched.is) : patched.is, failure };
+}
+
+/** The server refuses edits of deleted posts as it refuses edits without the right to them. */
+function isForbidden(id: string): boolean {
+  return id === 'api.context.permissions.app_error';
+}
+
+/** Reads the post that may not be edited, once: one that is not there any more is gone (chat-server §9). */
+async function asRead(calls: Calls, messageId: string, refused: Failed): Promise<Failed> {
+  const read = await calls.make(chatCalls.getPost(messageId));
+  if (read.class !== 'ok') return read.is;
+  return read.value.delete_at === 0 ? refused : { class: 'gone', error: 'the post was deleted' };
+}
+
+async function reply(
+  deps: ChatServerChannelDeps,
+  { info, target, back }: OpenChannel,
+  calls: Calls,
+  { asked }: ChannelCall<MessageSend>,
+  { scene, event, isLoud, targets }: Extract<MessageContent, { kind: 'reply' }>,
+): Promise<SendResult> {
+  const { operation } = asked;
+  if (operation.kind !== 'reply') throw new Error(`a ${operation.kind} was laid out as a reply`);
+  const { group, settings, people } = scene;
+  const sign = signer(deps.keyring, 'thread_reply', group.id);
+  const mentions = targets.map(people.mention);
+  const written = chatServerReply(event, group, settings, { mentions, sign }, info.max_post_size);
+  const { failure, buttons } = written;
+  const post = replyPost(written, operation.messageId, originOf(target, info, asked), back);
+  const made = await calls.create(post, !isLoud);
+  if ('class' in made) return { outcome: made, failure };
+  const posted = { messageId: made.id, replayed: made.isFirst, signedWith: signedWith(deps, buttons) };
+  return { outcome: { ...ACCEPTED, ...posted }, failure };
+}
+
+type LaidOut = Pick<ChatServerMessage, 'message' | 'attachment' | 'buttons' | 'hash'> & {
+  readonly failure: TemplateFailure | null;
+};
+
+/** @param targets null for an edit, which names nobody */
+function laidOut(
+  { keyring }: ChatServerChannelDeps,
+  { max_post_size: limit }: ChatServerInfo,
+  shown: Shown,
+  notes: DeliveryNotes,
+  targets: readonly Target[] | null,
+): LaidOut {
+  if (shown.kind === 'storm') {
+    const { storm, settings, people } = shown;
+    const mentions = targets?.map(people.mention) ?? null;
+    return { ...chatServerStorm(storm, settings, mentions, limit), failure: null };
+  }
+  const { group, settings, people } = shown.scene;
+  const sign = notes.final ? null : signer(keyring, 'root_message', group.id);
+  const mentions = targets?.map(people.mention) ?? null;
+  return chatServerRoot(group, settings, { kind: 'root', notes, mentions, sign }, limit);
+}
+
+/** Signs the buttons of one message. */
+export function signer(keyring: Keyring, subject: ButtonSubject, id: PublicId): SignButton {
+  return (command, seconds) => buttonData(keyring, { subject, id, command, seconds });
+}
+
+function signedWith(
+  { keyring }: Pick<ChatServerChannelDeps, 'keyring'>,
+  buttons: readonly unknown[],
+): string | null {
+  return buttons.length > 0 ? keyring.activeKeyId : null;
+}
+
+function originOf(
+  { channelId }: ChatServerTarget,
+  { bot_id: botId }: ChatServerInfo,
+  { key }: MessageSend,
+): PostOrigin {
+  if (key === null) throw new Error('a post without a key');
+  return { channelId, botId, key };
+}
+
+function probing({ asked }: ChannelCall<DestinationProbe>): ChatCallOptions {
+  const check = { as: 'probe', run: null } as const;
+  return { class: 'delivery', destinationId: asked.destinationId, check };
+}
+
+function withText(failed: Failed, error: string): Failed {
+  return 'error' in failed ? { ...failed, error } : failed;
+}
+
+/** Answers of a proxy that gave up waiting for the server, which may have stored the post all the same. */
+const GATEWAY = new Set([502, 504]);
+/** The first attempt is still being stored. */
+const STILL_RUNNING = /^api\.post\.(deduplicate_create_post|error_get_post_id\.pending)/;
+
+/** @param hasBegun the first byte may have been sent, so that no answer says nothing about what the server did */
+function failedOutcome(
+  outcome: Exclude<ChatOutcome<never>, { readonly class: 'ok' }>,
+  hasBegun: boolean,
+): Failed {
+  switch (outcome.class) {
+    case 'not_sent':
+      return { class: 'not_sent', because: 'unreadable' };
+    case 'retry_after':
+      return { class: 'retry_after', until: outcome.until, scope: 'connection', error: outcome.error };
+    case 'transient': {
+      const { status, id, error } = outcome;
+      const mayBeDone =
+        status === null || status < 300 || GATEWAY.has(status) || STILL_RUNNING.test(id ?? '');
+      return { class: 'transient', error, unsure: hasBegun && mayBeDone };
+    }
+    case 'unknown': {
+      const { status, error } = outcome;
+      return { class: 'unknown', error, unsure: status !== null && status < 300 };
+    }
+    default:
+      return { class: outcome.class, error: outcome.error };
+  }
+}

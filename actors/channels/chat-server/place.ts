@@ -1,0 +1,80 @@
+/** Whether the bot can post to a channel: the calls of the Destination check and of the probe (chat-server §3). */
+import type { Busy } from '../interactive.ts';
+import { type ChatFailed, type ChatOutcome, TOKEN_REFUSED } from './answer.ts';
+import { type ChatRequest, chatCalls, type ServerChannel, type ServerTeam } from './operations.ts';
+
+export interface ChatPlace {
+  readonly teamId: string;
+  readonly channelId: string;
+}
+
+export type CheckedChannel =
+  | { readonly is: 'passed'; readonly channel: ServerChannel; readonly team: ServerTeam | null }
+  | {
+      readonly is: 'failed';
+      readonly step: 'token' | 'bot_in_channel';
+      /** For people; masked. */
+      readonly message: string;
+      /** Null: the server answered, and the channel is of no use. */
+      readonly outcome: ChatFailed | { readonly class: 'not_sent' } | null;
+    }
+  | { readonly is: 'busy'; readonly step: 'token' | 'bot_in_channel'; readonly wait: Busy };
+
+/** One call of the check, or how long to wait for a limiter token. */
+export type AskServer = <Value>(
+  request: ChatRequest<Value>,
+) => Promise<
+  | { readonly is: 'answered'; readonly outcome: ChatOutcome<Value> }
+  | { readonly is: 'busy'; readonly wait: Busy }
+>;
+
+const NOT_JOINED = 'The bot has not joined this channel.';
+const ARCHIVED = 'The channel is archived.';
+const OTHER_TEAM = 'The channel belongs to another team.';
+const STOPPING = 'the service is stopping';
+
+/** Posts nothing. */
+export async function checkPlace(place: ChatPlace, ask: AskServer): Promise<CheckedChannel> {
+  const me = await step('token', chatCalls.getMe(), ask);
+  if (me.is !== 'ok') return me;
+  const inChannel = 'bot_in_channel';
+  const member = await step(inChannel, chatCalls.getChannelMember(place.channelId), ask);
+  if (member.is !== 'ok') return member.is === 'failed' ? { ...member, message: notJoined(member) } : member;
+  const channel = await step(inChannel, chatCalls.getChannel(place.channelId), ask);
+  if (channel.is !== 'ok') return channel;
+  if (channel.value.delete_at !== 0) return useless(ARCHIVED);
+  const { team_id: teamId } = channel.value;
+  // Direct and group channels are of no team.
+  if (teamId === '') return { is: 'passed', channel: channel.value, team: null };
+  if (teamId !== place.teamId) return useless(OTHER_TEAM);
+  const team = await step(inChannel, chatCalls.getTeam(teamId), ask);
+  if (team.is !== 'ok') return team;
+  return { is: 'passed', channel: channel.value, team: team.value };
+}
+
+type Step = 'token' | 'bot_in_channel';
+
+async function step<Value>(
+  name: Step,
+  request: ChatRequest<Value>,
+  ask: AskServer,
+): Promise<Exclude<CheckedChannel, { is: 'passed' }> | { readonly is: 'ok'; readonly value: Value }> {
+  const asked = await ask(request);
+  if (asked.is === 'busy') return { is: 'busy', step: name, wait: asked.wait };
+  const { outcome } = asked;
+  if (outcome.class === 'ok') return { is: 'ok', value: outcome.value };
+  const message = outcome.class === 'not_sent' ? STOPPING : outcome.error;
+  return { is: 'failed', step: name, message, outcome };
+}
+
+/** 403, or 404 where the bot may read the channel anyway; a 401 is about the token. */
+function notJoined({ outcome, message }: Extract<CheckedChannel, { is: 'failed' }>): string {
+  const { status, id } = outcome && 'status' in outcome ? outcome : { status: null, id: null };
+  if (status === 401) return TOKEN_REFUSED;
+  const isAbsent = status === 403 || (status === 404 && id?.startsWith('app.channel.') === true);
+  return isAbsent ? NOT_JOINED : message;
+}
+
+function useless(message: string): CheckedChannel {
+  return { is: 'failed', step: 'bot_in_channel', message, outcome: null };
+}

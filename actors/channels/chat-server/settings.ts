@@ -1,0 +1,33 @@
+/** What is known of the channel before anything runs: its line of the registry, and the settings that it takes. */
+import * as v from 'valibot';
+import { described } from '../../schemas.ts';
+import type { ChannelType } from '../channel.ts';
+
+/** Ids of the server are opaque. */
+const LONGEST_ID = 64;
+const serverId = v.pipe(v.string(), v.nonEmpty('too_short'), v.maxLength(LONGEST_ID, 'too_long'));
+
+const Place = v.object({
+  team_id: described(serverId, 'Id of the team at the chat server, 1 to 64 characters.'),
+  channel_id: described(serverId, 'Id of the channel at the chat server, 1 to 64 characters.'),
+});
+
+const Access = v.object({
+  server_url: described(
+    v.optional(v.pipe(v.string(), v.metadata({ format: 'uri' }))),
+    'Address of the chat server, the one that people use: http or https, without query, fragment and user name.',
+  ),
+  bot_token: described(
+    v.optional(v.string()),
+    'Token of the bot account. Needed on creation and with another address; left out it stays.',
+  ),
+});
+
+export const CHAT_SERVER = {
+  destination: { type: 'chat_server', mode: null },
+  settings: { destination: Place, connection: Access, secrets: ['bot_token'] },
+  unknownOutcome: 'finds_its_mark',
+  mentions: { everyone: true, groups: true },
+  renderEvent: null,
+  callback: { path: 'chat-server', headers: [], tooLarge: 413 },
+} as const satisfies ChannelType;
