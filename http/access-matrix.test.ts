@@ -10,7 +10,7 @@ import {
   WITH_PERSON,
   WITH_SESSION,
 } from '../test/access-matrix.ts';
-import { otherOperations } from '../test/every-operation.ts';
+import { otherOperations, pathOf } from '../test/every-operation.ts';
 import { startHttp } from '../test/http-server.ts';
 import type { Needs, Operation } from './operation.ts';
 import { PERMISSIONS, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.ts';
@@ -57,11 +57,6 @@ function refusalOf(id: string, role: Role, credential: Credential): string | nul
   if (isPermission && !holds(role, credential, needs)) return `This needs the permission ${needs}.`;
   const isBot = credential === 'service account token';
   return isBot && WITH_PERSON.includes(id) ? 'service_account_not_allowed' : null;
-}
-
-function pathOf({ path, ids, words }: Operation): string {
-  const sampleOf = (name: string) => words?.[name]?.[0] ?? `${ids?.[name] ?? 'SR'}0000000000AA`;
-  return `/api/v1${path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => sampleOf(name))}`;
 }
 
 /** The stream never ends, and a session is needed for the next request. */

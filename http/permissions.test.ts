@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { otherOperations } from '../test/every-operation.ts';
+import { otherOperations, pathOf } from '../test/every-operation.ts';
 import { startHttp } from '../test/http-server.ts';
 import type { Operation } from './operation.ts';
 import { inCatalogueOrder, PERMISSIONS, ROLE_PERMISSIONS, ROLES } from './permissions.ts';
@@ -7,11 +7,6 @@ import { isPermission } from './request/admission.ts';
 
 /** What a request without a body or If-Match gets once it was let in. */
 const LET_IN = [200, 201, 204, 302, 400, 404, 409, 412, 422, 428, 501];
-
-function pathOf({ path, ids, words }: Operation): string {
-  const sampleOf = (name: string) => words?.[name]?.[0] ?? `${ids?.[name] ?? 'SR'}0000000000AA`;
-  return `/api/v1${path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => sampleOf(name))}`;
-}
 
 /** Signing out ends the session that the next request needs; the stream never ends. */
 function endsTheTest({ id }: Operation): boolean {

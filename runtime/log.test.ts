@@ -41,3 +41,17 @@ test('marks that turn the direction of text are escaped, and text from right to 
   expect(lines[0]).toContain('\\u202egpj.exe\\u2066\\u2069 שלום مرحبا');
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'ingest_failed', error });
 });
+
+test('what others wrote stays within its line and its member, whatever it holds', () => {
+  const lines: string[] = [];
+  const log = createLog({
+    level: 'info',
+    replica: 'a',
+    destination: { write: (line) => void lines.push(line) },
+  });
+  const error = 'x"}\n{"event":"forged"}\r\n\u2028\u0000\u001b[2J';
+  log('ingest_failed', { error });
+  expect(lines).toHaveLength(1);
+  expect(['\n', '\r', '\0', '\u001b'].filter((mark) => lines[0]?.trimEnd().includes(mark))).toEqual([]);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'ingest_failed', error });
+});

@@ -46,6 +46,12 @@ export function otherOperations(): readonly (readonly Operation[])[] {
   return everyPart().map((part) => part.map(opened));
 }
 
+/** Where an operation is asked for, with an id in each place that nothing has. */
+export function pathOf({ path, ids, words }: Operation): string {
+  const sampleOf = (name: string) => words?.[name]?.[0] ?? `${ids?.[name] ?? 'SR'}0000000000AA`;
+  return `/api/v1${path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => sampleOf(name))}`;
+}
+
 function everyPart(): readonly (readonly Operation[])[] {
   return [
     accountLinkOperations(UNUSED),

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { plainPasswords } from '../../test/fakes/access-store.ts';
-import type { Passwords } from './passwords.ts';
+import { createManualClock } from '../../test/fakes/manual-clock.ts';
+import { createPasswords, type Passwords } from './passwords.ts';
 import {
   hashRecoveryCodes,
   newRecoveryCodes,
@@ -36,6 +37,22 @@ describe('recovery codes', () => {
     const codes = newRecoveryCodes(randomBytes);
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{5}-[0-9a-hjkmnp-tv-z]{5}$/);
+  });
+
+  test('come from the source of chance byte by byte, and are kept as argon2id, each with a salt of its own', async () => {
+    const drawn: number[] = [];
+    const codes = newRecoveryCodes((size) => {
+      const bytes = randomBytes(size);
+      drawn.push(...bytes);
+      return bytes;
+    });
+    const letters = '0123456789abcdefghjkmnpqrstvwxyz';
+    const text = codes.join('').replaceAll('-', '');
+    expect(drawn.map((byte) => letters[byte % 32]).join('')).toBe(text);
+    const passwords = createPasswords(createManualClock());
+    const hashes = await hashRecoveryCodes(passwords, ['abcde-12345', 'abcde-12345']);
+    for (const hash of hashes) expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$/);
+    expect(new Set(hashes).size).toBe(2);
   });
 
   test.each(['abcde-12345', 'ABCDE-12345', ' abcde 12345 ', 'abcde12345'])(

@@ -38,7 +38,7 @@ describe('a typed code', () => {
     ['in other digits than ASCII', '٠٨١٨٠٤', null, null],
     ['that is no number', 'abcdef', null, null],
     ['that is empty', '', null, null],
-  ])('%s', (_, typed, last, step) => {
+  ])('counts in its step and one to either side, once: %s', (_, typed, last, step) => {
     expect(acceptedStep(SEED, typed, NOW, last)).toBe(step);
   });
 });

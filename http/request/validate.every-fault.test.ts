@@ -65,6 +65,19 @@ test('whoever sends an empty body and gives what the answer names is not told of
   }
 });
 
+test('every field of every body has a type, and a value of another one is named as its fault', async () => {
+  const untyped: string[] = [];
+  for (const operation of await operationsWithBody()) {
+    const valid = validBody(operation);
+    for (const pointer of pointersOf(valid)) {
+      const faults = faultsOf(operation, withValue(valid, pointer, WRONG));
+      const isNamed = faults.some((fault) => fault === pointer || fault.startsWith(`${pointer}/`));
+      if (!isNamed) untyped.push(`${operation.id} ${pointer}`);
+    }
+  }
+  expect(untyped).toEqual([]);
+});
+
 test('one wrong field more never hides another', async () => {
   for (const operation of await operationsWithBody()) {
     const valid = validBody(operation);

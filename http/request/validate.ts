@@ -153,19 +153,31 @@ export type ValidatedBody =
  * @returns the parsed body, or one error for each failing field: first valibot's own, then those below and beside them
  */
 function validateBody(schema: Schema, body: object): ValidatedBody {
-  const unstorable = bodyFaults(body);
+  const other = [...bodyFaults(body), ...listFaults(schema, body, '')];
   const parsed = parseBounded(schema, body);
-  if (parsed.success && unstorable.length === 0) return { value: parsed.output, errors: [] };
+  if (parsed.success && other.length === 0) return { value: parsed.output, errors: [] };
   const errors = new Map<string, FieldError>();
-  for (const error of faultsOf(schema, body, unstorable)) {
+  for (const error of faultsOf(schema, body, other)) {
     if (errors.size >= FIELD_ERROR_LIMIT) break;
     if (!errors.has(error.pointer)) errors.set(error.pointer, error);
   }
   return { value: undefined, errors: [...errors.values()] };
 }
 
-function* faultsOf(schema: Schema, body: object, unstorable: readonly FieldError[]): Generator<FieldError> {
-  yield* unstorable;
+/** Lists in place of objects: valibot takes one where no field is needed. */
+function* listFaults(schema: Schema, value: unknown, pointer: string): Generator<FieldError> {
+  if ('wrapped' in schema) yield* listFaults(schema.wrapped as Schema, value, pointer);
+  if ('entries' in schema && Array.isArray(value)) {
+    yield { pointer, code: 'invalid_format', detail: 'This takes an object.' };
+  }
+  if (!isObject(value)) return;
+  for (const [key, entry] of Object.entries(entriesOf(chosenOf(schema, value) ?? schema))) {
+    yield* listFaults(entry, value[key], pointerInto(pointer, key));
+  }
+}
+
+function* faultsOf(schema: Schema, body: object, other: readonly FieldError[]): Generator<FieldError> {
+  yield* other;
   yield* ownFaults(schema, body, '');
   yield* everyFault({ left: WALK_LIMIT }, schema, body, '');
 }
@@ -226,17 +238,23 @@ function* entryFaults(
 
 /** Without a known discriminator only the fields that every option has alike are judged. */
 function* variantFaults(walk: Walk, schema: Schema, value: unknown, pointer: string): Generator<FieldError> {
-  const options = 'options' in schema ? (schema.options as readonly Schema[]) : [];
-  const key = 'key' in schema ? String(schema.key) : '';
   const given = isObject(value) ? value : {};
-  const chosen = options.find((option) => v.is(entriesOf(option)[key] ?? v.never(), given[key]));
+  const chosen = chosenOf(schema, given);
   if (chosen) return yield* everyFault(walk, chosen, value, pointer);
   yield* ownFaults(schema, value, pointer);
-  const [first = {}, ...rest] = options.map(entriesOf);
+  const [first = {}, ...rest] = optionsOf(schema).map(entriesOf);
   const shared = Object.entries(first).filter(([name, entry]) =>
     rest.every((other) => other[name] === entry),
   );
   yield* entryFaults(walk, Object.fromEntries(shared), given, pointer);
+}
+
+const optionsOf = (schema: Schema) => ('options' in schema ? (schema.options as readonly Schema[]) : []);
+
+/** The option that the discriminator names. */
+function chosenOf(schema: Schema, value: Readonly<Record<string, unknown>>): Schema | undefined {
+  const key = 'key' in schema ? String(schema.key) : '';
+  return optionsOf(schema).find((option) => v.is(entriesOf(option)[key] ?? v.never(), value[key]));
 }
 
 /** What valibot says of this value alone. */

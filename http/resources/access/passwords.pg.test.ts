@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SECOND } from '../../../runtime/clock.ts';
+import { DAY, SECOND } from '../../../runtime/clock.ts';
 import { useDatabase } from '../../../test/postgres.ts';
 import { PASSWORD, startWithPeople } from './people.fixture.ts';
 
@@ -70,6 +70,22 @@ describe('one’s own password', () => {
       password.includes('  ') ? 401 : 201,
     );
     expect((await attempt('ann', { password })).status).toBe(201);
+  });
+
+  test('may be an earlier one again, and never has to be changed', async () => {
+    const { person, send, attempt, signIn, clock } = await start();
+    let ann = await person('viewer', 'ann');
+    for (const [current_password, new_password] of [
+      [PASSWORD, NEXT],
+      [NEXT, PASSWORD],
+    ]) {
+      const body = { current_password, new_password };
+      expect((await send('PUT', '/api/v1/me/password', { as: ann, body })).status).toBe(204);
+    }
+    clock.advance(3650 * DAY);
+    expect((await attempt('ann')).json).toMatchObject({ state: 'active' });
+    ann = await signIn('ann');
+    expect((await send('GET', '/api/v1/me', { as: ann })).status).toBe(200);
   });
 
   test('is guessed at no faster than at sign-in', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { HashQueueFullError } from '../../../actors/access/passwords.ts';
@@ -50,6 +51,8 @@ describe('signing in', () => {
       idle_expires_at: formatInstant(clock.now() + 12 * HOUR),
     });
     expect(answer.json.permissions).toHaveLength(12);
+    const [, value = ''] = /=([\w-]{43});/.exec(answer.headers['set-cookie']?.[0] ?? '') ?? [];
+    expect(answer.text).not.toContain(value);
     expect(access.audit).toMatchObject([
       {
         action: 'session.signed_in',
@@ -57,6 +60,22 @@ describe('signing in', () => {
         address: '127.0.0.1',
       },
     ]);
+  });
+
+  test('gives each session a value of its own from the source of chance, as it comes', async () => {
+    const drawn: Buffer[] = [];
+    const random = (size: number) => {
+      drawn.push(randomBytes(size));
+      return drawn.at(-1) ?? Buffer.alloc(0);
+    };
+    const { send } = await start({ random });
+    for (const count of [1, 2]) {
+      drawn.length = 0;
+      const cookie = (await send('POST', SESSIONS, { body: RIGHT })).headers['set-cookie']?.[0] ?? '';
+      const [, value = ''] = /^svc_session=([^;]*);/.exec(cookie) ?? [];
+      const bytes = Buffer.from(value, 'base64url');
+      expect([count, bytes.length, drawn.some((one) => one.equals(bytes))]).toEqual([count, 32, true]);
+    }
   });
 
   test('says the same whatever was wrong, and records what', async () => {
