@@ -145,7 +145,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
       'nothing is sent but a check every # minutes',
       'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE',
     ],
-    ['given up after # h', 'actors/destination/delivery/planned-sweeps.ts LAST_EDITS_FOR / HOUR'],
+    ['given up after # h', 'actors/destination/delivery/turn.ts LAST_EDITS_FOR / HOUR'],
     ['At most # calls of a Destination', 'actors/destination/delivery/rows.ts CALLS_AT_ONCE'],
     [
       '# ms, at most #.',

@@ -20,12 +20,16 @@ import type { AlertsEntry, LifecycleEntry, StatusEntry, TimerEntry } from './rea
 import { contextOf, type StartedGroup, statusOf } from './state.ts';
 import { ACK_NOTICES } from './timers/timers.ts';
 
-/** Destinations of messages on some Routes, each once. */
-export function messageDestinations(routeIds: readonly PublicId[], directory: Directory): PublicId[] {
+/** Destinations on some Routes that get messages, or events, each once. */
+export function destinationsOf(
+  gets: 'messages' | 'events',
+  routeIds: readonly PublicId[],
+  directory: Directory,
+): DestinationConfig[] {
   const ids = new Set(routeIds.flatMap((id) => directory.routesById.get(id)?.destinationIds ?? []));
-  return [...ids].filter((id) => {
+  return [...ids].flatMap((id) => {
     const destination = directory.destinationsById.get(id);
-    return destination !== undefined && takesMessages(destination);
+    return destination && takesMessages(destination) === (gets === 'messages') ? [destination] : [];
   });
 }
 
@@ -65,15 +69,10 @@ export function releaseSends(
   { loudness, at }: { readonly loudness: Loudness; readonly at: Micros },
   directory: Directory,
 ): Send[] {
-  const message: GroupReleased = {
-    type: 'group_released',
-    groupId,
-    ...standing(after, directory),
-    loudness,
-    at,
-  };
-  const ids = messageDestinations([contextOf(after).routeId], directory);
-  return ids.map((id) => ({ to: destinationAddress(id), message }));
+  const about = { groupId, ...standing(after, directory), loudness, at };
+  const message: GroupReleased = { type: 'group_released', ...about };
+  const destinations = destinationsOf('messages', [contextOf(after).routeId], directory);
+  return destinations.map(({ id }) => ({ to: destinationAddress(id), message }));
 }
 
 function standing(after: StartedGroup, directory: Directory) {
@@ -153,15 +152,6 @@ function timerFacts(
 export interface Announcement {
   readonly event: LifecycleEvent;
   readonly routeIds: readonly PublicId[];
-}
-
-/** The events-mode webhooks of some Routes, each once. */
-export function webhooksOf(routeIds: readonly PublicId[], directory: Directory): DestinationConfig[] {
-  const ids = new Set(routeIds.flatMap((id) => directory.routesById.get(id)?.destinationIds ?? []));
-  return [...ids].flatMap((id) => {
-    const destination = directory.destinationsById.get(id);
-    return destination?.type === 'webhook' && destination.mode === 'events' ? [destination] : [];
-  });
 }
 
 export interface Announced {

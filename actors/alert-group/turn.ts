@@ -23,11 +23,10 @@ import type { EventActor, Labels, LifecycleEvent, Loudness, Slot } from '../mode
 import {
   type Announcement,
   announce,
+  destinationsOf,
   groupEvent,
-  messageDestinations,
   type News,
   releaseSends,
-  webhooksOf,
 } from './announcements.ts';
 import type { GroupPerformed, GroupRecord } from './effects.ts';
 import { alertGroupMachine } from './machine.ts';
@@ -293,18 +292,12 @@ export class GroupTurn {
   #announceAll(group: StartedGroup): void {
     let whole: ReturnType<typeof groupView> | null = null;
     for (const { event, routeIds, after } of this.#announcements) {
-      for (const destination of webhooksOf(routeIds, this.directory)) {
+      for (const destination of destinationsOf('events', routeIds, this.directory)) {
         whole ??= groupView(this.groupId, group, this.rows, this.directory);
         const left = { ...after, portrait: group.portrait };
         const view = { ...whole, ...statusView(left, this.directory) };
-        const { record, send } = announce(
-          event,
-          destination,
-          view,
-          group.number,
-          this.directory,
-          this.env.random,
-        );
+        const { directory, env } = this;
+        const { record, send } = announce(event, destination, view, group.number, directory, env.random);
         this.record(record);
         this.send(send);
       }
@@ -318,8 +311,8 @@ export class GroupTurn {
       const left = { ...after, portrait: group.portrait, number: group.number };
       const message = groupEvent({ groupId, event, entry, after: left }, directory);
       if (!message) continue;
-      for (const id of messageDestinations(routeIds, directory))
-        this.send({ to: destinationAddress(id), message });
+      const destinations = destinationsOf('messages', routeIds, directory);
+      for (const { id } of destinations) this.send({ to: destinationAddress(id), message });
     }
     if (this.#release === null) return;
     for (const send of releaseSends(groupId, group, { loudness: this.#release, at }, directory))

@@ -46,14 +46,18 @@ export type RecordedEvent = Pick<WebhookEventRecorded, 'event' | 'group' | 'ment
 /** Writable settings of its own, besides the name, Mentions and limiter that every Destination has. */
 export interface ChannelSettings {
   readonly destination: v.GenericSchema;
-  /** Of its Connection; null for a channel without one. */
+  /**
+   * Of its Connection. Null: it has none. Then there is no check, so that what waits is the probe, and a deleted
+   * Destination has nothing left to call with, so that messages get no last edit.
+   */
   readonly connection: v.GenericSchema | null;
   /** Fields that are sealed when stored. Their values are masked wherever a request is shown. */
   readonly secrets: readonly string[];
 }
 
 /**
- * `repeats_safely`: the other side knows the key of the first attempt, and answers a repeat as it answered that one.
+ * `repeats_safely`: the other side knows the key of the first attempt and answers a repeat as it answered that one, so
+ * calls may be begun ahead.
  * `finds_its_mark`: a later answer or update shows whether the message exists (an echoed id, a copy).
  * `cannot_be_known`: it is sent again, and the delivery records a possible duplicate.
  */

@@ -16,16 +16,30 @@ export const CHANNELS = {
   webhook_events: { ...WEBHOOK_EVENTS, open: createEventsChannel },
 } as const;
 
+export type ChannelName = keyof typeof CHANNELS;
+
+const NAMES = Object.keys(CHANNELS) as ChannelName[];
+
 /**
  * The channel of a type of Destination.
  * @param mode left out: the first channel of the type, for what all of them have in common
  * @throws for a type or mode that no channel has
  */
-export function channelOf(type: DestinationConfig['type'], mode?: string): ChannelType {
-  const all: readonly ChannelType[] = Object.values(CHANNELS);
-  const found = all.find(
-    ({ destination }) => destination.type === type && (mode === undefined || destination.mode === mode),
-  );
-  if (!found) throw new Error(`no channel delivers to a Destination of type ${type}, mode ${mode}`);
+export function channelOf(type: DestinationConfig['type'], mode?: DestinationConfig['mode']): ChannelType {
+  return CHANNELS[nameOf(type, ({ destination }) => mode === undefined || destination.mode === mode)];
+}
+
+/**
+ * The channel by which a type of Destination gets messages, or events, whatever its mode is by now: what was begun in
+ * another mode is finished as it was begun.
+ * @throws for a type without such a channel
+ */
+export function channelFor(type: DestinationConfig['type'], gets: 'messages' | 'events'): ChannelName {
+  return nameOf(type, ({ renderEvent }) => (renderEvent === null) === (gets === 'messages'));
+}
+
+function nameOf(type: DestinationConfig['type'], fits: (channel: ChannelType) => boolean): ChannelName {
+  const found = NAMES.find((name) => CHANNELS[name].destination.type === type && fits(CHANNELS[name]));
+  if (!found) throw new Error(`no channel delivers so to a Destination of type ${type}`);
   return found;
 }

@@ -158,7 +158,7 @@ export function createTrialScenes(deps: TrialScenesDeps): TrialScenes {
   return async (source, destination, at) => {
     if (source.kind === 'example') return exampleScene(deps, destination.id, at);
     const { fields } = destination;
-    const connectionId = fields.type === 'webhook' ? null : fields.connection_id;
+    const connectionId = 'connection_id' in fields ? fields.connection_id : null;
     const scene = await deps.scenes.read(source.groupId, connectionId, []);
     const route = scene && at.directory.routesById.get(scene.routeId);
     return route?.destinationIds.includes(destination.id) ? scene : null;

@@ -1,10 +1,9 @@
 /** The Destination becomes Broken and recovers: who is notified, what is reset (delivery §7.4, webhooks §3.5). */
 
 import { type Delivery, deliveryKey, stateOf } from './delivery/delivery.ts';
-import { addPass } from './delivery/planned-sweeps.ts';
 import { hold } from './delivery/rows.ts';
 import { takesMessages } from './delivery/state.ts';
-import { changeState, noteGroup, save, targetOf } from './delivery/turn.ts';
+import { addPass, changeState, noteGroup, save, targetOf } from './delivery/turn.ts';
 import { needsRenewal, renewed } from './delivery/work.ts';
 import type { DestinationEvent } from './machine.ts';
 import { waitingGroups } from './rows.ts';

@@ -3,7 +3,7 @@ import type { SnapshotFrom } from 'xstate';
 import { type PerformedEffect, type Send, step, type Turn, type TurnEnv } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { messageDestinations } from '../alert-group/announcements.ts';
+import { destinationsOf } from '../alert-group/announcements.ts';
 import {
   alertGroupAddress,
   type HeldByStorm,
@@ -108,7 +108,7 @@ export class RouteTurn {
       facts: null,
       judged: this.#isHeld ? 'held' : 'free',
     };
-    for (const id of this.#messageDestinations()) this.send({ to: destinationAddress(id), message });
+    this.#tellDestinations(message);
   }
 
   send(send: Send): void {
@@ -166,13 +166,14 @@ export class RouteTurn {
     this.send({ to: alertGroupAddress(groupId), message });
   }
 
-  #messageDestinations(): PublicId[] {
-    return messageDestinations([this.routeId], this.#directory);
+  #tellDestinations(message: GroupEvent | StormTold): void {
+    const destinations = destinationsOf('messages', [this.routeId], this.#directory);
+    for (const { id } of destinations) this.send({ to: destinationAddress(id), message });
   }
 
   #tellStorm(since: Micros, change: StormTold['change']): void {
     const message: StormTold = { type: 'storm', routeId: this.routeId, since, change, at: this.now };
-    for (const id of this.#messageDestinations()) this.send({ to: destinationAddress(id), message });
+    this.#tellDestinations(message);
   }
 
   #saved(

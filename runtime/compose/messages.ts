@@ -1,7 +1,8 @@
 /** Delivery: from a committed turn of a Destination to the other side and back. */
 import { randomBytes } from 'node:crypto';
 import type { DestinationProbe, MessageSend } from '../../actors/channels/calls.ts';
-import { CHANNELS } from '../../actors/channels/index.ts';
+import type { Channel } from '../../actors/channels/channel.ts';
+import { CHANNELS, type ChannelName } from '../../actors/channels/index.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { createContentReader } from '../../actors/destination/sending/content.ts';
@@ -80,21 +81,16 @@ export function createMessages(deps: MessagesDeps): Messages {
     monotonic: templates.timer,
   });
   const targets = createBridgeTargets(main, clock);
-  const bridge = CHANNELS.bridge.open({ ...connections, keyring, clock, target: targets.read });
-  const webhook = CHANNELS.webhook_template.open({
-    caller: deps.caller,
-    settings: deps.webhooks.template,
-    random: randomBytes,
-    ...{ keyring, directory, clock, log },
-  });
-  const events = CHANNELS.webhook_events.open({
-    caller: deps.caller,
-    settings: deps.webhooks.events,
-    ...{ keyring, clock, log },
-  });
+  const { template, events } = deps.webhooks;
+  const shared = { keyring, directory, clock, log, caller: deps.caller };
+  const channels = {
+    bridge: CHANNELS.bridge.open({ ...connections, keyring, clock, target: targets.read }),
+    webhook_template: CHANNELS.webhook_template.open({ ...shared, settings: template, random: randomBytes }),
+    webhook_events: CHANNELS.webhook_events.open({ ...shared, settings: events }),
+  } satisfies Record<ChannelName, Channel>;
   const sender = createMessageSender({
     system: deps.system,
-    channels: { bridge, webhook, events },
+    channels,
     contents: createContentReader({
       scenes,
       storms: createStormReader(main),

@@ -31,7 +31,7 @@ export function createEventSender(deps: EventSenderDeps): MessageSender {
   const { caller, keyring, settings, log = () => undefined, hasPaused = false } = deps;
   return createMessageSender({
     system: { stillOwns: async () => true, tell: (_to, message) => deps.told(message as SendFinished) },
-    channels: { events: createEventsChannel({ caller, keyring, settings, clock: systemClock, log }) },
+    channels: { webhook_events: createEventsChannel({ caller, keyring, settings, clock: systemClock, log }) },
     contents: { read: () => readBody(deps) },
     directory: { current: () => EMPTY_DIRECTORY },
     typeOf: async () => 'webhook',

@@ -14,6 +14,7 @@ import {
   withoutReply,
 } from './delivery.ts';
 import { next } from './machine.ts';
+import { repeatsSafely } from './state.ts';
 import { save, tell } from './turn.ts';
 
 /** A bridge keeps the result of a key this long at least, less a margin. */
@@ -142,8 +143,7 @@ function wasDuplicated(
 ): boolean {
   const { unsureSince } = triesOf(delivery, flight);
   if (flight.kind === 'edit' || unsureSince === null || replayed) return false;
-  const knowsKeys = turn.state.messages.place?.type === 'bridge';
-  return !knowsKeys || flight.startedAt - unsureSince > KEY_KNOWN_FOR;
+  return !repeatsSafely(turn.state.messages.place) || flight.startedAt - unsureSince > KEY_KNOWN_FOR;
 }
 
 function recordMessage(

@@ -309,7 +309,6 @@ function returnTokens(turn: DestinationTurn, { connectionId }: Delivery, flight:
 }
 
 function noteTemplateError(turn: DestinationTurn, outcome: SendOutcome): void {
-  if (turn.state.messages.place?.type !== 'webhook') return;
   if (outcome.class === 'template_error') {
     const { error, request } = outcome;
     setTemplateError(turn, { since: turn.state.templateError?.since ?? turn.now, error, request });

@@ -18,12 +18,12 @@ import {
 import { changeState } from './turn.ts';
 import { rootWork } from './work.ts';
 
-/** Tries a Broken Destination: by its check, or where the type has none by the oldest Publication or edit. */
+/** Tries a Broken Destination: by its check, or without a Connection by the oldest Publication or edit. */
 export function probe(turn: DestinationTurn): void {
   const { probe: running, nextProbeAt } = turn.state.snapshot.context;
   const { place } = turn.state.messages;
   if (!place || running !== null || nextProbeAt === null || nextProbeAt > turn.now) return;
-  if (place.type === 'webhook') {
+  if (place.connectionId === null) {
     probeBySending(turn);
     return;
   }
@@ -42,7 +42,7 @@ export function probe(turn: DestinationTurn): void {
   apply(turn, { type: 'probe_started', probe: probeName(call) });
 }
 
-/** By the oldest event, Publication or edit that waits; a webhook has one queue. */
+/** By the oldest event, Publication or edit that waits. What has no Connection has one queue. */
 function probeBySending(turn: DestinationTurn): void {
   const { agendas, byKey } = turn.rows.messages;
   const key = agendas.get('')?.oldest(turn.now);
@@ -59,7 +59,7 @@ export function probeAt(turn: DestinationTurn): Micros | null {
   const { place, behindUntil } = turn.state.messages;
   if (!place || running !== null || nextProbeAt === null) return null;
   const due =
-    place.type === 'webhook'
+    place.connectionId === null
       ? (turn.rows.messages.agendas.get('')?.oldestDueAt(turn.now) ?? null)
       : nextProbeAt;
   if (due === null || (place.connectionId !== null && isAsked(turn, place.connectionId))) return null;

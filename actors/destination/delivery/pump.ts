@@ -8,6 +8,7 @@ import { next } from './machine.ts';
 import { isPastWindow } from './machine-parts.ts';
 import { probe, probeAt } from './probing.ts';
 import { CALLS_AT_ONCE } from './rows.ts';
+import { repeatsSafely, takesMessages } from './state.ts';
 import { hasGrant, hasOwnToken, isAsked, ownTokens, takeOwnToken } from './tokens.ts';
 import { save } from './turn.ts';
 import { nextWork } from './work.ts';
@@ -74,7 +75,7 @@ export function nextCallAt(turn: DestinationTurn): Micros | null {
  */
 function mostBegun({ state, rows, limiter }: DestinationTurn): number {
   const { place } = state.messages;
-  if (place?.mode === 'events') return mostStarted(limiter);
-  if (place?.type !== 'bridge') return CALLS_AT_ONCE;
+  if (place && !takesMessages(place)) return mostStarted(limiter);
+  if (!repeatsSafely(place)) return CALLS_AT_ONCE;
   return Math.max(CALLS_AT_ONCE, Math.min(rows.messages.pace, callsAhead(limiter)));
 }

@@ -28,14 +28,23 @@ import {
 import { groupEvent, groupReleased, listens, storm } from './group-messages.ts';
 import { next } from './machine.ts';
 import { deleteMessage, putBack, sendFinished } from './outcomes.ts';
-import { addJoin, addPass, LAST_EDITS_FOR, readySweeps, sweepsAt } from './planned-sweeps.ts';
 import type { DeliveryPage } from './ports.ts';
 import { nextCallAt, pumpMessages } from './pump.ts';
 import { hold, takeDeliveries, takeRead, takeSubjects, wantsDeliveries } from './rows.ts';
 import { placeOfConfig, takesMessages } from './state.ts';
 import { heldOf, type SweepPage, takeSweep } from './sweeps.ts';
 import { returnGrants, returnOwnToken, takeForPerson, tokenGranted } from './tokens.ts';
-import { changeState, deliveryOf, finishMessages, save } from './turn.ts';
+import {
+  addJoin,
+  addPass,
+  changeState,
+  deliveryOf,
+  finishMessages,
+  LAST_EDITS_FOR,
+  readySweeps,
+  save,
+  sweepsAt,
+} from './turn.ts';
 
 /** What was read for a turn about messages. */
 export interface PreparedMessages {
@@ -224,11 +233,11 @@ export function messagesWakeAt(turn: DestinationTurn, atOnce: Micros): Micros | 
   return wishes.length === 0 ? null : Math.max(atOnce, Math.min(...wishes));
 }
 
-/** The Destination is deleted: its messages get a last edit, but for a webhook, whose Secrets are gone. */
+/** The Destination is deleted: its messages get a last edit, unless it has no Connection and its Secrets are gone. */
 export function deleteMessages(turn: DestinationTurn): void {
   const { place } = turn.state.messages;
   changeState(turn, { deletedAt: turn.now, sweeps: [], probe: null });
-  if (place?.type === 'webhook') {
+  if (place?.connectionId === null) {
     addPass(turn, 'end', null);
     return;
   }

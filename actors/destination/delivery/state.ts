@@ -2,6 +2,7 @@
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { DeliveryEventName } from '../../alert-group/messages.ts';
+import { CHANNELS, channelFor, channelOf } from '../../channels/index.ts';
 import type { DestinationConfig } from '../../directory.ts';
 import type { Loudness, SymbolicMention } from '../../model.ts';
 import type { Limiter } from '../pacing.ts';
@@ -52,9 +53,14 @@ export function placeOfConfig({ type, mode, connectionId, target }: DestinationC
   return { type, mode, connectionId, target };
 }
 
-/** Everything but a webhook that is sent events. */
+/** Its channel gets messages, not events. */
 export function takesMessages({ type, mode }: Pick<Place, 'type' | 'mode'>): boolean {
-  return type !== 'webhook' || mode === 'template';
+  return channelOf(type, mode).renderEvent === null;
+}
+
+/** Its messenger answers a repeat as it answered the first attempt, so that repeating costs nothing (delivery §5). */
+export function repeatsSafely(place: Place | null): boolean {
+  return place !== null && CHANNELS[channelFor(place.type, 'messages')].unknownOutcome === 'repeats_safely';
 }
 
 export type Sweep = Join | Pass;

@@ -12,6 +12,7 @@ import {
   type SendOutcome,
 } from '../../channels/calls.ts';
 import type { Channel, SendResult } from '../../channels/channel.ts';
+import { type ChannelName, channelFor } from '../../channels/index.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
 import { CALLS_AT_ONCE } from '../delivery/rows.ts';
 import { destinationAddress } from '../messages.ts';
@@ -22,10 +23,7 @@ import { type RenderReports, textOf } from './reports.ts';
 
 export interface MessageSenderDeps {
   readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
-  /** By type of Destination; `events` for events-mode webhooks. */
-  readonly channels: Readonly<
-    Partial<Record<DestinationConfig['type'] | 'events', Pick<Channel, 'send' | 'probe'>>>
-  >;
+  readonly channels: Readonly<Partial<Record<ChannelName, Pick<Channel, 'send' | 'probe'>>>>;
   readonly contents: ContentReader;
   readonly directory: Pick<DirectorySource, 'current'>;
   /** Of a Destination, deleted ones included: what is left of its messages gets a last edit. */
@@ -182,8 +180,8 @@ async function outcomeOf(
   const { destinationId } = asked;
   const destination = deps.directory.current().destinationsById.get(destinationId) ?? null;
   const type = destination?.type ?? (await deps.typeOf(destinationId));
-  const channel = type && deps.channels[isEvent(asked) ? 'events' : type];
-  if (!channel) throw new Error(`no messages are sent to a Destination of type ${type}`);
+  const channel = type && deps.channels[channelFor(type, isEvent(asked) ? 'events' : 'messages')];
+  if (!channel) throw new Error(`nothing is sent to a Destination of type ${type}`);
   if (asked.type === 'message.probe') {
     if (!channel.probe) throw new Error(`a Destination of type ${type} has no probe of its own`);
     return channel.probe({ asked, destination, mayBegin });
