@@ -131,6 +131,7 @@ export const LOG_EVENTS = {
   update_failed: [E, 'connection', 'event_id'],
   event_not_answered: [W, 'connection', 'event_id', 'outcome', 'error'],
   press_handled: [I, 'connection', 'group', 'command', 'outcome'],
+  press_failed: [W, 'connection', 'event_id', 'error'],
   link_not_confirmed: [W, 'connection', 'error'],
   account_link_linked: [I, 'messenger', 'connection', 'user'],
   account_link_unlinked: [I, 'user', 'reason'],

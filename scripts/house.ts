@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_024,
-  lines: 138_527,
+  files: 1_026,
+  lines: 138_799,
   smallFiles: 50,
   wideLines: 530,
   linesOfOne: 600,

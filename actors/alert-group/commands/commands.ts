@@ -234,6 +234,8 @@ function answerTo(outcome: CommandOutcome, { answer }: CommandCarrier): string |
   switch (outcome.outcome) {
     case 'done':
     case 'unchanged':
+      // People of a chat server see the edit; of Still on it there is none.
+      if (way === 'chat_server_press' && command !== 'still_on_it') return null;
       return privateAnswer({ say: 'done', command, seconds }, way, language, '');
     case 'refused': {
       const { code } = outcome;

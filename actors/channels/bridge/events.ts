@@ -1,18 +1,9 @@
 /** What happened in the messenger, as a bridge reports it, and what an event may come to (bridge §3.4, §7.1). */
 import * as v from 'valibot';
-import type { ActorSystem } from '../../../runtime/actor/index.ts';
-import { type Clock, MINUTE, type Micros, parseInstant } from '../../../runtime/clock.ts';
-import type { Log } from '../../../runtime/log.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Keyring } from '../../../runtime/secrets/keyring.ts';
+import { MINUTE, type Micros, parseInstant } from '../../../runtime/clock.ts';
 import type { LinkRequestStore, MessengerAccount } from '../../account-links/link.ts';
-import type { CommandName } from '../../alert-group/messages.ts';
-import type { AlertGroupMetrics } from '../../alert-group/metrics.ts';
-import type { DeletedMessage } from '../../connection/messages.ts';
-import type { EventFacts, LinkedPerson } from '../../connection/ports.ts';
-import type { DirectorySource } from '../../directory.ts';
 import type { HintBus } from '../../effects.ts';
-import type { UserActor } from '../../model.ts';
+import type { PressDeps, Reaction } from '../press.ts';
 import { characters, EVENT_ID, externalId, type Person, PersonShape } from './info.ts';
 
 /** Clocks differ: an event from further in the future counts as of now. */
@@ -95,29 +86,9 @@ export function lanesOf(event: BridgeEvent): readonly string[] {
   return event.user ? [...message, `person ${event.user.external_id}`] : message;
 }
 
-/** What an event came to, and what everything that reacts to events works with (bridge §7.1). */
-export type Reaction =
-  /** Nothing is stored yet: the Connection notes the event, with what follows. */
-  | { readonly is: 'noted'; readonly say: string | null; readonly deleted?: DeletedMessage }
-  /** The event is stored as handled, together with what it led to. `answered`: called once the person was told. */
-  | { readonly is: 'stored'; readonly say: string | null; answered?(): void }
-  /** Nobody knows yet whether it will be. */
-  | { readonly is: 'unsure'; readonly say: string };
-
-export interface ReactionDeps {
-  readonly system: Pick<ActorSystem, 'ask' | 'tell'>;
-  readonly facts: EventFacts;
+export interface ReactionDeps extends PressDeps {
   readonly links: Pick<LinkRequestStore, 'useToken'>;
-  readonly keyring: Keyring;
-  readonly directory: DirectorySource;
-  /** Whether a Role grants a Command. */
-  readonly may: (role: LinkedPerson['role'], command: CommandName) => boolean;
   readonly hints: Pick<HintBus, 'send'>;
-  readonly metrics?: Pick<AlertGroupMetrics, 'command'> | undefined;
-  /** Without a slash at its end. */
-  readonly publicUrl: string;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Not ours, or nothing to us. */
@@ -125,12 +96,4 @@ export const IGNORED: Reaction = { is: 'noted', say: null };
 
 export function accountOf({ external_id, username, display_name }: Person): MessengerAccount {
   return { externalId: external_id, username, displayName: display_name };
-}
-
-export function actorOf({ id, name, login }: LinkedPerson): UserActor {
-  return { kind: 'user', id, name, login, tokenName: null, transport: 'bridge' };
-}
-
-export function connectionRef({ directory }: Pick<ReactionDeps, 'directory'>, id: PublicId) {
-  return { id, name: directory.current().connectionsById.get(id)?.name ?? id };
 }

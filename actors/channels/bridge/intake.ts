@@ -11,12 +11,13 @@ import {
 } from '../../connection/messages.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { WaitingTokens } from '../../connection/tokens.ts';
+import type { Reaction } from '../press.ts';
 import type { BridgeOutcome } from './answer.ts';
 import { type BridgeClient, type Opener, openBridge } from './client.ts';
 import { type BridgeEvent, lanesOf } from './events.ts';
 import type { InfoReader } from './info-reader.ts';
 import { bridgeCalls } from './operations.ts';
-import type { React, Reaction } from './reactions.ts';
+import type { React } from './reactions.ts';
 
 /** For all of one event. */
 const HANDLED_WITHIN: Micros = 10 * SECOND;

@@ -1,18 +1,15 @@
 /** Takes events that bridges push (bridge §7.3). */
 
-import { type Clock, MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
+import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
-import type { HeaderList } from '../../../runtime/outbound/client.ts';
-import { createRecordMask } from '../../../runtime/outbound/request-log/mask-record.ts';
-import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
 import type { ErrorCode } from '../../../runtime/outbound/verdict.ts';
-import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
 import { equalSecrets } from '../../../runtime/secrets/keyring.ts';
-import { createMask } from '../../../runtime/secrets/masking.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { Push, PushAnswer, Receiver } from '../channel.ts';
+import { createInboundLog } from '../inbound.ts';
 import { newSigningSecret, webhookSignature } from '../signature.ts';
 import { type Opener, openBridge, openPushSecret } from './client.ts';
 import { readEvent } from './events.ts';
@@ -39,7 +36,7 @@ interface Judged {
 
 export function createPushReceiver(deps: PushReceiverDeps): PushReceiver {
   const { intake, opener, clock, log } = deps;
-  const mayRecord = createRefusalQuota();
+  const inbound = createInboundLog(deps.recorder);
 
   const readSettings = async (id: PublicId | null): Promise<BridgeSettings | null | 'unread'> => {
     if (id === null) return null;
@@ -66,19 +63,14 @@ export function createPushReceiver(deps: PushReceiverDeps): PushReceiver {
     return isHandled ? { answer: 204, code: null } : { answer: 500, code: 'handler_failed' };
   };
 
-  const record = (connection: BridgeSettings, push: Push, { answer, code }: Judged, began: number): void => {
-    const isRefused = answer === 400 || answer === 401;
-    if (isRefused && !mayRecord(connection.id, began)) return;
-    const ended = clock.now();
-    deps.recorder.record(() =>
-      recordOfPush({
-        connectionId: connection.id,
-        url: `${deps.ingestUrl}/api/v1/callbacks/bridge/${connection.id}`,
-        ...{ headers: push.headers, body: push.body, status: answer, code, began, ended },
-        secrets: secretsOf(opener, connection),
-      }),
-    );
-  };
+  const record = (connection: BridgeSettings, push: Push, { answer, code }: Judged, began: number): void =>
+    inbound({
+      ...{ operation: 'pushEvent', connectionId: connection.id, began, ended: clock.now(), status: answer },
+      url: `${deps.ingestUrl}/api/v1/callbacks/bridge/${connection.id}`,
+      ...{ headers: push.headers, body: push.body },
+      failed: code && { is: answer === 500 ? 'failed' : 'refused', code, error: ERRORS[code] ?? code },
+      secrets: () => secretsOf(opener, connection),
+    });
 
   return {
     async push(push) {
@@ -150,24 +142,6 @@ export function provePush(
   return isInTime ? { is: 'authentic', id } : { is: 'timestamp_out_of_range' };
 }
 
-/** Refused requests that are kept of a Connection in a minute: strangers must not push the rest out. */
-const MOST_REFUSED = 10;
-
-export interface TakenPush {
-  readonly connectionId: PublicId;
-  /** As people know it. */
-  readonly url: string;
-  readonly headers: HeaderList;
-  readonly body: Buffer;
-  readonly status: number;
-  /** Null: it was handled. */
-  readonly code: ErrorCode | null;
-  readonly began: Micros;
-  readonly ended: Micros;
-  /** Every secret of the Connection. */
-  readonly secrets: readonly string[];
-}
-
 const ERRORS: Partial<Record<ErrorCode, string>> = {
   signature_invalid: 'no signature was made with the push secret',
   timestamp_out_of_range: 'the time is more than 5 minutes from the clock here',
@@ -176,44 +150,3 @@ const ERRORS: Partial<Record<ErrorCode, string>> = {
   id_mismatch: 'webhook-id is not the id of the event',
   handler_failed: 'handling the event failed',
 };
-
-function recordOfPush(push: TakenPush): RequestRecord {
-  const masked = createRecordMask(push.secrets, createMask(push.secrets));
-  const { code, status } = push;
-  return {
-    id: newPublicId('RQ'),
-    at: push.began,
-    direction: 'inbound',
-    operation: 'pushEvent',
-    attempt: 1,
-    connectionId: push.connectionId,
-    destinationId: null,
-    alertGroupId: null,
-    check: null,
-    checkRun: null,
-    method: 'POST',
-    url: masked.url(new URL(push.url)),
-    status,
-    latency: push.ended - push.began,
-    via: null,
-    errorClass: code === null ? null : status === 500 ? 'failed' : 'refused',
-    errorCode: code,
-    error: code === null ? null : (ERRORS[code] ?? code),
-    request: masked.message(push.headers, push.body),
-    response: masked.message([], null),
-  };
-}
-
-/** Says of which refused requests a record is kept. */
-function createRefusalQuota(): (id: PublicId, now: Micros) => boolean {
-  let minute = 0;
-  const refused = new Map<PublicId, number>();
-  return (id, now) => {
-    const present = Math.floor(now / MINUTE);
-    if (present !== minute) refused.clear();
-    minute = present;
-    const count = (refused.get(id) ?? 0) + 1;
-    refused.set(id, count);
-    return count <= MOST_REFUSED;
-  };
-}

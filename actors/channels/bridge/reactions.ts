@@ -5,19 +5,11 @@ import { alertGroupAddress, type CarriedReply, type GroupCommand } from '../../a
 import { tellOutcome } from '../../alert-group/metrics.ts';
 import { type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
 import { codePoints } from '../../text.ts';
-import {
-  accountOf,
-  actorOf,
-  type BridgeEvent,
-  connectionRef,
-  IGNORED,
-  type Reaction,
-  type ReactionDeps,
-} from './events.ts';
+import { actorOf, connectionRef, type Press, type Reaction, reactToPress } from '../press.ts';
+import { accountOf, type BridgeEvent, IGNORED, type ReactionDeps } from './events.ts';
 import { withoutZeros } from './info.ts';
-import { reactToPress } from './press.ts';
 
-export type { Reaction, ReactionDeps } from './events.ts';
+const THROUGH = { transport: 'bridge', way: 'bridge_event' } as const;
 
 /** @throws when something needed cannot be reached: the event has to come again */
 export type React = (connectionId: PublicId, event: BridgeEvent) => Promise<Reaction>;
@@ -28,7 +20,7 @@ export function createReactions(deps: ReactionDeps): React {
     if (handled) return { is: 'stored', say: handled.say };
     switch (event.type) {
       case 'press':
-        return reactToPress(deps, connectionId, event);
+        return (await reactToPress(deps, connectionId, pressOf(event), THROUGH)) ?? IGNORED;
       case 'thread_message':
         return reactToThreadMessage(deps, connectionId, event);
       case 'account_link':
@@ -39,6 +31,11 @@ export function createReactions(deps: ReactionDeps): React {
         return IGNORED;
     }
   };
+}
+
+function pressOf(event: Extract<BridgeEvent, { type: 'press' }>): Press {
+  const { id, occurredAt, data, message_id: messageId } = event;
+  return { id, occurredAt, messageId, account: accountOf(event.user), data };
 }
 
 async function reactToDeletion(
@@ -118,7 +115,7 @@ async function reactToThreadMessage(
   if (posted?.kind !== 'root' || !posted.groupId) return IGNORED;
   if (person?.status !== 'active' || !deps.may(person.role, 'add_note')) return IGNORED;
   await facts.used(person.linkId, accountOf(event.user), clock.now());
-  const by = actorOf(person);
+  const by = actorOf(person, THROUGH.transport);
   const message: GroupCommand = {
     type: 'command',
     command: { name: 'add_note', body },

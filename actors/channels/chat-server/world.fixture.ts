@@ -33,8 +33,12 @@ const people = peopleOf(new Map([[ANN, { externalId: 'x', username: 'ann', displ
 
 export function world() {
   const time = { now: 1_791_020_467 * SECOND };
-  const clock = { now: () => time.now } as Clock;
-  const server = new FakeChatServer({ now: () => time.now / 1000, token: TOKEN });
+  const clock = { now: () => time.now, after: () => ({ cancel: () => undefined }) } as unknown as Clock;
+  const callBack = { to: async (_url: string, _body: string) => ({ status: 404, body: '' }) };
+  const server = new FakeChatServer({
+    ...{ now: () => time.now / 1000, token: TOKEN },
+    callBack: (url, body) => callBack.to(url, body),
+  });
   const script: ('lost_before' | 'lost_after' | WireAnswer)[] = [];
   const records: RequestRecord[] = [];
   const lost = { kind: 'failed', code: 'timeout', error: 'no answer within 10 s' } as const;
@@ -95,7 +99,21 @@ export function world() {
     ({ group: group412(group), settings: settings(), people, resolvedAt: null }) as GroupScene;
 
   return {
-    ...{ server, time, clock, chat, infos, channel, script, records, learned, connection, caller, opener },
+    ...{
+      server,
+      callBack,
+      time,
+      clock,
+      chat,
+      infos,
+      channel,
+      script,
+      records,
+      learned,
+      connection,
+      caller,
+      opener,
+    },
     /** Only the calls about posts. */
     calls: () => server.calls.filter((call) => call.includes('/posts')),
     publish: (

@@ -1,35 +1,75 @@
-/** Somebody pressed a button of ours (account-links §6, secrets §6). */
-import { BusyError, StoreUnavailableError, UnavailableError } from '../../../runtime/actor/index.ts';
-import { atMost, HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
-import { type ButtonData, readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
+/** Somebody pressed a button of ours (account-links §6, secrets §6): the same for every messenger. */
+import {
+  type ActorSystem,
+  BusyError,
+  StoreUnavailableError,
+  UnavailableError,
+} from '../../runtime/actor/index.ts';
+import { atMost, type Clock, HOUR, type Micros, SECOND } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { Keyring } from '../../runtime/secrets/keyring.ts';
+import { type ButtonData, readButtonData } from '../../runtime/secrets/signed-tokens.ts';
+import type { MessengerAccount } from '../account-links/link.ts';
 import {
   alertGroupAddress,
   type CarriedReply,
   type Command,
+  type CommandName,
   type GroupCommand,
-} from '../../alert-group/messages.ts';
+} from '../alert-group/messages.ts';
 import {
+  type AlertGroupMetrics,
   type CommandLog,
   type ToldCommand,
   tellFailed,
   tellOutcome,
   tellRefused,
-} from '../../alert-group/metrics.ts';
-import type { LinkedPerson, PostedMessage } from '../../connection/ports.ts';
-import { type DestinationMessage, destinationAddress } from '../../destination/messages.ts';
-import { type Language, type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
-import {
-  accountOf,
-  actorOf,
-  type BridgeEvent,
-  connectionRef,
-  IGNORED,
-  type Reaction,
-  type ReactionDeps,
-} from './events.ts';
+} from '../alert-group/metrics.ts';
+import type { DeletedMessage } from '../connection/messages.ts';
+import type { EventFacts, LinkedPerson, PostedMessage } from '../connection/ports.ts';
+import { type DestinationMessage, destinationAddress } from '../destination/messages.ts';
+import type { DirectorySource } from '../directory.ts';
+import { type Language, type PrivateAnswer, privateAnswer } from '../messages/index.ts';
+import type { UserActor } from '../model.ts';
 
-type Press = Extract<BridgeEvent, { type: 'press' }>;
+/** What an event came to. */
+export type Reaction =
+  /** Nothing is stored yet: the Connection notes the event, with what follows. */
+  | { readonly is: 'noted'; readonly say: string | null; readonly deleted?: DeletedMessage }
+  /** The event is stored as handled, together with what it led to. `answered`: called once the person was told. */
+  | { readonly is: 'stored'; readonly say: string | null; answered?(): void }
+  /** Nobody knows yet whether it will be. */
+  | { readonly is: 'unsure'; readonly say: string };
+
+export interface PressDeps {
+  readonly system: Pick<ActorSystem, 'ask' | 'tell'>;
+  readonly facts: EventFacts;
+  readonly keyring: Keyring;
+  readonly directory: DirectorySource;
+  /** Whether a Role grants a Command. */
+  readonly may: (role: LinkedPerson['role'], command: CommandName) => boolean;
+  readonly metrics?: Pick<AlertGroupMetrics, 'command'> | undefined;
+  /** Without a slash at its end. */
+  readonly publicUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Press {
+  /** Of the event, by which a repeat is known. */
+  readonly id: string;
+  readonly occurredAt: Micros;
+  readonly messageId: string;
+  readonly account: MessengerAccount;
+  /** What the button brought back. */
+  readonly data: string;
+}
+
+/** Through which kind of messenger it came: for the Timeline, and for the form of its answers. */
+export type PressedThrough =
+  | { readonly transport: 'bridge'; readonly way: 'bridge_event' }
+  | { readonly transport: 'chat_server'; readonly way: 'chat_server_press' };
 
 /** Older ones are not carried out: the person has seen that nothing happened. */
 const TOO_OLD: Micros = HOUR;
@@ -39,6 +79,7 @@ const EDITS_WAIT: Micros = 2 * SECOND;
 
 interface Pressed {
   readonly connectionId: PublicId;
+  readonly through: PressedThrough;
   readonly event: Press;
   readonly posted: PostedMessage;
   /** Null: no linked account. */
@@ -46,22 +87,26 @@ interface Pressed {
   readonly language: Language;
 }
 
+/**
+ * @returns null: the message is none that can be pressed and was posted through this Connection
+ * @throws when something needed cannot be reached: nothing happened yet
+ */
 export async function reactToPress(
-  deps: ReactionDeps,
+  deps: PressDeps,
   connectionId: PublicId,
   event: Press,
-): Promise<Reaction> {
+  through: PressedThrough,
+): Promise<Reaction | null> {
   const { facts, directory } = deps;
   const [found, person] = await Promise.all([
-    facts.message(connectionId, event.message_id),
-    facts.person(connectionId, event.user.external_id),
+    facts.message(connectionId, event.messageId),
+    facts.person(connectionId, event.account.externalId),
   ]);
   const posted = found ?? (await recordedMeanwhile(deps, connectionId, event));
-  if (!posted) return IGNORED;
-  if (posted.kind === 'storm_summary') return IGNORED;
+  if (!posted || posted.kind === 'storm_summary') return null;
   const route = posted.routeId && directory.current().routesById.get(posted.routeId);
   const language = person?.language ?? (route ? route.policy.language : 'en');
-  const pressed = { connectionId, event, posted, person, language };
+  const pressed = { connectionId, through, event, posted, person, language };
   if (deps.clock.now() - event.occurredAt > TOO_OLD)
     return told(deps, pressed, { say: 'too_old' }, 'too_old');
   const read = readButtonData(deps.keyring, event.data);
@@ -79,9 +124,9 @@ export async function reactToPress(
  * @throws {UnavailableError} it may be recorded later: the event has to come again
  */
 async function recordedMeanwhile(
-  { keyring, facts }: ReactionDeps,
+  { keyring, facts }: PressDeps,
   connectionId: PublicId,
-  { data, message_id: messageId }: Press,
+  { data, messageId }: Press,
 ): Promise<PostedMessage | null> {
   const read = readButtonData(keyring, data);
   if (!read.ok || read.button.subject === 'test_message') return null;
@@ -91,7 +136,7 @@ async function recordedMeanwhile(
 }
 
 /** Whether a button belongs to the message that it came back from. */
-function isOf({ subject, id }: ButtonData, { kind, groupId, destinationId }: PostedMessage): boolean {
+export function isOf({ subject, id }: ButtonData, { kind, groupId, destinationId }: PostedMessage): boolean {
   switch (subject) {
     case 'root_message':
       return kind === 'root' && groupId === id;
@@ -103,14 +148,14 @@ function isOf({ subject, id }: ButtonData, { kind, groupId, destinationId }: Pos
 }
 
 async function act(
-  deps: ReactionDeps,
+  deps: PressDeps,
   pressed: Pressed & { readonly person: LinkedPerson },
   button: ButtonData,
 ): Promise<Reaction> {
   const { person, event } = pressed;
-  await deps.facts.used(person.linkId, accountOf(event.user), deps.clock.now());
+  await deps.facts.used(person.linkId, event.account, deps.clock.now());
   if (person.status !== 'active') return told(deps, pressed, { say: 'disabled' }, 'disabled', button);
-  const by = actorOf(person);
+  const by = actorOf(person, pressed.through.transport);
   if (!deps.may(person.role, button.command)) {
     tellRefused(deps.log, { command: button.command, group: button.id, by }, 'forbidden');
     return told(deps, pressed, { say: 'not_permitted' }, 'not_permitted', button);
@@ -122,9 +167,9 @@ async function act(
     carrier: {
       connection: connectionRef(deps, pressed.connectionId),
       eventId: event.id,
-      externalId: event.user.external_id,
+      externalId: event.account.externalId,
       answer: {
-        way: 'bridge_event',
+        way: pressed.through.way,
         language: pressed.language,
         button: button.command,
         seconds: button.seconds,
@@ -135,7 +180,7 @@ async function act(
 }
 
 async function run(
-  deps: ReactionDeps,
+  deps: PressDeps,
   pressed: Pressed,
   button: ButtonData,
   message: GroupCommand,
@@ -168,7 +213,7 @@ async function run(
 
 /** The reply of the group, or null when there is none in time; the Command may still be carried out. */
 async function replyWithin(
-  deps: CommandLog & Pick<ReactionDeps, 'clock'>,
+  deps: CommandLog & Pick<PressDeps, 'clock'>,
   asked: Promise<unknown>,
   command: ToldCommand,
 ): Promise<CarriedReply | null> {
@@ -202,7 +247,7 @@ function commandOf({ command, seconds }: ButtonData, now: Micros): Command {
 
 /** Nothing happened: the event is only to be noted, with the answer. */
 function told(
-  deps: ReactionDeps,
+  deps: PressDeps,
   pressed: Pressed,
   answer: PrivateAnswer,
   outcome: string,
@@ -212,12 +257,23 @@ function told(
   return { is: 'noted', say: textOf(deps, pressed, answer) };
 }
 
-function textOf({ publicUrl }: ReactionDeps, { language }: Pressed, answer: PrivateAnswer): string {
-  return privateAnswer(answer, 'bridge_event', language, publicUrl);
+function textOf({ publicUrl }: PressDeps, { language, through }: Pressed, answer: PrivateAnswer): string {
+  return privateAnswer(answer, through.way, language, publicUrl);
+}
+
+export function actorOf(
+  { id, name, login }: LinkedPerson,
+  transport: PressedThrough['transport'],
+): UserActor {
+  return { kind: 'user', id, name, login, tokenName: null, transport };
+}
+
+export function connectionRef({ directory }: Pick<PressDeps, 'directory'>, id: PublicId) {
+  return { id, name: directory.current().connectionsById.get(id)?.name ?? id };
 }
 
 function handled(
-  { log }: ReactionDeps,
+  { log }: PressDeps,
   { connectionId, posted }: Pressed,
   outcome: string,
   button?: ButtonData,

@@ -1,0 +1,242 @@
+/** Takes presses that the chat server sends to the callback address (chat-server §8.1, §8.2). */
+import * as v from 'valibot';
+import { HOUR, type Micros } from '../../../runtime/clock.ts';
+import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
+import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
+import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
+import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import { type ButtonData, readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
+import {
+  connectionAddress,
+  type EventAnswer,
+  type EventArrived,
+  type EventSettled,
+} from '../../connection/messages.ts';
+import type { ChatServerSettings } from '../../connection/ports.ts';
+import { INTERACTIVE_BUDGET, type InteractiveTokens } from '../../connection/tokens.ts';
+import { type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
+import type { Push, PushAnswer, Receiver } from '../channel.ts';
+import { createInboundLog } from '../inbound.ts';
+import { isOf, type PressDeps, type Reaction, reactToPress } from '../press.ts';
+import { type ChatClient, openChatServer } from './client.ts';
+import { chatCalls } from './operations.ts';
+import { callbackUrl } from './posts.ts';
+
+export interface ActionReceiverDeps extends PressDeps {
+  readonly chat: ChatClient;
+  readonly opener: Opener;
+  readonly tokens: InteractiveTokens;
+  readonly recorder: Pick<RequestRecorder, 'record'>;
+  /** Where the server calls, without a trailing slash. */
+  readonly ingestUrl: string;
+  settings(id: PublicId): Promise<ChatServerSettings | null>;
+}
+
+const THROUGH = { transport: 'chat_server', way: 'chat_server_press' } as const;
+/** A bot that may not show a text to one person is not tried again before. */
+const REFUSED_FOR: Micros = 24 * HOUR;
+
+const text = v.pipe(v.string(), v.nonEmpty());
+const Action = v.object({
+  user_id: text,
+  user_name: v.fallback(v.nullable(text), null),
+  channel_id: text,
+  post_id: text,
+  trigger_id: v.fallback(v.nullable(text), null),
+  context: v.object({ action: text, key_id: text }),
+});
+type Action = v.InferOutput<typeof Action>;
+
+/** A press whose signature holds. */
+interface Proven {
+  readonly settings: ChatServerSettings;
+  readonly action: Action;
+  readonly button: ButtonData;
+  /** By which a repeat of the request is known. */
+  readonly eventId: string;
+}
+
+/** The event by which a test of a Destination learns that the press of its own bot arrived. */
+export function testPressId(postId: string): string {
+  return `test-press-${postId}`;
+}
+
+export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, 'push'> {
+  const { clock, log, system } = deps;
+  const inbound = createInboundLog(deps.recorder);
+  /** By Connection and access. */
+  const refusedUntil = new Map<string, Micros>();
+
+  const tell = (id: PublicId, eventId: string): void => {
+    const settled: EventSettled = { type: 'event_settled', eventId };
+    system.tell(connectionAddress(id), settled);
+  };
+
+  const note = async (id: PublicId, eventId: string, say: string | null): Promise<string | null> => {
+    const arrived: EventArrived = { type: 'event', eventId, say };
+    return ((await system.ask(connectionAddress(id), arrived)) as EventAnswer).say;
+  };
+
+  const handle = async (proven: Proven): Promise<Judged> => {
+    const { settings, action, button, eventId } = proven;
+    if (button.subject === 'test_message' && action.user_id === settings.info?.bot_id) {
+      await note(settings.id, testPressId(action.post_id), null);
+      return SILENT;
+    }
+    const posted = await deps.facts.message(settings.id, action.post_id);
+    // A stranger learns nothing, and causes no request.
+    if (posted && !isOf(button, posted)) return refused({ say: 'invalid' });
+    if (await deps.facts.handled(settings.id, eventId)) return SILENT;
+    const account = { externalId: action.user_id, username: action.user_name, displayName: null };
+    const reaction = await reactToPress(
+      deps,
+      settings.id,
+      {
+        id: eventId,
+        occurredAt: clock.now(),
+        messageId: action.post_id,
+        account,
+        data: action.context.action,
+      },
+      THROUGH,
+    );
+    return reaction ? { body: await answered(proven, reaction), failed: null } : refused({ say: 'invalid' });
+  };
+
+  const answered = async (proven: Proven, reaction: Reaction): Promise<string> => {
+    const { settings, eventId } = proven;
+    const say =
+      reaction.is === 'noted' && reaction.say !== null
+        ? await note(settings.id, eventId, reaction.say)
+        : reaction.say;
+    const isShown = say !== null && (await showPrivately(proven, say));
+    if (reaction.is === 'stored') reaction.answered?.();
+    if (say !== null && reaction.is !== 'unsure') tell(settings.id, eventId);
+    return say === null || isShown ? NOTHING_SAID : said(say);
+  };
+
+  /**
+   * Shows a text in the channel, to one person. The answer of the callback shows it in the Thread, where a press on a
+   * reply was made, and needs no permission.
+   */
+  const showPrivately = async (proven: Proven, message: string): Promise<boolean> => {
+    const { settings, action, button } = proven;
+    const key = `${settings.id} ${settings.access}`;
+    const deadline = clock.now() + INTERACTIVE_BUDGET;
+    const isRefused = settings.info?.answers_privately === false || deadline < (refusedUntil.get(key) ?? 0);
+    if (button.subject === 'thread_reply' || isRefused) return false;
+    const access = openChatServer(deps.opener, settings);
+    const posted = access && (await deps.facts.message(settings.id, action.post_id));
+    if (!posted) return false;
+    const { destinationId } = posted;
+    if ((await deps.tokens.take({ destinationId, connectionId: settings.id })) !== 'granted') return false;
+    const shown = { channel_id: action.channel_id, message, root_id: '' };
+    const call = chatCalls.createEphemeralPost(action.user_id, shown);
+    const timeout = Math.max(1, deadline - clock.now());
+    const options = { class: 'interactive', destinationId, alertGroupId: posted.groupId } as const;
+    const outcome = await deps.chat.call(access, { ...call, timeout }, options);
+    if (outcome.class === 'ok') return true;
+    const isForbidden = 'status' in outcome && outcome.status === 403;
+    if (isForbidden) refusedUntil.set(key, clock.now() + REFUSED_FOR);
+    else log('event_not_answered', failureOf(proven, outcome));
+    return false;
+  };
+
+  const prove = async (
+    push: Push,
+    connection: ChatServerSettings | null,
+  ): Promise<Proven | PrivateAnswer> => {
+    const read = v.safeParse(Action, parseAnswer(push.body));
+    if (!read.success || !connection) return { say: 'invalid' };
+    const { context, trigger_id: trigger } = read.output;
+    const signed = readButtonData(deps.keyring, context.action);
+    if (!signed.ok) return { say: signed.reason };
+    if (signed.keyId !== context.key_id) return { say: 'invalid' };
+    const eventId = trigger ?? newPublicId('RQ');
+    return { settings: connection, action: read.output, button: signed.button, eventId };
+  };
+
+  const judged = async (push: Push, connection: ChatServerSettings | null): Promise<Judged> => {
+    const proven = await prove(push, connection);
+    if ('say' in proven) return refused(proven);
+    try {
+      return await handle(proven);
+    } catch (error) {
+      const { settings, eventId } = proven;
+      log('press_failed', { connection: settings.id, event_id: eventId, error: String(error) });
+      return { body: said(textOf({ say: 'failed' })), failed: FAILED };
+    }
+  };
+
+  return {
+    async push(push): Promise<PushAnswer> {
+      const began = clock.now();
+      const connection = await settingsOf(deps, push.id);
+      if (connection === 'unread') return { status: 200, body: said(textOf({ say: 'failed' })) };
+      const { body, failed } = await judged(push, connection);
+      if (connection) {
+        inbound({
+          ...{ operation: 'interactiveAction', connectionId: connection.id, began, ended: clock.now() },
+          ...{ url: callbackUrl(deps.ingestUrl, connection.id), headers: push.headers, body: push.body },
+          ...{ status: 200, failed },
+          secrets: () => secretsOf(deps.opener, connection),
+        });
+      }
+      return { status: 200, body };
+    },
+  };
+
+  function refused(answer: PrivateAnswer): Judged {
+    return { body: said(textOf(answer)), failed: REFUSED };
+  }
+
+  function textOf(answer: PrivateAnswer): string {
+    return privateAnswer(answer, THROUGH.way, 'en', deps.publicUrl);
+  }
+}
+
+interface Judged {
+  readonly body: string;
+  readonly failed: Parameters<ReturnType<typeof createInboundLog>>[0]['failed'];
+}
+
+const REFUSED = {
+  is: 'refused',
+  code: 'action_invalid',
+  error: 'the action is not signed for this Connection',
+} as const;
+const FAILED = { is: 'failed', code: 'handler_failed', error: 'handling the press failed' } as const;
+
+const NOTHING_SAID = '{}';
+const SILENT: Judged = { body: NOTHING_SAID, failed: null };
+
+/** Markdown as written: without this the server would read it as another messenger's markup. */
+function said(message: string): string {
+  return JSON.stringify({ ephemeral_text: message, skip_slack_parsing: true });
+}
+
+async function settingsOf(
+  { settings, log }: ActionReceiverDeps,
+  id: PublicId | null,
+): Promise<ChatServerSettings | null | 'unread'> {
+  if (id === null) return null;
+  try {
+    return await settings(id);
+  } catch (error) {
+    log('store_read_failed', { what: `Connection ${id}`, error: String(error) });
+    return 'unread';
+  }
+}
+
+function secretsOf(opener: Opener, connection: ChatServerSettings): readonly string[] {
+  const access = openChatServer(opener, connection);
+  return [access?.token, access?.proxy?.password].filter((secret) => typeof secret === 'string');
+}
+
+function failureOf(
+  { settings, eventId }: Proven,
+  outcome: { readonly class: string; readonly error?: string },
+) {
+  const { class: came, error = came } = outcome;
+  return { connection: settings.id, event_id: eventId, outcome: came, error };
+}
