@@ -39,7 +39,7 @@ export function problemBody(problem: Problem, instance: string | null): Readonly
   const code = problem.code ?? (NAMED_BY_TYPE.has(type) ? type : undefined);
   return {
     type: PROBLEM_BASE + type,
-    title: PROBLEM_TYPES[type],
+    title: PROBLEM_TYPES[type][0],
     status,
     ...(detail === undefined ? {} : { detail }),
     ...(instance === null ? {} : { instance: cutText(instance, INSTANCE_LIMIT) }),

@@ -32,8 +32,11 @@ import { oidcSignInOperations } from './resources/access/oidc-sign-in.ts';
 import { passwordOperations } from './resources/access/passwords.ts';
 import { type SessionDeps, secondFactorOperations, sessionOperations } from './resources/access/sessions.ts';
 import { userOperations } from './resources/access/users.ts';
-import { notImplementedOperations } from './resources/system/not-implemented.ts';
-import { type ApiDescription, systemOperations } from './resources/system/system.ts';
+import {
+  type ApiDescription,
+  notImplementedOperations,
+  systemOperations,
+} from './resources/system/system.ts';
 import { createBodyBudgets } from './server/body-budget.ts';
 import { clientAddresses, securityHeaders } from './server/exchange.ts';
 import type { ListenAddress, Listener } from './server/listeners.ts';

@@ -1,24 +1,28 @@
 /** RFC 9457 problems: the closed catalogue of types and codes. */
 import type { AlertGroupRef } from './schema/shapes.ts';
 
+/** Each type with its title, and what it means. */
 export const PROBLEM_TYPES = {
-  'validation-failed': 'Validation failed',
-  unauthenticated: 'Unauthenticated',
-  forbidden: 'Forbidden',
-  'not-found': 'Not found',
-  conflict: 'Conflict',
-  'command-refused': 'Command refused',
-  'route-has-open-alert-groups': 'Route has open Alert Groups',
-  'default-route-immutable': 'Default route immutable',
-  gone: 'Gone',
-  'precondition-failed': 'Precondition failed',
-  'payload-too-large': 'Payload too large',
-  'precondition-required': 'Precondition required',
-  'rate-limited': 'Rate limited',
-  internal: 'Internal error',
-  'not-implemented': 'Not implemented',
-  'interactive-budget-exhausted': 'Messenger is busy',
-  'coordination-unavailable': 'Temporarily unavailable',
+  'validation-failed': ['Validation failed', 'Fields or parameters are wrong; `errors` lists them.'],
+  unauthenticated: ['Unauthenticated', 'Sign in, or send a valid token.'],
+  forbidden: ['Forbidden', 'The caller may not do this.'],
+  'not-found': ['Not found', 'There is no such path or resource.'],
+  conflict: ['Conflict', 'What is stored does not allow it; `code` says why.'],
+  'command-refused': ['Command refused', 'The state does not allow it; `code` says why.'],
+  'route-has-open-alert-groups': ['Route has open Alert Groups', 'Move or resolve them first.'],
+  'default-route-immutable': ['Default route immutable', 'It is always last, and stays.'],
+  gone: ['Gone', 'The link was used or has expired.'],
+  'precondition-failed': ['Precondition failed', 'Somebody else changed it: read it again.'],
+  'payload-too-large': ['Payload too large', 'The body is larger than is taken here.'],
+  'precondition-required': ['Precondition required', '`If-Match` is missing.'],
+  'rate-limited': ['Rate limited', 'Too many requests: wait as long as the answer says.'],
+  internal: ['Internal error', 'A defect of the service.'],
+  'not-implemented': ['Not implemented', 'This version does not have the operation.'],
+  'interactive-budget-exhausted': ['Messenger is busy', 'Its limit of calls is used up: try again later.'],
+  'coordination-unavailable': [
+    'Temporarily unavailable',
+    'Something that is needed is away: try again later.',
+  ],
 } as const;
 
 export type ProblemType = keyof typeof PROBLEM_TYPES;
@@ -60,33 +64,33 @@ export function cutText(text: string, limit: number): string {
   return `${text.slice(0, isInsidePair ? limit - 2 : limit - 1)}…`;
 }
 
-export const FIELD_ERROR_CODES = [
-  'required',
-  'invalid_format',
-  'too_short',
-  'too_long',
-  'out_of_range',
-  'duplicate',
-  'unknown_id',
-  'one_of_required',
-  'unsupported',
-  'invalid_regex',
-  'template_syntax',
-  'unknown_function',
-  'invalid_cursor',
-  'permission_not_held',
-  'route_set_mismatch',
-  'column_mismatch',
-  'retention_order',
-  'reserved',
-  'check_not_supported',
-  'destination_check_failed',
-  'webhook_call_failed',
-  'link_code_invalid',
-  'messenger_user_not_found',
-] as const;
+export const FIELD_ERRORS = {
+  required: 'It is missing, or empty where a value is needed.',
+  invalid_format: 'Its type, pattern or syntax is wrong, or it is not one of the values.',
+  too_short: 'A text or list has too little in it.',
+  too_long: 'A text or list has too much in it.',
+  out_of_range: 'A number or time is beyond its bounds.',
+  duplicate: 'A value is repeated.',
+  unknown_id: 'It refers to nothing, to something deleted or of another type.',
+  one_of_required: 'Too many or too few of several fields are given.',
+  unsupported: 'It is valid, but not here.',
+  invalid_regex: 'It is not a regular expression of RE2.',
+  template_syntax: 'The template does not parse or render.',
+  unknown_function: 'The template calls a function that does not exist.',
+  invalid_cursor: 'It is malformed, or of another list, sort or filter.',
+  permission_not_held: 'It gives a Permission that the caller does not hold.',
+  route_set_mismatch: 'The order does not name each Route once.',
+  column_mismatch: 'An entry has other keys than the columns.',
+  retention_order: 'Summaries would be kept for a shorter time than details.',
+  reserved: 'The service sets this header itself.',
+  check_not_supported: 'A webhook has no check.',
+  destination_check_failed: 'The messenger refused what was tried.',
+  webhook_call_failed: 'The messenger refused to set or remove its webhook.',
+  link_code_invalid: 'The code is wrong, used up or expired.',
+  messenger_user_not_found: 'The messenger has no such account.',
+} as const;
 
-export type FieldErrorCode = (typeof FIELD_ERROR_CODES)[number];
+export type FieldErrorCode = keyof typeof FIELD_ERRORS;
 
 /** A problem that an operation answers: one that has a handler is implemented, so it never answers 501 (api §1.8). */
 export type Refusal = Problem & { readonly type: Exclude<ProblemType, 'not-implemented'> };

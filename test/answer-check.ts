@@ -3,6 +3,7 @@ import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js
 import addFormats from 'ajv-formats';
 import { MACHINE_OPERATIONS } from '../http/openapi/machine-operations.ts';
 import { openApiDocument } from '../http/openapi/openapi.ts';
+import type { Json } from '../http/openapi/schema.ts';
 import type { Operation } from '../http/operation.ts';
 import { createRouter } from '../http/request/router.ts';
 
@@ -78,8 +79,9 @@ function createCheck(operations: readonly Operation[]): AnswerCheck {
 
 type Served = Pick<Operation, 'id' | 'method' | 'path'>;
 
-function checkOf(operations: readonly Served[], described: object): AnswerCheck {
-  const document = strict(described) as {
+function checkOf(operations: readonly Served[], described: Json): AnswerCheck {
+  const { schemas } = described.components as { readonly schemas: Schemas };
+  const document = strict(described, schemas) as {
     readonly paths: Readonly<Record<string, Record<string, { responses: Record<string, object> }>>>;
     readonly components: { readonly responses: Readonly<Record<string, Response>> };
   };
@@ -146,18 +148,31 @@ function hasNextPage(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'next_cursor' in body && body.next_cursor !== null;
 }
 
+type Schemas = Readonly<Record<string, Json>>;
+
 /** The document with its references made absolute, and every object closed to properties that are not described. */
-function strict(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(strict);
+function strict(value: unknown, schemas: Schemas): unknown {
+  if (Array.isArray(value)) return value.map((item) => strict(item, schemas));
   if (typeof value !== 'object' || value === null) return value;
+  if ('allOf' in value) return strict(merged(value.allOf as readonly Json[], schemas), schemas);
   const members = Object.entries(value).map(([key, member]) => [
     key,
     key === '$ref' && String(member).startsWith('#/components/schemas/')
       ? `${ROOT}${member}`
-      : strict(member),
+      : strict(member, schemas),
   ]);
   const closed = 'properties' in value && !('additionalProperties' in value) && isSchema(value);
   return { ...Object.fromEntries(members), ...(closed ? { additionalProperties: false } : {}) };
+}
+
+/** One schema of what several must hold together: each closed by itself would refuse the fields of the others. */
+function merged(parts: readonly Json[], schemas: Schemas): Json {
+  const all = parts.map((part) => schemas[`${part.$ref}`.split('/').at(-1) ?? ''] ?? part);
+  return {
+    type: 'object',
+    properties: Object.assign({}, ...all.map(({ properties }) => properties)),
+    required: all.flatMap(({ required }) => (required ?? []) as readonly string[]),
+  };
 }
 
 /** A property of an answer may be called `properties`, too; a schema of an object says its type. */

@@ -33,9 +33,8 @@ import { routeMoveOperations } from '../http/resources/routes/move.ts';
 import { previewOperations } from '../http/resources/routes/preview.ts';
 import { routeOperations } from '../http/resources/routes/routes.ts';
 import { routeSuggestionOperations } from '../http/resources/routes/suggestions.ts';
-import { notImplementedOperations } from '../http/resources/system/not-implemented.ts';
 import { requestRecordOperations } from '../http/resources/system/request-records.ts';
-import { actorOperations } from '../http/resources/system/system.ts';
+import { actorOperations, notImplementedOperations } from '../http/resources/system/system.ts';
 import { systemStatusOperations } from '../http/resources/system/system-status.ts';
 
 /** Making a table only keeps what it is given; nothing is called. */

@@ -24,6 +24,7 @@ interface JsonSchema {
   readonly additionalProperties?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
 }
@@ -88,13 +89,15 @@ function ofContent(at: string, { content = {} }: Content): readonly string[] {
 }
 
 function ofSchema(at: string, schema: JsonSchema): readonly string[] {
-  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [] } = schema;
+  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [], allOf = [] } = schema;
   return [
     ...Object.entries(properties).flatMap(([name, property]) => [
       ...silent(`${at}.${name}`, property),
       ...ofSchema(`${at}.${name}`, property),
     ]),
-    ...[items, additionalProperties, ...anyOf, ...oneOf].flatMap((part) => (part ? ofSchema(at, part) : [])),
+    ...[items, additionalProperties, ...anyOf, ...oneOf, ...allOf].flatMap((part) =>
+      part ? ofSchema(at, part) : [],
+    ),
   ];
 }
 
@@ -105,18 +108,16 @@ function silent(
   return $ref === undefined && (description ?? '').trim() === '' ? [at] : [];
 }
 
-const TIME_NAME = /(?:_at|^until)$/;
+const TIME_NAME = /(?:_at|\.until)$/;
 
 /** Properties of named schemas that are a time by their name, and do not say so by their format. */
 export function timesWithoutFormat({ components }: Whole): readonly string[] {
-  return Object.entries(components.schemas).flatMap(([name, { properties = {} }]) =>
-    Object.entries(properties)
-      .filter(
-        ([key, { type, format }]) =>
-          TIME_NAME.test(key) && /string/.test(`${type}`) && format !== 'date-time',
-      )
-      .map(([key]) => `${name}.${key}`),
-  );
+  return Object.entries(components.schemas)
+    .flatMap(([name, schema]) => propertiesOf(name, schema))
+    .filter(
+      ([at, { type, format }]) => TIME_NAME.test(at) && /string/.test(`${type}`) && format !== 'date-time',
+    )
+    .map(([at]) => at);
 }
 
 /** Operations whose body has no example that its schema takes. */
@@ -139,10 +140,8 @@ export function bodiesWithoutExample(document: Whole): readonly string[] {
 const NO_URI: Readonly<Record<string, string>> = {
   'BridgeInfo.messenger.url': 'as the bridge says it',
   'OidcCheck.jwks_uri': 'as the provider says it',
-  'OidcSettings.issuer_url': 'empty until one is set',
-  'OidcSettingsInput.issuer_url': 'may stay empty while sign-in is off',
+  'OidcSettingsBase.issuer_url': 'empty until one is set; may stay so while sign-in is off',
   'RequestRecord.url': 'masked',
-  'RequestRecordDetail.url': 'masked',
   'TrialRequest.url': 'what a template made',
   'WebhookEvents.url': 'a template',
 };
@@ -162,13 +161,13 @@ export function addressesWithoutFormat({ components }: Whole): readonly string[]
 }
 
 function propertiesOf(at: string, schema: JsonSchema): readonly (readonly [string, JsonSchema])[] {
-  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [] } = schema;
+  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [], allOf = [] } = schema;
   return [
     ...Object.entries(properties).flatMap(([name, property]) => [
       [`${at}.${name}`, property] as const,
       ...propertiesOf(`${at}.${name}`, property),
     ]),
-    ...[items, additionalProperties, ...anyOf, ...oneOf].flatMap((part) =>
+    ...[items, additionalProperties, ...anyOf, ...oneOf, ...allOf].flatMap((part) =>
       part ? propertiesOf(at, part) : [],
     ),
   ];
@@ -214,41 +213,26 @@ export function tagsOfNavigation({ tags }: Whole): readonly string[] {
   return NAVIGATION.flatMap(({ section }) => TAG_OF_SECTION[section] ?? byWords.get(section) ?? []);
 }
 
-/** Enumerations of which the description explains the whole, and not each word. */
-const EXPLAINED_AS_A_WHOLE: readonly string[] = [
-  'BridgeInfo.user_lookup',
-  'BridgeLinkStart.method',
-  'DestinationPreview.name',
-  'DestinationPreview.format',
-  'FieldError.code',
-  'LinkableConnection.handle_kind',
-  'LiveHint.type',
-  'Organization.week_start',
-  'OrganizationInput.week_start',
-  'Permission',
-  'Problem.type',
-  'Problem.title',
-  'ProxyConfig.type',
-  'ProxyConfigInput.type',
-  'RequestRecord.check',
-  'RequestRecordDetail.check',
-  'Route.template_error.template',
-  'SystemStatus.integrations_attention.issue',
-  'SystemStatus.template_errors.template',
-  'TemplatePreview.format',
-  'TemplatePreview.sample',
-  'TemplatePreviewInput.format',
-  'WebhookActor.transport',
-];
+/** Places of enumerations, anywhere in the document, with a word that no description there explains. */
+export function wordsUnexplained(document: Whole): readonly string[] {
+  return unexplainedIn(document, '', '');
+}
 
-/** Enumerations of schemas with a word that is not explained, besides {@link EXPLAINED_AS_A_WHOLE}. */
-export function wordsUnexplained({ components }: Whole): readonly string[] {
-  return Object.entries(components.schemas)
-    .flatMap(([name, schema]) => [[name, schema] as const, ...propertiesOf(name, schema)])
-    .filter(([, { enum: values = [], description = '' }]) => {
-      const texts = values.filter((value) => value !== null);
-      return texts.length > 1 && !texts.every((value) => description.includes(`\`${value}\``));
-    })
-    .map(([at]) => at)
-    .filter((at) => !EXPLAINED_AS_A_WHOLE.includes(at));
+/** @param about the description that a list, a parameter or alternatives give their values */
+function unexplainedIn(value: unknown, at: string, about: string): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { enum: words, description } = value as { readonly enum?: unknown; readonly description?: unknown };
+  const text = typeof description === 'string' ? description : about;
+  const missing = (Array.isArray(words) ? words : [])
+    .filter((word) => word !== null && !text.includes(`\`${lastPart(word)}\``))
+    .map((word) => `${at}: ${word}`);
+  const inside = Object.entries(value)
+    .filter(([key]) => key !== 'examples')
+    .flatMap(([key, member]) => unexplainedIn(member, `${at}/${key}`, key === 'properties' ? '' : text));
+  return [...missing, ...inside];
+}
+
+/** Types of problems are addresses, which are explained by their last part. */
+function lastPart(word: unknown): string {
+  return /^https:.*\/(.+)$/.exec(`${word}`)?.[1] ?? `${word}`;
 }

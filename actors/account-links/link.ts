@@ -216,8 +216,7 @@ export interface AccountLinking {
 }
 
 /** By which ways accounts of a bridge can be linked (account-links §5.2, bridge §3.1). Pure. */
-export const LINK_METHODS = ['token', 'code'] as const;
-type LinkMethod = (typeof LINK_METHODS)[number];
+export type LinkMethod = 'token' | 'code';
 
 /** Every bridge takes tokens; a code needs a person lookup and a bot that may start a direct chat. */
 export function linkMethods(info: BridgeInfo | null): readonly LinkMethod[] {

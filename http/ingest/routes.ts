@@ -190,7 +190,7 @@ function problemAnswer(
     ],
     body: JSON.stringify({
       type: `https://tocsin.invalid/problems/${type}`,
-      title: PROBLEM_TYPES[type],
+      title: PROBLEM_TYPES[type][0],
       status: Number(status.slice(0, 3)),
       detail,
       ...(retryAfter === undefined ? {} : { retry_after_seconds: retryAfter }),

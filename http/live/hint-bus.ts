@@ -1,6 +1,6 @@
 /** The way of hints to open browsers on any replica (api §1.11, §13), and the watch that hints at the System status. */
 import * as v from 'valibot';
-import { HINT_TYPES, type Hint, type HintBus } from '../../actors/effects.ts';
+import type { Hint, HintBus } from '../../actors/effects.ts';
 import { activeNotices } from '../../actors/system/downtime.ts';
 import type { SystemStatusReader } from '../../actors/system/ports.ts';
 import type { Broadcast } from '../../runtime/broadcast.ts';
@@ -28,10 +28,27 @@ const GATHER: Micros = SECOND / 20;
 /** More different hints than this in one go are not worth telling apart. */
 const MOST_TOLD = 500;
 
+const HintType = d.words(
+  'LiveHintType',
+  {
+    'alert-group': 'An Alert Group, in any way.',
+    'alert-groups': 'One was created or reopened.',
+    integration: 'An Integration, its tokens, Heartbeat or warnings.',
+    route: 'A Route, its Storm, Destinations or template error; null: the order.',
+    connection: 'A Connection, its bot, warnings or inbound state.',
+    destination: 'A Destination, its secrets, health or template error; null: any of them.',
+    organization: 'The Organization, its outbound policy or master key.',
+    'system-notices': 'A notice began or ended.',
+    'system-status': 'The system status.',
+    'account-links': 'An Account link of this user.',
+  } satisfies Record<Hint['type'], string>,
+  'What changed. Ignore types you do not know.',
+);
+
 export const HintShape = d.named(
   'LiveHint',
   v.object({
-    type: d.described(v.picklist(HINT_TYPES), 'What changed. Ignore types you do not know.'),
+    type: HintType,
     id: d.described(
       v.nullable(v.pipe(v.string(), v.maxLength(100))),
       'Id of what changed; null when it is about all of them.',

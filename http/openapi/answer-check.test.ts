@@ -18,6 +18,17 @@ const SIGN_IN_OPTIONS = { oidc: { enabled: false } };
 const more = { ...SIGN_IN_OPTIONS, more: true };
 const json = (body: object): Answer => ({ status: 200, headers: JSON_TYPE, text: JSON.stringify(body) });
 
+/** Described as another schema and what it adds to it. */
+const SNAPSHOT = {
+  ...{ id: 'SS9X2QF4H7NJC0', integration: { id: 'NT9X2QF4H7NJC0', name: 'prometheus' }, state: 'pending' },
+  ...{ received_at: '2026-09-21T14:11:20Z', processed_at: null, size_bytes: 2, group_key: null },
+  ...{ alert_count: null, truncated_alerts: null, processing_error: null },
+  ...{ body: '{}', content_type: null, body_encoding: 'utf8' },
+};
+const { group_key: _, ...withoutGroupKey } = SNAPSHOT;
+const { body: __, ...withoutBody } = SNAPSHOT;
+const ONE_SNAPSHOT = `/api/v1/stored-snapshots/${SNAPSHOT.id}`;
+
 const CASES: readonly (readonly [string, string, Answer, RegExp | null])[] = [
   ['GET', '/api/v1/sign-in-options', json(SIGN_IN_OPTIONS), null],
   ['GET', '/api/v1/sign-in-options', json(more), /must NOT have additional properties .*more/],
@@ -28,6 +39,10 @@ const CASES: readonly (readonly [string, string, Answer, RegExp | null])[] = [
     /content type is/,
   ],
   ['GET', '/api/v1/me', { status: 200, headers: JSON_TYPE, text: ME_WITHOUT_FIELDS }, /required property/],
+  ['GET', ONE_SNAPSHOT, json(SNAPSHOT), null],
+  ['GET', ONE_SNAPSHOT, json({ ...SNAPSHOT, more: true }), /must NOT have additional properties .*more/],
+  ['GET', ONE_SNAPSHOT, json(withoutGroupKey), /required property 'group_key'/],
+  ['GET', ONE_SNAPSHOT, json(withoutBody), /required property 'body'/],
   ['HEAD', '/api/v1/me', { status: 418 }, /getMe answered 418/],
   ['HEAD', '/api/v1/me', { status: 200, headers: JSON_TYPE }, null],
   ['POST', '/api/v1/ingest', { status: 202 }, null],

@@ -17,7 +17,7 @@ import {
 } from '../../test/openapi-gaps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { assembleOperations } from '../request/router.ts';
-import { named } from '../schema/described.ts';
+import { extending, named } from '../schema/described.ts';
 import { MACHINE_OPERATIONS } from './machine-operations.ts';
 import { describeApi, openApiDocument } from './openapi.ts';
 import { WebhookBodyShape } from './webhook.ts';
@@ -190,8 +190,10 @@ describe('the description of the whole API', () => {
     expect(textsForNumbers(document, everyOperation())).toEqual([]);
   });
 
-  test('explains the words of every enumeration', () => {
+  test('explains each word of every enumeration, in bodies, answers and parameters', () => {
     expect(wordsUnexplained(document)).toEqual([]);
+    const other = openApiDocument([write], '1.2.3') as unknown as Whole;
+    expect(wordsUnexplained(other).map((place) => place.split(': ')[1])).toEqual(['a', 'b']);
   });
 
   test('has an example for every body, which its schema takes', () => {
@@ -213,6 +215,25 @@ describe('the description of the whole API', () => {
     expect(document.tags.map(({ name }) => name).filter((name) => navigation.includes(name))).toEqual(
       navigation,
     );
+  });
+
+  test('refers to the schema that another one extends, and lets it leave out or change no field of it', () => {
+    const base = named('Base', v.object({ name: v.string(), note: v.optional(v.string()) }), 'A base.');
+    const described = (fields: v.ObjectEntries) => {
+      const body = extending(base, 'Thing', v.object(fields), 'A thing.');
+      return openApiDocument([{ ...write, body }], '1.2.3') as unknown as Whole;
+    };
+    expect(described({ ...base.entries, size: v.number() }).components.schemas.Thing).toEqual({
+      description: 'A thing.',
+      allOf: [
+        { $ref: '#/components/schemas/Base' },
+        { type: 'object', properties: { size: { type: 'number' } }, required: ['size'] },
+      ],
+    });
+    const wrong = 'Thing has not the name of its base';
+    expect(() => described({ note: v.optional(v.string()) })).toThrow(wrong);
+    expect(() => described({ ...base.entries, name: v.number() })).toThrow(wrong);
+    expect(() => described({ ...base.entries, name: v.optional(v.string()) })).toThrow(wrong);
   });
 
   test('has no two schemas of one name', () => {

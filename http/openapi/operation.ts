@@ -4,18 +4,18 @@ import * as v from 'valibot';
 import { PROBLEM_BASE } from '../errors.ts';
 import type { AnswerShape, Needs, Operation } from '../operation.ts';
 import {
-  FIELD_ERROR_CODES,
   FIELD_ERROR_LIMIT,
+  FIELD_ERRORS,
   POINTER_LIMIT,
   PROBLEM_TYPES,
   type ProblemType,
 } from '../problem.ts';
 import { isPermission } from '../request/admission.ts';
 import { parameterNames } from '../request/router.ts';
-import { ANY_ID, count, described, idComponent, named } from '../schema/described.ts';
+import { ANY_ID, count, described, documented, idComponent, named, words } from '../schema/described.ts';
 import { isPaged } from '../schema/page.ts';
 import { AlertGroupRef, EntityRef } from '../schema/shapes.ts';
-import { type Json, type SchemaReader, SHARED_NAMES } from './schema.ts';
+import { type Json, mapped, type SchemaReader, SHARED_NAMES } from './schema.ts';
 
 export function describedOperation(operation: Operation, reader: SchemaReader): Json {
   const { id, tag, summary, description, needs, query, body } = operation;
@@ -161,7 +161,7 @@ export const FieldErrorShape = named(
       'The field: an RFC 6901 pointer into the body (empty for the whole body), `/query/<name>` or `/path/<name>`. Ends in an ellipsis where it was cut.',
       '/policy/storm_threshold',
     ),
-    code: described(v.picklist(FIELD_ERROR_CODES), 'What is wrong. Stable; branch on it.'),
+    code: words('FieldErrorCode', FIELD_ERRORS, 'What is wrong. Stable; branch on it.'),
     detail: described(v.optional(v.string()), 'A sentence in English that may change between releases.'),
     line: described(line, 'Line of a mistake in a template, from 1. Absent elsewhere.'),
     column: described(line, 'Column of a mistake in a template, from 1. Absent elsewhere.'),
@@ -169,14 +169,20 @@ export const FieldErrorShape = named(
   'One field that was refused.',
 );
 
+const ProblemTypeShape = documented(
+  v.picklist(Object.keys(PROBLEM_TYPES).map((name) => PROBLEM_BASE + name)),
+  {
+    component: 'ProblemType',
+    description: 'The type of a problem: a constant, never fetched. Stable; branch on it. By its last part:',
+    enumDescriptions: mapped(PROBLEM_TYPES, ([, meaning]) => meaning),
+  },
+);
+
 export const ProblemShape = named(
   'Problem',
   v.object({
-    type: described(
-      v.picklist(Object.keys(PROBLEM_TYPES).map((name) => PROBLEM_BASE + name)),
-      'The type of the problem, a constant that is never fetched. Stable; branch on it.',
-    ),
-    title: described(v.picklist(Object.values(PROBLEM_TYPES)), 'The title of the type, in English.'),
+    type: ProblemTypeShape,
+    title: described(v.string(), 'The title of the type, in English.', 'Validation failed'),
     status: described(v.pipe(v.number(), v.integer()), 'The HTTP status.'),
     detail: described(v.optional(v.string()), 'What to do, in English. It may change between releases.'),
     instance: described(v.optional(v.string()), 'The path of the request. Absent on the ingest listener.'),
@@ -314,7 +320,7 @@ function tellingCodes(problems: readonly ProblemsOfType[]): readonly string[] {
 }
 
 function sentence(type: string, codes: readonly string[]): string {
-  const title = PROBLEM_TYPES[type as ProblemType];
+  const [title] = PROBLEM_TYPES[type as ProblemType];
   const listed = codes.map((code) => `\`${code}\``).join(', ');
   return `${title}${listed === '' ? '' : `: ${listed}`}.`;
 }

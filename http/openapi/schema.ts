@@ -28,12 +28,18 @@ export function createSchemaReader(): SchemaReader {
     return { $ref: `#/components/schemas/${name}` };
   };
   const convert = (schema: Schema, typeMode: 'input' | 'output'): Json => {
+    const kept = (name: string, json: Json, base?: Schema) => {
+      if (!base) return keep(name, json);
+      const { $ref } = convert(base, typeMode) as { readonly $ref: string };
+      const fields = components.get($ref.split('/').at(-1) ?? '') as ObjectSchema;
+      return keep(name, extended(name, $ref, fields, json as ObjectSchema));
+    };
     const { $schema, ...rest } = toJsonSchema(schema as v.GenericSchema, {
       typeMode,
       target: 'draft-2020-12',
       errorMode: 'ignore',
       overrideAction: ({ valibotAction, jsonSchema }) =>
-        valibotAction.type === 'metadata' ? documentedBy(valibotAction, jsonSchema, keep) : undefined,
+        valibotAction.type === 'metadata' ? documentedBy(valibotAction, jsonSchema, kept) : undefined,
       overrideSchema: ({ jsonSchema }) => compact(jsonSchema as Json),
     });
     return rest as Json;
@@ -67,17 +73,40 @@ function accepts(field: Schema): boolean {
 }
 
 /** Applies the metadata of a schema to what was converted of it so far. */
-function documentedBy(action: object, converted: object, keep: (name: string, schema: Json) => Json): Json {
-  const { component, sentAs, enumDescriptions } = (action as { metadata: Documentation }).metadata;
+function documentedBy(
+  action: object,
+  converted: object,
+  keep: (name: string, schema: Json, base?: Schema) => Json,
+): Json {
+  const { component, base, sentAs, enumDescriptions } = (action as { metadata: Documentation }).metadata;
   const {
     component: _name,
+    base: _base,
     sentAs: _sent,
     enumDescriptions: _meanings,
     ...facts
   } = converted as Documentation;
   const schema = sentAs === undefined ? facts : { ...sentAs, ...aboutOf(facts) };
   const explained = enumDescriptions === undefined ? schema : withMeanings(schema, enumDescriptions);
-  return component === undefined ? explained : keep(component, explained);
+  return component === undefined ? explained : keep(component, explained, base);
+}
+
+interface ObjectSchema extends Json {
+  readonly properties: Json;
+  readonly required?: readonly string[];
+}
+
+/** What a schema adds to its base. @throws {Error} when it does not have each field of the base exactly as it is there */
+function extended(name: string, $ref: string, base: ObjectSchema, schema: ObjectSchema): Json {
+  const { type, properties, required = [], ...about } = schema;
+  const isOwn = (key: string) => !Object.hasOwn(base.properties, key);
+  const differs = (key: string) =>
+    JSON.stringify(base.properties[key]) !== JSON.stringify(properties[key]) ||
+    (base.required ?? []).includes(key) !== required.includes(key);
+  const differing = Object.keys(base.properties).filter(differs);
+  if (differing.length > 0) throw new Error(`${name} has not the ${differing.join(', ')} of its base`);
+  const own = Object.fromEntries(Object.entries(properties).filter(([key]) => isOwn(key)));
+  return { allOf: [{ $ref }, { type, properties: own, required: required.filter(isOwn) }], ...about };
 }
 
 function aboutOf({ description, examples, default: byDefault }: Documentation & { default?: unknown }): Json {
@@ -203,6 +232,6 @@ function withoutNames({ [SHARED_NAMES]: _names, ...form }: Json): Json {
   return form;
 }
 
-function mapped<From, To>(members: Members<From>, change: (value: From) => To): Record<string, To> {
+export function mapped<From, To>(members: Members<From>, change: (value: From) => To): Record<string, To> {
   return Object.fromEntries(Object.entries(members).map(([key, value]) => [key, change(value)]));
 }

@@ -2,27 +2,22 @@
 import * as v from 'valibot';
 import * as d from '../schema/described.ts';
 import { EntityRef, Labels } from '../schema/shapes.ts';
-import { GroupStatus, ResolveReason, SeverityLevel } from '../schema/words.ts';
+import { GroupStatus, ResolveReason, SeverityLevel, TRANSPORTS } from '../schema/words.ts';
 import type { Json, SchemaReader } from './schema.ts';
 
 const Person = { id: d.anyId('Id of the person or Service account.'), name: d.text('Its name.') };
-const Transport = v.picklist(['ui', 'api', 'cli', 'chat_server', 'channel_bot', 'bridge']);
+const Transport = d.words('WebhookTransport', TRANSPORTS, 'The way in which it was done.');
 
 const Mention = d.named(
   'WebhookMention',
   v.variant('type', [
+    v.strictObject({ type: d.described(v.literal('everyone'), 'Everybody.') }),
     v.strictObject({
-      type: d.described(
-        v.literal('everyone'),
-        'Whether it is everybody, a group of the messenger, or a user.',
-      ),
-    }),
-    v.strictObject({
-      type: d.described(v.literal('group'), 'Whether it is everybody, a group of the messenger, or a user.'),
+      type: d.described(v.literal('group'), 'A group of the messenger.'),
       name: d.text('Name of the group or the user.'),
     }),
     v.strictObject({
-      type: d.described(v.literal('user'), 'Whether it is everybody, a group of the messenger, or a user.'),
+      type: d.described(v.literal('user'), 'A user.'),
       ...Person,
       login: d.text('Login of the user.'),
     }),
@@ -34,20 +29,20 @@ const Actor = d.named(
   'WebhookActor',
   v.variant('kind', [
     v.strictObject({
-      kind: d.described(v.literal('user'), 'A person, a Service account, or the service itself.'),
+      kind: d.described(v.literal('user'), 'A person.'),
       ...Person,
       login: d.text('Login of the person.'),
-      token_name: d.described(v.optional(v.string()), 'Name of the API token that was used.'),
-      transport: d.described(Transport, 'How it was done.'),
+      token_name: d.optionalText('Name of the API token that was used.'),
+      transport: Transport,
     }),
     v.strictObject({
-      kind: d.described(v.literal('service_account'), 'A person, a Service account, or the service itself.'),
+      kind: d.described(v.literal('service_account'), 'A Service account.'),
       ...Person,
       token_name: d.described(v.string(), 'Name of the API token that was used.'),
-      transport: d.described(Transport, 'How it was done.'),
+      transport: Transport,
     }),
     v.strictObject({
-      kind: d.described(v.literal('system'), 'A person, a Service account, or the service itself.'),
+      kind: d.described(v.literal('system'), 'The service itself.'),
       reason: d.text('Why the service did it.'),
     }),
   ]),
@@ -60,7 +55,7 @@ const Group = d.named(
     number: d.count('The number that people know it by, `#N`.'),
     id: d.id('AG'),
     title: d.text('A line that names it.'),
-    summary: d.described(v.nullable(v.string()), 'The summary that all its Alerts share; null without one.'),
+    summary: d.textOrNull('The summary that all its Alerts share; null without one.'),
     status: d.described(GroupStatus, 'Its status.'),
     owner: d.described(
       v.optional(v.strictObject({ ...Person, login: d.text('Login of the Owner.') })),

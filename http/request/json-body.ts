@@ -2,8 +2,8 @@
 import type * as v from 'valibot';
 import {
   cutText,
-  FIELD_ERROR_CODES,
   FIELD_ERROR_LIMIT,
+  FIELD_ERRORS,
   type FieldError,
   type FieldErrorCode,
   POINTER_LIMIT,
@@ -66,7 +66,7 @@ function pointerOf(issue: Issue, base: string): string {
   return (issue.path ?? []).reduce((pointer, { key }) => pointerInto(pointer, String(key)), base);
 }
 
-const CODES: ReadonlySet<string> = new Set(FIELD_ERROR_CODES);
+const CODES: ReadonlySet<string> = new Set(Object.keys(FIELD_ERRORS));
 
 /** The message of a check that knows better than its kind what is wrong. */
 export function issueMessage(code: FieldErrorCode, detail: string): string {

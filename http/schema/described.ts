@@ -10,6 +10,8 @@ type Json = Readonly<Record<string, unknown>>;
 export interface Documentation {
   /** Name below `components.schemas`; every use of the schema becomes a `$ref`. */
   readonly component?: string;
+  /** A named schema all of whose fields this one has, too; the description refers to it and does not repeat them. */
+  readonly base?: Schema;
   /** Replaces the derived JSON Schema, for query texts that are read as numbers or booleans. */
   readonly sentAs?: Json;
   readonly description?: string;
@@ -37,6 +39,16 @@ export function named<S extends Schema>(
   ...examples: readonly unknown[]
 ): S {
   return documented(schema, { component, description, ...(examples.length > 0 ? { examples } : {}) });
+}
+
+/** A component that has every field of a named `base`, exactly as it is there, and others. */
+export function extending<S extends Schema>(
+  base: Schema,
+  component: string,
+  schema: S,
+  description: string,
+): S {
+  return documented(schema, { component, base, description });
 }
 
 /** The schema, described as another JSON type than that of its text in a query. */
@@ -128,6 +140,16 @@ export function text(description: string, ...examples: readonly string[]) {
 
 /** The version of a resource, in its body. */
 export const VERSION = named('ResourceVersion', v.string(), 'Its version, as in the header `ETag`.');
+
+/** Free text, or null. */
+export function textOrNull(description: string) {
+  return described(v.nullable(v.string()), description);
+}
+
+/** Free text that may be left out. */
+export function optionalText(description: string) {
+  return described(v.optional(v.string()), description);
+}
 
 export function flag(description: string) {
   return described(v.boolean(), description);

@@ -10,8 +10,7 @@ export const MAX_LIMIT = 500;
 
 /** Query fields of every paged list; spread into the operation's own query object. */
 export const pageQuery = {
-  cursor: d.described(
-    v.optional(v.string()),
+  cursor: d.optionalText(
     'Where to go on: the `next_cursor` of the page before, with the same filters and sort.',
   ),
   limit: v.optional(

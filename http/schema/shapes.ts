@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { ProxyFields } from '../../actors/proxy-config.ts';
 import { formatInstantOrNull, type Micros } from '../../runtime/clock.ts';
-import { PROXY_TYPES } from '../../runtime/outbound/proxy.ts';
+import type { ProxyType as ProxyTypeName } from '../../runtime/outbound/proxy.ts';
 import * as d from './described.ts';
 import { DestinationType, MatcherOp } from './words.ts';
 
@@ -42,7 +42,7 @@ export const ActorRef = d.named(
     ),
     id: d.anyId('Id of the user (`SR`) or of the Service account (`SA`).'),
     name: d.text('Name now, or the last one.'),
-    login: d.described(v.optional(v.string()), 'Login of a user. Absent for a Service account.'),
+    login: d.optionalText('Login of a user. Absent for a Service account.'),
     deactivated: d.flag('Whether it was deleted.'),
   }),
   'A user or a Service account.',
@@ -77,7 +77,7 @@ export const HealthShape = d.named(
       '`healthy`: it takes what is sent; `broken`: it refused what was sent, and deliveries wait until a probe, a test or a check passes.',
     ),
     since: v.nullable(d.time('Since when it is Broken; null while healthy.')),
-    reason: d.described(v.nullable(v.string()), 'Why it is Broken, masked; null while healthy.'),
+    reason: d.textOrNull('Why it is Broken, masked; null while healthy.'),
   }),
   'Whether a Destination takes what is sent.',
 );
@@ -112,13 +112,19 @@ export function itemsOf<Item extends v.GenericSchema>(item: Item) {
   return v.object({ items: d.described(v.array(item), 'All items.') });
 }
 
+const ProxyType = d.words(
+  'ProxyType',
+  { http: 'HTTP.', https: 'HTTP over TLS.', socks5: 'SOCKS 5.' } satisfies Record<ProxyTypeName, string>,
+  'The protocol of a proxy.',
+);
+
 /** Proxies as they arrive and as they are answered (api §2: ProxyConfigInput, ProxyConfig). */
 export const ProxyConfigInput = d.named(
   'ProxyConfigInput',
   v.object({
     enabled: d.flag('Whether requests go through it.'),
-    type: d.described(v.optional(v.picklist(PROXY_TYPES)), 'Its protocol. Needed while enabled.'),
-    address: d.described(v.optional(v.string()), '`host:port`. Needed while enabled.'),
+    type: d.described(v.optional(ProxyType), 'Its protocol. Needed while enabled.'),
+    address: d.optionalText('`host:port`. Needed while enabled.'),
     username: d.described(
       v.optional(v.nullable(v.string())),
       'User name at the proxy, up to 255 characters; null for none.',
@@ -136,9 +142,9 @@ export const ProxyConfigShape = d.named(
   v.object({
     enabled: d.flag('Whether requests go through it.'),
     /** Absent, like the address, when it was never set. */
-    type: d.described(v.optional(v.picklist(PROXY_TYPES)), 'Its protocol. Absent until one was set.'),
-    address: d.described(v.optional(v.string()), '`host:port`. Absent until one was set.'),
-    username: d.described(v.nullable(v.string()), 'User name at the proxy; null for none.'),
+    type: d.described(v.optional(ProxyType), 'Its protocol. Absent until one was set.'),
+    address: d.optionalText('`host:port`. Absent until one was set.'),
+    username: d.textOrNull('User name at the proxy; null for none.'),
     password_status: d.described(SecretStatus, 'Whether a password is stored.'),
   }),
   'A proxy for requests.',

@@ -55,17 +55,18 @@ export const AlertState = words(
   'The state of an Alert.',
 );
 
+/** Ways in which somebody does something. */
+export const TRANSPORTS = {
+  ui: 'A web session.',
+  api: 'An API token.',
+  cli: 'An API token with `X-Tocsin-Client: cli`, or a command of the operator.',
+  chat_server: 'A button or text in a chat server.',
+  channel_bot: 'A button or text in a channel.',
+  bridge: 'A button or text behind a bridge.',
+};
 export const Transport = words(
   'Transport',
-  {
-    ui: 'A web session.',
-    api: 'An API token.',
-    cli: 'An API token with `X-Tocsin-Client: cli`, or a command of the operator.',
-    chat_server: 'A button or text in a chat server.',
-    channel_bot: 'A button or text in a channel.',
-    bridge: 'A button or text behind a bridge.',
-    system: 'The service itself.',
-  } satisfies Meanings<TransportWord>,
+  { ...TRANSPORTS, system: 'The service itself.' } satisfies Meanings<TransportWord>,
   'The way in which something was done.',
 );
 
@@ -246,6 +247,14 @@ export const SessionStateWord = words(
   } satisfies Meanings<SessionStateName>,
   'How far the sign-in is.',
 );
+
+/** Formats of messages, as messengers of a type take them. */
+export const FORMATS = {
+  markdown: 'Markdown of a chat server.',
+  html: 'HTML of a channel bot.',
+  commonmark: 'CommonMark of a bridge.',
+};
+export const MessageFormat = words('MessageFormat', FORMATS, 'A format of messages.');
 
 export const TemplateKind = words(
   'TemplateKind',

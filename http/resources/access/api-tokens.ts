@@ -47,7 +47,7 @@ const common = {
   expires_at: v.nullable(d.time('When it ends; null for never.')),
   created_at: d.time('When it was created.'),
   last_used_at: v.nullable(d.time('When it was last used, to the minute; null when never.')),
-  last_used_address: d.described(v.nullable(v.string()), 'Address it was last used from; null when never.'),
+  last_used_address: d.textOrNull('Address it was last used from; null when never.'),
 };
 
 const ServiceAccountTokenShape = d.named(

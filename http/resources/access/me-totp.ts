@@ -71,12 +71,9 @@ const RemovalInput = d.named(
   'TotpRemoval',
   v.pipe(
     v.object({
-      password: d.described(v.optional(v.string()), 'Your password.'),
-      totp_code: d.described(v.optional(v.string()), 'A code of the authenticator.'),
-      recovery_code: d.described(
-        v.optional(v.string()),
-        'A recovery code. Case, dashes and spaces do not matter.',
-      ),
+      password: d.optionalText('Your password.'),
+      totp_code: d.optionalText('A code of the authenticator.'),
+      recovery_code: d.optionalText('A recovery code. Case, dashes and spaces do not matter.'),
     }),
     v.check(
       (given) => Object.values(given).some((proof) => proof !== undefined),

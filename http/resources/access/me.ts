@@ -28,7 +28,7 @@ import * as d from '../../schema/described.ts';
 import { name, nameErrors } from '../../schema/fields.ts';
 import { itemsOf } from '../../schema/shapes.ts';
 import { Language } from '../../schema/words.ts';
-import { PermissionShape, UserShape } from './users.ts';
+import { PermissionShape, SignInMethod, UserShape } from './users.ts';
 
 export interface MeDeps {
   readonly accounts: Pick<Accounts, 'read'>;
@@ -138,17 +138,11 @@ const SessionInfoShape = d.named(
   'SessionInfo',
   v.object({
     id: d.id('SN'),
-    method: d.described(
-      v.picklist(['local', 'oidc']),
-      'How it began. `local`: with a password; `oidc`: through the identity provider.',
-    ),
+    method: d.described(SignInMethod, 'How it began.'),
     created_at: d.time('When it began.'),
     last_used_at: d.time('When it was last used, to the minute.'),
-    address: d.described(v.nullable(v.string()), 'Address it was last used from; null when unknown.'),
-    user_agent: d.described(
-      v.nullable(v.string()),
-      'Program it was last used with, first 512 bytes; null when unknown.',
-    ),
+    address: d.textOrNull('Address it was last used from; null when unknown.'),
+    user_agent: d.textOrNull('Program it was last used with, first 512 bytes; null when unknown.'),
     current: d.flag('Whether it is the session of this request.'),
   }),
   'A session of yours.',

@@ -29,8 +29,7 @@ const GroupMapping = d.named(
 
 const common = {
   enabled: d.flag('Whether people can sign in this way.'),
-  display_name: d.described(
-    v.optional(v.string()),
+  display_name: d.optionalText(
     'Name on the sign-in button, up to 100 characters. Left out or absent: the host of the issuer.',
   ),
   issuer_url: d.described(
@@ -38,7 +37,6 @@ const common = {
     'Address of the provider, without query and fragment, up to 2,000 characters.',
   ),
   client_id: d.text('Id of Tocsin at the provider, 1 to 200 characters.'),
-  scopes: d.described(v.array(v.string()), 'Scopes that are asked for besides `openid`.'),
   groups_claim: d.text('Claim that lists the groups of a person, 1 to 200 characters.'),
   group_mappings: d.described(
     v.array(GroupMapping),
@@ -54,12 +52,19 @@ const common = {
   ),
 };
 
+const SettingsBase = d.named(
+  'OidcSettingsBase',
+  v.object(common),
+  'Settings of single sign-on that are answered as they are saved.',
+);
+
 const aDay = v.pipe(
   v.string(),
   v.check((day) => parseInstant(`${day}T00:00:00Z`) !== null, 'invalid_format'),
 );
 
-export const OidcSettingsInput = d.named(
+export const OidcSettingsInput = d.extending(
+  SettingsBase,
   'OidcSettingsInput',
   v.object({
     ...common,
@@ -88,22 +93,21 @@ export const OidcWarningShape = d.named(
       v.picklist(['nobody_can_sign_in', 'groups_claim_missing', 'secret_expiring', 'last_admin_kept']),
       '`nobody_can_sign_in`: no group has a Role; `groups_claim_missing`: the last sign-in named no groups; `secret_expiring`: the client secret expires soon; `last_admin_kept`: a user kept the Role as the last active Admin.',
     ),
-    expires_on: d.described(v.optional(v.string()), 'The day, with `secret_expiring`.'),
+    expires_on: d.optionalText('The day, with `secret_expiring`.'),
     user: d.described(v.optional(UserRef), 'The user, with `last_admin_kept`.'),
     role: d.described(v.optional(Role), 'The Role that the groups ask for, with `last_admin_kept`.'),
   }),
   'Something about single sign-on that is not as it should be. The fields besides `kind` are those of the kind.',
 );
 
-export const OidcSettingsShape = d.named(
+export const OidcSettingsShape = d.extending(
+  SettingsBase,
   'OidcSettings',
   v.object({
     ...common,
+    scopes: d.described(v.array(v.string()), 'Scopes that are asked for besides `openid`.'),
     client_secret_status: d.described(SecretStatus, 'Whether a client secret is stored.'),
-    client_secret_expires_on: d.described(
-      v.nullable(v.string()),
-      'Day on which the client secret expires; null when not known.',
-    ),
+    client_secret_expires_on: d.textOrNull('Day on which the client secret expires; null when not known.'),
     proxy: d.described(ProxyConfigShape, 'The proxy to the provider.'),
     warnings: d.described(v.array(OidcWarningShape), 'What is not as it should be.'),
     updated_at: v.nullable(d.time('When the settings were last saved; null before that.')),

@@ -49,10 +49,7 @@ export function sessionOperations(deps: SessionDeps): readonly Operation[] {
             oidc: d.described(
               v.object({
                 enabled: d.flag('Whether it is open.'),
-                display_name: d.described(
-                  v.optional(v.string()),
-                  'Name for the button. Absent while it is not open.',
-                ),
+                display_name: d.optionalText('Name for the button. Absent while it is not open.'),
               }),
               'The way through an identity provider.',
             ),
@@ -109,12 +106,10 @@ const SignInBody = d.named(
   v.object({
     login: d.described(v.pipe(v.string(), v.minLength(1)), 'Login, in any case.'),
     password: d.described(v.pipe(v.string(), v.minLength(1)), 'Password.'),
-    totp_code: d.described(
-      v.optional(v.string()),
+    totp_code: d.optionalText(
       'A code of the authenticator, for accounts with a second factor. Left out, the session waits for one.',
     ),
-    recovery_code: d.described(
-      v.optional(v.string()),
+    recovery_code: d.optionalText(
       'A recovery code in its place. With both, the code of the authenticator counts.',
     ),
   }),
@@ -198,11 +193,8 @@ const SecondFactorBody = d.named(
   'SecondFactor',
   v.pipe(
     v.object({
-      totp_code: d.described(v.optional(v.string()), 'A code of the authenticator, six digits.'),
-      recovery_code: d.described(
-        v.optional(v.string()),
-        'A recovery code. Case, dashes and spaces do not matter.',
-      ),
+      totp_code: d.optionalText('A code of the authenticator, six digits.'),
+      recovery_code: d.optionalText('A recovery code. Case, dashes and spaces do not matter.'),
     }),
     v.check(
       (given) => (given.totp_code === undefined) !== (given.recovery_code === undefined),

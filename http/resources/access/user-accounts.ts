@@ -28,7 +28,7 @@ import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } 
 import { pageOf } from '../../schema/shapes.ts';
 import { Role } from '../../schema/words.ts';
 import { newSetupLink, SetupLinkShape } from './passwords.ts';
-import { UserShape } from './users.ts';
+import { UserShape, UserSource, UserStatus } from './users.ts';
 
 export interface UserAccountDeps {
   readonly store: UserStore;
@@ -60,13 +60,10 @@ const ListQuery = v.object({
   q: d.described(searchText, 'Part of the name, login or email in any case, up to 200 characters.'),
   role: d.described(many(Role), 'Only this Role. Repeated, any of them.'),
   status: d.described(
-    many(v.picklist(['active', 'disabled', 'deleted'])),
+    many(UserStatus),
     'Only this status. Repeated, any of them. Left out, deleted users are included.',
   ),
-  source: d.described(
-    many(v.picklist(['local', 'oidc', 'bootstrap'])),
-    'Only users from this source. Repeated, any of them.',
-  ),
+  source: d.described(many(UserSource), 'Only users from this source. Repeated, any of them.'),
 });
 
 const UserInput = d.named(

@@ -2,17 +2,16 @@
 import * as v from 'valibot';
 import type { ListedPerson, UserDirectory } from '../../../actors/access/ports.ts';
 import { type Answer, type Call, type Operation, operation } from '../../operation.ts';
-import { inCatalogueOrder, PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '../../permissions.ts';
-import { refuse } from '../../problem.ts';
+import { inCatalogueOrder, PERMISSION_MEANINGS, ROLE_PERMISSIONS, ROLES } from '../../permissions.ts';
 import * as d from '../../schema/described.ts';
 import { publicId } from '../../schema/fields.ts';
-import { DEFAULT_LIMIT, decodeCursor, encodeCursor, pageQuery } from '../../schema/page.ts';
+import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../../schema/page.ts';
 import { itemsOf, pageOf, UserRef } from '../../schema/shapes.ts';
 import { Language, Role, SessionStateWord } from '../../schema/words.ts';
 
 const ListQuery = v.object({
   ...pageQuery,
-  q: d.described(v.optional(v.string()), 'Part of the name or login in any case.'),
+  q: d.optionalText('Part of the name or login in any case.'),
   connection_id: d.described(
     v.optional(publicId),
     'Id of a Connection: `linked` then says whether a Mention through it reaches the person.',
@@ -102,43 +101,44 @@ function readCursor(q: string | null, cursor: string): readonly [string, string]
   return typeof name === 'string' && typeof id === 'string' ? [name, id] : 'invalid';
 }
 
-const INVALID_CURSOR = refuse({
-  status: 400,
-  type: 'validation-failed',
-  errors: [
-    {
-      pointer: '/query/cursor',
-      code: 'invalid_cursor',
-      detail: 'This cursor is not of this list and these filters. Start again without it.',
-    },
-  ],
-});
-
 /** Shapes of people and sessions (api §3, §5). */
+export const UserStatus = d.words(
+  'UserStatus',
+  { active: 'May sign in.', disabled: 'May not sign in.', deleted: 'Gone for good.' },
+  'The status of a user.',
+);
+
+export const UserSource = d.words(
+  'UserSource',
+  {
+    local: 'Created here.',
+    oidc: 'Through the identity provider.',
+    bootstrap: 'At the first start.',
+  },
+  'Where the account of a user comes from.',
+);
+
+export const SignInMethod = d.words(
+  'SignInMethod',
+  { local: 'With a password.', oidc: 'Through the identity provider.' },
+  'A way to sign in.',
+);
+
 export const UserShape = d.named(
   'User',
   v.object({
     id: d.id('SR'),
     name: d.text('Name; `deleted-user-<id>` once deleted.'),
     login: d.text('Login; `deleted-user-<id>` once deleted.'),
-    email: d.described(v.nullable(v.string()), 'Email address; null without one.'),
+    email: d.textOrNull('Email address; null without one.'),
     role: Role,
     role_locked: d.flag('Whether the identity provider decides the Role.'),
-    source: d.described(
-      v.picklist(['local', 'oidc', 'bootstrap']),
-      'Where the account comes from. `local`: created here; `oidc`: through the identity provider; `bootstrap`: at the first start.',
-    ),
+    source: UserSource,
     oidc_offline_access: d.flag('Whether the identity provider can be asked about the user while away.'),
-    sign_in_method: d.described(
-      v.picklist(['local', 'oidc']),
-      'How the user signs in. `local`: with a password; `oidc`: through the identity provider.',
-    ),
-    status: d.described(
-      v.picklist(['active', 'disabled', 'deleted']),
-      '`active`: may sign in; `disabled`: may not; `deleted`: gone for good.',
-    ),
+    sign_in_method: d.described(SignInMethod, 'How the user signs in.'),
+    status: UserStatus,
     totp_enabled: d.flag('Whether there is a second factor.'),
-    time_zone: d.described(v.nullable(v.string()), 'IANA time zone; null for that of the Organization.'),
+    time_zone: d.textOrNull('IANA time zone; null for that of the Organization.'),
     language: d.described(v.nullable(Language), 'Language of the UI; null for that of the browser.'),
     last_sign_in_at: v.nullable(d.time('When the user last signed in; null when never.')),
     created_at: d.time('When the account was created.'),
@@ -147,9 +147,9 @@ export const UserShape = d.named(
   'A person who can sign in, or could.',
 );
 
-export const PermissionShape = d.named(
+export const PermissionShape = d.words(
   'Permission',
-  v.picklist(PERMISSIONS),
+  PERMISSION_MEANINGS,
   'Something that may be done, as `<resource>:<verb>`.',
 );
 
@@ -161,10 +161,7 @@ export const SessionShape = d.named(
     csrf_token: d.text('Value for the header `X-CSRF-Token`.'),
     expires_at: d.time('When it ends, whatever is done.'),
     idle_expires_at: d.time('When it ends without another request.'),
-    method: d.described(
-      v.picklist(['local', 'oidc']),
-      'How it began. `local`: with a password; `oidc`: through the identity provider.',
-    ),
+    method: d.described(SignInMethod, 'How it began.'),
     permissions: d.described(v.array(PermissionShape), 'What it may do. Empty unless `active`.'),
   }),
   'A web session.',

@@ -201,10 +201,7 @@ const DeliveryShape = d.named(
     thread_not_attached: d.flag('Whether the Thread could not be attached to the message.'),
     possible_duplicate: d.flag('Whether the message may be there twice, because an answer was lost.'),
     message_url: v.nullable(d.url('The message in the messenger; null without one.')),
-    error: d.described(
-      v.nullable(v.string()),
-      'What the messenger or receiver answered last, masked; null without an error.',
-    ),
+    error: d.textOrNull('What the messenger or receiver answered last, masked; null without an error.'),
     updated_at: d.time('When this last changed.'),
   }),
   'How an Alert Group is delivered to one Destination.',

@@ -72,7 +72,7 @@ export const NoticeShape = d.named(
   v.object({
     kind: NoticeKind,
     count: v.optional(d.count('How many Alerts still fire, with `alerts_still_firing`.')),
-    label: d.described(v.optional(v.string()), 'The label that differs, with `replacement`.'),
+    label: d.optionalText('The label that differs, with `replacement`.'),
     retention_days: v.optional(d.count('Days for which details are kept, with `details_removed`.')),
     resolved_number: v.optional(
       d.count('Number of the Alert Group that somebody resolved, with `firing_again_after_manual_resolve`.'),
@@ -204,11 +204,10 @@ export const CountsShape = d.named(
   'How many Alert Groups have each status.',
 );
 
-export const AlertShape = d.named(
-  'Alert',
+export const AlertBase = d.named(
+  'AlertBase',
   v.object({
     fingerprint: d.text('Identity of the Alert: a hash of its labels.'),
-    integration: d.described(EntityRef, 'The Integration it came from.'),
     labels: d.described(Labels, 'Its labels, static labels of the Integration included.'),
     annotations: d.described(Labels, 'Its annotations.'),
     state: d.described(AlertState, 'Whether it fires.'),
@@ -218,6 +217,16 @@ export const AlertShape = d.named(
     resolved_at: v.nullable(d.time('When it ended; null while it fires.')),
     last_seen_at: d.time('When a Snapshot last listed it.'),
     alertmanager_groups: d.described(v.array(v.string()), "Keys of the sender's groups that list it."),
+  }),
+  'What every answer says of an Alert.',
+);
+
+export const AlertShape = d.extending(
+  AlertBase,
+  'Alert',
+  v.object({
+    ...AlertBase.entries,
+    integration: d.described(EntityRef, 'The Integration it came from.'),
     source_url: v.nullable(d.url('The page of the rule that made it; null without one.')),
   }),
   'An Alert of an Alert Group.',
@@ -265,18 +274,15 @@ export const TimelineEntryShape = d.named(
           '`user`: a person; `service_account`: a program; `system`: the service itself.',
         ),
         id: v.optional(d.anyId('Id of the person or the Service account. Absent for the service.')),
-        name: d.described(
-          v.optional(v.string()),
-          'Name of the person or the Service account. Absent for the service.',
-        ),
+        name: d.optionalText('Name of the person or the Service account. Absent for the service.'),
         login: d.described(v.optional(text), 'Login of a person.'),
         token_name: d.described(v.optional(text), 'Name of the API token that was used; null without one.'),
         transport: d.described(v.optional(Transport), 'How it was done. Absent for the service.'),
-        reason: d.described(v.optional(v.string()), 'Why the service did it. Absent for people.'),
+        reason: d.optionalText('Why the service did it. Absent for people.'),
       }),
       'Who did it.',
     ),
-    event: d.described(v.optional(v.string()), 'Name of the lifecycle event, as webhooks carry it.'),
+    event: d.optionalText('Name of the lifecycle event, as webhooks carry it.'),
     loudness: d.described(
       v.optional(v.picklist(['loud', 'quiet'])),
       'Whether the event rings (`loud`) or only edits messages (`quiet`).',
@@ -307,16 +313,13 @@ export const TimelineEntryShape = d.named(
       v.optional(v.nullable(v.number())),
       'How many notices were due in a downtime and left out; null without any.',
     ),
-    delivery_event: d.described(
-      v.optional(v.string()),
-      'What happened to the delivery, with the kind `delivery`.',
-    ),
+    delivery_event: d.optionalText('What happened to the delivery, with the kind `delivery`.'),
     destination: d.described(v.optional(EntityRef), 'The Destination concerned, with the kind `delivery`.'),
     error: d.described(
       v.optional(text),
       'What the messenger or the receiver answered, masked; null without an error.',
     ),
-    system_event: d.described(v.optional(v.string()), 'What the service did, with the kind `system`.'),
+    system_event: d.optionalText('What the service did, with the kind `system`.'),
     period_from: v.optional(v.nullable(d.time('Begin of the period concerned; null without one.'))),
     period_to: v.optional(v.nullable(d.time('End of the period concerned; null without one.'))),
     detail: d.described(v.optional(text), 'More about it, in English; null without any.'),

@@ -91,10 +91,7 @@ export function presetOperations(): readonly Operation[] {
       description: 'First `tomorrow`, then `week_start`, by the workday of the Organization.',
       needs: 'alert-groups:read',
       query: v.object({
-        time_zone: d.described(
-          v.optional(v.string()),
-          'IANA time zone. Left out: yours, else that of the Organization.',
-        ),
+        time_zone: d.optionalText('IANA time zone. Left out: yours, else that of the Organization.'),
       }),
       answers: { 200: { description: 'The presets', schema: SnoozePresetsShape } },
       refusals: [[422, 'validation-failed', '']],

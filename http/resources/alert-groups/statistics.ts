@@ -82,10 +82,7 @@ const statisticsQuery = v.object({
     'Only groups that started at or after this time. With `to` alone: 7 days before it. Neither: the last 7 days.',
   ),
   to: d.described(instant, 'Only groups that started before this time; after `from`. Left out: now.'),
-  time_zone: d.described(
-    v.optional(v.string()),
-    'IANA time zone of the days. Left out: yours, else that of the Organization.',
-  ),
+  time_zone: d.optionalText('IANA time zone of the days. Left out: yours, else that of the Organization.'),
 });
 
 type Query = v.InferOutput<typeof statisticsQuery>;

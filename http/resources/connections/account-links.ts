@@ -6,9 +6,9 @@ import {
   type AccountLinkStore,
   CODE_ATTEMPTS,
   handleKind,
-  LINK_METHODS,
   type LinkableConnection,
   type Linking,
+  type LinkMethod as LinkMethodName,
   linkMethods,
   type NotStarted,
 } from '../../../actors/account-links/link.ts';
@@ -49,14 +49,20 @@ const AccountLinkShape = d.named(
       'The Connection; null when it holds for every Connection of the messenger.',
     ),
     external_id: d.text('Id of the account in the messenger.'),
-    username: d.described(
-      v.nullable(v.string()),
-      'Name of the account as it was last seen; null when unknown.',
-    ),
+    username: d.textOrNull('Name of the account as it was last seen; null when unknown.'),
     last_used_at: v.nullable(d.time('When it last acted; null when never.')),
     created_at: d.time('When it was linked.'),
   }),
   'An account of a messenger that acts for a person.',
+);
+
+const LinkMethod = d.words(
+  'LinkMethod',
+  { token: 'Send a text to the bot.', code: 'The bot sends a code.' } satisfies Record<
+    LinkMethodName,
+    string
+  >,
+  'How an account of a messenger is linked.',
 );
 
 const LinkableShape = d.named(
@@ -65,13 +71,10 @@ const LinkableShape = d.named(
     id: d.id('CN'),
     name: d.text('Its name.'),
     messenger: Messenger,
-    link_methods: d.described(
-      v.array(v.picklist(LINK_METHODS)),
-      '`token`: send a text to the bot; `code`: the bot sends a code.',
-    ),
+    link_methods: d.described(v.array(LinkMethod), 'How an account can be linked.'),
     handle_kind: d.described(
       v.nullable(v.picklist(['email', 'login', 'username', 'user_id'])),
-      'What `handle` is with the method `code`; null when there is no such method.',
+      'What `handle` is with the method `code`: `email`, `login`, `username` or `user_id` there; null without that method.',
     ),
   }),
   'A Connection through which an account can be linked.',
@@ -82,7 +85,7 @@ const StartInput = d.named(
   v.pipe(
     v.object({
       connection_id: d.described(publicId, 'Id of the Connection.'),
-      method: d.described(v.picklist(LINK_METHODS), 'One of the `link_methods` of the Connection.'),
+      method: d.described(LinkMethod, 'One of the `link_methods` of the Connection.'),
       handle: d.described(
         v.optional(
           v.pipe(

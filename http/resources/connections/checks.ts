@@ -89,7 +89,7 @@ const StepShape = d.named(
     skipped: d.flag('Whether it was not run, because one before it failed.'),
     latency_ms: d.described(v.nullable(v.number()), 'Milliseconds it took; null when skipped.'),
     via: Via,
-    message: d.described(v.nullable(v.string()), 'What went wrong, masked; null when it passed.'),
+    message: d.textOrNull('What went wrong, masked; null when it passed.'),
   }),
   'One step of a check.',
 );
@@ -100,7 +100,7 @@ const CheckShape = d.named(
     ok: d.flag('Whether every step passed.'),
     steps: d.described(v.array(StepShape), 'The steps in order.'),
     warnings: d.described(v.array(WarningShape), 'What is not as it should be.'),
-    bot_name: d.described(v.nullable(v.string()), 'Name of the bot; null when it was not learned.'),
+    bot_name: d.textOrNull('Name of the bot; null when it was not learned.'),
     webhook_set: d.described(
       v.nullable(v.boolean()),
       'Whether a channel bot has a webhook; null for others.',

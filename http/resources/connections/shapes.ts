@@ -57,8 +57,7 @@ export const WarningShape = d.named(
   'ConnectionWarning',
   v.object({
     kind: ConnectionWarningKind,
-    field: d.described(
-      v.nullable(v.string()),
+    field: d.textOrNull(
       'JSON pointer into the info of the bridge, with `bridge_info_invalid`; null otherwise.',
     ),
   }),
@@ -70,11 +69,17 @@ const PersonShape = d.named(
   'MessengerAccount',
   v.object({
     external_id: d.text('Its id in the messenger.'),
-    username: d.described(v.nullable(v.string()), 'Name by which it is mentioned; null without one.'),
-    display_name: d.described(v.nullable(v.string()), 'Name that the messenger shows; null without one.'),
+    username: d.textOrNull('Name by which it is mentioned; null without one.'),
+    display_name: d.textOrNull('Name that the messenger shows; null without one.'),
     bot: d.flag('Whether it is a program.'),
   }),
   'An account of a messenger.',
+);
+
+const EventMode = d.words(
+  'EventMode',
+  { poll: 'Tocsin asks for events.', push: 'The bridge sends them.' },
+  'How events of a bridge arrive.',
 );
 
 export const InfoShape = d.named(
@@ -85,15 +90,15 @@ export const InfoShape = d.named(
       v.object({
         name: d.text('Its name.'),
         version: d.text('Its version.'),
-        homepage: d.described(v.nullable(v.string()), 'A page about it; null without one.'),
+        homepage: d.textOrNull('A page about it; null without one.'),
       }),
       'The bridge.',
     ),
     messenger: d.described(
       v.object({
         name: d.text('Its name.'),
-        version: d.described(v.nullable(v.string()), 'Its version; null when unknown.'),
-        url: d.described(v.nullable(v.string()), 'Its address for people; null without one.'),
+        version: d.textOrNull('Its version; null when unknown.'),
+        url: d.textOrNull('Its address for people; null without one.'),
         bot: d.described(v.nullable(PersonShape), 'The account that writes; null when unknown.'),
       }),
       'The messenger behind it.',
@@ -132,11 +137,10 @@ export const InfoShape = d.named(
     ),
     user_lookup: d.described(
       v.picklist(['none', 'email', 'login', 'username', 'user_id']),
-      'By what an account can be found.',
+      'By what an account can be found: its `email`, `login`, `username` or `user_id`; `none`: by nothing.',
     ),
-    event_delivery: d.described(v.array(v.picklist(['poll', 'push'])), 'How events can be delivered.'),
-    link_url_template: d.described(
-      v.nullable(v.string()),
+    event_delivery: d.described(v.array(EventMode), 'How events can be delivered.'),
+    link_url_template: d.textOrNull(
       'Address that opens a chat with the bot; `{token}` is replaced. Null without one.',
     ),
   }),
@@ -150,25 +154,19 @@ export const ConnectionShape = d.named(
     type: d.described(v.literal('bridge'), 'Its type. This version serves bridges only.'),
     name: d.text('Its name, unique.'),
     base_url: d.url('Address of the bridge.'),
-    event_mode: d.described(
-      v.picklist(['poll', 'push']),
-      '`poll`: Tocsin asks for events; `push`: the bridge sends them.',
-    ),
+    event_mode: EventMode,
     limiter: d.described(LimiterShape, 'Most calls in a time.'),
     proxy: d.described(ProxyConfigShape, 'The proxy to it.'),
     bot_token_status: d.described(SecretStatus, 'Whether a token is stored.'),
     push_secret_status: d.described(SecretStatus, 'Whether a secret for pushed events is stored.'),
-    bot_username: d.described(
-      v.nullable(v.string()),
-      'Name of the bot as it was last seen; null before that.',
-    ),
+    bot_username: d.textOrNull('Name of the bot as it was last seen; null before that.'),
     destination_count: d.count('Destinations that use it.'),
     account_link_count: d.count('Account links through it.'),
     callback_url: d.url('Where the messenger or bridge sends events.'),
     inbound: d.described(
       v.object({
         last_at: v.nullable(d.time('When the last event arrived; null before the first.')),
-        error: d.described(v.nullable(v.string()), 'Why none can be received, masked; null while they can.'),
+        error: d.textOrNull('Why none can be received, masked; null while they can.'),
         since: v.nullable(d.time('Since when that is so; null without an error.')),
       }),
       'Whether events arrive.',

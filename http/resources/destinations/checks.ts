@@ -21,7 +21,7 @@ const CheckShape = d.named(
             '`token`: the messenger takes the token; `channel_exists`: the bot can write to the channel.',
           ),
           ok: d.flag('Whether it passed.'),
-          message: d.described(v.nullable(v.string()), 'What went wrong, masked; null when it passed.'),
+          message: d.textOrNull('What went wrong, masked; null when it passed.'),
         }),
       ),
       'The checks in order, up to the first that failed.',

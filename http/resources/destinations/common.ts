@@ -167,7 +167,7 @@ export const commonInput = {
 const CommonInput = v.object(commonInput);
 type CommonInput = v.InferOutput<typeof CommonInput>;
 
-export const commonShape = {
+const common = {
   id: d.id('DS'),
   name: d.text('Its name, unique.'),
   mentions: d.described(MentionsShape, 'Whom messages mention.'),
@@ -194,7 +194,11 @@ export const commonShape = {
   created_at: d.time('When it was created.'),
   etag: d.VERSION,
 };
-const CommonShape = v.object(commonShape);
+export const CommonShape = d.named(
+  'DestinationBase',
+  v.object(common),
+  'What Destinations of every type answer.',
+);
 
 /** 422 of what every type has. */
 export function commonErrors(

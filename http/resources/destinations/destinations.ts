@@ -36,7 +36,7 @@ const ListQuery = v.object({
   type: d.described(v.optional(v.array(DestinationType)), 'Only this type. Repeated, any of them.'),
   health: d.described(
     v.optional(v.array(v.picklist(['healthy', 'broken']))),
-    'Only healthy or Broken ones. Repeated, any of them.',
+    'Only `healthy` ones, or `broken` ones that refused what was sent. Repeated, any of them.',
   ),
   route: d.described(
     v.optional(v.array(publicId)),
@@ -75,8 +75,7 @@ export function destinationOperations(deps: DestinationOperationsDeps): readonly
       description: 'The Destination, and the secret that signs the requests of a webhook',
       schema: v.object({
         destination: d.described(DestinationShape, 'The Destination.'),
-        signing_secret: d.described(
-          v.nullable(v.string()),
+        signing_secret: d.textOrNull(
           'The secret that signs requests of a webhook in events mode, `whsec_…`. In this answer only; null for others.',
         ),
       }),

@@ -22,7 +22,7 @@ import { type FieldError, invalid, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { nameErrors, publicId } from '../../schema/fields.ts';
 import { nameTaken } from '../configuration.ts';
-import { commonBody, commonErrors, commonFields, commonInput, commonShape } from './common.ts';
+import { CommonShape, commonBody, commonErrors, commonFields, commonInput } from './common.ts';
 import {
   WebhookInput,
   WebhookShape,
@@ -44,17 +44,15 @@ const BridgeInput = d.named(
 );
 export type BridgeInput = v.InferOutput<typeof BridgeInput>;
 
-const BridgeShape = d.named(
+const BridgeShape = d.extending(
+  CommonShape,
   'BridgeDestination',
   v.object({
     type: d.described(v.literal('bridge'), 'A channel behind a bridge.'),
-    ...commonShape,
+    ...CommonShape.entries,
     connection_id: d.id('CN'),
     channel_id: d.text('Id of the channel at the bridge.'),
-    channel_name: d.described(
-      v.nullable(v.string()),
-      'Name of the channel as the bridge last said; null without one.',
-    ),
+    channel_name: d.textOrNull('Name of the channel as the bridge last said; null without one.'),
     template_error: d.described(v.null(), 'Always null: errors of templates are shown at the Route.'),
     warnings: d.described(v.array(v.never()), 'Always empty.'),
   }),

@@ -15,7 +15,7 @@ import { type FieldError, invalid, notFound } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { publicId } from '../../schema/fields.ts';
 import { HealthShape, itemsOf } from '../../schema/shapes.ts';
-import { ErrorClass } from '../../schema/words.ts';
+import { ErrorClass, FORMATS } from '../../schema/words.ts';
 import { healthBody } from './common.ts';
 import { DESTINATION_ID, type DestinationOperationsDeps, destinationId, provedToWork } from './saving.ts';
 
@@ -60,7 +60,7 @@ const RequestShape = d.named(
       ),
       'Headers in order.',
     ),
-    body: d.described(v.nullable(v.string()), 'Body, masked; null without one.'),
+    body: d.textOrNull('Body, masked; null without one.'),
   }),
   'An HTTP request, with secrets masked.',
 );
@@ -74,17 +74,14 @@ const StepShape = d.named(
     ),
     request: d.described(v.nullable(RequestShape), 'What was sent; null when it could not be made.'),
     response_status: d.described(v.nullable(v.number()), 'HTTP status of the answer; null without one.'),
-    response_body: d.described(
-      v.nullable(v.string()),
-      'First 4,096 bytes of the answer, masked; null without one.',
-    ),
+    response_body: d.textOrNull('First 4,096 bytes of the answer, masked; null without one.'),
     extracted: d.described(
       v.nullable(v.record(v.string(), v.nullable(v.string()))),
       'Values that the extraction rules found in the answer, null for one not found; null where there are no rules.',
     ),
     duration_ms: d.described(v.number(), 'Milliseconds it took.'),
     error_class: ErrorClass,
-    error: d.described(v.nullable(v.string()), 'What went wrong, masked; null otherwise.'),
+    error: d.textOrNull('What went wrong, masked; null otherwise.'),
   }),
   'One request of a test.',
 );
@@ -101,18 +98,29 @@ const TestShape = d.named(
   'The outcome of a test.',
 );
 
+const PreviewName = d.words(
+  'DestinationPreviewName',
+  {
+    message: 'A message of a messenger.',
+    event: 'A webhook in events mode.',
+    create: 'The first request of a webhook in template mode.',
+    update: 'Its request when the Alert Group changed.',
+    open_thread: 'Its request before the first reply.',
+    reply_in_thread: 'Its request for a reply.',
+  },
+  'What would be sent.',
+);
+
 const PreviewShape = d.named(
   'DestinationPreview',
   v.object({
-    name: d.described(
-      v.picklist(['message', 'event', 'create', 'update', 'open_thread', 'reply_in_thread']),
-      'What it is: a message, an event, or a request of a webhook in template mode.',
-    ),
-    format: d.described(
-      v.picklist(['markdown', 'html', 'commonmark', 'json', 'plain']),
+    name: PreviewName,
+    format: d.words(
+      'PreviewFormat',
+      { ...FORMATS, json: 'JSON.', plain: 'Anything else.' },
       'Format of `text` or of the body.',
     ),
-    text: d.described(v.nullable(v.string()), 'The text of a message; null for requests.'),
+    text: d.textOrNull('The text of a message; null for requests.'),
     request: d.described(v.nullable(RequestShape), 'The request of a webhook; null for messages.'),
   }),
   'Something that would be sent.',

@@ -25,7 +25,7 @@ import { formatInstant, formatInstantOrNull } from '../../../runtime/clock.ts';
 import type { FieldError } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { ProxyConfigInput, ProxyConfigShape, proxyBody } from '../../schema/shapes.ts';
-import { commonBody, commonErrors, commonFields, commonInput, commonShape } from './common.ts';
+import { CommonShape, commonBody, commonErrors, commonFields, commonInput } from './common.ts';
 
 const EventsInput = CHANNELS.webhook_events.settings.destination;
 const TemplateInput = CHANNELS.webhook_template.settings.destination;
@@ -93,11 +93,12 @@ export const SigningSecretStatusShape = d.named(
   'Whether requests are signed.',
 );
 
-export const WebhookShape = d.named(
+export const WebhookShape = d.extending(
+  CommonShape,
   'WebhookDestination',
   v.object({
     type: d.described(v.literal('webhook'), 'HTTP requests.'),
-    ...commonShape,
+    ...CommonShape.entries,
     mode: d.described(
       v.picklist(['events', 'template']),
       '`events`: one signed request for each lifecycle event; `template`: requests as you write them.',
@@ -125,10 +126,7 @@ export const WebhookShape = d.named(
             v.picklist(['previous_signing_secret_active', 'literal_credential']),
             '`previous_signing_secret_active`: retire it once receivers know the new one; `literal_credential`: a template holds what looks like a credential, which belongs into a Secret.',
           ),
-          field: d.described(
-            v.nullable(v.string()),
-            'Where, as a JSON pointer; null when it is about no field.',
-          ),
+          field: d.textOrNull('Where, as a JSON pointer; null when it is about no field.'),
           line: d.described(v.nullable(v.number()), 'Line in a template; null otherwise.'),
           since: v.nullable(d.time('Since when, where that is known; null otherwise.')),
         }),

@@ -14,7 +14,7 @@ import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } 
 import { AlertGroupRef, EntityRef, itemsOf, pageOf } from '../../schema/shapes.ts';
 import { AlertState, SeverityLevel } from '../../schema/words.ts';
 import { alertBody, routeRef } from '../alert-groups/bodies.ts';
-import { AlertShape } from '../alert-groups/shapes.ts';
+import { AlertBase } from '../alert-groups/shapes.ts';
 import { INTEGRATION_ID, integrationId } from './shapes.ts';
 
 export interface IntegrationAlertsDeps {
@@ -31,22 +31,23 @@ const alertsQuery = v.object({
   q: d.described(searchText, 'Text in the labels in any case, up to 200 characters after trimming.'),
   sort: d.described(
     v.optional(v.picklist(SORTS), '-last_seen_at'),
-    'Order by last sight or by begin, `-` for the newest first.',
+    'By last sight (`last_seen_at`) or begin (`starts_at`), oldest first; `-last_seen_at`, `-starts_at`: newest first.',
   ),
 });
 
 /** `route` and `alert_group` are absent when there are none. */
-const ViewedAlertShape = d.named(
+const ViewedAlertShape = d.extending(
+  AlertBase,
   'IntegrationAlert',
   v.object({
-    ...v.omit(AlertShape, ['integration', 'source_url']).entries,
+    ...AlertBase.entries,
     static_label_warnings: d.described(
       v.array(v.string()),
       'Names of static labels that the Alert sets itself to another value.',
     ),
     route: d.described(v.optional(EntityRef), 'The Route that took it. Absent when its Alert Group is gone.'),
     severity_level: d.described(SeverityLevel, 'Its level.'),
-    severity_raw: d.described(v.nullable(v.string()), 'Value of the severity label; null without one.'),
+    severity_raw: d.textOrNull('Value of the severity label; null without one.'),
     alert_group: d.described(v.optional(AlertGroupRef), 'The Alert Group. Absent when it is gone.'),
   }),
   'An Alert of an Integration, in the Alert Group where it fires or fired last.',
@@ -133,10 +134,7 @@ const RouteShape = d.named(
     ),
     truncated_group_count: d.count('How many groups of the route are cut off by `max_alerts`.'),
     long_interval_warning: d.flag('Whether it repeats so rarely that ended Alerts are noticed late.'),
-    recommended_snippet: d.described(
-      v.nullable(v.string()),
-      'A change to `alertmanager.yml` that helps; null when none is needed.',
-    ),
+    recommended_snippet: d.textOrNull('A change to `alertmanager.yml` that helps; null when none is needed.'),
   }),
   "A route of the sender's configuration, and what was learned about it.",
 );

@@ -57,7 +57,7 @@ export const IntegrationInput = d.named(
     ),
     connection_mode: d.described(
       v.picklist(['webhook_only']),
-      'How the sender is connected. There is one way: it posts Snapshots.',
+      'How the sender is connected. `webhook_only`, the only way: it posts Snapshots.',
     ),
     static_labels: d.described(
       StaticLabels,
@@ -88,7 +88,7 @@ export const IntegrationShape = d.named(
     id: d.id('NT'),
     name: d.text('Its name, unique.'),
     description: d.text('Free text.'),
-    connection_mode: d.described(v.picklist(['webhook_only']), 'How the sender is connected.'),
+    connection_mode: d.described(v.picklist(['webhook_only']), '`webhook_only`: it posts Snapshots.'),
     static_labels: d.described(Labels, 'Labels that every Alert of the Integration gets.'),
     duplicate_window_seconds: d.count(
       'Seconds within which the same Snapshot from a second sender of a pair counts once.',
@@ -123,10 +123,7 @@ export const IntegrationShape = d.named(
             d.id('SS', 'The newest of those Stored Snapshots, with `snapshot_failed`.'),
           ),
           error: v.optional(d.text('Why that one is no Snapshot, with `snapshot_failed`.')),
-          route_path: d.described(
-            v.optional(v.string()),
-            "Path of the sender's route, with `long_repeat_interval`.",
-          ),
+          route_path: d.optionalText("Path of the sender's route, with `long_repeat_interval`."),
           repeat_interval_seconds: v.optional(
             d.count('Learned seconds between repeats of that route, with `long_repeat_interval`.'),
           ),
@@ -145,7 +142,7 @@ export const IntegrationTokenShape = d.named(
   'IntegrationToken',
   v.object({
     id: d.id('NK'),
-    name: d.described(v.nullable(v.string()), 'Its name; null without one.'),
+    name: d.textOrNull('Its name; null without one.'),
     created_at: d.time('When it was created.'),
     last_used_at: v.nullable(d.time('When it was last used, to the minute; null when never.')),
   }),

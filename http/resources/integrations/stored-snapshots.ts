@@ -30,24 +30,22 @@ const item = {
   received_at: d.time('When it arrived.'),
   processed_at: v.nullable(d.time('When it was processed or found unreadable; null while it waits.')),
   size_bytes: d.count('Size of the body in bytes.'),
-  group_key: d.described(v.nullable(v.string()), 'Key of the group at the sender; null until understood.'),
+  group_key: d.textOrNull('Key of the group at the sender; null until understood.'),
   alert_count: v.nullable(d.count('How many Alerts it lists; null until understood.')),
   truncated_alerts: v.nullable(d.count('How many Alerts the sender cut off; null until understood.')),
   state: SnapshotState,
-  processing_error: d.described(v.nullable(v.string()), 'Why it could not be processed; null otherwise.'),
+  processing_error: d.textOrNull('Why it could not be processed; null otherwise.'),
 };
 
 const ItemShape = d.named('StoredSnapshot', v.object(item), 'A body that a sender posted.');
 
-const BodyShape = d.named(
+const BodyShape = d.extending(
+  ItemShape,
   'StoredSnapshotBody',
   v.object({
     ...item,
     body: d.text('The body exactly as it was sent: text where it is UTF-8, else base64.'),
-    content_type: d.described(
-      v.nullable(v.string()),
-      'The `Content-Type` it was sent with; null without one.',
-    ),
+    content_type: d.textOrNull('The `Content-Type` it was sent with; null without one.'),
     body_encoding: d.described(
       v.picklist(['utf8', 'base64']),
       '`utf8`: `body` is the text itself; `base64`: it is base64 of the bytes.',

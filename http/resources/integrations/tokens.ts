@@ -41,8 +41,7 @@ const CreatedToken = d.named(
     token: d.described(IntegrationTokenShape, 'The token as it is listed.'),
     value: d.text('The token itself, `svc_int_…`. In this answer only.'),
     alertmanager_snippet: d.text('A receiver for `alertmanager.yml`, with the token.'),
-    heartbeat_snippet: d.described(
-      v.nullable(v.string()),
+    heartbeat_snippet: d.textOrNull(
       'A rule and receiver that send Heartbeats, with the token; null while Heartbeats are off.',
     ),
   }),

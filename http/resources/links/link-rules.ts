@@ -70,7 +70,7 @@ const LinkRuleShape = d.named(
     scope: d.described(
       v.object({
         type: LinkScope,
-        label: d.described(v.nullable(v.string()), 'The label, with `label_value`; null otherwise.'),
+        label: d.textOrNull('The label, with `label_value`; null otherwise.'),
       }),
       'What the link is about.',
     ),

@@ -6,13 +6,11 @@ import { type Answer, type Call, type Operation, operation } from '../../operati
 import { type FieldError, invalid, notFound } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { publicId } from '../../schema/fields.ts';
-import { Language, TemplateKind } from '../../schema/words.ts';
+import { Language, MessageFormat, TemplateKind } from '../../schema/words.ts';
 
 export interface TemplatePreviewDeps {
   readonly preview: TemplatePreviewer;
 }
-
-const FORMATS = ['markdown', 'html', 'commonmark'] as const;
 
 const PreviewInput = d.named(
   'TemplatePreviewInput',
@@ -20,7 +18,7 @@ const PreviewInput = d.named(
     kind: TemplateKind,
     template: d.described(v.string(), 'The template. Empty for the built-in one.'),
     format: d.described(
-      v.optional(v.nullable(v.picklist(FORMATS))),
+      v.optional(v.nullable(MessageFormat)),
       'Format of the messenger; null or left out for `markdown`.',
     ),
     route_id: d.described(
@@ -49,22 +47,16 @@ const PreviewShape = d.named(
   'TemplatePreview',
   v.object({
     valid: d.flag('Whether it renders.'),
-    output: d.described(
-      v.nullable(v.string()),
-      'What it gives, cut at 50,000 characters; null when it does not render.',
-    ),
+    output: d.textOrNull('What it gives, cut at 50,000 characters; null when it does not render.'),
     truncated: d.flag('Whether the output was cut or shortened to fit.'),
     format: d.described(
-      v.nullable(v.picklist(FORMATS)),
+      v.nullable(MessageFormat),
       'Format of the output; null for a Link rule or a webhook request.',
     ),
-    source: d.described(
-      v.nullable(v.string()),
-      'The built-in template when `template` was empty; null otherwise.',
-    ),
+    source: d.textOrNull('The built-in template when `template` was empty; null otherwise.'),
     sample: d.described(
       v.nullable(v.picklist(['stored_snapshot', 'alert_group', 'example'])),
-      'What it was rendered on; null when nothing was.',
+      'What it was rendered on: the given `stored_snapshot` or `alert_group`, or a built-in `example`; null: nothing.',
     ),
     errors: d.described(
       v.array(

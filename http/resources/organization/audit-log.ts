@@ -32,16 +32,13 @@ const EntryShape = d.named(
       'Who did it.',
     ),
     token_id: v.nullable(d.anyId('The API token that was used; null without one.')),
-    token_name: d.described(v.nullable(v.string()), 'Name of the API token; null without one.'),
+    token_name: d.textOrNull('Name of the API token; null without one.'),
     transport: Transport,
     action: d.text('What was done, as `<area>.<verb>`.'),
-    resource_type: d.described(v.nullable(v.string()), 'Type of what it was done to; null without one.'),
-    resource_id: d.described(v.nullable(v.string()), 'Id of what it was done to; null without one.'),
-    resource_name: d.described(
-      v.nullable(v.string()),
-      'Name of what it was done to, at that time; null without one.',
-    ),
-    address: d.described(v.nullable(v.string()), 'Address it was done from; null when unknown.'),
+    resource_type: d.textOrNull('Type of what it was done to; null without one.'),
+    resource_id: d.textOrNull('Id of what it was done to; null without one.'),
+    resource_name: d.textOrNull('Name of what it was done to, at that time; null without one.'),
+    address: d.textOrNull('Address it was done from; null when unknown.'),
     diff: d.described(
       v.array(
         v.union([
@@ -68,8 +65,8 @@ const ListQuery = v.object({
   from: d.described(instant, 'Only entries at or after this time.'),
   to: d.described(instant, 'Only entries before this time.'),
   actor: d.described(v.optional(publicId), 'Id of a user or Service account, exactly.'),
-  action: d.described(v.optional(v.string()), 'Action, exactly.'),
-  resource_type: d.described(v.optional(v.string()), 'Type of the resource, exactly.'),
+  action: d.optionalText('Action, exactly.'),
+  resource_type: d.optionalText('Type of the resource, exactly.'),
   resource_id: d.described(
     v.optional(
       v.pipe(

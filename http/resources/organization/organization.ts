@@ -77,10 +77,21 @@ const settings = {
   ),
 };
 
-const workdayStart = v.pipe(v.string(), v.regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/));
-const weekStart = v.picklist(WEEKDAYS);
+const SettingsBase = d.named(
+  'OrganizationBase',
+  v.object(settings),
+  'Settings of the installation that are answered as they are saved.',
+);
 
-const OrganizationBody = d.named(
+const workdayStart = v.pipe(v.string(), v.regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/));
+const weekStart = d.named(
+  'Weekday',
+  v.picklist(WEEKDAYS),
+  'A day: `monday`, `tuesday`, `wednesday`, `thursday`, `friday`, `saturday` or `sunday`.',
+);
+
+const OrganizationBody = d.extending(
+  SettingsBase,
   'OrganizationInput',
   v.object({
     ...settings,
@@ -102,7 +113,8 @@ const OrganizationBody = d.named(
   'Settings of the Organization as they are saved.',
 );
 
-const OrganizationShape = d.named(
+const OrganizationShape = d.extending(
+  SettingsBase,
   'Organization',
   v.object({
     id: d.id('RG'),

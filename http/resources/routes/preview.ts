@@ -75,7 +75,7 @@ const TakingShape = d.named(
   'RouteTaking',
   v.object({
     id: v.nullable(d.id('RT', 'Id of the Route; null for one that does not exist yet.')),
-    name: d.described(v.nullable(v.string()), 'Its name; null for one that does not exist yet.'),
+    name: d.textOrNull('Its name; null for one that does not exist yet.'),
     matchers: d.described(v.array(MatcherShape), 'The Matchers that took the Alert.'),
   }),
   'A Route that takes Alerts of a preview.',

@@ -39,6 +39,19 @@ const MatcherInput = d.named(
 export const MatchersInput = v.pipe(v.array(MatcherInput), v.maxLength(50, 'too_long'));
 export const GroupKeyInput = v.pipe(v.array(labelName), v.maxLength(20, 'too_long'));
 
+const PolicyBase = d.named(
+  'RoutePolicyBase',
+  v.omit(RoutePolicyInput, ['templates']),
+  'How Alert Groups of a Route live, without the templates of their messages.',
+);
+
+const PolicyShape = d.extending(
+  PolicyBase,
+  'RoutePolicy',
+  RoutePolicyShape,
+  'How Alert Groups of a Route live.',
+);
+
 export const RouteInput = d.named(
   'RouteInput',
   v.object({
@@ -60,7 +73,8 @@ export const RouteInput = d.named(
       v.pipe(v.array(publicId), v.maxLength(50, 'too_long')),
       'Ids of the Destinations that its Alert Groups are sent to; at most 50.',
     ),
-    policy: d.named(
+    policy: d.extending(
+      PolicyBase,
       'RoutePolicyInput',
       RoutePolicyInput,
       'How Alert Groups of a Route live, as it is saved.',
@@ -94,7 +108,7 @@ export const RouteInputShape = d.named(
       'Names of the labels by whose values Alerts are split into Alert Groups.',
     ),
     destination_ids: d.described(v.array(d.id('DS')), 'Destinations that its Alert Groups are sent to.'),
-    policy: d.named('RoutePolicy', RoutePolicyShape, 'How Alert Groups of a Route live.'),
+    policy: PolicyShape,
   }),
   'A Route that may be created.',
 );
@@ -117,7 +131,7 @@ export const RouteShape = d.named(
         v.object({
           template: d.described(
             v.picklist(['root_message', 'line', 'ack_timeout_notice']),
-            'Which template.',
+            '`root_message`: of messages; `line`: of an Alert in them; `ack_timeout_notice`: of the notice.',
           ),
           since: d.time('Since when it fails.'),
           error: d.text('What is wrong.'),
@@ -157,7 +171,7 @@ export const RouteProfileShape = d.named(
     name: d.text('Its name in English.'),
     urgent: d.flag('Value for `urgent`.'),
     group_key: d.described(v.array(v.string()), 'Value for `group_key`.'),
-    policy: d.named('RoutePolicy', RoutePolicyShape, 'How Alert Groups of a Route live.'),
+    policy: PolicyShape,
   }),
   'A set of settings to begin a Route with.',
 );

@@ -21,7 +21,9 @@ export interface SuggestionDeps extends RouteAnnouncement {
   readonly suggestions: SuggestionStore;
 }
 
-const SUGGESTION_NAME = { suggestion_id: 'Which suggestion.' };
+const SUGGESTION_NAME = {
+  suggestion_id: '`heartbeat_lost`: of senders that fell silent; `internal_alerts`: of all Internal alerts.',
+};
 const SUGGESTION = { suggestion_id: SUGGESTION_IDS } as const;
 
 const AcceptInput = d.named(

@@ -9,7 +9,7 @@ import {
   type RequestsQuery,
   STATUS_CLASSES,
 } from '../../../runtime/outbound/request-log/reader.ts';
-import { REQUEST_CHECKS } from '../../../runtime/outbound/request-log/record.ts';
+import type { RequestCheck } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { type Call, type Operation, operation } from '../../operation.ts';
 import type { Permission } from '../../permissions.ts';
@@ -30,6 +30,17 @@ const TAG = 'Request log';
 const BY_OWNER = ['connections:read', 'destinations:read'] as const;
 const DIRECTIONS = ['outbound', 'inbound'] as const;
 
+const Check = d.words(
+  'RequestCheck',
+  {
+    connection_check: 'The check of a Connection.',
+    destination_check: 'The check of a Destination.',
+    destination_test: 'A test message.',
+    probe: 'A probe of a Broken Destination.',
+  } satisfies Record<RequestCheck, string>,
+  'What a recorded request was sent for, besides delivery.',
+);
+
 const item = {
   id: d.id('RQ'),
   at: d.time('When the request began.'),
@@ -44,13 +55,10 @@ const item = {
   latency_ms: d.described(v.number(), 'Milliseconds until the answer or the failure.'),
   via: d.described(v.nullable(Via), 'How it went out; null for inbound ones.'),
   attempt: d.count('Which attempt it was, from 1.'),
-  error_class: d.described(v.nullable(v.string()), 'What kind of failure it was; null without one.'),
-  error_code: d.described(v.nullable(v.string()), 'Code of the failure; null without one.'),
-  error: d.described(v.nullable(v.string()), 'What went wrong, masked; null without a failure.'),
-  check: d.described(
-    v.nullable(v.picklist(REQUEST_CHECKS)),
-    'The check that it belonged to; null outside checks.',
-  ),
+  error_class: d.textOrNull('What kind of failure it was; null without one.'),
+  error_code: d.textOrNull('Code of the failure; null without one.'),
+  error: d.textOrNull('What went wrong, masked; null without a failure.'),
+  check: d.described(v.nullable(Check), 'The check that it belonged to; null outside checks.'),
   check_run: v.nullable(d.id('RN', 'The run of the check; null outside checks.')),
   connection_id: v.nullable(d.id('CN', 'The Connection that was used; null without one.')),
   destination: d.described(v.nullable(EntityRef), 'The Destination that was sent to; null without one.'),
@@ -71,20 +79,15 @@ const Headers = v.array(
 
 const ItemShape = d.named('RequestRecord', v.object(item), 'A request that was sent or received.');
 
-const DetailShape = d.named(
+const DetailShape = d.extending(
+  ItemShape,
   'RequestRecordDetail',
   v.object({
     ...item,
     request_headers: d.described(Headers, 'Headers of the request.'),
-    request_body: d.described(
-      v.nullable(v.string()),
-      'Body of the request, masked and possibly cut; null without one.',
-    ),
+    request_body: d.textOrNull('Body of the request, masked and possibly cut; null without one.'),
     response_headers: d.described(v.nullable(Headers), 'Headers of the answer; null without one.'),
-    response_body: d.described(
-      v.nullable(v.string()),
-      'Body of the answer, masked and possibly cut; null without one.',
-    ),
+    response_body: d.textOrNull('Body of the answer, masked and possibly cut; null without one.'),
   }),
   'A request that was sent or received, with headers and bodies.',
 );
@@ -103,7 +106,7 @@ const ListQuery = v.object({
   ),
   status_class: d.described(
     v.optional(v.picklist(STATUS_CLASSES)),
-    'Only requests with such a status; `none`: without an answer.',
+    'Only requests answered like this: `2xx` taken, `3xx` redirected, `4xx` refused, `5xx` failed, `none` not at all.',
   ),
   operation: d.described(
     v.optional(v.pipe(v.string(), v.minLength(1, 'too_short'), v.maxLength(64, 'too_long'))),

@@ -143,7 +143,7 @@ const StatusShape = d.named(
           integration: d.described(EntityRef, 'The Integration.'),
           issue: d.described(
             v.picklist(['heartbeat_lost', 'snapshot_truncated']),
-            'What is wrong, as in its warnings.',
+            '`heartbeat_lost`: no Heartbeat in time; `snapshot_truncated`: the sender cuts off Alerts.',
           ),
           since: d.time('Since when.'),
         }),
@@ -160,7 +160,7 @@ const StatusShape = d.named(
           subject: d.described(EntityRef, 'The Route or Destination.'),
           template: d.described(
             v.picklist(['root_message', 'line', 'ack_timeout_notice', 'webhook_request']),
-            'Which template.',
+            '`root_message`, `line`, `ack_timeout_notice`: of messages of a Route; `webhook_request`: of a webhook.',
           ),
           since: d.time('Since when it fails.'),
           error: d.text('What is wrong.'),
@@ -186,7 +186,7 @@ const StatusShape = d.named(
           v.nullable(v.boolean()),
           'Whether that succeeded; null before the first attempt.',
         ),
-        last_error: d.described(v.nullable(v.string()), 'What went wrong; null when nothing did.'),
+        last_error: d.textOrNull('What went wrong; null when nothing did.'),
       }),
       'The signal to a watcher elsewhere.',
     ),

@@ -107,7 +107,7 @@ const ActorShape = d.named(
   v.object({
     kind: d.text('Its kind.'),
     key: d.text('Its key.'),
-    replica: d.described(v.nullable(v.string()), 'Id of the replica that runs it; null when none does.'),
+    replica: d.textOrNull('Id of the replica that runs it; null when none does.'),
     state: d.described(
       v.nullable(v.union([v.string(), v.record(v.string(), v.unknown())])),
       'State as its machine names it, without what it knows; null before it began.',
@@ -120,7 +120,7 @@ const ActorShape = d.named(
         v.object({
           at: d.time('When it was handled.'),
           type: d.text('Type of the message.'),
-          from: d.described(v.nullable(v.string()), 'Kind of the actor that sent it; null from outside.'),
+          from: d.textOrNull('Kind of the actor that sent it; null from outside.'),
         }),
       ),
       'The last 50 messages since it was loaded, newest first. None while it sleeps.',
@@ -166,4 +166,21 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
       },
     }),
   ];
+}
+
+/** Links to accounts of messengers that this version does not speak to (api §4.1). */
+const ACCOUNT_LINKS = [
+  ['startChannelBotLink', 'channel-bot', 'Begin to link a channel-bot account'],
+  ['startChatServerLink', 'chat-server', 'Begin to link a chat account'],
+  ['confirmChatServerLink', 'chat-server/confirmation', 'Confirm a chat account'],
+] as const;
+
+/** Operations that check credentials and then answer 501. To implement one, move it to the file of its resource. */
+export function notImplementedOperations(): readonly Operation[] {
+  return ACCOUNT_LINKS.map(([id, path, summary]) => ({
+    ...{ id, method: 'POST', path: `/me/account-links/${path}`, tag: 'Profile', summary },
+    description: 'Reserved; this version answers 501.',
+    needs: 'session',
+    answers: {},
+  }));
 }

@@ -96,11 +96,19 @@ export interface components {
             readonly deactivated: boolean;
         };
         /** @description An Alert of an Alert Group. */
-        readonly Alert: {
-            /** @description Identity of the Alert: a hash of its labels. */
-            readonly fingerprint: string;
+        readonly Alert: components["schemas"]["AlertBase"] & {
             /** @description The Integration it came from. */
             readonly integration: components["schemas"]["EntityRef"];
+            /**
+             * Format: uri
+             * @description The page of the rule that made it; null without one.
+             */
+            readonly source_url: string | null;
+        };
+        /** @description What every answer says of an Alert. */
+        readonly AlertBase: {
+            /** @description Identity of the Alert: a hash of its labels. */
+            readonly fingerprint: string;
             /** @description Its labels, static labels of the Integration included. */
             readonly labels: components["schemas"]["Labels"];
             /** @description Its annotations. */
@@ -128,11 +136,6 @@ export interface components {
             readonly last_seen_at: string;
             /** @description Keys of the sender's groups that list it. */
             readonly alertmanager_groups: readonly string[];
-            /**
-             * Format: uri
-             * @description The page of the rule that made it; null without one.
-             */
-            readonly source_url: string | null;
         };
         /** @description An Alert Group: Alerts of one Route that share a Group key, from the first that fired to the end. */
         readonly AlertGroup: {
@@ -501,33 +504,12 @@ export interface components {
          */
         readonly AuditEntryId: string;
         /** @description A channel of a messenger behind a bridge. */
-        readonly BridgeDestination: {
+        readonly BridgeDestination: components["schemas"]["DestinationBase"] & {
             /**
              * @description A channel behind a bridge.
              * @constant
              */
             readonly type: "bridge";
-            readonly id: components["schemas"]["DestinationId"];
-            /** @description Its name, unique. */
-            readonly name: string;
-            /** @description Whom messages mention. */
-            readonly mentions: components["schemas"]["Mentions"];
-            /** @description Most calls in a time. */
-            readonly limiter: components["schemas"]["Limiter"];
-            /** @description Whether it takes what is sent. */
-            readonly health: components["schemas"]["DestinationHealth"];
-            /** @description Since when every delivery has failed; null while they succeed. */
-            readonly failing: components["schemas"]["DestinationFailing"] | null;
-            /** @description How many deliveries wait. */
-            readonly waiting: number;
-            /** @description The Routes that send to it. A Route says so, in `destination_ids`. */
-            readonly routes: readonly components["schemas"]["EntityRef"][];
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
-            readonly etag: components["schemas"]["ResourceVersion"];
             readonly connection_id: components["schemas"]["ConnectionId"];
             /** @description Id of the channel at the bridge. */
             readonly channel_id: string;
@@ -706,12 +688,12 @@ export interface components {
                 readonly max_button_text: number | null;
             };
             /**
-             * @description By what an account can be found.
+             * @description By what an account can be found: its `email`, `login`, `username` or `user_id`; `none`: by nothing.
              * @enum {string}
              */
             readonly user_lookup: "none" | "email" | "login" | "username" | "user_id";
             /** @description How events can be delivered. */
-            readonly event_delivery: readonly ("poll" | "push")[];
+            readonly event_delivery: readonly components["schemas"]["EventMode"][];
             /** @description Address that opens a chat with the bot; `{token}` is replaced. Null without one. */
             readonly link_url_template: string | null;
         };
@@ -726,11 +708,8 @@ export interface components {
         readonly BridgeLinkStart: {
             /** @description Id of the Connection. */
             readonly connection_id: components["schemas"]["PublicId"];
-            /**
-             * @description One of the `link_methods` of the Connection.
-             * @enum {string}
-             */
-            readonly method: "token" | "code";
+            /** @description One of the `link_methods` of the Connection. */
+            readonly method: components["schemas"]["LinkMethod"];
             /** @description Who you are in the messenger, as `handle_kind` says, 1 to 320 characters. Needed with `code`. */
             readonly handle?: string;
         };
@@ -834,11 +813,7 @@ export interface components {
              * @description Address of the bridge.
              */
             readonly base_url: string;
-            /**
-             * @description `poll`: Tocsin asks for events; `push`: the bridge sends them.
-             * @enum {string}
-             */
-            readonly event_mode: "poll" | "push";
+            readonly event_mode: components["schemas"]["EventMode"];
             /** @description Most calls in a time. */
             readonly limiter: components["schemas"]["Limiter"];
             /** @description The proxy to it. */
@@ -1076,6 +1051,30 @@ export interface components {
         readonly DeliveryState: "pending" | "delivered" | "waiting_for_broken_destination" | "not_delivered" | "deleted_in_messenger" | "withheld" | "retired";
         /** @description Where Alert Groups are sent. */
         readonly Destination: components["schemas"]["WebhookDestination"] | components["schemas"]["BridgeDestination"];
+        /** @description What Destinations of every type answer. */
+        readonly DestinationBase: {
+            readonly id: components["schemas"]["DestinationId"];
+            /** @description Its name, unique. */
+            readonly name: string;
+            /** @description Whom messages mention. */
+            readonly mentions: components["schemas"]["Mentions"];
+            /** @description Most calls in a time. */
+            readonly limiter: components["schemas"]["Limiter"];
+            /** @description Whether it takes what is sent. */
+            readonly health: components["schemas"]["DestinationHealth"];
+            /** @description Since when every delivery has failed; null while they succeed. */
+            readonly failing: components["schemas"]["DestinationFailing"] | null;
+            /** @description How many deliveries wait. */
+            readonly waiting: number;
+            /** @description The Routes that send to it. A Route says so, in `destination_ids`. */
+            readonly routes: readonly components["schemas"]["EntityRef"][];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly created_at: string;
+            readonly etag: components["schemas"]["ResourceVersion"];
+        };
         /** @description The outcome of a check. */
         readonly DestinationCheck: {
             /** @description Whether every check passed. */
@@ -1159,21 +1158,24 @@ export interface components {
         };
         /** @description Something that would be sent. */
         readonly DestinationPreview: {
-            /**
-             * @description What it is: a message, an event, or a request of a webhook in template mode.
-             * @enum {string}
-             */
-            readonly name: "message" | "event" | "create" | "update" | "open_thread" | "reply_in_thread";
-            /**
-             * @description Format of `text` or of the body.
-             * @enum {string}
-             */
-            readonly format: "markdown" | "html" | "commonmark" | "json" | "plain";
+            readonly name: components["schemas"]["DestinationPreviewName"];
+            readonly format: components["schemas"]["PreviewFormat"];
             /** @description The text of a message; null for requests. */
             readonly text: string | null;
             /** @description The request of a webhook; null for messages. */
             readonly request: components["schemas"]["TrialRequest"] | null;
         };
+        /**
+         * @description What would be sent.
+         *     - `message`: A message of a messenger.
+         *     - `event`: A webhook in events mode.
+         *     - `create`: The first request of a webhook in template mode.
+         *     - `update`: Its request when the Alert Group changed.
+         *     - `open_thread`: Its request before the first reply.
+         *     - `reply_in_thread`: Its request for a reply.
+         * @enum {string}
+         */
+        readonly DestinationPreviewName: "message" | "event" | "create" | "update" | "open_thread" | "reply_in_thread";
         /** @description A Destination and its health. */
         readonly DestinationRef: {
             readonly id: components["schemas"]["DestinationId"];
@@ -1286,6 +1288,13 @@ export interface components {
          * @enum {string}
          */
         readonly ErrorClass: "none" | "retry_after" | "transient" | "fatal" | "unknown" | "template_error" | "blocked" | "limited";
+        /**
+         * @description How events of a bridge arrive.
+         *     - `poll`: Tocsin asks for events.
+         *     - `push`: The bridge sends them.
+         * @enum {string}
+         */
+        readonly EventMode: "poll" | "push";
         /** @description A request as a template, and what is taken from its answer. */
         readonly ExtractingWebhookRequest: {
             /** @description The template: a request line, headers, an empty line and a body. */
@@ -1307,11 +1316,7 @@ export interface components {
              * @example /policy/storm_threshold
              */
             readonly pointer: string;
-            /**
-             * @description What is wrong. Stable; branch on it.
-             * @enum {string}
-             */
-            readonly code: "required" | "invalid_format" | "too_short" | "too_long" | "out_of_range" | "duplicate" | "unknown_id" | "one_of_required" | "unsupported" | "invalid_regex" | "template_syntax" | "unknown_function" | "invalid_cursor" | "permission_not_held" | "route_set_mismatch" | "column_mismatch" | "retention_order" | "reserved" | "check_not_supported" | "destination_check_failed" | "webhook_call_failed" | "link_code_invalid" | "messenger_user_not_found";
+            readonly code: components["schemas"]["FieldErrorCode"];
             /** @description A sentence in English that may change between releases. */
             readonly detail?: string;
             /** @description Line of a mistake in a template, from 1. Absent elsewhere. */
@@ -1319,6 +1324,34 @@ export interface components {
             /** @description Column of a mistake in a template, from 1. Absent elsewhere. */
             readonly column?: number;
         };
+        /**
+         * @description What is wrong. Stable; branch on it.
+         *     - `required`: It is missing, or empty where a value is needed.
+         *     - `invalid_format`: Its type, pattern or syntax is wrong, or it is not one of the values.
+         *     - `too_short`: A text or list has too little in it.
+         *     - `too_long`: A text or list has too much in it.
+         *     - `out_of_range`: A number or time is beyond its bounds.
+         *     - `duplicate`: A value is repeated.
+         *     - `unknown_id`: It refers to nothing, to something deleted or of another type.
+         *     - `one_of_required`: Too many or too few of several fields are given.
+         *     - `unsupported`: It is valid, but not here.
+         *     - `invalid_regex`: It is not a regular expression of RE2.
+         *     - `template_syntax`: The template does not parse or render.
+         *     - `unknown_function`: The template calls a function that does not exist.
+         *     - `invalid_cursor`: It is malformed, or of another list, sort or filter.
+         *     - `permission_not_held`: It gives a Permission that the caller does not hold.
+         *     - `route_set_mismatch`: The order does not name each Route once.
+         *     - `column_mismatch`: An entry has other keys than the columns.
+         *     - `retention_order`: Summaries would be kept for a shorter time than details.
+         *     - `reserved`: The service sets this header itself.
+         *     - `check_not_supported`: A webhook has no check.
+         *     - `destination_check_failed`: The messenger refused what was tried.
+         *     - `webhook_call_failed`: The messenger refused to set or remove its webhook.
+         *     - `link_code_invalid`: The code is wrong, used up or expired.
+         *     - `messenger_user_not_found`: The messenger has no such account.
+         * @enum {string}
+         */
+        readonly FieldErrorCode: "required" | "invalid_format" | "too_short" | "too_long" | "out_of_range" | "duplicate" | "unknown_id" | "one_of_required" | "unsupported" | "invalid_regex" | "template_syntax" | "unknown_function" | "invalid_cursor" | "permission_not_held" | "route_set_mismatch" | "column_mismatch" | "retention_order" | "reserved" | "check_not_supported" | "destination_check_failed" | "webhook_call_failed" | "link_code_invalid" | "messenger_user_not_found";
         /** @description What two Group keys make of the Alerts of a period. */
         readonly GroupKeyPreview: {
             /** @description Seconds that were looked back. */
@@ -1411,7 +1444,7 @@ export interface components {
             /** @description Free text. */
             readonly description: string;
             /**
-             * @description How the sender is connected.
+             * @description `webhook_only`: it posts Snapshots.
              * @enum {string}
              */
             readonly connection_mode: "webhook_only";
@@ -1487,36 +1520,7 @@ export interface components {
             readonly etag: components["schemas"]["ResourceVersion"];
         };
         /** @description An Alert of an Integration, in the Alert Group where it fires or fired last. */
-        readonly IntegrationAlert: {
-            /** @description Identity of the Alert: a hash of its labels. */
-            readonly fingerprint: string;
-            /** @description Its labels, static labels of the Integration included. */
-            readonly labels: components["schemas"]["Labels"];
-            /** @description Its annotations. */
-            readonly annotations: components["schemas"]["Labels"];
-            /** @description Whether it fires. */
-            readonly state: components["schemas"]["AlertState"];
-            /** @description Why it ended; null while it fires. */
-            readonly resolve_reason: components["schemas"]["ResolveReason"] | null;
-            /** @description The reason as a sentence in English; null while it fires. */
-            readonly resolve_reason_text: string | null;
-            /**
-             * Format: date-time
-             * @description When it began to fire, as the sender says.
-             */
-            readonly starts_at: string;
-            /**
-             * Format: date-time
-             * @description When it ended; null while it fires.
-             */
-            readonly resolved_at: string | null;
-            /**
-             * Format: date-time
-             * @description When a Snapshot last listed it.
-             */
-            readonly last_seen_at: string;
-            /** @description Keys of the sender's groups that list it. */
-            readonly alertmanager_groups: readonly string[];
+        readonly IntegrationAlert: components["schemas"]["AlertBase"] & {
             /** @description Names of static labels that the Alert sets itself to another value. */
             readonly static_label_warnings: readonly string[];
             /** @description The Route that took it. Absent when its Alert Group is gone. */
@@ -1555,7 +1559,7 @@ export interface components {
             /** @description Free text, up to 2,000 characters; null or left out is empty. */
             readonly description?: string | null;
             /**
-             * @description How the sender is connected. There is one way: it posts Snapshots.
+             * @description How the sender is connected. `webhook_only`, the only way: it posts Snapshots.
              * @enum {string}
              */
             readonly connection_mode: "webhook_only";
@@ -1682,6 +1686,13 @@ export interface components {
             /** @description The code, in any case. */
             readonly code: string;
         };
+        /**
+         * @description How an account of a messenger is linked.
+         *     - `token`: Send a text to the bot.
+         *     - `code`: The bot sends a code.
+         * @enum {string}
+         */
+        readonly LinkMethod: "token" | "code";
         /** @description A rule that makes links from labels. */
         readonly LinkRule: {
             readonly id: components["schemas"]["LinkRuleId"];
@@ -1771,24 +1782,35 @@ export interface components {
             /** @description Its name. */
             readonly name: string;
             readonly messenger: components["schemas"]["Messenger"];
-            /** @description `token`: send a text to the bot; `code`: the bot sends a code. */
-            readonly link_methods: readonly ("token" | "code")[];
+            /** @description How an account can be linked. */
+            readonly link_methods: readonly components["schemas"]["LinkMethod"][];
             /**
-             * @description What `handle` is with the method `code`; null when there is no such method.
+             * @description What `handle` is with the method `code`: `email`, `login`, `username` or `user_id` there; null without that method.
              * @enum {string|null}
              */
             readonly handle_kind: "email" | "login" | "username" | "user_id" | null;
         };
         /** @description The `data` of an event `hint`, as JSON. Sent after the change is stored. */
         readonly LiveHint: {
-            /**
-             * @description What changed. Ignore types you do not know.
-             * @enum {string}
-             */
-            readonly type: "alert-group" | "alert-groups" | "integration" | "route" | "connection" | "destination" | "organization" | "system-notices" | "system-status" | "account-links";
+            readonly type: components["schemas"]["LiveHintType"];
             /** @description Id of what changed; null when it is about all of them. */
             readonly id: string | null;
         };
+        /**
+         * @description What changed. Ignore types you do not know.
+         *     - `alert-group`: An Alert Group, in any way.
+         *     - `alert-groups`: One was created or reopened.
+         *     - `integration`: An Integration, its tokens, Heartbeat or warnings.
+         *     - `route`: A Route, its Storm, Destinations or template error; null: the order.
+         *     - `connection`: A Connection, its bot, warnings or inbound state.
+         *     - `destination`: A Destination, its secrets, health or template error; null: any of them.
+         *     - `organization`: The Organization, its outbound policy or master key.
+         *     - `system-notices`: A notice began or ended.
+         *     - `system-status`: The system status.
+         *     - `account-links`: An Account link of this user.
+         * @enum {string}
+         */
+        readonly LiveHintType: "alert-group" | "alert-groups" | "integration" | "route" | "connection" | "destination" | "organization" | "system-notices" | "system-status" | "account-links";
         /** @description Values by key, which templates read. */
         readonly LookupTable: {
             readonly id: components["schemas"]["LookupTableId"];
@@ -1922,6 +1944,14 @@ export interface components {
             readonly rise_to_urgent: components["schemas"]["MentionTargetsInput"];
         };
         /**
+         * @description A format of messages.
+         *     - `markdown`: Markdown of a chat server.
+         *     - `html`: HTML of a channel bot.
+         *     - `commonmark`: CommonMark of a bridge.
+         * @enum {string}
+         */
+        readonly MessageFormat: "markdown" | "html" | "commonmark";
+        /**
          * @description The kind of messenger.
          *     - `chat_server`: A chat server.
          *     - `channel_bot`: A channel-bot messenger.
@@ -2029,30 +2059,9 @@ export interface components {
             readonly role: components["schemas"]["Role"];
         };
         /** @description How people sign in through an identity provider. */
-        readonly OidcSettings: {
-            /** @description Whether people can sign in this way. */
-            readonly enabled: boolean;
-            /** @description Name on the sign-in button, up to 100 characters. Left out or absent: the host of the issuer. */
-            readonly display_name?: string;
-            /** @description Address of the provider, without query and fragment, up to 2,000 characters. */
-            readonly issuer_url: string;
-            /** @description Id of Tocsin at the provider, 1 to 200 characters. */
-            readonly client_id: string;
+        readonly OidcSettings: components["schemas"]["OidcSettingsBase"] & {
             /** @description Scopes that are asked for besides `openid`. */
             readonly scopes: readonly string[];
-            /** @description Claim that lists the groups of a person, 1 to 200 characters. */
-            readonly groups_claim: string;
-            /** @description Roles by group, at most 500. Of several that match, the highest Role counts. */
-            readonly group_mappings: readonly components["schemas"]["OidcGroupMapping"][];
-            /**
-             * @description Role of people without a mapped group: `viewer` or `responder`; `none` refuses them.
-             * @enum {string}
-             */
-            readonly unmatched_role: "none" | "viewer" | "responder";
-            /** @description Whether the Role is set anew from the groups at every sign-in. */
-            readonly sync_role: boolean;
-            /** @description Whether the second factor is left to the provider when it says that it asked for one. */
-            readonly skip_totp_with_idp_mfa: boolean;
             /** @description Whether a client secret is stored. */
             readonly client_secret_status: components["schemas"]["SecretStatus"];
             /** @description Day on which the client secret expires; null when not known. */
@@ -2068,6 +2077,30 @@ export interface components {
             readonly updated_at: string | null;
             /** @description Their version, as in the header `ETag`. */
             readonly etag: string;
+        };
+        /** @description Settings of single sign-on that are answered as they are saved. */
+        readonly OidcSettingsBase: {
+            /** @description Whether people can sign in this way. */
+            readonly enabled: boolean;
+            /** @description Name on the sign-in button, up to 100 characters. Left out or absent: the host of the issuer. */
+            readonly display_name?: string;
+            /** @description Address of the provider, without query and fragment, up to 2,000 characters. */
+            readonly issuer_url: string;
+            /** @description Id of Tocsin at the provider, 1 to 200 characters. */
+            readonly client_id: string;
+            /** @description Claim that lists the groups of a person, 1 to 200 characters. */
+            readonly groups_claim: string;
+            /** @description Roles by group, at most 500. Of several that match, the highest Role counts. */
+            readonly group_mappings: readonly components["schemas"]["OidcGroupMapping"][];
+            /**
+             * @description Role of people without a mapped group: `viewer` or `responder`; `none` refuses them.
+             * @enum {string}
+             */
+            readonly unmatched_role: "none" | "viewer" | "responder";
+            /** @description Whether the Role is set anew from the groups at every sign-in. */
+            readonly sync_role: boolean;
+            /** @description Whether the second factor is left to the provider when it says that it asked for one. */
+            readonly skip_totp_with_idp_mfa: boolean;
         };
         /**
          * @description Single sign-on as it is saved.
@@ -2096,30 +2129,9 @@ export interface components {
          *       }
          *     }
          */
-        readonly OidcSettingsInput: {
-            /** @description Whether people can sign in this way. */
-            readonly enabled: boolean;
-            /** @description Name on the sign-in button, up to 100 characters. Left out or absent: the host of the issuer. */
-            readonly display_name?: string;
-            /** @description Address of the provider, without query and fragment, up to 2,000 characters. */
-            readonly issuer_url: string;
-            /** @description Id of Tocsin at the provider, 1 to 200 characters. */
-            readonly client_id: string;
+        readonly OidcSettingsInput: components["schemas"]["OidcSettingsBase"] & {
             /** @description Scopes to ask for besides `openid`; repeats are dropped. Left out they stay. */
             readonly scopes?: readonly string[];
-            /** @description Claim that lists the groups of a person, 1 to 200 characters. */
-            readonly groups_claim: string;
-            /** @description Roles by group, at most 500. Of several that match, the highest Role counts. */
-            readonly group_mappings: readonly components["schemas"]["OidcGroupMapping"][];
-            /**
-             * @description Role of people without a mapped group: `viewer` or `responder`; `none` refuses them.
-             * @enum {string}
-             */
-            readonly unmatched_role: "none" | "viewer" | "responder";
-            /** @description Whether the Role is set anew from the groups at every sign-in. */
-            readonly sync_role: boolean;
-            /** @description Whether the second factor is left to the provider when it says that it asked for one. */
-            readonly skip_totp_with_idp_mfa: boolean;
             /** @description Secret of Tocsin at the provider, up to 2,000 characters. Left out it stays; it cannot be cleared. */
             readonly client_secret?: string | null;
             /** @description Day on which the secret expires, `YYYY-MM-DD`; null for never. */
@@ -2142,8 +2154,24 @@ export interface components {
             readonly role?: components["schemas"]["Role"];
         };
         /** @description Settings of the installation. */
-        readonly Organization: {
+        readonly Organization: components["schemas"]["OrganizationBase"] & {
             readonly id: components["schemas"]["OrganizationId"];
+            /** @description When a workday begins, `HH:MM`. */
+            readonly workday_start: string;
+            /** @description Day a week begins with. */
+            readonly week_start: components["schemas"]["Weekday"];
+            /** @description A signal of Tocsin itself to a watcher elsewhere. */
+            readonly outgoing_heartbeat: {
+                /** @description Whether an address is stored. Addresses hold tokens, so they are not answered. */
+                readonly url_status: components["schemas"]["SecretStatus"];
+                /** @description The proxy to it. */
+                readonly proxy: components["schemas"]["ProxyConfig"];
+            };
+            /** @description Their version, as in the header `ETag`. */
+            readonly etag: string;
+        };
+        /** @description Settings of the installation that are answered as they are saved. */
+        readonly OrganizationBase: {
             /** @description Name of the Organization. */
             readonly name: string;
             /** @description IANA time zone of whoever has none. */
@@ -2166,22 +2194,6 @@ export interface components {
             readonly totp_required: "nobody" | "local_users" | "everyone";
             /** @description Seconds for which tokens of people go on working while the provider cannot be asked about them. */
             readonly oidc_token_grace_seconds: number;
-            /** @description When a workday begins, `HH:MM`. */
-            readonly workday_start: string;
-            /**
-             * @description Day a week begins with.
-             * @enum {string}
-             */
-            readonly week_start: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
-            /** @description A signal of Tocsin itself to a watcher elsewhere. */
-            readonly outgoing_heartbeat: {
-                /** @description Whether an address is stored. Addresses hold tokens, so they are not answered. */
-                readonly url_status: components["schemas"]["SecretStatus"];
-                /** @description The proxy to it. */
-                readonly proxy: components["schemas"]["ProxyConfig"];
-            };
-            /** @description Their version, as in the header `ETag`. */
-            readonly etag: string;
         };
         /**
          * Format: public-id
@@ -2233,36 +2245,11 @@ export interface components {
          *       }
          *     }
          */
-        readonly OrganizationInput: {
-            /** @description Name of the Organization. */
-            readonly name: string;
-            /** @description IANA time zone of whoever has none. */
-            readonly time_zone: string;
-            /** @description Label whose value gives the severity. */
-            readonly severity_label: string;
-            /** @description Levels of values, at most 200. Values without a mapping are `warning`. */
-            readonly severity_mapping: readonly components["schemas"]["SeverityMapping"][];
-            /** @description How each level is shown; every level once. */
-            readonly severity_styles: readonly components["schemas"]["SeverityStyle"][];
-            /** @description Whether Alert Groups of the level `critical` are Urgent on every Route. */
-            readonly critical_is_urgent: boolean;
-            /** @description Labels in which two Alerts about the same thing may differ, such as `pod`. */
-            readonly instance_labels: readonly string[];
-            readonly retention: components["schemas"]["Retention"];
-            /**
-             * @description Who needs a second factor: `nobody`, `local_users` (who sign in with a password) or `everyone`.
-             * @enum {string}
-             */
-            readonly totp_required: "nobody" | "local_users" | "everyone";
-            /** @description Seconds for which tokens of people go on working while the provider cannot be asked about them. */
-            readonly oidc_token_grace_seconds: number;
+        readonly OrganizationInput: components["schemas"]["OrganizationBase"] & {
             /** @description When a workday begins, `HH:MM`. Left out it stays. */
             readonly workday_start?: string;
-            /**
-             * @description Day a week begins with. Left out it stays.
-             * @enum {string}
-             */
-            readonly week_start?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+            /** @description Day a week begins with. Left out it stays. */
+            readonly week_start?: components["schemas"]["Weekday"];
             /** @description A signal of Tocsin itself to a watcher elsewhere, once a minute. */
             readonly outgoing_heartbeat: {
                 /**
@@ -2353,6 +2340,37 @@ export interface components {
         };
         /**
          * @description Something that may be done, as `<resource>:<verb>`.
+         *     - `alert-groups:read`: See Alert Groups.
+         *     - `alert-groups:acknowledge`: Acknowledge, give back, answer Reminders.
+         *     - `alert-groups:resolve`: Resolve and unresolve.
+         *     - `alert-groups:snooze`: Snooze and unsnooze.
+         *     - `alert-groups:note`: Write Notes.
+         *     - `alerts:read`: See Alerts.
+         *     - `integrations:read`: See Integrations and their tokens, without values.
+         *     - `integrations:write`: Change them and their tokens.
+         *     - `stored-snapshots:read`: See bodies as they were received.
+         *     - `routes:read`: See Routes.
+         *     - `routes:write`: Change them, their order and what is in them.
+         *     - `connections:read`: See Connections.
+         *     - `connections:write`: Change and check them.
+         *     - `destinations:read`: See Destinations.
+         *     - `destinations:write`: Change and check them, with their Secrets.
+         *     - `destinations:test`: Send test messages, and preview messages.
+         *     - `link-rules:read`: See Link rules.
+         *     - `link-rules:write`: Change them.
+         *     - `lookup-tables:read`: See Lookup tables.
+         *     - `lookup-tables:write`: Change them.
+         *     - `templates:preview`: Render templates.
+         *     - `users:read`: See users and Roles.
+         *     - `users:write`: Change users and how they sign in.
+         *     - `oidc:read`: See the settings of single sign-on.
+         *     - `oidc:write`: Change and check them.
+         *     - `service-accounts:read`: See Service accounts and their tokens, without values.
+         *     - `service-accounts:write`: Change them and their tokens.
+         *     - `organization:write`: Change the settings and the outbound policy.
+         *     - `organization:read`: See the outbound policy, severities that arrived and master keys.
+         *     - `audit-log:read`: See the Audit log.
+         *     - `system-status:read`: See the system status and its actors.
          * @enum {string}
          */
         readonly Permission: "alert-groups:read" | "alert-groups:acknowledge" | "alert-groups:resolve" | "alert-groups:snooze" | "alert-groups:note" | "alerts:read" | "integrations:read" | "integrations:write" | "stored-snapshots:read" | "routes:read" | "routes:write" | "connections:read" | "connections:write" | "destinations:read" | "destinations:write" | "destinations:test" | "link-rules:read" | "link-rules:write" | "lookup-tables:read" | "lookup-tables:write" | "templates:preview" | "users:read" | "users:write" | "oidc:read" | "oidc:write" | "service-accounts:read" | "service-accounts:write" | "organization:write" | "organization:read" | "audit-log:read" | "system-status:read";
@@ -2408,18 +2426,24 @@ export interface components {
             /** @description Permissions of the token, all of them held by you; repeats are dropped. */
             readonly permissions: readonly components["schemas"]["Permission"][];
         };
+        /**
+         * @description Format of `text` or of the body.
+         *     - `markdown`: Markdown of a chat server.
+         *     - `html`: HTML of a channel bot.
+         *     - `commonmark`: CommonMark of a bridge.
+         *     - `json`: JSON.
+         *     - `plain`: Anything else.
+         * @enum {string}
+         */
+        readonly PreviewFormat: "markdown" | "html" | "commonmark" | "json" | "plain";
         /** @description A refusal (RFC 9457). */
         readonly Problem: {
-            /**
-             * @description The type of the problem, a constant that is never fetched. Stable; branch on it.
-             * @enum {string}
-             */
-            readonly type: "https://tocsin.invalid/problems/validation-failed" | "https://tocsin.invalid/problems/unauthenticated" | "https://tocsin.invalid/problems/forbidden" | "https://tocsin.invalid/problems/not-found" | "https://tocsin.invalid/problems/conflict" | "https://tocsin.invalid/problems/command-refused" | "https://tocsin.invalid/problems/route-has-open-alert-groups" | "https://tocsin.invalid/problems/default-route-immutable" | "https://tocsin.invalid/problems/gone" | "https://tocsin.invalid/problems/precondition-failed" | "https://tocsin.invalid/problems/payload-too-large" | "https://tocsin.invalid/problems/precondition-required" | "https://tocsin.invalid/problems/rate-limited" | "https://tocsin.invalid/problems/internal" | "https://tocsin.invalid/problems/not-implemented" | "https://tocsin.invalid/problems/interactive-budget-exhausted" | "https://tocsin.invalid/problems/coordination-unavailable";
+            readonly type: components["schemas"]["ProblemType"];
             /**
              * @description The title of the type, in English.
-             * @enum {string}
+             * @example Validation failed
              */
-            readonly title: "Validation failed" | "Unauthenticated" | "Forbidden" | "Not found" | "Conflict" | "Command refused" | "Route has open Alert Groups" | "Default route immutable" | "Gone" | "Precondition failed" | "Payload too large" | "Precondition required" | "Rate limited" | "Internal error" | "Not implemented" | "Messenger is busy" | "Temporarily unavailable";
+            readonly title: string;
             /** @description The HTTP status. */
             readonly status: number;
             /** @description What to do, in English. It may change between releases. */
@@ -2443,6 +2467,28 @@ export interface components {
             readonly link_rules?: readonly components["schemas"]["EntityRef"][];
         };
         /**
+         * @description The type of a problem: a constant, never fetched. Stable; branch on it. By its last part:
+         *     - `validation-failed`: Fields or parameters are wrong; `errors` lists them.
+         *     - `unauthenticated`: Sign in, or send a valid token.
+         *     - `forbidden`: The caller may not do this.
+         *     - `not-found`: There is no such path or resource.
+         *     - `conflict`: What is stored does not allow it; `code` says why.
+         *     - `command-refused`: The state does not allow it; `code` says why.
+         *     - `route-has-open-alert-groups`: Move or resolve them first.
+         *     - `default-route-immutable`: It is always last, and stays.
+         *     - `gone`: The link was used or has expired.
+         *     - `precondition-failed`: Somebody else changed it: read it again.
+         *     - `payload-too-large`: The body is larger than is taken here.
+         *     - `precondition-required`: `If-Match` is missing.
+         *     - `rate-limited`: Too many requests: wait as long as the answer says.
+         *     - `internal`: A defect of the service.
+         *     - `not-implemented`: This version does not have the operation.
+         *     - `interactive-budget-exhausted`: Its limit of calls is used up: try again later.
+         *     - `coordination-unavailable`: Something that is needed is away: try again later.
+         * @enum {string}
+         */
+        readonly ProblemType: "https://tocsin.invalid/problems/validation-failed" | "https://tocsin.invalid/problems/unauthenticated" | "https://tocsin.invalid/problems/forbidden" | "https://tocsin.invalid/problems/not-found" | "https://tocsin.invalid/problems/conflict" | "https://tocsin.invalid/problems/command-refused" | "https://tocsin.invalid/problems/route-has-open-alert-groups" | "https://tocsin.invalid/problems/default-route-immutable" | "https://tocsin.invalid/problems/gone" | "https://tocsin.invalid/problems/precondition-failed" | "https://tocsin.invalid/problems/payload-too-large" | "https://tocsin.invalid/problems/precondition-required" | "https://tocsin.invalid/problems/rate-limited" | "https://tocsin.invalid/problems/internal" | "https://tocsin.invalid/problems/not-implemented" | "https://tocsin.invalid/problems/interactive-budget-exhausted" | "https://tocsin.invalid/problems/coordination-unavailable";
+        /**
          * @description Your profile as it is saved.
          * @example {
          *       "name": "Ann",
@@ -2461,11 +2507,8 @@ export interface components {
         readonly ProxyConfig: {
             /** @description Whether requests go through it. */
             readonly enabled: boolean;
-            /**
-             * @description Its protocol. Absent until one was set.
-             * @enum {string}
-             */
-            readonly type?: "http" | "https" | "socks5";
+            /** @description Its protocol. Absent until one was set. */
+            readonly type?: components["schemas"]["ProxyType"];
             /** @description `host:port`. Absent until one was set. */
             readonly address?: string;
             /** @description User name at the proxy; null for none. */
@@ -2477,11 +2520,8 @@ export interface components {
         readonly ProxyConfigInput: {
             /** @description Whether requests go through it. */
             readonly enabled: boolean;
-            /**
-             * @description Its protocol. Needed while enabled.
-             * @enum {string}
-             */
-            readonly type?: "http" | "https" | "socks5";
+            /** @description Its protocol. Needed while enabled. */
+            readonly type?: components["schemas"]["ProxyType"];
             /** @description `host:port`. Needed while enabled. */
             readonly address?: string;
             /** @description User name at the proxy, up to 255 characters; null for none. */
@@ -2489,6 +2529,14 @@ export interface components {
             /** @description Password at the proxy, up to 255 characters. Left out it stays, null clears it. */
             readonly password?: string | null;
         };
+        /**
+         * @description The protocol of a proxy.
+         *     - `http`: HTTP.
+         *     - `https`: HTTP over TLS.
+         *     - `socks5`: SOCKS 5.
+         * @enum {string}
+         */
+        readonly ProxyType: "http" | "https" | "socks5";
         /**
          * Format: public-id
          * @description The id of a resource: two letters for its type and 12 characters of Crockford base32. Answers are upper case. Requests may use any case, with `O` for `0` and `I` or `L` for `1`.
@@ -2543,6 +2591,15 @@ export interface components {
             /** @description Most seconds between two Reminders, at least the first interval. At most a year. */
             readonly cap_seconds: number;
         };
+        /**
+         * @description What a recorded request was sent for, besides delivery.
+         *     - `connection_check`: The check of a Connection.
+         *     - `destination_check`: The check of a Destination.
+         *     - `destination_test`: A test message.
+         *     - `probe`: A probe of a Broken Destination.
+         * @enum {string}
+         */
+        readonly RequestCheck: "connection_check" | "destination_check" | "destination_test" | "probe";
         /** @description A request that was sent or received. */
         readonly RequestRecord: {
             readonly id: components["schemas"]["RequestRecordId"];
@@ -2576,11 +2633,8 @@ export interface components {
             readonly error_code: string | null;
             /** @description What went wrong, masked; null without a failure. */
             readonly error: string | null;
-            /**
-             * @description The check that it belonged to; null outside checks.
-             * @enum {string|null}
-             */
-            readonly check: "connection_check" | "destination_check" | "destination_test" | "probe" | null;
+            /** @description The check that it belonged to; null outside checks. */
+            readonly check: components["schemas"]["RequestCheck"] | null;
             /** @description The run of the check; null outside checks. */
             readonly check_run: components["schemas"]["RequestRunId"] | null;
             /** @description The Connection that was used; null without one. */
@@ -2599,59 +2653,7 @@ export interface components {
             readonly response_body_truncated: boolean;
         };
         /** @description A request that was sent or received, with headers and bodies. */
-        readonly RequestRecordDetail: {
-            readonly id: components["schemas"]["RequestRecordId"];
-            /**
-             * Format: date-time
-             * @description When the request began.
-             */
-            readonly at: string;
-            /**
-             * @description `outbound`: Tocsin sent it; `inbound`: it came from a messenger or bridge.
-             * @enum {string}
-             */
-            readonly direction: "outbound" | "inbound";
-            /** @description What was called. */
-            readonly operation: string;
-            /** @description HTTP method. */
-            readonly method: string;
-            /** @description Address, masked. */
-            readonly url: string;
-            /** @description HTTP status of the answer; null without an answer. */
-            readonly status: number | null;
-            /** @description Milliseconds until the answer or the failure. */
-            readonly latency_ms: number;
-            /** @description How it went out; null for inbound ones. */
-            readonly via: components["schemas"]["Via"] | null;
-            /** @description Which attempt it was, from 1. */
-            readonly attempt: number;
-            /** @description What kind of failure it was; null without one. */
-            readonly error_class: string | null;
-            /** @description Code of the failure; null without one. */
-            readonly error_code: string | null;
-            /** @description What went wrong, masked; null without a failure. */
-            readonly error: string | null;
-            /**
-             * @description The check that it belonged to; null outside checks.
-             * @enum {string|null}
-             */
-            readonly check: "connection_check" | "destination_check" | "destination_test" | "probe" | null;
-            /** @description The run of the check; null outside checks. */
-            readonly check_run: components["schemas"]["RequestRunId"] | null;
-            /** @description The Connection that was used; null without one. */
-            readonly connection_id: components["schemas"]["ConnectionId"] | null;
-            /** @description The Destination that was sent to; null without one. */
-            readonly destination: components["schemas"]["EntityRef"] | null;
-            /** @description The Alert Group it was about; null without one. */
-            readonly alert_group: components["schemas"]["AlertGroupRef"] | null;
-            /** @description Bytes of the request body; null without one. */
-            readonly request_body_bytes: number | null;
-            /** @description Whether the kept request body is cut. */
-            readonly request_body_truncated: boolean;
-            /** @description Bytes of the answer; null without one. */
-            readonly response_body_bytes: number | null;
-            /** @description Whether the kept answer is cut. */
-            readonly response_body_truncated: boolean;
+        readonly RequestRecordDetail: components["schemas"]["RequestRecord"] & {
             /** @description Headers of the request. */
             readonly request_headers: readonly components["schemas"]["RecordedHeader"][];
             /** @description Body of the request, masked and possibly cut; null without one. */
@@ -2754,7 +2756,7 @@ export interface components {
             /** @description The template that fails; null while none does. */
             readonly template_error: {
                 /**
-                 * @description Which template.
+                 * @description `root_message`: of messages; `line`: of an Alert in them; `ack_timeout_notice`: of the notice.
                  * @enum {string}
                  */
                 readonly template: "root_message" | "line" | "ack_timeout_notice";
@@ -2872,24 +2874,7 @@ export interface components {
             readonly route_ids: readonly components["schemas"]["PublicId"][];
         };
         /** @description How Alert Groups of a Route live. */
-        readonly RoutePolicy: {
-            /** @description Seconds after the end within which the same Alerts reopen the Alert Group in place of a new one. 0 never does; at most a year. */
-            readonly reopen_window_seconds: number;
-            /** @description Seconds after somebody resolved an Alert Group in which its Alerts that still fire start no new one. At most a year. */
-            readonly grace_period_seconds: number;
-            /** @description Whether an Alert Group that becomes Urgent loses its Owner. */
-            readonly urgent_rise_removes_ack: boolean;
-            /** @description Durations that buttons offer, at most 10 of up to a year. */
-            readonly snooze_durations_seconds: readonly number[];
-            /** @description Seconds for which what follows a Thread reply is gathered into the next one; 0 for none, at most an hour. */
-            readonly thread_batching_window_seconds: number;
-            /** @description More new Alert Groups than this within 60 seconds begin a Storm. 1 to 100,000. */
-            readonly storm_threshold: number;
-            /**
-             * @description Language of messages: `en` is English, `ru` Russian.
-             * @enum {string}
-             */
-            readonly language: "en" | "ru";
+        readonly RoutePolicy: components["schemas"]["RoutePolicyBase"] & {
             /** @description Templates of messages. */
             readonly templates: {
                 /** @description The message of an Alert Group; null for the built-in one. */
@@ -2899,13 +2884,9 @@ export interface components {
                 /** @description What is said when nobody acknowledges in time; null for the built-in one. */
                 readonly ack_timeout_notice: string | null;
             };
-            readonly ack_timeout: components["schemas"]["AckTimeout"];
-            readonly reminders: components["schemas"]["Reminders"];
-            /** @description Whether an Owner who answers neither of two Reminders loses the Alert Group. */
-            readonly auto_unacknowledge: boolean;
         };
-        /** @description How Alert Groups of a Route live, as it is saved. */
-        readonly RoutePolicyInput: {
+        /** @description How Alert Groups of a Route live, without the templates of their messages. */
+        readonly RoutePolicyBase: {
             /** @description Seconds after the end within which the same Alerts reopen the Alert Group in place of a new one. 0 never does; at most a year. */
             readonly reopen_window_seconds: number;
             /** @description Seconds after somebody resolved an Alert Group in which its Alerts that still fire start no new one. At most a year. */
@@ -2923,6 +2904,13 @@ export interface components {
              * @enum {string}
              */
             readonly language: "en" | "ru";
+            readonly ack_timeout: components["schemas"]["AckTimeout"];
+            readonly reminders: components["schemas"]["Reminders"];
+            /** @description Whether an Owner who answers neither of two Reminders loses the Alert Group. */
+            readonly auto_unacknowledge: boolean;
+        };
+        /** @description How Alert Groups of a Route live, as it is saved. */
+        readonly RoutePolicyInput: components["schemas"]["RoutePolicyBase"] & {
             /** @description Templates of messages, up to 20,000 characters each. One that is left out stays; null or empty is the built-in one. */
             readonly templates: {
                 /** @description The message of an Alert Group. */
@@ -2932,10 +2920,6 @@ export interface components {
                 /** @description What is said when nobody acknowledges in time. */
                 readonly ack_timeout_notice?: string | null;
             };
-            readonly ack_timeout: components["schemas"]["AckTimeout"];
-            readonly reminders: components["schemas"]["Reminders"];
-            /** @description Whether an Owner who answers neither of two Reminders loses the Alert Group. */
-            readonly auto_unacknowledge: boolean;
         };
         /** @description A set of settings to begin a Route with. */
         readonly RouteProfile: {
@@ -3114,11 +3098,8 @@ export interface components {
              * @description When it ends without another request.
              */
             readonly idle_expires_at: string;
-            /**
-             * @description How it began. `local`: with a password; `oidc`: through the identity provider.
-             * @enum {string}
-             */
-            readonly method: "local" | "oidc";
+            /** @description How it began. */
+            readonly method: components["schemas"]["SignInMethod"];
             /** @description What it may do. Empty unless `active`. */
             readonly permissions: readonly components["schemas"]["Permission"][];
         };
@@ -3131,11 +3112,8 @@ export interface components {
         /** @description A session of yours. */
         readonly SessionInfo: {
             readonly id: components["schemas"]["SessionId"];
-            /**
-             * @description How it began. `local`: with a password; `oidc`: through the identity provider.
-             * @enum {string}
-             */
-            readonly method: "local" | "oidc";
+            /** @description How it began. */
+            readonly method: components["schemas"]["SignInMethod"];
             /**
              * Format: date-time
              * @description When it began.
@@ -3223,6 +3201,13 @@ export interface components {
             /** @description A recovery code in its place. With both, the code of the authenticator counts. */
             readonly recovery_code?: string;
         };
+        /**
+         * @description A way to sign in.
+         *     - `local`: With a password.
+         *     - `oidc`: Through the identity provider.
+         * @enum {string}
+         */
+        readonly SignInMethod: "local" | "oidc";
         /** @description Whether requests are signed. */
         readonly SigningSecretStatus: {
             /** @description Whether there is a signing secret. */
@@ -3321,31 +3306,7 @@ export interface components {
             readonly processing_error: string | null;
         };
         /** @description A body that a sender posted, with its content. */
-        readonly StoredSnapshotBody: {
-            readonly id: components["schemas"]["StoredSnapshotId"];
-            /** @description The Integration that received it. */
-            readonly integration: components["schemas"]["EntityRef"];
-            /**
-             * Format: date-time
-             * @description When it arrived.
-             */
-            readonly received_at: string;
-            /**
-             * Format: date-time
-             * @description When it was processed or found unreadable; null while it waits.
-             */
-            readonly processed_at: string | null;
-            /** @description Size of the body in bytes. */
-            readonly size_bytes: number;
-            /** @description Key of the group at the sender; null until understood. */
-            readonly group_key: string | null;
-            /** @description How many Alerts it lists; null until understood. */
-            readonly alert_count: number | null;
-            /** @description How many Alerts the sender cut off; null until understood. */
-            readonly truncated_alerts: number | null;
-            readonly state: components["schemas"]["SnapshotState"];
-            /** @description Why it could not be processed; null otherwise. */
-            readonly processing_error: string | null;
+        readonly StoredSnapshotBody: components["schemas"]["StoredSnapshot"] & {
             /** @description The body exactly as it was sent: text where it is UTF-8, else base64. */
             readonly body: string;
             /** @description The `Content-Type` it was sent with; null without one. */
@@ -3524,7 +3485,7 @@ export interface components {
                 /** @description The Integration. */
                 readonly integration: components["schemas"]["EntityRef"];
                 /**
-                 * @description What is wrong, as in its warnings.
+                 * @description `heartbeat_lost`: no Heartbeat in time; `snapshot_truncated`: the sender cuts off Alerts.
                  * @enum {string}
                  */
                 readonly issue: "heartbeat_lost" | "snapshot_truncated";
@@ -3544,7 +3505,7 @@ export interface components {
                 /** @description The Route or Destination. */
                 readonly subject: components["schemas"]["EntityRef"];
                 /**
-                 * @description Which template.
+                 * @description `root_message`, `line`, `ack_timeout_notice`: of messages of a Route; `webhook_request`: of a webhook.
                  * @enum {string}
                  */
                 readonly template: "root_message" | "line" | "ack_timeout_notice" | "webhook_request";
@@ -3601,15 +3562,12 @@ export interface components {
             readonly output: string | null;
             /** @description Whether the output was cut or shortened to fit. */
             readonly truncated: boolean;
-            /**
-             * @description Format of the output; null for a Link rule or a webhook request.
-             * @enum {string|null}
-             */
-            readonly format: "markdown" | "html" | "commonmark" | null;
+            /** @description Format of the output; null for a Link rule or a webhook request. */
+            readonly format: components["schemas"]["MessageFormat"] | null;
             /** @description The built-in template when `template` was empty; null otherwise. */
             readonly source: string | null;
             /**
-             * @description What it was rendered on; null when nothing was.
+             * @description What it was rendered on: the given `stored_snapshot` or `alert_group`, or a built-in `example`; null: nothing.
              * @enum {string|null}
              */
             readonly sample: "stored_snapshot" | "alert_group" | "example" | null;
@@ -3647,11 +3605,8 @@ export interface components {
             readonly kind: components["schemas"]["TemplateKind"];
             /** @description The template. Empty for the built-in one. */
             readonly template: string;
-            /**
-             * @description Format of the messenger; null or left out for `markdown`.
-             * @enum {string|null}
-             */
-            readonly format?: "markdown" | "html" | "commonmark" | null;
+            /** @description Format of the messenger; null or left out for `markdown`. */
+            readonly format?: components["schemas"]["MessageFormat"] | null;
             /** @description Id of the Route it is for; null or left out for the Default route. */
             readonly route_id?: components["schemas"]["PublicId"] | null;
             /** @description Id of a Stored Snapshot to render it on. */
@@ -3860,23 +3815,12 @@ export interface components {
             readonly role: components["schemas"]["Role"];
             /** @description Whether the identity provider decides the Role. */
             readonly role_locked: boolean;
-            /**
-             * @description Where the account comes from. `local`: created here; `oidc`: through the identity provider; `bootstrap`: at the first start.
-             * @enum {string}
-             */
-            readonly source: "local" | "oidc" | "bootstrap";
+            readonly source: components["schemas"]["UserSource"];
             /** @description Whether the identity provider can be asked about the user while away. */
             readonly oidc_offline_access: boolean;
-            /**
-             * @description How the user signs in. `local`: with a password; `oidc`: through the identity provider.
-             * @enum {string}
-             */
-            readonly sign_in_method: "local" | "oidc";
-            /**
-             * @description `active`: may sign in; `disabled`: may not; `deleted`: gone for good.
-             * @enum {string}
-             */
-            readonly status: "active" | "disabled" | "deleted";
+            /** @description How the user signs in. */
+            readonly sign_in_method: components["schemas"]["SignInMethod"];
+            readonly status: components["schemas"]["UserStatus"];
             /** @description Whether there is a second factor. */
             readonly totp_enabled: boolean;
             /** @description IANA time zone; null for that of the Organization. */
@@ -3925,6 +3869,22 @@ export interface components {
             /** @description Whether the user was deleted. */
             readonly deactivated: boolean;
         };
+        /**
+         * @description Where the account of a user comes from.
+         *     - `local`: Created here.
+         *     - `oidc`: Through the identity provider.
+         *     - `bootstrap`: At the first start.
+         * @enum {string}
+         */
+        readonly UserSource: "local" | "oidc" | "bootstrap";
+        /**
+         * @description The status of a user.
+         *     - `active`: May sign in.
+         *     - `disabled`: May not sign in.
+         *     - `deleted`: Gone for good.
+         * @enum {string}
+         */
+        readonly UserStatus: "active" | "disabled" | "deleted";
         /** @description A user and a link that sets a password. */
         readonly UserWithSetupLink: {
             /** @description The user. */
@@ -3942,7 +3902,7 @@ export interface components {
         /** @description Who did it. */
         readonly WebhookActor: {
             /**
-             * @description A person, a Service account, or the service itself.
+             * @description A person.
              * @constant
              */
             readonly kind: "user";
@@ -3954,14 +3914,10 @@ export interface components {
             readonly login: string;
             /** @description Name of the API token that was used. */
             readonly token_name?: string;
-            /**
-             * @description How it was done.
-             * @enum {string}
-             */
-            readonly transport: "ui" | "api" | "cli" | "chat_server" | "channel_bot" | "bridge";
+            readonly transport: components["schemas"]["WebhookTransport"];
         } | {
             /**
-             * @description A person, a Service account, or the service itself.
+             * @description A Service account.
              * @constant
              */
             readonly kind: "service_account";
@@ -3971,14 +3927,10 @@ export interface components {
             readonly name: string;
             /** @description Name of the API token that was used. */
             readonly token_name: string;
-            /**
-             * @description How it was done.
-             * @enum {string}
-             */
-            readonly transport: "ui" | "api" | "cli" | "chat_server" | "channel_bot" | "bridge";
+            readonly transport: components["schemas"]["WebhookTransport"];
         } | {
             /**
-             * @description A person, a Service account, or the service itself.
+             * @description The service itself.
              * @constant
              */
             readonly kind: "system";
@@ -4066,33 +4018,12 @@ export interface components {
             readonly url: string;
         };
         /** @description A receiver of HTTP requests. */
-        readonly WebhookDestination: {
+        readonly WebhookDestination: components["schemas"]["DestinationBase"] & {
             /**
              * @description HTTP requests.
              * @constant
              */
             readonly type: "webhook";
-            readonly id: components["schemas"]["DestinationId"];
-            /** @description Its name, unique. */
-            readonly name: string;
-            /** @description Whom messages mention. */
-            readonly mentions: components["schemas"]["Mentions"];
-            /** @description Most calls in a time. */
-            readonly limiter: components["schemas"]["Limiter"];
-            /** @description Whether it takes what is sent. */
-            readonly health: components["schemas"]["DestinationHealth"];
-            /** @description Since when every delivery has failed; null while they succeed. */
-            readonly failing: components["schemas"]["DestinationFailing"] | null;
-            /** @description How many deliveries wait. */
-            readonly waiting: number;
-            /** @description The Routes that send to it. A Route says so, in `destination_ids`. */
-            readonly routes: readonly components["schemas"]["EntityRef"][];
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
-            readonly etag: components["schemas"]["ResourceVersion"];
             /**
              * @description `events`: one signed request for each lifecycle event; `template`: requests as you write them.
              * @enum {string}
@@ -4217,13 +4148,13 @@ export interface components {
         /** @description Somebody to mention. */
         readonly WebhookMention: {
             /**
-             * @description Whether it is everybody, a group of the messenger, or a user.
+             * @description Everybody.
              * @constant
              */
             readonly type: "everyone";
         } | {
             /**
-             * @description Whether it is everybody, a group of the messenger, or a user.
+             * @description A group of the messenger.
              * @constant
              */
             readonly type: "group";
@@ -4231,7 +4162,7 @@ export interface components {
             readonly name: string;
         } | {
             /**
-             * @description Whether it is everybody, a group of the messenger, or a user.
+             * @description A user.
              * @constant
              */
             readonly type: "user";
@@ -4276,6 +4207,22 @@ export interface components {
             /** @description Sent for what must ring after the first message; null for none. */
             readonly reply_in_thread?: components["schemas"]["WebhookRequestInput"] | null;
         };
+        /**
+         * @description The way in which it was done.
+         *     - `ui`: A web session.
+         *     - `api`: An API token.
+         *     - `cli`: An API token with `X-Tocsin-Client: cli`, or a command of the operator.
+         *     - `chat_server`: A button or text in a chat server.
+         *     - `channel_bot`: A button or text in a channel.
+         *     - `bridge`: A button or text behind a bridge.
+         * @enum {string}
+         */
+        readonly WebhookTransport: "ui" | "api" | "cli" | "chat_server" | "channel_bot" | "bridge";
+        /**
+         * @description A day: `monday`, `tuesday`, `wednesday`, `thursday`, `friday`, `saturday` or `sunday`.
+         * @enum {string}
+         */
+        readonly Weekday: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
         readonly ListMyAccountLinksAnswer: {
             /** @description All items. */
             readonly items: readonly components["schemas"]["AccountLink"][];
