@@ -96,7 +96,7 @@ interface ObjectSchema extends Json {
   readonly required?: readonly string[];
 }
 
-/** What a schema adds to its base. @throws {Error} when it does not have each field of the base exactly as it is there */
+/** What a schema adds to its base. @throws {Error} when it does not have each field of the base as it is there */
 function extended(name: string, $ref: string, base: ObjectSchema, schema: ObjectSchema): Json {
   const { type, properties, required = [], ...about } = schema;
   const isOwn = (key: string) => !Object.hasOwn(base.properties, key);

@@ -82,7 +82,7 @@ export const listQuery = v.object({
   ),
   sort: d.described(
     v.optional(v.picklist(SORTS), '-started_at'),
-    'By begin (`started_at`) or last change (`last_changed_at`), oldest first; `-started_at`, `-last_changed_at`: newest first. Equal times go by number.',
+    'By begin: `started_at`, newest first `-started_at`; by last change: `last_changed_at`, `-last_changed_at`.',
   ),
   label_columns: labelColumns,
 });

@@ -74,7 +74,7 @@ const LinkableShape = d.named(
     link_methods: d.described(v.array(LinkMethod), 'How an account can be linked.'),
     handle_kind: d.described(
       v.nullable(v.picklist(['email', 'login', 'username', 'user_id'])),
-      'What `handle` is with the method `code`: `email`, `login`, `username` or `user_id` there; null without that method.',
+      'What `handle` is with `code`: `email`, `login`, `username` or `user_id` there; null without it.',
     ),
   }),
   'A Connection through which an account can be linked.',

@@ -1785,7 +1785,7 @@ export interface components {
             /** @description How an account can be linked. */
             readonly link_methods: readonly components["schemas"]["LinkMethod"][];
             /**
-             * @description What `handle` is with the method `code`: `email`, `login`, `username` or `user_id` there; null without that method.
+             * @description What `handle` is with `code`: `email`, `login`, `username` or `user_id` there; null without it.
              * @enum {string|null}
              */
             readonly handle_kind: "email" | "login" | "username" | "user_id" | null;
