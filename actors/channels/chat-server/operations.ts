@@ -132,7 +132,7 @@ export type FoundPosts = v.InferOutput<typeof PostList>;
 
 export const chatCalls = {
   /** Made without the token. */
-  ping: () => get('ping', '/system/ping', AnyObject),
+  ping: () => get('ping', '/system/ping', v.object({ status: v.string() })),
 
   getMe: () => get('getMe', '/users/me', Me),
 

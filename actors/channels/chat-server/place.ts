@@ -29,6 +29,7 @@ export type AskServer = <Value>(
 >;
 
 const NOT_JOINED = 'The bot has not joined this channel.';
+const NO_SUCH_ID = 'No channel has this id.';
 const ARCHIVED = 'The channel is archived.';
 const OTHER_TEAM = 'The channel belongs to another team.';
 const STOPPING = 'the service is stopping';
@@ -71,6 +72,7 @@ async function step<Value>(
 function notJoined({ outcome, message }: Extract<CheckedChannel, { is: 'failed' }>): string {
   const { status, id } = outcome && 'status' in outcome ? outcome : { status: null, id: null };
   if (status === 401) return TOKEN_REFUSED;
+  if (id === 'api.context.invalid_url_param.app_error') return NO_SUCH_ID;
   const isAbsent = status === 403 || (status === 404 && id?.startsWith('app.channel.') === true);
   return isAbsent ? NOT_JOINED : message;
 }

@@ -179,6 +179,8 @@ export class FakeChatServer {
       );
     if (Buffer.byteLength(request.body) > LARGEST_BODY)
       throw new Refusal('api.context.request_body_too_large.app_error');
+    if (['teams', 'channels', 'posts'].includes(one) && two !== '' && !WORDS.has(two) && !ID.test(two))
+      throw new Refusal('api.context.invalid_url_param.app_error');
     switch (name) {
       case 'GET users/me':
         return json(200, this.#user(this.bot));
@@ -455,11 +457,14 @@ function parsed(body: string): Record<string, unknown> | null {
   }
 }
 
+const OF_IDS = new Set(['teams', 'channels', 'posts', 'actions', 'username']);
+const WORDS = new Set(['direct', 'ephemeral']);
+
 /** The path of an operation, with `ID` for what differs. */
 function shapeOf(segments: readonly string[]): string {
   const named = segments.filter((segment) => segment !== '');
   const isId = (segment: string, index: number) =>
-    ID.test(segment) || (index > 0 && ['username', 'actions'].includes(named[index - 1] ?? ''));
+    OF_IDS.has(named[index - 1] ?? '') && /^[^/]+$/.test(segment) && !WORDS.has(segment);
   return named.map((segment, index) => (isId(segment, index) ? 'ID' : segment)).join('/');
 }
 

@@ -82,6 +82,7 @@ const STATUS = {
   'api.context.session_expired.app_error': 401,
   'api.context.permissions.app_error': 403,
   'api.context.invalid_body_param.app_error': 400,
+  'api.context.invalid_url_param.app_error': 400,
   'api.context.request_body_too_large.app_error': 413,
   'api.context.404.app_error': 404,
   'app.post.get.app_error': 404,
