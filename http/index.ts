@@ -39,6 +39,7 @@ import {
 } from './resources/system/system.ts';
 import { createBodyBudgets } from './server/body-budget.ts';
 import { clientAddresses, securityHeaders } from './server/exchange.ts';
+import type { Peers } from './server/front.ts';
 import type { ListenAddress, Listener } from './server/listeners.ts';
 import { createServer } from './server/server.ts';
 import { loadRunbooks, loadStaticFiles } from './static.ts';
@@ -86,7 +87,7 @@ export interface HttpDeps {
 
 /** What HTTP asks of ingestion: its paths read their bodies themselves. */
 export interface IngestPaths {
-  register(app: TemplatedApp): void;
+  register(app: TemplatedApp, peers: Peers | null): void;
   /** Resolves when everything taken in is stored and answered. */
   stop(): Promise<void>;
 }
@@ -164,7 +165,7 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
         metricsContentType: deps.registry.contentType,
       }),
     },
-    ingest: (app) => deps.ingest.register(app),
+    ingest: deps.ingest.register,
     ingestDrained: () => deps.ingest.stop(),
     onDefect: (listener, error) => log('api_request_failed', { operation: listener, error: String(error) }),
   });

@@ -166,6 +166,7 @@ export const RULES: IConfiguration = {
     keptBehind('sockets', '^(node:)?(net|tls)$', [
       '^runtime/(outbound/|cli/bridge-)',
       '^storage/postgres/driver-socket\\.ts$',
+      '^http/server/front\\.ts$',
       ...OPENS_NOTHING,
     ]),
   ],

@@ -7,6 +7,7 @@ import type { ActorSystem, Placement } from '../../runtime/actor/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { ClientAddress } from '../server/exchange.ts';
+import type { Peers } from '../server/front.ts';
 import { createBodyPace } from '../server/inflow.ts';
 import { createAccept } from './accept.ts';
 import { createAcceptQueue } from './accept-queue.ts';
@@ -44,7 +45,7 @@ export interface IngestDeps {
 
 export interface Ingest {
   /** Adds the paths of the ingest listener to an app. */
-  register(app: TemplatedApp): void;
+  register(app: TemplatedApp, peers: Peers | null): void;
   /** Lets requests in. Before, senders are told to come again: a process that waits for its turn must store nothing. */
   open(): void;
   /** Begins to process what is stored, the oldest first. Until then Snapshots are stored only. */
@@ -87,8 +88,8 @@ export function createIngest(deps: IngestDeps): Ingest {
   const signal = createHeartbeatSignal({ ...deps, queue: acceptQueue, isClosed });
 
   return {
-    register: (app) =>
-      registerIngest(app, { ...deps, accept, signal, isDraining, pace: createBodyPace(clock) }),
+    register: (app, peers) =>
+      registerIngest(app, peers, { ...deps, accept, signal, isDraining, pace: createBodyPace(clock) }),
     open() {
       isOpen = true;
     },

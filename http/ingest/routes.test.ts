@@ -70,7 +70,7 @@ async function listen(others: OtherReplicas | null, isOpen = true): Promise<void
   });
   if (isOpen) ingest.open();
   const app = App();
-  ingest.register(app);
+  ingest.register(app, null);
   listening = await new Promise<us_listen_socket>((resolve, reject) => {
     app.listen('127.0.0.1', 0, (socket) => (socket ? resolve(socket) : reject(new Error('cannot listen'))));
   });

@@ -3,14 +3,8 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { RefusedProofs } from '../../actors/access/refused-proofs.ts';
 import { PROBLEM_TYPES, type ProblemType } from '../problem.ts';
 import type { ClientAddress } from '../server/exchange.ts';
-import {
-  type BodyPace,
-  type Framing,
-  framingOf,
-  type Inflow,
-  openInflow,
-  refuseFraming,
-} from '../server/inflow.ts';
+import { type Admitted, admit, type Peers } from '../server/front.ts';
+import { type BodyPace, type Inflow, openInflow, refuseFraming } from '../server/inflow.ts';
 import { type Accept, bearerToken } from './accept.ts';
 import type { HeartbeatSignal } from './heartbeat.ts';
 import type { RequestOutcome } from './metrics.ts';
@@ -30,12 +24,12 @@ const HEARTBEAT = '/api/v1/heartbeat';
 const TOKEN_PARAMETER = '{ingest_token}';
 
 /** Adds the paths to an app; every other path is the caller's. */
-export function registerIngest(app: TemplatedApp, deps: IngestRouteDeps): void {
+export function registerIngest(app: TemplatedApp, peers: Peers | null, deps: IngestRouteDeps): void {
   const framed = (handle: Handle) => (res: HttpResponse, req: HttpRequest) => {
-    const framing = framingOf(req);
+    const admitted = admit(res, req, peers);
     // Nothing of a request is taken whose end is unclear: the one case that is answered 400.
-    if (!framing) refuseFraming(res);
-    else handle(openDelivery(deps, res, req, framing), req);
+    if (!admitted) refuseFraming(res);
+    else handle(openDelivery(deps, res, req, admitted), req);
   };
   app.post(
     INGEST,
@@ -89,7 +83,7 @@ function openDelivery(
   { pace, isDraining, clientAddress }: IngestRouteDeps,
   res: HttpResponse,
   req: HttpRequest,
-  framing: Framing,
+  { framing, peer, ending }: Admitted,
 ): Delivery {
   const inflow = openInflow(res, framing, pace);
   const forwardedFor = req.getHeader('x-forwarded-for') || null;
@@ -107,11 +101,15 @@ function openDelivery(
     answer(prepared) {
       if (isOver) return;
       isOver = true;
-      inflow.answer((closes) => send(res, prepared, closes || isDraining()));
+      inflow.answer((mustClose) => {
+        const closes = mustClose || prepared.closes || isDraining();
+        if (closes) ending();
+        send(res, prepared, closes);
+      });
     },
     onGone: (listener) => void gone.push(listener),
     address() {
-      address ??= clientAddress(Buffer.from(res.getRemoteAddressAsText()).toString(), forwardedFor);
+      address ??= clientAddress(peer(), forwardedFor);
       return address;
     },
   };
@@ -236,11 +234,11 @@ const NOT_FOUND: PreparedAnswer = problemAnswer('404 Not Found', 'not-found', {
   detail: 'There is nothing here. Webhooks go to POST /api/v1/ingest.',
 });
 
-/** Writes an answer; the response must still be valid. `closes` ends the connection with it, whatever the answer. */
+/** Writes an answer; the response must still be valid. `closes` ends the connection with it. */
 function send(res: HttpResponse, answer: PreparedAnswer, closes: boolean): void {
   res.cork(() => {
     res.writeStatus(answer.status);
     for (const [name, value] of answer.headers) res.writeHeader(name, value);
-    res.end(answer.body, closes || answer.closes);
+    res.end(answer.body, closes);
   });
 }

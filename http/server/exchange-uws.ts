@@ -5,7 +5,8 @@ import { STATUS_CODES } from 'node:http';
 import type { OutputStream } from '../operation.ts';
 import { addPiece, type BodyHold } from './body-budget.ts';
 import { type Body, isSafe, type Reply, type Request } from './exchange.ts';
-import { type BodyPace, type Framing, type Inflow, openInflow } from './inflow.ts';
+import type { Admitted } from './front.ts';
+import { type BodyPace, type Inflow, openInflow } from './inflow.ts';
 
 export interface Exchange {
   readonly request: Request;
@@ -20,7 +21,7 @@ export interface Exchange {
 export function openExchange(
   res: HttpResponse,
   req: HttpRequest,
-  framing: Framing,
+  { framing, peer, ending }: Admitted,
   pace: BodyPace,
   settled: () => void,
 ): Exchange {
@@ -32,7 +33,7 @@ export function openExchange(
   });
   const letGo: (() => void)[] = [];
   const inflow = openInflow(res, framing, pace);
-  const connection = watch(res, inflow, () => {
+  const connection = watch(res, inflow, ending, () => {
     for (const release of letGo) release();
     settled();
   });
@@ -43,7 +44,7 @@ export function openExchange(
       path: req.getUrl(),
       // Undefined without a question mark, whatever its type says.
       query: req.getQuery() ?? '',
-      socketAddress: Buffer.from(res.getRemoteAddressAsText()).toString(),
+      socketAddress: peer(),
       bodyLength: framing.length,
       header: (name) => headers.get(name) ?? null,
       body(limit, hold) {
@@ -61,7 +62,7 @@ interface Connection {
   send(reply: Reply, headOnly: boolean, close: boolean): void;
 }
 
-function watch(res: HttpResponse, inflow: Inflow, settled: () => void): Connection {
+function watch(res: HttpResponse, inflow: Inflow, ending: () => void, settled: () => void): Connection {
   let state: 'waiting' | 'answering' | 'streaming' | 'done' = 'waiting';
   const listeners: (() => void)[] = [];
 
@@ -80,6 +81,7 @@ function watch(res: HttpResponse, inflow: Inflow, settled: () => void): Connecti
       state = 'answering';
       inflow.answer((mustClose) => {
         state = 'stream' in reply ? 'streaming' : 'done';
+        if (close || mustClose) ending();
         res.cork(() => {
           res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
           for (const [name, value] of reply.headers) res.writeHeader(name, value);

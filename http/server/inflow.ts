@@ -1,5 +1,5 @@
 /** The body of a request: how it is framed, how slowly it may arrive, when its connection may be answered and kept. */
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { HttpResponse } from 'uWebSockets.js';
 import { type Clock, SECOND } from '../../runtime/clock.ts';
 
 export interface Inflow {
@@ -53,32 +53,35 @@ export function openInflow(res: HttpResponse, framing: Framing, pace: BodyPace):
   };
 }
 
-/**
- * Where a request ends. What two servers on the way read differently, one of them takes for a body and the other for a
- * request (request smuggling), so that nothing unclear is served (api §1.2 rule 11). uWebSockets.js parses before anybody here
- * sees a request; what it refuses by itself, and what it reads too generously, is listed in docs/operating.md.
- */
+/** Where a request ends. Nothing is served that leaves this unclear (api §1.2 rule 11). */
 export interface Framing {
   /** Whether a body follows the head. */
   readonly hasBody: boolean;
   /** Announced length of the body, bytes; null for a chunked one. */
   readonly length: number | null;
-  /**
-   * Whether nothing may be served after it on its connection: its sender said so, the body is chunked, whose end the
-   * library does not look for strictly, or a request that may have a body announces no length: the library hides every
-   * header that follows one without a name, also a length.
-   */
+  /** Whether its sender wants nothing served after it on its connection. */
   readonly isLast: boolean;
 }
 
-/** How a request is framed; null when that is unclear or the request line or a header is malformed. */
-export function framingOf(req: Pick<HttpRequest, 'forEach' | 'getCaseSensitiveMethod'>): Framing | null {
+/** What {@link framingOf} asks of a request. Names of headers are in lower case. */
+export interface Head {
+  getCaseSensitiveMethod(): string;
+  forEach(each: (name: string, value: string) => void): void;
+}
+
+/**
+ * How a request is framed; null when that is unclear.
+ * @param isRead whether the front has read it. If not, the library may have hidden headers that follow one without a
+ * name, and have looked for the end of a chunk generously: another request may follow only a length that it shows.
+ */
+export function framingOf(head: Head, isRead: boolean): Framing | null {
   let length: string | null = null;
   let encoding: string | null = null;
   let hosts = 0;
   let isLast = false;
-  let isBroken = !METHOD.test(req.getCaseSensitiveMethod());
-  req.forEach((name, value) => {
+  const method = head.getCaseSensitiveMethod();
+  let isBroken = !METHOD.test(method);
+  head.forEach((name, value) => {
     switch (name) {
       case 'content-length':
         isBroken ||= !LENGTH.test(value) || (length !== null && length !== value);
@@ -100,10 +103,10 @@ export function framingOf(req: Pick<HttpRequest, 'forEach' | 'getCaseSensitiveMe
     }
   });
   const hasBody = encoding !== null || (length !== null && Number(length) > 0);
-  const isSafe = SAFE.test(req.getCaseSensitiveMethod());
+  const isSafe = SAFE.test(method);
   if (isBroken || hosts !== 1 || (encoding !== null && length !== null) || (hasBody && isSafe)) return null;
-  if (encoding !== null) return { hasBody, length: null, isLast: true };
-  return { hasBody, length: Number(length ?? 0), isLast: isLast || (length === null && !isSafe) };
+  if (!isRead) isLast ||= length === null || isSafe;
+  return { hasBody, length: encoding === null ? Number(length ?? 0) : null, isLast };
 }
 
 const METHOD = /^[A-Z-]{1,32}$/;

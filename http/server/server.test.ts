@@ -226,6 +226,9 @@ describe('requests', () => {
     const body = { text: '' };
     const direct = await startHttp({ operations: [echo()] });
     expect((await direct.send('POST', '/api/v1/echo', { body, headers })).json.address).toBe('127.0.0.1');
+    const claiming = { 'tocsin-peer': 's 203.0.113.9' };
+    const claimed = await direct.send('POST', '/api/v1/echo', { body, headers: claiming });
+    expect(claimed.json.address).toBe('127.0.0.1');
     const behind = await startHttp({ operations: [echo()], trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] });
     expect((await behind.send('POST', '/api/v1/echo', { body, headers })).json.address).toBe('203.0.113.9');
   });

@@ -4,7 +4,8 @@ import { atMost, type Clock, type Micros, SECOND } from '../../runtime/clock.ts'
 import { INTERNAL, problemReply, UNAVAILABLE } from '../errors.ts';
 import type { Handler, Reply } from './exchange.ts';
 import { openExchange } from './exchange-uws.ts';
-import { createBodyPace, framingOf, refuseFraming } from './inflow.ts';
+import { admit, createPeers, HEADER_LIMIT, openFront, type Peers } from './front.ts';
+import { createBodyPace, refuseFraming } from './inflow.ts';
 import {
   type ListenAddress,
   type Listener,
@@ -16,16 +17,12 @@ import {
 /** How long requests under way may take to end once the server drains. */
 const DRAIN_WITHIN: Micros = 10 * SECOND;
 
-/** Request line and headers together, bytes (api §1.2 rule 7). */
-const HEADER_LIMIT = 16_384;
-
-/** Answers 400, 431 and 505 of uWebSockets.js itself never reach us; heads that do not end are cut by it after 12 s. */
 export interface ServerDeps {
   readonly listen: Readonly<Record<Listener, ListenAddress>>;
   readonly handlers: Readonly<Record<Listener, Handler>>;
   readonly clock: Clock;
   /** Adds the paths of the ingest listener that read their bodies themselves. */
-  readonly ingest: (app: TemplatedApp) => void;
+  readonly ingest: (app: TemplatedApp, peers: Peers | null) => void;
   /** Resolves when everything those paths took in is answered. */
   readonly ingestDrained: () => Promise<void>;
   /** A handler threw; it must not. */
@@ -60,11 +57,11 @@ export function createServer(deps: ServerDeps): Server {
   let draining = false;
   let sockets: OpenSocket[] = [];
 
-  const serve = (app: TemplatedApp, serves: readonly Listener[]) => {
-    if (serves.includes('ingest')) deps.ingest(app);
+  const serve = (app: TemplatedApp, serves: readonly Listener[], peers: Peers | null) => {
+    if (serves.includes('ingest')) deps.ingest(app, peers);
     app.any('/*', (res, req) => {
-      const framing = framingOf(req);
-      if (!framing) {
+      const admitted = admit(res, req, peers);
+      if (!admitted) {
         refuseFraming(res);
         return;
       }
@@ -72,7 +69,7 @@ export function createServer(deps: ServerDeps): Server {
       const refuse = draining && listener !== 'internal';
       // What is refused is not waited for: connections that go on sending would never let the server drain.
       const done = refuse || listener === 'internal' ? () => undefined : flight.begin();
-      const exchange = openExchange(res, req, framing, pace, done);
+      const exchange = openExchange(res, req, admitted, pace, done);
       const answer = refuse ? Promise.resolve(SHUTTING_DOWN) : deps.handlers[listener](exchange.request);
       answer.then(
         (reply) => reply && exchange.send(reply, { close: draining }),
@@ -89,27 +86,22 @@ export function createServer(deps: ServerDeps): Server {
       const uws = await loadUws();
       for (const planned of planSockets(deps.listen)) {
         const app = uws.App();
-        serve(app, planned.serves);
-        const socket = await bind(app, planned);
-        if (!socket) {
+        const peers = hasFront(planned) ? createPeers() : null;
+        serve(app, planned.serves, peers);
+        const opened = await open(uws, app, planned, peers);
+        if (opened === null) {
           closeAll(sockets);
           sockets = [];
           throw new ListenError(planned.serves[0] ?? 'app', planned);
         }
-        sockets.push({
-          ...planned,
-          port: uws.us_socket_local_port(socket),
-          app,
-          socket,
-          close: uws.us_listen_socket_close,
-        });
+        sockets.push({ ...planned, ...opened, app });
       }
       return addressesOf(sockets);
     },
     async drain() {
       draining = true;
-      for (const open of sockets) {
-        if (!open.serves.includes('internal')) open.close(open.socket);
+      for (const { serves, close } of sockets) {
+        if (!serves.includes('internal')) close();
       }
       await atMost(deps.clock, DRAIN_WITHIN, Promise.all([flight.idle(), deps.ingestDrained()]));
       // Connections that are kept alive and idle know of nothing: their next request would come too late.
@@ -126,14 +118,19 @@ const SHUTTING_DOWN: Reply = problemReply(UNAVAILABLE, null, []);
 
 interface OpenSocket extends PlannedSocket {
   readonly app: TemplatedApp;
-  readonly socket: us_listen_socket;
-  readonly close: (socket: us_listen_socket) => void;
+  /** Takes no further connections. */
+  readonly close: () => void;
 }
 
-/** The library reads its header limit from the environment while it loads. */
+/** The library reads its header limit from the environment while it loads. A front adds a line of its own. */
 async function loadUws() {
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_LIMIT);
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_LIMIT + 256);
   return import('uWebSockets.js');
+}
+
+/** A front costs some 12 µs of a processor a request, which is much where a Snapshot is taken in 28 µs. */
+function hasFront({ serves }: PlannedSocket): boolean {
+  return serves.some((listener) => listener !== 'ingest');
 }
 
 /** Other processes may not take the same port beside us. */
@@ -146,17 +143,37 @@ type Listen = (
   bound: (socket: us_listen_socket | false) => void,
 ) => void;
 
-/** Binds a socket; false when the address is taken. */
-function bind(app: TemplatedApp, { host, port }: ListenAddress): Promise<us_listen_socket | false> {
-  return new Promise((resolve) => {
+/** Opens a socket, behind a front when there are peers for one. @returns null when the address is taken */
+async function open(
+  uws: Awaited<ReturnType<typeof loadUws>>,
+  app: TemplatedApp,
+  planned: ListenAddress,
+  peers: Peers | null,
+): Promise<Pick<OpenSocket, 'port' | 'close'> | null> {
+  const { host, port } = peers === null ? planned : { host: '127.0.0.1', port: 0 };
+  const socket = await new Promise<us_listen_socket | false>((resolve) => {
     if (host === '') app.listen(port, EXCLUSIVE, resolve);
     // The library takes host and options together; its types know only one of them.
     else (app.listen as unknown as Listen).call(app, host, port, EXCLUSIVE, resolve);
   });
+  if (!socket) return null;
+  const bound = uws.us_socket_local_port(socket);
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) uws.us_listen_socket_close(socket);
+    isOpen = false;
+  };
+  if (peers === null) return { port: bound, close };
+  const front = await openFront(planned, bound, peers);
+  if (front === null) app.close();
+  return front;
 }
 
 function closeAll(sockets: readonly OpenSocket[]): void {
-  for (const { app } of sockets) app.close();
+  for (const { app, close } of sockets) {
+    close();
+    app.close();
+  }
 }
 
 function addressesOf(sockets: readonly OpenSocket[]): Record<Listener, ListenAddress> {

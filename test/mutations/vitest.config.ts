@@ -33,6 +33,6 @@ export default defineConfig({
     bail: 1,
     testTimeout: 10_000,
     maxWorkers: 2,
-    env: { UWS_HTTP_MAX_HEADERS_SIZE: '16384' },
+    env: { UWS_HTTP_MAX_HEADERS_SIZE: '16640' },
   },
 });

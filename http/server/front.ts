@@ -1,0 +1,291 @@
+/**
+ * The front of the sockets. uWebSockets.js parses a head before anybody sees it, and is generous about line ends, names
+ * of headers and chunks: what it reads differently from a proxy in between, one of them takes for a body and the other
+ * for a request (request smuggling). So every connection is read here first, strictly, and passed on over the loopback
+ * interface (api §1.2 rule 11). What is unclear is replaced by a request that the server refuses: it writes every answer.
+ */
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { randomBytes } from 'node:crypto';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type Framing, framingOf, type Head } from './inflow.ts';
+import type { ListenAddress } from './listeners.ts';
+
+/** Request line and headers together, bytes (api §1.2 rule 7). The server answers 431 above it. */
+export const HEADER_LIMIT = 16_384;
+/** Bytes of a chunk's line, with its extensions; and of all trailers. */
+const CHUNK_LINE_LIMIT = 1_024;
+const TRAILER_LIMIT = HEADER_LIMIT;
+/** How long a client may take to read the end of an answer, ms. */
+const LINGER_MS = 30_000;
+
+/** The first header of what is passed on: the secret, the number of the connection and its client's address. */
+const PEER_HEADER = 'tocsin-peer';
+
+/** A request that the server may serve. */
+export interface Admitted {
+  readonly framing: Framing;
+  /** Address of the client as its socket has it. Asked for before the client is gone. */
+  readonly peer: () => string;
+  /**
+   * Must be called before an answer that ends the connection. What is sent after it would be answered with a reset,
+   * which might overtake the answer.
+   */
+  readonly ending: () => void;
+}
+
+/** The connections of one front: known to it and to the server behind it alone. */
+export interface Peers {
+  /** Whoever reaches the server on the loopback interface without it is refused. */
+  readonly secret: string;
+  /** By number: reads the rest of what the client sends, and passes nothing on. */
+  readonly discard: Map<string, () => void>;
+}
+
+export const createPeers = (): Peers => ({
+  secret: randomBytes(24).toString('base64url'),
+  discard: new Map(),
+});
+
+/**
+ * What the server sees of a request; null when it is to be refused.
+ * @param peers of the front that it must have come through; null for a socket without one
+ */
+export function admit(res: HttpResponse, req: HttpRequest, peers: Peers | null): Admitted | null {
+  const framing = framingOf(req, peers !== null);
+  if (framing === null) return null;
+  if (peers === null) {
+    return {
+      framing,
+      peer: () => Buffer.from(res.getRemoteAddressAsText()).toString(),
+      ending: () => undefined,
+    };
+  }
+  const [secret, number = '', address = ''] = req.getHeader(PEER_HEADER).split(' ');
+  if (secret !== peers.secret) return null;
+  return { framing, peer: () => address, ending: () => peers.discard.get(number)?.() };
+}
+
+export interface Front {
+  readonly port: number;
+  /** Takes no further connections. */
+  close(): void;
+}
+
+/**
+ * @param port of the server on 127.0.0.1
+ * @returns null when the address cannot be bound
+ */
+export function openFront(at: ListenAddress, port: number, peers: Peers): Promise<Front | null> {
+  let connections = 0;
+  const server = createServer({ noDelay: true }, (client) => {
+    connections += 1;
+    pass(client, port, peers, String(connections));
+  });
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(null));
+    server.listen({ port: at.port, ...(at.host !== '' && { host: at.host }), exclusive: true }, () => {
+      resolve({ port: portOf(server), close: () => void server.close() });
+    });
+  });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the front listens on no port');
+  return address.port;
+}
+
+function pass(client: Socket, port: number, peers: Peers, number: string): void {
+  const server = connect({ host: '127.0.0.1', port, noDelay: true });
+  const framer = createFramer(`${PEER_HEADER}: ${peers.secret} ${number} ${client.remoteAddress ?? ''}\r\n`);
+  const discard = () => {
+    framer.end();
+    client.resume();
+  };
+  peers.discard.set(number, discard);
+  client.on('data', (piece) => {
+    const parts = framer.read(piece);
+    if (parts.length === 0) return;
+    let isRoom = true;
+    server.cork();
+    for (const part of parts) isRoom = server.write(part);
+    server.uncork();
+    if (!isRoom) hold(client, server);
+  });
+  server.on('data', (piece) => {
+    if (!client.write(piece)) hold(server, client);
+  });
+  client.on('end', () => server.end());
+  client.on('close', () => {
+    peers.discard.delete(number);
+    server.destroy();
+  });
+  // A client may reset its connection at any time; it closes then.
+  client.on('error', () => undefined);
+  // The server resets a connection of which it has not read everything. What it answered before still goes out.
+  server.on('error', () => undefined);
+  server.on('close', () => {
+    discard();
+    client.end();
+    client.setTimeout(LINGER_MS, () => client.destroy());
+  });
+}
+
+/** Reads nothing more until what was written has left. */
+function hold(from: Socket, to: Socket): void {
+  from.pause();
+  to.once('drain', () => from.resume());
+}
+
+/** Answered 400 by the server, and the end of the connection: two Hosts. */
+const UNCLEAR = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n');
+/** Answered 505. */
+const OTHER_VERSION = Buffer.from('GET / HTTP/1.0\r\nHost: a\r\n\r\n');
+/** Inside a chunked body: answered 400. */
+const BAD_CHUNK = Buffer.from('-1\r\n');
+const LINE_END = Buffer.from('\r\n');
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+const NOTHING = Buffer.alloc(0);
+
+const REQUEST_LINE = /^([A-Z-]{1,32}) \/[^\0-\x20\x7f]* HTTP\/1\.1\r\n/;
+const REQUEST_LINE_OF_ANY_VERSION = /^[A-Z-]{1,32} \/[^\0-\x20\x7f]* HTTP\/\d\.\d\r\n/;
+/** A name without white space around it, and a value without control characters. */
+const HEADER = /([!#$%&'*+.^_`|~\w-]+):([\t\x20-\x7e\x80-\xff]*)\r\n/y;
+const CHUNK_LINE = /^([0-9a-f]{1,8})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r\n$/i;
+const TRAILER = /^[!#$%&'*+.^_`|~\w-]+:[\t\x20-\x7e\x80-\xff]*\r\n$/;
+/** A line end that is not CRLF. The last character may be the first half of one. */
+const BARE_LINE_END = /(?:^|[^\r])\n|\r[^\n]/;
+
+export interface Framer {
+  /** Takes the next piece. @returns what is passed on of it */
+  read(piece: Buffer): readonly Buffer[];
+  /** Passes nothing on from now. */
+  end(): void;
+}
+
+/**
+ * Reads the bytes of one connection.
+ * @param peerHeader a whole line that is put behind each request line
+ */
+export function createFramer(peerHeader: string): Framer {
+  let step: 'head' | 'body' | 'size' | 'chunk' | 'chunk end' | 'trailer' | 'over' = 'head';
+  /** A head or line that is not complete. */
+  let begun: Buffer = NOTHING;
+  /** Bytes to come of a body or chunk; bytes of trailers so far. */
+  let left = 0;
+  let trailed = 0;
+  let isLast = false;
+  let out: Buffer[] = [];
+
+  function end(...parts: readonly Buffer[]): Buffer {
+    out.push(...parts);
+    step = 'over';
+    return NOTHING;
+  }
+
+  function wait(rest: Buffer): Buffer {
+    begun = rest;
+    return NOTHING;
+  }
+
+  function head(rest: Buffer): Buffer {
+    const at = rest.indexOf('\r\n\r\n');
+    const size = at === -1 ? rest.length : at + 4;
+    if (size > HEADER_LIMIT) return end(rest);
+    const text = rest.toString('latin1', 0, size);
+    if (at === -1) return BARE_LINE_END.test(text) ? end(UNCLEAR) : wait(rest);
+    const line = REQUEST_LINE.exec(text);
+    if (line === null) return end(REQUEST_LINE_OF_ANY_VERSION.test(text) ? OTHER_VERSION : UNCLEAR);
+    const fields = readFields(text, line[0].length);
+    const framing = fields && framingOf({ getCaseSensitiveMethod: () => line[1]!, forEach: fields }, true);
+    if (!framing) return end(UNCLEAR);
+    out.push(Buffer.from(line[0] + peerHeader, 'latin1'), rest.subarray(line[0].length, size));
+    isLast = framing.isLast;
+    left = framing.length ?? 0;
+    if (!framing.hasBody) nextRequest();
+    else step = framing.length === null ? 'size' : 'body';
+    return rest.subarray(size);
+  }
+
+  function nextRequest(): void {
+    step = isLast ? 'over' : 'head';
+  }
+
+  function some(rest: Buffer): Buffer {
+    const part = rest.length > left ? rest.subarray(0, left) : rest;
+    out.push(part);
+    left -= part.length;
+    if (left === 0 && step === 'body') nextRequest();
+    else if (left === 0) step = 'chunk end';
+    return rest.subarray(part.length);
+  }
+
+  /** @returns the line with its end; null while it is not complete */
+  function lineOf(rest: Buffer): string | null {
+    const at = rest.indexOf(10);
+    return at === -1 ? null : rest.toString('latin1', 0, at + 1);
+  }
+
+  function size(rest: Buffer): Buffer {
+    const line = lineOf(rest);
+    if ((line?.length ?? rest.length) > CHUNK_LINE_LIMIT) return end(BAD_CHUNK);
+    if (line === null) return wait(rest);
+    const digits = CHUNK_LINE.exec(line)?.[1];
+    if (digits === undefined) return end(BAD_CHUNK);
+    left = Number.parseInt(digits, 16);
+    trailed = 0;
+    step = left === 0 ? 'trailer' : 'chunk';
+    if (left > 0) out.push(Buffer.from(`${digits}\r\n`));
+    return rest.subarray(line.length);
+  }
+
+  function chunkEnd(rest: Buffer): Buffer {
+    if (rest.length === 1 && rest[0] === 13) return wait(rest);
+    out.push(LINE_END);
+    if (rest[0] !== 13 || rest[1] !== 10) return end(BAD_CHUNK);
+    step = 'size';
+    return rest.subarray(2);
+  }
+
+  function trailer(rest: Buffer): Buffer {
+    const line = lineOf(rest);
+    if (trailed + (line?.length ?? rest.length) > TRAILER_LIMIT) return end(BAD_CHUNK);
+    if (line === null) return wait(rest);
+    trailed += line.length;
+    if (line !== '\r\n' && !TRAILER.test(line)) return end(BAD_CHUNK);
+    if (line === '\r\n') {
+      out.push(LAST_CHUNK);
+      nextRequest();
+    }
+    return rest.subarray(line.length);
+  }
+
+  const steps = { head, body: some, size, chunk: some, 'chunk end': chunkEnd, trailer, over: () => NOTHING };
+
+  return {
+    read(piece) {
+      let rest = begun.length === 0 ? piece : Buffer.concat([begun, piece]);
+      begun = NOTHING;
+      out = [];
+      while (rest.length > 0) rest = steps[step](rest);
+      return out;
+    },
+    end() {
+      step = 'over';
+    },
+  };
+}
+
+/** @returns goes through all headers, names in lower case; null when one is malformed */
+function readFields(head: string, start: number): Head['forEach'] | null {
+  const fields: [string, string][] = [];
+  HEADER.lastIndex = start;
+  while (HEADER.lastIndex < head.length - 2) {
+    const found = HEADER.exec(head);
+    if (found === null) return null;
+    fields.push([found[1]!.toLowerCase(), found[2]!.trim()]);
+  }
+  return (each) => {
+    for (const [name, value] of fields) each(name, value);
+  };
+}
