@@ -54,7 +54,7 @@ async function answer(deps: AppDeps, request: Request): Promise<{ reply: Reply |
   if (isMachinePath(path) || (request.method !== 'GET' && request.method !== 'HEAD')) {
     return { reply: problemReply(NOT_FOUND, path, deps.headers), pattern: UNMATCHED };
   }
-  return { reply: deps.files(request), pattern: '/*' };
+  return { reply: await deps.files(request), pattern: '/*' };
 }
 
 const UNMATCHED = 'unmatched';

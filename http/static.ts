@@ -11,7 +11,7 @@ import { noneMatchCovers } from './operation.ts';
 import type { HeaderList, Reply, Request } from './server/exchange.ts';
 
 /** Answers GET and HEAD of everything that is not the API. */
-export type StaticFiles = (request: Request) => Reply;
+export type StaticFiles = (request: Request) => Promise<Reply>;
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -42,12 +42,14 @@ type Encoding = 'br' | 'gzip' | 'identity';
 interface StaticFile {
   readonly type: string;
   readonly cache: string;
-  /** Best encoding first; `identity` is always there. */
-  readonly variants: readonly {
-    readonly encoding: Encoding;
-    readonly bytes: Buffer;
-    readonly etag: string;
-  }[];
+  /** Best encoding first; `identity` is always there. Made when the file is first asked for. */
+  readonly variants: () => Promise<readonly Variant[]>;
+}
+
+interface Variant {
+  readonly encoding: Encoding;
+  readonly bytes: Buffer;
+  readonly etag: string;
 }
 
 /**
@@ -61,10 +63,10 @@ export async function loadStaticFiles(
   pages: ReadonlyMap<string, Page> = new Map(),
 ): Promise<StaticFiles> {
   const files = new Map(await readFiles(folder));
-  for (const [url, page] of pages) files.set(url, await staticFile(page.extension, 'no-cache', page.bytes));
+  for (const [url, page] of pages) files.set(url, staticFile(page.extension, 'no-cache', page.bytes));
   const index = files.get(INDEX);
 
-  return (request) => {
+  return async (request) => {
     const path = decodedPath(request.path);
     const known = path === null ? undefined : files.get(path);
     if (known) return fileReply(known, request, base);
@@ -123,11 +125,15 @@ async function readStaticFile(url: string, path: string): Promise<StaticFile> {
   return staticFile(extname(path), cacheOf(url), await readFile(path));
 }
 
-async function staticFile(extension: string, cache: string, bytes: Buffer): Promise<StaticFile> {
+function staticFile(extension: string, cache: string, bytes: Buffer): StaticFile {
+  let made: Promise<readonly Variant[]> | null = null;
   return {
     type: TYPES[extension] ?? 'application/octet-stream',
     cache,
-    variants: await variantsOf(bytes, !ALREADY_COMPRESSED.has(extension)),
+    variants() {
+      made ??= variantsOf(bytes, !ALREADY_COMPRESSED.has(extension));
+      return made;
+    },
   };
 }
 
@@ -140,7 +146,7 @@ const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 const BROTLI_QUALITY = 9;
 
-async function variantsOf(bytes: Buffer, compressible: boolean): Promise<StaticFile['variants']> {
+async function variantsOf(bytes: Buffer, compressible: boolean): Promise<readonly Variant[]> {
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   const plain = { encoding: 'identity' as const, bytes, etag: `"${hash}"` };
   if (!compressible) return [plain];
@@ -155,9 +161,10 @@ async function variantsOf(bytes: Buffer, compressible: boolean): Promise<StaticF
   return [...packed.filter((variant) => variant.bytes.length < bytes.length), plain];
 }
 
-function fileReply(file: StaticFile, request: Request, base: HeaderList): Reply {
+async function fileReply(file: StaticFile, request: Request, base: HeaderList): Promise<Reply> {
   const accepted = acceptedEncodings(request.header('accept-encoding'));
-  const variant = file.variants.find(({ encoding }) => accepted.has(encoding)) ?? file.variants.at(-1);
+  const variants = await file.variants();
+  const variant = variants.find(({ encoding }) => accepted.has(encoding)) ?? variants.at(-1);
   if (!variant) throw new Error('a file has at least its plain form');
   const headers: HeaderList = [
     ['Content-Type', file.type],

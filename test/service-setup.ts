@@ -5,7 +5,7 @@ import path from 'node:path';
 import { migrate } from '../storage/migrate.ts';
 import { connect } from '../storage/postgres/connection.ts';
 import { startEmbeddedPostgres } from '../storage/postgres/embedded/embedded.ts';
-import { PREPARED_DATABASE } from './harness/prepared.ts';
+import { PREPARED_DATABASE, PREPARED_SOURCES, prepareSources } from './harness/prepared.ts';
 import { runTocsin } from './harness/program.ts';
 
 export default async function setup(): Promise<() => Promise<void>> {
@@ -15,6 +15,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   process.env.NODE_COMPILE_CACHE ??= path.join(folder, 'compiled');
   process.env[PREPARED_DATABASE] = path.join(folder, 'postgres');
   try {
+    process.env[PREPARED_SOURCES] = await prepareSources(folder);
     // What a process compiled is kept when it ends by itself; most of those in tests are killed.
     await Promise.all([runTocsin(['version']), prepareDatabase(path.join(folder, 'postgres'))]);
   } catch (error) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePorts } from './ports.ts';
-import { copyPreparedDatabase } from './prepared.ts';
+import { copyPreparedDatabase, processEnvironment } from './prepared.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 const TOCSIN = ['--max-semi-space-size=32', path.join(root, 'runtime', 'main.ts'), 'quickstart'];
@@ -42,7 +42,8 @@ export class Installation {
   /** Starts the service and resolves once it says that it is ready. */
   async start(): Promise<Ready> {
     if (this.#ports.length === 0) this.#ports = await freePorts(3);
-    if (this.#program === TOCSIN) await copyPreparedDatabase(path.join(this.dataDir, 'postgres'));
+    const isOurs = this.#program === TOCSIN;
+    if (isOurs) await copyPreparedDatabase(path.join(this.dataDir, 'postgres'));
     const [app, ingest, internal] = this.#ports.map((port) => `127.0.0.1:${port}`);
     const words = [
       '--data-dir',
@@ -57,7 +58,7 @@ export class Installation {
     ];
     const child = spawn(process.execPath, [...this.#program, ...words], {
       cwd: root,
-      env: { ...process.env, SVC_LOG_LEVEL: 'warn', ...this.env },
+      env: { ...process.env, ...(isOurs && processEnvironment()), SVC_LOG_LEVEL: 'warn', ...this.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
