@@ -25,8 +25,8 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['once, for # minutes |', 'actors/account-links/link.ts REQUEST_TTL / MINUTE'],
     ['once, for # minutes and five tries', 'actors/account-links/link.ts REQUEST_TTL / MINUTE'],
     ['# times an hour by a user', 'actors/account-links/link.ts TOKENS_PER_USER'],
-    ['which waits up to # s for it', 'actors/channels/bridge/press.ts EDITS_WAIT / SECOND'],
-    ['Without a result within # s', 'actors/channels/bridge/press.ts ANSWERED_WITHIN / SECOND'],
+    ['which waits up to # s for it', 'actors/channels/press.ts EDITS_WAIT / SECOND'],
+    ['Without a result within # s', 'actors/channels/press.ts ANSWERED_WITHIN / SECOND'],
   ],
   'docs/architecture.md': [
     ['Actors hash onto # shards', 'runtime/actor/address.ts SHARDS'],
