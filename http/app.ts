@@ -166,7 +166,7 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
 /** What messengers and bridges call on the ingest listener (api §19). Every other path there is unknown. */
 const CALLBACK = /^\/api\/v1\/callbacks\/([a-z-]+)\/([^/]+)$/;
 /** Described, and not served while no channel has them. */
-const RESERVED: ReadonlySet<string> = new Set(['chat-server', 'channel-bot']);
+const RESERVED: ReadonlySet<string> = new Set(['channel-bot']);
 
 /** What takes the pushes of one type of Connection. */
 export type CallbackReceiver = { readonly callback: Callback; readonly receiver: Pick<Receiver, 'push'> };

@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_026,
-  lines: 139_530,
+  lines: 139_633,
   smallFiles: 50,
   wideLines: 530,
   linesOfOne: 600,

@@ -100,7 +100,13 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     isUnavailable: () => false,
     readiness: async () => null,
     ingest: { register: () => undefined, stop: async () => undefined },
-    callbacks: [{ callback: CHANNELS.bridge.callback, receiver: { push: async () => ({ status: 401 }) } }],
+    callbacks: [
+      { callback: CHANNELS.bridge.callback, receiver: { push: async () => ({ status: 401 }) } },
+      {
+        callback: CHANNELS.chat_server.callback,
+        receiver: { push: async () => ({ status: 200, body: '{}' }) },
+      },
+    ],
     describe: describeWhenAsked,
     ...changes,
   });

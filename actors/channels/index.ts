@@ -6,12 +6,15 @@ import type { DestinationConfig } from '../directory.ts';
 import { createBridgeChannel } from './bridge/channel.ts';
 import { BRIDGE } from './bridge/check.ts';
 import type { ChannelType } from './channel.ts';
+import { createChatServerChannel } from './chat-server/channel.ts';
+import { CHAT_SERVER } from './chat-server/settings.ts';
 import { createEventsChannel, WEBHOOK_EVENTS } from './webhook-events/channel.ts';
 import { createTemplateChannel } from './webhook-template/channel.ts';
 import { WEBHOOK_TEMPLATE } from './webhook-template/check-configuration.ts';
 
 export const CHANNELS = {
   bridge: { ...BRIDGE, open: createBridgeChannel },
+  chat_server: { ...CHAT_SERVER, open: createChatServerChannel },
   webhook_template: { ...WEBHOOK_TEMPLATE, open: createTemplateChannel },
   webhook_events: { ...WEBHOOK_EVENTS, open: createEventsChannel },
 } as const;

@@ -2,7 +2,7 @@
 import type { PerformedEffect, RecordedEffect } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { BridgeInfo } from './ports.ts';
+import type { ConnectionInfo } from './ports.ts';
 
 /** An event is handled: with it, whatever it led to is stored. */
 export interface EventHandled extends RecordedEffect {
@@ -28,7 +28,7 @@ export interface InfoRecorded extends RecordedEffect {
   readonly connectionId: PublicId;
   /** Counts only while the Connection has this address and token. */
   readonly access: number;
-  readonly info: BridgeInfo | null;
+  readonly info: ConnectionInfo | null;
   /** When it was read; null: never. */
   readonly readAt: Micros | null;
   /** When reading it failed last, since it was read. */

@@ -3,7 +3,7 @@ import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Limiter } from '../destination/pacing.ts';
-import type { BridgeInfo, PostedMessage } from './ports.ts';
+import type { ConnectionInfo, PostedMessage } from './ports.ts';
 
 export const CONNECTION = 'connection';
 
@@ -132,7 +132,7 @@ export interface InfoRead {
   readonly read: /** `wrong`: pointer of a member that was taken as missing. `tokenless`: null when that was not tried. */
     | {
         readonly ok: true;
-        readonly info: BridgeInfo;
+        readonly info: ConnectionInfo;
         readonly wrong: string | null;
         readonly tokenless: boolean | null;
       }

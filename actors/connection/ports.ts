@@ -77,6 +77,9 @@ export interface ChatServerInfo {
   readonly answers_privately: boolean;
 }
 
+/** As it is stored with a Connection of either type. */
+export type ConnectionInfo = BridgeInfo | ChatServerInfo;
+
 /** What calls through a chat server Connection are made of, secrets sealed. */
 export interface ChatServerSettings {
   readonly id: PublicId;

@@ -15,7 +15,7 @@ import type { Limiter } from '../destination/pacing.ts';
 import type { HintSent } from '../effects.ts';
 import type { ConnectionPerformed, ConnectionRecord } from './effects.ts';
 import { type ConnectionEvent, connectionMachine } from './machine.ts';
-import type { BridgeInfo } from './ports.ts';
+import type { ConnectionInfo } from './ports.ts';
 import { FRESH_DESK, type TokenDesk } from './tokens.ts';
 
 /** How often the log is told of a trouble that lasts. */
@@ -142,7 +142,7 @@ export interface ConnectionState {
 
 /** What the bridge said of itself, and how reading it went. */
 export interface InfoCopy {
-  readonly info: BridgeInfo | null;
+  readonly info: ConnectionInfo | null;
   readonly readAt: Micros | null;
   readonly failedAt: Micros | null;
   /** Pointer of what is wrong in the newest answer. */

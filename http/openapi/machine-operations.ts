@@ -226,9 +226,13 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     id: 'chatServerAction',
     path: '/api/v1/callbacks/chat-server/{connection_id}',
     summary: 'A button was pressed in a chat',
-    description: 'Reserved for chat servers, which this version does not serve.',
+    description:
+      'Sent by the chat server with the signed data of the button. Always answered 200: with a text for the person, or ' +
+      'with nothing. Connections of this type cannot be created yet, so every press is answered as not valid.',
     ...CALLBACK,
-    ...LATER,
+    answers: { ...NOT_HTTP, 200: 'Taken. `ephemeral_text` is shown to the person who pressed.' },
+    contentType: 'application/json',
+    refusals: [[413, 'payload-too-large', '']],
   },
   {
     id: 'channelBotUpdate',
@@ -331,7 +335,7 @@ export function describedMachineOperation(machine: MachineOperation, reader: Sch
             description: text,
             ...(contentType === undefined || status === '400'
               ? {}
-              : { content: { [contentType]: { schema: { type: 'string' } } } }),
+              : { content: { [contentType]: { schema: { type: textType(contentType) } } } }),
           },
         ]),
       ),
@@ -339,4 +343,8 @@ export function describedMachineOperation(machine: MachineOperation, reader: Sch
       ...(mayFail ? { default: DEFAULT_RESPONSE } : {}),
     },
   };
+}
+
+function textType(contentType: string): 'object' | 'string' {
+  return contentType === 'application/json' ? 'object' : 'string';
 }

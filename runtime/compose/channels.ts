@@ -21,14 +21,13 @@ export function createChannels(ground: Ground, { system, hints }: Engine): Chann
     ...ground,
     caller: outbound.caller,
     sql: ground.database.main,
-    publicUrl: settings.publicUrl,
+    ...{ publicUrl: settings.publicUrl, ingestUrl: settings.ingestUrl },
     version: version.version,
     ...{ system, hints },
   };
   const connections = createConnections({
     ...shared,
     recorder: outbound.recorder,
-    ingestUrl: settings.ingestUrl,
     messagesWait: wake.everyone,
   });
   const templates = createTemplateWork(shared);

@@ -7,9 +7,21 @@ import { createAnswers, createEventIntake } from '../../actors/channels/bridge/i
 import { createPoller } from '../../actors/channels/bridge/poller.ts';
 import { createPushReceiver } from '../../actors/channels/bridge/push-receiver.ts';
 import { createReactions } from '../../actors/channels/bridge/reactions.ts';
+import { type ChatClient, createChatClient } from '../../actors/channels/chat-server/client.ts';
+import { createActionReceiver } from '../../actors/channels/chat-server/receiver.ts';
+import {
+  createServerInfoReader,
+  type ServerInfoReader,
+} from '../../actors/channels/chat-server/server-info.ts';
 import { CHANNELS } from '../../actors/channels/index.ts';
+import type { PressDeps } from '../../actors/channels/press.ts';
 import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
-import { createWaitingTokens, type WaitingTokens } from '../../actors/connection/tokens.ts';
+import { connectionAddress, type InfoRead } from '../../actors/connection/messages.ts';
+import {
+  createInteractiveTokens,
+  createWaitingTokens,
+  type WaitingTokens,
+} from '../../actors/connection/tokens.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { HintBus } from '../../actors/effects.ts';
 import type { CallbackReceiver } from '../../http/app.ts';
@@ -17,7 +29,7 @@ import { ROLE_PERMISSIONS } from '../../http/permissions.ts';
 import { COMMAND_PERMISSIONS } from '../../http/resources/alert-groups/bodies.ts';
 import { createLinkRequestStore } from '../../storage/access/account-link-requests.ts';
 import { appendAudit } from '../../storage/access/audit.ts';
-import { readBridgeSettings } from '../../storage/configuration/connection-rows.ts';
+import { readBridgeSettings, readChatServerSettings } from '../../storage/configuration/connection-rows.ts';
 import { createEventFacts } from '../../storage/delivery/connection-events.ts';
 import type { ActorSystem } from '../actor/index.ts';
 import type { Clock } from '../clock.ts';
@@ -53,6 +65,8 @@ export interface Connections {
   readonly infoTo: Pick<ActorSystem, 'tell'>;
   readonly tokens: WaitingTokens;
   readonly opener: Opener;
+  /** Of every chat server. */
+  readonly chatServer: { readonly chat: ChatClient; readonly infos: ServerInfoReader };
   /** One for each type of Connection whose other side calls in. */
   readonly callbacks: readonly CallbackReceiver[];
   perform(effect: ConnectionPerformed): void;
@@ -76,9 +90,14 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const infos = createInfoReader({ bridge, tokens, system: infoTo, clock });
   const answers = createAnswers({ bridge, infos, tokens, opener, clock, log, settings });
   const requests = createLinkRequestStore({ sql: main, appendAudit });
-  const react = createReactions({
+  const forPresses: PressDeps = {
     ...deps,
-    facts: createEventFacts(main, deps.messagesWait),
+    ...{ facts: createEventFacts(main, deps.messagesWait), keyring, metrics: deps.groupMetrics },
+    may: (role, command) => ROLE_PERMISSIONS[role].has(COMMAND_PERMISSIONS[command]),
+  };
+  const react = createReactions({
+    ...forPresses,
+    hints: deps.hints,
     links: {
       async useToken(use, say) {
         const used = await requests.useToken(use, say);
@@ -86,20 +105,35 @@ export function createConnections(deps: ConnectionsDeps): Connections {
         return used;
       },
     },
-    keyring,
-    may: (role, command) => ROLE_PERMISSIONS[role].has(COMMAND_PERMISSIONS[command]),
-    metrics: deps.groupMetrics,
   });
   const intake = createEventIntake({ react, system, answers, clock, log });
   const poller = createPoller({ bridge, infos, intake, opener, system, clock, log, settings });
   const receiver = createPushReceiver({ ...deps, intake, opener, settings });
+  const chat = createChatClient(deps.caller);
+  const serverInfos = createServerInfoReader({
+    ...{ chat, clock },
+    learned(id, access, info) {
+      const read = { ok: true, info, wrong: null, tokenless: null } as const;
+      const message: InfoRead = { type: 'info_read', access, read, at: clock.now() };
+      infoTo.tell(connectionAddress(id), message);
+    },
+  });
+  const actions = createActionReceiver({
+    ...{ ...forPresses, chat, opener, recorder: deps.recorder, ingestUrl: deps.ingestUrl },
+    tokens: createInteractiveTokens({ system, clock }),
+    settings: (id) => readChatServerSettings(main, id),
+  });
   return {
     bridge,
     infos,
     infoTo,
+    chatServer: { chat, infos: serverInfos },
     tokens,
     opener,
-    callbacks: [{ callback: CHANNELS.bridge.callback, receiver }],
+    callbacks: [
+      { callback: CHANNELS.bridge.callback, receiver },
+      { callback: CHANNELS.chat_server.callback, receiver: actions },
+    ],
     perform: createConnectionPerformer({ poll: poller.poll, log }),
     stop: poller.stop,
   };

@@ -17,7 +17,11 @@ import type { DirectorySource } from '../../actors/directory.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
 import { accountsOf } from '../../storage/access/account-links.ts';
 import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups/alert-groups.ts';
-import { createBridgeTargets, readDestinationType } from '../../storage/configuration/connection-rows.ts';
+import {
+  createBridgeTargets,
+  createChatServerTargets,
+  readDestinationType,
+} from '../../storage/configuration/connection-rows.ts';
 import type { WebhookSettingsSource } from '../../storage/configuration/destination-rows.ts';
 import { createStormReader } from '../../storage/delivery/storms.ts';
 import { readWebhookBody } from '../../storage/delivery/webhook-events.ts';
@@ -34,7 +38,7 @@ import type { TemplateWork } from './templates.ts';
 
 export interface MessagesDeps {
   readonly database: Pick<Database, 'main' | 'keyring'>;
-  readonly connections: Pick<Connections, 'bridge' | 'infos' | 'opener'>;
+  readonly connections: Pick<Connections, 'bridge' | 'chatServer' | 'infos' | 'opener'>;
   readonly webhooks: Pick<WebhookSettingsSource, 'events' | 'template'>;
   /** Bodies of events that were just recorded. */
   readonly bodies: Pick<WebhookBodies, 'get'>;
@@ -44,6 +48,8 @@ export interface MessagesDeps {
   readonly templates: Pick<TemplateWork, 'failures' | 'metrics' | 'timer'>;
   readonly deliveryMetrics: DeliveryMetrics;
   readonly publicUrl: string;
+  /** Where messengers call, without a trailing slash. */
+  readonly ingestUrl: string;
   readonly version: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -81,10 +87,15 @@ export function createMessages(deps: MessagesDeps): Messages {
     monotonic: templates.timer,
   });
   const targets = createBridgeTargets(main, clock);
+  const chatTargets = createChatServerTargets(main, clock);
   const { template, events } = deps.webhooks;
   const shared = { keyring, directory, clock, log, caller: deps.caller };
   const channels = {
     bridge: CHANNELS.bridge.open({ ...connections, keyring, clock, target: targets.read }),
+    chat_server: CHANNELS.chat_server.open({
+      ...connections.chatServer,
+      ...{ keyring, clock, opener: connections.opener, ingestUrl: deps.ingestUrl, target: chatTargets.read },
+    }),
     webhook_template: CHANNELS.webhook_template.open({ ...shared, settings: template, random: randomBytes }),
     webhook_events: CHANNELS.webhook_events.open({ ...shared, settings: events }),
   } satisfies Record<ChannelName, Channel>;
@@ -110,5 +121,9 @@ export function createMessages(deps: MessagesDeps): Messages {
     for (const id of sender.calling()) if (shardOf(destinationAddress(id)) === shard) return true;
     return false;
   };
-  return { scenes, forget: targets.forget, send: sender.send, isCalling, finish: sender.finish };
+  const forget = (id: PublicId): void => {
+    targets.forget(id);
+    chatTargets.forget(id);
+  };
+  return { scenes, forget, send: sender.send, isCalling, finish: sender.finish };
 }

@@ -1,7 +1,13 @@
 /** Reads Connections as configuration shows them, and the sealed settings that calls through them need. */
-import type { BridgeInfo, BridgeSettings, StoredConnection } from '../../actors/connection/ports.ts';
+import type {
+  BridgeInfo,
+  BridgeSettings,
+  ChatServerInfo,
+  ChatServerSettings,
+  StoredConnection,
+} from '../../actors/connection/ports.ts';
 import type { Limiter } from '../../actors/destination/pacing.ts';
-import type { BridgeTarget } from '../../actors/destination/sending/scene.ts';
+import type { BridgeTarget, ChatServerTarget } from '../../actors/destination/sending/scene.ts';
 import type { DestinationConfig } from '../../actors/directory.ts';
 import type { ProxyFields } from '../../actors/proxy-config.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
@@ -119,6 +125,18 @@ function bridgeSettings(row: ConnectionRow): BridgeSettings {
   };
 }
 
+/** What calls through a live chat server Connection are made of; null for any other. */
+export async function readChatServerSettings(sql: Sql, id: PublicId): Promise<ChatServerSettings | null> {
+  const [row] = await sql<(Omit<ConnectionRow, 'info'> & { readonly info: ChatServerInfo | null })[]>`
+    select * from connections where id = ${id} and type = 'chat_server' and deleted_at is null`;
+  return row
+    ? {
+        ...{ id: row.id, access: row.access, serverUrl: row.address, token: row.bridge_token },
+        ...{ proxy: row.proxy, proxyPassword: row.proxy_password, info: row.info, infoReadAt: row.info_at },
+      }
+    : null;
+}
+
 /** Connections whose bridges are polled: each is told to go on where it lives now. */
 export async function polledConnections(sql: Sql): Promise<readonly PublicId[]> {
   const rows = await sql<{ id: PublicId }[]>`
@@ -132,27 +150,48 @@ const KEPT_FOR: Micros = SECOND;
 /** Destinations. */
 const MOST_KEPT = 1_000;
 
-export interface BridgeTargets {
-  read(destinationId: PublicId, target: number | null): Promise<BridgeTarget | null>;
+export interface Targets<Target> {
+  read(destinationId: PublicId, target: number | null): Promise<Target | null>;
   /** Something of the Destination, its Connection or the bridge's Info changed: the next read asks the database. */
   forget(destinationId: PublicId): void;
 }
 
-interface Kept {
-  readonly found: Promise<BridgeTarget | null>;
+interface Kept<Target> {
+  readonly found: Promise<Target | null>;
   readonly until: Micros;
 }
 
-/** Keeps what it read for a moment: many messages go to one channel together. */
-export function createBridgeTargets(sql: Sql, clock: Pick<Clock, 'now'>): BridgeTargets {
-  const held = new Map<PublicId, Map<number | null, Kept>>();
+export function createBridgeTargets(sql: Sql, clock: Pick<Clock, 'now'>): Targets<BridgeTarget> {
+  return keptTargets(clock, async (id, target) => {
+    const place = await readPlace(sql, id, target);
+    const connection = place && (await readBridgeSettings(sql, place.connection_id));
+    return connection && { channelId: place.channel_id, connection };
+  });
+}
 
-  const targetsOf = (destinationId: PublicId): Map<number | null, Kept> => {
+export function createChatServerTargets(sql: Sql, clock: Pick<Clock, 'now'>): Targets<ChatServerTarget> {
+  return keptTargets(clock, async (id, target) => {
+    const place = await readPlace(sql, id, target);
+    const connection = place && (await readChatServerSettings(sql, place.connection_id));
+    if (!connection) return null;
+    const { team_id: teamId, team_path: teamPath, channel_id: channelId } = place;
+    return { teamId: teamId ?? '', teamPath, channelId, connection };
+  });
+}
+
+/** Keeps what it read for a moment: many messages go to one channel together. */
+function keptTargets<Target>(
+  clock: Pick<Clock, 'now'>,
+  readTarget: (destinationId: PublicId, target: number | null) => Promise<Target | null>,
+): Targets<Target> {
+  const held = new Map<PublicId, Map<number | null, Kept<Target>>>();
+
+  const targetsOf = (destinationId: PublicId): Map<number | null, Kept<Target>> => {
     const known = held.get(destinationId);
     if (known) return known;
     const [oldest] = held.keys();
     if (held.size >= MOST_KEPT && oldest !== undefined) held.delete(oldest);
-    const targets = new Map<number | null, Kept>();
+    const targets = new Map<number | null, Kept<Target>>();
     held.set(destinationId, targets);
     return targets;
   };
@@ -162,7 +201,7 @@ export function createBridgeTargets(sql: Sql, clock: Pick<Clock, 'now'>): Bridge
       const targets = targetsOf(destinationId);
       const known = targets.get(target);
       if (known && clock.now() < known.until) return known.found;
-      const found = readTarget(sql, destinationId, target);
+      const found = readTarget(destinationId, target);
       targets.set(target, { found, until: clock.now() + KEPT_FOR });
       found.catch(() => {
         if (targets.get(target)?.found === found) targets.delete(target);
@@ -173,23 +212,24 @@ export function createBridgeTargets(sql: Sql, clock: Pick<Clock, 'now'>): Bridge
   };
 }
 
-/** Of a deleted Destination as well: its messages still get their last edit. Null once the Connection is deleted. */
-async function readTarget(
-  sql: Sql,
-  destinationId: PublicId,
-  target: number | null,
-): Promise<BridgeTarget | null> {
+interface PlaceRow {
+  readonly connection_id: PublicId;
+  readonly channel_id: string;
+  readonly team_id: string | null;
+  readonly team_path: string | null;
+}
+
+/** Of a deleted Destination as well: its messages still get their last edit. The team is that of the present target. */
+async function readPlace(sql: Sql, destinationId: PublicId, target: number | null): Promise<PlaceRow | null> {
   // indexes: destinations_pkey, destination_targets_pkey
-  const [place] = await sql<{ connection_id: PublicId; channel_id: string }[]>`
-    select connection_id, channel_id from destinations
+  const [place] = await sql<PlaceRow[]>`
+    select connection_id, channel_id, team_id, team_path from destinations
     where id = ${destinationId} and (target = ${target} or ${target}::integer is null)
     union all
-    select connection_id, channel_id from destination_targets
+    select connection_id, channel_id, null, null from destination_targets
     where destination_id = ${destinationId} and target = ${target}
     limit 1`;
-  if (!place) return null;
-  const connection = await readBridgeSettings(sql, place.connection_id);
-  return connection && { channelId: place.channel_id, connection };
+  return place ?? null;
 }
 
 /** Deleted ones included. */

@@ -110,7 +110,7 @@ function listening(
   const settings = async (): Promise<BridgeSettings> => ({
     ...{ id: ID, access: 1, baseUrl: 'https://bridge.example.org', eventMode: 'poll', proxy: NO_PROXY },
     token: 'sealed' as Sealed,
-    ...{ pushSecret: null, proxyPassword: null, info: state.info.info },
+    ...{ pushSecret: null, proxyPassword: null, info: state.info.info as BridgeSettings['info'] },
     infoReadAt: state.info.readAt,
     infoFailedAt: state.info.failedAt,
   });

@@ -4,8 +4,9 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import { type ButtonSubject, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
-import type { ChatServerInfo, ChatServerSettings } from '../../connection/ports.ts';
+import type { ChatServerInfo } from '../../connection/ports.ts';
 import type { Target } from '../../destination/sending/people.ts';
+import type { ChatServerTarget } from '../../destination/sending/scene.ts';
 import {
   type ChatServerMessage,
   chatServerReply,
@@ -40,15 +41,6 @@ import {
   rootPost,
 } from './posts.ts';
 import type { ServerInfoReader } from './server-info.ts';
-
-/** Where messages of a Destination are, and what opens the way there. */
-export interface ChatServerTarget {
-  readonly teamId: string;
-  readonly channelId: string;
-  /** The team's part of addresses, as a check found it; null before, and for a channel of no team. */
-  readonly teamPath: string | null;
-  readonly connection: ChatServerSettings;
-}
 
 export interface ChatServerChannelDeps {
   readonly chat: ChatClient;

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock, Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { GroupReader, StoredGroup } from '../../alert-group/reading/readers.ts';
-import type { BridgeSettings } from '../../connection/ports.ts';
+import type { BridgeSettings, ChatServerSettings } from '../../connection/ports.ts';
 import type { Directory, DirectorySource, RoutePolicy } from '../../directory.ts';
 import { cellOf, type LinkSource } from '../../links/configuration.ts';
 import { evaluating, type GroupLink, type LinkFailures } from '../../links/evaluate.ts';
@@ -164,6 +164,15 @@ export type AccountsOf = (
 export interface BridgeTarget {
   readonly channelId: string;
   readonly connection: BridgeSettings;
+}
+
+/** Where messages of a chat server Destination are, and what opens the way there. */
+export interface ChatServerTarget {
+  readonly teamId: string;
+  readonly channelId: string;
+  /** The team's part of addresses, as a check found it; null before, and for a channel of no team. */
+  readonly teamPath: string | null;
+  readonly connection: ChatServerSettings;
 }
 
 /** A Storm as it stands. */

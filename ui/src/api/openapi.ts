@@ -4430,6 +4430,7 @@ export interface components {
             }[];
         };
         readonly GetOpenApiJsonAnswer: string;
+        readonly ChatServerActionAnswer: Record<string, never>;
     };
     responses: never;
     parameters: never;

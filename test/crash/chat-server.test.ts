@@ -1,0 +1,186 @@
+/**
+ * A chat server end to end: the running service, a real database, the strict Mattermost server on a port of its own. The
+ * API does not create Connections of the type yet, so the rows are written as it would write them.
+ */
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { newPublicId } from '../../runtime/public-id.ts';
+import { connect } from '../../storage/postgres/connection.ts';
+import { embeddedSettings } from '../../storage/postgres/embedded/embedded.ts';
+import { type RunningChatServer, startChatServer } from '../fakes/chat-server/http.ts';
+import type { FakePost, FakeUser } from '../fakes/chat-server/server.ts';
+import { Api } from '../harness/api.ts';
+import { postTo } from '../harness/bridge-channel.ts';
+import { Sender } from '../harness/sender.ts';
+import { Installation, type Ready } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
+
+let tocsin: Installation;
+let ready: Ready;
+let api: Api;
+let sender: Sender;
+let chat: RunningChatServer;
+let alice: FakeUser;
+
+beforeAll(async () => {
+  tocsin = new Installation();
+  chat = await startChatServer();
+  alice = chat.server.addUser('alice');
+  ready = await tocsin.start();
+  api = await Api.signIn(ready);
+  sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
+  await postTo(api, [await attach()], { thread_batching_window_seconds: 0 });
+});
+
+afterEach(() => expect(chat.server.violations).toEqual([]));
+
+afterAll(async () => {
+  await tocsin.remove();
+  await chat.close();
+});
+
+const NOBODY = { everyone: 'none', user_ids: [], groups: [] };
+const NAMES = ['new_alert_group', 'new_alerts', 'reopen', 'ack_timeout', 'snooze_ended', 'rise_to_urgent'];
+const WIDE = { limit: 1000, per_seconds: 1 };
+
+const AS_SAVED = {
+  ...{ type: 'bridge', base_url: 'http://127.0.0.1:1', bot_token: 'none', event_mode: 'push' },
+  push_secret: `whsec_${Buffer.alloc(24, 1).toString('base64')}`,
+  ...{ proxy: { enabled: false }, limiter: WIDE },
+};
+
+/** A Connection whose token is sealed, made of one that the API takes; its channel; and the account of the Admin. */
+async function attach(): Promise<string> {
+  await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
+  const { id } = await api.post('/connections', {
+    ...{ ...AS_SAVED, name: 'chat', base_url: chat.url, bot_token: chat.token },
+  });
+  const { user } = await api.get('/me');
+  const destination = newPublicId('DS');
+  const mentions = Object.fromEntries(NAMES.map((name) => [name, NOBODY]));
+  const now = Date.now() * 1000;
+  const sql = connect(await embeddedSettings(path.join(tocsin.dataDir, 'postgres')), {
+    max: 1,
+    applicationName: 'test',
+  });
+  try {
+    await sql`update connections set type = 'chat_server', event_mode = null where id = ${id}`;
+    await sql`
+      insert into destinations (
+        id, version, name, type, connection_id, team_id, team_path, channel_id, mentions, limiter, secrets_version, created_at
+      )
+      values (
+        ${destination}, 1, 'ops', 'chat_server', ${id}, ${chat.server.team.id}, 'ops', ${chat.server.channel.id},
+        ${JSON.stringify(mentions)}::text::jsonb, ${JSON.stringify(WIDE)}::text::jsonb, 1, ${now}
+      )`;
+    await sql`
+      insert into account_links (id, messenger, space, external_id, user_id, connection_id, username, created_at)
+      values (${newPublicId('AK')}, 'chat_server', ${id}, ${alice.id}, ${user.id}, ${id}, 'alice', ${now})`;
+  } finally {
+    await sql.end();
+  }
+  // A save has the Directory read anew.
+  await api.post('/connections', { ...AS_SAVED, name: 'another' });
+  return destination;
+}
+
+async function fire(name: string, status: 'firing' | 'resolved' = 'firing', pods = ['a']): Promise<void> {
+  const alerts = pods.map((pod) => ({
+    status,
+    labels: { alertname: name, shard: pod, severity: 'critical' },
+  }));
+  expect(await sender.post({ groupKey: `{}:{alertname="${name}"}`, alerts })).toBe(202);
+}
+
+const rootsOf = (name: string): readonly FakePost[] =>
+  chat.server.posts.filter(({ rootId, message }) => rootId === '' && message.includes(` ${name}`));
+const repliesTo = (root: FakePost) => chat.server.posts.filter(({ rootId }) => rootId === root.id);
+const posted = (name: string) => until(`the post about ${name}`, async () => rootsOf(name)[0]);
+const shows = (root: FakePost, emoji: string) =>
+  until(`${emoji} on ${root.message}`, async () => root.message.startsWith(emoji));
+
+async function groupOf(name: string) {
+  const { items } = await api.get(`/alert-groups?q=${name}`);
+  return items[0];
+}
+
+test('an alert is a post with buttons; a press acknowledges, the Thread has replies, resolving edits', async () => {
+  await fire('Journey');
+  const root = await posted('Journey');
+  expect(root.props.attachments?.[0]?.actions.map(({ id }) => id).slice(0, 2)).toEqual(['ack', 'resolve']);
+
+  expect(await chat.server.press(root.id, 'ack', alice)).toMatchObject([{ status: 200 }]);
+  await shows(root, '🟠');
+  expect(chat.server.ephemeral).toEqual([]);
+  const group = await groupOf('Journey');
+  expect(group.status).toBe('acknowledged');
+  const { items } = await api.get(`/audit-log?resource_id=${group.id}`);
+  expect(items).toMatchObject([{ action: 'alert_group.acknowledged', transport: 'chat_server' }]);
+
+  await fire('Journey', 'firing', ['a', 'b']);
+  const reply = await until('the reply', async () => repliesTo(root)[0]);
+  expect(reply.message).toContain('shard: b');
+  await fire('Journey', 'resolved', ['a', 'b']);
+  await shows(root, '🟢');
+  expect(root.props.attachments?.[0]?.actions).toEqual([]);
+  expect(rootsOf('Journey')).toHaveLength(1);
+  const delivery = (await api.get(`/alert-groups/${group.id}/deliveries`)).items[0];
+  expect(delivery).toMatchObject({
+    possible_duplicate: false,
+    message_url: `${chat.url}/ops/pl/${root.id}`,
+  });
+});
+
+test('a press by somebody whom Tocsin does not know changes nothing and says how to link', async () => {
+  await fire('Stranger');
+  const root = await posted('Stranger');
+  const before = chat.server.ephemeral.length;
+  await chat.server.press(root.id, 'ack', chat.server.addUser('mallory'));
+  expect(chat.server.ephemeral.slice(before)).toMatchObject([
+    { message: expect.stringContaining('/profile'), rootId: root.id },
+  ]);
+  expect((await groupOf('Stranger')).status).toBe('firing');
+  await fire('Stranger', 'resolved');
+});
+
+test('a deleted post is noticed at the next edit and published again once', async () => {
+  await fire('Deleted');
+  const first = await posted('Deleted');
+  chat.server.remove(first.id);
+  await api.post(`/alert-groups/${(await groupOf('Deleted')).id}/acknowledge`);
+  await until('the second post', async () => rootsOf('Deleted').length === 2);
+  await shows(rootsOf('Deleted')[1]!, '🟠');
+});
+
+test('the limiter of the server holds everything for as long as it says, and nothing is lost', async () => {
+  chat.server.limit(true);
+  const before = chat.server.calls.length;
+  await fire('Limited');
+  await until('a refused call', async () => chat.server.calls.length > before);
+  const refused = Date.now();
+  chat.server.limit(false);
+  const root = await posted('Limited');
+  expect(root.createAt - refused).toBeGreaterThan(900);
+  expect(chat.server.calls.slice(before).filter((call) => call.startsWith('POST'))).toHaveLength(2);
+  expect(rootsOf('Limited')).toHaveLength(1);
+});
+
+test('killed while its post was stored and the answer lost, the service finds the mark and posts no second', async () => {
+  chat.server.settings.deduplicates = false;
+  chat.loseAnswers(1);
+  await fire('Killed');
+  await posted('Killed');
+  await tocsin.kill();
+  await fire('KilledToo').catch(() => undefined);
+  await tocsin.start();
+  api = await Api.signIn(ready);
+  const group = await until('the group', () => groupOf('Killed'));
+  await api.post(`/alert-groups/${group.id}/acknowledge`);
+  await shows(await posted('Killed'), '🟠');
+  expect(rootsOf('Killed')).toHaveLength(1);
+  const [delivery] = (await api.get(`/alert-groups/${group.id}/deliveries`)).items;
+  expect(delivery).toMatchObject({ state: 'delivered', possible_duplicate: false });
+  await fire('KilledToo');
+  await posted('KilledToo');
+  expect(rootsOf('KilledToo')).toHaveLength(1);
+});

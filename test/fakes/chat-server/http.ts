@@ -1,0 +1,57 @@
+/** The strict Mattermost server on a port of its own: it answers over HTTP, and sends presses to their callbacks. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { plainFetch } from '../../harness/plain-fetch.ts';
+import { FakeChatServer } from './server.ts';
+
+export interface RunningChatServer {
+  readonly server: FakeChatServer;
+  readonly url: string;
+  readonly token: string;
+  /** Stores the next posts and never answers them, as a connection that is lost does. */
+  loseAnswers(count: number): void;
+  close(): Promise<void>;
+}
+
+export async function startChatServer(): Promise<RunningChatServer> {
+  const token = 'chat-server-bot-token';
+  const server = new FakeChatServer({
+    now: () => Date.now(),
+    token,
+    async callBack(url, body) {
+      const headers = { 'content-type': 'application/json', accept: 'application/json' };
+      const answer = await plainFetch(url, { method: 'POST', headers, body });
+      return { status: answer.status, body: await answer.text() };
+    },
+  });
+  let lost = 0;
+  const listener = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', async () => {
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      );
+      const { method = 'GET', url: target = '/' } = request;
+      const answer = await server.answer({ method, target, headers, body: Buffer.concat(parts).toString() });
+      if (lost > 0 && method === 'POST' && target.startsWith('/api/v4/posts')) {
+        lost--;
+        request.socket.destroy();
+        return;
+      }
+      response.writeHead(answer.status, answer.headers).end(answer.body);
+    });
+  });
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const { port } = listener.address() as AddressInfo;
+  return {
+    ...{ server, token, url: `http://127.0.0.1:${port}` },
+    loseAnswers(count) {
+      lost = count;
+    },
+    async close() {
+      listener.closeAllConnections();
+      await new Promise((resolve) => listener.close(resolve));
+    },
+  };
+}
