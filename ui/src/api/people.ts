@@ -191,3 +191,6 @@ function tokensAt(client: ApiClient, path: string): TokensApi {
     revoke: (id) => client.delete(`${path}/${id}`),
   };
 }
+
+/** Told to people before they type; the service decides. */
+export const PASSWORD_MIN_LENGTH = 12;

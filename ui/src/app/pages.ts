@@ -49,336 +49,135 @@ export type Section =
   | 'profile';
 
 export const PAGES: readonly PageEntry[] = [
-  {
-    pattern: '/alert-groups',
-    of: 'collection',
-    permission: 'alert-groups:read',
-    section: 'alert-groups',
-    load: () => import('../pages/alert-group-list/AlertGroupListPage.svelte'),
-  },
-  {
-    pattern: '/alert-groups/:id',
-    of: 'object',
-    permission: 'alert-groups:read',
-    section: 'alert-groups',
-    load: () => import('../pages/alert-group/AlertGroupPage.svelte'),
-  },
-  {
-    pattern: '/statistics',
-    of: 'collection',
-    permission: 'alert-groups:read',
-    section: 'statistics',
-    load: () => import('../pages/statistics/StatisticsPage.svelte'),
-  },
-  {
-    pattern: '/integrations',
-    of: 'collection',
-    permission: 'integrations:read',
-    section: 'integrations',
-    load: () => import('../pages/integrations/IntegrationListPage.svelte'),
-  },
-  {
-    pattern: '/integrations/new',
-    of: 'collection',
-    permission: 'integrations:write',
-    section: 'integrations',
-    load: () => import('../pages/integrations/IntegrationCreatePage.svelte'),
-  },
-  {
-    pattern: '/integrations/:id',
-    of: 'object',
-    permission: 'integrations:read',
-    section: 'integrations',
-    load: () => import('../pages/integrations/IntegrationPage.svelte'),
-  },
-  {
-    pattern: '/integrations/:id/edit',
-    of: 'object',
-    permission: 'integrations:write',
-    section: 'integrations',
-    load: () => import('../pages/integrations/IntegrationEditPage.svelte'),
-  },
-  {
-    pattern: '/integrations/:id/snapshots/:snapshot',
-    of: 'object',
-    permission: 'stored-snapshots:read',
-    section: 'integrations',
-    load: () => import('../pages/integrations/SnapshotPage.svelte'),
-  },
-  {
-    pattern: '/routes',
-    of: 'collection',
-    permission: 'routes:read',
-    section: 'routes',
-    load: () => import('../pages/routes/RouteListPage.svelte'),
-  },
-  {
-    pattern: '/routes/new',
-    of: 'collection',
-    permission: 'routes:write',
-    section: 'routes',
-    load: () => import('../pages/routes/RouteCreatePage.svelte'),
-  },
-  {
-    pattern: '/routes/:id',
-    of: 'object',
-    permission: 'routes:read',
-    section: 'routes',
-    load: () => import('../pages/routes/RoutePage.svelte'),
-  },
-  {
-    pattern: '/connections',
-    of: 'collection',
-    permission: 'connections:read',
-    section: 'connections',
-    load: () => import('../pages/connections/ConnectionListPage.svelte'),
-  },
-  {
-    pattern: '/connections/new',
-    of: 'collection',
-    permission: 'connections:write',
-    section: 'connections',
-    load: () => import('../pages/connections/ConnectionCreatePage.svelte'),
-  },
-  {
-    pattern: '/connections/:id',
-    of: 'object',
-    permission: 'connections:read',
-    section: 'connections',
-    load: () => import('../pages/connections/ConnectionPage.svelte'),
-  },
-  {
-    pattern: '/connections/:id/edit',
-    of: 'object',
-    permission: 'connections:write',
-    section: 'connections',
-    load: () => import('../pages/connections/ConnectionEditPage.svelte'),
-  },
-  {
-    pattern: '/connections/:id/request-log',
-    of: 'object',
-    permission: 'connections:read',
-    section: 'connections',
-    load: () => import('../pages/request-log/RequestLogPage.svelte'),
-  },
-  {
-    pattern: '/connections/:id/request-log/:record',
-    of: 'object',
-    permission: 'connections:read',
-    section: 'connections',
-    load: () => import('../pages/request-log/RequestPage.svelte'),
-  },
-  {
-    pattern: '/connections/checks/:run',
-    of: 'object',
-    permission: 'connections:read',
-    section: 'connections',
-    load: () => import('../pages/connections/CheckRunPage.svelte'),
-  },
-  {
-    pattern: '/connections/checks/:run/:record',
-    of: 'object',
-    permission: 'connections:read',
-    section: 'connections',
-    load: () => import('../pages/request-log/RequestPage.svelte'),
-  },
-  {
-    pattern: '/destinations',
-    of: 'collection',
-    permission: 'destinations:read',
-    section: 'destinations',
-    load: () => import('../pages/destinations/DestinationListPage.svelte'),
-  },
-  {
-    pattern: '/destinations/new',
-    of: 'collection',
-    permission: 'destinations:write',
-    section: 'destinations',
-    load: () => import('../pages/destinations/DestinationCreatePage.svelte'),
-  },
-  {
-    pattern: '/destinations/:id',
-    of: 'object',
-    permission: 'destinations:read',
-    section: 'destinations',
-    load: () => import('../pages/destinations/DestinationPage.svelte'),
-  },
-  {
-    pattern: '/destinations/:id/edit',
-    of: 'object',
-    permission: 'destinations:write',
-    section: 'destinations',
-    load: () => import('../pages/destinations/DestinationEditPage.svelte'),
-  },
-  {
-    pattern: '/admin/link-rules',
-    of: 'collection',
-    permission: 'link-rules:read',
-    section: 'link-rules',
-    load: () => import('../pages/link-rules/LinkRuleListPage.svelte'),
-  },
-  {
-    pattern: '/admin/link-rules/new',
-    of: 'collection',
-    permission: 'link-rules:write',
-    section: 'link-rules',
-    load: () => import('../pages/link-rules/LinkRuleCreatePage.svelte'),
-  },
-  {
-    pattern: '/admin/link-rules/:id',
-    of: 'object',
-    permission: 'link-rules:read',
-    section: 'link-rules',
-    load: () => import('../pages/link-rules/LinkRulePage.svelte'),
-  },
-  {
-    pattern: '/admin/lookup-tables',
-    of: 'collection',
-    permission: 'lookup-tables:read',
-    section: 'lookup-tables',
-    load: () => import('../pages/lookup-tables/LookupTableListPage.svelte'),
-  },
-  {
-    pattern: '/admin/lookup-tables/new',
-    of: 'collection',
-    permission: 'lookup-tables:write',
-    section: 'lookup-tables',
-    load: () => import('../pages/lookup-tables/LookupTableCreatePage.svelte'),
-  },
-  {
-    pattern: '/admin/lookup-tables/:id',
-    of: 'object',
-    permission: 'lookup-tables:read',
-    section: 'lookup-tables',
-    load: () => import('../pages/lookup-tables/LookupTablePage.svelte'),
-  },
-  {
-    pattern: '/template-preview',
-    of: 'collection',
-    permission: 'templates:preview',
-    section: 'template-preview',
-    load: () => import('../pages/template-preview/TemplatePreviewPage.svelte'),
-  },
-  {
-    pattern: '/destinations/:id/request-log',
-    of: 'object',
-    permission: 'destinations:read',
-    section: 'destinations',
-    load: () => import('../pages/request-log/RequestLogPage.svelte'),
-  },
-  {
-    pattern: '/destinations/:id/request-log/:record',
-    of: 'object',
-    permission: 'destinations:read',
-    section: 'destinations',
-    load: () => import('../pages/request-log/RequestPage.svelte'),
-  },
-  {
-    pattern: '/admin/audit-log',
-    of: 'collection',
-    permission: 'audit-log:read',
-    section: 'audit-log',
-    load: () => import('../pages/audit-log/AuditLogPage.svelte'),
-  },
-  {
-    pattern: '/admin/system-status',
-    of: 'collection',
-    permission: 'system-status:read',
-    section: 'system-status',
-    load: () => import('../pages/system-status/SystemStatusPage.svelte'),
-  },
-  {
-    pattern: '/admin/users',
-    of: 'collection',
-    permission: 'users:read',
-    section: 'users',
-    load: () => import('../pages/users/UserListPage.svelte'),
-  },
-  {
-    pattern: '/admin/users/new',
-    of: 'collection',
-    permission: 'users:write',
-    section: 'users',
-    load: () => import('../pages/users/UserCreatePage.svelte'),
-  },
-  {
-    pattern: '/admin/users/:id',
-    of: 'object',
-    permission: 'users:read',
-    section: 'users',
-    load: () => import('../pages/users/UserPage.svelte'),
-  },
-  {
-    pattern: '/admin/service-accounts',
-    of: 'collection',
-    permission: 'service-accounts:read',
-    section: 'service-accounts',
-    load: () => import('../pages/service-accounts/ServiceAccountListPage.svelte'),
-  },
-  {
-    pattern: '/admin/service-accounts/new',
-    of: 'collection',
-    permission: 'service-accounts:write',
-    section: 'service-accounts',
-    load: () => import('../pages/service-accounts/ServiceAccountCreatePage.svelte'),
-  },
-  {
-    pattern: '/admin/service-accounts/:id',
-    of: 'object',
-    permission: 'service-accounts:read',
-    section: 'service-accounts',
-    load: () => import('../pages/service-accounts/ServiceAccountPage.svelte'),
-  },
-  {
-    pattern: '/admin/oidc',
-    of: 'collection',
-    permission: 'oidc:read',
-    section: 'oidc',
-    load: () => import('../pages/oidc/OidcPage.svelte'),
-  },
-  {
-    pattern: '/admin/organization/:id',
-    of: 'object',
-    permission: 'organization:read',
-    section: 'organization',
-    load: () => import('../pages/organization/OrganizationPage.svelte'),
-  },
-  {
-    pattern: '/admin/roles',
-    of: 'collection',
-    permission: 'users:read',
-    section: 'roles',
-    load: () => import('../pages/roles/RolesPage.svelte'),
-  },
-  {
-    pattern: '/profile',
-    of: 'collection',
-    permission: null,
-    section: 'profile',
-    load: () => import('../pages/profile/ProfilePage.svelte'),
-  },
-  {
-    pattern: '/machines',
-    of: 'collection',
-    permission: null,
-    section: 'machines',
-    load: () => import('../pages/machines/MachinesPage.svelte'),
-  },
-  {
-    pattern: '/machines/:kind',
-    of: 'object',
-    permission: null,
-    section: 'machines',
-    load: () => import('../pages/machines/MachinesPage.svelte'),
-  },
-  {
-    pattern: '/machines/:kind/:key',
-    of: 'object',
-    permission: 'system-status:read',
-    section: 'machines',
-    load: () => import('../pages/machines/ActorPage.svelte'),
-  },
+  ...pagesOf('alert-groups', 'alert-groups:read', {
+    '/alert-groups': collection(() => import('../pages/alert-group-list/AlertGroupListPage.svelte')),
+    '/alert-groups/:id': object(() => import('../pages/alert-group/AlertGroupPage.svelte')),
+  }),
+  ...pagesOf('statistics', 'alert-groups:read', {
+    '/statistics': collection(() => import('../pages/statistics/StatisticsPage.svelte')),
+  }),
+  ...pagesOf('integrations', 'integrations:write', {
+    '/integrations/new': collection(() => import('../pages/integrations/IntegrationCreatePage.svelte')),
+    '/integrations/:id/edit': object(() => import('../pages/integrations/IntegrationEditPage.svelte')),
+  }),
+  ...pagesOf('integrations', 'integrations:read', {
+    '/integrations': collection(() => import('../pages/integrations/IntegrationListPage.svelte')),
+    '/integrations/:id': object(() => import('../pages/integrations/IntegrationPage.svelte')),
+  }),
+  ...pagesOf('integrations', 'stored-snapshots:read', {
+    '/integrations/:id/snapshots/:snapshot': object(
+      () => import('../pages/integrations/SnapshotPage.svelte'),
+    ),
+  }),
+  ...pagesOf('routes', 'routes:write', {
+    '/routes/new': collection(() => import('../pages/routes/RouteCreatePage.svelte')),
+  }),
+  ...pagesOf('routes', 'routes:read', {
+    '/routes': collection(() => import('../pages/routes/RouteListPage.svelte')),
+    '/routes/:id': object(() => import('../pages/routes/RoutePage.svelte')),
+  }),
+  ...pagesOf('connections', 'connections:write', {
+    '/connections/new': collection(() => import('../pages/connections/ConnectionCreatePage.svelte')),
+    '/connections/:id/edit': object(() => import('../pages/connections/ConnectionEditPage.svelte')),
+  }),
+  ...pagesOf('connections', 'connections:read', {
+    '/connections': collection(() => import('../pages/connections/ConnectionListPage.svelte')),
+    '/connections/:id': object(() => import('../pages/connections/ConnectionPage.svelte')),
+    '/connections/:id/request-log': object(() => import('../pages/request-log/RequestLogPage.svelte')),
+    '/connections/:id/request-log/:record': object(() => import('../pages/request-log/RequestPage.svelte')),
+    '/connections/checks/:run': object(() => import('../pages/connections/CheckRunPage.svelte')),
+    '/connections/checks/:run/:record': object(() => import('../pages/request-log/RequestPage.svelte')),
+  }),
+  ...pagesOf('destinations', 'destinations:write', {
+    '/destinations/new': collection(() => import('../pages/destinations/DestinationCreatePage.svelte')),
+    '/destinations/:id/edit': object(() => import('../pages/destinations/DestinationEditPage.svelte')),
+  }),
+  ...pagesOf('destinations', 'destinations:read', {
+    '/destinations': collection(() => import('../pages/destinations/DestinationListPage.svelte')),
+    '/destinations/:id': object(() => import('../pages/destinations/DestinationPage.svelte')),
+    '/destinations/:id/request-log': object(() => import('../pages/request-log/RequestLogPage.svelte')),
+    '/destinations/:id/request-log/:record': object(() => import('../pages/request-log/RequestPage.svelte')),
+  }),
+  ...pagesOf('link-rules', 'link-rules:write', {
+    '/admin/link-rules/new': collection(() => import('../pages/link-rules/LinkRuleForm.svelte')),
+  }),
+  ...pagesOf('link-rules', 'link-rules:read', {
+    '/admin/link-rules': collection(() => import('../pages/link-rules/LinkRuleListPage.svelte')),
+    '/admin/link-rules/:id': object(() => import('../pages/link-rules/LinkRulePage.svelte')),
+  }),
+  ...pagesOf('lookup-tables', 'lookup-tables:write', {
+    '/admin/lookup-tables/new': collection(() => import('../pages/lookup-tables/LookupTableForm.svelte')),
+  }),
+  ...pagesOf('lookup-tables', 'lookup-tables:read', {
+    '/admin/lookup-tables': collection(() => import('../pages/lookup-tables/LookupTableListPage.svelte')),
+    '/admin/lookup-tables/:id': object(() => import('../pages/lookup-tables/LookupTablePage.svelte')),
+  }),
+  ...pagesOf('template-preview', 'templates:preview', {
+    '/template-preview': collection(() => import('../pages/template-preview/TemplatePreviewPage.svelte')),
+  }),
+  ...pagesOf('audit-log', 'audit-log:read', {
+    '/admin/audit-log': collection(() => import('../pages/audit-log/AuditLogPage.svelte')),
+  }),
+  ...pagesOf('system-status', 'system-status:read', {
+    '/admin/system-status': collection(() => import('../pages/system-status/SystemStatusPage.svelte')),
+  }),
+  ...pagesOf('users', 'users:write', {
+    '/admin/users/new': collection(() => import('../pages/users/UserCreatePage.svelte')),
+  }),
+  ...pagesOf('users', 'users:read', {
+    '/admin/users': collection(() => import('../pages/users/UserListPage.svelte')),
+    '/admin/users/:id': object(() => import('../pages/users/UserPage.svelte')),
+  }),
+  ...pagesOf('service-accounts', 'service-accounts:write', {
+    '/admin/service-accounts/new': collection(
+      () => import('../pages/service-accounts/ServiceAccountForm.svelte'),
+    ),
+  }),
+  ...pagesOf('service-accounts', 'service-accounts:read', {
+    '/admin/service-accounts': collection(
+      () => import('../pages/service-accounts/ServiceAccountListPage.svelte'),
+    ),
+    '/admin/service-accounts/:id': object(
+      () => import('../pages/service-accounts/ServiceAccountPage.svelte'),
+    ),
+  }),
+  ...pagesOf('oidc', 'oidc:read', {
+    '/admin/oidc': collection(() => import('../pages/oidc/OidcPage.svelte')),
+  }),
+  ...pagesOf('organization', 'organization:read', {
+    '/admin/organization/:id': object(() => import('../pages/organization/OrganizationPage.svelte')),
+  }),
+  ...pagesOf('roles', 'users:read', {
+    '/admin/roles': collection(() => import('../pages/roles/RolesPage.svelte')),
+  }),
+  ...pagesOf('profile', null, {
+    '/profile': collection(() => import('../pages/profile/ProfilePage.svelte')),
+  }),
+  ...pagesOf('machines', null, {
+    '/machines': collection(() => import('../pages/machines/MachinesPage.svelte')),
+    '/machines/:kind': object(() => import('../pages/machines/MachinesPage.svelte')),
+  }),
+  ...pagesOf('machines', 'system-status:read', {
+    '/machines/:kind/:key': object(() => import('../pages/machines/ActorPage.svelte')),
+  }),
 ];
+
+function collection(load: CollectionPage['load']) {
+  return { of: 'collection', load } as const;
+}
+
+function object(load: ObjectPage['load']) {
+  return { of: 'object', load } as const;
+}
+
+/** @param pages by pattern; one that stands before another wins where both match */
+function pagesOf(
+  section: Section,
+  permission: string | null,
+  pages: Readonly<Record<string, ReturnType<typeof collection> | ReturnType<typeof object>>>,
+): readonly PageEntry[] {
+  return Object.entries(pages).map(([pattern, page]) => ({ pattern, section, permission, ...page }));
+}
 
 export interface PageMatch {
   readonly entry: PageEntry;

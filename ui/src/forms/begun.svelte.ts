@@ -1,106 +1,161 @@
-/** What a form on one resource began with, and what it says now. What arrives later is compared, never mixed in (ui §1.5). */
+/** What a form holds, what that is compared with, and how it is saved. What arrives later is compared, never mixed in (ui §1.5). */
 import { untrack } from 'svelte';
 import type { Answer } from '../api/client.ts';
+import type { HintType } from '../live/hints.ts';
+import type { Live } from '../live/stream.svelte.ts';
 import { same } from './pointers.ts';
 
 interface Versioned {
   readonly etag: string;
 }
 
-/**
- * Call it during component initialisation.
- * @param stored the resource as it is now
- * @param inputOf its fields that the form has, as a fresh object
- */
-export function createBegun<Stored extends Versioned, Input extends object>(
-  stored: () => Stored,
-  inputOf: (stored: Stored) => Input,
-) {
-  const first = stored();
-  let start = $state.raw(inputOf(first));
-  let etag = $state(first.etag);
-  let draft = $state(inputOf(first));
+/** A form that is being filled in, as `Editor.svelte` saves it. */
+export interface Begun<Shown, Saved> {
+  /** What the fields began with. */
+  readonly start: Shown;
+  /** What they say now. */
+  current(): Shown;
+  /** Of the version that the form is about; null for something new. */
+  readonly etag: string | null;
+  save(ifMatch: string | null): Promise<Answer<Saved>>;
+  /** Of the newest version that is known: another one than {@link etag} means that somebody else saved. */
+  readonly seenEtag?: string;
+  /** The resource as it is stored now, for the comparison after a conflict. */
+  readLatest?(): Promise<Answer<{ readonly input: Shown; readonly etag: string }>>;
+  /** What {@link readLatest} read becomes the start of the form. */
+  takeTheirs?(): void;
+  /** From now on the form is about what was saved. */
+  begin?(saved: Saved): void;
+}
 
-  // A newer version with the same fields is nobody else's edit: what changed is not in this form.
-  $effect(() => {
-    const newest = stored();
-    untrack(() => {
-      if (same(inputOf(newest), start)) etag = newest.etag;
-    });
-  });
+interface Fields<Draft, Shown> {
+  /** What is compared: secrets are typed, and read by nobody. */
+  shown(draft: NoInfer<Draft>): Shown;
+  /** What is seen once it is sent: with the same rows, or errors would stand at others. */
+  settled?(draft: NoInfer<Draft>): Draft;
+  /** {@link asWhole} where there is too much to follow each field. */
+  hold?: (first: Draft) => Held<Draft>;
+}
 
+interface Held<Draft> {
+  value: Draft;
+  /** What is held, for others to keep. */
+  written(): Draft;
+}
+
+function byField<Draft>(first: Draft): Held<Draft> {
+  let value = $state(first);
   return {
-    get start() {
-      return start;
+    get value() {
+      return value;
     },
-    get etag() {
-      return etag;
+    set value(next) {
+      value = next;
     },
-    get draft() {
-      return draft;
+    written: () => $state.snapshot(value) as Draft,
+  };
+}
+
+/** Fields that are only ever replaced together, and not followed one by one. */
+export function asWhole<Draft>(first: Draft): Held<Draft> {
+  let value = $state.raw(first);
+  return {
+    get value() {
+      return value;
     },
-    set draft(next: Input) {
-      draft = next;
+    set value(next) {
+      value = next;
     },
-    /** From now on the form is about another version. */
-    begin(input: Input, nextEtag: string) {
-      start = input;
-      etag = nextEtag;
-      draft = { ...input };
-    },
-    /** What is stored now, for the comparison after a conflict. */
-    latest(answer: Answer<Stored>): Answer<{ readonly input: Input; readonly etag: string }> {
-      if (!answer.ok) return answer;
-      return { ...answer, value: { input: inputOf(answer.value), etag: answer.value.etag } };
+    written: () => value,
+  };
+}
+
+interface NewForm<Draft, Shown, Saved> extends Fields<Draft, Shown> {
+  create(draft: NoInfer<Draft>): Promise<Answer<Saved>>;
+}
+
+/** The form of something new. @param first what its fields begin with */
+export function createNew<Draft, Shown, Saved>(first: Draft, form: NewForm<Draft, Shown, Saved>) {
+  const held = (form.hold ?? byField)(first);
+  return {
+    held,
+    start: form.shown(first),
+    current: () => form.shown(held.written()),
+    etag: null,
+    save() {
+      if (form.settled) held.value = form.settled(held.written());
+      return form.create(held.written());
     },
   };
 }
 
-/** Of settings, how their form shows and reads them. */
-interface SettingsForm<Settings extends Versioned, Draft, Shown> {
-  toDraft(settings: Settings): Draft;
-  /** What is compared: secrets are typed, and read by nobody. */
-  shown(draft: Draft): Shown;
-  read(): Promise<Answer<Settings>>;
+export interface EditForm<Stored extends Versioned, Draft, Shown> extends Fields<Draft, Shown> {
+  toDraft(stored: NoInfer<Stored>): Draft;
+  read(): Promise<Answer<Stored>>;
+  update(draft: NoInfer<Draft>, ifMatch: string): Promise<Answer<Stored>>;
+  /** Where the caller does not read the resource again: the hints after which its version is looked up. */
+  hints?: { readonly live: Live; readonly type: HintType; readonly id: string };
 }
 
 /**
- * The same for settings, which arrive and are saved as a whole. Call it during component initialisation.
- * @param settings as they are now
+ * The form of something stored. Call it during component initialisation.
+ * @param newest the resource as it is now
  */
-export function createBegunSettings<Settings extends Versioned, Draft, Shown>(
-  settings: () => Settings,
-  { toDraft, shown, read }: SettingsForm<Settings, Draft, Shown>,
+export function createEdit<Stored extends Versioned, Draft, Shown>(
+  newest: () => Stored,
+  form: EditForm<Stored, Draft, Shown>,
 ) {
-  let stored = $state.raw(settings());
-  let draft = $state(toDraft(settings()));
+  const { toDraft, shown, read, update, hints } = form;
+  let stored = $state.raw(newest());
+  let seen = $state(newest().etag);
+  const held = (form.hold ?? byField)(toDraft(newest()));
   /** What the conflict dialog compared with. */
-  let latest = settings();
-  const written = () => $state.snapshot(draft) as Draft;
+  let latest = newest();
+  const start = $derived(shown(toDraft(stored)));
 
-  function begin(next: Settings) {
+  function begin(next: Stored) {
     stored = next;
-    draft = toDraft(next);
+    seen = next.etag;
+    held.value = toDraft(next);
   }
+
+  $effect(() => {
+    seen = newest().etag;
+  });
+  $effect(() =>
+    hints?.live.on(hints.type, hints.id, async () => {
+      const answer = await read();
+      if (answer.ok) seen = answer.value.etag;
+    }),
+  );
 
   return {
     get stored() {
       return stored;
     },
-    get draft() {
-      return draft;
-    },
-    set draft(next: Draft) {
-      draft = next;
-    },
-    /** The fields as they are typed now. */
-    written,
-    current: () => shown(written()),
+    held,
     get start() {
-      return shown(toDraft(stored));
+      return start;
+    },
+    current: () => shown(held.written()),
+    get etag() {
+      return stored.etag;
+    },
+    get seenEtag() {
+      return seen;
+    },
+    save(ifMatch: string | null) {
+      if (form.settled) held.value = form.settled(held.written());
+      return update(held.written(), ifMatch ?? stored.etag);
     },
     begin,
     reset: () => begin(stored),
+    /** A newer version with the same fields is nobody else's edit: what changed is not in this form. */
+    adoptUnchanged(next: Stored) {
+      untrack(() => {
+        if (same(shown(toDraft(next)), start)) stored = next;
+      });
+    },
     takeTheirs: () => begin(latest),
     async readLatest(): Promise<Answer<{ readonly input: Shown; readonly etag: string }>> {
       const answer = await read();
@@ -110,3 +165,7 @@ export function createBegunSettings<Settings extends Versioned, Draft, Shown>(
     },
   };
 }
+
+export type Edit<Stored extends Versioned, Draft, Shown> = ReturnType<
+  typeof createEdit<Stored, Draft, Shown>
+>;

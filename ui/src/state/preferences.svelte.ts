@@ -2,7 +2,8 @@
 import { createStore } from '@xstate/store';
 import { mirror } from './resource.svelte.ts';
 
-export type Theme = 'system' | 'light' | 'dark';
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
 export type Language = 'en' | 'ru';
 
 /** For which new Alert Groups the browser calls a person who looks elsewhere. */

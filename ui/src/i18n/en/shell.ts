@@ -133,9 +133,9 @@ export const shell = {
 
   'profile.menu': 'Menu of {name}',
   'profile.theme': 'Theme',
-  'profile.themeSystem': 'Like the system',
-  'profile.themeLight': 'Light',
-  'profile.themeDark': 'Dark',
+  'theme.system': 'Like the system',
+  'theme.light': 'Light',
+  'theme.dark': 'Dark',
   'profile.language': 'Language',
   'profile.shortcuts': 'Single-key shortcuts',
   'profile.keyboard': 'Keyboard shortcuts',

@@ -134,9 +134,9 @@ export const shell = {
 
   'profile.menu': 'Меню: {name}',
   'profile.theme': 'Тема',
-  'profile.themeSystem': 'Как в системе',
-  'profile.themeLight': 'Светлая',
-  'profile.themeDark': 'Тёмная',
+  'theme.system': 'Как в системе',
+  'theme.light': 'Светлая',
+  'theme.dark': 'Тёмная',
   'profile.language': 'Язык',
   'profile.shortcuts': 'Команды одной клавишей',
   'profile.keyboard': 'Сочетания клавиш',

@@ -1,5 +1,5 @@
 /** The form of an Integration and what is sent. */
-import type { Integration, IntegrationInput } from '../../api/shapes.ts';
+import type { IntegrationInput } from '../../api/shapes.ts';
 
 export interface LabelRow {
   readonly name: string;
@@ -24,19 +24,6 @@ export const NEW_INTEGRATION: IntegrationInput = {
   duplicate_window_seconds: 45,
   heartbeat: { enabled: false, timeout_seconds: 300 },
 };
-
-export function toInput(integration: Integration): IntegrationInput {
-  const { name, description, connection_mode, static_labels, duplicate_window_seconds } = integration;
-  const { enabled, timeout_seconds } = integration.heartbeat;
-  return {
-    name,
-    description,
-    connection_mode,
-    static_labels,
-    duplicate_window_seconds,
-    heartbeat: { enabled, timeout_seconds },
-  };
-}
 
 export function toDraft(input: IntegrationInput): IntegrationDraft {
   return {

@@ -1,5 +1,5 @@
 /** The form of a Link rule and what is sent. */
-import type { LinkRule, LinkRuleInput, LinkScope } from '../../api/configuration.ts';
+import type { LinkRuleInput, LinkScope } from '../../api/configuration.ts';
 import type { Matcher } from '../../api/shapes.ts';
 import { filledRows } from '../routes/matcher-rows.ts';
 
@@ -19,10 +19,6 @@ export const NEW_RULE: LinkRuleInput = {
   url_template: '',
 };
 
-export function toInput({ name, matchers, scope, url_template }: LinkRule): LinkRuleInput {
-  return { name, matchers, scope, url_template };
-}
-
 export function toDraft({ name, matchers, scope, url_template }: LinkRuleInput): LinkRuleDraft {
   return {
     name,
@@ -32,6 +28,9 @@ export function toDraft({ name, matchers, scope, url_template }: LinkRuleInput):
     template: url_template,
   };
 }
+
+/** Without the Matcher rows that have nothing in them. */
+export const settled = (draft: LinkRuleDraft) => ({ ...draft, matchers: filledRows(draft.matchers) });
 
 /** Matcher rows without anything in them are left out. */
 export function fromDraft(draft: LinkRuleDraft): LinkRuleInput {

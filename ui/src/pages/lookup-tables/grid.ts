@@ -1,5 +1,5 @@
 /** Rows of a Lookup table as they are typed, pasted and exchanged with spreadsheets. Pure. */
-import type { LookupEntry, LookupTable, LookupTableInput } from '../../api/configuration.ts';
+import type { LookupEntry, LookupTableInput } from '../../api/configuration.ts';
 
 /** The key, then a cell for every column. */
 export type GridRow = readonly string[];
@@ -15,10 +15,6 @@ export interface LookupTableDraft {
 }
 
 export const NEW_TABLE: LookupTableInput = { name: '', description: '', columns: [''], entries: [] };
-
-export function toInput({ name, description, columns, entries }: LookupTable): LookupTableInput {
-  return { name, description, columns, entries };
-}
 
 export function toDraft({ name, description, columns, entries }: LookupTableInput): LookupTableDraft {
   const rows = entries.map(({ key, values }) => [key, ...columns.map((column) => values[column] ?? '')]);

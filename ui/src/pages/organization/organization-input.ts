@@ -1,5 +1,5 @@
 /** The forms of the Organization's settings and what is sent: always all of it, whichever page is open. */
-import type { OrganizationInput, OrganizationSettings } from '../../api/organization.ts';
+import type { OrganizationInput, OrganizationSettings, OutboundPolicyInput } from '../../api/organization.ts';
 import type { SeverityLevel } from '../../api/shapes.ts';
 import { fromProxyDraft, type ProxyDraft, toProxyDraft } from '../../forms/proxy-draft.ts';
 
@@ -87,6 +87,11 @@ function luminance(color: string): number {
 function linear(channel: number): number {
   const share = channel / 255;
   return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+}
+
+/** The outbound policy as a form changes it. */
+export function toPolicyDraft({ policy, allowed, denied }: OutboundPolicyInput) {
+  return { policy, allowed: [...allowed], denied: [...denied] };
 }
 
 /** The pages of the Organization's settings, in order. */

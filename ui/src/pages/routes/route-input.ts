@@ -46,6 +46,9 @@ export function toDraft(input: RouteInput): RouteDraft {
   };
 }
 
+/** Without the Matcher rows that have nothing in them. */
+export const settled = (draft: RouteDraft) => ({ ...draft, matchers: filledRows(draft.matchers) });
+
 /** Matcher rows without anything in them are left out. */
 export function fromDraft(draft: RouteDraft): RouteInput {
   return {

@@ -1,4 +1,4 @@
-/** The body of a Stored Snapshot as people read it. Pure. */
+/** What was sent or listed, as people read it and keep it. */
 
 /** JSON with two spaces of indentation; null for text that is no JSON. */
 export function prettyJson(text: string): string | null {
@@ -27,4 +27,14 @@ export function formatBytes(bytes: number, locale: string): string {
 /** Bytes from base64, for a download of what is no text. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+/** Gives a text to the browser as a file to keep. */
+export function downloadText(name: string, text: string, type: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
 }
