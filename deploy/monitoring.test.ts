@@ -9,7 +9,7 @@ import {
   INTERNAL_ALERTS,
   type InternalAlertName,
 } from '../actors/internal-alerts/registry.ts';
-import { everyMetric } from '../runtime/compose/every-metric.ts';
+import { everyMetric } from '../runtime/compose/every-metric.fixture.ts';
 import { variableNames } from '../runtime/config-settings.ts';
 import { LOG_EVENTS } from '../runtime/log.ts';
 import { startHttp } from '../test/http-server.ts';

@@ -1,6 +1,5 @@
 /** Every `SVC_*` variable (operations §1.1): the one table that reading, the documentation and the tests work from. */
 
-import path from 'node:path';
 import type { GenericSchema } from 'valibot';
 import {
   anyText,
@@ -17,9 +16,8 @@ import {
   webAddress,
   wholeNumber,
 } from './config-values.ts';
-import { readDocuments } from './documents.ts';
 
-interface Setting {
+export interface Setting {
   readonly schema: GenericSchema<string, unknown>;
   /** The value when it is not set, in the words of the documentation. */
   readonly fallback: string;
@@ -190,13 +188,4 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 /** Every name a variable may have: the settings and the `_FILE` forms of secrets. */
 export function variableNames(): string[] {
   return SETTING_NAMES.flatMap((name) => (settingOf(name).secret ? [name, `${name}_FILE`] : [name]));
-}
-
-/** Generated; a test compares it with the committed page. */
-export function settingsPage(): string {
-  const render = readDocuments<{ settings: { settings: readonly Setting[] } }>(
-    path.join(import.meta.dirname, 'documents'),
-    String,
-  );
-  return render('settings', { settings: SETTING_NAMES.map((name) => ({ name, ...settingOf(name) })) });
 }

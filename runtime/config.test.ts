@@ -1,6 +1,8 @@
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Config, type ConfigWarning, readConfig, replicaIdOf } from './config.ts';
-import { SETTING_NAMES, settingOf, settingsPage } from './config-settings.ts';
+import { SETTING_NAMES, type Setting, settingOf } from './config-settings.ts';
+import { readDocuments } from './documents.ts';
 import { REDIS_URL_RULE } from './redis/address.ts';
 
 const KEY = 'bm90IGEga2V5IGJ1dCAzMiBieXRlcyBsb25nIHRleHQ=';
@@ -385,7 +387,12 @@ test.each<[string, Env, readonly ConfigWarning[]]>([
 
 describe('docs/settings.md', () => {
   test('lists the settings as the table has them (write it anew with vitest --update)', async () => {
-    await expect(settingsPage()).toMatchFileSnapshot('../docs/settings.md');
+    const render = readDocuments<{ settings: { settings: readonly Setting[] } }>(
+      path.join(import.meta.dirname, 'documents'),
+      String,
+    );
+    const settings = SETTING_NAMES.map((name) => ({ name, ...settingOf(name) }));
+    await expect(render('settings', { settings })).toMatchFileSnapshot('../docs/settings.md');
   });
 
   test('says of every setting what it is', () => {

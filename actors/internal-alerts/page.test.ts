@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { internalAlertsPage } from './page.ts';
+import { internalAlertsPage } from './page.fixture.ts';
 import { INTERNAL_ALERT_NAMES, INTERNAL_ALERTS } from './registry.ts';
 
 const DOCS = path.resolve(import.meta.dirname, '..', '..', 'docs');

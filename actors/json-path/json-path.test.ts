@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { JsonNumber, type JsonValue, parsePath, readJson, selectNodes } from './index.ts';
+import { JsonNumber, type JsonValue, readJson } from './json.ts';
+import { parsePath } from './parse.ts';
+import { selectNodes } from './select.ts';
 
 /** As JSON, numbers as they were written. */
 function shown(value: JsonValue): string {

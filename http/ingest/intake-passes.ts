@@ -13,8 +13,8 @@
 import type { QueuedSnapshot, ShardedSnapshot, SnapshotQueue } from '../../actors/feed/ports.ts';
 import type { ParsedBody } from '../../actors/feed/snapshot.ts';
 import type { Placement } from '../../runtime/actor/index.ts';
+import type { Signals } from '../../runtime/broadcast.ts';
 import { POLL_EVERY } from '../../runtime/placement/lease-times.ts';
-import type { Signals } from '../../runtime/signals.ts';
 import {
   BEHIND_PAUSE,
   createHandOn,

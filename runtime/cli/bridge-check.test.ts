@@ -10,11 +10,10 @@ import {
   startReferenceBridge,
 } from '../../test/fakes/reference-bridge.ts';
 import { systemClock } from '../clock.ts';
-import { ALL_CHECKS } from './bridge-check/all-checks.ts';
 import { PUSH_SECRET } from './bridge-check/in-memory.fixture.ts';
 import { createInbox, listen } from './bridge-check/inbox.ts';
 import { sendOverNetwork } from './bridge-check/send.ts';
-import { checkBridge, type Session } from './bridge-check/session.ts';
+import { ALL_CHECKS, checkBridge, type Session } from './bridge-check/session.ts';
 import { bridgeCheck } from './bridge-check.ts';
 import { runCommandLine } from './command.ts';
 

@@ -4,12 +4,11 @@ import { createInterface } from 'node:readline';
 import { SECOND, systemClock } from '../clock.ts';
 import { type HostPort, parseHostPort } from '../config.ts';
 import { createMask } from '../secrets/masking.ts';
-import { ALL_CHECKS } from './bridge-check/all-checks.ts';
 import { createInbox, type Listener, listen, type PushInbox } from './bridge-check/inbox.ts';
 import type { Ask } from './bridge-check/person.ts';
 import { isWell, jsonOf, linesOf, summaryOf } from './bridge-check/run.ts';
 import { isHttpUrl, isPushSecret, isToken, sendOverNetwork } from './bridge-check/send.ts';
-import { checkBridge, type Session } from './bridge-check/session.ts';
+import { ALL_CHECKS, checkBridge, type Session } from './bridge-check/session.ts';
 import { type Command, type CommandIo, EXIT, type OptionValues } from './command.ts';
 
 const NAME = 'tocsin bridge-check';

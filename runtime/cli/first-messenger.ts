@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startBridge } from './bridge-reference/server.ts';
-import { createWhole } from './write-whole.ts';
+import { createWhole } from './first-start.ts';
 
 export const MESSENGER_PORT = 8090;
 /** It shares the memory of the service, which may run for months. */

@@ -3,10 +3,9 @@
  * shown it waits in a file of the data folder, so that a start that fails half-way locks nobody out.
  */
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { link, open, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { newIntegrationToken } from '../../actors/integration/snippets.ts';
-import { createWhole } from './write-whole.ts';
 
 export interface FirstStart {
   readonly password: string;
@@ -33,4 +32,27 @@ export async function readFirstStart(folder: string): Promise<FirstStart | null>
 /** They were shown: from now on only their hashes are known. */
 export async function forgetFirstStart(folder: string): Promise<void> {
   await writeFile(fileIn(folder), '', { mode: 0o600 });
+}
+
+/**
+ * Creates a file that only its owner may read. It is written beside and linked when it is on disk: a crash or a full disk leaves no half-written
+ * file under its name.
+ * @throws {NodeJS.ErrnoException} EEXIST: there is one already; it is unchanged
+ */
+export async function createWhole(file: string, text: string): Promise<void> {
+  const beside = `${file}.new`;
+  // A start that was interrupted may have left one.
+  await rm(beside, { force: true });
+  try {
+    const written = await open(beside, 'wx', 0o600);
+    try {
+      await written.writeFile(text);
+      await written.sync();
+    } finally {
+      await written.close();
+    }
+    await link(beside, file);
+  } finally {
+    await rm(beside, { force: true });
+  }
 }

@@ -26,10 +26,9 @@ import {
   type RunningMessenger,
   startMessenger,
 } from './first-messenger.ts';
-import { type FirstStart, forgetFirstStart, readFirstStart } from './first-start.ts';
+import { createWhole, type FirstStart, forgetFirstStart, readFirstStart } from './first-start.ts';
 import { type Cleanup, runUntilStopped, startHere } from './run-service.ts';
 import { logFor, readSettings, thisMachine } from './settings.ts';
-import { createWhole } from './write-whole.ts';
 
 const HELP = `Usage: tocsin quickstart [--data-dir DIR] [--app HOST:PORT] [--ingest HOST:PORT]
                          [--internal HOST:PORT] [--messenger PORT|off] [--json]

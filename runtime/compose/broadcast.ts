@@ -20,12 +20,12 @@ import {
 } from '../../storage/engine/configuration-watch.ts';
 import { readActiveKeyId } from '../../storage/keys/keyring.ts';
 import type { Sql } from '../../storage/postgres/records.ts';
+import type { Signals } from '../broadcast.ts';
 import { type Broadcast, createBroadcast, noBroadcast } from '../broadcast.ts';
 import { type Clock, SECOND, systemMonotonic, type Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OutboundClient } from '../outbound/client.ts';
 import { type Member, memberText } from '../placement/coordination.ts';
-import type { Signals } from '../signals.ts';
 
 export interface SharedDeps {
   readonly me: Member;

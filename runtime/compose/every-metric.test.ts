@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { everyMetric, metricsPage } from './every-metric.ts';
+import { everyMetric, metricsPage } from './every-metric.fixture.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
@@ -30,12 +30,12 @@ describe('docs/metrics.md', () => {
 });
 
 test('no metric of the service is left out', () => {
-  const called = read('runtime/compose/every-metric.ts');
+  const called = read('runtime/compose/every-metric.fixture.ts');
   for (const file of makers()) {
     const functions = [...read(file).matchAll(/^export function (create\w+)/gm)].map(([, name]) => name);
     expect(
       functions.some((name) => called.includes(`${name}(registry)`)) || file === 'runtime/metrics.ts',
-      `${file} makes metrics; runtime/compose/every-metric.ts must call it`,
+      `${file} makes metrics; runtime/compose/every-metric.fixture.ts must call it`,
     ).toBe(true);
   }
 });

@@ -7,6 +7,7 @@ import { createEpochStore, createSessionLock, hasSharedHolders } from '../../sto
 import { createReplicaRecordStore, createReplicaRecords } from '../../storage/engine/replica-records.ts';
 import { readDatabaseClock } from '../../storage/postgres/database-check.ts';
 import type { Placement } from '../actor/index.ts';
+import type { Signals } from '../broadcast.ts';
 import { atMost, type Clock, SECOND, systemMonotonic } from '../clock.ts';
 import { type ClockSkewMetrics, createClockSkew } from '../clock-skew.ts';
 import type { Log } from '../log.ts';
@@ -21,7 +22,6 @@ import { createPlacementMetrics, type PlacementMetrics } from '../placement/metr
 import { createOwnRecord } from '../placement/replica-record.ts';
 import { createSoloPlacement } from '../placement/solo.ts';
 import { openRedis } from '../redis/index.ts';
-import type { Signals } from '../signals.ts';
 import type { Version } from '../version.ts';
 import { applicationName, type Database, type ServiceSettings } from './database.ts';
 

@@ -4,8 +4,8 @@
  * (operations §5.5 rule 2).
  */
 import type { Peers, Placement } from '../actor/index.ts';
+import type { Signals } from '../broadcast.ts';
 import { type Clock, type Micros, SECOND, type Timer } from '../clock.ts';
-import type { Signals } from '../signals.ts';
 import { type Member, memberText } from './coordination.ts';
 import { ANSWERS_EVERY, POLL_EVERY } from './lease-times.ts';
 

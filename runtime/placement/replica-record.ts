@@ -1,7 +1,8 @@
 /** This process's record in the database: that it is alive, its version, and the keys it holds (operations §5.7). */
+
+import type { Signals } from '../broadcast.ts';
 import type { Clock, Micros, Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Signals } from '../signals.ts';
 import type { Member } from './coordination.ts';
 import type { Leadership } from './leadership.ts';
 import { RECORD_EVERY } from './lease-times.ts';

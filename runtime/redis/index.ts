@@ -4,10 +4,10 @@
  */
 import type { SecureContext } from 'node:tls';
 import type { Registry } from 'prom-client';
+import type { Signals } from '../broadcast.ts';
 import { type Clock, type Micros, SECOND } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { type Coordination, CoordinationUnavailableError } from '../placement/coordination.ts';
-import type { Signals } from '../signals.ts';
 import { describeAddress, parseRedisUrl } from './address.ts';
 import { Connection } from './connection.ts';
 import { createCoordination } from './coordination.ts';

@@ -1,5 +1,5 @@
 /** Signals between members of one installation, in memory: what is sent arrives in the next microtask, or gets lost. */
-import type { Signals } from '../../runtime/signals.ts';
+import type { Signals } from '../../runtime/broadcast.ts';
 
 export interface SignalsHub {
   /** One more process. It is up. */

@@ -1,5 +1,5 @@
+import type { Signals } from '../../runtime/broadcast.ts';
 import type { Micros } from '../../runtime/clock.ts';
-import type { Signals } from '../../runtime/signals.ts';
 import type { World } from './world.ts';
 
 /** Signals between simulated processes: late, lost and doubled as the dice say. */

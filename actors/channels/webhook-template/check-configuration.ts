@@ -15,7 +15,7 @@ import {
   type TemplateDraft,
   urlHoldsLiteral,
 } from '../../destination/webhook-config.ts';
-import { parsePath } from '../../json-path/index.ts';
+import { parsePath } from '../../json-path/parse.ts';
 import { described, named } from '../../schemas.ts';
 import { webhookData } from '../../templates/data.ts';
 import { plainFormat, type RenderContext, SECRET_NAME } from '../../templates/index.ts';

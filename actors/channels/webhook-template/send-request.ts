@@ -13,7 +13,9 @@ import {
   type RequestRole,
   type RequestTemplate,
 } from '../../destination/webhook-config.ts';
-import { JsonNumber, type JsonValue, parsePath, readJson, selectNodes } from '../../json-path/index.ts';
+import { JsonNumber, type JsonValue, readJson } from '../../json-path/json.ts';
+import { parsePath } from '../../json-path/parse.ts';
+import { selectNodes } from '../../json-path/select.ts';
 import {
   type Opening,
   type ReadyRequest,

@@ -1,11 +1,11 @@
 /** Each row is a bridge that gets one thing wrong, and the check that must say so. */
 import { expect, test } from 'vitest';
-import { ALL_CHECKS } from './all-checks.ts';
 import { EVENT_BREAKS } from './broken-events.fixture.ts';
 import { INFO_BREAKS } from './broken-info.fixture.ts';
 import { POSTING_BREAKS } from './broken-posting.fixture.ts';
 import { THREAD_BREAKS } from './broken-threads.fixture.ts';
 import { playChecks } from './in-memory.fixture.ts';
+import { ALL_CHECKS } from './session.ts';
 
 const BREAKS = [...INFO_BREAKS, ...POSTING_BREAKS, ...THREAD_BREAKS, ...EVENT_BREAKS];
 

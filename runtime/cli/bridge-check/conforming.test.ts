@@ -1,8 +1,8 @@
 /** The reference bridge keeps every rule, with everything on and with everything off. */
 import { expect, test } from 'vitest';
 import { SWITCHES } from '../bridge-reference/shapes.ts';
-import { ALL_CHECKS } from './all-checks.ts';
 import { playChecks } from './in-memory.fixture.ts';
+import { ALL_CHECKS } from './session.ts';
 
 test('the reference bridge passes every check, and none is skipped', async () => {
   const results = await playChecks();

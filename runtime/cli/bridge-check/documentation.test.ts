@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { bridgeCheck } from '../bridge-check.ts';
 import { SWITCHES } from '../bridge-reference/shapes.ts';
 import { bridgeReference } from '../bridge-reference.ts';
-import { ALL_CHECKS } from './all-checks.ts';
 import type { Check, Need } from './run.ts';
+import { ALL_CHECKS } from './session.ts';
 
 const page = readFileSync(new URL('../../../docs/bridges.md', import.meta.url), 'utf8');
 

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createWhole } from './write-whole.ts';
+import { createWhole } from './first-start.ts';
 
 let folder: string;
 let file: string;
@@ -38,7 +38,7 @@ test('what an interrupted start left, readable by all, is neither used nor kept'
 
 test('without room for all of it there is none of it', () => {
   const script = `
-    import { createWhole } from ${JSON.stringify(path.resolve(import.meta.dirname, 'write-whole.ts'))};
+    import { createWhole } from ${JSON.stringify(path.resolve(import.meta.dirname, 'first-start.ts'))};
     await createWhole(process.argv[1], 'x'.repeat(100_000)).catch((error) => console.log(error.code));`;
   // The shell lets no file grow beyond 8 blocks; a write past that fails as on a full disk.
   const limited = 'trap "" XFSZ; ulimit -f 8; exec "$0" --input-type=module -e "$1" "$2"';
