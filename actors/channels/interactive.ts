@@ -54,7 +54,7 @@ export interface CheckedStep {
 /** Of an answer, as it is shown. */
 const ANSWER_BYTES = 4096;
 
-export type TrialName = 'message' | 'event' | 'create';
+export type TrialName = 'message' | 'press' | 'event' | 'create';
 
 export type TrialClass =
   | 'none'
@@ -90,7 +90,7 @@ export interface TrialRequest {
 
 /** What would be sent. */
 export interface PreviewItem {
-  readonly name: TrialName | 'update' | 'open_thread' | 'reply_in_thread';
+  readonly name: Exclude<TrialName, 'press'> | 'update' | 'open_thread' | 'reply_in_thread';
   readonly format: 'markdown' | 'html' | 'commonmark' | 'json' | 'plain';
   readonly text: string | null;
   readonly request: TrialRequest | null;

@@ -69,8 +69,8 @@ const StepShape = d.named(
   'DestinationTestStep',
   v.object({
     name: d.described(
-      v.picklist(['message', 'event', 'create']),
-      '`message`: a message of a messenger; `event`: a webhook in events mode; `create`: the first request of a webhook in template mode.',
+      v.picklist(['message', 'press', 'event', 'create']),
+      '`message`: a message of a messenger; `press`: the bot of a chat server presses its button; `event`: a webhook in events mode; `create`: the first request of a webhook in template mode.',
     ),
     request: d.described(v.nullable(RequestShape), 'What was sent; null when it could not be made.'),
     response_status: d.described(v.nullable(v.number()), 'HTTP status of the answer; null without one.'),

@@ -1197,10 +1197,10 @@ export interface components {
         /** @description One request of a test. */
         readonly DestinationTestStep: {
             /**
-             * @description `message`: a message of a messenger; `event`: a webhook in events mode; `create`: the first request of a webhook in template mode.
+             * @description `message`: a message of a messenger; `press`: the bot of a chat server presses its button; `event`: a webhook in events mode; `create`: the first request of a webhook in template mode.
              * @enum {string}
              */
-            readonly name: "message" | "event" | "create";
+            readonly name: "message" | "press" | "event" | "create";
             /** @description What was sent; null when it could not be made. */
             readonly request: components["schemas"]["TrialRequest"] | null;
             /** @description HTTP status of the answer; null without one. */

@@ -77,6 +77,7 @@ export const destinations = {
   'trial.nothingFound': 'nothing found',
   'trial.log': 'What the test sent',
   'testStep.message': 'Message',
+  'testStep.press': 'Press of a button',
   'testStep.event': 'Event',
   'testStep.create': 'Create',
   'testStep.update': 'Update',

@@ -78,6 +78,7 @@ export const destinations = {
   'trial.nothingFound': 'ничего не найдено',
   'trial.log': 'Что отправила проверка',
   'testStep.message': 'Сообщение',
+  'testStep.press': 'Нажатие кнопки',
   'testStep.event': 'Событие',
   'testStep.create': 'Создание',
   'testStep.update': 'Изменение',
