@@ -24,7 +24,7 @@ const STREAMS: readonly (readonly [name: string, sent: string, passedOn: string]
   ],
   [
     'chunks without their extensions and trailers',
-    `${CHUNKED}2;a="b"\r\n{}\r\nA ;x\r\n0123456789\r\n0\r\nX: y\r\nZ:\r\n\r\n${LINE}${HOST}\r\n`,
+    `${CHUNKED}2;a="b"\r\n{}\r\nA;x\r\n0123456789\r\n0\r\nX: y\r\nZ:\r\n\r\n${LINE}${HOST}\r\n`,
     `${LINE}${PEER}${CHUNKED.slice(LINE.length)}2\r\n{}\r\nA\r\n0123456789\r\n0\r\n\r\n${LINE}${PEER}${HOST}\r\n`,
   ],
   [

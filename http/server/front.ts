@@ -147,12 +147,12 @@ const LINE_END = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const NOTHING = Buffer.alloc(0);
 
-const REQUEST_LINE = /^([A-Z-]{1,32}) \/[^\0-\x20\x7f]* HTTP\/1\.1\r\n/;
-const REQUEST_LINE_OF_ANY_VERSION = /^[A-Z-]{1,32} \/[^\0-\x20\x7f]* HTTP\/\d\.\d\r\n/;
+const REQUEST_LINE = /^([A-Z-]{1,32}) \/[!-~]* HTTP\/1\.1\r\n/;
+const REQUEST_LINE_OF_ANY_VERSION = /^[A-Z-]{1,32} \/[!-~]* HTTP\/\d\.\d\r\n/;
 /** A name without white space around it, and a value without control characters. */
 const HEADER = /([!#$%&'*+.^_`|~\w-]+):([\t\x20-\x7e\x80-\xff]*)\r\n/y;
-const CHUNK_LINE = /^([0-9a-f]{1,8})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r\n$/i;
-const TRAILER = /^[!#$%&'*+.^_`|~\w-]+:[\t\x20-\x7e\x80-\xff]*\r\n$/;
+const CHUNK_LINE = /^([0-9a-f]{1,8})(?:;[!-~][\t\x20-\x7e]*)?\r\n$/i;
+const TRAILER = /^(?!content-length:|transfer-encoding:)[!#$%&'*+.^_`|~\w-]+:[\t\x20-\x7e\x80-\xff]*\r\n$/i;
 /** A line end that is not CRLF. The last character may be the first half of one. */
 const BARE_LINE_END = /(?:^|[^\r])\n|\r[^\n]/;
 
@@ -283,7 +283,8 @@ function readFields(head: string, start: number): Head['forEach'] | null {
   while (HEADER.lastIndex < head.length - 2) {
     const found = HEADER.exec(head);
     if (found === null) return null;
-    fields.push([found[1]!.toLowerCase(), found[2]!.trim()]);
+    // A no-break space belongs to the value; trim() would remove it.
+    fields.push([found[1]!.toLowerCase(), found[2]!.replaceAll('\xa0', '\xff').trim()]);
   }
   return (each) => {
     for (const [name, value] of fields) each(name, value);

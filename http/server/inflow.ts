@@ -109,13 +109,14 @@ export function framingOf(head: Head, isRead: boolean): Framing | null {
   return { hasBody, length: encoding === null ? Number(length ?? 0) : null, isLast };
 }
 
-const METHOD = /^[A-Z-]{1,32}$/;
+/** CONNECT asks for a tunnel. */
+const METHOD = /^(?!CONNECT$)[A-Z-]{1,32}$/;
 const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
 /** At most 15 digits: an exact number. */
 const LENGTH = /^\d{1,15}$/;
 /** A host and port as they stand in a URL; empty where there is none. */
 const HOST = /^[\w.~%!$&'()*+,;=:[\]-]*$/;
-const CLOSE = /(?:^|,)\s*close\s*(?:,|$)/i;
+const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 
 /**
  * Answers 400 without a body and closes the connection, as uWebSockets.js does with broken requests itself. The answer

@@ -93,10 +93,12 @@ const REQUESTS: readonly (readonly [name: string, outcome: Outcome, raw: string]
     'refused',
     post(`${HOST}${CHUNKED}`, 'ffffffffffffffff2\r\n{}\r\n0\r\n\r\n'),
   ],
+  ['white space behind a chunk size', 'refused', post(`${HOST}${CHUNKED}`, '2 ;a=b\r\n{}\r\n0\r\n\r\n')],
   ['a chunk extension', 'served', post(`${HOST}${CHUNKED}`, '2;a=b\r\n{}\r\n0\r\n\r\n')],
   ['a chunk extension with a bare LF', 'refused', post(`${HOST}${CHUNKED}`, '2;a\nxx\r\n{}\r\n0\r\n\r\n')],
   ['a trailer', 'served', post(`${HOST}${CHUNKED}`, '2\r\n{}\r\n0\r\nX: y\r\n\r\n')],
   ['a trailer without a name', 'refused', post(`${HOST}${CHUNKED}`, '2\r\n{}\r\n0\r\n: y\r\n\r\n')],
+  ['a trailer of framing', 'refused', post(`${HOST}${CHUNKED}`, `2\r\n{}\r\n0\r\n${lengthOf('{}')}\r\n`)],
   ['a trailer that ends in a bare LF', 'refused', post(`${HOST}${CHUNKED}`, '2\r\n{}\r\n0\r\nX: y\n\r\n')],
   // bodies that nobody reads
   ['a GET with a body', 'refused', get(`${HOST}${lengthOf(SECOND)}`, SECOND)],
@@ -131,6 +133,8 @@ const REQUESTS: readonly (readonly [name: string, outcome: Outcome, raw: string]
   // targets and methods
   ['an absolute form with a foreign host', 'refused', get(HOST, '', 'http://other.example/api/v1/me')],
   ['an absolute form with its own host', 'refused', get(HOST, '', 'http://tocsin/api/v1/me')],
+  ['a path that is not ASCII', 'refused', get(HOST, '', '/api/v1/\xe9')],
+  ['CONNECT with a path', 'refused', `CONNECT /api/v1/me HTTP/1.1\r\n${HOST}\r\n`],
   ['an authority form', 'refused', `CONNECT other.example:443 HTTP/1.1\r\n${HOST}\r\n`],
   ['a method in lower case', 'refused', get(HOST).replace('GET', 'get')],
   ['HTTP/1.0', 'refused', get(HOST).replace('1.1', '1.0')],
