@@ -184,3 +184,31 @@ test('killed while its post was stored and the answer lost, the service finds th
   await posted('KilledToo');
   expect(rootsOf('KilledToo')).toHaveLength(1);
 });
+
+test('killed again and again in a burst, every group ends as one post in its last state, its replies once', async () => {
+  const names = Array.from({ length: 12 }, (_, index) => `Burst${index}x`);
+  const roots = () => names.flatMap((name) => rootsOf(name));
+  const restarted = async () => {
+    await tocsin.kill();
+    await tocsin.start();
+    api = await Api.signIn(ready);
+  };
+  chat.loseAnswers(3);
+  await Promise.all(names.map((name) => fire(name)));
+  await until('some posts', async () => roots().length >= 4);
+  await restarted();
+  await until('every post', async () => roots().length >= names.length);
+  chat.loseAnswers(3);
+  await Promise.all(names.map((name) => fire(name, 'firing', ['a', 'b'])));
+  await until('some replies', async () => roots().some((root) => repliesTo(root).length > 0));
+  await restarted();
+  await until('every reply', async () => roots().every((root) => repliesTo(root).length > 0));
+  await Promise.all(names.map((name) => fire(name, 'resolved', ['a', 'b'])));
+  await until('some ends', async () => roots().some(({ message }) => message.startsWith('🟢')));
+  await restarted();
+  await until('every end', async () => roots().every(({ message }) => message.startsWith('🟢')));
+
+  expect(names.map((name) => rootsOf(name).length)).toEqual(names.map(() => 1));
+  const added = (root: FakePost) => repliesTo(root).filter(({ message }) => message.includes('shard: b'));
+  expect(roots().map((root) => added(root).length)).toEqual(names.map(() => 1));
+});
