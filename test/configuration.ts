@@ -68,7 +68,7 @@ export const internalAlerts = createInternalAlerts({
 });
 
 /** Links of an installation without Link rules. */
-export const linksWithoutRules: GroupLinks = { of: async (group) => linksOfAlerts(group) };
+export const linksWithoutRules: GroupLinks = { of: async (groups) => groups.map(linksOfAlerts) };
 
 /** Keeps the hints that were sent. */
 export function recordedHints(): HintBus & { readonly sent: Hint[] } {

@@ -59,11 +59,6 @@ export type RejectReason =
 
 export type UnlinkReason = 'replaced' | 'user_deleted' | 'connection_deleted' | 'connection_changed';
 
-/** Outcome of a link for the log; logged after the commit. */
-export type LinkNews =
-  | { readonly is: 'linked' | 'unlinked'; readonly user: PublicId }
-  | { readonly is: 'rejected'; readonly user: PublicId | null; readonly reason: RejectReason };
-
 export type { MessengerAccount };
 
 /** Tokens and codes that prove whose account it is (account-links §3). Only their digests are kept. */

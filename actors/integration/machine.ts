@@ -135,7 +135,6 @@ export const integrationMachine = setup({
 });
 
 export type IntegrationSnapshot = SnapshotFrom<typeof integrationMachine>;
-export type IntegrationStateName = IntegrationSnapshot['value'];
 
 /** A signal ends all reasons to wait for it. */
 function heard(at: Micros): Partial<IntegrationContext> {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { templateLinks } from '../alert-group/reading/alert-summary.ts';
+import type { StoredGroup } from '../alert-group/reading/readers.ts';
+import type { Labels } from '../model.ts';
 import type { TemplateGroup } from '../templates/data.ts';
 import { EXPLORE, type LinkConfiguration } from './configuration.ts';
-import { createLinkFailures, evaluateLinks } from './evaluate.ts';
+import { createGroupLinks, createLinkFailures, evaluateLinks, type ReadingMoment } from './evaluate.ts';
 import { AT, alertWith, configurationOf, groupOf, type MadeTable, ruleOf } from './links.fixture.ts';
 import type { LinkRuleScope } from './ports.ts';
 
@@ -243,5 +245,73 @@ describe('failing rules', () => {
     expect(told).toBe(10_001);
     report(0);
     expect(told).toBe(10_002);
+  });
+});
+
+describe('links of several Alert Groups', () => {
+  const at = {
+    directory: { organization: { timeZone: 'UTC' }, routesById: new Map(), usersById: new Map() },
+    now: AT,
+  };
+  const ids = (groups: readonly StoredGroup[]) => groups.map(({ id }) => id);
+  const stored = (n: number, alertCount: number, commonLabels: Labels = { team: 'db' }) =>
+    ({
+      id: `AG${n}`,
+      ...groupOf(),
+      commonLabels,
+      firingAlertCount: alertCount,
+      resolvedAlertCount: 0,
+      sourceUrl: null,
+      runbookUrl: `https://wiki.example/${n}`,
+      dashboardUrl: null,
+      ownerId: null,
+    }) as unknown as StoredGroup;
+
+  /** @param took of each look at the clock, µs */
+  function reading(rules: Parameters<typeof configurationOf>[0], took = 0) {
+    const read: (readonly string[])[] = [];
+    let now = 0;
+    const links = createGroupLinks({
+      links: { current: () => configurationOf(rules) },
+      alerts: {
+        ofEach: async (groupIds) => {
+          read.push(groupIds);
+          return new Map();
+        },
+      },
+      failures: { report: () => undefined },
+      publicUrl: 'https://oncall.example.org',
+      monotonic: () => (now += took),
+    });
+    return { read, of: (groups: readonly StoredGroup[]) => links.of(groups, at as unknown as ReadingMoment) };
+  }
+  const DB = { matchers: [{ label: 'team', op: '=', value: 'db' }] } as const;
+
+  test('need the Alerts of groups that a rule takes, 1,000 of them at once', async () => {
+    const { read, of } = reading([ruleOf({ ...DB, url_template: 'https://a.example/{{ .Labels.team }}' })]);
+    const groups = [
+      stored(1, 600),
+      stored(2, 400),
+      stored(3, 5_000, { team: 'web' }),
+      stored(4, 1),
+      stored(5, 2_000),
+    ];
+    const links = await of(groups);
+    expect(read).toEqual([ids([stored(1, 0), stored(2, 0)]), ['AG4'], ['AG5']]);
+    expect(links.map((each) => each.map(({ name }) => name))).toEqual(
+      groups.map(({ commonLabels }) => (commonLabels.team === 'db' ? ['Rule', 'Runbook'] : ['Runbook'])),
+    );
+  });
+
+  test('are those of the first groups when they are larger than 4 MiB, or took longer than a second', async () => {
+    const long = (count: number) =>
+      Array.from({ length: count }, (_, n) =>
+        ruleOf({ name: `${n}`, url_template: `https://a.example/${n}/${'x'.repeat(1_900)}` }),
+      );
+    const groups = [1, 2, 3, 4, 5].map((n) => stored(n, 1));
+    expect(await reading(long(600)).of(groups)).toHaveLength(3);
+    expect(await reading(long(2_400)).of(groups)).toHaveLength(1);
+    expect(await reading([], 300_000).of(groups)).toHaveLength(4);
+    expect(await reading([], 2_000_000).of(groups)).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 /** The links of an Alert Group (messages §9.2): Link rules by name, then what its Alerts carry themselves. */
 
 import { setImmediate } from 'node:timers/promises';
-import type { Micros } from '../../runtime/clock.ts';
+import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { AlertLinks } from '../alert-group/reading/alert-summary.ts';
@@ -197,11 +197,22 @@ export function createLinkFailures(deps: {
   };
 }
 
-/** The links of a stored Alert Group, for whoever reads it (messages §9.2). */
+/** The links of stored Alert Groups, for whoever reads them (messages §9.2). */
 export interface GroupLinks {
-  /** By Link rules as well; reads the Alerts of the group. */
-  of(group: StoredGroup, at: ReadingMoment): Promise<readonly GroupLink[]>;
+  /**
+   * Of the groups in their order, with those of Link rules; reads their Alerts. Of the first groups only, at least one,
+   * when the links of more would take longer than {@link LONGEST} or be larger than {@link MOST_CHARACTERS}.
+   */
+  of(groups: readonly StoredGroup[], at: ReadingMoment): Promise<readonly (readonly GroupLink[])[]>;
 }
+
+const LONGEST: Micros = SECOND;
+/** Of their JSON. */
+const MOST_CHARACTERS = 4 * 1024 * 1024;
+/** Alerts that are read together, unless one group has more. */
+const ALERTS_AT_ONCE = 1_000;
+/** Others get a turn after so much work. */
+const TURN: Micros = 5_000;
 
 export interface ReadingMoment {
   readonly directory: Directory;
@@ -210,7 +221,7 @@ export interface ReadingMoment {
 
 export interface GroupLinksDeps {
   readonly links: Pick<LinkSource, 'current'>;
-  readonly alerts: TemplateAlerts;
+  readonly alerts: Pick<TemplateAlerts, 'ofEach'>;
   readonly failures: LinkFailures;
   readonly publicUrl: string;
   readonly monotonic: RenderTimer;
@@ -218,22 +229,54 @@ export interface GroupLinksDeps {
 
 export function createGroupLinks(deps: GroupLinksDeps): GroupLinks {
   const { links, alerts, failures, publicUrl, monotonic } = deps;
-  return {
-    async of(group, { directory, now }) {
-      const configuration = links.current();
-      if (rulesFor(configuration, group.commonLabels).length === 0) return linksOfAlerts(group);
-      const seen = templateGroup(group, await alerts.of(group.id), { directory, publicUrl });
-      const zone = directory.organization.timeZone;
-      const steps = evaluating(seen, group, { configuration, now, zone, monotonic });
-      for (;;) {
-        const step = steps.next();
-        if (!step.done) {
-          await setImmediate();
-          continue;
-        }
-        failures.report(group.id, step.value.failed);
-        return step.value.links;
+  let turnBegan = monotonic();
+  const evaluated = async (group: StoredGroup, seen: TemplateGroup, settings: LinkSettings) => {
+    const steps = evaluating(seen, group, settings);
+    for (;;) {
+      if (monotonic() - turnBegan > TURN) {
+        await setImmediate();
+        turnBegan = monotonic();
       }
+      const step = steps.next();
+      if (!step.done) continue;
+      failures.report(group.id, step.value.failed);
+      return step.value.links;
+    }
+  };
+  return {
+    async of(groups, { directory, now }) {
+      const configuration = links.current();
+      const settings = { configuration, now, zone: directory.organization.timeZone, monotonic };
+      const isTaken = (group: StoredGroup) => rulesFor(configuration, group.commonLabels).length > 0;
+      const begun = monotonic();
+      const all: (readonly GroupLink[])[] = [];
+      let characters = 0;
+      for (const some of readTogether(groups, isTaken)) {
+        const taken = new Set(some.filter(isTaken).map(({ id }) => id));
+        const read = taken.size > 0 ? await alerts.ofEach([...taken]) : new Map<PublicId, never>();
+        for (const group of some) {
+          const seen = () => templateGroup(group, read.get(group.id) ?? [], { directory, publicUrl });
+          const found = taken.has(group.id) ? await evaluated(group, seen(), settings) : linksOfAlerts(group);
+          characters += JSON.stringify(found).length;
+          if (all.length > 0 && characters > MOST_CHARACTERS) return all;
+          all.push(found);
+          if (monotonic() - begun > LONGEST) return all;
+        }
+      }
+      return all;
     },
   };
+}
+
+/** The groups in their order, in slices whose Alerts, as far as they are needed, are held in memory together. */
+function readTogether(groups: readonly StoredGroup[], isTaken: (group: StoredGroup) => boolean) {
+  const slices: StoredGroup[][] = [];
+  let count = Number.POSITIVE_INFINITY;
+  for (const group of groups) {
+    const more = isTaken(group) ? group.firingAlertCount + group.resolvedAlertCount : 0;
+    if (count + more > ALERTS_AT_ONCE) slices.push([]);
+    count = count + more > ALERTS_AT_ONCE ? more : count + more;
+    slices.at(-1)?.push(group);
+  }
+  return slices;
 }

@@ -235,6 +235,8 @@ export interface SampleSnapshots {
 export interface TemplateAlerts {
   /** Firing first, newest start first, then by fingerprint; at most 1,000. */
   of(groupId: PublicId): Promise<readonly TemplateAlert[]>;
+  /** The same of each of the groups. */
+  ofEach(groupIds: readonly PublicId[]): Promise<ReadonlyMap<PublicId, readonly TemplateAlert[]>>;
   /** Those of these fingerprints, in any order. */
   named(groupId: PublicId, fingerprints: readonly string[]): Promise<readonly TemplateAlert[]>;
 }

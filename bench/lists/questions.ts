@@ -5,13 +5,17 @@ import type {
   GroupListQuery,
   StatisticsQuery,
 } from '../../actors/alert-group/reading/readers.ts';
-import type { Matcher } from '../../actors/directory.ts';
+import type { Directory, Matcher } from '../../actors/directory.ts';
+import { EXPLORE } from '../../actors/links/configuration.ts';
+import { createGroupLinks } from '../../actors/links/evaluate.ts';
+import { configurationOf, ruleOf } from '../../actors/links/links.fixture.ts';
 import { type Micros, systemMonotonic } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import {
   createAlertsView,
   createGroupReader,
   createStatisticsReader,
+  createTemplateAlerts,
   type RecentGroups,
 } from '../../storage/alert-groups/alert-groups.ts';
 import type { Sql } from '../../storage/postgres/records.ts';
@@ -34,6 +38,29 @@ const integration = (n: number) => `NT${String(n).padStart(12, '0')}` as PublicI
 /** Another one of 9,973 each time. */
 const host = (turn: number) => `host-${(turn * 97) % 9_973}`;
 const user = (n: number) => `SR${String(n).padStart(12, '0')}` as PublicId;
+
+/** Explore and four more, one of them for each value of a label. */
+const LINKS = configurationOf(
+  [
+    EXPLORE,
+    ...['Wiki', 'Runs', 'Team'].map((name) =>
+      ruleOf({
+        name,
+        url_template: `https://${name}.example/{{ .Labels.alertname | toLower | urlPathEscape }}`,
+      }),
+    ),
+    ruleOf({
+      ...{ name: 'Logs', scope: { type: 'label_value', label: 'host' } },
+      url_template: 'https://logs.example/?q={{ printf "%s %s" .Labels.namespace .Value | urlquery }}',
+    }),
+  ],
+  {
+    grafana: {
+      columns: ['address', 'datasource_uid'],
+      rows: Array.from({ length: 7 }, (_, n) => [`cluster-${n}`, 'https://grafana.example/', 'P1']),
+    },
+  },
+);
 
 /** @param recent what the service holds in memory after its first list */
 export function questions(sql: Sql, now: Micros, day: Micros, recent: RecentGroups): readonly Question[] {
@@ -80,8 +107,23 @@ export function questions(sql: Sql, now: Micros, day: Micros, recent: RecentGrou
       }),
   });
 
+  const links = createGroupLinks({
+    links: { current: () => LINKS },
+    alerts: createTemplateAlerts(sql),
+    failures: { report: () => undefined },
+    publicUrl: 'https://tocsin.example',
+    monotonic: systemMonotonic,
+  });
+  const organization = { timeZone: 'Europe/Berlin', criticalIsUrgent: true };
+  const directory = { organization, routesById: new Map(), usersById: new Map() } as unknown as Directory;
+
   return [
     list('as it opens', () => ({})),
+    {
+      what: 'list as it opens, with the links of five Link rules',
+      goal: LIST,
+      ask: async () => links.of((await page({})).items, { directory, now }),
+    },
     list('of everything', () => ({ statuses: [...OPEN, 'resolved'] })),
     list('of resolved ones', () => ({ statuses: ['resolved'] })),
     list('by last change', () => ({}), { sort: 'last_changed_at' }),

@@ -151,6 +151,11 @@ export function optionalText(description: string) {
   return described(v.optional(v.string()), description);
 }
 
+/** Free text that may be null or left out. */
+export function optionalTextOrNull(description: string) {
+  return described(v.optional(v.nullable(v.string())), description);
+}
+
 export function flag(description: string) {
   return described(v.boolean(), description);
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Limiter } from '../../actors/destination/pacing.ts';
 import type { Matcher } from '../../actors/directory.ts';
 import { parseMatcherText } from '../../actors/route/matcher.ts';
+import { text } from '../../actors/schemas.ts';
 import type { TemplateError } from '../../actors/templates/index.ts';
 import { codePoints } from '../../actors/text.ts';
 import { type Micros, parseInstant } from '../../runtime/clock.ts';
@@ -20,6 +21,12 @@ export const name = documented(v.pipe(v.string(), v.nonEmpty('too_short')), {
   description: 'A name, trimmed, 1 to 200 characters.',
   maxLength: NAME_LIMIT,
 });
+
+/** The description of a resource. */
+export const freeText = d.described(
+  v.optional(v.nullable(text(2_000))),
+  'Free text, up to 2,000 characters; null or left out is empty.',
+);
 
 /** 422 of a name: only white space, or too long once trimmed. */
 export function nameErrors(value: string, pointer = '/name'): readonly FieldError[] {

@@ -107,6 +107,11 @@ export function pageOf<Item extends v.GenericSchema>(item: Item) {
   });
 }
 
+/** What a check or a test answers of its requests. */
+export const request_log_run = v.nullable(
+  d.id('RN', 'Run of the Request log that has the requests; null when none was sent.'),
+);
+
 /** `{items}` of a list that is not paged. */
 export function itemsOf<Item extends v.GenericSchema>(item: Item) {
   return v.object({ items: d.described(v.array(item), 'All items.') });
@@ -125,12 +130,8 @@ export const ProxyConfigInput = d.named(
     enabled: d.flag('Whether requests go through it.'),
     type: d.described(v.optional(ProxyType), 'Its protocol. Needed while enabled.'),
     address: d.optionalText('`host:port`. Needed while enabled.'),
-    username: d.described(
-      v.optional(v.nullable(v.string())),
-      'User name at the proxy, up to 255 characters; null for none.',
-    ),
-    password: d.described(
-      v.optional(v.nullable(v.string())),
+    username: d.optionalTextOrNull('User name at the proxy, up to 255 characters; null for none.'),
+    password: d.optionalTextOrNull(
       'Password at the proxy, up to 255 characters. Left out it stays, null clears it.',
     ),
   }),

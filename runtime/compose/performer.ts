@@ -153,14 +153,6 @@ export interface DestinationPerformerDeps {
 
 type DestinationPerformed = MessageSend | DestinationProbe | DeliveryHappened | DestinationHealthChanged;
 
-/** The effect types it takes. */
-export const DESTINATION_PERFORMS = [
-  'message.send',
-  'message.probe',
-  'delivery.happened',
-  'destination.health_changed',
-] as const satisfies readonly DestinationPerformed['type'][];
-
 function createDestinationPerformer(deps: DestinationPerformerDeps): (effect: DestinationPerformed) => void {
   return (effect) => {
     switch (effect.type) {

@@ -1,5 +1,10 @@
 /** The list of Alert Groups and its counts. */
-import type { GroupFilter, GroupListQuery, GroupPage } from '../../actors/alert-group/reading/readers.ts';
+import {
+  type GroupFilter,
+  type GroupListQuery,
+  type GroupPage,
+  sortKey,
+} from '../../actors/alert-group/reading/readers.ts';
 import type { Matcher } from '../../actors/directory.ts';
 import type { GroupStatus } from '../../actors/model.ts';
 import { HOUR } from '../../runtime/clock.ts';
@@ -92,7 +97,7 @@ function withinBytes({ sort, limit }: GroupListQuery, { items: all, next }: Grou
   const items = all.slice(0, rowsOfPage(all, limit));
   const last = items.at(-1);
   if (items.length === all.length || !last) return { items, next };
-  return { items, next: [sort === 'started_at' ? last.startedAt : last.lastChangedAt, last.number] };
+  return { items, next: sortKey(last, sort) };
 }
 
 async function listMatching(

@@ -158,21 +158,33 @@ export function rowsOfPage(rows: readonly unknown[], limit: number): number {
 const MOST_TEMPLATE_ALERTS = 1_000;
 
 export function createTemplateAlerts(sql: Sql): TemplateAlerts {
+  const columns = sql`
+    a.fingerprint, a.state as status, a.labels, a.annotations, a.starts_at as "startsAt",
+    a.resolved_at as "endsAt", a.generator_url as "generatorUrl"`;
+  const order = sql`(a.state <> 'firing'), a.starts_at desc, a.fingerprint collate "C"`;
   /** Index: group_alerts_pkey. */
-  const select = (groupId: string) => sql`
-    select
-      a.fingerprint, a.state as status, a.labels, a.annotations, a.starts_at as "startsAt",
-      a.resolved_at as "endsAt", a.generator_url as "generatorUrl"
-    from group_alerts a
-    join alert_groups g on g.id = a.group_id and not g.details_removed
-    where a.group_id = ${groupId}`;
+  const ofEach: TemplateAlerts['ofEach'] = async (groupIds) => {
+    const rows = await sql<(TemplateAlert & { readonly groupId: PublicId })[]>`
+      select a.group_id as "groupId", ${columns}
+      from alert_groups g
+      cross join lateral (
+        select * from group_alerts a where a.group_id = g.id order by ${order} limit ${MOST_TEMPLATE_ALERTS}
+      ) a
+      where g.id = any(${textArray([...groupIds])}::text[]) and not g.details_removed
+      order by a.group_id, ${order}`;
+    const byGroup = new Map<PublicId, TemplateAlert[]>(groupIds.map((id) => [id, []]));
+    for (const { groupId, ...alert } of rows) byGroup.get(groupId)?.push(alert);
+    return byGroup;
+  };
   return {
-    of: (groupId) => sql<TemplateAlert[]>`
-      ${select(groupId)}
-      order by (a.state <> 'firing'), a.starts_at desc, a.fingerprint collate "C"
-      limit ${MOST_TEMPLATE_ALERTS}`,
+    ofEach,
+    of: async (groupId) => (await ofEach([groupId])).get(groupId) ?? [],
+    /** Index: group_alerts_pkey. */
     named: (groupId, fingerprints) => sql<TemplateAlert[]>`
-      ${select(groupId)} and a.fingerprint = any(${textArray([...fingerprints])}::text[])
+      select ${columns}
+      from group_alerts a
+      join alert_groups g on g.id = a.group_id and not g.details_removed
+      where a.group_id = ${groupId} and a.fingerprint = any(${textArray([...fingerprints])}::text[])
       limit ${MOST_TEMPLATE_ALERTS}`,
   };
 }

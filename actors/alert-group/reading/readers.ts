@@ -50,6 +50,11 @@ export interface GroupListQuery {
   readonly limit: number;
 }
 
+/** What a page after this Alert Group starts behind. */
+export function sortKey(group: StoredGroup, sort: SortColumn): readonly [value: number, number: number] {
+  return [sort === 'started_at' ? group.startedAt : group.lastChangedAt, group.number];
+}
+
 /** All given conditions hold together; an absent or empty one holds always. */
 export interface GroupFilter {
   readonly statuses: readonly GroupStatus[];

@@ -54,10 +54,7 @@ const ProfileInput = d.named(
   'ProfileInput',
   v.object({
     name,
-    time_zone: d.described(
-      v.optional(v.nullable(v.string())),
-      'IANA time zone; null or left out for that of the Organization.',
-    ),
+    time_zone: d.optionalTextOrNull('IANA time zone; null or left out for that of the Organization.'),
     language: d.described(
       v.optional(v.nullable(Language)),
       'Language of the UI; null or left out for that of the browser.',

@@ -72,8 +72,7 @@ export const OidcSettingsInput = d.extending(
       v.optional(v.array(v.string())),
       'Scopes to ask for besides `openid`; repeats are dropped. Left out they stay.',
     ),
-    client_secret: d.described(
-      v.optional(v.nullable(v.string())),
+    client_secret: d.optionalTextOrNull(
       'Secret of Tocsin at the provider, up to 2,000 characters. Left out it stays; it cannot be cleared.',
     ),
     client_secret_expires_on: d.described(

@@ -70,10 +70,7 @@ const UserInput = d.named(
   'UserInput',
   v.object({
     name,
-    email: d.described(
-      v.optional(v.nullable(v.string())),
-      'Email address, up to 254 characters; null, empty or left out for none.',
-    ),
+    email: d.optionalTextOrNull('Email address, up to 254 characters; null, empty or left out for none.'),
     role: Role,
   }),
   'A user as it is saved.',

@@ -1,5 +1,6 @@
 /** Alert Groups: list, counts, read (alert-groups §10, api §12). */
 import * as v from 'valibot';
+import { sortKey } from '../../../actors/alert-group/reading/readers.ts';
 import { type Answer, type Call, type Operation, operation } from '../../operation.ts';
 import { invalid, notFound } from '../../problem.ts';
 import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR } from '../../schema/page.ts';
@@ -18,15 +19,7 @@ import {
   sortOf,
 } from './query.ts';
 import { AlertGroupShape, CountsShape } from './shapes.ts';
-import {
-  type AlertGroupOperationsDeps,
-  bodyFor,
-  GROUP_IDS,
-  groupIdOf,
-  identityOf,
-  rowFor,
-  TAG,
-} from './shared.ts';
+import { type AlertGroupOperationsDeps, bodiesFor, GROUP_IDS, groupIdOf, identityOf, TAG } from './shared.ts';
 import { presetOperations } from './snooze.ts';
 
 export type { AlertGroupOperationsDeps };
@@ -87,7 +80,8 @@ export function alertGroupOperations(deps: AlertGroupOperationsDeps): readonly O
       async handle(call) {
         const group = await reader.read(groupIdOf(call));
         if (!group) return notFound();
-        return { status: 200, body: await bodyFor(deps, call, group, call.query.label_columns) };
+        const [body] = await bodiesFor(deps, call, [group], call.query.label_columns);
+        return { status: 200, body };
       },
     }),
 
@@ -99,7 +93,7 @@ export function alertGroupOperations(deps: AlertGroupOperationsDeps): readonly O
   ];
 }
 
-async function list({ reader }: AlertGroupOperationsDeps, call: Call<ListQuery>): Promise<Answer> {
+async function list(deps: AlertGroupOperationsDeps, call: Call<ListQuery>): Promise<Answer> {
   const { query, directory, now } = call;
   const identity = identityOf(call);
   const errors = queryErrors(query, identity);
@@ -107,19 +101,16 @@ async function list({ reader }: AlertGroupOperationsDeps, call: Call<ListQuery>)
   const { cursor, limit = DEFAULT_LIMIT, label_columns: columns, ...filters } = query;
   const after = cursor === undefined ? null : afterOf(cursor, filters);
   if (after === 'invalid') return INVALID_CURSOR;
-  const page = await reader.list({
+  const page = await deps.reader.list({
     filter: listFilter(query, identity, directory, now),
     ...sortOf(query.sort),
     after,
     limit,
   });
-  return {
-    status: 200,
-    body: {
-      items: page.items.map((group) => rowFor(call, group, columns)),
-      next_cursor: page.next && encodeCursor(LIST, filters, page.next),
-    },
-  };
+  const items = await bodiesFor(deps, call, page.items, columns);
+  const last = page.items[items.length - 1];
+  const next = last && items.length < page.items.length ? sortKey(last, sortOf(query.sort).sort) : page.next;
+  return { status: 200, body: { items, next_cursor: next && encodeCursor(LIST, filters, next) } };
 }
 
 function afterOf(cursor: string, filters: unknown): readonly [number, number] | 'invalid' {

@@ -17,7 +17,7 @@ import { COMMAND_PERMISSIONS } from './bodies.ts';
 import { CommandAnswer } from './shapes.ts';
 import {
   type AlertGroupOperationsDeps,
-  bodyFor,
+  bodiesFor,
   GROUP_IDS,
   groupIdOf,
   identityOf,
@@ -178,7 +178,8 @@ async function command(
   if (outcome.outcome === 'refused') return refusedBy(outcome);
   const group = outcome.outcome === 'unknown' ? null : await deps.reader.read(groupIdOf(call));
   if (!group) return notFound();
-  return { status: 200, body: { outcome: outcome.outcome, alert_group: await bodyFor(deps, call, group) } };
+  const [body] = await bodiesFor(deps, call, [group]);
+  return { status: 200, body: { outcome: outcome.outcome, alert_group: body } };
 }
 
 /** Asks the group's actor and logs the outcome. */

@@ -151,7 +151,7 @@ export const AlertGroupShape = d.named(
     notices: d.described(v.array(NoticeShape), 'What people should know about it.'),
     links: d.described(
       v.array(LinkShape),
-      'Links: those of Link rules by name, then runbook, dashboard and source. In a list without those of Link rules.',
+      'Links: those of Link rules by name, then runbook, dashboard and source.',
     ),
     allowed_commands: d.described(v.array(Command), 'The Commands that the caller may use on it now.'),
   }),

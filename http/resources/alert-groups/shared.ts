@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import type { AlertGroupMetrics } from '../../../actors/alert-group/metrics.ts';
 import type { GroupReader, StoredGroup } from '../../../actors/alert-group/reading/readers.ts';
-import { type GroupLink, type GroupLinks, linksOfAlerts } from '../../../actors/links/evaluate.ts';
+import type { GroupLinks } from '../../../actors/links/evaluate.ts';
 import { codePoints } from '../../../actors/text.ts';
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import type { Log } from '../../../runtime/log.ts';
@@ -13,7 +13,6 @@ import { commanderOf, groupBody } from './bodies.ts';
 
 export interface AlertGroupOperationsDeps {
   readonly reader: GroupReader;
-  /** Of an Alert Group that is read by itself. */
   readonly links: GroupLinks;
   readonly system: Pick<ActorSystem, 'ask'>;
   readonly log: Log;
@@ -36,36 +35,19 @@ export function identityOf({ identity }: Pick<Call, 'identity'>): Identity {
   return identity;
 }
 
-/**
- * The Alert Group for this caller, as a row of a list: it links to what its Alerts carry. Link rules are run for a group
- * that is read by itself, a page of 500 would run them for half a million Alerts.
- */
-export function rowFor(
-  call: Pick<Call, 'identity' | 'directory'>,
-  group: StoredGroup,
-  labelColumns: readonly string[] = [],
-) {
-  return bodyWith(call, group, labelColumns, linksOfAlerts(group));
-}
-
-/** The Alert Group for this caller, with every link. */
-export async function bodyFor(
-  { links }: Pick<AlertGroupOperationsDeps, 'links'>,
+/** The Alert Groups for this caller, in their order; fewer, but at least one, where their links take long or are large. */
+export async function bodiesFor(
+  deps: Pick<AlertGroupOperationsDeps, 'links'>,
   call: Pick<Call, 'identity' | 'directory' | 'now'>,
-  group: StoredGroup,
+  groups: readonly StoredGroup[],
   labelColumns: readonly string[] = [],
 ) {
-  return bodyWith(call, group, labelColumns, await links.of(group, call));
-}
-
-function bodyWith(
-  call: Pick<Call, 'identity' | 'directory'>,
-  group: StoredGroup,
-  labelColumns: readonly string[],
-  links: readonly GroupLink[],
-) {
+  const { directory } = call;
   const commander = commanderOf(identityOf(call));
-  return groupBody(group, { directory: call.directory, commander, labelColumns, links });
+  const links = await deps.links.of(groups, call);
+  return links.map((ofGroup, index) =>
+    groupBody(groups[index] as StoredGroup, { directory, commander, labelColumns, links: ofGroup }),
+  );
 }
 
 /** Setting alert_group.note_max_length. */

@@ -24,7 +24,7 @@ import { type Answer, type Call, type Operation, operation } from '../../operati
 import { type FieldError, invalid, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { publicId } from '../../schema/fields.ts';
-import { ProxyConfigInput } from '../../schema/shapes.ts';
+import { ProxyConfigInput, request_log_run } from '../../schema/shapes.ts';
 import { ConnectionType, Via } from '../../schema/words.ts';
 import {
   addressErrors,
@@ -56,8 +56,7 @@ const CheckInput = d.named(
     v.object({
       type: d.described(ConnectionType, 'Its type.'),
       base_url: v.optional(d.url('Address of the bridge. Needed for a bridge.')),
-      bot_token: d.described(
-        v.optional(v.nullable(v.string())),
+      bot_token: d.optionalTextOrNull(
         'The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only.',
       ),
       proxy: d.described(
@@ -110,9 +109,7 @@ const CheckShape = d.named(
       'Updates that wait at a channel bot; null for others.',
     ),
     info: d.described(v.nullable(InfoShape), 'What the bridge said; null when it did not.'),
-    request_log_run: v.nullable(
-      d.id('RN', 'Run of the Request log that has the requests; null when none was sent.'),
-    ),
+    request_log_run,
   }),
   'The outcome of a check.',
 );

@@ -23,8 +23,6 @@ import {
 import { ProxyConfigInput, ProxyConfigShape, proxyBody, SecretStatus } from '../../schema/shapes.ts';
 import { ConnectionType, ConnectionWarningKind } from '../../schema/words.ts';
 
-export const CONNECTION_TYPES = ['chat_server', 'channel_bot', 'bridge'] as const;
-
 const LONGEST_ADDRESS = 2000;
 const TOKEN = /^[!-~]{1,512}$/;
 

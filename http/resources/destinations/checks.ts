@@ -5,7 +5,7 @@ import { messengerBusy } from '../../errors.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { invalid, notFound, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
-import { HealthShape } from '../../schema/shapes.ts';
+import { HealthShape, request_log_run } from '../../schema/shapes.ts';
 import { healthBody } from './common.ts';
 import { DESTINATION_ID, type DestinationOperationsDeps, destinationId, provedToWork } from './saving.ts';
 
@@ -30,9 +30,7 @@ const CheckShape = d.named(
       HealthShape,
       'Health after the check. A check that passes ends Broken, one that fails changes nothing.',
     ),
-    request_log_run: v.nullable(
-      d.id('RN', 'Run of the Request log that has the requests; null when none was sent.'),
-    ),
+    request_log_run,
   }),
   'The outcome of a check.',
 );

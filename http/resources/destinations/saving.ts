@@ -109,9 +109,6 @@ const UNKNOWN_CONNECTION: FieldError = {
   detail: 'There is no such Connection of this type.',
 };
 
-/** Every type that there is, or will be. */
-export const DESTINATION_TYPES = ['webhook', 'chat_server', 'channel_bot', 'bridge'] as const;
-
 /** Of the types that this build does not deliver to only the type is looked at, and refused. */
 export const DestinationInput = d.named(
   'DestinationInput',

@@ -14,7 +14,7 @@ import { type Answer, authorOf, type Call, type Operation, operation } from '../
 import { type FieldError, invalid, notFound } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { publicId } from '../../schema/fields.ts';
-import { HealthShape, itemsOf } from '../../schema/shapes.ts';
+import { HealthShape, itemsOf, request_log_run } from '../../schema/shapes.ts';
 import { ErrorClass, FORMATS } from '../../schema/words.ts';
 import { healthBody } from './common.ts';
 import { DESTINATION_ID, type DestinationOperationsDeps, destinationId, provedToWork } from './saving.ts';
@@ -91,9 +91,7 @@ const TestShape = d.named(
   v.object({
     steps: d.described(v.array(StepShape), 'The requests in order.'),
     health: d.described(HealthShape, 'Health after the test. One that succeeds ends Broken.'),
-    request_log_run: v.nullable(
-      d.id('RN', 'Run of the Request log that has the requests; null when none was sent.'),
-    ),
+    request_log_run,
   }),
   'The outcome of a test.',
 );

@@ -58,15 +58,18 @@ const TemplateShape = d.named(
 );
 type TemplateShape = v.InferOutput<typeof TemplateShape>;
 
+const Mode = d.words(
+  'WebhookMode',
+  { events: 'One signed request for each lifecycle event.', template: 'Requests as you write them.' },
+  'What a webhook sends.',
+);
+
 export const WebhookInput = d.named(
   'WebhookDestinationInput',
   v.object({
     type: d.described(v.literal('webhook'), 'HTTP requests.'),
     ...commonInput,
-    mode: d.described(
-      v.picklist(['events', 'template']),
-      '`events`: one signed request for each lifecycle event; `template`: requests as you write them.',
-    ),
+    mode: Mode,
     events: d.described(v.optional(v.nullable(EventsInput)), 'Needed in events mode. Left out it stays.'),
     template: d.described(
       v.optional(v.nullable(TemplateInput)),
@@ -99,10 +102,7 @@ export const WebhookShape = d.extending(
   v.object({
     type: d.described(v.literal('webhook'), 'HTTP requests.'),
     ...CommonShape.entries,
-    mode: d.described(
-      v.picklist(['events', 'template']),
-      '`events`: one signed request for each lifecycle event; `template`: requests as you write them.',
-    ),
+    mode: Mode,
     events: d.described(v.nullable(EventsInput), 'Settings of events mode; null when never set.'),
     template: d.described(v.nullable(TemplateShape), 'Settings of template mode; null when never set.'),
     proxy: d.described(ProxyConfigShape, 'The proxy to the receiver.'),

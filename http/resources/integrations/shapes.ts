@@ -14,7 +14,7 @@ import type {
   StoredIntegration,
 } from '../../../actors/integration/ports.ts';
 import { heartbeatEndpoint, ingestEndpoint } from '../../../actors/integration/snippets.ts';
-import { integer, text } from '../../../actors/schemas.ts';
+import { integer } from '../../../actors/schemas.ts';
 import { codePoints } from '../../../actors/text.ts';
 import { formatInstant, formatInstantOrNull, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
@@ -22,7 +22,7 @@ import type { Answer, Call } from '../../operation.ts';
 import { conflict, type FieldError, type FieldErrorCode } from '../../problem.ts';
 import { pointerInto } from '../../request/json-body.ts';
 import * as d from '../../schema/described.ts';
-import { name, nameErrors } from '../../schema/fields.ts';
+import { freeText, name, nameErrors } from '../../schema/fields.ts';
 import { Labels } from '../../schema/shapes.ts';
 import { HeartbeatState, IntegrationWarningKind } from '../../schema/words.ts';
 
@@ -51,10 +51,7 @@ export const IntegrationInput = d.named(
   'IntegrationInput',
   v.object({
     name,
-    description: d.described(
-      v.optional(v.nullable(text(2_000))),
-      'Free text, up to 2,000 characters; null or left out is empty.',
-    ),
+    description: freeText,
     connection_mode: d.described(
       v.picklist(['webhook_only']),
       'How the sender is connected. `webhook_only`, the only way: it posts Snapshots.',

@@ -27,10 +27,7 @@ import {
 const TokenInput = d.named(
   'IntegrationTokenInput',
   v.object({
-    name: d.described(
-      v.optional(v.nullable(v.string())),
-      'Name, up to 200 characters; null or left out for none.',
-    ),
+    name: d.optionalTextOrNull('Name, up to 200 characters; null or left out for none.'),
   }),
   'A new token of an Integration.',
 );

@@ -321,14 +321,37 @@ describe('Lookup tables that rules read', () => {
 });
 
 describe('links of an Alert Group', () => {
-  test('come in an answer to a Command as well; rows of a list have those of its Alerts', async () => {
-    const groupId = await world.fired({ alertname: 'DiskFull' });
+  test('are the same in lists, in the Alert Group and in answers to Commands', async () => {
+    await world.fired({ alertname: 'Plain' });
+    await world.fired(...['p10', 'p2', 'p1'].map((pod) => ({ alertname: 'Crash', team: 'db', pod })));
+    await world.fired(
+      ...Array.from({ length: 25 }, (_, n) => ({ alertname: 'Many', team: 'web', pod: `p${n}` })),
+    );
     await created();
-    const names = (links: { name: string }[]) => links.map(({ name }) => name);
-    const command = await world.api.post(`/alert-groups/${groupId}/acknowledge`);
-    expect(names(command.body.alert_group.links)).toEqual(['Wiki', 'Runbook', 'Source']);
-    const { body } = await world.api.get('/alert-groups?status=acknowledged');
-    expect(names(body.items[0].links)).toEqual(['Runbook', 'Source']);
+    await created({ name: 'Of db', matchers: [{ label: 'team', op: '=', value: 'db' }] });
+    const scope = { type: 'label_value', label: 'pod' };
+    await created({
+      name: 'Logs',
+      scope,
+      url_template: 'https://logs.example/{{ .Labels.team }}/{{ .Value }}',
+    });
+    await created({
+      name: 'First',
+      url_template: 'https://first.example/{{ (index .Alerts 1).Labels.pod }}',
+    });
+    const { body } = await world.api.get('/alert-groups');
+    const names = (group: { links: { name: string }[] }) => group.links.map(({ name }) => name);
+    expect(body.items.map(names)).toEqual([
+      ['First', ...Array.from({ length: 20 }, (_, n) => `Logs: p${n}`), 'Wiki', 'Runbook', 'Source'],
+      ['First', 'Logs: p1', 'Logs: p2', 'Logs: p10', 'Of db', 'Runbook', 'Source'],
+      ['Wiki', 'Runbook', 'Source'],
+    ]);
+    for (const group of body.items) {
+      const one = await world.api.get(`/alert-groups/${group.id}`);
+      expect(one.body.links).toEqual(group.links);
+      const command = await world.api.post(`/alert-groups/${group.id}/acknowledge`);
+      expect(command.body.alert_group.links).toEqual(group.links);
+    }
   });
 
   test('lack a rule that fails, which is counted and told once', async () => {

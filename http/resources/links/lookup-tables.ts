@@ -13,7 +13,7 @@ import { formatInstant } from '../../../runtime/clock.ts';
 import { type Answer, authorOf, type Call, type Operation } from '../../operation.ts';
 import { type FieldError, type FieldErrorCode, invalid, preconditionFailed, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
-import { duplicates, NAME_LIMIT, name, nameErrors } from '../../schema/fields.ts';
+import { duplicates, freeText, NAME_LIMIT, name, nameErrors } from '../../schema/fields.ts';
 import { Labels } from '../../schema/shapes.ts';
 import { configurationOperations, NAME_REFUSAL, PlainQuery } from '../configuration.ts';
 
@@ -48,10 +48,7 @@ const LookupTableInput = d.named(
   'LookupTableInput',
   v.object({
     name,
-    description: d.described(
-      v.optional(v.nullable(text(2_000))),
-      'Free text, up to 2,000 characters; null or left out is empty.',
-    ),
+    description: freeText,
     columns: d.described(
       v.pipe(v.array(v.string()), v.nonEmpty('too_short'), v.maxLength(MOST_COLUMNS, 'too_long')),
       'Names of the columns, 1 to 50, each once, 1 to 200 characters.',

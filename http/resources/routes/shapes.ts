@@ -11,7 +11,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Call } from '../../operation.ts';
 import { refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
-import { name, publicId } from '../../schema/fields.ts';
+import { freeText, name, publicId } from '../../schema/fields.ts';
 import { DestinationRef, MatcherShape } from '../../schema/shapes.ts';
 import { MatcherOp } from '../../schema/words.ts';
 
@@ -56,10 +56,7 @@ export const RouteInput = d.named(
   'RouteInput',
   v.object({
     name,
-    description: d.described(
-      v.optional(v.nullable(text(2_000))),
-      'Free text, up to 2,000 characters; null or left out is empty.',
-    ),
+    description: freeText,
     matchers: d.described(
       MatchersInput,
       'All of them must match an Alert; at most 50. Without any, every Alert matches.',

@@ -106,8 +106,6 @@ export type DestinationTest = Schemas['DestinationTest'];
 
 export type PreviewItem = Schemas['DestinationPreview'];
 
-export type DestinationsApi = ReturnType<typeof createDestinationsApi>;
-
 function createDestinationsApi(client: ApiClient) {
   const of = (id: string) => `/destinations/${id}`;
   return {

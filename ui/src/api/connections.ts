@@ -22,8 +22,6 @@ export type CheckStep = Schemas['ConnectionCheckStep'];
 
 export type ConnectionCheck = Schemas['ConnectionCheck'];
 
-export type ConnectionsApi = ReturnType<typeof createConnectionsApi>;
-
 export function createConnectionsApi(client: ApiClient) {
   const of = (id: string) => `/connections/${id}`;
   return {

@@ -222,7 +222,7 @@ export interface components {
             readonly label_values: components["schemas"]["Labels"];
             /** @description What people should know about it. */
             readonly notices: readonly components["schemas"]["AlertGroupNotice"][];
-            /** @description Links: those of Link rules by name, then runbook, dashboard and source. In a list without those of Link rules. */
+            /** @description Links: those of Link rules by name, then runbook, dashboard and source. */
             readonly links: readonly components["schemas"]["AlertGroupLink"][];
             /** @description The Commands that the caller may use on it now. */
             readonly allowed_commands: readonly components["schemas"]["CommandName"][];
@@ -4024,11 +4024,7 @@ export interface components {
              * @constant
              */
             readonly type: "webhook";
-            /**
-             * @description `events`: one signed request for each lifecycle event; `template`: requests as you write them.
-             * @enum {string}
-             */
-            readonly mode: "events" | "template";
+            readonly mode: components["schemas"]["WebhookMode"];
             /** @description Settings of events mode; null when never set. */
             readonly events: components["schemas"]["WebhookEvents"] | null;
             /** @description Settings of template mode; null when never set. */
@@ -4089,11 +4085,7 @@ export interface components {
             readonly mentions?: components["schemas"]["MentionsInput"] | null;
             /** @description Most calls in a time. Left out it stays, null goes back to 5 a second. */
             readonly limiter?: components["schemas"]["LimiterInput"] | null;
-            /**
-             * @description `events`: one signed request for each lifecycle event; `template`: requests as you write them.
-             * @enum {string}
-             */
-            readonly mode: "events" | "template";
+            readonly mode: components["schemas"]["WebhookMode"];
             /** @description Needed in events mode. Left out it stays. */
             readonly events?: components["schemas"]["WebhookEvents"] | null;
             /** @description Needed in template mode. Left out it stays. */
@@ -4173,6 +4165,13 @@ export interface components {
             /** @description Login of the user. */
             readonly login: string;
         };
+        /**
+         * @description What a webhook sends.
+         *     - `events`: One signed request for each lifecycle event.
+         *     - `template`: Requests as you write them.
+         * @enum {string}
+         */
+        readonly WebhookMode: "events" | "template";
         /** @description A request as a template. */
         readonly WebhookRequest: {
             /** @description The template: a request line, headers, an empty line and a body. */

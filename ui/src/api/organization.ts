@@ -26,8 +26,6 @@ export type OrganizationInput = Omit<OrganizationSettings, 'id' | 'outgoing_hear
   readonly outgoing_heartbeat: { readonly url?: string | null; readonly proxy: ProxyInput };
 };
 
-export type SeverityValue = SeverityValues['items'][number];
-
 export type SeverityValues = Schemas['SeverityValues'];
 
 export type OutboundPolicyInput = Schemas['OutboundPolicyInput'];

@@ -6,8 +6,6 @@ import type { AlertGroup, CommandAnswer, CommandName, SnoozeRequest } from '../.
 import type { App } from '../../app/context.ts';
 import type { Translate } from '../../i18n/i18n.svelte.ts';
 
-export type GroupCommands = ReturnType<typeof createGroupCommands>;
-
 /**
  * @param changed gets the group as it is after a Command
  * @param refused is called after a refusal, so that what is shown is read again
