@@ -10,16 +10,12 @@ import {
   startReferenceBridge,
 } from '../../test/fakes/reference-bridge.ts';
 import { systemClock } from '../clock.ts';
-import { PUSH_SECRET } from './bridge-check/in-memory.fixture.ts';
+import { PUSH_SECRET, QUICK } from './bridge-check/in-memory.fixture.ts';
 import { createInbox, listen } from './bridge-check/inbox.ts';
 import { sendOverNetwork } from './bridge-check/send.ts';
-import { ALL_CHECKS, checkBridge, type Session } from './bridge-check/session.ts';
+import { checkBridge, type Session } from './bridge-check/session.ts';
 import { bridgeCheck } from './bridge-check.ts';
 import { runCommandLine } from './command.ts';
-
-/** These watch for seconds that something does not happen; without a network they are made on a clock that skips them. */
-const SLOW = ['E7', 'L2', 'L6', 'L7', 'T2', 'N3', 'W3', 'W4', 'W5', 'W6'];
-const QUICK = ALL_CHECKS.map(({ id }) => id).filter((id) => !SLOW.includes(id));
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
