@@ -51,9 +51,12 @@ export interface ChannelSettings {
    * Destination has nothing left to call with, so that messages get no last edit.
    */
   readonly connection: v.GenericSchema | null;
-  /** Fields that are sealed when stored. Their values are masked wherever a request is shown. */
-  readonly secrets: readonly string[];
+  /** Of a channel with a Connection: how the API calls it. */
+  readonly messenger: MessengerWords | null;
 }
+
+/** `schema`: `Bridge`, in names of schemas; `noun`: `bridge`; `hasTeams`: channels belong to teams. */
+export type MessengerWords = { readonly schema: string; readonly noun: string; readonly hasTeams: boolean };
 
 /**
  * `repeats_safely`: the other side knows the key of the first attempt and answers a repeat as it answered that one, so

@@ -20,6 +20,15 @@ export const CHANNELS = {
 } as const;
 
 export type ChannelName = keyof typeof CHANNELS;
+type Any = (typeof CHANNELS)[ChannelName];
+
+/** Channels that are reached through a Connection. */
+export type MessengerType = Extract<Any, { readonly settings: { readonly messenger: object } }>;
+export const MESSENGERS = Object.values(CHANNELS).filter(isMessenger);
+
+function isMessenger(channel: Any): channel is MessengerType {
+  return channel.settings.messenger !== null;
+}
 
 const NAMES = Object.keys(CHANNELS) as ChannelName[];
 

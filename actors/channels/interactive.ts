@@ -8,7 +8,7 @@ import { templateLinks } from '../alert-group/reading/alert-summary.ts';
 import { alertViews } from '../alert-group/reading/projections.ts';
 import type { GroupReader, StoredAlert, StoredGroup } from '../alert-group/reading/readers.ts';
 import type { TokenGrant } from '../connection/tokens.ts';
-import type { DestinationFields, StoredDestination } from '../destination/ports.ts';
+import type { DestinationFields, FoundPlace, StoredDestination } from '../destination/ports.ts';
 import { peopleOf } from '../destination/sending/people.ts';
 import type { GroupScene, SceneReader } from '../destination/sending/scene.ts';
 import type { DirectorySource } from '../directory.ts';
@@ -40,8 +40,8 @@ export interface CheckedPlace {
   readonly ok: boolean;
   /** In order; those after a failed one are left out. */
   readonly checks: readonly CheckedStep[];
-  /** What the messenger calls it; null when it was not learned. */
-  readonly channelName: string | null;
+  /** Null when it failed. */
+  readonly found: FoundPlace | null;
 }
 
 export interface CheckedStep {

@@ -3,7 +3,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Sealed } from '../../runtime/secrets/keyring.ts';
 import type { Authorship } from '../audit.ts';
-import type { MentionSettings } from '../directory.ts';
+import type { ConnectionConfig, MentionSettings } from '../directory.ts';
 import type { PasswordChange, ProxyFields } from '../proxy-config.ts';
 import type { DestinationFailing, DestinationHealth, DestinationTemplateError } from './effects.ts';
 import type { Limiter } from './pacing.ts';
@@ -25,15 +25,25 @@ export interface WebhookFields extends CommonFields {
   readonly proxy: ProxyFields;
 }
 
-/** The writable fields of a channel behind a bridge, in the API's own keys. */
-export interface BridgeFields extends CommonFields {
-  readonly type: 'bridge';
+/** The writable fields of a channel of a messenger, in the API's own keys. */
+export interface MessengerFields extends CommonFields {
+  readonly type: ConnectionConfig['type'];
   readonly connection_id: PublicId;
-  /** As the bridge writes it. */
+  /** As the messenger writes it. */
   readonly channel_id: string;
+  /** Of a chat server. */
+  readonly team_id?: string;
 }
 
-export type DestinationFields = WebhookFields | BridgeFields;
+export type DestinationFields = WebhookFields | MessengerFields;
+
+/** What a messenger calls a place; each null where there is none, and before a check. */
+export interface FoundPlace {
+  readonly channelName: string | null;
+  /** Of a chat server: the team, and its part of addresses. */
+  readonly teamName: string | null;
+  readonly teamPath: string | null;
+}
 
 /** A test that was made, whatever came of it. */
 export interface TestedDestination {
@@ -51,16 +61,16 @@ export interface DestinationChange {
   readonly fields: DestinationFields;
   /** Of a webhook's proxy. */
   readonly proxyPassword: PasswordChange;
-  /** What the check of a messenger Destination found; null for a webhook. */
-  readonly channelName: string | null;
+  /** By the check of a messenger Destination; null for a webhook. */
+  readonly found: FoundPlace | null;
 }
 
 export interface StoredDestination {
   readonly id: PublicId;
   readonly version: number;
   readonly fields: DestinationFields;
-  /** What the messenger calls the channel; null for a webhook. */
-  readonly channelName: string | null;
+  /** By the last check that passed; empty for a webhook. */
+  readonly found: FoundPlace;
   /** When the password of its proxy was set; null without one. */
   readonly proxyPasswordAt: Micros | null;
   readonly signingSecret: SigningSecretStatus;
@@ -139,10 +149,10 @@ export interface DestinationStore {
   remove(id: PublicId, isCurrent: IsCurrent, author: Authorship): Promise<'removed' | 'unknown' | 'stale'>;
 
   /**
-   * A check found what the messenger calls the channel.
+   * A check found what the messenger calls the place.
    * @returns whether that is news
    */
-  channelFound(destination: StoredDestination, name: string): Promise<boolean>;
+  placeFound(destination: StoredDestination, found: FoundPlace): Promise<boolean>;
   /** Enters it into the Audit log, and keeps whose message it is. */
   tested(destination: StoredDestination, test: TestedDestination, author: Authorship): Promise<void>;
 

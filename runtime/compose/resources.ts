@@ -123,17 +123,28 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
   const connections = createConnectionStore({ sql, appendAudit, keyring });
   const destinations = createDestinationStore({ sql, appendAudit, keyring, internalAlerts });
   const interactiveTokens = createInteractiveTokens({ system, clock: deps.clock });
+  const forBridges = {
+    ...{ ...deps.connections, keyring, tokens: interactiveTokens, clock: deps.clock },
+    settings: connections.settings,
+  };
   const forDestinations = {
     store: destinations,
-    connections,
-    directory,
-    hints,
-    system,
-    check: createBridgeCheck({
-      ...deps.connections,
-      ...{ tokens: interactiveTokens, system: deps.connections.infoTo, clock: deps.clock },
-      settings: connections.settings,
-    }),
+    ...{ directory, hints, system },
+    interactive: {
+      bridge: {
+        check: createBridgeCheck({ ...forBridges, system: deps.connections.infoTo }),
+        trial: createBridgeTrial(forBridges),
+      },
+      webhook: {
+        check: null,
+        trial: createWebhookTrial({
+          ...{ keyring, directory, tokens: interactiveTokens, settings: deps.webhooks },
+          ...{ caller: deps.caller, clock: deps.clock, log: deps.log, random: randomBytes },
+          views: createTrialViews({ groups: createGroupReader(sql), directory }),
+          publicUrl: deps.settings.publicUrl,
+        }),
+      },
+    },
     settings: deps.webhookSettings,
     client,
   };
@@ -205,19 +216,6 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
         ...{ scenes: deps.messages.scenes, samples: deps.templates.samples },
         ...{ links: deps.links, monotonic: deps.templates.timer },
       }),
-      trials: {
-        bridge: createBridgeTrial({
-          ...deps.connections,
-          ...{ keyring, tokens: interactiveTokens, clock: deps.clock },
-          settings: (id) => connections.settings(id),
-        }),
-        webhook: createWebhookTrial({
-          ...{ keyring, directory, tokens: interactiveTokens, settings: deps.webhooks },
-          ...{ caller: deps.caller, clock: deps.clock, log: deps.log, random: randomBytes },
-          views: createTrialViews({ groups: createGroupReader(sql), directory }),
-          publicUrl: deps.settings.publicUrl,
-        }),
-      },
     }),
     destinationSecretOperations(forDestinations),
     deliveryOperations({ deliveries: (id) => readGroupDeliveries(sql, id) }),

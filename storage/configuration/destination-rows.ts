@@ -18,15 +18,19 @@ export interface DestinationRow extends ProxyRow {
   readonly id: PublicId;
   readonly version: number;
   readonly name: string;
-  readonly type: 'webhook' | 'bridge';
+  readonly type: DestinationFields['type'];
   /** Of a webhook, as is what follows. */
   readonly mode: 'events' | 'template' | null;
   readonly events: EventsConfig | null;
   readonly template: TemplateConfig | null;
-  /** Of a bridge, as is what follows. */
+  /** Of a messenger, as is what follows. */
   readonly connection_id: PublicId | null;
   readonly channel_id: string | null;
   readonly channel_name: string | null;
+  /** Of a chat server, as is what follows. */
+  readonly team_id: string | null;
+  readonly team_name: string | null;
+  readonly team_path: string | null;
   readonly mentions: DestinationFields['mentions'];
   readonly limiter: DestinationFields['limiter'];
   readonly secrets_version: number;
@@ -76,7 +80,7 @@ export function storedDestination(row: DestinationRow): StoredDestination {
     id: row.id,
     version: row.version,
     fields: fieldsOf(row),
-    channelName: row.channel_name,
+    found: { channelName: row.channel_name, teamName: row.team_name, teamPath: row.team_path },
     proxyPasswordAt: row.proxy_password_at,
     signingSecret: {
       updatedAt: row.signing_secret_at,
@@ -98,15 +102,16 @@ function templateErrorOf(row: DestinationRow): StoredDestination['templateError'
 }
 
 function fieldsOf(row: DestinationRow): DestinationFields {
-  const { name, mentions, limiter } = row;
-  if (row.type === 'webhook') {
+  const { type, name, mentions, limiter } = row;
+  if (type === 'webhook') {
     const { mode, events, template, proxy } = row;
     if (mode === null) throw new Error(`webhook ${row.id} has no mode`);
-    return { type: 'webhook', name, mode, events, template, mentions, limiter, proxy };
+    return { type, name, mode, events, template, mentions, limiter, proxy };
   }
   const { connection_id: connectionId, channel_id: channelId } = row;
   if (connectionId === null || channelId === null) throw new Error(`Destination ${row.id} has no channel`);
-  return { type: 'bridge', name, connection_id: connectionId, channel_id: channelId, mentions, limiter };
+  const team = row.team_id === null ? {} : { team_id: row.team_id };
+  return { type, name, connection_id: connectionId, ...team, channel_id: channelId, mentions, limiter };
 }
 
 export interface WebhookSettingsSource {
@@ -155,14 +160,6 @@ interface AnySettings {
   readonly sealed: SealedSettings;
   readonly events: EventsConfig | null;
   readonly template: TemplateConfig | null;
-}
-
-/** What an events-mode request to a live Destination is made of, Secrets sealed. */
-export async function readWebhookSettings(
-  sql: Sql | Transaction,
-  id: PublicId,
-): Promise<WebhookSettings | null> {
-  return eventsSettings(await readSettings(sql, id));
 }
 
 async function readSettings(sql: Sql | Transaction, id: PublicId): Promise<AnySettings | null> {

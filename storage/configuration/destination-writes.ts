@@ -3,9 +3,10 @@ import { type Authorship, auditEntry } from '../../actors/audit.ts';
 import { newSigningSecret } from '../../actors/channels/signature.ts';
 import { type DestinationMessage, destinationAddress } from '../../actors/destination/messages.ts';
 import {
-  type BridgeFields,
   type DestinationChange,
   type DestinationStore,
+  type FoundPlace,
+  type MessengerFields,
   MOST_SECRETS,
   type SecretEntry,
   type WebhookFields,
@@ -67,20 +68,21 @@ export async function updateWebhook(
   }
 }
 
-export async function insertBridge(
+export async function insertMessenger(
   { tx, author }: SealingChange,
   id: PublicId,
-  fields: BridgeFields,
-  channelName: string | null,
+  fields: MessengerFields,
+  found: FoundPlace | null,
 ): Promise<void> {
   await tx`
     insert into destinations (
-      id, version, name, type, connection_id, channel_id, channel_name, mentions, limiter, secrets_version, created_at
+      id, version, name, type, connection_id, team_id, channel_id, mentions, limiter, secrets_version, created_at
     )
     values (
-      ${id}, 1, ${fields.name}, 'bridge', ${fields.connection_id}, ${fields.channel_id}, ${channelName},
-      ${json(fields.mentions)}::text::jsonb, ${json(fields.limiter)}::text::jsonb, 1, ${author.at}
+      ${id}, 1, ${fields.name}, ${fields.type}, ${fields.connection_id}, ${fields.team_id ?? null},
+      ${fields.channel_id}, ${json(fields.mentions)}::text::jsonb, ${json(fields.limiter)}::text::jsonb, 1, ${author.at}
     )`;
+  if (found) await describePlace(tx, id, found);
 }
 
 /**
@@ -100,10 +102,12 @@ export function tellForSure(
 export async function updateTarget(
   tx: Transaction,
   row: DestinationRow,
-  fields: BridgeFields,
+  fields: MessengerFields,
   author: Authorship,
 ): Promise<void> {
-  if (row.connection_id === fields.connection_id && row.channel_id === fields.channel_id) return;
+  const { connection_id: connectionId, team_id: teamId = null, channel_id: channelId } = fields;
+  if (row.team_id !== teamId) await tx`update destinations set team_id = ${teamId} where id = ${row.id}`;
+  if (row.connection_id === connectionId && row.channel_id === channelId) return;
   const { at } = author;
   await tellForSure(tx, row.id, { type: 'saved' }, author);
   await tx`
@@ -112,19 +116,25 @@ export async function updateTarget(
   await tx`
     update destinations set
       target = target + 1,
-      connection_id = ${fields.connection_id},
-      channel_id = ${fields.channel_id}
+      connection_id = ${connectionId},
+      channel_id = ${channelId}
     where id = ${row.id}`;
 }
 
-export async function nameChannel(tx: Transaction, id: PublicId, name: string | null): Promise<void> {
-  await tx`update destinations set channel_name = ${name} where id = ${id}`;
+export async function describePlace(
+  tx: Transaction,
+  id: PublicId,
+  { channelName, teamName, teamPath }: FoundPlace,
+): Promise<void> {
+  await tx`
+    update destinations set channel_name = ${channelName}, team_name = ${teamName}, team_path = ${teamPath}
+    where id = ${id}`;
 }
 
 /** Keeps the Connection from being deleted until the transaction ends; false when it is gone. */
 export async function holdConnection(
   tx: Transaction,
-  { type, connection_id: id }: BridgeFields,
+  { type, connection_id: id }: MessengerFields,
 ): Promise<boolean> {
   const rows = await tx`
     select 1 from connections where id = ${id} and type = ${type} and deleted_at is null for share`;

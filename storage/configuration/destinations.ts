@@ -1,5 +1,6 @@
 /** Destinations in Postgres: the store behind actors/destination/ports.ts. */
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { type Authorship, auditDiff, auditEntry } from '../../actors/audit.ts';
 import { newSigningSecret } from '../../actors/channels/signature.ts';
 import type {
@@ -31,13 +32,13 @@ import {
   storedDestination,
 } from './destination-rows.ts';
 import {
+  describePlace,
   destinationSecrets,
   holdConnection,
-  insertBridge,
+  insertMessenger,
   insertWebhook,
   json,
   NO_PASSWORD,
-  nameChannel,
   tellForSure,
   updateTarget,
   updateWebhook,
@@ -88,11 +89,14 @@ export function createDestinationStore(deps: DestinationStoreDeps): DestinationS
     remove: (id, isCurrent, author) =>
       internalAlerts.announced(change(author, (made) => remove(made, internalAlerts, id, isCurrent))),
 
-    async channelFound({ id, fields, channelName }, name) {
-      if (fields.type === 'webhook' || channelName === name) return false;
+    async placeFound({ id, fields, found: before }, found) {
+      if (fields.type === 'webhook' || isDeepStrictEqual(before, found)) return false;
       const { connection_id: connectionId, channel_id: channelId } = fields;
       const renamed = await sql`
-        update destinations set channel_name = ${name}
+        update destinations set
+          channel_name = ${found.channelName},
+          team_name = ${found.teamName},
+          team_path = ${found.teamPath}
         where id = ${id} and connection_id = ${connectionId} and channel_id = ${channelId} and deleted_at is null`;
       return renamed.count > 0;
     },
@@ -137,7 +141,7 @@ async function insert(
     await insertWebhook(made, id, fields, proxyPassword, signingSecret);
   } else {
     if (!(await holdConnection(made.tx, fields))) return 'no_connection';
-    await insertBridge(made, id, fields, input.channelName);
+    await insertMessenger(made, id, fields, input.found);
   }
   const diff = [
     ...auditDiff(null, fields),
@@ -160,14 +164,15 @@ async function update<Refusal>(
   const current = storedDestination(row);
   const decision = decide(current);
   if ('refuse' in decision) return { outcome: 'refused', refusal: decision.refuse };
-  const { fields, proxyPassword, channelName } = decision.save;
-  if (fields.type === 'bridge' && !(await holdConnection(tx, fields))) return { outcome: 'no_connection' };
-  if (channelName !== current.channelName) await nameChannel(tx, id, channelName);
+  const { fields, proxyPassword, found: newlyFound } = decision.save;
+  if (fields.type !== 'webhook' && !(await holdConnection(tx, fields))) return { outcome: 'no_connection' };
+  const found = newlyFound ?? current.found;
+  if (!isDeepStrictEqual(found, current.found)) await describePlace(tx, id, found);
   const diff = [
     ...auditDiff(current.fields, fields),
     ...(changesPassword(proxyPassword, row) ? [PASSWORD_CHANGED] : []),
   ];
-  if (diff.length === 0) return { outcome: 'unchanged', destination: { ...current, channelName } };
+  if (diff.length === 0) return { outcome: 'unchanged', destination: { ...current, found } };
   await tx`
     update destinations set
       version = version + 1,

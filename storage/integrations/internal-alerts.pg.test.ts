@@ -303,7 +303,7 @@ describe('saving what an alert is about', () => {
                 save: {
                   fields: { ...current.fields, name: decide(current).save.name },
                   proxyPassword: { kind: 'keep' },
-                  channelName: null,
+                  found: null,
                 },
               }),
               by,

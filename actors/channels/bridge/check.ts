@@ -177,7 +177,8 @@ export function createBridgeCheck(deps: BridgeCheckDeps): NonNullable<Interactiv
     if (channel.class === 'not_sent') return failed('channel_exists', 'the service is stopping');
     if (channel.class !== 'ok') return failed('channel_exists', channel.detail ?? channel.error);
     const checks = [passed('token'), passed('channel_exists')];
-    return { ok: true, checks, channelName: shownName(channel.value.name) };
+    const found = { channelName: shownName(channel.value.name), teamName: null, teamPath: null };
+    return { ok: true, checks, found };
   };
 }
 
@@ -188,7 +189,7 @@ function shownName(name: string): string {
 
 function failed(name: CheckedStep['name'], message: string): CheckedPlace {
   const before = name === 'token' ? [] : [passed('token')];
-  return { ok: false, checks: [...before, { name, ok: false, message }], channelName: null };
+  return { ok: false, checks: [...before, { name, ok: false, message }], found: null };
 }
 
 function passed(name: CheckedStep['name']): CheckedStep {
@@ -227,9 +228,11 @@ const Access = v.object({
   ),
 });
 
+const MESSENGER = { schema: 'Bridge', noun: 'bridge', hasTeams: false };
+
 export const BRIDGE = {
   destination: { type: 'bridge', mode: null },
-  settings: { destination: Place, connection: Access, secrets: ['bot_token', 'push_secret'] },
+  settings: { destination: Place, connection: Access, messenger: MESSENGER },
   unknownOutcome: 'repeats_safely',
   mentions: { everyone: false, groups: false },
   renderEvent: null,

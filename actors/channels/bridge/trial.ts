@@ -5,7 +5,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import { INTERACTIVE_BUDGET, type InteractiveTokens, type TokenGrant } from '../../connection/tokens.ts';
-import type { BridgeFields, StoredDestination } from '../../destination/ports.ts';
+import type { MessengerFields, StoredDestination } from '../../destination/ports.ts';
 import { bridgeRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
 import {
   type AskedTrial,
@@ -77,7 +77,7 @@ const LEAST_FOR_CALL: Micros = 100_000;
 async function post(
   deps: BridgeTrialDeps,
   { destination, scene, run }: AskedTrial,
-  { channel_id: channelId, connection_id: connectionId }: BridgeFields,
+  { channel_id: channelId, connection_id: connectionId }: MessengerFields,
   { access, info, begun }: OpenTrial,
 ): Promise<Tried> {
   const sign = bridgeSigner(deps.keyring, info, 'test_message', destination.id);
@@ -148,7 +148,7 @@ function waiting({ retryAfterSeconds }: Exclude<TokenGrant, 'granted'>): string 
   return `${NO_TOKEN}, the next is due in ${retryAfterSeconds} s`;
 }
 
-function bridgeFields({ fields, id }: StoredDestination): BridgeFields {
+function bridgeFields({ fields, id }: StoredDestination): MessengerFields {
   if (fields.type !== 'bridge') throw new Error(`Destination ${id} is no channel of a bridge`);
   return fields;
 }

@@ -25,7 +25,11 @@ const Access = v.object({
 
 export const CHAT_SERVER = {
   destination: { type: 'chat_server', mode: null },
-  settings: { destination: Place, connection: Access, secrets: ['bot_token'] },
+  settings: {
+    destination: Place,
+    connection: Access,
+    messenger: { schema: 'ChatServer', noun: 'chat server', hasTeams: true },
+  },
   unknownOutcome: 'finds_its_mark',
   mentions: { everyone: true, groups: true },
   renderEvent: null,

@@ -111,7 +111,7 @@ const EventsInput = named(
 
 export const WEBHOOK_EVENTS = {
   destination: { type: 'webhook', mode: 'events' },
-  settings: { destination: EventsInput, connection: null, secrets: ['secrets', 'signing_secret'] },
+  settings: { destination: EventsInput, connection: null, messenger: null },
   unknownOutcome: 'repeats_safely',
   mentions: { everyone: true, groups: true },
   renderEvent: renderWebhookBody,

@@ -216,7 +216,7 @@ const TemplateInput = named(
 
 export const WEBHOOK_TEMPLATE = {
   destination: { type: 'webhook', mode: 'template' },
-  settings: { destination: TemplateInput, connection: null, secrets: ['secrets', 'signing_secret'] },
+  settings: { destination: TemplateInput, connection: null, messenger: null },
   unknownOutcome: 'cannot_be_known',
   mentions: { everyone: true, groups: true },
   renderEvent: null,

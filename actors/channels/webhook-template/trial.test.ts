@@ -51,7 +51,12 @@ const VIEW: GroupView = {
 
 function destination(changes: Partial<WebhookFields>): StoredDestination {
   return {
-    ...{ id: DESTINATION, version: 1, fields: { ...FIELDS, ...changes }, channelName: null },
+    ...{
+      id: DESTINATION,
+      version: 1,
+      fields: { ...FIELDS, ...changes },
+      found: { channelName: null, teamName: null, teamPath: null },
+    },
     ...{ proxyPasswordAt: null, signingSecret: { updatedAt: NOW, previousSince: null } },
     ...{ health: { state: 'healthy' }, failing: null, waiting: 0, templateError: null, createdAt: NOW },
   };

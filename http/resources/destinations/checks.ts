@@ -7,7 +7,13 @@ import { invalid, notFound, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { HealthShape, request_log_run } from '../../schema/shapes.ts';
 import { healthBody } from './common.ts';
-import { DESTINATION_ID, type DestinationOperationsDeps, destinationId, provedToWork } from './saving.ts';
+import {
+  checkOf,
+  DESTINATION_ID,
+  type DestinationOperationsDeps,
+  destinationId,
+  provedToWork,
+} from './saving.ts';
 
 const CheckShape = d.named(
   'DestinationCheck',
@@ -36,7 +42,7 @@ const CheckShape = d.named(
 );
 
 export function destinationCheckOperations(deps: DestinationOperationsDeps): readonly Operation[] {
-  const { store, connections, check, hints } = deps;
+  const { store, hints } = deps;
   return [
     operation({
       id: 'checkDestination',
@@ -57,14 +63,11 @@ export function destinationCheckOperations(deps: DestinationOperationsDeps): rea
         if (!destination) return notFound();
         const { id, fields } = destination;
         if (fields.type === 'webhook') return CHECK_NOT_SUPPORTED;
-        const settings = await connections.settings(fields.connection_id);
-        if (!settings) throw new Error(`Destination ${id} has no live Connection`);
         const run = newPublicId('RN');
-        const checked = await check({ destinationId: id, fields }, run);
+        const checked = await checkOf(deps, fields.type)({ destinationId: id, fields }, run);
         if ('retryAfterSeconds' in checked) return refuse(messengerBusy(checked.retryAfterSeconds));
-        if (checked.channelName !== null && (await store.channelFound(destination, checked.channelName))) {
-          hints.send({ type: 'destination', id });
-        }
+        const isNews = checked.found !== null && (await store.placeFound(destination, checked.found));
+        if (isNews) hints.send({ type: 'destination', id });
         const { health } = checked.ok ? await provedToWork(deps, destination, call.now) : destination;
         const { ok, checks } = checked;
         return {

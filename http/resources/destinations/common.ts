@@ -82,14 +82,14 @@ const TargetsShape = d.named(
 /** All six settings, and no other. */
 const MentionsInput = d.named(
   'MentionsInput',
-  v.strictObject(settingsOf(TargetsInput)),
+  v.strictObject(everySetting(() => TargetsInput)),
   'Whom to mention at which event. All six events must be given.',
 );
 export type MentionsInput = v.InferOutput<typeof MentionsInput>;
 
 const MentionsShape = d.named(
   'Mentions',
-  v.object(settingsOf(TargetsShape)),
+  v.object(everySetting(() => TargetsShape)),
   'Whom to mention at which event.',
 );
 
@@ -126,13 +126,6 @@ function changedMentions(
   return mentions === undefined ? (current ?? NOBODY_EVER) : (mentions ?? NOBODY_EVER);
 }
 
-function mentionsBody(mentions: MentionSettings): v.InferOutput<typeof MentionsShape> {
-  return everySetting((setting) => {
-    const { everyone, user_ids: userIds, groups } = mentions[setting];
-    return { everyone, user_ids: [...userIds], groups: [...groups] };
-  });
-}
-
 function unofferedErrors(
   { everyone, groups }: MentionTargets,
   type: DestinationFields['type'],
@@ -150,10 +143,6 @@ function unofferedErrors(
 function everySetting<Value>(value: (setting: MentionSetting) => Value): Record<MentionSetting, Value> {
   const entries = MENTION_SETTINGS.map((setting) => [setting, value(setting)]);
   return Object.fromEntries(entries) as Record<MentionSetting, Value>;
-}
-
-function settingsOf<Value>(value: Value): Record<MentionSetting, Value> {
-  return everySetting(() => value);
 }
 
 export const commonInput = {
@@ -225,12 +214,12 @@ export function commonFields(input: CommonInput, current: StoredDestination | nu
 export function commonBody(
   { id, fields, health, failing, waiting, createdAt, version }: StoredDestination,
   directory: Pick<Directory, 'routes'>,
-): v.InferOutput<typeof CommonShape> {
+) {
   const routes = directory.routes.filter((route) => route.destinationIds.includes(id));
   return {
     id,
     name: fields.name,
-    mentions: mentionsBody(fields.mentions),
+    mentions: everySetting((setting) => fields.mentions[setting]),
     limiter: fields.limiter,
     health: healthBody(health),
     failing: failing && { since: formatInstant(failing.since), error: failing.error },

@@ -120,27 +120,20 @@ beforeEach(async () => {
   const settings = (id: PublicId) => connections.settings(id);
   const deps = {
     store: createDestinationStore({ sql, appendAudit, keyring, internalAlerts }),
-    ...{ connections, directory, hints, system, client },
-    check: createBridgeCheck({
-      bridge: calls,
-      opener,
-      tokens: interactive,
-      system,
-      clock: systemClock,
-      settings,
-    }),
-    settings: { forget: () => undefined },
-    scenes: createTrialScenes({ scenes, samples, links, monotonic: systemMonotonic }),
-    trials: {
-      bridge: createBridgeTrial({
-        ...{ bridge: calls, opener, keyring, tokens: interactive, clock: systemClock, settings },
-        infos: createInfoReader({ bridge: calls, tokens: waiting, system, clock: systemClock }),
-      }),
-      webhook: {
-        test: () => expect.unreachable('no webhook is tried here'),
-        preview: () => expect.unreachable('no webhook is tried here'),
+    ...{ directory, hints, system, client },
+    interactive: {
+      bridge: {
+        check: createBridgeCheck({
+          ...{ bridge: calls, opener, tokens: interactive, system, clock: systemClock, settings },
+        }),
+        trial: createBridgeTrial({
+          ...{ bridge: calls, opener, keyring, tokens: interactive, clock: systemClock, settings },
+          infos: createInfoReader({ bridge: calls, tokens: waiting, system, clock: systemClock }),
+        }),
       },
     },
+    settings: { forget: () => undefined },
+    scenes: createTrialScenes({ scenes, samples, links, monotonic: systemMonotonic }),
   };
   const operations = [
     ...connectionOperations({

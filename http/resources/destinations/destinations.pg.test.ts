@@ -57,8 +57,7 @@ beforeEach(async () => {
     directory,
     hints,
     settings,
-    connections: { settings: async () => null },
-    check: () => Promise.reject(new Error('a webhook has no check')),
+    interactive: {},
     system: { tell: (_to: unknown, message: ActorMessage) => void told.push(message), ask: neverAsked },
     client: { release: () => undefined, setPolicy: (policy: OutboundPolicy) => void policies.push(policy) },
   };

@@ -4,7 +4,7 @@ import { buildWebhookRequest } from '../../../actors/channels/webhook-events/req
 import { silentLog } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
-import { readWebhookSettings } from '../../../storage/configuration/destination-rows.ts';
+import { createWebhookSettings } from '../../../storage/configuration/destination-rows.ts';
 import { createDestinationStore } from '../../../storage/configuration/destinations.ts';
 import { createDirectory } from '../../../storage/configuration/directory.ts';
 import {
@@ -36,8 +36,7 @@ beforeEach(async () => {
     directory,
     hints: recordedHints(),
     settings: { forget: () => undefined },
-    connections: { settings: async () => null },
-    check: () => Promise.reject(new Error('a webhook has no check')),
+    interactive: {},
     system: { tell: () => undefined, ask: () => Promise.reject(new Error('a webhook is never asked')) },
     client: { release: () => undefined },
   });
@@ -79,7 +78,7 @@ async function change(id: string, proxy: object | null | undefined) {
 
 /** The proxy as the next request of the Destination goes through it. */
 async function routeOf(id: PublicId) {
-  const settings = await readWebhookSettings(database.sql(), id);
+  const settings = await createWebhookSettings(database.sql(), stoppedClock).events(id);
   if (!settings) throw new Error('there is no such Destination');
   const built = buildWebhookRequest({ settings, keyring, eventId: 'msg_a', body: Buffer.alloc(0), now: NOW });
   return built.outcome === 'ready' ? built.proxy : built;

@@ -1,4 +1,5 @@
 /** Destinations: list, create, read, update, delete (delivery §13, webhooks §1, §8, api §15). */
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { destinationAddress } from '../../../actors/destination/messages.ts';
 import type { DestinationFilter, StoredDestination } from '../../../actors/destination/ports.ts';
@@ -129,7 +130,7 @@ export function destinationOperations(deps: DestinationOperationsDeps): readonly
         return update.outcome === 'no_connection' ? { refuse: NO_CONNECTION } : update.outcome;
       }
       if (update.outcome === 'saved') await directory.reload();
-      const isNews = update.outcome === 'saved' || update.destination.channelName !== before.channelName;
+      const isNews = update.outcome === 'saved' || !isDeepStrictEqual(update.destination.found, before.found);
       if (isNews) hint(id);
       return { saved: await afterSave(deps, update.destination, call.now) };
     },

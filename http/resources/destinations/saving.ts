@@ -1,14 +1,15 @@
 /** A Destination as it arrives, whether it may be saved, how it is answered, who is notified (delivery §13, api §15). */
 import * as v from 'valibot';
-import { CHANNELS } from '../../../actors/channels/index.ts';
+import { channelOf, MESSENGERS, type MessengerType } from '../../../actors/channels/index.ts';
 import type { CheckedPlace, Interactive } from '../../../actors/channels/interactive.ts';
-import type { ConnectionStore } from '../../../actors/connection/ports.ts';
 import { destinationAddress } from '../../../actors/destination/messages.ts';
 import type {
-  BridgeFields,
   DestinationChange,
   DestinationDecision,
+  DestinationFields,
   DestinationStore,
+  FoundPlace,
+  MessengerFields,
   StoredDestination,
 } from '../../../actors/destination/ports.ts';
 import type { Directory, DirectorySource } from '../../../actors/directory.ts';
@@ -32,74 +33,67 @@ import {
   webhookFields,
 } from './webhook.ts';
 
-const BridgeInput = d.named(
-  'BridgeDestinationInput',
-  v.object({
-    type: d.described(v.literal('bridge'), 'A channel behind a bridge.'),
-    ...commonInput,
-    connection_id: d.described(publicId, 'Id of the Connection to the bridge.'),
-    ...CHANNELS.bridge.settings.destination.entries,
-  }),
-  'A Destination behind a bridge, as it is saved.',
-);
-export type BridgeInput = v.InferOutput<typeof BridgeInput>;
+/** Types that there will be: only the type is looked at, and refused. */
+const LATER_TYPES = ['chat_server', 'channel_bot'] as const;
+const SERVED = MESSENGERS.filter(({ destination }) => !isLater(destination));
 
-const BridgeShape = d.extending(
-  CommonShape,
-  'BridgeDestination',
-  v.object({
-    type: d.described(v.literal('bridge'), 'A channel behind a bridge.'),
-    ...CommonShape.entries,
-    connection_id: d.id('CN'),
-    channel_id: d.text('Id of the channel at the bridge.'),
-    channel_name: d.textOrNull('Name of the channel as the bridge last said; null without one.'),
-    template_error: d.described(v.null(), 'Always null: errors of templates are shown at the Route.'),
-    warnings: d.described(v.array(v.never()), 'Always empty.'),
-  }),
-  'A channel of a messenger behind a bridge.',
-);
-export type BridgeShape = v.InferOutput<typeof BridgeShape>;
+function messengerInput({ destination, settings }: MessengerType) {
+  const { schema, noun } = settings.messenger;
+  return d.named(
+    `${schema}DestinationInput`,
+    v.object({
+      type: d.described(v.literal(destination.type), `A channel behind a ${noun}.`),
+      ...commonInput,
+      connection_id: d.described(publicId, `Id of the Connection to the ${noun}.`),
+      ...settings.destination.entries,
+    }),
+    `A Destination behind a ${noun}, as it is saved.`,
+  );
+}
+type MessengerInput = v.InferOutput<ReturnType<typeof messengerInput>> & { readonly team_id?: unknown };
 
-/** Everything that is wrong with a body beyond its shape (422), all of it together. */
-function bridgeErrors(
-  input: BridgeInput,
-  hasConnection: boolean,
-  directory: Pick<Directory, 'usersById'>,
-): readonly FieldError[] {
-  return [...commonErrors(input, 'bridge', directory), ...(hasConnection ? [] : [UNKNOWN_CONNECTION])];
+function messengerShape({ destination, settings }: MessengerType) {
+  const { schema, noun, hasTeams } = settings.messenger;
+  const teamName = d.textOrNull('Name of the team; null before it is known, and without one.');
+  const team: v.ObjectEntries = hasTeams ? { team_name: teamName } : {};
+  return d.extending(
+    CommonShape,
+    `${schema}Destination`,
+    v.object({
+      type: d.described(v.literal(destination.type), `A channel behind a ${noun}.`),
+      ...CommonShape.entries,
+      connection_id: d.id('CN'),
+      ...settings.destination.entries,
+      channel_name: d.textOrNull(`Name of the channel as the ${noun} last said; null without one.`),
+      ...team,
+      template_error: d.described(v.null(), 'Always null: errors of templates are shown at the Route.'),
+      warnings: d.described(v.array(v.never()), 'Always empty.'),
+    }),
+    `A channel of a messenger behind a ${noun}.`,
+  );
 }
 
-/** @param channelName what the check found */
-function bridgeChange(
-  input: BridgeInput,
+function messengerChange(
+  input: MessengerInput,
   current: StoredDestination | null,
-  channelName: string | null,
+  found: FoundPlace | null,
 ): DestinationChange {
-  return {
-    fields: {
-      type: 'bridge',
-      ...commonFields(input, current),
-      connection_id: input.connection_id,
-      channel_id: input.channel_id,
-    },
-    proxyPassword: { kind: 'keep' },
-    channelName,
-  };
+  const { type, connection_id, channel_id, team_id } = input;
+  const team = typeof team_id === 'string' ? { team_id } : {};
+  const fields = { type, ...commonFields(input, current), connection_id, ...team, channel_id };
+  return { fields, proxyPassword: { kind: 'keep' }, found };
 }
 
-function bridgeBody(
+function messengerBody(
   destination: StoredDestination,
-  fields: BridgeFields,
+  { type, name: _name, mentions: _mentions, limiter: _limiter, ...place }: MessengerFields,
   directory: Pick<Directory, 'routes'>,
-): BridgeShape {
+) {
+  const { channelName, teamName } = destination.found;
   return {
-    type: 'bridge',
-    ...commonBody(destination, directory),
-    connection_id: fields.connection_id,
-    channel_id: fields.channel_id,
-    channel_name: destination.channelName,
-    template_error: null,
-    warnings: [],
+    ...{ type, ...commonBody(destination, directory), ...place, channel_name: channelName },
+    ...(channelOf(type).settings.messenger?.hasTeams ? { team_name: teamName } : {}),
+    ...{ template_error: null, warnings: [] },
   };
 }
 
@@ -109,15 +103,14 @@ const UNKNOWN_CONNECTION: FieldError = {
   detail: 'There is no such Connection of this type.',
 };
 
-/** Of the types that this build does not deliver to only the type is looked at, and refused. */
 export const DestinationInput = d.named(
   'DestinationInput',
   v.variant('type', [
     WebhookInput,
-    BridgeInput,
+    ...SERVED.map(messengerInput),
     v.object({
       type: d.described(
-        v.picklist(['chat_server', 'channel_bot']),
+        v.picklist(LATER_TYPES),
         'The type, `chat_server` or `channel_bot`. This version does not serve it: 501.',
       ),
       name: commonInput.name,
@@ -126,51 +119,36 @@ export const DestinationInput = d.named(
   'A Destination, as it is saved.',
 );
 export type DestinationInput = v.InferOutput<typeof DestinationInput>;
-type LaterInput = Extract<DestinationInput, { readonly type: 'chat_server' | 'channel_bot' }>;
 
 export const DestinationShape = d.named(
   'Destination',
-  v.variant('type', [WebhookShape, BridgeShape]),
+  v.variant('type', [WebhookShape, ...SERVED.map(messengerShape)]),
   'Where Alert Groups are sent.',
 );
-export type DestinationShape = v.InferOutput<typeof DestinationShape>;
 
-function isLater(input: DestinationInput): input is LaterInput {
-  return input.type === 'chat_server' || input.type === 'channel_bot';
+function isLater<Typed extends { readonly type: string }>(
+  input: Typed,
+): input is Extract<Typed, { readonly type: (typeof LATER_TYPES)[number] }> {
+  return LATER_TYPES.some((type) => type === input.type);
 }
 
 /** A Destination as reads answer it. */
-export function destinationBody(
-  destination: StoredDestination,
-  directory: Pick<Directory, 'routes'>,
-): DestinationShape {
+export function destinationBody(destination: StoredDestination, directory: Pick<Directory, 'routes'>) {
   const { fields } = destination;
-  switch (fields.type) {
-    case 'webhook':
-      return webhookBody(destination, fields, directory);
-    case 'bridge':
-      return bridgeBody(destination, fields, directory);
-  }
+  if (fields.type === 'webhook') return webhookBody(destination, fields, directory);
+  return messengerBody(destination, fields, directory);
 }
 
-const TYPE_IS_FIXED: FieldError = {
-  pointer: '/type',
-  code: 'invalid_format',
-  detail: 'The type of a Destination cannot change.',
-};
-
-const LATER_TYPE: FieldError = {
-  pointer: '/type',
-  code: 'unsupported',
-  detail: 'This messenger comes with a later version. Create an outgoing webhook or a channel of a bridge.',
-};
+const typeError = (code: FieldError['code'], detail: string) => ({ pointer: '/type', code, detail });
+const TYPE_IS_FIXED = typeError('invalid_format', 'The type of a Destination cannot change.');
+const LATER_TYPE = typeError('unsupported', 'This messenger comes with a later version.');
 
 /** Refused, or what is to become of the Destination once it is locked; null: of a new one. */
 export type JudgedSave =
   | { readonly refuse: Answer }
   | { decide(current: StoredDestination | null): DestinationDecision<Answer> };
 
-type SaveDeps = Pick<DestinationOperationsDeps, 'store' | 'connections' | 'check'>;
+type SaveDeps = Pick<DestinationOperationsDeps, 'store' | 'interactive'>;
 type SaveCall<Body> = Pick<Call<unknown, Body>, 'body' | 'directory'>;
 
 /** @param current as it was read; null for a new one */
@@ -185,7 +163,7 @@ export async function judgedSave(
   if (isLater(body)) return { refuse: invalid([LATER_TYPE, ...nameErrors(body.name)]) };
   return body.type === 'webhook'
     ? judgedWebhook({ body, directory })
-    : judgedBridge(deps, { body, directory }, current);
+    : judgedMessenger(deps, { body, directory }, current);
 }
 
 /** Nothing is sent; a field that is left out is judged as it is stored at that moment. */
@@ -199,22 +177,24 @@ function judgedWebhook({ body, directory }: SaveCall<WebhookInput>): JudgedSave 
 }
 
 /** The check comes last: everything that needs no messenger is known before one is asked. */
-async function judgedBridge(
-  { store, connections, check }: SaveDeps,
-  { body, directory }: SaveCall<BridgeInput>,
+async function judgedMessenger(
+  deps: SaveDeps,
+  { body, directory }: SaveCall<MessengerInput>,
   current: StoredDestination | null,
 ): Promise<JudgedSave> {
-  const settings = await connections.settings(body.connection_id);
-  const errors = bridgeErrors(body, settings !== null, directory);
+  const hasConnection = directory.connectionsById.get(body.connection_id)?.type === body.type;
+  const errors = [
+    ...commonErrors(body, body.type, directory),
+    ...(hasConnection ? [] : [UNKNOWN_CONNECTION]),
+  ];
   if (errors.length > 0) return { refuse: invalid(errors) };
-  if (settings === null) return { refuse: NO_CONNECTION };
   const destinationId = current?.id ?? null;
-  if (await store.isTaken(body.name.trim(), destinationId)) return { refuse: nameTaken('Destination') };
-  const { fields } = bridgeChange(body, current, null);
-  const checked = await check({ destinationId, fields }, newPublicId('RN'));
+  if (await deps.store.isTaken(body.name.trim(), destinationId)) return { refuse: nameTaken('Destination') };
+  const { fields } = messengerChange(body, current, null);
+  const checked = await checkOf(deps, body.type)({ destinationId, fields }, newPublicId('RN'));
   if ('retryAfterSeconds' in checked) return { refuse: refuse(messengerBusy(checked.retryAfterSeconds)) };
   if (!checked.ok) return { refuse: checkFailed(checked) };
-  return { decide: (locked) => ({ save: bridgeChange(body, locked, checked.channelName) }) };
+  return { decide: (locked) => ({ save: messengerChange(body, locked, checked.found) }) };
 }
 
 function checkFailed({ checks }: CheckedPlace): Answer {
@@ -224,16 +204,22 @@ function checkFailed({ checks }: CheckedPlace): Answer {
   return invalid([{ pointer, code: 'destination_check_failed', detail }]);
 }
 
+/** @throws for a type that is not served, or has no check */
+export function checkOf({ interactive }: SaveDeps, type: DestinationFields['type']) {
+  const check = interactive[type]?.check;
+  if (!check) throw new Error(`a Destination of type ${type} has no check`);
+  return check;
+}
+
 export const NO_CONNECTION = invalid([UNKNOWN_CONNECTION]);
 
 export interface DestinationOperationsDeps {
   readonly store: DestinationStore;
-  readonly connections: Pick<ConnectionStore, 'settings'>;
   readonly directory: DirectorySource;
   readonly hints: HintBus;
   readonly system: Pick<ActorSystem, 'tell' | 'ask'>;
-  /** Of Destinations that have a check. */
-  readonly check: NonNullable<Interactive['check']>;
+  /** By type, of those that are served. */
+  readonly interactive: Readonly<Partial<Record<DestinationFields['type'], Interactive>>>;
   /** Requests made from now on use what was saved. */
   readonly settings: { forget(id: PublicId): void };
   /** Closes connections that were opened with the settings before. */

@@ -1,14 +1,12 @@
 /** Tests and previews of Destinations (delivery §13, webhooks §6, api §15). */
 import * as v from 'valibot';
 import type {
-  DestinationTrial,
   PreviewItem,
   TrialRequest,
   TrialScenes,
   TrialSource,
   TrialStep,
 } from '../../../actors/channels/interactive.ts';
-import type { DestinationFields } from '../../../actors/destination/ports.ts';
 import { newPublicId } from '../../../runtime/public-id.ts';
 import { type Answer, authorOf, type Call, type Operation, operation } from '../../operation.ts';
 import { type FieldError, invalid, notFound } from '../../problem.ts';
@@ -19,9 +17,9 @@ import { ErrorClass, FORMATS } from '../../schema/words.ts';
 import { healthBody } from './common.ts';
 import { DESTINATION_ID, type DestinationOperationsDeps, destinationId, provedToWork } from './saving.ts';
 
-export interface DestinationTrialDeps extends Pick<DestinationOperationsDeps, 'store' | 'system'> {
+export interface DestinationTrialDeps
+  extends Pick<DestinationOperationsDeps, 'store' | 'system' | 'interactive'> {
   readonly scenes: TrialScenes;
-  readonly trials: Readonly<Record<DestinationFields['type'], DestinationTrial>>;
 }
 
 const TrialInput = d.named(
@@ -189,7 +187,8 @@ async function test(deps: DestinationTrialDeps, call: Call<unknown, TrialInput>)
 async function choose(deps: DestinationTrialDeps, call: Call<unknown, TrialInput>) {
   const destination = await deps.store.read(destinationId(call));
   if (!destination) return { refuse: notFound() };
-  const trial = deps.trials[destination.fields.type];
+  const trial = deps.interactive[destination.fields.type]?.trial;
+  if (!trial) throw new Error(`${destination.id} is of a type that is not served`);
   const source = sourceOf(call.body);
   if (!source) return { refuse: invalid([NO_GROUP]) };
   const scene = await deps.scenes(source, destination, call);

@@ -56,7 +56,6 @@ const TemplateShape = d.named(
   }),
   'The requests of a webhook in template mode.',
 );
-type TemplateShape = v.InferOutput<typeof TemplateShape>;
 
 const Mode = d.words(
   'WebhookMode',
@@ -165,7 +164,7 @@ export function webhookChange(input: WebhookInput, current: StoredDestination | 
       proxy: proxy.fields,
     },
     proxyPassword: proxy.password,
-    channelName: null,
+    found: null,
   };
 }
 
@@ -173,12 +172,12 @@ export function webhookBody(
   destination: StoredDestination,
   fields: WebhookFields,
   directory: Pick<Directory, 'routes'>,
-): WebhookShape {
+) {
   return {
     type: 'webhook',
     ...commonBody(destination, directory),
     mode: fields.mode,
-    events: fields.events && { url: fields.events.url, headers: [...fields.events.headers] },
+    events: fields.events,
     template: fields.template && templateBody(fields.template),
     proxy: proxyBody(fields.proxy, destination.proxyPasswordAt),
     signing_secret_status: signingSecretBody(destination.signingSecret),
@@ -249,17 +248,11 @@ function requestTemplate(input: RequestInput | null | undefined): RequestTemplat
   return { request: input.request, extract };
 }
 
-function templateBody({ create, update, open_thread, reply_in_thread }: TemplateConfig): TemplateShape {
+function templateBody({ create, update, open_thread, reply_in_thread }: TemplateConfig) {
   return {
-    create: extractingBody(create),
-    update: { request: update.request },
-    open_thread: open_thread && extractingBody(open_thread),
+    ...{ create, update: { request: update.request }, open_thread },
     reply_in_thread: reply_in_thread && { request: reply_in_thread.request },
   };
-}
-
-function extractingBody({ request, extract }: RequestTemplate) {
-  return { request, extract: extract.map(({ name, path }) => ({ name, path })) };
 }
 
 function templateErrorBody({ templateError }: StoredDestination): WebhookShape['template_error'] {

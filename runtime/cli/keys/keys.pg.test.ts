@@ -69,7 +69,7 @@ function destinationFields(name: string): DestinationFields {
 async function fillEveryField(): Promise<void> {
   const store = destinations();
   const made = await store.create(
-    { fields: destinationFields('receiver'), proxyPassword: PASSWORD, channelName: null },
+    { fields: destinationFields('receiver'), proxyPassword: PASSWORD, found: null },
     author(),
   );
   if (typeof made === 'string') throw new Error(`the database is not empty: ${made}`);

@@ -26,7 +26,7 @@ export const PLAIN_TEXT: Omit<ChannelType, 'destination'> = {
   settings: {
     destination: v.object({ url: v.pipe(v.string(), v.url()), token: v.string() }),
     connection: null,
-    secrets: ['token'],
+    messenger: null,
   },
   unknownOutcome: 'repeats_safely',
   mentions: { everyone: false, groups: false },

@@ -511,7 +511,7 @@ export interface components {
              */
             readonly type: "bridge";
             readonly connection_id: components["schemas"]["ConnectionId"];
-            /** @description Id of the channel at the bridge. */
+            /** @description Id of the channel at the bridge, 1 to 512 characters. */
             readonly channel_id: string;
             /** @description Name of the channel as the bridge last said; null without one. */
             readonly channel_name: string | null;
