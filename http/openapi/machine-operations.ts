@@ -277,7 +277,7 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     answers: {
       ...NOT_HTTP,
       200: '`ok`',
-      503: '`starting`, `database unavailable` or `shutting down`',
+      503: '`starting`, `database unavailable`, `database disk full` or `shutting down`',
     },
     ...PROBE,
   },

@@ -2354,8 +2354,8 @@ export interface components {
          *     - `connections:read`: See Connections.
          *     - `connections:write`: Change and check them.
          *     - `destinations:read`: See Destinations.
-         *     - `destinations:write`: Change and check them, with their Secrets.
-         *     - `destinations:test`: Send test messages, and preview messages.
+         *     - `destinations:write`: Change them and their Secrets.
+         *     - `destinations:test`: Check them, send test messages, preview messages.
          *     - `link-rules:read`: See Link rules.
          *     - `link-rules:write`: Change them.
          *     - `lookup-tables:read`: See Lookup tables.
