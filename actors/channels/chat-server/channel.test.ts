@@ -78,6 +78,37 @@ describe('a Root message', () => {
     expect(on.server.notices).toHaveLength(2);
   });
 
+  test('names people as they are called today, and whoever left in plain text', async () => {
+    const on = world();
+    const mention = [{ type: 'user', id: ANN }] as const;
+    const ann = on.server.addUser('ann');
+    on.account.externalId = ann.id;
+    await on.publish({}, mention);
+    ann.username = 'ann.smith';
+    on.time.now += HOUR;
+    await on.publish({}, mention, { key: 'root-a-c-1' });
+    on.time.now += 24 * HOUR;
+    await on.publish({}, mention, { key: 'root-a-d-1' });
+    ann.deleteAt = 1;
+    on.time.now += 25 * HOUR;
+    await on.publish({}, mention, { key: 'root-a-e-1' });
+    const names = on.server.posts.map(({ message }) => message.split(' ').at(-1));
+    expect(names).toEqual(['@ann', '@ann', '@ann.smith', 'ann']);
+    expect(on.server.calls.filter((call) => call.endsWith('/users/ids'))).toHaveLength(3);
+  });
+
+  test('waits for no name: the stored one is used, and the server is left alone for a while', async () => {
+    const on = world();
+    const mention = [{ type: 'user', id: ANN }] as const;
+    on.server.addUser('ann');
+    await on.publish();
+    on.script.push('lost_before');
+    expect(await on.publish({}, mention, { key: 'root-a-c-1' })).toMatchObject({ class: 'ok' });
+    expect(await on.publish({}, mention, { key: 'root-a-d-1' })).toMatchObject({ class: 'ok' });
+    expect(on.server.posts.map(({ message }) => message.endsWith('@ann'))).toEqual([false, true, true]);
+    expect(on.server.calls.filter((call) => call.endsWith('/users/ids'))).toEqual([]);
+  });
+
   test('is silent when it is Quiet, and posted again without where the bot may not be silent', async () => {
     const on = world();
     on.server.settings.mayPostSilently = false;

@@ -5,7 +5,7 @@ import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import { type ButtonSubject, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
 import type { ChatServerInfo } from '../../connection/ports.ts';
-import type { Target } from '../../destination/sending/people.ts';
+import type { People, Target } from '../../destination/sending/people.ts';
 import type { ChatServerTarget } from '../../destination/sending/scene.ts';
 import {
   type ChatServerMessage,
@@ -13,6 +13,7 @@ import {
   chatServerRoot,
   chatServerStorm,
   type DeliveryNotes,
+  type MessageMention,
   type SignButton,
   type TemplateFailure,
 } from '../../messages/index.ts';
@@ -41,6 +42,7 @@ import {
   rootPost,
 } from './posts.ts';
 import type { ServerInfoReader } from './server-info.ts';
+import { createUsernames, type Usernames } from './usernames.ts';
 
 export interface ChatServerChannelDeps {
   readonly chat: ChatClient;
@@ -72,7 +74,7 @@ const SILENCE_REFUSED_FOR: Micros = 24 * HOUR;
 const CLOCKS_DIFFER: Micros = 10 * MINUTE;
 
 export function createChatServerChannel(deps: ChatServerChannelDeps): Channel {
-  const loudConnections = new Map<PublicId, Micros>();
+  const kept: Kept = { loud: new Map(), usernames: createUsernames(deps.clock) };
   const open = async (asked: {
     readonly destinationId: PublicId;
     readonly target: number | null;
@@ -106,7 +108,7 @@ export function createChatServerChannel(deps: ChatServerChannelDeps): Channel {
       if (content.kind === 'event') throw new Error('a chat server gets messages, not events');
       const opened = await open(call.asked);
       if ('class' in opened) return { outcome: opened, failure: null };
-      const calls = new Calls(deps, opened, call, loudConnections);
+      const calls = new Calls(deps, opened, call, kept);
       switch (content.kind) {
         case 'publish':
           return publish(deps, opened, calls, call, content);
@@ -139,24 +141,25 @@ export function createChatServerChannel(deps: ChatServerChannelDeps): Channel {
   };
 }
 
+/** What is learned of servers and kept between deliveries. */
+interface Kept {
+  /** Connections whose bot may not post silently, with the time until which that is known. */
+  readonly loud: Map<PublicId, Micros>;
+  readonly usernames: Usernames;
+}
+
 /** The calls of one delivery. */
 class Calls {
   readonly #deps: ChatServerChannelDeps;
   readonly #opened: OpenChannel;
   readonly #call: ChannelCall<MessageSend>;
-  readonly #loud: Map<PublicId, Micros>;
+  readonly #kept: Kept;
 
-  /** @param loud Connections whose bot may not post silently, with the time until which that is known */
-  constructor(
-    deps: ChatServerChannelDeps,
-    opened: OpenChannel,
-    call: ChannelCall<MessageSend>,
-    loud: Map<PublicId, Micros>,
-  ) {
+  constructor(deps: ChatServerChannelDeps, opened: OpenChannel, call: ChannelCall<MessageSend>, kept: Kept) {
     this.#deps = deps;
     this.#opened = opened;
     this.#call = call;
-    this.#loud = loud;
+    this.#kept = kept;
   }
 
   async make<Value>(
@@ -190,14 +193,23 @@ class Calls {
       if (found.id !== null) return { id: found.id, isFirst: true };
     }
     const { connectionId } = this.#opened.access;
-    const until = connectionId === null ? undefined : this.#loud.get(connectionId);
+    const until = connectionId === null ? undefined : this.#kept.loud.get(connectionId);
     const isSilent = isQuiet && (until === undefined || this.#deps.clock.now() >= until);
     const posted = await this.make(chatCalls.createPost(post, isSilent));
     if (posted.class === 'ok') return created(posted.value, this.#call.asked);
     if (!isSilent || posted.id !== SILENCE_REFUSED || connectionId === null) return posted.is;
-    this.#loud.set(connectionId, this.#deps.clock.now() + SILENCE_REFUSED_FOR);
+    this.#kept.loud.set(connectionId, this.#deps.clock.now() + SILENCE_REFUSED_FOR);
     const again = await this.make(chatCalls.createPost(post, false));
     return again.class === 'ok' ? created(again.value, this.#call.asked) : again.is;
+  }
+
+  /** Whom a Loud post names, by the names of this day. */
+  mentions(targets: readonly Target[], { mention }: People): Promise<readonly MessageMention[]> {
+    const { connection } = this.#opened.target;
+    return this.#kept.usernames.fresh(connection.id, targets.map(mention), async (request) => {
+      const users = await this.make(request);
+      return users.class === 'ok' ? users.value : null;
+    });
   }
 
   async #find(post: NewPost, since: Micros): Promise<{ readonly id: string | null } | Failed> {
@@ -240,7 +252,8 @@ async function publish(
   { asked }: ChannelCall<MessageSend>,
   { shown, notes, isLoud, targets }: Extract<MessageContent, { kind: 'publish' }>,
 ): Promise<SendResult> {
-  const message = laidOut(deps, info, shown, notes, targets);
+  const people = shown.kind === 'group' ? shown.scene.people : shown.people;
+  const message = laidOut(deps, info, shown, notes, await calls.mentions(targets, people));
   const { failure, hash, buttons } = message;
   const post = rootPost(message, originOf(target, info, asked), back);
   const made = await calls.create(post, !isLoud);
@@ -296,7 +309,7 @@ async function reply(
   if (operation.kind !== 'reply') throw new Error(`a ${operation.kind} was laid out as a reply`);
   const { group, settings, people } = scene;
   const sign = signer(deps.keyring, 'thread_reply', group.id);
-  const mentions = targets.map(people.mention);
+  const mentions = await calls.mentions(targets, people);
   const written = chatServerReply(event, group, settings, { mentions, sign }, info.max_post_size);
   const { failure, buttons } = written;
   const post = replyPost(written, operation.messageId, originOf(target, info, asked), back);
@@ -310,22 +323,20 @@ type LaidOut = Pick<ChatServerMessage, 'message' | 'attachment' | 'buttons' | 'h
   readonly failure: TemplateFailure | null;
 };
 
-/** @param targets null for an edit, which names nobody */
+/** @param mentions null for an edit, which names nobody */
 function laidOut(
   { keyring }: ChatServerChannelDeps,
   { max_post_size: limit }: ChatServerInfo,
   shown: Shown,
   notes: DeliveryNotes,
-  targets: readonly Target[] | null,
+  mentions: readonly MessageMention[] | null,
 ): LaidOut {
   if (shown.kind === 'storm') {
-    const { storm, settings, people } = shown;
-    const mentions = targets?.map(people.mention) ?? null;
+    const { storm, settings } = shown;
     return { ...chatServerStorm(storm, settings, mentions, limit), failure: null };
   }
-  const { group, settings, people } = shown.scene;
+  const { group, settings } = shown.scene;
   const sign = notes.final ? null : signer(keyring, 'root_message', group.id);
-  const mentions = targets?.map(people.mention) ?? null;
   return chatServerRoot(group, settings, { kind: 'root', notes, mentions, sign }, limit);
 }
 

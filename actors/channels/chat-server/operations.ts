@@ -170,7 +170,7 @@ export const chatCalls = {
 
   /** Posts of a channel, replies and deleted ones included, that changed after a time in Unix ms. */
   findPosts: (channelId: string, since: number) =>
-    get('findPosts', below('/channels/', channelId, `/posts?since=${since}`), PostList),
+    get('findPosts', below('/channels/', channelId, `/posts?since=${since}&skipFetchThreads=true`), PostList),
 
   createEphemeralPost: (userId: string, shown: { channel_id: string; message: string; root_id: string }) =>
     post('createEphemeralPost', '/posts/ephemeral', { user_id: userId, post: shown }, AnyObject),

@@ -29,9 +29,10 @@ export const GROUP = group412().id;
 
 const key = masterKey(randomBytes(32));
 export const keyring = createKeyring([key], key.id);
-const people = peopleOf(new Map([[ANN, { externalId: 'x', username: 'ann', displayName: null }]]), new Map());
 
 export function world() {
+  const account = { externalId: 'a'.repeat(26), username: 'ann', displayName: null };
+  const people = peopleOf(new Map([[ANN, account]]), new Map());
   const time = { now: 1_791_020_467 * SECOND };
   const clock = { now: () => time.now, after: () => ({ cancel: () => undefined }) } as unknown as Clock;
   const callBack = { to: async (_url: string, _body: string) => ({ status: 404, body: '' }) };
@@ -100,6 +101,7 @@ export function world() {
 
   return {
     ...{
+      account,
       server,
       callBack,
       time,
@@ -124,7 +126,7 @@ export function world() {
       send(
         { kind: 'publish', publication: 1, loudness: targets ? 'loud' : 'quiet', mentions: [] },
         {
-          ...{ kind: 'publish', shown: { kind: 'group', scene: scene(group) }, notes: NO_NOTES },
+          ...{ account, kind: 'publish', shown: { kind: 'group', scene: scene(group) }, notes: NO_NOTES },
           ...{ isLoud: targets !== null, targets: targets ?? [] },
         },
         changes,
