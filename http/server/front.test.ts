@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { createFramer, HEADER_LIMIT } from './front.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createFramer, createPeers, HEADER_LIMIT, openFront } from './front.ts';
 
 const PEER = 'tocsin-peer: s 127.0.0.1\r\n';
 const LINE = 'POST /a HTTP/1.1\r\n';
@@ -75,4 +77,79 @@ test.each([
   const startedAt = performance.now();
   for (let round = 0; round < 100; round++) expect(passed([head])).toBe(UNCLEAR);
   expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
+/** @returns a client that reads nothing, and the connection that the front opened for it */
+async function startFront(): Promise<{ readonly client: Socket; readonly upstream: Socket }> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const host = '127.0.0.1';
+  const server = createServer({ allowHalfOpen: true }).listen(0, host);
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const front = await openFront({ host, port: 0 }, port, createPeers());
+  const client = connect({ host, port: front!.port, allowHalfOpen: true });
+  const [upstream] = await once(server, 'connection');
+  onTestFinished(() => {
+    vi.useRealTimers();
+    for (const socket of [client, upstream]) socket.destroy();
+    for (const each of [front!, server]) each.close();
+  });
+  for (const socket of [client, upstream]) socket.on('error', () => undefined);
+  return { client, upstream };
+}
+
+const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
+const aMoment = () => new Promise((resolve) => setImmediate(resolve));
+
+test.each([
+  ['is cut', false],
+  ['is cut when the server has given up before', true],
+])(
+  'a client that reads nothing of a large answer, but goes on sending, %s after 30 s',
+  async (_, givesUp) => {
+    const { client, upstream } = await startFront();
+    upstream.write(Buffer.alloc(64 * 1_048_576));
+    while (vi.getTimerCount() === 0) await aMoment();
+    if (givesUp) upstream.destroy();
+    const gone = givesUp ? once(client, 'end') : closed(upstream);
+    vi.advanceTimersByTime(29_000);
+    client.write('x');
+    for (let turn = 0; turn < 10; turn++) await aMoment();
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(1_000);
+    if (givesUp) client.resume();
+    await gone;
+    expect(client.bytesRead).toBeLessThan(64 * 1_048_576);
+  },
+);
+
+test('a client that goes on sending after the end of its last answer is cut after 30 s', async () => {
+  const { client, upstream } = await startFront();
+  upstream.resume().end('answer');
+  upstream.destroy();
+  await once(client.resume(), 'end');
+  const gone = closed(client);
+  vi.advanceTimersByTime(29_000);
+  client.write('x');
+  for (let turn = 0; turn < 10; turn++) await aMoment();
+  expect(client.destroyed).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  const sending = setInterval(() => client.write('x'), 10);
+  await gone;
+  clearInterval(sending);
+});
+
+test('back-pressure holds either side until the other one has read', async () => {
+  const { client, upstream } = await startFront();
+  client.resume();
+  const size = 32 * 1_048_576;
+  for (let round = 0; round < 32; round++) upstream.write(Buffer.alloc(size / 32));
+  const head = `${LINE}${HOST}Content-Length: ${size}\r\n\r\n`;
+  client.write(head);
+  for (let round = 0; round < 32; round++) client.write(Buffer.alloc(size / 32));
+  while (client.bytesRead < size) await aMoment();
+  upstream.resume();
+  while (upstream.bytesRead < size + head.length) await aMoment();
+  expect(vi.getTimerCount()).toBe(0);
 });

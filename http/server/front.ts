@@ -15,8 +15,8 @@ export const HEADER_LIMIT = 16_384;
 /** Bytes of a chunk's line, with its extensions; and of all trailers. */
 const CHUNK_LINE_LIMIT = 1_024;
 const TRAILER_LIMIT = HEADER_LIMIT;
-/** How long a client may take to read the end of an answer, ms. */
-const LINGER_MS = 30_000;
+/** How long a client may take to read the next 64 KiB, and the end, of an answer, ms; whatever it sends meanwhile. */
+const READ_WITHIN_MS = 30_000;
 
 /** The first header of what is passed on: the secret, the number of the connection and its client's address. */
 const PEER_HEADER = 'tocsin-peer';
@@ -103,21 +103,29 @@ function pass(client: Socket, port: number, peers: Peers, number: string): void 
     client.resume();
   };
   peers.discard.set(number, discard);
+  let late: NodeJS.Timeout | undefined;
+  const mustReadSoon = () => {
+    clearTimeout(late);
+    late = setTimeout(() => client.destroy(), READ_WITHIN_MS);
+  };
   client.on('data', (piece) => {
     const parts = framer.read(piece);
-    if (parts.length === 0) return;
-    let isRoom = true;
-    server.cork();
-    for (const part of parts) isRoom = server.write(part);
-    server.uncork();
-    if (!isRoom) hold(client, server);
+    if (parts.length > 0 && !server.write(Buffer.concat(parts))) client.pause();
   });
+  server.on('drain', () => client.resume());
   server.on('data', (piece) => {
-    if (!client.write(piece)) hold(server, client);
+    if (client.write(piece)) return;
+    server.pause();
+    mustReadSoon();
+  });
+  client.on('drain', () => {
+    clearTimeout(late);
+    server.resume();
   });
   client.on('end', () => server.end());
   client.on('close', () => {
     peers.discard.delete(number);
+    clearTimeout(late);
     server.destroy();
   });
   // A client may reset its connection at any time; it closes then.
@@ -127,14 +135,8 @@ function pass(client: Socket, port: number, peers: Peers, number: string): void 
   server.on('close', () => {
     discard();
     client.end();
-    client.setTimeout(LINGER_MS, () => client.destroy());
+    if (!client.destroyed) mustReadSoon();
   });
-}
-
-/** Reads nothing more until what was written has left. */
-function hold(from: Socket, to: Socket): void {
-  from.pause();
-  to.once('drain', () => from.resume());
 }
 
 /** Answered 400 by the server, and the end of the connection: two Hosts. */
