@@ -16,7 +16,7 @@ import { createMessageSender } from '../../actors/destination/sending/sender.ts'
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { LinkSource } from '../../actors/links/configuration.ts';
 import { accountsOf } from '../../storage/access/account-links.ts';
-import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups/alert-groups.ts';
+import { createTemplateGroups } from '../../storage/alert-groups/alert-groups.ts';
 import {
   createBridgeTargets,
   createChatServerTargets,
@@ -73,9 +73,10 @@ export function createMessages(deps: MessagesDeps): Messages {
   const { main, keyring } = deps.database;
   const accounts = (connectionId: Parameters<typeof accountsOf>[1], ids: Parameters<typeof accountsOf>[2]) =>
     accountsOf(main, connectionId, ids);
+  const groups = createTemplateGroups(main);
   const scenes = createSceneReader({
-    groups: createGroupReader(main),
-    alerts: createTemplateAlerts(main),
+    groups,
+    alerts: groups,
     accountsOf: accounts,
     directory,
     links: deps.links,

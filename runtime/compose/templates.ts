@@ -18,7 +18,7 @@ import {
 } from '../../actors/previews/template-checks.ts';
 import { createTemplateMetrics, type TemplateMetrics } from '../../actors/templates/metrics.ts';
 import type { RenderTimer } from '../../actors/templates/types.ts';
-import { createGroupReader, createTemplateAlerts } from '../../storage/alert-groups/alert-groups.ts';
+import { createTemplateGroups } from '../../storage/alert-groups/alert-groups.ts';
 import type { Sql } from '../../storage/postgres/records.ts';
 import { createSampleSnapshots } from '../../storage/snapshots/preview-bodies.ts';
 import { createStoredSnapshotReader } from '../../storage/snapshots/stored-snapshots.ts';
@@ -50,7 +50,7 @@ export function createTemplateWork({ sql, links, registry, log, ...rest }: Templ
   const { publicUrl } = rest;
   const metrics = createTemplateMetrics(registry);
   const failures = createLinkFailures({ log, count: () => metrics.failed('link_rule') });
-  const alerts = createTemplateAlerts(sql);
+  const groups = createTemplateGroups(sql);
   const timer = metrics.timer(systemMonotonic);
   const samples = createSampleReader({
     snapshots: createSampleSnapshots(sql),
@@ -63,15 +63,15 @@ export function createTemplateWork({ sql, links, registry, log, ...rest }: Templ
     metrics,
     timer,
     failures,
-    groupLinks: createGroupLinks({ ...lookingUp, alerts, failures, publicUrl }),
+    groupLinks: createGroupLinks({ ...lookingUp, alerts: groups, failures, publicUrl }),
     checkLink: createLinkTemplateCheck({ ...lookingUp, samples }),
     checkRoute: createRouteTemplateCheck({ ...lookingUp, samples }),
     preview: createTemplatePreviewer({
       ...lookingUp,
       ...rest,
       samples,
-      alerts,
-      groups: createGroupReader(sql),
+      alerts: groups,
+      groups,
       webhookRequest: previewRequest,
     }),
   };

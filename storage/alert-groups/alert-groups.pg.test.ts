@@ -11,7 +11,7 @@ import { empty } from '../../test/emptied.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { ensurePartitions } from '../postgres/partitions.ts';
 import { PARTITIONED_TABLES } from '../postgres/retention.ts';
-import { createGroupReader, createRelatedGroups } from './alert-groups.ts';
+import { createGroupReader, createRelatedGroups, createTemplateGroups } from './alert-groups.ts';
 import { createGroupEngine, firingPart, resolvingPart, slotOf } from './engine.fixture.ts';
 
 const database = useDatabase();
@@ -98,6 +98,41 @@ describe('writing', () => {
       feeds: { [`${SENDER}.feed`]: { state: 'listed', since: NOW, groupKey: '{}:{alertname="X"}' } },
       senderGroups: ['{}:{alertname="X"}'],
     });
+  });
+
+  test('groups of several messages are read at once, each with its own Alerts and as a page reads it', async () => {
+    const one = await created(partOf('X1', 'X2'));
+    const other = await created(
+      firingPart(now + MINUTE, slotOf(routeId, { alertname: 'other' }), SENDER, [
+        ['Y1', { ...X, n: '"Y,1"' }],
+      ]),
+    );
+    const groups = createTemplateGroups(database.sql());
+    const ids = [one, other, newPublicId('AG'), one];
+    const [read, alerts] = await Promise.all([
+      Promise.all(ids.map(groups.read)),
+      Promise.all(ids.map(groups.of)),
+    ]);
+    const paged = await Promise.all(ids.map((id) => reader().read(id)));
+    expect(read).toEqual(paged);
+    expect(alerts.map((each) => each.map(({ fingerprint }) => fingerprint))).toEqual([
+      ['X1', 'X2'],
+      ['Y1'],
+      [],
+      ['X1', 'X2'],
+    ]);
+    expect(alerts[1]).toEqual([
+      {
+        ...{
+          fingerprint: 'Y1',
+          status: 'firing',
+          labels: { ...X, n: '"Y,1"' },
+          annotations: expect.anything(),
+        },
+        ...{ startsAt: expect.any(Number), endsAt: null, generatorUrl: expect.toSatisfy(() => true) },
+      },
+    ]);
+    expect(alerts[1]).toEqual(await groups.named(other, ['Y1']));
   });
 
   test('listed once more moves only the time', async () => {

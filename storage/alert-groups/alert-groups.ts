@@ -16,7 +16,7 @@ import { TextIndexes } from './text-sample.ts';
 
 export { createAlertsView } from './alerts-view.ts';
 export { alertRows, createRelatedGroups } from './loader.ts';
-export { createTemplateAlerts } from './pages.ts';
+export { createTemplateGroups } from './pages.ts';
 export { RecentGroups } from './recent/recent-groups.ts';
 export { createStatisticsReader } from './statistics.ts';
 

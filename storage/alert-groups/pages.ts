@@ -1,6 +1,7 @@
 /** Pages of one Alert Group, bounded in bytes: Alerts, Timeline, Notes, related groups; and Alerts for templates. */
 import type {
   AlertsQuery,
+  GroupReader,
   KeyedPage,
   PageOf,
   StoredAlert,
@@ -13,6 +14,7 @@ import type { TemplateAlert } from '../../actors/templates/data.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { textArray } from '../postgres/bulk-parameters.ts';
 import type { Sql } from '../postgres/records.ts';
+import { inRounds } from '../postgres/rounds.ts';
 import { groupColumns, groupOf, type StoredGroupRow } from './group-rows.ts';
 import { type AlertRow, alertOf } from './loader.ts';
 
@@ -157,34 +159,66 @@ export function rowsOfPage(rows: readonly unknown[], limit: number): number {
 /** Alerts that a template can see. */
 const MOST_TEMPLATE_ALERTS = 1_000;
 
-export function createTemplateAlerts(sql: Sql): TemplateAlerts {
-  const columns = sql`
+/** Alert Groups that one statement reads with their Alerts: each may have {@link MOST_TEMPLATE_ALERTS}. */
+const GROUPS_AT_ONCE = 8;
+
+/**
+ * Alert Groups with the Alerts that templates see. A group and its Alerts asked for at the same moment are one reading,
+ * and so are groups of several messages.
+ */
+export function createTemplateGroups(sql: Sql): Pick<GroupReader, 'read'> & TemplateAlerts {
+  const columns = () => sql`
     a.fingerprint, a.state as status, a.labels, a.annotations, a.starts_at as "startsAt",
     a.resolved_at as "endsAt", a.generator_url as "generatorUrl"`;
-  const order = sql`(a.state <> 'firing'), a.starts_at desc, a.fingerprint collate "C"`;
-  /** Index: group_alerts_pkey. */
-  const ofEach: TemplateAlerts['ofEach'] = async (groupIds) => {
-    const rows = await sql<(TemplateAlert & { readonly groupId: PublicId })[]>`
-      select a.group_id as "groupId", ${columns}
-      from alert_groups g
-      cross join lateral (
-        select * from group_alerts a where a.group_id = g.id order by ${order} limit ${MOST_TEMPLATE_ALERTS}
-      ) a
-      where g.id = any(${textArray([...groupIds])}::text[]) and not g.details_removed
-      order by a.group_id, ${order}`;
-    const byGroup = new Map<PublicId, TemplateAlert[]>(groupIds.map((id) => [id, []]));
-    for (const { groupId, ...alert } of rows) byGroup.get(groupId)?.push(alert);
-    return byGroup;
-  };
+  const order = () => sql`(a.state <> 'firing'), a.starts_at desc, a.fingerprint collate "C"`;
+  const read = inRounds<PublicId, TemplateGroupRow | undefined>({
+    most: GROUPS_AT_ONCE,
+    sizeOf: () => 1,
+    async ask(ids) {
+      // Index: group_alerts_pkey.
+      const rows = await sql<TemplateGroupRow[]>`
+        select ${groupColumns(sql)}, (
+          select coalesce(json_agg(seen), '[]') from (
+            select ${columns()} from group_alerts a
+            where a.group_id = g.id and not g.details_removed
+            order by ${order()}
+            limit ${MOST_TEMPLATE_ALERTS}
+          ) seen
+        ) as template_alerts
+        from alert_groups g where g.id = any(${textArray([...new Set(ids)])}::text[])`;
+      const found = new Map(rows.map((row) => [row.id, row]));
+      return ids.map((id) => found.get(id));
+    },
+  });
   return {
-    ofEach,
-    of: async (groupId) => (await ofEach([groupId])).get(groupId) ?? [],
-    /** Index: group_alerts_pkey. */
+    async read(id) {
+      const row = await read(id);
+      return row ? groupOf(row) : null;
+    },
+    // Index: group_alerts_pkey.
+    async ofEach(groupIds) {
+      const rows = await sql<(TemplateAlert & { readonly groupId: PublicId })[]>`
+        select a.group_id as "groupId", ${columns()}
+        from alert_groups g
+        cross join lateral (
+          select * from group_alerts a where a.group_id = g.id order by ${order()} limit ${MOST_TEMPLATE_ALERTS}
+        ) a
+        where g.id = any(${textArray([...groupIds])}::text[]) and not g.details_removed
+        order by a.group_id, ${order()}`;
+      const byGroup = new Map<PublicId, TemplateAlert[]>(groupIds.map((id) => [id, []]));
+      for (const { groupId, ...alert } of rows) byGroup.get(groupId)?.push(alert);
+      return byGroup;
+    },
+    of: async (id) => (await read(id))?.template_alerts ?? [],
+    // Index: group_alerts_pkey.
     named: (groupId, fingerprints) => sql<TemplateAlert[]>`
-      select ${columns}
-      from group_alerts a
+      select ${columns()} from group_alerts a
       join alert_groups g on g.id = a.group_id and not g.details_removed
       where a.group_id = ${groupId} and a.fingerprint = any(${textArray([...fingerprints])}::text[])
       limit ${MOST_TEMPLATE_ALERTS}`,
   };
+}
+
+interface TemplateGroupRow extends StoredGroupRow {
+  readonly template_alerts: readonly TemplateAlert[];
 }

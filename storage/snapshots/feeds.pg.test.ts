@@ -91,6 +91,16 @@ describe('slots', () => {
     expect(left[0]).toBe(left[2]);
     expect(left[0]).not.toBe(left[1]);
     expect(right).toEqual([left[1], left[0]]);
+    // What is asked at the same moment is looked up at once; everybody gets what they asked for.
+    const [first, second, none] = await Promise.all([
+      one.ensure([slot('c'), slot('a')]),
+      one.ensure([slot('d'), slot('c')]),
+      one.ensure([]),
+    ]);
+    expect(first[1]).toBe(left[0]);
+    expect(second[1]).toBe(first[0]);
+    expect(none).toEqual([]);
+    expect(await database.sql()`select key_hash from slots order by key_hash`).toHaveLength(4);
   });
 });
 
@@ -202,5 +212,23 @@ describe('homes', () => {
       resolvedAt: 20,
       resolvedBy: 'own_entry',
     });
+  });
+
+  it('of several Integrations are found at once, each its own', async () => {
+    const other = newPublicId('NT');
+    await storeGroup('AG-one', 11);
+    await storeGroup('AG-other', 12);
+    await storeAlert('AG-one', 'same', {});
+    await storeAlert('AG-other', 'same', { integration_id: other, starts_at: 7 });
+    const homes = createHomes(database.sql());
+    const [here, there, nobody] = await Promise.all([
+      homes.find(integrationId, ['same', 'a"b,c']),
+      homes.find(other, ['same']),
+      homes.find(newPublicId('NT'), ['same']),
+    ]);
+    const found = [here, there, nobody].map((each) =>
+      [...each].map(([fingerprint, { groupId, history }]) => [fingerprint, groupId, history.startsAt]),
+    );
+    expect(found).toEqual([[['same', 'AG-one', 5]], [['same', 'AG-other', 7]], []]);
   });
 });

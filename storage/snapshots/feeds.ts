@@ -8,6 +8,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { numberArray, textArray, wordArray } from '../postgres/bulk-parameters.ts';
 import type { RecordWriter, RowLoader, Sql, Transaction } from '../postgres/records.ts';
+import { inRounds } from '../postgres/rounds.ts';
 import { together } from '../postgres/transaction.ts';
 
 /** Keeps the row of each feed: made when first heard, then only its time moves. */
@@ -163,24 +164,44 @@ interface PresenceRow {
   readonly digest: string;
 }
 
+/** Alerts or Slots that one statement looks up. */
+const LOOKED_UP = 500;
+
 /** Homes as committed in the rows of Alert Groups. */
 export function createHomes(sql: Sql): Homes {
-  return {
-    async find(integrationId, fingerprints) {
-      const rows = await sql<HomeRow[]>`
-        select distinct on (a.fingerprint)
-          a.fingerprint, a.group_id, a.state, a.starts_at, a.ended_start, a.resolved_at, a.resolved_by,
-          (a.state = 'firing' or (g.status <> 'resolved' and g.moved_from_route_id is null)) as live
-        from group_alerts a
-        join alert_groups g on g.id = a.group_id
-        where a.integration_id = ${integrationId} and a.fingerprint = any(${textArray(fingerprints)}::text[])
-        order by a.fingerprint, (a.state = 'firing') desc, a.resolved_at desc`;
-      return new Map(rows.map((row) => [row.fingerprint, homeOf(row)]));
-    },
-  };
+  const find = inRounds<AskedHomes, Map<string, Home>>({
+    most: LOOKED_UP,
+    sizeOf: ({ fingerprints }) => fingerprints.length,
+    ask: (all) => findHomes(sql, all),
+  });
+  return { find: (integrationId, fingerprints) => find({ integrationId, fingerprints }) };
+}
+
+interface AskedHomes {
+  readonly integrationId: PublicId;
+  readonly fingerprints: readonly string[];
+}
+
+async function findHomes(sql: Sql, all: readonly AskedHomes[]): Promise<readonly Map<string, Home>[]> {
+  const rows = await sql<HomeRow[]>`
+    select distinct on (w.place, a.fingerprint)
+      w.place, a.fingerprint, a.group_id, a.state, a.starts_at, a.ended_start, a.resolved_at, a.resolved_by,
+      (a.state = 'firing' or (g.status <> 'resolved' and g.moved_from_route_id is null)) as live
+    from unnest(
+      ${numberArray(all.flatMap(({ fingerprints }, place) => fingerprints.map(() => place)))}::integer[],
+      ${wordArray(all.flatMap(({ integrationId, fingerprints }) => fingerprints.map(() => integrationId)))}::text[],
+      ${textArray(all.flatMap(({ fingerprints }) => fingerprints))}::text[]
+    ) as w (place, integration_id, fingerprint)
+    join group_alerts a on a.integration_id = w.integration_id and a.fingerprint = w.fingerprint
+    join alert_groups g on g.id = a.group_id
+    order by w.place, a.fingerprint, (a.state = 'firing') desc, a.resolved_at desc`;
+  const found = all.map(() => new Map<string, Home>());
+  for (const row of rows) found[row.place]?.set(row.fingerprint, homeOf(row));
+  return found;
 }
 
 interface HomeRow {
+  readonly place: number;
   readonly fingerprint: string;
   readonly group_id: PublicId;
   readonly state: AlertHistory['state'];
@@ -206,24 +227,44 @@ function homeOf(row: HomeRow): Home {
 }
 
 export function createSlots(sql: Sql, newId: () => PublicId = () => newPublicId('AG')): Slots {
-  return {
-    async ensure(slots) {
-      const wanted = new Map(slots.map((slot) => [slotText(slot), slot]));
-      const found = await findSlots(sql, [...wanted.values()]);
-      // In one order everywhere, so that two who reserve the same Slots never wait for each other.
-      const missing = [...wanted.keys()].filter((key) => !found.has(key)).sort();
-      if (missing.length > 0) {
-        const unnamed = missing.flatMap((key) => wanted.get(key) ?? []);
-        await reserve(sql, unnamed, newId);
-        for (const [key, id] of await findSlots(sql, unnamed)) found.set(key, id);
-      }
-      return slots.map((slot) => {
-        const id = found.get(slotText(slot));
-        if (id === undefined) throw new Error('a Slot that was just reserved is not there');
-        return id;
-      });
+  const ensure = inRounds<readonly SlotKey[], readonly PublicId[]>({
+    most: LOOKED_UP,
+    sizeOf: (slots) => slots.length,
+    async ask(all) {
+      const ids = await ensureSlots(sql, all.flat(), newId);
+      return all.map((slots) => slots.map((slot) => idOf(ids, slot)));
     },
-  };
+  });
+  return { ensure };
+}
+
+async function ensureSlots(
+  sql: Sql,
+  slots: readonly SlotKey[],
+  newId: () => PublicId,
+): Promise<Map<string, PublicId>> {
+  const wanted = new Map(slots.map((slot) => [slotText(slot), slot]));
+  const found = await findSlots(sql, [...wanted.values()]);
+  const missing = () => [...wanted].flatMap(([key, slot]) => (found.has(key) ? [] : [{ key, slot }]));
+  // In one order everywhere, so that two who reserve the same Slots never wait for each other.
+  const unnamed = missing().sort((a, b) => (a.key < b.key ? -1 : 1));
+  if (unnamed.length === 0) return found;
+  for (const [key, id] of await reserve(
+    sql,
+    unnamed.map(({ slot }) => slot),
+    newId,
+  ))
+    found.set(key, id);
+  // Another process may have reserved some at the same moment: what is there counts.
+  const others = missing().map(({ slot }) => slot);
+  if (others.length > 0) for (const [key, id] of await findSlots(sql, others)) found.set(key, id);
+  return found;
+}
+
+function idOf(ids: ReadonlyMap<string, PublicId>, slot: SlotKey): PublicId {
+  const id = ids.get(slotText(slot));
+  if (id === undefined) throw new Error('a Slot that was just reserved is not there');
+  return id;
 }
 
 type SlotKey = Parameters<Slots['ensure']>[0][number];
@@ -234,25 +275,41 @@ function slotText({ routeId, keyHash }: SlotKey): string {
 
 /** Index: slots_pkey. */
 async function findSlots(sql: Sql, slots: readonly SlotKey[]): Promise<Map<string, PublicId>> {
-  const rows = await sql<{ route_id: PublicId; key_hash: string; group_id: PublicId }[]>`
+  const rows = await sql<SlotRow[]>`
     select route_id, key_hash, group_id
     from slots join unnest(
       ${wordArray(slots.map(({ routeId }) => routeId))}::text[],
       ${wordArray(slots.map(({ keyHash }) => keyHash))}::text[]
     ) as w (route_id, key_hash) using (route_id, key_hash)`;
-  return new Map(
-    rows.map((row) => [slotText({ routeId: row.route_id, keyHash: row.key_hash }), row.group_id]),
-  );
+  return idsOf(rows);
 }
 
-/** Another feed may reserve the same Slot at the same moment; whoever comes second takes what is there. */
-async function reserve(sql: Sql, slots: readonly SlotKey[], newId: () => PublicId): Promise<void> {
-  await sql`
+/** @returns those that nobody else reserved before */
+async function reserve(
+  sql: Sql,
+  slots: readonly SlotKey[],
+  newId: () => PublicId,
+): Promise<Map<string, PublicId>> {
+  const rows = await sql<SlotRow[]>`
     insert into slots (route_id, key_hash, group_id)
     select * from unnest(
       ${wordArray(slots.map(({ routeId }) => routeId))}::text[],
       ${wordArray(slots.map(({ keyHash }) => keyHash))}::text[],
       ${wordArray(slots.map(newId))}::text[]
     )
-    on conflict (route_id, key_hash) do nothing`;
+    on conflict (route_id, key_hash) do nothing
+    returning route_id, key_hash, group_id`;
+  return idsOf(rows);
+}
+
+interface SlotRow {
+  readonly route_id: PublicId;
+  readonly key_hash: string;
+  readonly group_id: PublicId;
+}
+
+function idsOf(rows: readonly SlotRow[]): Map<string, PublicId> {
+  return new Map(
+    rows.map((row) => [slotText({ routeId: row.route_id, keyHash: row.key_hash }), row.group_id]),
+  );
 }

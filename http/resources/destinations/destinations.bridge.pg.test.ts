@@ -19,7 +19,7 @@ import type { RequestRecord } from '../../../runtime/outbound/request-log/record
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
-import { createGroupReader, createTemplateAlerts } from '../../../storage/alert-groups/alert-groups.ts';
+import { createTemplateGroups } from '../../../storage/alert-groups/alert-groups.ts';
 import { createConnectionStore } from '../../../storage/configuration/connections.ts';
 import { createDestinationStore } from '../../../storage/configuration/destinations.ts';
 import { createDirectory } from '../../../storage/configuration/directory.ts';
@@ -103,9 +103,10 @@ beforeEach(async () => {
   const waiting = createWaitingTokens({ system, clock: systemClock });
   const links = createLinkSource(sql, stoppedClock);
   await links.reload();
+  const groups = createTemplateGroups(sql);
   const scenes = createSceneReader({
-    groups: createGroupReader(sql),
-    alerts: createTemplateAlerts(sql),
+    groups,
+    alerts: groups,
     accountsOf: async () => new Map(),
     failures: { report: () => undefined },
     templates: createRouteTemplates(),
