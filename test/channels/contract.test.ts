@@ -159,6 +159,38 @@ channelContract('webhook-template', {
     }),
 });
 
+channelContract('webhook-events', {
+  type: CHANNELS.webhook_events,
+  keyHeader: 'webhook-id',
+  deletedThere: null,
+  redirected: 'unknown',
+  start(): OtherSide {
+    const messages = new Messages();
+    return {
+      async take(request) {
+        const { method, body, headers } = request;
+        if (method !== 'POST') throw new Error(`an event is not sent by ${method}`);
+        expectHeader(request, 'authorization', `Bearer ${SECRET}`);
+        expectHeader(request, 'content-type', 'application/json');
+        if (!headers['webhook-signature']?.startsWith('v1,')) throw new Error('no signature');
+        const shown = JSON.stringify(JSON.parse(body));
+        messages.add({ parent: null, text: body, shown }, headers['webhook-id']);
+        return { status: 204 };
+      },
+      messages: () => messages.all,
+      remove: (id) => messages.remove(id),
+    };
+  },
+  open({ caller, clock }) {
+    const headers = [{ name: 'Authorization', value: 'Bearer {{ .Secrets.token }}' }];
+    const events = { url: 'https://events.example/tocsin', headers };
+    return CHANNELS.webhook_events.open({
+      ...{ caller, clock, log: silentLog, keyring: receiver([]).deps.keyring },
+      settings: async () => ({ ...templateSettings(), events }),
+    });
+  },
+});
+
 channelContract('a channel of plain text, written from the port alone', {
   type: PLAIN_TEXT,
   deletedThere: 'gone',
