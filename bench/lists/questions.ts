@@ -15,7 +15,7 @@ import {
   createAlertsView,
   createGroupReader,
   createStatisticsReader,
-  createTemplateAlerts,
+  createTemplateGroups,
   type RecentGroups,
 } from '../../storage/alert-groups/alert-groups.ts';
 import type { Sql } from '../../storage/postgres/records.ts';
@@ -109,7 +109,7 @@ export function questions(sql: Sql, now: Micros, day: Micros, recent: RecentGrou
 
   const links = createGroupLinks({
     links: { current: () => LINKS },
-    alerts: createTemplateAlerts(sql),
+    alerts: createTemplateGroups(sql),
     failures: { report: () => undefined },
     publicUrl: 'https://tocsin.example',
     monotonic: systemMonotonic,
