@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_005,
-  lines: 138_397,
+  files: 1_006,
+  lines: 138_550,
   smallFiles: 40,
   wideLines: 525,
   linesOfOne: 600,
