@@ -451,7 +451,7 @@ export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: 
   ['docs/operating.md', /does not end \| no answer; the connection ends after 12 s/, 'of the HTTP library'],
   ['docs/operating.md', /no `Host` \| no answer; the connection ends after 12 s/, 'of the HTTP library'],
   ['docs/operating.md', /below about 16 KiB a second \| cut after 12 s/, 'of the HTTP library; see above'],
-  ['docs/operating.md', /or 99 headers/, 'of the HTTP library; see above'],
+  ['docs/operating.md', /or 97 headers/, 'what the HTTP library takes besides the line of the front'],
   ['docs/outbound.md', /within 2 s; headers/, 'the outcome of batches'],
   ['docs/templates.md', /%-10s %05d %\.2f/, 'an example'],
   ['docs/templates.md', /1h 2m 3s/, 'an example'],

@@ -10,8 +10,9 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type Framing, framingOf, type Head } from './inflow.ts';
 import type { ListenAddress } from './listeners.ts';
 
-/** Request line and headers together, bytes (api §1.2 rule 7). The server answers 431 above it. */
+/** Request line and headers together, bytes; and how many headers (api §1.2 rule 7). Above either it is 431. */
 export const HEADER_LIMIT = 16_384;
+const HEADERS_LIMIT = 97;
 /** Bytes of a chunk's line, with its extensions; and of all trailers. */
 const CHUNK_LINE_LIMIT = 1_024;
 const TRAILER_LIMIT = HEADER_LIMIT;
@@ -143,6 +144,8 @@ function pass(client: Socket, port: number, peers: Peers, number: string): void 
 const UNCLEAR = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n');
 /** Answered 505. */
 const OTHER_VERSION = Buffer.from('GET / HTTP/1.0\r\nHost: a\r\n\r\n');
+/** Answered 431: more headers than the server takes. */
+const TOO_LARGE = Buffer.from(`GET / HTTP/1.1\r\n${'x:\r\n'.repeat(HEADERS_LIMIT + 8)}\r\n`);
 /** Inside a chunked body: answered 400. */
 const BAD_CHUNK = Buffer.from('-1\r\n');
 const LINE_END = Buffer.from('\r\n');
@@ -193,14 +196,19 @@ export function createFramer(peerHeader: string): Framer {
   function head(rest: Buffer): Buffer {
     const at = rest.indexOf('\r\n\r\n');
     const size = at === -1 ? rest.length : at + 4;
-    if (size > HEADER_LIMIT) return end(rest);
+    if (size > HEADER_LIMIT) return end(TOO_LARGE);
     const text = rest.toString('latin1', 0, size);
     if (at === -1) return BARE_LINE_END.test(text) ? end(UNCLEAR) : wait(rest);
     const line = REQUEST_LINE.exec(text);
     if (line === null) return end(REQUEST_LINE_OF_ANY_VERSION.test(text) ? OTHER_VERSION : UNCLEAR);
     const fields = readFields(text, line[0].length);
-    const framing = fields && framingOf({ getCaseSensitiveMethod: () => line[1]!, forEach: fields }, true);
-    if (!framing) return end(UNCLEAR);
+    if (fields === null) return end(UNCLEAR);
+    if (fields.length > HEADERS_LIMIT) return end(TOO_LARGE);
+    const forEach: Head['forEach'] = (each) => {
+      for (const [name, value] of fields) each(name, value);
+    };
+    const framing = framingOf({ getCaseSensitiveMethod: () => line[1]!, forEach }, true);
+    if (framing === null) return end(UNCLEAR);
     out.push(Buffer.from(line[0] + peerHeader, 'latin1'), rest.subarray(line[0].length, size));
     isLast = framing.isLast;
     left = framing.length ?? 0;
@@ -278,8 +286,8 @@ export function createFramer(peerHeader: string): Framer {
   };
 }
 
-/** @returns goes through all headers, names in lower case; null when one is malformed */
-function readFields(head: string, start: number): Head['forEach'] | null {
+/** @returns all headers, names in lower case; null when one is malformed */
+function readFields(head: string, start: number): readonly (readonly [name: string, value: string])[] | null {
   const fields: [string, string][] = [];
   HEADER.lastIndex = start;
   while (HEADER.lastIndex < head.length - 2) {
@@ -288,7 +296,5 @@ function readFields(head: string, start: number): Head['forEach'] | null {
     // A no-break space belongs to the value; trim() would remove it.
     fields.push([found[1]!.toLowerCase(), found[2]!.replaceAll('\xa0', '\xff').trim()]);
   }
-  return (each) => {
-    for (const [name, value] of fields) each(name, value);
-  };
+  return fields;
 }

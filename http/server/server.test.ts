@@ -196,6 +196,23 @@ describe('requests', () => {
     expect(tooLong.status).toBe(431);
   });
 
+  test.each([
+    [97, 16_384, '404 Not Found'],
+    [98, 200, '431 Request Header Fields Too Large'],
+    [2, 16_385, '431 Request Header Fields Too Large'],
+  ])(
+    '%i headers in a head of %i bytes, and a body that goes on, are answered %s',
+    async (count, size, status) => {
+      const { addresses } = await startHttp();
+      const socket = await rawConnection(addresses.app);
+      const end = '\r\n\r\n';
+      const lines = `POST /a HTTP/1.1\r\nHost: tocsin\r\nContent-Length: 900000${'\r\nx:'.repeat(count - 2)}`;
+      socket.write(lines + 'x'.repeat(Math.max(0, size - lines.length - end.length)) + end);
+      socket.write(Buffer.alloc(900_000));
+      expect(await received(socket, '<never>')).toMatch(new RegExp(`^HTTP/1.1 ${status}\r\n`));
+    },
+  );
+
   test('HEAD answers as GET without the body', async () => {
     const { send } = await startHttp();
     const get = await send('GET', '/api/v1/sign-in-options');
