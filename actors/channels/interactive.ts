@@ -45,7 +45,7 @@ export interface CheckedPlace {
 }
 
 export interface CheckedStep {
-  readonly name: 'token' | 'channel_exists';
+  readonly name: 'token' | 'channel_exists' | 'bot_in_channel';
   readonly ok: boolean;
   /** For people; masked. The words of the other side are not to be trusted. */
   readonly message: string | null;

@@ -4,6 +4,8 @@ import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createBridgeCheck } from '../../actors/channels/bridge/check.ts';
 import { createBridgeLinks } from '../../actors/channels/bridge/links.ts';
 import { createBridgeTrial } from '../../actors/channels/bridge/trial.ts';
+import { createChatServerCheck } from '../../actors/channels/chat-server/check.ts';
+import { createChatServerTrial } from '../../actors/channels/chat-server/trial.ts';
 import { createTrialScenes, createTrialViews } from '../../actors/channels/interactive.ts';
 import { createWebhookTrial } from '../../actors/channels/webhook-template/trial.ts';
 import { createInteractiveTokens } from '../../actors/connection/tokens.ts';
@@ -58,6 +60,10 @@ import {
   createStatisticsReader,
   RecentGroups,
 } from '../../storage/alert-groups/alert-groups.ts';
+import {
+  createChatServerTargets,
+  readChatServerSettings,
+} from '../../storage/configuration/connection-rows.ts';
 import { createConnectionStore } from '../../storage/configuration/connections.ts';
 import type { WebhookSettingsSource } from '../../storage/configuration/destination-rows.ts';
 import { createDestinationStore } from '../../storage/configuration/destinations.ts';
@@ -72,6 +78,7 @@ import {
   createRouteStore,
   createSuggestionStore,
 } from '../../storage/configuration/routes.ts';
+import { createEventFacts } from '../../storage/delivery/connection-events.ts';
 import { readGroupDeliveries } from '../../storage/delivery/group-deliveries.ts';
 import { createRequestLogReader } from '../../storage/delivery/request-log.ts';
 import { createActorStateReader } from '../../storage/engine/actor-store.ts';
@@ -127,6 +134,12 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     ...{ ...deps.connections, keyring, tokens: interactiveTokens, clock: deps.clock },
     settings: connections.settings,
   };
+  const forChatServers = {
+    ...{ ...deps.connections.chatServer, opener: deps.connections.opener, keyring },
+    ...{ tokens: interactiveTokens, clock: deps.clock, ingestUrl: deps.settings.ingestUrl },
+    facts: createEventFacts(sql, deps.messagesWait),
+    target: createChatServerTargets(sql, deps.clock).read,
+  };
   const forDestinations = {
     store: destinations,
     ...{ directory, hints, system },
@@ -134,6 +147,13 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       bridge: {
         check: createBridgeCheck({ ...forBridges, system: deps.connections.infoTo }),
         trial: createBridgeTrial(forBridges),
+      },
+      chat_server: {
+        check: createChatServerCheck({
+          ...forChatServers,
+          settings: (id) => readChatServerSettings(sql, id),
+        }),
+        trial: createChatServerTrial(forChatServers),
       },
       webhook: {
         check: null,

@@ -21,6 +21,7 @@ let api: Api;
 let sender: Sender;
 let chat: RunningChatServer;
 let alice: FakeUser;
+let destination: string;
 
 beforeAll(async () => {
   tocsin = new Installation();
@@ -29,7 +30,8 @@ beforeAll(async () => {
   ready = await tocsin.start();
   api = await Api.signIn(ready);
   sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
-  await postTo(api, [await attach()], { thread_batching_window_seconds: 0 });
+  destination = await attach();
+  await postTo(api, [destination], { thread_batching_window_seconds: 0 });
 });
 
 afterEach(() => expect(chat.server.violations).toEqual([]));
@@ -56,7 +58,7 @@ async function attach(): Promise<string> {
     ...{ ...AS_SAVED, name: 'chat', base_url: chat.url, bot_token: chat.token },
   });
   const { user } = await api.get('/me');
-  const destination = newPublicId('DS');
+  const created = newPublicId('DS');
   const mentions = Object.fromEntries(NAMES.map((name) => [name, NOBODY]));
   const now = Date.now() * 1000;
   const sql = connect(await embeddedSettings(path.join(tocsin.dataDir, 'postgres')), {
@@ -70,7 +72,7 @@ async function attach(): Promise<string> {
         id, version, name, type, connection_id, team_id, team_path, channel_id, mentions, limiter, secrets_version, created_at
       )
       values (
-        ${destination}, 1, 'ops', 'chat_server', ${id}, ${chat.server.team.id}, 'ops', ${chat.server.channel.id},
+        ${created}, 1, 'ops', 'chat_server', ${id}, ${chat.server.team.id}, 'ops', ${chat.server.channel.id},
         ${JSON.stringify(mentions)}::text::jsonb, ${JSON.stringify(WIDE)}::text::jsonb, 1, ${now}
       )`;
     await sql`
@@ -81,7 +83,7 @@ async function attach(): Promise<string> {
   }
   // A save has the Directory read anew.
   await api.post('/connections', { ...AS_SAVED, name: 'another' });
-  return destination;
+  return created;
 }
 
 async function fire(name: string, status: 'firing' | 'resolved' = 'firing', pods = ['a']): Promise<void> {
@@ -129,6 +131,29 @@ test('an alert is a post with buttons; a press acknowledges, the Thread has repl
     possible_duplicate: false,
     message_url: `${chat.url}/ops/pl/${root.id}`,
   });
+});
+
+test('its check reads, and its test message proves the way there and back', async () => {
+  const before = chat.server.posts.length;
+  expect(await api.post(`/destinations/${destination}/checks`)).toMatchObject({
+    ok: true,
+    checks: [
+      { name: 'token', ok: true },
+      { name: 'bot_in_channel', ok: true },
+    ],
+  });
+  expect(chat.server.posts).toHaveLength(before);
+  const { steps } = await api.post(`/destinations/${destination}/tests`, { source: { kind: 'example' } });
+  expect(steps).toMatchObject([
+    { name: 'message', error_class: 'none', response_status: 201 },
+    { name: 'press', error_class: 'none', response_status: 200 },
+  ]);
+  chat.server.channel.members.clear();
+  expect(await api.post(`/destinations/${destination}/checks`)).toMatchObject({
+    ok: false,
+    checks: [{ ok: true }, { ok: false, message: 'The bot has not joined this channel.' }],
+  });
+  chat.server.channel.members.add(chat.server.bot.id);
 });
 
 test('a press by somebody whom Tocsin does not know changes nothing and says how to link', async () => {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { WireAnswer } from '../../../test/fakes/chat-server/shapes.ts';
-import { checkChatPlace, checkChatServer, listChatChannels } from './check.ts';
+import type { MessengerFields } from '../../destination/ports.ts';
+import { checkChatServer, createChatServerCheck, listChatChannels } from './check.ts';
 import { openChatServer } from './client.ts';
 import type { AskServer } from './place.ts';
-import { TOKEN, world } from './world.fixture.ts';
+import { CONNECTION, TOKEN, world } from './world.fixture.ts';
 
 const RUN = 'RN5Q8V2K7WXM3D' as PublicId;
 const PAGE: WireAnswer = { status: 200, headers: {}, body: '<html>' };
@@ -14,6 +15,8 @@ function checking() {
   const access = openChatServer(on.opener, on.connection());
   if (!access) throw new Error('no access');
   let tokens = 100;
+  let isGone = false;
+  const spent: unknown[] = [];
   const take = async () => (tokens-- > 0 ? ('granted' as const) : { retryAfterSeconds: 4 });
   const ask: AskServer = async (request) =>
     tokens-- > 0
@@ -29,8 +32,23 @@ function checking() {
       if (!('steps' in came)) throw new Error(`busy for ${came.retryAfterSeconds} s`);
       return came;
     },
-    place: (channelId = on.server.channel.id) =>
-      checkChatPlace({ teamId: on.server.team.id, channelId }, ask),
+    place: (channelId = on.server.channel.id, changes: Partial<MessengerFields> = {}) =>
+      createChatServerCheck({
+        ...{ chat: on.chat, opener: on.opener },
+        tokens: { take, spent: (_id, outcome) => void spent.push(outcome) },
+        settings: async () => (isGone ? null : on.connection()),
+      })(
+        {
+          destinationId: null,
+          fields: {
+            ...{ type: 'chat_server', connection_id: CONNECTION, team_id: on.server.team.id },
+            ...{ channel_id: channelId, ...changes },
+          } as MessengerFields,
+        },
+        RUN,
+      ),
+    gone: () => (isGone = true),
+    spent,
   };
 }
 
@@ -103,7 +121,7 @@ describe('the check of a Destination', () => {
   test('learns the names of channel and team', async () => {
     const on = checking();
     expect(await on.place()).toMatchObject({
-      ...{ ok: true, channelName: 'Alerts', teamName: 'Operations', teamPath: 'ops' },
+      ...{ ok: true, found: { channelName: 'Alerts', teamName: 'Operations', teamPath: 'ops' } },
       checks: [{ name: 'token' }, { name: 'bot_in_channel' }],
     });
     expect(on.server.posts).toEqual([]);
@@ -112,7 +130,7 @@ describe('the check of a Destination', () => {
   test('takes direct channels, which are of no team', async () => {
     const on = checking();
     const direct = on.server.addChannel('', 'a__b', '', [on.server.bot.id]);
-    expect(await on.place(direct.id)).toMatchObject({ ok: true, channelName: 'a__b', teamName: null });
+    expect(await on.place(direct.id)).toMatchObject({ found: { channelName: 'a__b', teamName: null } });
   });
 
   test.each<readonly [string, (on: ReturnType<typeof checking>) => string | undefined]>([
@@ -127,7 +145,7 @@ describe('the check of a Destination', () => {
   ])('fails with "%s"', async (message, spoil) => {
     const on = checking();
     expect(await on.place(spoil(on))).toMatchObject({
-      ...{ ok: false, channelName: null },
+      ...{ ok: false, found: null },
       checks: [
         { name: 'token', ok: true },
         { name: 'bot_in_channel', ok: false, message },
@@ -140,8 +158,16 @@ describe('the check of a Destination', () => {
     on.server.settings.token = 'other';
     const message = 'The server refuses the bot token.';
     expect(await on.place()).toMatchObject({ checks: [{ name: 'token', ok: false, message }] });
+    on.server.limit(true);
+    await on.place();
+    expect(on.spent).toMatchObject([{ class: 'retry_after', scope: 'bot' }]);
     on.tokens(0);
     expect(await on.place()).toEqual({ retryAfterSeconds: 4 });
+    on.gone();
+    expect(await on.place()).toMatchObject({
+      checks: [{ name: 'token', message: 'the Connection was deleted' }],
+    });
+    await expect(on.place('c', { type: 'bridge' })).rejects.toThrow('no channel of a chat server');
   });
 });
 

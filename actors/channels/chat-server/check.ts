@@ -2,12 +2,13 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { cutToBytes } from '../../../runtime/secrets/masking.ts';
-import type { ChatServerInfo } from '../../connection/ports.ts';
-import type { TokenGrant } from '../../connection/tokens.ts';
+import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { ChatServerInfo, ChatServerSettings } from '../../connection/ports.ts';
+import type { InteractiveTokens, TokenGrant } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
-import type { Busy } from '../interactive.ts';
+import type { Busy, CheckedPlace, Interactive } from '../interactive.ts';
 import type { ChatOutcome } from './answer.ts';
-import type { ChatAccess, ChatCallOptions, ChatClient } from './client.ts';
+import { type ChatAccess, type ChatCallOptions, type ChatClient, openChatServer } from './client.ts';
 import { type ChatRequest, chatCalls, type ServerChannel, type ServerTeam } from './operations.ts';
 import { type AskServer, type ChatPlace, checkPlace } from './place.ts';
 import { infoOf } from './server-info.ts';
@@ -131,41 +132,58 @@ function failure(name: ChatCheckStep['name'], outcome: ChatOutcome<unknown>, hos
   }
 }
 
-/** Whether the bot can post to a channel; posts nothing. */
-export interface CheckedChatPlace {
-  readonly ok: boolean;
-  /** In order; those after a failed one are left out. */
-  readonly checks: readonly {
-    readonly name: 'token' | 'bot_in_channel';
-    readonly ok: boolean;
-    readonly message: string | null;
-  }[];
-  /** What people call it; null when it was not learned. */
-  readonly channelName: string | null;
-  readonly teamName: string | null;
-  /** Part of addresses of the team. */
-  readonly teamPath: string | null;
+export interface ChatPlaceCheckDeps {
+  readonly chat: ChatClient;
+  readonly opener: Opener;
+  readonly tokens: InteractiveTokens;
+  settings(connectionId: PublicId): Promise<ChatServerSettings | null>;
 }
 
-const UNNAMED = { channelName: null, teamName: null, teamPath: null } as const;
+const GONE = 'the Connection was deleted';
+const UNREADABLE = 'a secret of this Connection cannot be opened any more; enter it again';
 
-/** @returns how it went, or when to come again where not even the first request could be made */
-export async function checkChatPlace(place: ChatPlace, ask: AskServer): Promise<CheckedChatPlace | Busy> {
+/** Whether the bot can post to a channel: the Destination check of the type (chat-server §3). It posts nothing. */
+export function createChatServerCheck(deps: ChatPlaceCheckDeps): NonNullable<Interactive['check']> {
+  return async ({ destinationId, fields }, run) => {
+    if (fields.type !== 'chat_server')
+      throw new Error(`a Destination of type ${fields.type} is no channel of a chat server`);
+    const settings = await deps.settings(fields.connection_id);
+    if (!settings) return placeFailed('token', GONE);
+    const access = openChatServer(deps.opener, settings);
+    if (!access) return placeFailed('token', UNREADABLE);
+    const check = { as: 'destination_check', run } as const;
+    const ask: AskServer = async (request) => {
+      const grant = await deps.tokens.take({ destinationId, connectionId: settings.id });
+      if (grant !== 'granted') return { is: 'busy', wait: grant };
+      const outcome = await deps.chat.call(access, request, { class: 'interactive', destinationId, check });
+      if (outcome.class === 'retry_after') deps.tokens.spent(settings.id, { ...outcome, scope: 'bot' });
+      return { is: 'answered', outcome };
+    };
+    return checkedPlace({ teamId: fields.team_id ?? '', channelId: fields.channel_id }, ask);
+  };
+}
+
+async function checkedPlace(place: ChatPlace, ask: AskServer): Promise<CheckedPlace | Busy> {
   const checked = await checkPlace(place, ask);
   if (checked.is === 'busy') return checked.wait;
-  const token = { name: 'token', ok: true, message: null } as const;
-  if (checked.is === 'failed') {
-    const failed = { name: checked.step, ok: false, message: checked.message };
-    return { ok: false, checks: checked.step === 'token' ? [failed] : [token, failed], ...UNNAMED };
-  }
+  if (checked.is === 'failed') return placeFailed(checked.step, checked.message);
   const { channel, team } = checked;
   return {
     ok: true,
-    checks: [token, { name: 'bot_in_channel', ok: true, message: null }],
-    channelName: shownName(channel),
-    teamName: team && shownName(team),
-    teamPath: team?.name ?? null,
+    checks: [TOKEN_PASSED, { name: 'bot_in_channel', ok: true, message: null }],
+    found: {
+      channelName: shownName(channel),
+      teamName: team && shownName(team),
+      teamPath: team?.name ?? null,
+    },
   };
+}
+
+const TOKEN_PASSED = { name: 'token', ok: true, message: null } as const;
+
+function placeFailed(name: 'token' | 'bot_in_channel', message: string): CheckedPlace {
+  const failed = { name, ok: false, message };
+  return { ok: false, checks: name === 'token' ? [failed] : [TOKEN_PASSED, failed], found: null };
 }
 
 /** A channel to choose. */

@@ -23,8 +23,8 @@ const CheckShape = d.named(
       v.array(
         v.object({
           name: d.described(
-            v.picklist(['token', 'channel_exists']),
-            '`token`: the messenger takes the token; `channel_exists`: the bot can write to the channel.',
+            v.picklist(['token', 'channel_exists', 'bot_in_channel']),
+            '`token`: the messenger takes the token; `channel_exists`, `bot_in_channel`: the bot can write to the channel.',
           ),
           ok: d.flag('Whether it passed.'),
           message: d.textOrNull('What went wrong, masked; null when it passed.'),

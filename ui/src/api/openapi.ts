@@ -1082,10 +1082,10 @@ export interface components {
             /** @description The checks in order, up to the first that failed. */
             readonly checks: readonly {
                 /**
-                 * @description `token`: the messenger takes the token; `channel_exists`: the bot can write to the channel.
+                 * @description `token`: the messenger takes the token; `channel_exists`, `bot_in_channel`: the bot can write to the channel.
                  * @enum {string}
                  */
-                readonly name: "token" | "channel_exists";
+                readonly name: "token" | "channel_exists" | "bot_in_channel";
                 /** @description Whether it passed. */
                 readonly ok: boolean;
                 /** @description What went wrong, masked; null when it passed. */
