@@ -282,14 +282,12 @@ async function edit(
   if (patched.class === 'ok') {
     return { outcome: { ...ACCEPTED, hash, signedWith: signedWith(deps, buttons) }, failure };
   }
-  const isRefused = patched.is.class === 'fatal' && patched.id !== null && isForbidden(patched.id);
+  const isRefused = patched.is.class === 'fatal' && patched.id === FORBIDDEN;
   return { outcome: isRefused ? await asRead(calls, operation.messageId, patched.is) : patched.is, failure };
 }
 
 /** The server refuses edits of deleted posts as it refuses edits without the right to them. */
-function isForbidden(id: string): boolean {
-  return id === 'api.context.permissions.app_error';
-}
+const FORBIDDEN = 'api.context.permissions.app_error';
 
 /** Reads the post that may not be edited, once: one that is not there any more is gone (chat-server §9). */
 async function asRead(calls: Calls, messageId: string, refused: Failed): Promise<Failed> {

@@ -42,7 +42,6 @@ export interface ChatServerLinksDeps {
 const LONGEST_NAME = 64;
 /** The direct channel is opened, and a post made there. */
 const CALLS_TO_WRITE = 2;
-const STOPPING = 'the service stops';
 const UNREADABLE = 'a secret of the Connection cannot be read';
 
 /** The way to write to one account. */
@@ -174,7 +173,7 @@ function isRefusal(outcome: ChatOutcome<unknown>): boolean {
 }
 
 function failed(outcome: Exclude<ChatOutcome<never>, { readonly class: 'ok' }>): NotStarted {
-  return { is: 'failed', error: outcome.class === 'not_sent' ? STOPPING : outcome.error };
+  return { is: 'failed', error: outcome.class === 'not_sent' ? 'the service stops' : outcome.error };
 }
 
 function textOf(outcome: NotStarted): string {
