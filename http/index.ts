@@ -39,7 +39,7 @@ import {
 } from './resources/system/system.ts';
 import { createBodyBudgets } from './server/body-budget.ts';
 import { clientAddresses, securityHeaders } from './server/exchange.ts';
-import type { Peers } from './server/front.ts';
+import type { Peers } from './server/inflow.ts';
 import type { ListenAddress, Listener } from './server/listeners.ts';
 import { createServer } from './server/server.ts';
 import { loadRunbooks, loadStaticFiles } from './static.ts';

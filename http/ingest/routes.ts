@@ -3,8 +3,15 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { RefusedProofs } from '../../actors/access/refused-proofs.ts';
 import { PROBLEM_TYPES, type ProblemType } from '../problem.ts';
 import type { ClientAddress } from '../server/exchange.ts';
-import { type Admitted, admit, type Peers } from '../server/front.ts';
-import { type BodyPace, type Inflow, openInflow, refuseFraming } from '../server/inflow.ts';
+import {
+  type Admitted,
+  admit,
+  type BodyPace,
+  type Inflow,
+  openInflow,
+  type Peers,
+  refuseFraming,
+} from '../server/inflow.ts';
 import { type Accept, bearerToken } from './accept.ts';
 import type { HeartbeatSignal } from './heartbeat.ts';
 import type { RequestOutcome } from './metrics.ts';

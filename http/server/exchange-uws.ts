@@ -5,8 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import type { OutputStream } from '../operation.ts';
 import { addPiece, type BodyHold } from './body-budget.ts';
 import { type Body, isSafe, type Reply, type Request } from './exchange.ts';
-import type { Admitted } from './front.ts';
-import { type BodyPace, type Inflow, openInflow } from './inflow.ts';
+import { type Admitted, type BodyPace, type Inflow, openInflow } from './inflow.ts';
 
 export interface Exchange {
   readonly request: Request;

@@ -4,10 +4,9 @@
  * for a request (request smuggling). So every connection is read here first, strictly, and passed on over the loopback
  * interface (api §1.2 rule 11). What is unclear is replaced by a request that the server refuses: it writes every answer.
  */
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { type Framing, framingOf, type Head } from './inflow.ts';
+import { framingOf, type Head, PEER_HEADER, type Peers } from './inflow.ts';
 import type { ListenAddress } from './listeners.ts';
 
 /** Request line and headers together, bytes; and how many headers (api §1.2 rule 7). Above either it is 431. */
@@ -19,52 +18,10 @@ const TRAILER_LIMIT = HEADER_LIMIT;
 /** How long a client may take to read the next 64 KiB, and the end, of an answer, ms; whatever it sends meanwhile. */
 const READ_WITHIN_MS = 30_000;
 
-/** The first header of what is passed on: the secret, the number of the connection and its client's address. */
-const PEER_HEADER = 'tocsin-peer';
-
-/** A request that the server may serve. */
-export interface Admitted {
-  readonly framing: Framing;
-  /** Address of the client as its socket has it. Asked for before the client is gone. */
-  readonly peer: () => string;
-  /**
-   * Must be called before an answer that ends the connection. What is sent after it would be answered with a reset,
-   * which might overtake the answer.
-   */
-  readonly ending: () => void;
-}
-
-/** The connections of one front: known to it and to the server behind it alone. */
-export interface Peers {
-  /** Whoever reaches the server on the loopback interface without it is refused. */
-  readonly secret: string;
-  /** By number: reads the rest of what the client sends, and passes nothing on. */
-  readonly discard: Map<string, () => void>;
-}
-
 export const createPeers = (): Peers => ({
   secret: randomBytes(24).toString('base64url'),
   discard: new Map(),
 });
-
-/**
- * What the server sees of a request; null when it is to be refused.
- * @param peers of the front that it must have come through; null for a socket without one
- */
-export function admit(res: HttpResponse, req: HttpRequest, peers: Peers | null): Admitted | null {
-  const framing = framingOf(req, peers !== null);
-  if (framing === null) return null;
-  if (peers === null) {
-    return {
-      framing,
-      peer: () => Buffer.from(res.getRemoteAddressAsText()).toString(),
-      ending: () => undefined,
-    };
-  }
-  const [secret, number = '', address = ''] = req.getHeader(PEER_HEADER).split(' ');
-  if (secret !== peers.secret) return null;
-  return { framing, peer: () => address, ending: () => peers.discard.get(number)?.() };
-}
 
 export interface Front {
   readonly port: number;

@@ -1,5 +1,5 @@
-/** The body of a request: how it is framed, how slowly it may arrive, when its connection may be answered and kept. */
-import type { HttpResponse } from 'uWebSockets.js';
+/** What is taken in: how a request is framed, how slowly its body may arrive, when its connection may be answered. */
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { type Clock, SECOND } from '../../runtime/clock.ts';
 
 export interface Inflow {
@@ -117,6 +117,48 @@ const LENGTH = /^\d{1,15}$/;
 /** A host and port as they stand in a URL; empty where there is none. */
 const HOST = /^[\w.~%!$&'()*+,;=:[\]-]*$/;
 const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+
+/** The first header of what is passed on: the secret, the number of the connection and its client's address. */
+export const PEER_HEADER = 'tocsin-peer';
+
+/** A request that the server may serve. */
+export interface Admitted {
+  readonly framing: Framing;
+  /** Address of the client as its socket has it. Asked for before the client is gone. */
+  readonly peer: () => string;
+  /**
+   * Must be called before an answer that ends the connection. What is sent after it would be answered with a reset,
+   * which might overtake the answer.
+   */
+  readonly ending: () => void;
+}
+
+/** The connections of one front: known to it and to the server behind it alone. */
+export interface Peers {
+  /** Whoever reaches the server on the loopback interface without it is refused. */
+  readonly secret: string;
+  /** By number: reads the rest of what the client sends, and passes nothing on. */
+  readonly discard: Map<string, () => void>;
+}
+
+/**
+ * What the server sees of a request; null when it is to be refused.
+ * @param peers of the front that it must have come through; null for a socket without one
+ */
+export function admit(res: HttpResponse, req: HttpRequest, peers: Peers | null): Admitted | null {
+  const framing = framingOf(req, peers !== null);
+  if (framing === null) return null;
+  if (peers === null) {
+    return {
+      framing,
+      peer: () => Buffer.from(res.getRemoteAddressAsText()).toString(),
+      ending: () => undefined,
+    };
+  }
+  const [secret, number = '', address = ''] = req.getHeader(PEER_HEADER).split(' ');
+  if (secret !== peers.secret) return null;
+  return { framing, peer: () => address, ending: () => peers.discard.get(number)?.() };
+}
 
 /**
  * Answers 400 without a body and closes the connection, as uWebSockets.js does with broken requests itself. The answer

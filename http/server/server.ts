@@ -4,8 +4,8 @@ import { atMost, type Clock, type Micros, SECOND } from '../../runtime/clock.ts'
 import { INTERNAL, problemReply, UNAVAILABLE } from '../errors.ts';
 import type { Handler, Reply } from './exchange.ts';
 import { openExchange } from './exchange-uws.ts';
-import { admit, createPeers, HEADER_LIMIT, openFront, type Peers } from './front.ts';
-import { createBodyPace, refuseFraming } from './inflow.ts';
+import { createPeers, HEADER_LIMIT, openFront } from './front.ts';
+import { admit, createBodyPace, type Peers, refuseFraming } from './inflow.ts';
 import {
   type ListenAddress,
   type Listener,
