@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_006,
-  lines: 138_588,
+  lines: 138_591,
   smallFiles: 40,
   wideLines: 525,
   linesOfOne: 600,
