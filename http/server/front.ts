@@ -86,10 +86,9 @@ function pass(client: Socket, port: number, peers: Peers, number: string): void 
     clearTimeout(late);
     server.destroy();
   });
-  // A client may reset its connection at any time; it closes then.
-  client.on('error', () => undefined);
-  // The server resets a connection of which it has not read everything. What it answered before still goes out.
-  server.on('error', () => undefined);
+  // Either may reset its connection, the server one of which it has not read everything: 'close' follows. What the
+  // server answered before still goes out.
+  for (const socket of [client, server]) socket.on('error', () => undefined);
   server.on('close', () => {
     discard();
     client.end();
