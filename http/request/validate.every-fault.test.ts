@@ -78,6 +78,16 @@ test('every field of every body has a type, and a value of another one is named 
   expect(untyped).toEqual([]);
 });
 
+test('an object in place of a text is named as its fault', async () => {
+  for (const operation of await operationsWithBody()) {
+    const valid = validBody(operation);
+    for (const pointer of pointersOf(valid).filter((of) => typeof valueAt(valid, of) === 'string')) {
+      const faults = faultsOf(operation, withValue(valid, pointer, { a: [{}] }));
+      expect([operation.id, faults]).toEqual([operation.id, expect.arrayContaining([pointer])]);
+    }
+  }
+});
+
 test('one wrong field more never hides another', async () => {
   for (const operation of await operationsWithBody()) {
     const valid = validBody(operation);

@@ -249,7 +249,9 @@ function* variantFaults(walk: Walk, schema: Schema, value: unknown, pointer: str
   yield* entryFaults(walk, Object.fromEntries(shared), given, pointer);
 }
 
-const optionsOf = (schema: Schema) => ('options' in schema ? (schema.options as readonly Schema[]) : []);
+/** Schemas to choose from; those of a list of words are texts. */
+const optionsOf = (schema: Schema) =>
+  schema.type === 'variant' && 'options' in schema ? (schema.options as readonly Schema[]) : [];
 
 /** The option that the discriminator names. */
 function chosenOf(schema: Schema, value: Readonly<Record<string, unknown>>): Schema | undefined {

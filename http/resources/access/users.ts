@@ -110,11 +110,7 @@ export const UserStatus = d.words(
 
 export const UserSource = d.words(
   'UserSource',
-  {
-    local: 'Created here.',
-    oidc: 'Through the identity provider.',
-    bootstrap: 'At the first start.',
-  },
+  { local: 'Created here.', oidc: 'Through the identity provider.', bootstrap: 'At the first start.' },
   'Where the account of a user comes from.',
 );
 

@@ -14,7 +14,6 @@ import { ProxyConfigInput, ProxyConfigShape, proxyBody, SecretStatus } from '../
 import { SeverityLevel } from '../../schema/words.ts';
 
 /** The Organization's settings as they arrive and as they are answered (organization §2, §3). */
-const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 const LONGEST_RETENTION_DAYS = 36_500;
 const LONGEST_GRACE_SECONDS = 3_153_600_000;
 
@@ -86,7 +85,7 @@ const SettingsBase = d.named(
 const workdayStart = v.pipe(v.string(), v.regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/));
 const weekStart = d.named(
   'Weekday',
-  v.picklist(WEEKDAYS),
+  v.picklist(['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']),
   'A day: `monday`, `tuesday`, `wednesday`, `thursday`, `friday`, `saturday` or `sunday`.',
 );
 
