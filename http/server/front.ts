@@ -36,8 +36,7 @@ export interface Front {
 export function openFront(at: ListenAddress, port: number, peers: Peers): Promise<Front | null> {
   let connections = 0;
   const server = createServer({ noDelay: true }, (client) => {
-    connections += 1;
-    pass(client, port, peers, String(connections));
+    pass(client, port, peers, String(++connections));
   });
   return new Promise((resolve) => {
     server.once('error', () => resolve(null));
