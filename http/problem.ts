@@ -109,7 +109,6 @@ export function invalid(errors: readonly FieldError[]): { readonly problem: Refu
   return refuse({ status: 422, type: 'validation-failed', errors });
 }
 
-/** 409 of the type `conflict`. */
 export function conflict(code: string, detail: string): { readonly problem: Refusal } {
   return refuse({ status: 409, type: 'conflict', code, detail });
 }

@@ -91,7 +91,6 @@ export function senderGroupsOf(feeds: GroupAlert['feeds']): string[] {
   return listing.map(({ groupKey }) => groupKey).sort();
 }
 
-/** Keys of the feeds that list an Alert. */
 export function listingFeeds({ feeds }: GroupAlert): string[] {
   return Object.keys(feeds).filter((feed) => feeds[feed]?.state === 'listed');
 }

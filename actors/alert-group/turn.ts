@@ -88,7 +88,6 @@ export class GroupTurn {
     return this.#state;
   }
 
-  /** The state of a group that has begun. */
   get group(): StartedGroup {
     if (this.#state.stage === 'unstarted') throw new Error(`Alert Group ${this.groupId} has not begun`);
     return this.#state;

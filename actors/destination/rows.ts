@@ -70,7 +70,6 @@ export interface DestinationRows {
   readonly fromStorage: BoundedSet;
   /** Groups told that this Destination has a problem with them. */
   readonly troubled: BoundedSet;
-  /** Groups told that they were published. */
   readonly published: BoundedSet;
   /** What groups are still to be told, oldest first. */
   readonly notes: DeliveryNote[];

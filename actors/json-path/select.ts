@@ -151,7 +151,6 @@ class Selection {
     return regex?.has(text, 0, this.#spendOnExpression) ?? false;
   }
 
-  /** Null: no expression. */
   #compiled(expression: string): SearchRegex | null {
     const known = this.#expressions.get(expression);
     if (known !== undefined) return known;

@@ -11,21 +11,15 @@
  *
  * A template that fails never throws: the result says so in `failure` and shows the Fallback.
  */
-export { isPressRefusal, type PressRefusal, type PrivateAnswer, privateAnswer, type Way } from './answers.ts';
+export { isPressRefusal, type PrivateAnswer, privateAnswer, type Way } from './answers.ts';
 export {
-  type BridgeButton,
-  type BridgeEnvelope,
   type BridgeLimits,
   type BridgeMessage,
-  type BridgeReply,
   bridgeReply,
   bridgeRoot,
   bridgeStorm,
 } from './bridge.ts';
 export {
-  CHANNEL_BOT_LIMIT,
-  type ChannelBotMessage,
-  type ChannelBotText,
   channelBotReply,
   channelBotRoot,
   channelBotStorm,
@@ -51,12 +45,11 @@ export {
   routePage,
   type TemplateFailure,
 } from './input.ts';
-export type { BridgeMention } from './mentions.ts';
-export type { ReplyCall, ReplyEvent } from './replies.ts';
+export type { ReplyEvent } from './replies.ts';
 export { plainFinalNotice, plainReply } from './reply-text.ts';
 export type { RootCall } from './root.ts';
-export { FORMATS, type FormatName, previewRoot, type RootPreview } from './root.ts';
+export { FORMATS, previewRoot } from './root.ts';
 export type { MessageButton, SignButton } from './status.ts';
-export { type MessageStatus, STATUS_BUTTONS, STATUS_STYLES } from './status.ts';
+export { STATUS_STYLES } from './status.ts';
 export type { StormSummary } from './storm.ts';
 export type { Language } from './texts/texts.ts';

@@ -136,7 +136,6 @@ export function byPlace(left: MessageAlert, right: MessageAlert): number {
   return left.fingerprint < right.fingerprint ? -1 : Number(left.fingerprint > right.fingerprint);
 }
 
-/** The page of an Alert Group. */
 export function groupPage({ publicUrl }: Pick<MessageSettings, 'publicUrl'>, id: PublicId): string {
   return `${publicUrl}/alert-groups/${id}`;
 }

@@ -58,7 +58,6 @@ export function rootButtons(
   return sign === null ? [] : made(STATUS_BUTTONS[status], settings, sign);
 }
 
-/** The buttons of a Reminder. */
 export function reminderButtons(settings: MessageSettings, sign: SignButton | null): MessageButton[] {
   return sign === null ? [] : made(REMINDER_BUTTONS, settings, sign);
 }

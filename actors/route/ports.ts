@@ -112,7 +112,6 @@ export interface RouteMoves {
 
 /** Suggested Routes and who hid them. Implemented in storage/configuration/routes.ts. */
 export interface SuggestionStore {
-  /** What a user dismissed. */
   dismissedBy(userId: PublicId): Promise<ReadonlySet<string>>;
   /** Permanent and idempotent. */
   dismiss(userId: PublicId, suggestionId: string, at: Micros): Promise<void>;

@@ -3,9 +3,7 @@
 export {
   literalParts,
   lookupTablesOf,
-  type NamedReferences,
   namedReferences,
-  type ParsedTemplate,
   parseTemplate,
   renderTemplate,
   SECRET_NAME,

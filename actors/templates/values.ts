@@ -78,7 +78,6 @@ export class TemplateMap {
     return this.#keys;
   }
 
-  /** A key as a value of the template. */
   keyValue(key: string): TemplateValue {
     return this.trustedKeys ? new Trusted(key) : key;
   }

@@ -17,7 +17,6 @@ const OF_AN_ENTRY = 384;
 const OF_A_PAIR = 72;
 
 export interface ParseCache {
-  /** What a body says, when it is remembered. */
   get(bodyHash: string): ParsedBody | null;
   /** Reads a body and remembers what it says. */
   read(bodyHash: string, body: Buffer): ParsedBody;

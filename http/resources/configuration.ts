@@ -12,7 +12,6 @@ import type { Schema } from '../schema/described.ts';
 import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../schema/page.ts';
 import { pageOf } from '../schema/shapes.ts';
 
-/** Summary and description of an operation. */
 type Words = readonly [summary: string, description: string];
 type Refusals = NonNullable<Operation['refusals']>;
 type Output<S extends Schema> = v.InferOutput<S>;

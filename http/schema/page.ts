@@ -51,12 +51,6 @@ export function nextLink(
   return link.length <= LONGEST_LINK ? link : null;
 }
 
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  /** Sort key of the last item when there is more, else null. */
-  readonly next: readonly (string | number | null)[] | null;
-}
-
 /** Makes the opaque cursor: the list's fingerprint (name, sort, filters, kinds of the key) and the key of the last item. */
 export function encodeCursor(
   list: string,

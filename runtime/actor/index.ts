@@ -12,11 +12,11 @@ export {
   type TurnEnv,
   WAKE,
 } from './definition.ts';
-export { type ActorSystemDeps, createActorSystem } from './host.ts';
-export { DEFAULT_LIMITS, type EngineLimits, memoryWithin } from './limits.ts';
+export { createActorSystem } from './host.ts';
+export { type EngineLimits, memoryWithin } from './limits.ts';
 export { begin, persistSnapshot, restoreSnapshot, step } from './machine.ts';
-export type { DeadLetterRecorded, SetAside } from './message-completion.ts';
-export { type ActorMetrics, createActorMetrics } from './metrics.ts';
+export type { DeadLetterRecorded } from './message-completion.ts';
+export { createActorMetrics } from './metrics.ts';
 export type { Placement } from './ownership.ts';
 export type { RecentMessage } from './recent.ts';
 export {
@@ -42,7 +42,6 @@ export {
 export {
   type ActorSystem,
   BusyError,
-  MovedError,
   type Peers,
   type Performer,
   UnavailableError,

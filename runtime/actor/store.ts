@@ -83,7 +83,6 @@ export interface CommitBatch {
 export interface Asker {
   /** The member that asked. */
   readonly askedBy: string;
-  /** Its id of the ask. */
   readonly askId: string;
   /** The caller waits until then. */
   readonly expiresAt: Micros;

@@ -44,7 +44,6 @@ export interface ChannelCalls {
 export interface Ports {
   /** Filled by the engine layer; tokens of Integrations are remembered below it. */
   readonly configuration: Port<Pick<ConfigurationWatch, 'isTrusted'>>;
-  /** Filled by the channels layer. */
   readonly channels: Port<ChannelCalls>;
   /** Filled by the HTTP layer. */
   readonly intake: Port<Pick<Ingest, 'stored'>>;

@@ -18,7 +18,6 @@ const CALLS_WITHIN = 10 * SECOND;
 const OUTCOMES_WITHIN = SECOND;
 
 export interface Service {
-  /** Where the listeners are bound. */
   readonly bound: Readonly<Record<Listener, ListenAddress>>;
   /** The engine, for programs that run the service within themselves. */
   readonly system: ActorSystem;

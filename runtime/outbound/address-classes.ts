@@ -77,7 +77,6 @@ export function parseAddress(text: string): Ip | null {
   return isIPv4(text) || isIPv6(text) ? ipaddr.parse(text) : null;
 }
 
-/** Which always-blocked class an address is in, or null. */
 export function alwaysBlockedClass(address: Ip): AlwaysBlocked | null {
   return ALWAYS_NETWORKS.find(({ network }) => contains(network, address))?.rule ?? null;
 }

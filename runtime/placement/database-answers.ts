@@ -8,7 +8,6 @@ const SILENT_AFTER = LEASE_TTL / ASK_EVERY;
 
 /** Whether the database answers this process. Other replicas may still reach it. */
 export interface DatabaseAnswers {
-  /** Whether the last question was answered. */
   readonly arrive: boolean;
   /** Whether no question has been answered for as long as a lease lasts. A pause of the process does not count. */
   readonly areMissing: boolean;

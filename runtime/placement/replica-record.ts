@@ -7,7 +7,6 @@ import type { Member } from './coordination.ts';
 import type { Leadership } from './leadership.ts';
 import { RECORD_EVERY } from './lease-times.ts';
 
-/** The record of a replica. */
 export interface ReplicaRecord extends Member {
   readonly version: string;
   /** Commit of the build; may be empty. */

@@ -148,7 +148,6 @@ export interface EpochStore {
    * @param owner who owns the shards from now on, as `memberText` writes it
    */
   raise(shards: readonly number[], owner: string): Promise<readonly ShardEpoch[]>;
-  /** The newest epoch of every shard. */
   newest(): Promise<readonly ShardEpoch[]>;
   /** Shards whose epoch that owner raised last, ascending. */
   ownedBy(owner: string): Promise<readonly number[]>;

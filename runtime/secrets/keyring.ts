@@ -101,7 +101,6 @@ export function createKeyring(
   };
 }
 
-/** A master key from its 32 bytes. */
 export function masterKey(bytes: Buffer): MasterKey {
   const digest = createHash('sha256').update(bytes).digest('hex');
   return { id: `k-${digest.slice(0, 16)}`, bytes };

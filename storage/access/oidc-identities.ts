@@ -13,7 +13,6 @@ export interface RoleSync {
   readonly appendAudit: AppendAudit;
   readonly at: Micros;
   readonly address: string | null;
-  /** On what occasion. */
   readonly occasion: 'sign_in' | 'recheck';
   /** A session that stays. */
   readonly except: PublicId | null;

@@ -15,7 +15,6 @@ import { isLoudNow, type Work } from './work.ts';
 /** A call without an outcome for this long is lost. Longer than the calls take that may be started together. */
 export const CALL_LOST_AFTER: Micros = 60 * SECOND;
 
-/** Numbers the next call. */
 export function nextCall(turn: DestinationTurn): number {
   const calls = turn.state.messages.calls + 1;
   changeState(turn, { calls });

@@ -106,7 +106,6 @@ export interface PostedMessage {
   /** Of the state that the messenger accepted last; null when that is not known. */
   readonly hash: string | null;
   readonly postedAt: Micros;
-  /** Which Publication it is. */
   readonly publication: number;
   /** What it shows. */
   readonly status: SubjectStatus;

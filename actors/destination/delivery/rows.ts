@@ -187,7 +187,6 @@ export function holdsMessage({ byKey }: MessageRows, messageId: string): boolean
   return [...byKey.values()].some(({ message }) => message?.id === messageId);
 }
 
-/** Publications of a subject at targets before this one. */
 export function publicationsBefore(rows: MessageRows, subject: Subject, target: number): number {
   let most = 0;
   for (let earlier = 1; earlier < target; earlier++) {

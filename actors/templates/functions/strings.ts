@@ -140,7 +140,6 @@ export function escapeQuery(text: string): string {
   return percentEncoded(text, /[A-Za-z0-9_.~-]/).replaceAll('%20', '+');
 }
 
-/** One segment of a path. */
 function escapePathSegment(text: string): string {
   return percentEncoded(text, /[A-Za-z0-9_.~$&+=:@-]/);
 }

@@ -157,7 +157,6 @@ function cut(text: string, { precision }: Flags): string {
   return text.slice(0, offsetOf(text, precision));
 }
 
-/** The bytes of a text. */
 function hexForm(text: string, verb: string, flags: Flags): string {
   const bytes = Buffer.from(text).subarray(0, flags.precision ?? undefined);
   const pairs = [...bytes].map((byte) => byte.toString(16).padStart(2, '0'));

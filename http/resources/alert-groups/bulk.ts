@@ -33,7 +33,6 @@ const BulkInput = d.named(
     ),
     /** With resolve; empty: none. */
     note: d.described(v.nullish(noteTextOrEmpty), 'A Note for each, with `resolve`, up to 4,000 characters.'),
-    /** With snooze. */
     snooze: d.described(v.nullish(SnoozeInput), 'Until when, with `snooze`. Needed there.'),
   }),
   'A Command on several Alert Groups.',

@@ -194,7 +194,6 @@ export function signingSecretBody({ updatedAt, previousSince }: StoredDestinatio
   };
 }
 
-/** Of a Destination that is one. */
 export function webhookFields(destination: StoredDestination | null): WebhookFields | null {
   return destination?.fields.type === 'webhook' ? destination.fields : null;
 }

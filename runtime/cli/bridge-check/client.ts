@@ -16,7 +16,6 @@ export interface Answer extends RawAnswer {
 /** A request and its outcome, for the report. */
 export interface Exchange {
   readonly request: SentRequest;
-  /** null: no answer. */
   readonly answer: Answer | null;
 }
 

@@ -38,7 +38,6 @@ export async function writeDrawings(
   return [...files.keys()];
 }
 
-/** A chart as a Mermaid state diagram. */
 function mermaidOf(chart: Chart): string {
   const lines = ['stateDiagram-v2', ...statesUnder(chart, null, '  ')];
   for (const { from, to, labels } of chart.arrows) {

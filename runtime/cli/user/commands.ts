@@ -197,7 +197,6 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong usage.`,
     }),
 };
 
-/** `tocsin user list`: who there is. */
 const LIST = 'tocsin user list';
 
 export const userList: Command = {

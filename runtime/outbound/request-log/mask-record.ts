@@ -4,7 +4,6 @@ import type { HeaderList } from '../client.ts';
 import { maskJsonMembers } from './mask-json.ts';
 import type { RecordedMessage } from './record.ts';
 
-/** Bytes of a body that are shown. */
 export const SHOWN_BODY_BYTES = 16_384;
 /** Characters of a longer body that are looked at: masking mostly makes a text shorter. */
 const LOOKED_AT = 4 * SHOWN_BODY_BYTES;

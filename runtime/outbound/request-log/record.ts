@@ -7,7 +7,6 @@ import type { ErrorClass, ErrorCode } from '../verdict.ts';
 export const REQUEST_CHECKS = ['connection_check', 'destination_check', 'destination_test', 'probe'] as const;
 export type RequestCheck = (typeof REQUEST_CHECKS)[number];
 
-/** What a request was for. */
 export interface RequestAbout {
   /** Such as `event` or `createPost`: what the owner's protocol calls it, at most 64 characters. */
   readonly operation: string;

@@ -5,8 +5,6 @@ import type { Page, PageRequest, Schemas } from './shapes.ts';
 
 export type EventMode = Connection['event_mode'];
 
-export type BridgePerson = Schemas['MessengerAccount'];
-
 /** What a bridge says of itself. */
 export type BridgeInfo = Schemas['BridgeInfo'];
 

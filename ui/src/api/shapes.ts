@@ -82,8 +82,6 @@ export type Resolution = Schemas['Resolution'];
 
 export type GroupNotice = Schemas['AlertGroupNotice'];
 
-export type GroupLink = Schemas['AlertGroupLink'];
-
 export type AlertGroup = Schemas['AlertGroup'];
 
 export type GroupCounts = Schemas['AlertGroupCounts'];

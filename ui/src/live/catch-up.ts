@@ -28,7 +28,6 @@ export interface CatchUp {
   started(): void;
   /** Hints came past this tab, whose first stream may be older than it. */
   moved(): void;
-  /** There is no stream. */
   lost(): void;
   /** There is this stream; its last byte came at `byteAt`. */
   streamCame(stream: { readonly id: string; readonly openedAt: number }, byteAt: number): void;

@@ -1,6 +1,6 @@
 /** English: the Alert Group list, the Alert Group page and its Timeline. */
-/** English: the Alert Group list and the Alert Group page. */
 export const alertGroups = {
+  // The Alert Group list and the Alert Group page.
   'status.firing': 'Firing',
   'status.acknowledged': 'Acknowledged',
   'status.snoozed': 'Snoozed',
@@ -274,10 +274,8 @@ export const alertGroups = {
   'previous.none': 'This is the first one.',
   'previous.duration': 'Duration',
   'previous.resolvedBy': 'Resolved by',
-} as const;
 
-/** English: the history of an Alert Group in words. */
-export const timeline = {
+  // The history of an Alert Group in words.
   'kind.status': 'Status',
   'kind.alerts': 'Alerts',
   'kind.notes': 'Notes',

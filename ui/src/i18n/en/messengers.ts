@@ -1,6 +1,6 @@
 /** English: Connections, accounts at messengers, and Destinations of every type. */
-/** English: messengers as Destinations, their checks, tests and Mentions. */
-export const destinations = {
+export const messengers = {
+  // Messengers as Destinations, their checks, tests and Mentions.
   'destinations.createBridge': 'Create a channel',
   'destinations.chooseType': 'Where should Alert Groups be posted?',
   'destinationNeeds.bridge':
@@ -95,10 +95,8 @@ export const destinations = {
   'deliveryWhy.retired': 'The Destination left the Route; its message had a last edit.',
   'deliveryWhy.deleted_in_messenger': 'Somebody removed the message; it is not posted again.',
   'deliveryWhy.not_delivered': 'The next change of the Alert Group is tried afresh.',
-} as const;
 
-/** Outgoing webhooks: what they send, and requests that people write themselves. */
-export const webhooks = {
+  // Outgoing webhooks: what they send, and requests that people write themselves.
   'webhook.mode': 'Sends',
   'webhookMode.events': 'Events: one signed request per event, for programs',
   'webhookMode.template': 'Requests of your own: create a message and keep it up to date',
@@ -129,10 +127,8 @@ export const webhooks = {
   'webhook.addValue': 'Add a value',
   'webhook.valueName': 'Name',
   'webhook.valuePath': 'JSONPath',
-} as const;
 
-/** English: Connections. */
-export const connections = {
+  // Connections.
   'nav.connections': 'Connections',
   'actorKind.connection': 'Connection',
   'connectionType.chat_server': 'Chat server (Mattermost)',
@@ -200,8 +196,6 @@ export const connections = {
   'connectionCheck.bot': 'Its bot is {name}.',
   'checkStep.dry_probe': 'Is it a bridge?',
   'checkStep.get_info': 'Does it take the token?',
-  'checkState.ok': 'passed',
-  'checkState.failed': 'failed',
   'checkState.skipped': 'skipped',
   'checkVia.direct': 'direct',
   'checkVia.proxy': 'through the proxy',
@@ -240,10 +234,8 @@ export const connections = {
   'proxy.password': 'Password (optional)',
   'proxy.passwordKept': 'Leave it empty to keep the stored one.',
   'proxy.removePassword': 'Remove the stored password',
-} as const;
 
-/** English: accounts at messengers. */
-export const accountLinks = {
+  // Accounts at messengers.
   'accountLink.title': 'Messenger accounts',
   'accountLink.text':
     'With a linked account you press buttons in a messenger as yourself, and messages can mention you.',

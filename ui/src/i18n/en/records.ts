@@ -1,6 +1,6 @@
 /** English: the Audit log and the Request log. */
-/** English: the Audit log. */
-export const auditLog = {
+export const records = {
+  // The Audit log.
   'nav.auditLog': 'Audit log',
   'audit.intro': 'Every change and every sign-in: who, when, from where. Entries cannot be changed.',
   'audit.export': 'Export as JSON lines',
@@ -110,10 +110,8 @@ export const auditLog = {
   'auditVerb.unlinked': 'unlinked',
   'auditVerb.link_rejected': 'link rejected',
   'auditVerb.replayed': 'Snapshots replayed',
-} as const;
 
-/** English: the Request log. */
-export const requestLog = {
+  // The Request log.
   'destinations.tabs': 'Parts of the Destination',
   'requests.title': 'Request log',
   'requests.at': 'Time',

@@ -1,6 +1,6 @@
 /** English: the Organization, single sign-on, Service accounts, API tokens, Roles. */
-/** English: the Organization, Service accounts, API tokens, Roles. */
 export const settings = {
+  // The Organization, Service accounts, API tokens, Roles.
   'nav.serviceAccounts': 'Service accounts',
   'nav.organization': 'Organization',
   'nav.roles': 'Roles',
@@ -145,10 +145,8 @@ export const settings = {
   'organization.heartbeatWaiting': 'The first request is on its way.',
   'organization.heartbeatOk': 'The last request was answered:',
   'organization.heartbeatFailed': 'The last request failed:',
-} as const;
 
-/** English: single sign-on. */
-export const oidc = {
+  // Single sign-on.
   'nav.oidc': 'Single sign-on',
   'oidc.title': 'Single sign-on',
   'oidc.intro':

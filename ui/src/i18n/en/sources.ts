@@ -1,6 +1,6 @@
 /** English: Integrations, Routes, templates, Link rules and Lookup tables. */
-/** English: what senders sent, and what was learned of them. */
-export const integrations = {
+export const sources = {
+  // What senders sent, and what was learned of them.
   'integrationTab.label': 'Parts of the Integration',
   'integrationTab.overview': 'Overview',
   'integrationTab.alerts': 'Alerts',
@@ -71,10 +71,8 @@ export const integrations = {
   'snapshots.download': 'Download',
   'snapshots.notText':
     'The body is not text: it is shown as base64. The download has the bytes as they were sent.',
-} as const;
 
-/** English: moving Routes, what they would do, and those that are suggested. */
-export const routes = {
+  // Moving Routes, what they would do, and those that are suggested.
   'routes.drag': 'Drag to move',
   'routes.moveTo': 'Move {name} to a place',
   'routes.place': 'Place',
@@ -129,10 +127,8 @@ export const routes = {
   'suggestion.internal_alerts':
     'Tocsin raises Alerts about itself that only Default takes now. This Route tells a Destination of your choice.',
   'refusal.suggestion_obsolete': 'This suggestion applies no more.',
-} as const;
 
-/** English: templates, Link rules and Lookup tables. */
-export const links = {
+  // Templates, Link rules and Lookup tables.
   'nav.linkRules': 'Link rules',
   'nav.lookupTables': 'Lookup tables',
   'nav.templatePreview': 'Template preview',

@@ -1,6 +1,6 @@
 /** English: the System status, the notices above every page, statistics, state machines. */
-/** English: the System status and the notices above every page. */
 export const system = {
+  // The System status and the notices above every page.
   'nav.admin': 'Admin',
   'nav.systemStatus': 'System status',
   'systemNotice.recovering':
@@ -126,10 +126,8 @@ export const system = {
   'systemStatus.heartbeatFailed': 'Failed',
   'systemStatus.heartbeatWaiting': 'Not sent yet',
   'systemStatus.build': 'Build',
-} as const;
 
-/** English: how many Alert Groups there were and how fast people were. */
-export const statistics = {
+  // How many Alert Groups there were and how fast people were.
   'nav.statistics': 'Statistics',
   'pick.search': 'Search: {what}',
   'pick.searchHint': 'Search',
@@ -183,10 +181,8 @@ export const statistics = {
   'statistics.summaryNone': 'Nothing to show in this time.',
   'statistics.asTable': 'The same as a table',
   'statistics.quietDays': { one: '{count} day without any', other: '{count} days without any' },
-} as const;
 
-/** English: the machines behind everything that has a life of its own. */
-export const machines = {
+  // The machines behind everything that has a life of its own.
   'machines.title': 'Machines',
   'machines.intro':
     'Everything that has a life of its own follows one of these machines: the very definitions that the service runs.',

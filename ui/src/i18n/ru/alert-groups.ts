@@ -1,6 +1,6 @@
 /** Russian: the Alert Group list, the Alert Group page and its Timeline. */
-/** Russian: the Alert Group list and the Alert Group page. */
 export const alertGroups = {
+  // The Alert Group list and the Alert Group page.
   'status.firing': 'Горит',
   'status.acknowledged': 'В работе',
   'status.snoozed': 'Отложена',
@@ -308,10 +308,8 @@ export const alertGroups = {
   'previous.none': 'Это первая.',
   'previous.duration': 'Длилась',
   'previous.resolvedBy': 'Кем закрыта',
-} as const;
 
-/** Russian: the history of an Alert Group in words. */
-export const timeline = {
+  // The history of an Alert Group in words.
   'kind.status': 'Статус',
   'kind.alerts': 'Алерты',
   'kind.notes': 'Заметки',

@@ -1,6 +1,6 @@
 /** Russian: Connections, accounts at messengers, and Destinations of every type. */
-/** Russian: messengers as Destinations, their checks, tests and Mentions. */
-export const destinations = {
+export const messengers = {
+  // Messengers as Destinations, their checks, tests and Mentions.
   'destinations.createBridge': 'Создать канал',
   'destinations.chooseType': 'Куда отправлять группы?',
   'destinationNeeds.bridge':
@@ -96,10 +96,8 @@ export const destinations = {
   'deliveryWhy.retired': 'Получатель ушёл из маршрута; сообщение изменилось в последний раз.',
   'deliveryWhy.deleted_in_messenger': 'Сообщение удалили; заново оно не публикуется.',
   'deliveryWhy.not_delivered': 'Следующее изменение группы попробуем доставить заново.',
-};
 
-/** Russian: outgoing webhooks. */
-export const webhooks = {
+  // Outgoing webhooks.
   'webhook.mode': 'Отправляет',
   'webhookMode.events': 'События: один подписанный запрос на событие, для программ',
   'webhookMode.template': 'Свои запросы: создать сообщение и обновлять его',
@@ -128,10 +126,8 @@ export const webhooks = {
   'webhook.addValue': 'Добавить значение',
   'webhook.valueName': 'Имя',
   'webhook.valuePath': 'JSONPath',
-} as const;
 
-/** Russian: Connections. */
-export const connections = {
+  // Connections.
   'nav.connections': 'Подключения',
   'actorKind.connection': 'Подключение',
   'connectionType.chat_server': 'Чат-сервер (Mattermost)',
@@ -198,8 +194,6 @@ export const connections = {
   'connectionCheck.bot': 'Его бот — {name}.',
   'checkStep.dry_probe': 'Это мост?',
   'checkStep.get_info': 'Принимает ли он токен?',
-  'checkState.ok': 'пройдено',
-  'checkState.failed': 'не пройдено',
   'checkState.skipped': 'пропущено',
   'checkVia.direct': 'напрямую',
   'checkVia.proxy': 'через прокси',
@@ -243,10 +237,8 @@ export const connections = {
   'proxy.password': 'Пароль (необязательно)',
   'proxy.passwordKept': 'Пустое поле оставляет сохранённый.',
   'proxy.removePassword': 'Удалить сохранённый пароль',
-} as const;
 
-/** Russian: accounts at messengers. */
-export const accountLinks = {
+  // Accounts at messengers.
   'accountLink.title': 'Учётные записи мессенджеров',
   'accountLink.text':
     'Со связанной учётной записью кнопки в мессенджере действуют от вашего имени, а сообщения могут вас упоминать.',

@@ -1,6 +1,6 @@
 /** Russian: the Audit log and the Request log. */
-/** Русский: журнал аудита. */
-export const auditLog = {
+export const records = {
+  // /** Русский: журнал аудита.
   'nav.auditLog': 'Журнал аудита',
   'audit.intro': 'Каждое изменение и каждый вход: кто, когда, откуда. Записи нельзя изменить.',
   'audit.export': 'Выгрузить строками JSON',
@@ -115,10 +115,8 @@ export const auditLog = {
   'auditVerb.unlinked': 'отвязка',
   'auditVerb.link_rejected': 'отказ в привязке',
   'auditVerb.replayed': 'повтор снимков',
-} as const;
 
-/** Русский: журнал запросов. */
-export const requestLog = {
+  // Русский: журнал запросов.
   'destinations.tabs': 'Разделы получателя',
   'requests.title': 'Журнал запросов',
   'requests.at': 'Время',

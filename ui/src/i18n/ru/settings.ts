@@ -1,6 +1,6 @@
 /** Russian: the Organization, single sign-on, Service accounts, API tokens, Roles. */
-/** Russian: the Organization, Service accounts, API tokens, Roles. */
 export const settings = {
+  // The Organization, Service accounts, API tokens, Roles.
   'nav.serviceAccounts': 'Сервисные аккаунты',
   'nav.organization': 'Организация',
   'nav.roles': 'Роли',
@@ -161,10 +161,8 @@ export const settings = {
   'organization.heartbeatWaiting': 'Первый запрос в пути.',
   'organization.heartbeatOk': 'На последний запрос ответили:',
   'organization.heartbeatFailed': 'Последний запрос не удался:',
-} as const;
 
-/** Russian: single sign-on. */
-export const oidc = {
+  // Single sign-on.
   'nav.oidc': 'Единый вход',
   'oidc.title': 'Единый вход',
   'oidc.intro':

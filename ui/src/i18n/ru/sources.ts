@@ -1,6 +1,6 @@
 /** Russian: Integrations, Routes, templates, Link rules and Lookup tables. */
-/** Russian: what senders sent, and what was learned of them. */
-export const integrations = {
+export const sources = {
+  // What senders sent, and what was learned of them.
   'integrationTab.label': 'Разделы интеграции',
   'integrationTab.overview': 'Обзор',
   'integrationTab.alerts': 'Алерты',
@@ -75,10 +75,8 @@ export const integrations = {
   'snapshots.copy': 'Копировать',
   'snapshots.download': 'Скачать',
   'snapshots.notText': 'Тело не текст и показано в base64. В загрузке те байты, что были присланы.',
-} as const;
 
-/** Russian: moving Routes, what they would do, and those that are suggested. */
-export const routes = {
+  // Moving Routes, what they would do, and those that are suggested.
   'routes.drag': 'Перетащите, чтобы переместить',
   'routes.moveTo': 'Переместить {name} на место',
   'routes.place': 'Место',
@@ -155,10 +153,8 @@ export const routes = {
   'suggestion.internal_alerts':
     'Tocsin поднимает алерты о себе самом, и сейчас их принимает только маршрут по умолчанию. Этот маршрут сообщит о них получателю, которого вы выберете.',
   'refusal.suggestion_obsolete': 'Это предложение больше не действует.',
-} as const;
 
-/** Russian: templates, Link rules and Lookup tables. */
-export const links = {
+  // Templates, Link rules and Lookup tables.
   'nav.linkRules': 'Правила ссылок',
   'nav.lookupTables': 'Справочники',
   'nav.templatePreview': 'Проверка шаблонов',

@@ -1,6 +1,6 @@
 /** Russian: the System status, the notices above every page, statistics, state machines. */
-/** Russian: the System status and the notices above every page. */
 export const system = {
+  // The System status and the notices above every page.
   'nav.admin': 'Администрирование',
   'nav.systemStatus': 'Состояние системы',
   'systemNotice.recovering':
@@ -168,10 +168,8 @@ export const system = {
   'systemStatus.heartbeatFailed': 'Не отправлен',
   'systemStatus.heartbeatWaiting': 'Ещё не отправлялся',
   'systemStatus.build': 'Сборка',
-} as const;
 
-/** Russian: how many Alert Groups there were and how fast people were. */
-export const statistics = {
+  // How many Alert Groups there were and how fast people were.
   'nav.statistics': 'Статистика',
   'pick.search': 'Поиск: {what}',
   'pick.searchHint': 'Поиск',
@@ -238,10 +236,8 @@ export const statistics = {
     many: '{count} дней без групп',
     other: '{count} дня без групп',
   },
-} as const;
 
-/** Russian: the machines behind everything that has a life of its own. */
-export const machines = {
+  // The machines behind everything that has a life of its own.
   'machines.title': 'Автоматы',
   'machines.intro':
     'Всё, что живёт своей жизнью, следует одному из этих автоматов: это те самые определения, по которым работает сервис.',

@@ -239,7 +239,6 @@ export function toMatcherText(typed: string): string | null {
   return `${name}${op}${/^"(?:[^"\\]|\\.)*"$/s.test(value) ? value : quote(value)}`;
 }
 
-/** The matcher `name="value"` or `name!="value"` of a label. */
 export function labelMatcher(name: string, value: string, exclude: boolean): string {
   const plain = /^[A-Za-z_:][A-Za-z0-9_:]*$/.test(name) ? name : quote(name);
   return `${plain}${exclude ? '!=' : '='}${quote(value)}`;

@@ -6,8 +6,6 @@ import { SvelteSet } from 'svelte/reactivity';
 /** The most that one bulk Command takes. */
 export const BULK_MAX = 100;
 
-export type Selection = ReturnType<typeof createSelection>;
-
 /** @param full is called when something could not be selected any more */
 export function createSelection(full: () => void) {
   const ids = new SvelteSet<string>();

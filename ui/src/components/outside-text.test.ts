@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bytesOf, formatBytes, prettyJson } from './body-text.ts';
+import { bytesOf, formatBytes, prettyJson } from './outside-text.ts';
 
 it('JSON is indented, anything else is left as it is', () => {
   expect(prettyJson('{"a":[1,{"b":null}]}')).toBe(

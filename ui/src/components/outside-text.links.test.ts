@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isWebAddress, splitAddresses } from './web-address.ts';
+import { isWebAddress, splitAddresses } from './outside-text.ts';
 
 describe('only http and https are links', () => {
   it.each([
