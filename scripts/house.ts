@@ -21,10 +21,10 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_006,
-  lines: 138_591,
+  files: 1_005,
+  lines: 138_440,
   smallFiles: 40,
-  wideLines: 525,
+  wideLines: 524,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */
