@@ -192,9 +192,10 @@ test('the limiter of the server holds everything for as long as it says, and not
 
 test('killed while its post was stored and the answer lost, the service finds the mark and posts no second', async () => {
   chat.server.settings.deduplicates = false;
-  chat.loseAnswers(1);
+  chat.loseAnswers(1, ' Killed"');
   await fire('Killed');
   await posted('Killed');
+  await until('the lost answer', async () => chat.leftToLose() === 0);
   await tocsin.kill();
   await fire('KilledToo').catch(() => undefined);
   await tocsin.start();

@@ -8,8 +8,10 @@ export interface RunningChatServer {
   readonly server: FakeChatServer;
   readonly url: string;
   readonly token: string;
-  /** Stores the next posts and never answers them, as a connection that is lost does. */
-  loseAnswers(count: number): void;
+  /** Stores the next posts that contain the text and never answers them, as a connection that is lost does. */
+  loseAnswers(count: number, text?: string): void;
+  /** How many of those are still to come. */
+  leftToLose(): number;
   close(): Promise<void>;
 }
 
@@ -25,6 +27,7 @@ export async function startChatServer(): Promise<RunningChatServer> {
     },
   });
   let lost = 0;
+  let wanted = '';
   const listener = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -33,8 +36,10 @@ export async function startChatServer(): Promise<RunningChatServer> {
         Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
       );
       const { method = 'GET', url: target = '/' } = request;
-      const answer = await server.answer({ method, target, headers, body: Buffer.concat(parts).toString() });
-      if (lost > 0 && method === 'POST' && target.startsWith('/api/v4/posts')) {
+      const body = Buffer.concat(parts).toString();
+      const answer = await server.answer({ method, target, headers, body });
+      const isPost = method === 'POST' && target.startsWith('/api/v4/posts');
+      if (lost > 0 && isPost && body.includes(wanted)) {
         lost--;
         request.socket.destroy();
         return;
@@ -46,9 +51,11 @@ export async function startChatServer(): Promise<RunningChatServer> {
   const { port } = listener.address() as AddressInfo;
   return {
     ...{ server, token, url: `http://127.0.0.1:${port}` },
-    loseAnswers(count) {
+    loseAnswers(count, text = '') {
       lost = count;
+      wanted = text;
     },
+    leftToLose: () => lost,
     async close() {
       listener.closeAllConnections();
       await new Promise((resolve) => listener.close(resolve));
