@@ -112,6 +112,7 @@ export function createGroupList(api: AlertGroupsApi) {
     if (!answer.ok || asked !== pages) return null;
     const shown = new Set(pages.items.map((group) => group.id));
     const items = inOrder(answer.value.items, begun);
+    for (const group of items) replaceRow(group);
     const ids = items.map((group) => group.id).filter((id) => !shown.has(id));
     waiting.trigger.found({ ids });
     if (ids.length === 0) return items;
@@ -127,7 +128,6 @@ export function createGroupList(api: AlertGroupsApi) {
     const items = await look(Math.min(MOST_IN_PLACE, Math.max(PAGE_SIZE, rows.length)));
     if (items === null) return;
     const found = new Set(items.map((group) => group.id));
-    for (const group of items) replaceRow(group);
     const gone = rows.filter((group) => !found.has(group.id));
     if (gone.length > PAGE_SIZE) await read();
     else await Promise.all(gone.map((group) => refreshRow(group.id)));
@@ -137,12 +137,14 @@ export function createGroupList(api: AlertGroupsApi) {
     const isRead = refreshing.has(id);
     refreshing.set(id, isRead);
     if (isRead) return;
-    const asked = pages;
     do {
       refreshing.set(id, false);
+      const asked = pages;
       const begun = answers;
       const answer = await api.read(id);
-      if (answer.ok && asked === pages) for (const group of inOrder([answer.value], begun)) replaceRow(group);
+      // Other rows are shown meanwhile, which may have been read before.
+      if (asked !== pages) refreshing.set(id, pages.items?.some((group) => group.id === id) ?? false);
+      else if (answer.ok) for (const group of inOrder([answer.value], begun)) replaceRow(group);
     } while (refreshing.get(id) === true);
     refreshing.delete(id);
   }
@@ -154,7 +156,8 @@ export function createGroupList(api: AlertGroupsApi) {
   }
 
   function replaceRow(group: AlertGroup): void {
-    pages.edit((items) => items.map((item) => (item.id === group.id ? group : item)));
+    for (const each of [pages, coming])
+      each?.edit((items) => items.map((item) => (item.id === group.id ? group : item)));
   }
 
   return {
