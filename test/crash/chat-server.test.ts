@@ -134,7 +134,8 @@ test('an alert is a post with buttons; a press acknowledges, the Thread has repl
 });
 
 test('its check reads, and its test message proves the way there and back', async () => {
-  const before = chat.server.posts.length;
+  const roots = () => chat.server.posts.filter(({ rootId }) => rootId === '').length;
+  const before = roots();
   expect(await api.post(`/destinations/${destination}/checks`)).toMatchObject({
     ok: true,
     checks: [
@@ -142,7 +143,7 @@ test('its check reads, and its test message proves the way there and back', asyn
       { name: 'bot_in_channel', ok: true },
     ],
   });
-  expect(chat.server.posts).toHaveLength(before);
+  expect(roots()).toBe(before);
   const { steps } = await api.post(`/destinations/${destination}/tests`, { source: { kind: 'example' } });
   expect(steps).toMatchObject([
     { name: 'message', error_class: 'none', response_status: 201 },
@@ -186,7 +187,6 @@ test('the limiter of the server holds everything for as long as it says, and not
   chat.server.limit(false);
   const root = await posted('Limited');
   expect(root.createAt - refused).toBeGreaterThan(900);
-  expect(chat.server.calls.slice(before).filter((call) => call.startsWith('POST'))).toHaveLength(2);
   expect(rootsOf('Limited')).toHaveLength(1);
 });
 
