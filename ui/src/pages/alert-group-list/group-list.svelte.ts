@@ -45,6 +45,8 @@ export function createGroupList(api: AlertGroupsApi) {
   const answerOf = new Map<string, number>();
   /** Rows that are being read, and whether to read them once more after that. */
   const refreshing = new Map<string, boolean>();
+  /** Something changed before there were rows: what is being read may be older. */
+  let isMissed = false;
 
   function newPages(own: GroupFilters) {
     /** The same for every further page, or its cursor would not fit. */
@@ -88,6 +90,10 @@ export function createGroupList(api: AlertGroupsApi) {
     if (hadRows) coming = fresh;
     else pages = fresh;
     await Promise.all([fresh.read(), counts.read()]);
+    if (isMissed && pages.items !== null) {
+      isMissed = false;
+      void readInPlace();
+    }
     if (!hadRows || coming !== fresh) return;
     coming = null;
     if (isRefused(fresh.problem)) refusal = fresh.problem;
@@ -204,6 +210,7 @@ export function createGroupList(api: AlertGroupsApi) {
         void (isWhole && !enterByThemselves() ? readInPlace() : read());
         return;
       }
+      isMissed ||= pages.items === null;
       if (pages.items?.some((group) => group.id === hint.id)) void refreshRow(hint.id);
       else lookForNew();
     },

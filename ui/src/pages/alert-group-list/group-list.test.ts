@@ -18,7 +18,7 @@ const page = (version: number) => ({ items: [group(version)], next_cursor: null 
 const turns = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A list that shows version 1, and requests that are answered when the test says so, in the order of their kind. */
-async function setUp() {
+async function setUp(before: (list: ReturnType<typeof createGroupList>) => void = () => undefined) {
   const asked: Record<'list' | 'read' | 'counts', ((value: unknown) => void)[]> = {
     list: [],
     read: [],
@@ -33,6 +33,7 @@ async function setUp() {
     await turns();
   };
   void list.show(NO_FILTERS);
+  before(list);
   await answer('counts', {});
   await answer('list', page(1));
   expect(list.items).toEqual([group(1)]);
@@ -65,6 +66,12 @@ it('a row that changes after other filters are read, but before they are shown, 
 it('looking for new rows shows those that are there as they are now', async () => {
   const { list, answer } = await setUp();
   list.lookForNew();
+  await answer('list', page(2));
+  expect(list.items).toEqual([group(2)]);
+});
+
+it('a group that changes before there are rows is read once more when there are', async () => {
+  const { list, answer } = await setUp((early) => early.hinted({ type: 'alert_group', id: 'AG1' } as never));
   await answer('list', page(2));
   expect(list.items).toEqual([group(2)]);
 });
