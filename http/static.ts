@@ -131,7 +131,10 @@ function staticFile(extension: string, cache: string, bytes: Buffer): StaticFile
     type: TYPES[extension] ?? 'application/octet-stream',
     cache,
     variants() {
-      made ??= variantsOf(bytes, !ALREADY_COMPRESSED.has(extension));
+      made ??= variantsOf(bytes, !ALREADY_COMPRESSED.has(extension)).catch((error: unknown) => {
+        made = null;
+        throw error;
+      });
       return made;
     },
   };

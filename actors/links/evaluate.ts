@@ -201,11 +201,13 @@ export function createLinkFailures(deps: {
 export interface GroupLinks {
   /**
    * Of the groups in their order, with those of Link rules; reads their Alerts. Of the first groups only, at least one,
-   * when the links of more would take longer than {@link LONGEST} or be larger than {@link MOST_CHARACTERS}.
+   * when making the links of more would take longer than {@link LONGEST} or they would be larger than
+   * {@link MOST_CHARACTERS}.
    */
   of(groups: readonly StoredGroup[], at: ReadingMoment): Promise<readonly (readonly GroupLink[])[]>;
 }
 
+/** Of evaluating alone: waiting for the database, and for others, does not make a page shorter. */
 const LONGEST: Micros = SECOND;
 /** Of their JSON. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
@@ -230,14 +232,28 @@ export interface GroupLinksDeps {
 export function createGroupLinks(deps: GroupLinksDeps): GroupLinks {
   const { links, alerts, failures, publicUrl, monotonic } = deps;
   let turnBegan = monotonic();
-  const evaluated = async (group: StoredGroup, seen: TemplateGroup, settings: LinkSettings) => {
+  let last: Promise<unknown> = Promise.resolve();
+  /** One group at a time, of all readings together, so that each round of the event loop has one turn of this work. */
+  const inTurn = <Result>(run: () => Promise<Result>): Promise<Result> => {
+    const made = last.then(run);
+    last = made.catch(() => undefined);
+    return made;
+  };
+  const evaluated = async (
+    group: StoredGroup,
+    seen: TemplateGroup,
+    settings: LinkSettings,
+    work: { spent: Micros },
+  ) => {
     const steps = evaluating(seen, group, settings);
     for (;;) {
       if (monotonic() - turnBegan > TURN) {
         await setImmediate();
         turnBegan = monotonic();
       }
+      const began = monotonic();
       const step = steps.next();
+      work.spent += monotonic() - began;
       if (!step.done) continue;
       failures.report(group.id, step.value.failed);
       return step.value.links;
@@ -248,7 +264,7 @@ export function createGroupLinks(deps: GroupLinksDeps): GroupLinks {
       const configuration = links.current();
       const settings = { configuration, now, zone: directory.organization.timeZone, monotonic };
       const isTaken = (group: StoredGroup) => rulesFor(configuration, group.commonLabels).length > 0;
-      const begun = monotonic();
+      const work = { spent: 0 };
       const all: (readonly GroupLink[])[] = [];
       let characters = 0;
       for (const some of readTogether(groups, isTaken)) {
@@ -256,11 +272,13 @@ export function createGroupLinks(deps: GroupLinksDeps): GroupLinks {
         const read = taken.size > 0 ? await alerts.ofEach([...taken]) : new Map<PublicId, never>();
         for (const group of some) {
           const seen = () => templateGroup(group, read.get(group.id) ?? [], { directory, publicUrl });
-          const found = taken.has(group.id) ? await evaluated(group, seen(), settings) : linksOfAlerts(group);
+          const found = taken.has(group.id)
+            ? await inTurn(() => evaluated(group, seen(), settings, work))
+            : linksOfAlerts(group);
           characters += JSON.stringify(found).length;
           if (all.length > 0 && characters > MOST_CHARACTERS) return all;
           all.push(found);
-          if (monotonic() - begun > LONGEST) return all;
+          if (work.spent > LONGEST) return all;
         }
       }
       return all;

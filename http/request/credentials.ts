@@ -84,14 +84,13 @@ const CODE_OF_STANDING = {
   ended: undefined,
 } as const;
 
-/** 401 for a cookie that is worth nothing any more; the browser forgets it. */
+/** 401 for a cookie that is worth nothing any more. It is not cleared: another tab may have signed in meanwhile. */
 function cookieProblem(code: string | undefined): Problem {
   return {
     status: 401,
     type: 'unauthenticated',
     detail: 'Your session has ended. Sign in again.',
     ...(code === undefined ? {} : { code }),
-    headers: { 'Set-Cookie': clearedSessionCookie() },
   };
 }
 

@@ -39,7 +39,7 @@ export function openFront(at: ListenAddress, port: number, peers: Peers): Promis
     pass(client, port, peers, String(++connections));
   });
   return new Promise((resolve) => {
-    server.once('error', () => resolve(null));
+    server.on('error', () => resolve(null));
     server.listen({ port: at.port, ...(at.host !== '' && { host: at.host }), exclusive: true }, () => {
       resolve({ port: portOf(server), close: () => void server.close() });
     });

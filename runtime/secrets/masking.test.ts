@@ -110,6 +110,7 @@ test.each([
   ['a signing secret', 'whsec_AAECAwQFBgc= ', '[redacted] '],
   ['a bearer header', 'Authorization: Bearer abc.def', 'Authorization: Bearer [redacted]'],
   ['a bot token', `bot 123456789:${'A'.repeat(35)} z`, 'bot [redacted] z'],
+  ['the data of a button', `{"action":"AQEF${'a-_9'.repeat(12)}abc"}`, '{"action":"[redacted]"}'],
   ['user information', 'see https://u:p@host/x', 'see https://[redacted]@host/x'],
   ['nothing to hide', 'answered 400: bad label a@b', 'answered 400: bad label a@b'],
 ])('shapes: %s', (_name, text, masked) => {

@@ -13,6 +13,8 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/whsec_[A-Za-z0-9+/=_-]+/g, REDACTED],
   [/\b(Bearer|Basic) +[A-Za-z0-9._~+/=-]+/gi, `$1 ${REDACTED}`],
   [/\b\d{6,12}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g, REDACTED],
+  // The signed data of a button: whoever has it can press.
+  [/\bAQ[A-Za-z0-9_-]{53}(?![A-Za-z0-9_-])/g, REDACTED],
 ];
 
 /** The scheme is looked at last: before, a long word would be read again from each of its letters. */

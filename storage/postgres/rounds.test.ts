@@ -50,13 +50,27 @@ test('a statement asks for no more than it may, but a single asking goes whateve
   expect(asked()).toEqual([['aaaaaaaa'], ['bb', 'cc']]);
 });
 
-test('an error is for those whose asking failed, and the next are asked all the same', async () => {
+test('when a statement fails, each asking is tried alone, so that an error is only for the one that has it', async () => {
+  const { ask, statements, asked } = rounds();
+  const [bad, good] = [ask('a'), ask('b')];
+  await setImmediate();
+  statements[0]!.fail(new Error('a is wrong'));
+  await setImmediate();
+  statements[1]!.fail(new Error('a is wrong'));
+  await expect(bad).rejects.toThrow('a is wrong');
+  await setImmediate();
+  statements[2]!.answer(['2']);
+  expect(await good).toBe('2');
+  expect(asked()).toEqual([['a', 'b'], ['a'], ['b']]);
+});
+
+test('a database that is away is away for all of them, and the next are asked all the same', async () => {
   const { ask, statements, asked } = rounds();
   const failing = [ask('a'), ask('b')];
   await setImmediate();
   const fine = ask('c');
-  statements[0]!.fail(new Error('the database is away'));
-  for (const one of failing) await expect(one).rejects.toThrow('the database is away');
+  statements[0]!.fail(Object.assign(new Error('away'), { code: 'CONNECTION_CLOSED' }));
+  for (const one of failing) await expect(one).rejects.toThrow('away');
   await setImmediate();
   expect(asked()).toEqual([['a', 'b'], ['c']]);
   statements[1]!.answer(['3']);

@@ -3,6 +3,8 @@
  * plan for each.
  */
 
+import { isUnavailable } from './connection.ts';
+
 /** Statements of one kind under way at once; what is asked meanwhile goes with the next. */
 const AT_ONCE = 2;
 
@@ -21,7 +23,7 @@ export interface Rounds<Asked, Answer> {
   readonly ask: (all: readonly Asked[]) => Promise<readonly Answer[]>;
 }
 
-/** @returns asks in the next round of the event loop; an error is everybody's whose asking went with it */
+/** @returns asks in the next round of the event loop. When a statement fails, each asking of it is tried alone. */
 export function inRounds<Asked, Answer>(rounds: Rounds<Asked, Answer>): (asked: Asked) => Promise<Answer> {
   const waiting: Waiting<Asked, Answer>[] = [];
   let underWay = 0;
@@ -43,11 +45,18 @@ export function inRounds<Asked, Answer>(rounds: Rounds<Asked, Answer>): (asked: 
       const answers = await rounds.ask(all.map(({ asked }) => asked));
       for (const [index, { resolve }] of all.entries()) resolve(answers[index] as Answer);
     } catch (error) {
-      for (const { reject } of all) reject(error);
+      if (all.length === 1 || isUnavailable(error)) for (const { reject } of all) reject(error);
+      // What is wrong with one asking must not become everybody's.
+      else for (const { asked, resolve, reject } of all) await alone(asked).then(resolve, reject);
     } finally {
       underWay -= 1;
       schedule();
     }
+  }
+
+  async function alone(asked: Asked): Promise<Answer> {
+    const [answer] = await rounds.ask([asked]);
+    return answer as Answer;
   }
 
   function schedule(): void {

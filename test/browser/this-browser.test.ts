@@ -156,7 +156,8 @@ test('what a page is answered is held to the API description', async () => {
   await page.route('**/api/v1/sign-in-options', (route) =>
     route.fulfill({ json: { oidc: { enabled: false }, more: true } }),
   );
+  const answered = page.waitForResponse('**/api/v1/sign-in-options');
   await page.goto(`${ready.app_url}/sign-in`);
-  await page.getByLabel('Login').waitFor();
+  await answered;
   expect(String(await laterFaults())).toContain('must NOT have additional properties');
 });

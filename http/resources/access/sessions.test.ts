@@ -196,7 +196,8 @@ describe('a session', () => {
     expect([out.status, out.headers['set-cookie']]).toEqual([204, CLEARED]);
     expect(access.audit.at(-1)).toMatchObject({ action: 'session.signed_out', actor: { login: 'viewer' } });
     const after = await send('DELETE', CURRENT, { as: viewer });
-    expect([after.status, after.json.code, after.headers['set-cookie']]).toEqual([401, undefined, CLEARED]);
+    // Another tab may have signed in anew while this was under way: its cookie stays.
+    expect([after.status, after.json.code, after.headers['set-cookie']]).toEqual([401, undefined, undefined]);
   });
 
   test('lives 12 hours from its last use, written at most once a minute', async () => {
@@ -218,7 +219,7 @@ describe('a session', () => {
     expect([expired.status, expired.json.code, expired.headers['set-cookie']]).toEqual([
       401,
       'session_expired',
-      CLEARED,
+      undefined,
     ]);
   });
 
@@ -264,7 +265,7 @@ describe('a session', () => {
       expect([answer.status, answer.json.code, answer.headers['set-cookie']]).toEqual([
         401,
         undefined,
-        CLEARED,
+        undefined,
       ]);
     },
   );

@@ -6,6 +6,8 @@ import type { Page, PageRequest } from '../api/shapes.ts';
 import { mirror } from './resource.svelte.ts';
 
 const MAX_LIMIT = 500;
+/** Requests for the rows of one page: the service may end a page early, where its rows are large. */
+const MOST_REQUESTS = 20;
 
 interface Context<Item> {
   /** Null until the first answer. */
@@ -53,7 +55,7 @@ export function createPages<Item>(
     latest += 1;
     const turn = latest;
     store.trigger.started({ reading: append ? 'more' : 'start' });
-    const answer = await request(page);
+    const answer = await readRows(request, page);
     if (turn !== latest) return;
     if (answer.ok) store.trigger.arrived({ page: answer.value, append });
     else store.trigger.failed({ problem: answer.problem });
@@ -90,4 +92,19 @@ export function createPages<Item>(
       if (items !== null) store.trigger.edited({ items: change(items) });
     },
   };
+}
+
+/** As many rows as are asked for, when there are so many, in as many requests as the service needs for them. */
+export async function readRows<Item>(
+  request: (page: PageRequest) => Promise<Answer<Page<Item>>>,
+  { cursor, limit }: PageRequest,
+): Promise<Answer<Page<Item>>> {
+  let answer = await request({ cursor, limit });
+  for (let requests = 1; answer.ok && requests < MOST_REQUESTS; requests++) {
+    const { items, next_cursor } = answer.value;
+    if (next_cursor === null || items.length >= limit) break;
+    const more = await request({ cursor: next_cursor, limit: limit - items.length });
+    answer = more.ok ? { ...more, value: { ...more.value, items: [...items, ...more.value.items] } } : more;
+  }
+  return answer;
 }

@@ -8,7 +8,7 @@ import type { Query } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
 import type { AlertGroup } from '../../api/shapes.ts';
 import { type Hint, paced } from '../../live/hints.ts';
-import { createPages, type Pages } from '../../state/pages.svelte.ts';
+import { createPages, type Pages, readRows } from '../../state/pages.svelte.ts';
 import { createResource, mirror } from '../../state/resource.svelte.ts';
 import { countQuery, filtersToQuery, type GroupFilters, listQuery, NO_FILTERS } from './filters.ts';
 
@@ -45,7 +45,7 @@ export function createGroupList(api: AlertGroupsApi) {
   const answerOf = new Map<string, number>();
   /** Rows that are being read, and whether to read them once more after that. */
   const refreshing = new Map<string, boolean>();
-  /** Something changed before there were rows: what is being read may be older. */
+  /** Something changed before the rows that are being read were shown: they may be older. */
   let isMissed = false;
 
   function newPages(own: GroupFilters) {
@@ -90,14 +90,15 @@ export function createGroupList(api: AlertGroupsApi) {
     if (hadRows) coming = fresh;
     else pages = fresh;
     await Promise.all([fresh.read(), counts.read()]);
-    if (isMissed && pages.items !== null) {
+    if (hadRows && coming === fresh) {
+      coming = null;
+      if (isRefused(fresh.problem)) refusal = fresh.problem;
+      else pages = fresh;
+    }
+    if (isMissed && coming === null && pages.items !== null) {
       isMissed = false;
       void readInPlace();
     }
-    if (!hadRows || coming !== fresh) return;
-    coming = null;
-    if (isRefused(fresh.problem)) refusal = fresh.problem;
-    else pages = fresh;
   }
 
   async function read(): Promise<void> {
@@ -108,34 +109,37 @@ export function createGroupList(api: AlertGroupsApi) {
   /**
    * Are there groups that belong into the list and are not in it?
    * @param limit how many to ask for
-   * @returns the first groups of the list as they are now; null when that is not known, or does not matter any more
+   * @returns the first groups of the list as they are now, and whether those are all that were asked for; null when that
+   * is not known, or does not matter any more
    */
-  async function look(limit = PAGE_SIZE): Promise<readonly AlertGroup[] | null> {
+  async function look(limit = PAGE_SIZE): Promise<{ items: readonly AlertGroup[]; isWhole: boolean } | null> {
     if (pages.items === null) return null;
     const asked = pages;
     const begun = answers;
-    const answer = await api.list(listQuery(filters, Date.now()), { cursor: null, limit });
+    const query = listQuery(filters, Date.now());
+    const answer = await readRows((page) => api.list(query, page), { cursor: null, limit });
     if (!answer.ok || asked !== pages) return null;
     const shown = new Set(pages.items.map((group) => group.id));
     const items = inOrder(answer.value.items, begun);
     for (const group of items) replaceRow(group);
     const ids = items.map((group) => group.id).filter((id) => !shown.has(id));
+    const found = { items, isWhole: items.length >= limit || answer.value.next_cursor === null };
     waiting.trigger.found({ ids });
-    if (ids.length === 0) return items;
+    if (ids.length === 0) return found;
     // Above nothing there is nothing to move.
     if (pages.items.length === 0 || enterByThemselves()) await read();
     else window.setTimeout(lookForNew, LOOK_AGAIN_MS);
-    return items;
+    return found;
   }
 
   /** Reads what is shown again without moving any row (ui §1.6 rule 6). */
   async function readInPlace(): Promise<void> {
     const rows = pages.items ?? [];
-    const items = await look(Math.min(MOST_IN_PLACE, Math.max(PAGE_SIZE, rows.length)));
-    if (items === null) return;
-    const found = new Set(items.map((group) => group.id));
+    const answer = await look(Math.min(MOST_IN_PLACE, Math.max(PAGE_SIZE, rows.length)));
+    if (answer === null) return;
+    const found = new Set(answer.items.map((group) => group.id));
     const gone = rows.filter((group) => !found.has(group.id));
-    if (gone.length > PAGE_SIZE) await read();
+    if (gone.length > PAGE_SIZE && answer.isWhole) await read();
     else await Promise.all(gone.map((group) => refreshRow(group.id)));
   }
 
@@ -210,7 +214,7 @@ export function createGroupList(api: AlertGroupsApi) {
         void (isWhole && !enterByThemselves() ? readInPlace() : read());
         return;
       }
-      isMissed ||= pages.items === null;
+      isMissed ||= pages.items === null || coming !== null;
       if (pages.items?.some((group) => group.id === hint.id)) void refreshRow(hint.id);
       else lookForNew();
     },

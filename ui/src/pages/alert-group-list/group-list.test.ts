@@ -6,6 +6,7 @@ import { createGroupList } from './group-list.svelte.ts';
 beforeEach(() => {
   // Without the compiler of Svelte a state is a plain variable.
   vi.stubGlobal('$state', { raw: <T>(value: T) => value });
+  vi.stubGlobal('window', { setTimeout: () => 0 });
 });
 
 afterEach(() => vi.unstubAllGlobals());
@@ -74,4 +75,32 @@ it('a group that changes before there are rows is read once more when there are'
   const { list, answer } = await setUp((early) => early.hinted({ type: 'alert_group', id: 'AG1' } as never));
   await answer('list', page(2));
   expect(list.items).toEqual([group(2)]);
+});
+
+it('a group of the coming rows that changes before they are shown is read once more', async () => {
+  const { list, answer } = await setUp();
+  void list.show(OTHER);
+  list.hinted({ type: 'alert_group', id: 'AG2' } as never);
+  const of = (version: number) => ({ items: [{ id: 'AG2', version }], next_cursor: null });
+  await answer('list', of(1));
+  await answer('list', of(1));
+  await answer('counts', {});
+  await answer('list', of(2));
+  expect(list.items).toEqual([{ id: 'AG2', version: 2 }]);
+});
+
+it('a page that ends early is read on: no row is taken for gone', async () => {
+  const { list, answer } = await setUp();
+  const rows = Array.from({ length: 100 }, (_, n) => ({ id: `AG${n + 1}`, version: 1 }));
+  void list.read();
+  await answer('counts', {});
+  await answer('list', { items: rows.slice(0, 3), next_cursor: 'c' });
+  await answer('list', { items: rows.slice(3, 50), next_cursor: 'd' });
+  void list.more();
+  await answer('list', { items: rows.slice(50), next_cursor: null });
+  expect(list.items).toEqual(rows);
+  list.hinted({ type: 'alert_group', id: null } as never);
+  await answer('list', { items: rows.slice(0, 3), next_cursor: 'c' });
+  await answer('list', { items: rows.slice(3), next_cursor: null });
+  expect(list.items).toEqual(rows);
 });
