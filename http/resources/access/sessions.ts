@@ -142,12 +142,11 @@ function noteDroppedCookie(log: Log, origin: string | null): void {
   log('sign_in_not_https', { origin: new URL(origin).origin });
 }
 
-/** There is no such session any more. */
+/** It ended since the call was admitted, maybe by a sign-in in another tab: the cookie of that one must stay. */
 const SIGNED_OUT = refuse({
   status: 401,
   type: 'unauthenticated',
   detail: 'Your session has ended. Sign in again.',
-  headers: { 'Set-Cookie': clearedSessionCookie() },
 });
 
 async function readSession(deps: SessionDeps, call: Call): Promise<Answer> {
