@@ -123,8 +123,38 @@ describe('API client', () => {
     expect(sent.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
+  it('repeats what a session before was refused when the same person has signed in anew meanwhile', async () => {
+    const { api, sent, told } = client([
+      () => problem(401, {}),
+      () => Response.json(session('new')),
+      () => Response.json({ done: true }),
+    ]);
+    expect(await api.post('/x')).toMatchObject({ ok: true, value: { done: true } });
+    expect(sent.map(({ method, csrf }) => [method, csrf])).toEqual([
+      ['POST', 'old'],
+      ['GET', null],
+      ['POST', 'new'],
+    ]);
+    expect(told).toEqual([]);
+  });
+
+  it('ends no session because an earlier one was refused after somebody else has signed in', async () => {
+    const { api, sent, told } = client([() => problem(401, {}), () => Response.json(session('new', 'SR2'))]);
+    expect(await api.get('/x')).toMatchObject({ ok: false, problem: { status: 401 } });
+    expect(sent.map(({ path }) => path)).toEqual(['/api/v1/x', '/api/v1/sessions/current']);
+    expect(told).toEqual([]);
+  });
+
+  it('asks for no session after a wrong password or code', async () => {
+    const { api, sent, told } = client([() => problem(401, { code: 'invalid_credentials' })]);
+    await api.post('/me/password');
+    expect(sent).toHaveLength(1);
+    expect(told).toEqual(['ended invalid_credentials']);
+  });
+
   it('tells when the session ended or is limited', async () => {
     const { api, told } = client([
+      () => problem(401, { code: 'session_expired' }),
       () => problem(401, { code: 'session_expired' }),
       () => problem(403, { code: 'totp_required' }),
     ]);
@@ -240,7 +270,12 @@ describe('the reads that began since', () => {
     [503, false],
     [504, false],
   ])('count as answered by %i: %s', async (status, answered) => {
-    const { api } = client([() => Response.json({}), () => problem(status, {})]);
+    const { api } = client([
+      () => Response.json({}),
+      () => problem(status, {}),
+      // Asked whether the session is over.
+      () => problem(status, {}),
+    ]);
     const over = api.watchReads();
     void api.get('/a');
     void api.get('/b');

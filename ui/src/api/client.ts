@@ -12,6 +12,7 @@ const LOST_BEHIND_PROXY: ReadonlySet<number> = new Set([502, 504]);
 /** 4xx answers that say nothing about what was asked: it timed out, or came too often. */
 const ASK_AGAIN: ReadonlySet<number> = new Set([408, 429]);
 const BASE = '/api/v1';
+const CURRENT_SESSION = '/sessions/current';
 
 export type Answer<T> =
   | { readonly ok: true; readonly value: T; readonly etag: string | null }
@@ -127,10 +128,16 @@ export function createApiClient({ fetch, session, isAway, timers }: ClientDeps):
 
   async function request<T>(method: Method, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     let answer = await attempt<T>(method, path, options);
-    if (!answer.ok && answer.problem.code === 'csrf_invalid' && session.csrfToken() !== null) {
-      const current = await attempt<Session>('GET', '/sessions/current', {});
+    if (
+      !answer.ok &&
+      path !== CURRENT_SESSION &&
+      session.csrfToken() !== null &&
+      isOfOtherSession(answer.problem)
+    ) {
+      const current = await attempt<Session>('GET', CURRENT_SESSION, {});
       if (!current.ok) answer = current;
       else if (session.refreshed(current.value)) answer = await attempt<T>(method, path, options);
+      else return answer;
     }
     if (!answer.ok) report(answer.problem);
     return answer;
@@ -172,6 +179,11 @@ export function createApiClient({ fetch, session, isAway, timers }: ClientDeps):
       };
     },
   };
+}
+
+/** Whether it was asked in a session that is over; in another tab somebody may have signed in meanwhile. */
+function isOfOtherSession({ status, code }: Problem): boolean {
+  return code === 'csrf_invalid' || (status === 401 && code !== 'invalid_credentials');
 }
 
 /** Whether the service said what is asked for, or that it will not. */
