@@ -149,9 +149,9 @@ test('a list that was read before a change and comes after it does not put the r
   await until('the list to be read', () => Promise.resolve(held.length > 0));
   await api.post(`/alert-groups/${group.id}/acknowledge`, {});
   await row(tab!, group).getByText('Acknowledged', { exact: true }).first().waitFor();
+  const readAgain = tab!.waitForResponse(`**/api/v1/alert-groups/${group.id}`);
   deliver();
-  await Promise.all(held);
-  await tab!.evaluate('new Promise((resolve) => setTimeout(resolve, 200))');
+  await Promise.all([...held, readAgain]);
   expect(await row(tab!, group).getByText('Firing', { exact: true }).count()).toBe(0);
 });
 
