@@ -1,9 +1,15 @@
 /**
  * Calls that a message Destination asks its sender for, and their outcomes (delivery §3, §5, §7). One call is made of
  * one committed {@link MessageSend}; it carries no text: the sender lays the newest state out when it calls.
+ * At the end: how a channel of messages makes a request with the token of its Connection.
  */
 import type { PerformedEffect } from '../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
+import type { OutboundCaller } from '../../runtime/outbound/caller.ts';
+import type { HeaderList, OutboundAnswer, RequestClass } from '../../runtime/outbound/client.ts';
+import type { ProxyRoute } from '../../runtime/outbound/proxy.ts';
+import type { RequestCheck, RequestRecord } from '../../runtime/outbound/request-log/record.ts';
+import type { Verdict, VerdictContext } from '../../runtime/outbound/verdict.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { People, Target } from '../destination/sending/people.ts';
 import type { GroupScene } from '../destination/sending/scene.ts';
@@ -246,3 +252,86 @@ export const ACCEPTED = {
   ...{ class: 'ok', messageId: null, threadRef: null, messageUrl: null, hash: null, replayed: false },
   ...{ values: {}, editableUntil: null, signedWith: null },
 } as const satisfies SendAccepted;
+
+/** Another side that a token opens, and the way there. */
+export interface TokenAccess {
+  /** Null: a check of something that is not saved. */
+  readonly connectionId: PublicId | null;
+  /** Whose sockets are used. */
+  readonly owner: string;
+  /** Sent to the address of its Connection and nowhere else; null: a request without a token. */
+  readonly token: string | null;
+  readonly proxy: ProxyRoute | null;
+  /** What no call needs, or nobody else may read; masked, since an answer may contain it. */
+  readonly otherSecrets?: readonly string[];
+  /** Changes with the address and the token. */
+  readonly credentials: string;
+}
+
+export interface TokenCallOptions {
+  readonly class: Exclude<RequestClass, 'heartbeat'>;
+  /** 1 for the first request of this event, poll or step. */
+  readonly attempt?: number;
+  /** The check, test or probe that it is part of; only a probe has no run. */
+  readonly check?: { readonly as: RequestCheck; readonly run: PublicId | null };
+  /** The Destination that it is made for, and the Alert Group. */
+  readonly destinationId?: PublicId | null;
+  readonly alertGroupId?: PublicId | null;
+  /** Shown what was sent and answered, masked, when there was anything. */
+  readonly observe?: (record: RequestRecord) => void;
+  /** Asked right before the first byte is sent. */
+  readonly mayBegin?: () => boolean;
+}
+
+export interface TokenRequest {
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly url: URL;
+  readonly headers: HeaderList;
+  /** Sent as JSON; null: no body. */
+  readonly body: unknown;
+  readonly timeout: Micros;
+  readonly answerLimit: number;
+}
+
+/**
+ * Makes one call of JSON with a token, and masks every secret of its owner in what is kept of it.
+ * @param judge what an answer that is no redirect means, and its verdict for metrics and the Request log
+ * @returns `outcome`: null when there was no answer to judge; `status` is that of an answer
+ */
+export async function callWithToken<Outcome>(
+  caller: OutboundCaller,
+  { connectionId, owner, token, proxy, otherSecrets = [], credentials }: TokenAccess,
+  { operation, body, ...request }: TokenRequest,
+  options: TokenCallOptions,
+  judge: (answer: OutboundAnswer, context: VerdictContext) => { outcome: Outcome; verdict: Verdict },
+): Promise<{ outcome: Outcome | null; verdict: Verdict; status: number | null }> {
+  let outcome: Outcome | null = null;
+  const { result, verdict } = await caller.call({
+    request: {
+      ...{ ...request, owner, credentials, proxy, class: options.class },
+      body: body === null ? null : Buffer.from(JSON.stringify(body), 'utf8'),
+      ...(options.mayBegin ? { mayBegin: options.mayBegin } : {}),
+    },
+    secrets: [token, proxy?.password, ...otherSecrets].filter((secret) => typeof secret === 'string'),
+    mapping: {
+      status: () => 'unknown',
+      answer(answer, context) {
+        const judged = judge(answer, context);
+        outcome = judged.outcome;
+        return judged.verdict;
+      },
+    },
+    about: {
+      operation,
+      connectionId,
+      attempt: options.attempt ?? 1,
+      destinationId: options.destinationId ?? null,
+      alertGroupId: options.alertGroupId ?? null,
+      check: options.check?.as ?? null,
+      checkRun: options.check?.run ?? null,
+    },
+    ...(options.observe ? { observe: options.observe } : {}),
+  });
+  return { outcome, verdict, status: result.kind === 'answer' ? result.status : null };
+}

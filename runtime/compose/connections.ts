@@ -1,7 +1,7 @@
 /** Connections: from a committed turn to a call of a bridge and back, and from a pushed event to its effect. */
 
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
-import { type BridgeClient, createBridgeClient, type Opener } from '../../actors/channels/bridge/client.ts';
+import { type BridgeClient, createBridgeClient } from '../../actors/channels/bridge/client.ts';
 import { createInfoReader, type InfoReader } from '../../actors/channels/bridge/info-reader.ts';
 import { createAnswers, createEventIntake } from '../../actors/channels/bridge/intake.ts';
 import { createPoller } from '../../actors/channels/bridge/poller.ts';
@@ -37,6 +37,7 @@ import type { Log } from '../log.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
 import type { RequestRecorder } from '../outbound/request-log/recorder.ts';
 import type { PublicId } from '../public-id.ts';
+import type { Opener } from '../secrets/sealed-fields.ts';
 import type { Database } from './database.ts';
 import { createConnectionPerformer } from './performer.ts';
 

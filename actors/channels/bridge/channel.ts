@@ -2,6 +2,7 @@
 import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
+import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import { type ButtonSubject, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
 import type { Target } from '../../destination/sending/people.ts';
 import type { BridgeTarget } from '../../destination/sending/scene.ts';
@@ -27,7 +28,7 @@ import {
 } from '../calls.ts';
 import type { Capabilities, Channel, ChannelCall, SendResult } from '../channel.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { type BridgeAccess, type BridgeClient, type CallOptions, type Opener, openBridge } from './client.ts';
+import { type BridgeAccess, type BridgeClient, type CallOptions, openBridge } from './client.ts';
 import type { BridgeInfo } from './info.ts';
 import type { InfoReader, KnownInfo } from './info-reader.ts';
 import { type BridgeRequest, bridgeCalls } from './operations.ts';

@@ -5,6 +5,7 @@ import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { cutToBytes } from '../../../runtime/secrets/masking.ts';
+import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import { connectionAddress } from '../../connection/messages.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { InteractiveTokens, TokenGrant } from '../../connection/tokens.ts';
@@ -14,7 +15,7 @@ import { codePoints } from '../../text.ts';
 import type { ChannelType } from '../channel.ts';
 import type { CheckedPlace, CheckedStep, Interactive } from '../interactive.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { type BridgeAccess, type BridgeClient, type CallOptions, type Opener, openBridge } from './client.ts';
+import { type BridgeAccess, type BridgeClient, type CallOptions, openBridge } from './client.ts';
 import { infoRead } from './info-reader.ts';
 import { bridgeCalls, type InfoAnswer } from './operations.ts';
 

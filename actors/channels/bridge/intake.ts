@@ -3,6 +3,7 @@ import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import {
   connectionAddress,
   type EventAnswer,
@@ -13,7 +14,7 @@ import type { BridgeSettings } from '../../connection/ports.ts';
 import type { WaitingTokens } from '../../connection/tokens.ts';
 import type { Reaction } from '../press.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { type BridgeClient, type Opener, openBridge } from './client.ts';
+import { type BridgeClient, openBridge } from './client.ts';
 import { type BridgeEvent, lanesOf } from './events.ts';
 import type { InfoReader } from './info-reader.ts';
 import { bridgeCalls } from './operations.ts';

@@ -5,6 +5,7 @@
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
+import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import {
   type AccountLinking,
   type ConnectionRef,
@@ -25,7 +26,7 @@ import type { WaitingTokens } from '../../connection/tokens.ts';
 import type { DirectorySource } from '../../directory.ts';
 import { type Language, type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
 import type { BridgeOutcome, FailedOutcome } from './answer.ts';
-import { type BridgeAccess, type BridgeClient, type Opener, openBridge } from './client.ts';
+import { type BridgeAccess, type BridgeClient, openBridge } from './client.ts';
 import type { BridgeInfo } from './info.ts';
 import type { InfoReader } from './info-reader.ts';
 import { bridgeCalls } from './operations.ts';

@@ -7,11 +7,12 @@ import type { RequestRecorder } from '../../../runtime/outbound/request-log/reco
 import type { ErrorCode } from '../../../runtime/outbound/verdict.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { equalSecrets } from '../../../runtime/secrets/keyring.ts';
+import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { Push, PushAnswer, Receiver } from '../channel.ts';
 import { createInboundLog } from '../inbound.ts';
 import { newSigningSecret, webhookSignature } from '../signature.ts';
-import { type Opener, openBridge, openPushSecret } from './client.ts';
+import { openBridge, openPushSecret } from './client.ts';
 import { readEvent } from './events.ts';
 import { EVENT_ID } from './info.ts';
 import type { EventIntake } from './intake.ts';

@@ -3,6 +3,7 @@ import type { Clock, Micros } from '../../../runtime/clock.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
+import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import { INTERACTIVE_BUDGET, type InteractiveTokens, type TokenGrant } from '../../connection/tokens.ts';
 import type { MessengerFields, StoredDestination } from '../../destination/ports.ts';
@@ -17,7 +18,7 @@ import {
 } from '../interactive.ts';
 import type { BridgeOutcome } from './answer.ts';
 import { bridgeLimits, bridgeSigner } from './channel.ts';
-import { type BridgeAccess, type BridgeClient, type Opener, openBridge } from './client.ts';
+import { type BridgeAccess, type BridgeClient, openBridge } from './client.ts';
 import type { BridgeInfo } from './info.ts';
 import type { InfoReader } from './info-reader.ts';
 import { bridgeCalls, type CreatedMessage } from './operations.ts';

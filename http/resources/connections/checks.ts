@@ -1,11 +1,11 @@
 /** Checks of Connections before and after they are saved (outbound-http §5, api §14). */
+
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type BridgeCheck, type CheckStep, checkBridge } from '../../../actors/channels/bridge/check.ts';
 import {
   type BridgeAccess,
   type BridgeClient,
-  type Opener,
   openBridge,
   openProxyPassword,
 } from '../../../actors/channels/bridge/client.ts';
@@ -19,6 +19,7 @@ import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { ProxyRoute } from '../../../runtime/outbound/proxy.ts';
 import { newPublicId } from '../../../runtime/public-id.ts';
+import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import { messengerBusy } from '../../errors.ts';
 import { type Answer, type Call, type Operation, operation } from '../../operation.ts';
 import { type FieldError, invalid, refuse } from '../../problem.ts';
