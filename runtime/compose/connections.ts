@@ -37,7 +37,7 @@ import type { Log } from '../log.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
 import type { RequestRecorder } from '../outbound/request-log/recorder.ts';
 import type { PublicId } from '../public-id.ts';
-import type { Opener } from '../secrets/sealed-fields.ts';
+import type { Opener } from '../secrets/keyring.ts';
 import type { Database } from './database.ts';
 import { createConnectionPerformer } from './performer.ts';
 

@@ -11,6 +11,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import type { Log } from '../log.ts';
+import type { SealedFieldName } from './sealed-fields.ts';
 
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -180,4 +181,23 @@ export function createKeySwitch({ keyring, log, onSwitched, onNotHeld }: KeySwit
     log('active_key_not_held');
     onNotHeld();
   };
+}
+
+/** Opens a stored value for one operation; one that does not open is a mistake of the configuration (secrets §3.5). */
+export interface Opener {
+  readonly keyring: Pick<Keyring, 'open'>;
+  readonly log: Log;
+}
+
+/** Null when none of the held keys opens it; the log then names field, owner and key. */
+export function openSecret(
+  { keyring, log }: Opener,
+  field: SealedFieldName,
+  owner: string,
+  sealed: Sealed,
+): string | null {
+  const opened = keyring.open(field, owner, sealed);
+  if (opened.ok) return opened.value;
+  log('secret_unreadable', { field, owner, key_id: opened.keyId });
+  return null;
 }

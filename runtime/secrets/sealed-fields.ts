@@ -1,6 +1,3 @@
-import type { Log } from '../log.ts';
-import type { Keyring, Sealed } from './keyring.ts';
-
 /**
  * Every encrypted value of the database (secrets §3.2). The one list: rotation, reset and the test that looks for columns
  * of the type `sealed` read it.
@@ -126,22 +123,3 @@ export const SEALED_FIELDS = [
 ] as const satisfies readonly SealedField[];
 
 export type SealedFieldName = (typeof SEALED_FIELDS)[number]['field'];
-
-/** Opens a stored value for one operation; one that does not open is a mistake of the configuration (secrets §3.5). */
-export interface Opener {
-  readonly keyring: Pick<Keyring, 'open'>;
-  readonly log: Log;
-}
-
-/** Null when none of the held keys opens it; the log then names field, owner and key. */
-export function openSecret(
-  { keyring, log }: Opener,
-  field: SealedFieldName,
-  owner: string,
-  sealed: Sealed,
-): string | null {
-  const opened = keyring.open(field, owner, sealed);
-  if (opened.ok) return opened.value;
-  log('secret_unreadable', { field, owner, key_id: opened.keyId });
-  return null;
-}

@@ -8,7 +8,7 @@ import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import type { OutboundAnswer } from '../../../runtime/outbound/client.ts';
 import type { ProxyRoute } from '../../../runtime/outbound/proxy.ts';
 import { DEFAULT_MAPPING, isRedirect } from '../../../runtime/outbound/verdict.ts';
-import { type Opener, openSecret } from '../../../runtime/secrets/sealed-fields.ts';
+import { type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
 import { proxyRoute } from '../../proxy-config.ts';
 import { OIDC_OWNER, requestedScope, type StoredOidcSettings } from './settings.ts';
 

@@ -2,12 +2,13 @@
  * Speaks OpenID Connect to the one provider of the settings, by oauth4webapi (access §6.2). What it signs is checked in
  * full: signature, issuer, audience, times; the nonce is the caller's.
  */
+
 import * as oauth from 'oauth4webapi';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import { errorLine } from '../../../runtime/outbound/verdict.ts';
+import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import { createMask } from '../../../runtime/secrets/masking.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import type { Claims } from './claims.ts';
 import type { OidcSettingsStore } from './ports.ts';
 import {

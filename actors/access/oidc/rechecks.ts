@@ -3,7 +3,7 @@
 import { Counter, type Registry } from 'prom-client';
 import { type Clock, type Micros, SECOND, type Timer } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
-import { type Opener, openSecret } from '../../../runtime/secrets/sealed-fields.ts';
+import { type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
 import { groupsOf } from './claims.ts';
 import type { OfflineCheck, OidcStores } from './ports.ts';
 import type { Provider, Refreshed } from './provider.ts';

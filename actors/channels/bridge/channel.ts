@@ -1,8 +1,8 @@
 /** Messages through a bridge (bridge §6): laid out as CommonMark within what its Info says, and posted, edited, answered. */
+
 import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Keyring } from '../../../runtime/secrets/keyring.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
 import { type ButtonSubject, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
 import type { Target } from '../../destination/sending/people.ts';
 import type { BridgeTarget } from '../../destination/sending/scene.ts';

@@ -1,6 +1,7 @@
 /** Calls bridges, and maps the outcomes (bridge §1.1, §2). */
+
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
-import { type Opener, openSecret } from '../../../runtime/secrets/sealed-fields.ts';
+import { type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
 import { connectionOwner } from '../../connection/messages.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import { proxyRoute } from '../../proxy-config.ts';

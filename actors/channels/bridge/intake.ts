@@ -1,9 +1,10 @@
 /** Takes an event from a poll or a push to its end: effect and id stored together, the person answered (bridge §7.1). */
+
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import {
   connectionAddress,
   type EventAnswer,

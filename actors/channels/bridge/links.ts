@@ -2,10 +2,11 @@
  * How a person links an account behind a bridge: by a token they bring to the bot, or a code it sends
  * (account-links §5.2).
  */
+
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import {
   type AccountLinking,
   type ConnectionRef,

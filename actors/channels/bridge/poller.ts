@@ -1,10 +1,11 @@
 /** Performs one poll of a bridge and tells the Connection what came of it (bridge §7.2). */
+
 import { setImmediate } from 'node:timers/promises';
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { PollBegun } from '../../connection/effects.ts';
 import { LONG_PAUSE } from '../../connection/machine.ts';
 import { connectionAddress, type PollFinished, type PollOutcome } from '../../connection/messages.ts';

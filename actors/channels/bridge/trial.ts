@@ -1,9 +1,9 @@
 /** A test message through a bridge, and what a Root message there would look like (delivery §13, messages §7.3). */
+
 import type { Clock, Micros } from '../../../runtime/clock.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Keyring } from '../../../runtime/secrets/keyring.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import { INTERACTIVE_BUDGET, type InteractiveTokens, type TokenGrant } from '../../connection/tokens.ts';
 import type { MessengerFields, StoredDestination } from '../../destination/ports.ts';

@@ -1,8 +1,8 @@
 /** Messages in a chat server: a Root message is a post with one attachment, its Thread the replies (chat-server §4, §5). */
+
 import { type Clock, HOUR, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Keyring } from '../../../runtime/secrets/keyring.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
 import { type ButtonSubject, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
 import type { ChatServerInfo } from '../../connection/ports.ts';
 import type { People, Target } from '../../destination/sending/people.ts';

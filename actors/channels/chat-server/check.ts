@@ -1,8 +1,9 @@
 /** Tries a chat server before and after it is saved, and lists the channels of its bot (chat-server §1, §3). */
+
 import type { Clock } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import { cutToBytes } from '../../../runtime/secrets/masking.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
 import type { ChatServerInfo, ChatServerSettings } from '../../connection/ports.ts';
 import type { InteractiveTokens, TokenGrant } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';

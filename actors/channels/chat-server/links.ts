@@ -1,8 +1,9 @@
 /** How a person links an account of a chat server: by a code that the bot sends to it (account-links §5.1). */
+
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import {
   type AccountLinking,
   digestOf,

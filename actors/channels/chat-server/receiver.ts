@@ -1,10 +1,11 @@
 /** Takes presses that the chat server sends to the callback address (chat-server §8.1, §8.2). */
+
 import * as v from 'valibot';
 import { HOUR, type Micros } from '../../../runtime/clock.ts';
 import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
 import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import { type ButtonData, readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
 import {
   connectionAddress,

@@ -1,9 +1,9 @@
 /** A test message in a chat server, with the press that proves the way back (delivery §13, chat-server §11). */
+
 import type { Clock, Micros } from '../../../runtime/clock.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Keyring } from '../../../runtime/secrets/keyring.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
 import type { EventFacts } from '../../connection/ports.ts';
 import { INTERACTIVE_BUDGET, type InteractiveTokens } from '../../connection/tokens.ts';
 import type { ChatServerTarget } from '../../destination/sending/scene.ts';

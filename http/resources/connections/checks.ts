@@ -19,7 +19,7 @@ import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { ProxyRoute } from '../../../runtime/outbound/proxy.ts';
 import { newPublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/sealed-fields.ts';
+import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import { messengerBusy } from '../../errors.ts';
 import { type Answer, type Call, type Operation, operation } from '../../operation.ts';
 import { type FieldError, invalid, refuse } from '../../problem.ts';
