@@ -81,6 +81,8 @@ export interface TrialStep {
   readonly error: string | null;
 }
 
+export type TrialResult = Pick<TrialStep, 'errorClass' | 'error'>;
+
 export interface TrialRequest {
   readonly method: string;
   readonly url: string;
@@ -119,6 +121,31 @@ export interface Tried {
 export interface DestinationTrial {
   test(asked: AskedTrial): Promise<Tried>;
   preview(asked: AskedPreview): Promise<readonly PreviewItem[]>;
+}
+
+/** What came of a request to a messenger. */
+interface MessengerOutcome {
+  readonly class: Exclude<TrialClass, 'none' | 'blocked'> | 'ok' | 'not_sent' | 'gone' | 'edit_window_closed';
+  readonly code?: string;
+  readonly error?: string;
+}
+
+/** What a step says of it. A message that is new can neither be gone nor closed. */
+export function trialResult(outcome: MessengerOutcome): TrialResult {
+  const { class: is, code, error = null } = outcome;
+  switch (is) {
+    case 'ok':
+      return { errorClass: 'none', error: null };
+    case 'not_sent':
+      return { errorClass: 'transient', error: 'the service is stopping' };
+    case 'gone':
+    case 'edit_window_closed':
+      return { errorClass: 'unknown', error };
+    case 'fatal':
+      return { errorClass: code === 'policy_blocked' ? 'blocked' : 'fatal', error };
+    default:
+      return { errorClass: is, error };
+  }
 }
 
 /** What a step shows of its request, as the Request log has it; null: nothing was sent. */

@@ -13,15 +13,16 @@ import {
   type DestinationTrial,
   shownExchange,
   type TrialClass,
+  type TrialResult,
   type TrialStep,
   type Tried,
+  trialResult,
 } from '../interactive.ts';
-import type { BridgeOutcome } from './answer.ts';
 import { bridgeLimits, bridgeSigner } from './channel.ts';
 import { type BridgeAccess, type BridgeClient, openBridge } from './client.ts';
 import type { BridgeInfo } from './info.ts';
 import type { InfoReader } from './info-reader.ts';
-import { bridgeCalls, type CreatedMessage } from './operations.ts';
+import { bridgeCalls } from './operations.ts';
 
 export interface BridgeTrialDeps {
   readonly bridge: BridgeClient;
@@ -43,7 +44,7 @@ export function createBridgeTrial(deps: BridgeTrialDeps): DestinationTrial {
       if (!access) return ended(deps, begun, 'fatal', UNREADABLE);
       const known = await deps.infos.upToDate(settings, access, 'interactive');
       if (known.class === 'no_token') return ended(deps, begun, 'limited', NO_TOKEN);
-      if (known.class !== 'ok') return ended(deps, begun, classOf(known), errorOf(known));
+      if (known.class !== 'ok') return endedBy(deps, begun, trialResult(known));
       if (!known.info) return ended(deps, begun, 'transient', NO_INFO);
       const grant = await deps.tokens.take({
         destinationId: asked.destination.id,
@@ -104,45 +105,27 @@ async function post(
     },
   );
   deps.tokens.spent(connectionId, outcome);
-  const step = stepOf(deps, begun, classOf(outcome), errorOf(outcome), record);
+  const step = stepOf(deps, begun, trialResult(outcome), record);
   if (outcome.class !== 'ok') return { steps: [step], message: null };
   return { steps: [step], message: { connectionId, messageId: outcome.value.message_id } };
 }
 
-function ended(deps: BridgeTrialDeps, begun: Micros, errorClass: TrialClass, error: string | null): Tried {
-  return { steps: [stepOf(deps, begun, errorClass, error, null)], message: null };
+function ended(deps: BridgeTrialDeps, begun: Micros, errorClass: TrialClass, error: string): Tried {
+  return endedBy(deps, begun, { errorClass, error });
+}
+
+function endedBy(deps: BridgeTrialDeps, begun: Micros, result: TrialResult): Tried {
+  return { steps: [stepOf(deps, begun, result, null)], message: null };
 }
 
 function stepOf(
   { clock }: BridgeTrialDeps,
   begun: Micros,
-  errorClass: TrialClass,
-  error: string | null,
+  result: TrialResult,
   record: RequestRecord | null,
 ): TrialStep {
   const duration = clock.now() - begun;
-  return { name: 'message', ...shownExchange(record), extracted: null, duration, errorClass, error };
-}
-
-/** A message that is new cannot be gone. */
-function classOf(outcome: BridgeOutcome<CreatedMessage>): TrialClass {
-  switch (outcome.class) {
-    case 'ok':
-      return 'none';
-    case 'not_sent':
-      return 'transient';
-    case 'gone':
-      return 'unknown';
-    case 'fatal':
-      return outcome.code === 'policy_blocked' ? 'blocked' : 'fatal';
-    default:
-      return outcome.class;
-  }
-}
-
-function errorOf(outcome: BridgeOutcome<CreatedMessage>): string | null {
-  if (outcome.class === 'ok') return null;
-  return outcome.class === 'not_sent' ? 'the service is stopping' : outcome.error;
+  return { name: 'message', ...shownExchange(record), extracted: null, duration, ...result };
 }
 
 function waiting({ retryAfterSeconds }: Exclude<TokenGrant, 'granted'>): string {

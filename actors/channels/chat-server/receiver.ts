@@ -37,14 +37,15 @@ const THROUGH = { transport: 'chat_server', way: 'chat_server_press' } as const;
 /** A bot that may not show a text to one person is not tried again before. */
 const REFUSED_FOR: Micros = 24 * HOUR;
 
-const text = v.pipe(v.string(), v.nonEmpty());
+const text = (most: number) => v.pipe(v.string(), v.nonEmpty(), v.maxLength(most));
+/** Ids of the server have 26 characters, its usernames 64 at most; a trigger is some 200. */
 const Action = v.object({
-  user_id: text,
-  user_name: v.fallback(v.nullable(text), null),
-  channel_id: text,
-  post_id: text,
-  trigger_id: v.fallback(v.nullable(text), null),
-  context: v.object({ action: text, key_id: text }),
+  user_id: text(64),
+  user_name: v.fallback(v.nullable(text(64)), null),
+  channel_id: text(64),
+  post_id: text(64),
+  trigger_id: v.fallback(v.nullable(text(512)), null),
+  context: v.object({ action: text(64), key_id: text(128) }),
 });
 type Action = v.InferOutput<typeof Action>;
 

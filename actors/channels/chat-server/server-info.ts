@@ -35,7 +35,8 @@ export interface ServerInfoDeps {
 
 export function createServerInfoReader({ chat, clock, learned }: ServerInfoDeps): ServerInfoReader {
   /** One at a time of each Connection; whoever comes meanwhile gets the same. */
-  const underWay = new Map<PublicId, Promise<KnownServer>>();
+  /** By Connection and access. */
+  const underWay = new Map<string, Promise<KnownServer>>();
   const last = new Map<PublicId, { access: number; at: Micros; outcome: KnownServer }>();
 
   const read = async (settings: ChatServerSettings, access: ChatAccess): Promise<KnownServer> => {
@@ -59,8 +60,9 @@ export function createServerInfoReader({ chat, clock, learned }: ServerInfoDeps)
       if (stored && readAt !== null && clock.now() - readAt < FRESH_FOR) return stored;
       const known = recent(settings);
       if (known) return known.class === 'ok' ? known : (stored ?? known);
-      const running = underWay.get(id) ?? read(settings, access).finally(() => underWay.delete(id));
-      underWay.set(id, running);
+      const key = `${id} ${settings.access}`;
+      const running = underWay.get(key) ?? read(settings, access).finally(() => underWay.delete(key));
+      underWay.set(key, running);
       const outcome = await running;
       return outcome.class === 'ok' ? outcome : (stored ?? outcome);
     },

@@ -13,10 +13,11 @@ import {
   type DestinationTrial,
   shownExchange,
   type TrialClass,
+  type TrialResult,
   type TrialStep,
   type Tried,
+  trialResult,
 } from '../interactive.ts';
-import type { ChatOutcome } from './answer.ts';
 import { signer } from './channel.ts';
 import { type ChatAccess, type ChatCallOptions, type ChatClient, openChatServer } from './client.ts';
 import { type ChatRequest, chatCalls } from './operations.ts';
@@ -56,7 +57,7 @@ export function createChatServerTrial(deps: ChatServerTrialDeps): DestinationTri
       const access = openChatServer(deps.opener, target.connection);
       if (!access) return ended(deps, begun, 'fatal', UNREADABLE);
       const known = await deps.infos.upToDate(target.connection, access);
-      if (known.class !== 'ok') return ended(deps, begun, classOf(known), errorOf(known));
+      if (known.class !== 'ok') return endedBy(deps, begun, trialResult(known));
       return new Trial(deps, asked, target, access, begun).run(known.info.bot_id, known.info.max_post_size);
     },
 
@@ -103,10 +104,8 @@ class Trial {
     const origin = { channelId: this.#target.channelId, botId, key: `test-${run}` };
     const post = rootPost(message, origin, back);
     const sent = await this.#call(chatCalls.createPost(post, true));
-    const error = sent.outcome.class === 'ok' ? null : errorOf(sent.outcome);
-    const step = stepOf(clock.now() - this.#begun, sent.record, {
-      ...{ name: 'message', errorClass: classOf(sent.outcome), error },
-    });
+    const result = trialResult(sent.outcome);
+    const step = stepOf(clock.now() - this.#begun, sent.record, { name: 'message', ...result });
     if (sent.outcome.class !== 'ok') return { steps: [step], message: null };
     const { id: messageId } = sent.outcome.value;
     const [first] = post.props.attachments?.[0]?.actions ?? [];
@@ -162,37 +161,14 @@ class Trial {
   }
 }
 
-function ended(
-  { clock }: ChatServerTrialDeps,
-  begun: Micros,
-  errorClass: TrialClass,
-  error: string | null,
-): Tried {
-  const step = { name: 'message', errorClass, error } as const;
-  return { steps: [stepOf(clock.now() - begun, null, step)], message: null };
+function ended(deps: ChatServerTrialDeps, begun: Micros, errorClass: TrialClass, error: string): Tried {
+  return endedBy(deps, begun, { errorClass, error });
+}
+
+function endedBy({ clock }: ChatServerTrialDeps, begun: Micros, result: TrialResult): Tried {
+  return { steps: [stepOf(clock.now() - begun, null, { name: 'message', ...result })], message: null };
 }
 
 function stepOf(duration: Micros, record: RequestRecord | null, step: Step): TrialStep {
   return { ...shownExchange(record), extracted: null, duration, ...step };
-}
-
-/** A message that is new can neither be gone nor closed. */
-function classOf(outcome: ChatOutcome<unknown>): TrialClass {
-  switch (outcome.class) {
-    case 'ok':
-      return 'none';
-    case 'not_sent':
-      return 'transient';
-    case 'gone':
-    case 'edit_window_closed':
-      return 'unknown';
-    case 'fatal':
-      return outcome.code === 'policy_blocked' ? 'blocked' : 'fatal';
-    default:
-      return outcome.class;
-  }
-}
-
-function errorOf(outcome: Exclude<ChatOutcome<never>, { readonly class: 'ok' }>): string {
-  return outcome.class === 'not_sent' ? 'the service is stopping' : outcome.error;
 }

@@ -104,6 +104,8 @@ export function createGroupList(api: AlertGroupsApi) {
   async function read(): Promise<void> {
     waiting.trigger.found({ ids: [] });
     await Promise.all([pages.read(), counts.read()]);
+    const shown = new Set(pages.items?.map((group) => group.id));
+    for (const id of answerOf.keys()) if (!shown.has(id)) answerOf.delete(id);
   }
 
   /**
