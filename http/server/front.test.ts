@@ -90,7 +90,9 @@ async function startFront(): Promise<{ readonly client: Socket; readonly upstrea
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
-  const front = await openFront({ host, port: 0 }, port, createPeers());
+  const front = await openFront({ host, port: 0 }, port, createPeers(), (error) => {
+    throw error;
+  });
   const client = connect({ host, port: front!.port, allowHalfOpen: true });
   const [upstream] = await once(server, 'connection');
   onTestFinished(() => {

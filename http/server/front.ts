@@ -31,15 +31,21 @@ export interface Front {
 
 /**
  * @param port of the server on 127.0.0.1
+ * @param failed told what goes wrong once it listens
  * @returns null when the address cannot be bound
  */
-export function openFront(at: ListenAddress, port: number, peers: Peers): Promise<Front | null> {
+export function openFront(
+  at: ListenAddress,
+  port: number,
+  peers: Peers,
+  failed: (error: Error) => void,
+): Promise<Front | null> {
   let connections = 0;
   const server = createServer({ noDelay: true }, (client) => {
     pass(client, port, peers, String(++connections));
   });
   return new Promise((resolve) => {
-    server.on('error', () => resolve(null));
+    server.on('error', (error) => (server.listening ? failed(error) : resolve(null)));
     server.listen({ port: at.port, ...(at.host !== '' && { host: at.host }), exclusive: true }, () => {
       resolve({ port: portOf(server), close: () => void server.close() });
     });

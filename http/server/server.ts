@@ -88,7 +88,9 @@ export function createServer(deps: ServerDeps): Server {
         const app = uws.App();
         const peers = hasFront(planned) ? createPeers() : null;
         serve(app, planned.serves, peers);
-        const opened = await open(uws, app, planned, peers);
+        const opened = await open(uws, app, planned, peers, (error) =>
+          deps.onDefect(planned.serves[0] ?? 'app', error),
+        );
         if (opened === null) {
           closeAll(sockets);
           sockets = [];
@@ -149,6 +151,7 @@ async function open(
   app: TemplatedApp,
   planned: ListenAddress,
   peers: Peers | null,
+  failed: (error: Error) => void,
 ): Promise<Pick<OpenSocket, 'port' | 'close'> | null> {
   const { host, port } = peers === null ? planned : { host: '127.0.0.1', port: 0 };
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
@@ -164,7 +167,7 @@ async function open(
     isOpen = false;
   };
   if (peers === null) return { port: bound, close };
-  const front = await openFront(planned, bound, peers);
+  const front = await openFront(planned, bound, peers, failed);
   if (front === null) app.close();
   return front;
 }
