@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_005,
-  lines: 138_440,
+  files: 1_070,
+  lines: 147_000,
   smallFiles: 40,
   wideLines: 524,
   linesOfOne: 600,

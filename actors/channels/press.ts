@@ -67,13 +67,19 @@ export interface Press {
 }
 
 /** Through which kind of messenger it came: for the Timeline, and for the form of its answers. */
-export type PressedThrough =
+export type PressedThrough = (
   | { readonly transport: 'bridge'; readonly way: 'bridge_event' }
-  | { readonly transport: 'chat_server'; readonly way: 'chat_server_press' };
+  | { readonly transport: 'chat_server'; readonly way: 'chat_server_press' }
+) & {
+  /** How long a press waits until its message is recorded. Zero where the other side sends it again. */
+  readonly recordedWithin: Micros;
+};
 
 /** Older ones are not carried out: the person has seen that nothing happened. */
 const TOO_OLD: Micros = HOUR;
 const ANSWERED_WITHIN: Micros = 5 * SECOND;
+/** Between two looks for the record of a message. */
+const LOOK_AGAIN: Micros = SECOND / 10;
 /** Edits of the message wait so long for the answer. */
 const EDITS_WAIT: Micros = 2 * SECOND;
 
@@ -102,7 +108,7 @@ export async function reactToPress(
     facts.message(connectionId, event.messageId),
     facts.person(connectionId, event.account.externalId),
   ]);
-  const posted = found ?? (await recordedMeanwhile(deps, connectionId, event));
+  const posted = found ?? (await recordedMeanwhile(deps, connectionId, event, through));
   if (!posted || posted.kind === 'storm_summary') return null;
   const route = posted.routeId && directory.current().routesById.get(posted.routeId);
   const language = person?.language ?? (route ? route.policy.language : 'en');
@@ -124,14 +130,20 @@ export async function reactToPress(
  * @throws {UnavailableError} it may be recorded later: the event has to come again
  */
 async function recordedMeanwhile(
-  { keyring, facts }: PressDeps,
+  { keyring, facts, clock }: PressDeps,
   connectionId: PublicId,
   { data, messageId }: Press,
+  { recordedWithin }: PressedThrough,
 ): Promise<PostedMessage | null> {
   const read = readButtonData(keyring, data);
   if (!read.ok || read.button.subject === 'test_message') return null;
-  if (await facts.isPosting(connectionId, read.button.id))
-    throw new UnavailableError('its message is not recorded yet');
+  const deadline = clock.now() + recordedWithin;
+  while (await facts.isPosting(connectionId, read.button.id)) {
+    if (clock.now() >= deadline) throw new UnavailableError('its message is not recorded yet');
+    await new Promise<void>((resolve) => clock.after(LOOK_AGAIN, resolve));
+    const found = await facts.message(connectionId, messageId);
+    if (found) return found;
+  }
   return facts.message(connectionId, messageId);
 }
 

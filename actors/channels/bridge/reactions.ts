@@ -9,7 +9,7 @@ import { actorOf, connectionRef, type Press, type Reaction, reactToPress } from 
 import { accountOf, type BridgeEvent, IGNORED, type ReactionDeps } from './events.ts';
 import { withoutZeros } from './info.ts';
 
-const THROUGH = { transport: 'bridge', way: 'bridge_event' } as const;
+const THROUGH = { transport: 'bridge', way: 'bridge_event', recordedWithin: 0 } as const;
 
 /** @throws when something needed cannot be reached: the event has to come again */
 export type React = (connectionId: PublicId, event: BridgeEvent) => Promise<Reaction>;

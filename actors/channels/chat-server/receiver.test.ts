@@ -1,5 +1,6 @@
 /** Presses through the strict fake, one row after the other of chat-server §8.1 and account-links §6. */
 import { describe, expect, test } from 'vitest';
+import { SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { type ButtonData, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
 import type { FakeUser } from '../../../test/fakes/chat-server/server.ts';
@@ -26,16 +27,31 @@ interface Given {
   readonly reply?: CarriedReply;
   readonly breaks?: boolean;
   readonly noToken?: boolean;
+  /** Looks for the message before it is recorded. */
+  readonly recordedAfter?: number;
 }
 
 async function pressing(given: Given = {}) {
   const on = world();
+  const posted = given.posted === undefined ? POSTED : given.posted;
+  let looks = 0;
   const commands: GroupCommand[] = [];
   const events: EventArrived[] = [];
   const handled = new Set<string>();
   const logged: string[] = [];
   const receiver = createActionReceiver({
-    ...{ chat: on.chat, opener: on.opener, clock: on.clock, keyring, ingestUrl: 'https://ingest.example' },
+    ...{ chat: on.chat, opener: on.opener, keyring, ingestUrl: 'https://ingest.example' },
+    clock: {
+      now: on.clock.now,
+      after: (delay, run) => {
+        // Looks for the message take their time; nothing else is late.
+        if (delay < SECOND) {
+          on.time.now += delay;
+          queueMicrotask(run);
+        }
+        return { cancel: () => undefined };
+      },
+    },
     publicUrl: 'https://oncall.example.org',
     recorder: { record: (make) => void on.records.push(make()) },
     log: (event) => void logged.push(event),
@@ -65,8 +81,8 @@ async function pressing(given: Given = {}) {
     },
     facts: {
       handled: async (_id, eventId) => (handled.has(eventId) ? { say: null } : null),
-      message: async () => (given.posted === undefined ? POSTED : given.posted),
-      isPosting: async () => false,
+      message: async () => (looks++ < (given.recordedAfter ?? 0) ? null : posted),
+      isPosting: async () => looks <= (given.recordedAfter ?? 0),
       person: async () => (given.person === undefined ? ALICE : given.person),
       used: async () => undefined,
     },
@@ -129,6 +145,21 @@ describe('a press', () => {
     const it = await pressing();
     await it.press(it.alice, 2);
     expect(it.commands).toHaveLength(1);
+  });
+
+  test('on a post that is recorded a moment later waits for it', async () => {
+    const it = await pressing({ recordedAfter: 20 });
+    await it.press();
+    expect(it.commands).toHaveLength(1);
+  });
+
+  test('on a post that is not recorded within 3 s says that nothing happened', async () => {
+    const it = await pressing({ recordedAfter: 1_000 });
+    const began = it.on.time.now;
+    await it.press();
+    expect(it.on.time.now - began).toBe(3 * SECOND);
+    expect(it.commands).toEqual([]);
+    expect(it.on.server.ephemeral).toMatchObject([{ message: expect.stringContaining('nothing happened') }]);
   });
 
   test('by somebody unlinked is answered in the channel, to that person alone', async () => {

@@ -1,7 +1,7 @@
 /** Takes presses that the chat server sends to the callback address (chat-server §8.1, §8.2). */
 
 import * as v from 'valibot';
-import { HOUR, type Micros } from '../../../runtime/clock.ts';
+import { HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
 import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
 import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
@@ -33,7 +33,11 @@ export interface ActionReceiverDeps extends PressDeps {
   settings(id: PublicId): Promise<ChatServerSettings | null>;
 }
 
-const THROUGH = { transport: 'chat_server', way: 'chat_server_press' } as const;
+const THROUGH = {
+  transport: 'chat_server',
+  way: 'chat_server_press',
+  recordedWithin: 3 * SECOND,
+} as const;
 /** A bot that may not show a text to one person is not tried again before. */
 const REFUSED_FOR: Micros = 24 * HOUR;
 
