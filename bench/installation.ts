@@ -25,16 +25,19 @@ export class Loaded {
   }
 
   /** Starts a fresh installation. Paused, Snapshots are stored and answered but not processed. */
-  static async start(processing: 'on' | 'paused' = 'on'): Promise<Loaded> {
-    const env = { SVC_LOG_LEVEL: 'error' };
+  static async start(
+    processing: 'on' | 'paused' = 'on',
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<Loaded> {
+    const env = { SVC_LOG_LEVEL: 'error', ...settings };
     const installation =
       processing === 'on'
         ? new Installation(env)
         : new Installation(env, ['--max-semi-space-size=32', PAUSED]);
     const ready = await installation.start();
     const api = await Api.signIn(ready);
-    const settings = await embeddedSettings(path.join(installation.dataDir, 'postgres'));
-    return new Loaded(installation, ready, api, connect(settings, { max: 1, applicationName: 'bench' }));
+    const database = await embeddedSettings(path.join(installation.dataDir, 'postgres'));
+    return new Loaded(installation, ready, api, connect(database, { max: 1, applicationName: 'bench' }));
   }
 
   /** Whether anything accepted still waits: a Snapshot to be processed, or what it led to, to reach its actor. */

@@ -46,6 +46,7 @@ import { loadRunbooks, loadStaticFiles } from './static.ts';
 
 export interface HttpDeps {
   readonly listen: Readonly<Record<Listener, ListenAddress>>;
+  readonly ingestFraming: 'strict' | 'fast';
   /** SVC_PUBLIC_URL. */
   readonly publicUrl: string;
   /** SVC_TRUSTED_PROXIES, each in CIDR notation. */
@@ -149,6 +150,7 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
   const server = createServer({
     clock,
     listen: deps.listen,
+    ingestFraming: deps.ingestFraming,
     handlers: {
       app: createAppHandler({
         router: createRouter(operations),

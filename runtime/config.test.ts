@@ -72,6 +72,7 @@ test('what is not set has its default', () => {
         ingest: { host: '', port: 8081 },
         internal: { host: '', port: 8082 },
       },
+      ingestFraming: 'strict',
       logLevel: 'info',
       migrateOnStart: false,
       bootstrapAdmin: null,

@@ -32,6 +32,7 @@ export interface Config extends Omit<DatabaseConfig, 'conflicts'> {
   /** Without a slash at the end. */
   readonly ingestUrl: string;
   readonly listen: Readonly<Record<'app' | 'ingest' | 'internal', HostPort>>;
+  readonly ingestFraming: 'strict' | 'fast';
   readonly logLevel: LogLevel;
   readonly migrateOnStart: boolean;
   readonly bootstrapAdmin: { readonly login: string; readonly password: string } | null;
@@ -108,6 +109,7 @@ function readRest(reader: ConfigReader, machine: Machine) {
       ingest: reader.read('SVC_LISTEN_INGEST') ?? { host: '', port: 8081 },
       internal: reader.read('SVC_LISTEN_INTERNAL') ?? { host: '', port: 8082 },
     },
+    ingestFraming: reader.read('SVC_INGEST_FRAMING') ?? 'strict',
     logLevel: reader.read('SVC_LOG_LEVEL') ?? 'info',
     migrateOnStart: reader.read('SVC_MIGRATE_ON_START') ?? false,
     bootstrapAdmin: readBootstrapAdmin(reader),

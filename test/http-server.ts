@@ -77,6 +77,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
   const http = await createHttp({
     listen: { app: ANY_PORT, ingest: ANY_PORT, internal: ANY_PORT },
     publicUrl: 'https://tocsin.test',
+    ingestFraming: 'strict',
     trustedProxies: [],
     uiFolder: '/nonexistent',
     runbooksFolder: '/nonexistent',

@@ -209,6 +209,7 @@ async function startServer(): Promise<(pieces: readonly Buffer[]) => Promise<rea
   const free = { host: '127.0.0.1', port: 0 };
   const server = createServer({
     listen: { app: free, ingest: free, internal: free },
+    ingestFraming: 'strict',
     handlers: { app: note, ingest: note, internal: note },
     clock: systemClock,
     ingest: () => undefined,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createFramer, createPeers, HEADER_LIMIT, openFront } from './front.ts';
@@ -103,6 +103,21 @@ async function startFront(): Promise<{ readonly client: Socket; readonly upstrea
   for (const socket of [client, upstream]) socket.on('error', () => undefined);
   return { client, upstream };
 }
+
+test('a server that cannot be reached is reported, and the client is told by the end', async () => {
+  const host = '127.0.0.1';
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const reported: Error[] = [];
+  const front = await openFront({ host, port: 0 }, port, createPeers(), (error) => reported.push(error));
+  onTestFinished(() => front!.close());
+  const client = connect({ host, port: front!.port });
+  client.resume();
+  await once(client, 'close');
+  expect(reported).toMatchObject([{ code: 'ECONNREFUSED' }]);
+});
 
 const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
 const aMoment = () => new Promise((resolve) => setImmediate(resolve));

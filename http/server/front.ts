@@ -42,7 +42,7 @@ export function openFront(
 ): Promise<Front | null> {
   let connections = 0;
   const server = createServer({ noDelay: true }, (client) => {
-    pass(client, port, peers, String(++connections));
+    pass(client, port, peers, String(++connections), failed);
   });
   return new Promise((resolve) => {
     server.on('error', (error) => (server.listening ? failed(error) : resolve(null)));
@@ -58,7 +58,13 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-function pass(client: Socket, port: number, peers: Peers, number: string): void {
+function pass(
+  client: Socket,
+  port: number,
+  peers: Peers,
+  number: string,
+  failed: (error: Error) => void,
+): void {
   const server = connect({ host: '127.0.0.1', port, noDelay: true });
   const framer = createFramer(`${PEER_HEADER}: ${peers.secret} ${number} ${client.remoteAddress ?? ''}\r\n`);
   const discard = () => {
@@ -92,8 +98,13 @@ function pass(client: Socket, port: number, peers: Peers, number: string): void 
     server.destroy();
   });
   // Either may reset its connection, the server one of which it has not read everything: 'close' follows. What the
-  // server answered before still goes out.
-  for (const socket of [client, server]) socket.on('error', () => undefined);
+  // server answered before still goes out. One that was never made is a defect, or the end of the file descriptors.
+  client.on('error', () => undefined);
+  let isConnected = false;
+  server.on('connect', () => {
+    isConnected = true;
+  });
+  server.on('error', (error) => isConnected || failed(error));
   server.on('close', () => {
     discard();
     client.end();

@@ -91,9 +91,20 @@ export function logFor(
 }
 
 function settingsOf(config: Config, masterKeys: ServiceSettings['masterKeys']): ServiceSettings {
-  const { listen, publicUrl, ingestUrl, trustedProxies, database, sessionDatabase, poolMax } = config;
+  const { listen, ingestFraming, publicUrl, ingestUrl, trustedProxies, database, sessionDatabase, poolMax } =
+    config;
   return {
-    ...{ listen, publicUrl, ingestUrl, trustedProxies, database, sessionDatabase, poolMax, masterKeys },
+    ...{
+      listen,
+      ingestFraming,
+      publicUrl,
+      ingestUrl,
+      trustedProxies,
+      database,
+      sessionDatabase,
+      poolMax,
+      masterKeys,
+    },
     prepareStatements: config.prepareStatements,
     bootstrap: config.bootstrapAdmin,
     redis: config.redisUrl === null ? null : { url: config.redisUrl, prefix: config.redisPrefix },

@@ -238,6 +238,7 @@ export function createPoolMetrics(registry: Registry) {
 /** What the service is started with, whoever worked it out: `serve` from the environment, `quickstart` from a folder. */
 export interface ServiceSettings {
   readonly listen: Readonly<Record<Listener, ListenAddress>>;
+  readonly ingestFraming: 'strict' | 'fast';
   /** Address for people, without a trailing slash. */
   readonly publicUrl: string;
   /** Address for machines, without a trailing slash. */

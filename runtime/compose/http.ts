@@ -55,7 +55,8 @@ export async function createHttpLayer(
     ...{ database, access, internalAlerts, caller, registry, clock, log, publicUrl },
   });
   const http = await createHttp({
-    ...{ publicUrl, listen: settings.listen, trustedProxies: settings.trustedProxies },
+    ...{ publicUrl, listen: settings.listen, ingestFraming: settings.ingestFraming },
+    trustedProxies: settings.trustedProxies,
     ...{ clock, log, registry, access, directory, hints, isUnavailable, ingest, refusedProofs },
     uiFolder: UI_FOLDER,
     runbooksFolder: RUNBOOKS_FOLDER,

@@ -24,6 +24,7 @@ function settingsOn(database: DatabaseSettings): ServiceSettings {
     listen: { app: ANY_PORT, ingest: ANY_PORT, internal: ANY_PORT },
     publicUrl: 'https://tocsin.example',
     ingestUrl: 'https://ingest.example',
+    ingestFraming: 'strict',
     trustedProxies: [],
     runbookBaseUrl: 'https://r.example',
     database,
