@@ -65,6 +65,13 @@ function connection() {
       state = definition.restore(JSON.parse(JSON.stringify(definition.persist(state))));
       rows = new Map(rows);
     },
+    /** As a version wrote it that knew less. */
+    restartFrom(earlier: (stored: string) => string) {
+      const stored = JSON.stringify(definition.persist(state));
+      const before = earlier(stored);
+      expect(before).not.toBe(stored);
+      state = definition.restore(JSON.parse(before));
+    },
     persisted: () => JSON.stringify(definition.persist(state)),
     polls,
     lastPoll: () => polls().at(-1),
@@ -83,17 +90,56 @@ describe('polling', () => {
     const actor = connection();
     actor.give(CONFIGURED);
     expect(actor.lastPoll()).toMatchObject({ poll: 1, access: 1, cursor: null });
-    actor.finish({ is: 'passed', cursor: 'c-1', brought: true });
+    actor.finish({ is: 'passed', cursor: 'c-1', brought: true, isFull: false });
     expect(actor.lastPoll()).toMatchObject({ poll: 2, cursor: 'c-1' });
   });
 
   test('an empty page is followed by a poll a second after it began', () => {
     const actor = connection();
     actor.give(CONFIGURED);
-    actor.finish({ is: 'passed', cursor: 'c-1', brought: false });
+    actor.finish({ is: 'passed', cursor: 'c-1', brought: false, isFull: false });
     expect(actor.wakeAt()).toBe(actor.now() + SECOND);
     actor.pass(SECOND);
     expect(actor.lastPoll()).toMatchObject({ poll: 2 });
+  });
+
+  test('a poll says for how long nothing could be received, until a page is not full', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.finish({ is: 'passed', cursor: 'c-1', brought: true, isFull: false });
+    actor.finish({ is: 'failed', error: 'answered 503', retryAt: actor.now() + 61 * MINUTE });
+    actor.restart();
+    actor.pass(61 * MINUTE);
+    expect(actor.lastPoll()).toMatchObject({ gap: 61 * MINUTE });
+    actor.finish({ is: 'passed', cursor: 'c-2', brought: true, isFull: true });
+    expect(actor.lastPoll()).toMatchObject({ gap: 61 * MINUTE });
+    actor.finish({ is: 'passed', cursor: 'c-3', brought: true, isFull: false });
+    expect(actor.lastPoll()).toMatchObject({ gap: null });
+  });
+
+  test('another poller of the same bot is no trouble: polls pause 5 s, doubling, and the log is told', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.records();
+    actor.hints();
+    actor.finish({ is: 'conflict' });
+    expect(actor.wakeAt()).toBe(actor.now() + 5 * SECOND);
+    expect(actor.performed()).toContain('connection.poll_conflict');
+    actor.pass(5 * SECOND);
+    actor.finish({ is: 'conflict' });
+    expect(actor.wakeAt()).toBe(actor.now() + 10 * SECOND);
+    expect(actor.records()).toEqual([]);
+    expect(actor.hints()).toBe(0);
+  });
+
+  test('a state that an earlier version stored is as one without a gap', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.restartFrom((stored) => stored.replace(/,"heardAt":null,"gap":null,"conflicts":0/, ''));
+    actor.finish({ is: 'conflict' });
+    expect(actor.wakeAt()).toBe(actor.now() + 5 * SECOND);
+    actor.pass(5 * SECOND);
+    expect(actor.lastPoll()).toMatchObject({ gap: null });
   });
 
   test('the log is told at the first failure and every 10 minutes, people at each other error', () => {
@@ -130,10 +176,10 @@ describe('polling', () => {
     actor.give({
       type: 'poll_finished',
       poll: 1,
-      outcome: { is: 'passed', cursor: 'old', brought: true },
+      outcome: { is: 'passed', cursor: 'old', brought: true, isFull: false },
       at: 0,
     });
-    actor.finish({ is: 'passed', cursor: 'c-1', brought: false });
+    actor.finish({ is: 'passed', cursor: 'c-1', brought: false, isFull: false });
     expect(actor.wakeAt()).toBe(actor.now() + SECOND);
   });
 
@@ -150,7 +196,7 @@ describe('polling', () => {
   test('ends with push mode, and goes on where it ended', () => {
     const actor = connection();
     actor.give(CONFIGURED);
-    actor.finish({ is: 'passed', cursor: 'c-1', brought: false });
+    actor.finish({ is: 'passed', cursor: 'c-1', brought: false, isFull: false });
     actor.give({ ...CONFIGURED, version: 2, polls: false });
     expect(actor.wakeAt()).toBeNull();
     actor.give({ ...CONFIGURED, version: 3 });
@@ -241,7 +287,7 @@ describe('an event', () => {
       'connection.event_handled',
       'connection.inbound',
     ]);
-    actor.pass(DAY);
+    actor.pass(2 * DAY);
     actor.give({ type: 'event_settled', eventId: 'evt-1' });
     expect(actor.hear(link('evt-1'))).toMatchObject({ say: expect.any(String) });
   });
@@ -349,7 +395,7 @@ test('deleted, it keeps nothing of what the bridge said', () => {
   const info: ConnectionMessage = { type: 'info_read', access: 1, read: told, at: actor.now() };
   actor.give(CONFIGURED);
   actor.give(info);
-  actor.finish({ is: 'passed', cursor: 'a-cursor', brought: true });
+  actor.finish({ is: 'passed', cursor: 'a-cursor', brought: true, isFull: false });
   expect(actor.persisted()).toContain('a-cursor');
   expect(actor.persisted()).toContain(read.info.bridge.name);
   actor.give({ type: 'deleted', version: 2 });

@@ -173,7 +173,10 @@ function pollFinished(turn: ConnectionTurn, { poll, outcome, at }: PollFinished)
   if (!isCalling(turn.state) || poll !== turn.state.snapshot.context.poll) return;
   switch (outcome.is) {
     case 'passed':
-      turn.step({ type: 'page_passed', cursor: outcome.cursor, brought: outcome.brought, at });
+      turn.step({
+        ...{ type: 'page_passed', at, cursor: outcome.cursor },
+        ...{ brought: outcome.brought, isFull: outcome.isFull },
+      });
       break;
     case 'failed':
       turn.step({ type: 'poll_failed', error: outcome.error, retryAt: outcome.retryAt, at });
@@ -187,6 +190,9 @@ function pollFinished(turn: ConnectionTurn, { poll, outcome, at }: PollFinished)
       break;
     case 'unoffered':
       turn.step({ type: 'poll_unoffered', at });
+      break;
+    case 'conflict':
+      turn.step({ type: 'poll_conflict', at });
       break;
     case 'lost':
       // What it was saved as arrives in a moment.
@@ -232,12 +238,12 @@ function pump(turn: ConnectionTurn): void {
   const { nextAt } = turn.state.snapshot.context;
   if (!turn.state.snapshot.matches({ polling: 'waiting' }) || nextAt === null || nextAt > turn.now) return;
   turn.step({ type: 'poll_started', at: turn.now, lostAt: turn.now + POLL_LOST_AFTER });
-  const { poll, cursor } = turn.state.snapshot.context;
+  const { poll, cursor, gap } = turn.state.snapshot.context;
   const { access } = turn.state;
   turn.perform({
     type: 'connection.poll',
     connectionId: turn.id,
-    ...{ poll, access, cursor },
+    ...{ poll, access, cursor, gap },
     postponed: postponed(turn.state.snapshot.context, turn.now),
   });
 }

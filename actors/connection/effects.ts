@@ -74,6 +74,8 @@ export interface PollBegun extends PerformedEffect {
   readonly poll: number;
   readonly access: number;
   readonly cursor: string | null;
+  /** How long nothing could be received before, when that was long enough to matter. */
+  readonly gap: Micros | null;
   /** Ids of events that failed before and are not due again: this poll does not handle them. */
   readonly postponed: readonly string[];
 }
@@ -85,6 +87,14 @@ export interface PollTrouble extends PerformedEffect {
   readonly error: string;
 }
 
+/** For the log: somebody else receives for the same bot. */
+export interface PollConflict extends PerformedEffect {
+  readonly type: 'connection.poll_conflict';
+  readonly connectionId: PublicId;
+  /** Until the next poll. */
+  readonly pause: Micros;
+}
+
 /** For the log: an event was given up after many failures. */
 export interface EventGivenUp extends PerformedEffect {
   readonly type: 'connection.event_given_up';
@@ -92,4 +102,4 @@ export interface EventGivenUp extends PerformedEffect {
   readonly eventId: string;
 }
 
-export type ConnectionPerformed = PollBegun | PollTrouble | EventGivenUp;
+export type ConnectionPerformed = PollBegun | PollTrouble | PollConflict | EventGivenUp;

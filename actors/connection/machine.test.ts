@@ -25,6 +25,7 @@ const page = (at: number, brought: boolean): ConnectionEvent => ({
   type: 'page_passed',
   cursor: 'c-2',
   brought,
+  isFull: false,
   at,
 });
 const refused = (at: number): ConnectionEvent => ({ type: 'cursor_refused', error: 'answered 400', at });
@@ -138,6 +139,49 @@ describe('every transition', () => {
       'which ends the trouble, too',
       [...TROUBLED, { type: 'poll_unoffered', at: T + 3 * SECOND }],
       { told: ['trouble_ended'], trouble: null },
+    ],
+    [
+      'another poller of the bot is no trouble: the next poll comes 5 s later',
+      [...CALLING, { type: 'poll_conflict', at: T + SECOND }],
+      { state: waiting, told: ['conflict_met'], nextAt: T + 6 * SECOND, trouble: null, lostAt: null },
+    ],
+    [
+      'which ends the trouble as well; it pauses for a minute at most',
+      [
+        ...([...TROUBLED, { type: 'poll_conflict', at: T }, started()] as const),
+        ...Array.from({ length: 4 }, () => [{ type: 'poll_conflict', at: T } as const, started()]).flat(),
+        { type: 'poll_conflict', at: T },
+      ],
+      { state: waiting, told: ['conflict_met'], nextAt: T + MINUTE, trouble: null, conflicts: 6 },
+    ],
+    [
+      'tells that the trouble ended',
+      [...TROUBLED, { type: 'poll_conflict', at: T }],
+      { told: ['trouble_ended', 'conflict_met'] },
+    ],
+    [
+      'a page ends the conflict',
+      [...CALLING, { type: 'poll_conflict', at: T }, started(), page(T, true)],
+      { conflicts: 0 },
+    ],
+    [
+      'an hour between two pages is no gap',
+      [...CALLING, page(T, false), started(T + 60 * MINUTE)],
+      { gap: null },
+    ],
+    [
+      'more than an hour is one, also while its events fail',
+      [
+        ...[...CALLING, page(T, false), started(T + 60 * MINUTE + 1)],
+        { type: 'events_failed', ids: ['e1'], postponed: [], at: T + 61 * MINUTE },
+        started(T + 62 * MINUTE),
+      ],
+      { gap: 60 * MINUTE + 1 },
+    ],
+    [
+      'and none for who did not poll on purpose',
+      [...CALLING, page(T, true), { type: 'polling_ended' }, WANTED, started(T + 62 * MINUTE)],
+      { gap: null },
     ],
     [
       'a lost poll is repeated',

@@ -1,6 +1,6 @@
 /** How a Connection listens to its messenger: one poll after the other, or none (bridge §7.2). */
 import { assign, emit, setup } from 'xstate';
-import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
+import { HOUR, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 
 /** After a refused token, and after two refused cursors within a minute. */
 export const LONG_PAUSE: Micros = 60 * SECOND;
@@ -12,6 +12,10 @@ const FIRST_STEP: Micros = SECOND;
 /** An event is given up after so many failures over at least this time. */
 const MOST_FAILURES = 5;
 const FAILS_FOR_LONG: Micros = 5 * MINUTE;
+/** After another poller of the same bot was met; it doubles. */
+const CONFLICT_STEP: Micros = 5 * SECOND;
+/** `telegram.press_max_age`: without an answered poll for longer, nothing could be received. */
+const GAP_FROM: Micros = HOUR;
 
 export interface FailingEvent {
   readonly id: string;
@@ -36,6 +40,12 @@ export interface ConnectionContext {
   readonly cursorRefusedAt: Micros | null;
   /** Events of the page that comes again, whose handling failed. */
   readonly failing: readonly FailingEvent[];
+  /** When the last page arrived. */
+  readonly heardAt: Micros | null;
+  /** How long nothing could be received before what is polled now; null once that is behind (channel-bot §4.4). */
+  readonly gap: Micros | null;
+  /** Polls in a row that met another poller. */
+  readonly conflicts: number;
 }
 
 export type ConnectionEvent =
@@ -44,8 +54,14 @@ export type ConnectionEvent =
   /** Another address or token: nothing that is known of the old one counts. */
   | { readonly type: 'access_changed'; readonly at: Micros }
   | { readonly type: 'poll_started'; readonly at: Micros; readonly lostAt: Micros }
-  /** Every event of the page is acknowledged. */
-  | { readonly type: 'page_passed'; readonly cursor: string; readonly brought: boolean; readonly at: Micros }
+  /** Every event of the page is acknowledged. `isFull`: more may wait behind it. */
+  | {
+      readonly type: 'page_passed';
+      readonly cursor: string;
+      readonly brought: boolean;
+      readonly isFull: boolean;
+      readonly at: Micros;
+    }
   /** `retryAt`: when the bridge asked to be called again, or a time of its own; null: the next step of the backoff. */
   | {
       readonly type: 'poll_failed';
@@ -63,11 +79,15 @@ export type ConnectionEvent =
     }
   /** The bridge does not offer polling. */
   | { readonly type: 'poll_unoffered'; readonly at: Micros }
+  /** Somebody else polls for the same bot, or it has a webhook: nothing is wrong with this Connection. */
+  | { readonly type: 'poll_conflict'; readonly at: Micros }
   /** Nobody knows how the poll ended. */
   | { readonly type: 'poll_lost'; readonly at: Micros }
   | { readonly type: 'deleted' };
 
-export type ConnectionEmitted = { readonly type: 'trouble_began' | 'trouble_went_on' | 'trouble_ended' };
+export type ConnectionEmitted = {
+  readonly type: 'trouble_began' | 'trouble_went_on' | 'trouble_ended' | 'conflict_met';
+};
 
 const SILENT: ConnectionContext = {
   cursor: null,
@@ -79,6 +99,9 @@ const SILENT: ConnectionContext = {
   trouble: null,
   cursorRefusedAt: null,
   failing: [],
+  heardAt: null,
+  gap: null,
+  conflicts: 0,
 };
 
 export const connectionMachine = setup({
@@ -98,7 +121,13 @@ export const connectionMachine = setup({
     pollAtOnce: assign(({ event }) => ('at' in event ? { nextAt: event.at, lostAt: null } : {})),
     beginPoll: assign(({ context, event }) =>
       event.type === 'poll_started'
-        ? { poll: context.poll + 1, startedAt: event.at, lostAt: event.lostAt, nextAt: null }
+        ? {
+            poll: context.poll + 1,
+            startedAt: event.at,
+            lostAt: event.lostAt,
+            nextAt: null,
+            gap: gapBefore(context, event.at),
+          }
         : {},
     ),
     passPage: assign(({ context, event }) =>
@@ -111,10 +140,19 @@ export const connectionMachine = setup({
                 ? event.at
                 : Math.max(event.at, context.startedAt + QUIET_PAUSE),
             failing: [],
+            gap: event.isFull ? context.gap : null,
           }
         : {},
     ),
-    endTrouble: assign(() => ({ lostAt: null, failures: 0, trouble: null })),
+    endTrouble: assign(() => ({ lostAt: null, failures: 0, trouble: null, conflicts: 0 })),
+    noteHeard: assign(({ event }) => ('at' in event ? { heardAt: event.at } : {})),
+    backOff: assign(({ context, event }) => ({
+      lostAt: null,
+      failures: 0,
+      trouble: null,
+      conflicts: context.conflicts + 1,
+      nextAt: 'at' in event ? event.at + conflictPause(context.conflicts) : null,
+    })),
     noteTrouble: assign(({ context, event }) =>
       'error' in event
         ? {
@@ -139,7 +177,7 @@ export const connectionMachine = setup({
       if (event.type !== 'events_failed') return {};
       // New events come with the page: they must not wait for the backoff of the one that failed.
       const nextAt = Math.max(event.at, context.startedAt + QUIET_PAUSE);
-      return { lostAt: null, failures: 0, trouble: null, nextAt };
+      return { lostAt: null, failures: 0, trouble: null, conflicts: 0, nextAt };
     }),
     stopPolling: assign(({ context }) => ({
       ...SILENT,
@@ -150,6 +188,7 @@ export const connectionMachine = setup({
     tellBegan: emit({ type: 'trouble_began' }),
     tellGoesOn: emit({ type: 'trouble_went_on' }),
     tellEnded: emit({ type: 'trouble_ended' }),
+    tellConflict: emit({ type: 'conflict_met' }),
   },
 }).createMachine({
   id: 'connection',
@@ -177,8 +216,12 @@ export const connectionMachine = setup({
         calling: {
           on: {
             page_passed: [
-              { guard: 'troubled', target: 'waiting', actions: ['passPage', 'endTrouble', 'tellEnded'] },
-              { target: 'waiting', actions: ['passPage', 'endTrouble'] },
+              {
+                guard: 'troubled',
+                target: 'waiting',
+                actions: ['passPage', 'noteHeard', 'endTrouble', 'tellEnded'],
+              },
+              { target: 'waiting', actions: ['passPage', 'noteHeard', 'endTrouble'] },
             ],
             poll_failed: [
               { guard: 'troubled', target: 'waiting', actions: ['noteTrouble', 'retryLater', 'tellGoesOn'] },
@@ -193,8 +236,12 @@ export const connectionMachine = setup({
               { target: 'waiting', actions: ['dropCursor', 'pollAtOnce'] },
             ],
             events_failed: [
-              { guard: 'troubled', target: 'waiting', actions: ['countFailures', 'repeatPage', 'tellEnded'] },
-              { target: 'waiting', actions: ['countFailures', 'repeatPage'] },
+              {
+                guard: 'troubled',
+                target: 'waiting',
+                actions: ['countFailures', 'noteHeard', 'repeatPage', 'tellEnded'],
+              },
+              { target: 'waiting', actions: ['countFailures', 'noteHeard', 'repeatPage'] },
             ],
             poll_unoffered: [
               {
@@ -203,6 +250,10 @@ export const connectionMachine = setup({
                 actions: ['endTrouble', 'pauseUnoffered', 'tellEnded'],
               },
               { target: 'waiting', actions: ['endTrouble', 'pauseUnoffered'] },
+            ],
+            poll_conflict: [
+              { guard: 'troubled', target: 'waiting', actions: ['backOff', 'tellEnded', 'tellConflict'] },
+              { target: 'waiting', actions: ['backOff', 'tellConflict'] },
             ],
             poll_lost: { target: 'waiting', actions: 'pollAtOnce' },
           },
@@ -234,6 +285,21 @@ export function givenUp({ failing }: ConnectionContext, now: Micros): readonly s
 /** A bridge that asks to be called again at once is not: each poll costs two commits. */
 function retryAt({ at, retryAt: asked }: { at: Micros; retryAt: Micros | null }, failures: number): Micros {
   return asked === null ? at + backoff(failures) : Math.max(asked, at + FIRST_STEP);
+}
+
+/** 5 s, doubling to a minute. @param before how many conflicts came before */
+export function conflictPause(before: number): Micros {
+  return Math.min(CONFLICT_STEP * 2 ** Math.min(before, 10), LONG_PAUSE);
+}
+
+/** A gap counts until the messenger has nothing left that waited in it. */
+function gapBefore({ heardAt, gap }: ConnectionContext, at: Micros): Micros | null {
+  return heardAt !== null && at - heardAt > GAP_FROM ? at - heardAt : gap;
+}
+
+/** The context of a snapshot, with what earlier versions did not store. */
+export function completeContext(stored: Partial<ConnectionContext>): ConnectionContext {
+  return { ...SILENT, ...stored };
 }
 
 /** 1 s, doubling to a minute. */

@@ -114,13 +114,15 @@ export interface PollFinished {
 }
 
 export type PollOutcome =
-  /** `brought`: there were events in it. */
-  | { readonly is: 'passed'; readonly cursor: string; readonly brought: boolean }
+  /** `brought`: there were events in it. `isFull`: as many as fit into it. */
+  | { readonly is: 'passed'; readonly cursor: string; readonly brought: boolean; readonly isFull: boolean }
   | { readonly is: 'failed'; readonly error: string; readonly retryAt: Micros | null }
   | { readonly is: 'cursor_refused'; readonly error: string }
   /** `postponed`: those that were not tried, because they are not due yet or wait for one of their lane. */
   | { readonly is: 'events_failed'; readonly ids: readonly string[]; readonly postponed: readonly string[] }
   | { readonly is: 'unoffered' }
+  /** Somebody else polls for the same bot, or it has a webhook. */
+  | { readonly is: 'conflict' }
   /** Nothing was asked: the Connection was saved meanwhile. */
   | { readonly is: 'lost' };
 

@@ -14,7 +14,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { Limiter } from '../destination/pacing.ts';
 import type { HintSent } from '../effects.ts';
 import type { ConnectionPerformed, ConnectionRecord } from './effects.ts';
-import { type ConnectionEvent, connectionMachine } from './machine.ts';
+import { type ConnectionEvent, completeContext, conflictPause, connectionMachine } from './machine.ts';
 import type { ConnectionInfo } from './ports.ts';
 import { FRESH_DESK, type TokenDesk } from './tokens.ts';
 
@@ -45,6 +45,7 @@ export class ConnectionTurn {
     this.state = { ...this.state, snapshot };
     for (const { type } of emitted) {
       if (type === 'trouble_ended') this.state = { ...this.state, toldAt: null };
+      else if (type === 'conflict_met') this.#tellConflict();
       else this.#tellTrouble();
     }
   }
@@ -95,6 +96,11 @@ export class ConnectionTurn {
     if (!trouble || (toldAt !== null && this.now - toldAt < TOLD_EVERY)) return;
     this.state = { ...this.state, toldAt: this.now };
     this.perform({ type: 'connection.poll_failed', connectionId: this.id, error: trouble.error });
+  }
+
+  #tellConflict(): void {
+    const pause = conflictPause(this.state.snapshot.context.conflicts - 1);
+    this.perform({ type: 'connection.poll_conflict', connectionId: this.id, pause });
   }
 
   /** @returns whether the page of the Connection says something else now */
@@ -179,7 +185,8 @@ export function persistConnection(state: ConnectionState): unknown {
 /** The way back from {@link persistConnection}. */
 export function restoreConnection(persisted: unknown): ConnectionState {
   const state = persisted as ConnectionState;
-  return { ...state, snapshot: restoreSnapshot(connectionMachine, state.snapshot) };
+  const stored = { ...state.snapshot, context: completeContext(state.snapshot.context) };
+  return { ...state, snapshot: restoreSnapshot(connectionMachine, stored) };
 }
 
 export function isDeleted({ snapshot }: ConnectionState): boolean {
@@ -200,8 +207,8 @@ function wakeAtOf({ snapshot, desk }: ConnectionState): Micros | null {
   return snapshot.matches('deleted') || wishes.length === 0 ? null : Math.min(...wishes);
 }
 
-/** `bridge.event_dedup_window`. */
-export const REMEMBERED_FOR: Micros = DAY;
+/** `bridge.event_dedup_window`, and for how long a channel bot remembers updates: twice as long as its messenger. */
+export const REMEMBERED_FOR: Micros = 2 * DAY;
 
 export interface HandledEvent {
   readonly id: string;

@@ -1,10 +1,11 @@
 /** Connections: from a committed turn to a call of a bridge and back, and from a pushed event to its effect. */
 
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
+import { createAnswers } from '../../actors/channels/bridge/answers.ts';
 import { type BridgeClient, createBridgeClient } from '../../actors/channels/bridge/client.ts';
+import { lanesOf } from '../../actors/channels/bridge/events.ts';
 import { createInfoReader, type InfoReader } from '../../actors/channels/bridge/info-reader.ts';
-import { createAnswers, createEventIntake } from '../../actors/channels/bridge/intake.ts';
-import { createPoller } from '../../actors/channels/bridge/poller.ts';
+import { bridgePoll } from '../../actors/channels/bridge/poll.ts';
 import { createPushReceiver } from '../../actors/channels/bridge/push-receiver.ts';
 import { createReactions } from '../../actors/channels/bridge/reactions.ts';
 import { type ChatClient, createChatClient } from '../../actors/channels/chat-server/client.ts';
@@ -14,6 +15,8 @@ import {
   type ServerInfoReader,
 } from '../../actors/channels/chat-server/server-info.ts';
 import { CHANNELS } from '../../actors/channels/index.ts';
+import { createEventIntake } from '../../actors/channels/intake.ts';
+import { createPoller } from '../../actors/channels/polling.ts';
 import type { PressDeps } from '../../actors/channels/press.ts';
 import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
 import { connectionAddress, type InfoRead } from '../../actors/connection/messages.ts';
@@ -107,8 +110,11 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       },
     },
   });
-  const intake = createEventIntake({ react, system, answers, clock, log });
-  const poller = createPoller({ bridge, infos, intake, opener, system, clock, log, settings });
+  const intake = createEventIntake({ react, lanesOf, say: answers.say, system, clock, log });
+  const poller = createPoller({
+    ...bridgePoll({ bridge, infos, opener, clock, settings }),
+    ...{ intake, system, clock, log },
+  });
   const receiver = createPushReceiver({ ...deps, intake, opener, settings });
   const chat = createChatClient(deps.caller);
   const serverInfos = createServerInfoReader({

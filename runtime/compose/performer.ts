@@ -58,6 +58,7 @@ export function createPerformer(deps: PerformerDeps): Performer {
         return performForDestination(performed);
       case 'connection.poll':
       case 'connection.poll_failed':
+      case 'connection.poll_conflict':
       case 'connection.event_given_up':
         return deps.performForConnection(performed);
       case 'snapshot.reported':
@@ -133,6 +134,9 @@ export function createConnectionPerformer({
         break;
       case 'connection.poll_failed':
         log('poll_failed', { connection, error: effect.error });
+        break;
+      case 'connection.poll_conflict':
+        log('poll_conflict', { connection, backoff_ms: effect.pause / 1_000 });
         break;
       case 'connection.event_given_up':
         log('update_failed', { connection, event_id: effect.eventId });

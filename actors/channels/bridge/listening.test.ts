@@ -15,13 +15,16 @@ import type { ConnectionMessage } from '../../connection/messages.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import { createWaitingTokens } from '../../connection/tokens.ts';
 import { NO_PROXY } from '../../proxy-config.ts';
+import { createEventIntake } from '../intake.ts';
+import { createPoller } from '../polling.ts';
 import type { BridgeOutcome } from './answer.ts';
+import { createAnswers } from './answers.ts';
 import type { BridgeClient } from './client.ts';
+import { lanesOf } from './events.ts';
 import { readInfo } from './info.ts';
 import { createInfoReader } from './info-reader.ts';
-import { createAnswers, createEventIntake } from './intake.ts';
 import type { OperationName } from './operations.ts';
-import { createPoller } from './poller.ts';
+import { bridgePoll } from './poll.ts';
 import type { React } from './reactions.ts';
 
 const ID = 'CN5Q8V2K7WXM3D' as PublicId;
@@ -124,8 +127,12 @@ function listening(
     return react(id, event);
   };
   const answers = createAnswers({ bridge, infos, tokens, opener, clock, log, settings });
-  const intake = createEventIntake({ react: reactAndCount, system, answers, clock, log });
-  const poller = createPoller({ bridge, infos, intake, opener, system, clock, log, settings });
+  const { say } = answers;
+  const intake = createEventIntake({ react: reactAndCount, lanesOf, say, system, clock, log });
+  const poller = createPoller({
+    ...bridgePoll({ bridge, infos, opener, clock, settings }),
+    ...{ intake, system, clock, log },
+  });
   const perform = createConnectionPerformer({ poll: poller.poll, log });
 
   give({

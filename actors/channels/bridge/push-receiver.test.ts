@@ -50,7 +50,6 @@ beforeEach(() => {
         handled.push(event);
         return isHandled;
       },
-      handleAll: async () => ({ failed: [], heldBack: [] }),
     },
     opener: { keyring, log: silentLog },
     recorder: { record: (make) => void records.push(make()) },

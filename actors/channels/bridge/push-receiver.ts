@@ -10,16 +10,16 @@ import { equalSecrets, type Opener } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { Push, PushAnswer, Receiver } from '../channel.ts';
 import { createInboundLog } from '../inbound.ts';
+import type { EventIntake } from '../intake.ts';
 import { newSigningSecret, webhookSignature } from '../signature.ts';
 import { openBridge, openPushSecret } from './client.ts';
-import { readEvent } from './events.ts';
+import { type BridgeEvent, readEvent } from './events.ts';
 import { EVENT_ID } from './info.ts';
-import type { EventIntake } from './intake.ts';
 
 export type PushReceiver = Pick<Receiver, 'push'>;
 
 export interface PushReceiverDeps {
-  readonly intake: EventIntake;
+  readonly intake: Pick<EventIntake<BridgeEvent>, 'handle'>;
   readonly opener: Opener;
   readonly recorder: Pick<RequestRecorder, 'record'>;
   /** Where bridges push, without a trailing slash. */

@@ -139,7 +139,7 @@ describe('a press', () => {
     const it = world();
     const reaction = await it.press();
     expect(it.told).toEqual(['press_began']);
-    if (reaction.is === 'stored') reaction.answered?.();
+    if (reaction?.is === 'stored') reaction.answered?.();
     expect(it.told).toEqual(['press_began', 'press_ended']);
   });
 

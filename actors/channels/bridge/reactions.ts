@@ -11,11 +11,15 @@ import { withoutZeros } from './info.ts';
 
 const THROUGH = { transport: 'bridge', way: 'bridge_event', recordedWithin: 0 } as const;
 
-/** @throws when something needed cannot be reached: the event has to come again */
-export type React = (connectionId: PublicId, event: BridgeEvent) => Promise<Reaction>;
+/**
+ * @returns null: it is nothing to us
+ * @throws when something needed cannot be reached: the event has to come again
+ */
+export type React = (connectionId: PublicId, event: BridgeEvent) => Promise<Reaction | null>;
 
 export function createReactions(deps: ReactionDeps): React {
   return async (connectionId, event) => {
+    if (event.type === 'other') return null;
     const handled = await deps.facts.handled(connectionId, event.id);
     if (handled) return { is: 'stored', say: handled.say };
     switch (event.type) {
@@ -27,8 +31,6 @@ export function createReactions(deps: ReactionDeps): React {
         return reactToLinkToken(deps, connectionId, event);
       case 'message_deleted':
         return reactToDeletion(deps, connectionId, event.message_id);
-      case 'other':
-        return IGNORED;
     }
   };
 }

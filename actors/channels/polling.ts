@@ -1,21 +1,15 @@
-/** Performs one poll of a bridge and tells the Connection what came of it (bridge §7.2). */
-
+/**
+ * Polls of messengers (bridge §7.2, channel-bot §4.1): performs one that a Connection committed, handles what it brought,
+ * and tells the Connection what came of it. The channel makes the call.
+ */
 import { setImmediate } from 'node:timers/promises';
-import type { ActorSystem } from '../../../runtime/actor/index.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Log } from '../../../runtime/log.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/keyring.ts';
-import type { PollBegun } from '../../connection/effects.ts';
-import { LONG_PAUSE } from '../../connection/machine.ts';
-import { connectionAddress, type PollFinished, type PollOutcome } from '../../connection/messages.ts';
-import type { BridgeSettings } from '../../connection/ports.ts';
-import type { BridgeOutcome } from './answer.ts';
-import { type BridgeClient, openBridge } from './client.ts';
-import { readEvent } from './events.ts';
-import type { InfoReader } from './info-reader.ts';
-import type { EventIntake } from './intake.ts';
-import { bridgeCalls, type EventPage } from './operations.ts';
+import type { ActorSystem } from '../../runtime/actor/index.ts';
+import type { Clock, Micros } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import type { PollBegun } from '../connection/effects.ts';
+import { connectionAddress, type PollFinished, type PollOutcome } from '../connection/messages.ts';
+import type { EventIntake, Identified } from './intake.ts';
 
 /** Events of a page that are handled side by side: fewer than may wait for one actor, since pushed ones come, too. */
 const PORTION = 50;
@@ -23,15 +17,30 @@ const PORTION = 50;
 const MOST_REMEMBERED = 10_000;
 const NONE: ReadonlySet<string> = new Set();
 
-export interface PollerDeps {
-  readonly bridge: BridgeClient;
-  readonly infos: InfoReader;
-  readonly intake: EventIntake;
-  readonly opener: Opener;
+export interface PollerDeps<Event extends Identified> {
+  /**
+   * Makes the call, unless the Connection was saved meanwhile.
+   * @param stillMine whether this process has the Connection; asked right before the call
+   * @returns null: the poll has no outcome, because the service stops or another replica polls
+   */
+  fetch(effect: PollBegun, stillMine: () => Promise<boolean>): Promise<Page | PollOutcome | null>;
+  /** Null for what can never be handled. */
+  readEvent(value: unknown, now: Micros, effect: PollBegun): Event | null;
+  /** Told of everything that arrived, before any of it is handled. */
+  arrived?(id: PublicId, events: readonly Event[]): void;
+  readonly intake: Pick<EventIntake<Event>, 'handleAll'>;
   readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
   readonly clock: Clock;
   readonly log: Log;
-  settings(id: PublicId): Promise<BridgeSettings | null>;
+}
+
+export interface Page {
+  readonly is: 'page';
+  readonly sent: readonly unknown[];
+  /** Behind its last event. */
+  readonly cursor: string;
+  /** As many events as fit into one page. */
+  readonly isFull: boolean;
 }
 
 export interface Poller {
@@ -50,39 +59,24 @@ interface UnfinishedPage {
   readonly handled: ReadonlySet<string>;
 }
 
-export function createPoller(deps: PollerDeps): Poller {
+export function createPoller<Event extends Identified>(deps: PollerDeps<Event>): Poller {
   const { system, clock, log } = deps;
   /** Per Connection whose last page has to come again. */
   const unfinished = new Map<PublicId, UnfinishedPage>();
   let isStopped = false;
 
   const run = async (effect: PollBegun): Promise<PollOutcome | null> => {
-    const settings = await deps.settings(effect.connectionId);
-    if (!settings || settings.access !== effect.access || settings.eventMode !== 'poll') {
-      unfinished.delete(effect.connectionId);
-      return { is: 'lost' };
-    }
-    const access = openBridge(deps.opener, settings);
-    if (!access) return { is: 'failed', error: 'secret_unreadable', retryAt: clock.now() + LONG_PAUSE };
+    const { connectionId } = effect;
     // A process that was paused may have lost the Connection: then its new owner polls.
-    if (!(await system.stillOwns(connectionAddress(settings.id)))) {
-      unfinished.delete(settings.id);
-      return null;
-    }
-    const known = await deps.infos.upToDate(settings, access, 'background');
-    const info = known.class === 'ok' ? known.info : null;
-    if (info && !info.event_delivery.includes('poll')) return { is: 'unoffered' };
-    const request = bridgeCalls.pollEvents(effect.cursor);
-    const outcome = await deps.bridge.call(access, request, { class: 'background' });
-    if (outcome.class === 'not_sent' || isStopped) return null;
-    if (outcome.class !== 'ok') return failed(outcome, effect.cursor !== null, clock.now());
-    return handled(effect, outcome.value);
+    const fetched = await deps.fetch(effect, () => system.stillOwns(connectionAddress(connectionId)));
+    if (isStopped) return null;
+    if (fetched?.is === 'page') return handled(effect, fetched);
+    if (fetched === null || fetched.is === 'lost') unfinished.delete(connectionId);
+    return fetched;
   };
 
-  const handled = async (
-    { connectionId: id, access, cursor: polledFrom, postponed }: PollBegun,
-    { events: sent, next_cursor: cursor }: EventPage,
-  ): Promise<PollOutcome> => {
+  const handled = async (effect: PollBegun, { sent, cursor, isFull }: Page): Promise<PollOutcome> => {
+    const { connectionId: id, access, cursor: polledFrom, postponed } = effect;
     const before = handledBefore(unfinished.get(id), access, polledFrom);
     const page = { postponed: new Set(postponed), closedLanes: new Set<string>() };
     const remembered = new Set<string>();
@@ -94,7 +88,7 @@ export function createPoller(deps: PollerDeps): Poller {
       // A page can hold many thousands: between portions everybody else gets a turn.
       if (begin > 0) await setImmediate();
       const values = sent.slice(begin, begin + PORTION);
-      const read = values.flatMap((value) => readEvent(value, clock.now()) ?? []);
+      const read = values.flatMap((value) => deps.readEvent(value, clock.now(), effect) ?? []);
       dropped += values.length - read.length;
       const events = read.filter((event) => !before.has(event.id));
       const portion = await deps.intake.handleAll(id, events, page);
@@ -106,7 +100,7 @@ export function createPoller(deps: PollerDeps): Poller {
     if (dropped > 0) log('update_dropped', { connection: id, reason: `${dropped} of a page are no events` });
     if (ids.length === 0 && heldBack.length === 0) {
       unfinished.delete(id);
-      return { is: 'passed', cursor, brought: sent.length > 0 };
+      return { is: 'passed', cursor, brought: sent.length > 0, isFull };
     }
     unfinished.set(id, { access, cursor: polledFrom, handled: remembered });
     return { is: 'events_failed', ids, postponed: heldBack };
@@ -140,17 +134,4 @@ function handledBefore(
   cursor: string | null,
 ): ReadonlySet<string> {
   return page?.access === access && page.cursor === cursor ? page.handled : NONE;
-}
-
-function failed(
-  outcome: Exclude<BridgeOutcome<unknown>, { class: 'ok' | 'not_sent' }>,
-  hadCursor: boolean,
-  now: number,
-): PollOutcome {
-  const { error } = outcome;
-  if (outcome.class === 'retry_after') return { is: 'failed', error, retryAt: outcome.until };
-  const isMisconfigured = outcome.class === 'fatal' || outcome.code === 'redirect_refused';
-  if (isMisconfigured) return { is: 'failed', error, retryAt: now + LONG_PAUSE };
-  const isRefused = outcome.class === 'unknown' && outcome.code === 'http_status';
-  return isRefused && hadCursor ? { is: 'cursor_refused', error } : { is: 'failed', error, retryAt: null };
 }
