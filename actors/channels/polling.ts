@@ -1,6 +1,6 @@
 /**
- * Polls of messengers (bridge §7.2, channel-bot §4.1): performs one that a Connection committed, handles what it brought,
- * and tells the Connection what came of it. The channel makes the call.
+ * Polls of messengers (bridge §7.2, channel-bot §4.1): performs one that a Connection committed, handles what it
+ * brought, and tells the Connection what came of it. The channel makes the call.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { ActorSystem } from '../../runtime/actor/index.ts';
