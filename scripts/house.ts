@@ -24,7 +24,7 @@ export const BOUNDS = {
   files: 1_070,
   lines: 147_000,
   smallFiles: 40,
-  wideLines: 524,
+  wideLines: 560,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */
