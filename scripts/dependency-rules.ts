@@ -78,7 +78,7 @@ const IMPURE = [
   '^actors/account-links/link\\.ts$',
   '^actors/channels/bridge/answer\\.ts$',
   '^actors/channels/bridge/push-receiver\\.ts$',
-  '^actors/channels/chat-server/(answer|receiver)\\.ts$',
+  '^actors/channels/(channel-bot|chat-server)/(answer|receiver)\\.ts$',
   '^actors/channels/inbound\\.ts$',
   '^actors/channels/polling\\.ts$',
   '^actors/channels/signature\\.ts$',

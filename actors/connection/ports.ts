@@ -1,4 +1,4 @@
-/** What Connections need from storage. Implemented in storage/configuration/connections.ts and storage/configuration/connection-rows.ts. */
+/** What Connections need from storage. Implemented in storage/configuration/connections.ts and connection-rows.ts. */
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Sealed } from '../../runtime/secrets/keyring.ts';
@@ -77,8 +77,14 @@ export interface ChatServerInfo {
   readonly answers_privately: boolean;
 }
 
-/** As it is stored with a Connection of either type. */
-export type ConnectionInfo = BridgeInfo | ChatServerInfo;
+/** What the Bot API said of a bot, as it is stored (channel-bot §1). */
+export interface ChannelBotInfo {
+  readonly bot_id: string;
+  readonly bot_username: string;
+}
+
+/** As it is stored with a Connection of any type. */
+export type ConnectionInfo = BridgeInfo | ChatServerInfo | ChannelBotInfo;
 
 /** What calls through a chat server Connection are made of, secrets sealed. */
 export interface ChatServerSettings {
@@ -92,6 +98,22 @@ export interface ChatServerSettings {
   readonly proxyPassword: Sealed | null;
   readonly info: ChatServerInfo | null;
   readonly infoReadAt: Micros | null;
+}
+
+/** What calls through a channel bot Connection are made of, secrets sealed. */
+export interface ChannelBotSettings {
+  readonly id: PublicId;
+  /** Number of the address and token. */
+  readonly access: number;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly updateMode: 'long_polling' | 'webhook';
+  readonly token: Sealed | null;
+  /** What the messenger proves itself with in webhook mode. */
+  readonly webhookSecret: Sealed | null;
+  readonly proxy: ProxyFields;
+  readonly proxyPassword: Sealed | null;
+  readonly info: ChannelBotInfo | null;
 }
 
 /** Judges the version that a change was based on; null accepts any. */

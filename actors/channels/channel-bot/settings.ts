@@ -1,0 +1,46 @@
+/** What is known of the channel before anything runs: its line of the registry, and the settings that it takes. */
+import * as v from 'valibot';
+import { described } from '../../schemas.ts';
+import type { ChannelType } from '../channel.ts';
+
+export const PUBLIC_BOT_API = 'https://api.telegram.org';
+
+/** A token is a part of the path of every call, so nothing else may be in it. */
+const TOKEN = /^[0-9]{1,20}:[A-Za-z0-9_-]{3,100}$/;
+/** The id of a channel, or the name of a public one. */
+const CHANNEL = /^(-100[0-9]{1,13}|@[A-Za-z][A-Za-z0-9_]{3,31})$/;
+
+const Place = v.object({
+  channel_id: described(
+    v.pipe(v.string(), v.regex(CHANNEL, 'invalid_format')),
+    'Id of the channel (`-100…`), or the name of a public one with `@` before it. It names its discussion group.',
+  ),
+});
+
+const Access = v.object({
+  bot_api_base_url: described(
+    v.optional(v.pipe(v.string(), v.metadata({ format: 'uri' }))),
+    `Address of the Bot API: http or https, without query, fragment and user name. At first ${PUBLIC_BOT_API}.`,
+  ),
+  update_mode: described(
+    v.optional(v.picklist(['long_polling', 'webhook'])),
+    'How presses arrive: the service asks for them (`long_polling`), or the messenger posts them (`webhook`).',
+  ),
+  bot_token: described(
+    v.optional(v.pipe(v.string(), v.regex(TOKEN, 'invalid_format'))),
+    'Token of the bot. Needed on creation and with another address; left out it stays.',
+  ),
+});
+
+export const CHANNEL_BOT = {
+  destination: { type: 'channel_bot', mode: null },
+  settings: {
+    destination: Place,
+    connection: Access,
+    messenger: { schema: 'ChannelBot', noun: 'channel bot', hasTeams: false },
+  },
+  unknownOutcome: 'cannot_be_known',
+  mentions: { everyone: false, groups: false },
+  renderEvent: null,
+  callback: { path: 'channel-bot', headers: ['x-telegram-bot-api-secret-token'], tooLarge: 400 },
+} as const satisfies ChannelType;
