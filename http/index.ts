@@ -32,11 +32,7 @@ import { oidcSignInOperations } from './resources/access/oidc-sign-in.ts';
 import { passwordOperations } from './resources/access/passwords.ts';
 import { type SessionDeps, secondFactorOperations, sessionOperations } from './resources/access/sessions.ts';
 import { userOperations } from './resources/access/users.ts';
-import {
-  type ApiDescription,
-  notImplementedOperations,
-  systemOperations,
-} from './resources/system/system.ts';
+import { type ApiDescription, systemOperations } from './resources/system/system.ts';
 import { createBodyBudgets } from './server/body-budget.ts';
 import { clientAddresses, securityHeaders } from './server/exchange.ts';
 import type { Peers } from './server/inflow.ts';
@@ -123,7 +119,6 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
       onFailure: metrics.loginFailed,
       oidcFailed: () => metrics.loginFailed('oidc'),
     }),
-    notImplementedOperations(),
   );
   const description = (deps.describe ?? describeApi)(operations, deps.version);
   const headers = securityHeaders(deps.publicUrl);

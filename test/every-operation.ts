@@ -34,7 +34,7 @@ import { previewOperations } from '../http/resources/routes/preview.ts';
 import { routeOperations } from '../http/resources/routes/routes.ts';
 import { routeSuggestionOperations } from '../http/resources/routes/suggestions.ts';
 import { requestRecordOperations } from '../http/resources/system/request-records.ts';
-import { actorOperations, notImplementedOperations } from '../http/resources/system/system.ts';
+import { actorOperations } from '../http/resources/system/system.ts';
 import { systemStatusOperations } from '../http/resources/system/system-status.ts';
 
 /** Making a table only keeps what it is given; nothing is called. */
@@ -102,7 +102,6 @@ export function everyOperation(): readonly Operation[] {
       } as Partial<HttpDeps> as HttpDeps,
       UNUSED,
     ),
-    notImplementedOperations(),
   );
 }
 

@@ -44,6 +44,9 @@ const destination = {
 export const VALID_BODIES: Readonly<Record<string, JsonObject>> = {
   startBridgeLink: examples.BridgeLinkStart,
   confirmBridgeLink: examples.LinkConfirmation,
+  startChannelBotLink: examples.ChannelBotLinkStart,
+  startChatServerLink: examples.ChatServerLinkStart,
+  confirmChatServerLink: examples.LinkConfirmation,
   addNote: examples.NoteInput,
   resolveAlertGroup: examples.ResolveInput,
   snoozeAlertGroup: examples.SnoozeInput,

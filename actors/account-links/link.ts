@@ -97,7 +97,7 @@ export interface LinkableConnection {
   readonly id: PublicId;
   readonly name: string;
   readonly messenger: Messenger;
-  /** Of a bridge, as far as it is known. */
+  /** Of a bridge, as far as it is known; null for any other. */
   readonly info: BridgeInfo | null;
 }
 
@@ -117,7 +117,7 @@ export interface TooMany {
 
 export interface CodeRequest {
   readonly id: PublicId;
-  readonly connection: ConnectionRef;
+  readonly connectionId: PublicId;
   /** To whom the code is sent. */
   readonly account: MessengerAccount;
   readonly digest: Uint8Array;
@@ -161,10 +161,15 @@ export interface LinkRequestStore {
   codesExhausted(userId: PublicId, at: Micros): Promise<TooMany | null>;
   /** Voids the User's earlier open code for this Connection. */
   beginCode(request: CodeRequest, author: UserAuthorship): Promise<TooMany | 'conflict' | null>;
-  /** It leads nowhere, and does not count. */
+  /** Voids the request; it does not count towards the limits. */
   codeNotSent(id: PublicId): Promise<void>;
-  /** Of a request through a bridge. Counts, compares and links as one. */
-  confirmCode(id: PublicId, digest: Uint8Array, author: UserAuthorship): Promise<Confirmation>;
+  /** Counts, compares and links as one. A request of another messenger is unknown. */
+  confirmCode(
+    messenger: Messenger,
+    id: PublicId,
+    digest: Uint8Array,
+    author: UserAuthorship,
+  ): Promise<Confirmation>;
   /**
    * Links the account, and notes the event as handled with what is to be said.
    * @param say what to tell the person; null: nothing
@@ -204,20 +209,46 @@ export type NotStarted =
   /** Masked. */
   | { readonly is: 'failed'; readonly error: string };
 
-/** How a person links an account at a messenger. */
+/** How a person links an account at a messenger. Implemented in linking.ts. */
 export interface AccountLinking {
-  start(connectionId: PublicId, method: LinkMethod, handle: string, linking: Linking): Promise<Started>;
-  confirm(requestId: PublicId, code: string, linking: Linking): Promise<Confirmation>;
+  start(
+    asked: {
+      readonly messenger: Messenger;
+      readonly connectionId: PublicId;
+      readonly method: LinkMethod;
+      /** Who they are there; of no effect for a token. */
+      readonly handle: string;
+    },
+    linking: Linking,
+  ): Promise<Started>;
+  confirm(
+    asked: { readonly messenger: Messenger; readonly requestId: PublicId; readonly code: string },
+    linking: Linking,
+  ): Promise<Confirmation>;
 }
 
-/** By which ways accounts of a bridge can be linked (account-links §5.2, bridge §3.1). Pure. */
 export type LinkMethod = 'token' | 'code';
 
+/** By which ways accounts behind a Connection can be linked (account-links §5.2, bridge §3.1). Pure. */
+export function linkMethods({
+  messenger,
+  info,
+}: Pick<LinkableConnection, 'messenger' | 'info'>): readonly LinkMethod[] {
+  switch (messenger) {
+    case 'chat_server':
+      return ['code'];
+    case 'channel_bot':
+      return ['token'];
+    case 'bridge':
+      return sendsCodes(info) ? ['token', 'code'] : ['token'];
+  }
+}
+
 /** Every bridge takes tokens; a code needs a person lookup and a bot that may start a direct chat. */
-export function linkMethods(info: BridgeInfo | null): readonly LinkMethod[] {
-  if (!info || info.user_lookup === 'none') return ['token'];
+export function sendsCodes(info: BridgeInfo | null): boolean {
+  if (!info || info.user_lookup === 'none') return false;
   const { direct_messages: direct } = info.capabilities;
-  return direct !== false && direct.bot_can_start ? ['token', 'code'] : ['token'];
+  return direct !== false && direct.bot_can_start;
 }
 
 /** What a person types so that the bridge finds them; null without a person lookup. */

@@ -1,10 +1,12 @@
 /** The operations of the resources that other folders' stores stand behind. */
 import { randomBytes } from 'node:crypto';
+import { createAccountLinking } from '../../actors/account-links/linking.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createBridgeCheck } from '../../actors/channels/bridge/check.ts';
-import { createBridgeLinks } from '../../actors/channels/bridge/links.ts';
+import { createBridgePlaces } from '../../actors/channels/bridge/links.ts';
 import { createBridgeTrial } from '../../actors/channels/bridge/trial.ts';
 import { createChatServerCheck } from '../../actors/channels/chat-server/check.ts';
+import { createChatServerPlaces } from '../../actors/channels/chat-server/links.ts';
 import { createChatServerTrial } from '../../actors/channels/chat-server/trial.ts';
 import { createTrialScenes, createTrialViews } from '../../actors/channels/interactive.ts';
 import { createWebhookTrial } from '../../actors/channels/webhook-template/trial.ts';
@@ -183,11 +185,19 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     accountLinkOperations({
       ...{ hints, log: deps.log, poke: deps.messagesWait },
       links: createAccountLinkStore({ sql, appendAudit }),
-      bridges: createBridgeLinks({
-        ...deps.connections,
-        ...{ directory, log: deps.log, random: randomBytes, publicUrl: deps.settings.publicUrl },
+      linking: createAccountLinking({
+        ...{ tokens: deps.connections.tokens, log: deps.log, random: randomBytes },
+        publicUrl: deps.settings.publicUrl,
         requests: createLinkRequestStore({ sql, appendAudit }),
-        settings: connections.settings,
+        places: {
+          bridge: createBridgePlaces({ ...deps.connections, settings: connections.settings }),
+          chat_server: createChatServerPlaces({
+            ...forChatServers,
+            settings: (id) => readChatServerSettings(sql, id),
+          }),
+          // No Connection of this type can be created yet.
+          channel_bot: async () => null,
+        },
         languageOf: async (id) => (await forUsers.store.read(id))?.language ?? null,
       }),
       isUser: async (id) => (await forUsers.store.read(id)) !== null,

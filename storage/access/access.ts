@@ -20,6 +20,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import { readOrganization } from '../configuration/organization.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
 import { type AppendAudit, inTransaction } from '../postgres/transaction.ts';
+import { spaceOf } from './account-links.ts';
 import { consumeProof, type SecondFactorRow, type Seeds, secondFactorOf } from './second-factors.ts';
 import { createSessions, replaceSession } from './sessions.ts';
 import { createThrottle, endEvaluation, forgetFailures } from './throttle.ts';
@@ -133,7 +134,7 @@ function createUserDirectory(sql: Sql): UserDirectory {
         select
           id, name, login, status, lower(name) as lower_name,
           case when ${connectionId}::text is not null then exists (
-            select from account_links l where l.user_id = users.id and l.space = ${connectionId}
+            select from account_links l where l.user_id = users.id and l.space = ${spaceOf(sql, connectionId)}
           ) end as is_linked
         from users
         where (${pattern}::text is null or name ilike ${pattern} or login ilike ${pattern})

@@ -9,8 +9,8 @@ import {
   COUNTED_FOR,
   type CodeRequest,
   type Confirmation,
-  type ConnectionRef,
   type LinkRequestStore,
+  type Messenger,
   REQUEST_TTL,
   type RejectReason,
   TOKENS_PER_USER,
@@ -20,7 +20,6 @@ import {
 import type { Micros } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { equalSecrets } from '../../runtime/secrets/keyring.ts';
-import { rerenderThrough } from '../delivery/rerender.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
 import { type Change, inTransaction } from '../postgres/transaction.ts';
 import { useToken } from './account-link-tokens.ts';
@@ -28,6 +27,8 @@ import {
   type AccountLinkDeps,
   auditRejection,
   holderOf,
+  type LinkedThrough,
+  linkedThrough,
   lockAccount,
   lockUser,
   type RequestRow,
@@ -61,7 +62,8 @@ export function createLinkRequestStore(deps: AccountLinkDeps): LinkRequestStore 
       await sql`update account_link_requests set state = 'void', is_counted = false where id = ${id}`;
     },
 
-    confirmCode: (id, digest, author) => change(author, (made) => confirmCode(made, id, digest)),
+    confirmCode: (messenger, id, digest, author) =>
+      change(author, (made) => confirmCode(made, messenger, id, digest)),
     useToken: (use, say) => useToken(deps, use, say),
   };
 }
@@ -96,20 +98,20 @@ async function beginCode(
   request: CodeRequest,
 ): Promise<TooMany | 'conflict' | null> {
   const { tx, author } = made;
-  const { connection, account } = request;
+  const { id, connectionId, account, digest } = request;
   const { externalId } = account;
-  await lockAccount(tx, connection.id, externalId);
+  const through = await linkedThrough(tx, connectionId);
+  await lockAccount(tx, through.space, externalId);
   const tooMany =
     (await exhausted(tx, { userId: author.userId, method: 'code', at: author.at })) ??
-    (await accountExhausted(tx, connection.id, externalId, author.at));
+    (await accountExhausted(tx, connectionId, externalId, author.at));
   if (tooMany) return tooMany;
-  const holder = await holderOf(tx, connection.id, externalId);
+  const holder = await holderOf(tx, through.space, externalId);
   if (holder !== null && holder !== author.userId) {
-    await reject(made, { connection, account, requestId: null }, 'conflict');
+    await reject(made, { ...through, account, requestId: null }, 'conflict');
     return 'conflict';
   }
-  const { id, digest } = request;
-  await insertRequest(tx, { id, method: 'code', connectionId: connection.id, digest, account }, author);
+  await insertRequest(tx, { id, method: 'code', connectionId, digest, account }, author);
   return null;
 }
 
@@ -153,24 +155,24 @@ async function insertRequest(
 /** The request is locked from reading to writing: of tries side by side each is counted before the next compares. */
 async function confirmCode(
   made: Change & { readonly author: UserAuthorship },
+  messenger: Messenger,
   id: PublicId,
   digest: Uint8Array,
 ): Promise<Confirmation> {
   const { tx, author } = made;
   const [row] = await tx<RequestRow[]>`
-    select r.*, c.name as connection_name
-    from account_link_requests r
-    join connections c on c.id = r.connection_id and c.type = 'bridge'
-    where r.id = ${id} and r.user_id = ${author.userId} and r.method = 'code'
-    for update of r`;
+    select * from account_link_requests
+    where id = ${id} and user_id = ${author.userId} and method = 'code'
+    for update`;
   if (!row || row.external_id === null) return { is: 'unknown' };
-  const connection: ConnectionRef = { id: row.connection_id, name: row.connection_name };
+  const through = await linkedThrough(tx, row.connection_id);
+  if (through.messenger !== messenger) return { is: 'unknown' };
   const account = {
     externalId: row.external_id,
     username: row.username,
     displayName: row.display_name,
   };
-  const subject = { connection, account, requestId: id };
+  const subject = { ...through, account, requestId: id };
   if (row.state !== 'open') return { is: 'invalid', reason: null };
   if (row.expires_at <= author.at) return refused(made, subject, 'token_expired');
   const attempts = row.attempts + 1;
@@ -178,25 +180,17 @@ async function confirmCode(
   const state = isRight || attempts < CODE_ATTEMPTS ? 'open' : 'void';
   await tx`update account_link_requests set attempts = ${attempts}, state = ${state} where id = ${id}`;
   if (!isRight) return refused(made, subject, 'wrong_code');
-  await lockAccount(tx, connection.id, account.externalId);
-  const wanted = {
-    messenger: 'bridge',
-    space: connection.id,
-    connection,
-    account,
-    userId: author.userId,
-  } as const;
-  const link = await storeLink(made, wanted);
+  await lockAccount(tx, through.space, account.externalId);
+  const link = await storeLink(made, { ...through, account, userId: author.userId });
   if (!link) {
     await reject(made, subject, 'conflict');
     return { is: 'conflict' };
   }
   await tx`update account_link_requests set state = 'used' where id = ${id}`;
-  await rerenderThrough(tx, [connection.id], author.at);
-  return { is: 'linked', link, connection };
+  return { is: 'linked', link, connection: through.connection };
 }
 
-type Subject = Pick<Parameters<typeof auditRejection>[1], 'connection' | 'account' | 'requestId'>;
+type Subject = LinkedThrough & Pick<Parameters<typeof auditRejection>[1], 'account' | 'requestId'>;
 
 async function refused(
   made: Change & { readonly author: UserAuthorship },
@@ -212,5 +206,5 @@ function reject(
   subject: Subject,
   reason: RejectReason,
 ): Promise<void> {
-  return auditRejection(made, { ...subject, messenger: 'bridge', userId: made.author.userId, reason });
+  return auditRejection(made, { ...subject, userId: made.author.userId, reason });
 }

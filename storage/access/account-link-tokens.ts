@@ -2,23 +2,22 @@
 import {
   BAD_TOKENS_ANSWERED,
   COUNTED_FOR,
-  type ConnectionRef,
   type LinkedUser,
   type LinkRequestStore,
   type RejectReason,
   type TokenOutcome,
   type TokenUse,
 } from '../../actors/account-links/link.ts';
-import type { Authorship } from '../../actors/audit.ts';
 import { DAY, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { equalSecrets } from '../../runtime/secrets/keyring.ts';
-import { rerenderThrough } from '../delivery/rerender.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
 import { type Change, inTransaction } from '../postgres/transaction.ts';
 import {
   type AccountLinkDeps,
   auditRejection,
+  type LinkedThrough,
+  linkedThrough,
   lockAccount,
   lockUser,
   type RequestRow,
@@ -34,15 +33,13 @@ export function useToken(
   use: TokenUse,
   say: (outcome: TokenOutcome) => string | null,
 ): ReturnType<LinkRequestStore['useToken']> {
-  const author: Authorship = {
-    by: { kind: 'system', id: null, name: 'system', transport: 'bridge' },
-    at: use.at,
-    address: null,
-  };
   return inTransaction(sql, async (tx) => {
     const before = await claimEvent(tx, use);
     if (before) return { say: before.say, outcome: null };
-    const outcome = await judge({ tx, appendAudit, author }, use);
+    const through = await linkedThrough(tx, use.connectionId);
+    const by = { kind: 'system', id: null, name: 'system', transport: through.messenger } as const;
+    const author = { by, at: use.at, address: null };
+    const outcome = await judge({ tx, appendAudit, author }, use, through);
     const said = say(outcome);
     await tx`
       update connection_events set say = ${said}
@@ -65,28 +62,19 @@ async function claimEvent(
   return row ?? { say: null };
 }
 
-async function judge(change: Change, use: TokenUse): Promise<TokenOutcome> {
+async function judge(change: Change, use: TokenUse, through: LinkedThrough): Promise<TokenOutcome> {
   const { tx } = change;
-  const connection = await connectionOf(tx, use.connectionId);
   const row = await lockRequest(tx, use.digest);
   const user = row && (await linkedUser(tx, row.user_id));
   const reason = row === null ? 'token_unknown' : (refusalOf(row, use) ?? (user ? null : 'user_disabled'));
   if (reason === null && row && user) {
-    await lockAccount(tx, connection.id, use.account.externalId);
-    const wanted = {
-      messenger: 'bridge',
-      space: connection.id,
-      connection,
-      account: use.account,
-      userId: user.id,
-    };
-    if (await storeLink(change, { ...wanted, messenger: 'bridge' })) {
+    await lockAccount(tx, through.space, use.account.externalId);
+    if (await storeLink(change, { ...through, account: use.account, userId: user.id })) {
       await tx`update account_link_requests set state = 'used' where id = ${row.id}`;
-      await rerenderThrough(tx, [connection.id], use.at);
       return { is: 'linked', user };
     }
   }
-  return rejected(change, { use, connection, row, user, reason: reason ?? 'conflict' });
+  return rejected(change, { use, through, row, user, reason: reason ?? 'conflict' });
 }
 
 function refusalOf(row: RequestRow, { connectionId, at }: TokenUse): RejectReason | null {
@@ -97,7 +85,7 @@ function refusalOf(row: RequestRow, { connectionId, at }: TokenUse): RejectReaso
 
 interface Rejected {
   readonly use: TokenUse;
-  readonly connection: ConnectionRef;
+  readonly through: LinkedThrough;
   readonly row: RequestRow | null;
   readonly user: LinkedUser | null;
   readonly reason: RejectReason;
@@ -106,12 +94,12 @@ interface Rejected {
 /** Guessed tokens must not fill the Audit log, nor cause answers of the bot. */
 async function rejected(
   change: Change,
-  { use, connection, row, user, reason }: Rejected,
+  { use, through, row, user, reason }: Rejected,
 ): Promise<TokenOutcome> {
-  const isAnswered = reason === 'conflict' || (await countBadToken(change.tx, use));
+  const isAnswered = reason === 'conflict' || (await countBadToken(change.tx, use, through));
   if (isAnswered || reason !== 'token_unknown') {
     await auditRejection(change, {
-      ...{ messenger: 'bridge', connection, account: use.account, reason },
+      ...{ ...through, account: use.account, reason },
       requestId: row?.id ?? null,
       userId: row?.user_id ?? null,
     });
@@ -120,15 +108,19 @@ async function rejected(
 }
 
 /** @returns whether this one is still answered; those that are not do not count */
-async function countBadToken(tx: Transaction, { connectionId, account, at }: TokenUse): Promise<boolean> {
-  await lockAccount(tx, connectionId, account.externalId);
+async function countBadToken(
+  tx: Transaction,
+  { account, at }: TokenUse,
+  { space }: LinkedThrough,
+): Promise<boolean> {
+  await lockAccount(tx, space, account.externalId);
   // index: account_link_bad_tokens_of_account
   const counted = await tx`
     insert into account_link_bad_tokens (space, external_id, at)
-    select ${connectionId}, ${account.externalId}, ${at}
+    select ${space}, ${account.externalId}, ${at}
     where (
       select count(*) from account_link_bad_tokens
-      where space = ${connectionId} and external_id = ${account.externalId} and at > ${at - COUNTED_FOR}
+      where space = ${space} and external_id = ${account.externalId} and at > ${at - COUNTED_FOR}
     ) < ${BAD_TOKENS_ANSWERED}
     returning at`;
   return counted.length > 0;
@@ -150,12 +142,6 @@ async function linkedUser(tx: Transaction, id: PublicId): Promise<LinkedUser | n
   const [user] = await tx<LinkedUser[]>`
     select id, name, login, language from users where id = ${id} and status = 'active'`;
   return user ?? null;
-}
-
-async function connectionOf(tx: Transaction, id: PublicId): Promise<ConnectionRef> {
-  const [row] = await tx<ConnectionRef[]>`select id, name from connections where id = ${id}`;
-  if (!row) throw new Error(`an event came through the Connection ${id}, which never was`);
-  return row;
 }
 
 /** Removes what is no longer needed. @returns how many rows of each table went */

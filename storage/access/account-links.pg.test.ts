@@ -84,7 +84,7 @@ function reasonOf(outcome: TokenOutcome | null): string | undefined {
 
 async function begunCode(userId = alice, account = BOB, at: Micros = NOW) {
   const id = newPublicId('AR');
-  const request = { id, connection: { id: zulip, name: 'Zulip' }, account, digest: RIGHT };
+  const request = { id, connectionId: zulip, account, digest: RIGHT };
   return { id, refusal: await stores().requests.beginCode(request, by(userId, at)) };
 }
 
@@ -200,13 +200,13 @@ describe('a token', () => {
 describe('a code', () => {
   test('links the account that it was sent to', async () => {
     const { id } = await begunCode();
-    const confirmed = await stores().requests.confirmCode(id, RIGHT, by(alice));
+    const confirmed = await stores().requests.confirmCode('bridge', id, RIGHT, by(alice));
     expect(confirmed).toMatchObject({
       is: 'linked',
       link: { externalId: '18' },
       connection: { name: 'Zulip' },
     });
-    expect(await stores().requests.confirmCode(id, RIGHT, by(alice))).toEqual({
+    expect(await stores().requests.confirmCode('bridge', id, RIGHT, by(alice))).toEqual({
       is: 'invalid',
       reason: null,
     });
@@ -214,15 +214,17 @@ describe('a code', () => {
 
   test('of another User is unknown', async () => {
     const { id } = await begunCode();
-    expect(await stores().requests.confirmCode(id, RIGHT, by(carol))).toEqual({ is: 'unknown' });
+    expect(await stores().requests.confirmCode('bridge', id, RIGHT, by(carol))).toEqual({ is: 'unknown' });
   });
 
   test('is void after five wrong ones', async () => {
     const { id } = await begunCode();
     for (let tries = 0; tries < 5; tries++) {
-      expect(await stores().requests.confirmCode(id, WRONG, by(alice))).toMatchObject({ is: 'invalid' });
+      expect(await stores().requests.confirmCode('bridge', id, WRONG, by(alice))).toMatchObject({
+        is: 'invalid',
+      });
     }
-    expect(await stores().requests.confirmCode(id, RIGHT, by(alice))).toEqual({
+    expect(await stores().requests.confirmCode('bridge', id, RIGHT, by(alice))).toEqual({
       is: 'invalid',
       reason: null,
     });
@@ -231,15 +233,19 @@ describe('a code', () => {
 
   test('is compared at most five times, however many tries come side by side', async () => {
     const { id } = await begunCode();
-    const tries = Array.from({ length: 12 }, () => stores().requests.confirmCode(id, WRONG, by(alice)));
+    const tries = Array.from({ length: 12 }, () =>
+      stores().requests.confirmCode('bridge', id, WRONG, by(alice)),
+    );
     await Promise.all(tries);
-    expect(await stores().requests.confirmCode(id, RIGHT, by(alice))).toMatchObject({ is: 'invalid' });
+    expect(await stores().requests.confirmCode('bridge', id, RIGHT, by(alice))).toMatchObject({
+      is: 'invalid',
+    });
     expect(rejections()).toHaveLength(5);
   });
 
   test('ends after 10 minutes', async () => {
     const { id } = await begunCode();
-    const late = await stores().requests.confirmCode(id, RIGHT, by(alice, NOW + 10 * MINUTE));
+    const late = await stores().requests.confirmCode('bridge', id, RIGHT, by(alice, NOW + 10 * MINUTE));
     expect(late).toEqual({ is: 'invalid', reason: 'token_expired' });
   });
 
@@ -252,9 +258,11 @@ describe('a code', () => {
   test('stays open when another User was quicker', async () => {
     const { id } = await begunCode();
     await bring(await begunToken(carol));
-    expect(await stores().requests.confirmCode(id, RIGHT, by(alice))).toEqual({ is: 'conflict' });
+    expect(await stores().requests.confirmCode('bridge', id, RIGHT, by(alice))).toEqual({ is: 'conflict' });
     await unlink(carol);
-    expect(await stores().requests.confirmCode(id, RIGHT, by(alice))).toMatchObject({ is: 'linked' });
+    expect(await stores().requests.confirmCode('bridge', id, RIGHT, by(alice))).toMatchObject({
+      is: 'linked',
+    });
   });
 
   test('is sent five times an hour for a User and three times to an account; those that were not sent do not count', async () => {

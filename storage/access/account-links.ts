@@ -13,7 +13,7 @@ import { auditEntry } from '../../actors/audit.ts';
 import type { BridgeInfo } from '../../actors/connection/ports.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
-import { rerenderThrough } from '../delivery/rerender.ts';
+import { rerenderSpaces } from '../delivery/rerender.ts';
 import { LOCKS } from '../postgres/locks.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
 import { type AppendAudit, type Change, inTransaction } from '../postgres/transaction.ts';
@@ -38,19 +38,42 @@ export function createAccountLinkStore({ sql, appendAudit }: AccountLinkDeps): A
         const rows = await tx<LinkRow[]>`
           ${selectLinks(tx)} where l.id = ${linkId} and l.user_id = ${userId}`;
         await removeLinks({ tx, appendAudit, author }, rows, null);
-        await rerenderThrough(tx, spacesOf(rows), author.at);
+        await rerenderSpaces(tx, spacesOf(rows), author.at);
         return rows.length > 0;
       }),
 
     async linkable(): Promise<readonly LinkableConnection[]> {
       const rows = await sql<
-        { id: PublicId; name: string; type: LinkableConnection['messenger']; info: BridgeInfo | null }[]
+        { id: PublicId; name: string; messenger: LinkableConnection['messenger']; info: BridgeInfo | null }[]
       >`
-        select id, name, type, info from connections where deleted_at is null
+        select id, name, type as messenger, case type when 'bridge' then info end as info
+        from connections where deleted_at is null
         order by type, lower(name) collate "C", id collate "C"`;
-      return rows.map(({ id, name, type, info }) => ({ id, name, messenger: type, info }));
+      return rows;
     },
   };
+}
+
+/** Where ids of accounts behind a Connection mean the same (account-links §2). A row of `connections`, by its key. */
+export function spaceOf(sql: Sql | Transaction, connectionId: string | null) {
+  return sql`(
+    select case type when 'channel_bot' then 'channel_bot' else id end from connections where id = ${connectionId}
+  )`;
+}
+
+/** A Connection as its Account links see it. */
+export interface LinkedThrough {
+  readonly messenger: Messenger;
+  readonly space: string;
+  readonly connection: ConnectionRef;
+}
+
+/** Deleted ones included: what arrives late is judged like the rest. */
+export async function linkedThrough(tx: Transaction, id: PublicId): Promise<LinkedThrough> {
+  const [row] = await tx<{ name: string; messenger: Messenger; space: string }[]>`
+    select name, type as messenger, ${spaceOf(tx, id)} as space from connections where id = ${id}`;
+  if (!row) throw new Error(`an Account link leads through the Connection ${id}, which never was`);
+  return { messenger: row.messenger, space: row.space, connection: { id, name: row.name } };
 }
 
 /** The accounts of some Users that count for a Connection; a User without one is absent. */
@@ -63,7 +86,7 @@ export async function accountsOf(
   // index: account_links_of_user
   const rows = await sql<Pick<LinkRow, 'user_id' | 'external_id' | 'username' | 'display_name'>[]>`
     select user_id, external_id, username, display_name from account_links
-    where user_id = any(${[...userIds]}::text[]) and space = ${connectionId}`;
+    where user_id = any(${[...userIds]}::text[]) and space = ${spaceOf(sql, connectionId)}`;
   return new Map(
     rows.map((row) => [
       row.user_id,
@@ -81,11 +104,12 @@ export async function unlinkUser(change: Change, userId: PublicId): Promise<void
   await removeLinks(change, rows, 'user_deleted');
   // index: account_link_requests_of_user
   await tx`update account_link_requests set state = 'void' where user_id = ${userId} and state = 'open'`;
-  await rerenderThrough(tx, spacesOf(rows), change.author.at);
+  await rerenderSpaces(tx, spacesOf(rows), change.author.at);
 }
 
 /**
- * A Connection is deleted, or leads to another messenger: nothing of its accounts counts any more.
+ * A Connection is deleted, or leads to another messenger: nothing of its accounts counts any more. Those of a channel
+ * bot belong to every Connection of the messenger and are kept (account-links §2).
  * @returns the Users whose links went
  */
 export async function unlinkConnection(
@@ -100,7 +124,11 @@ export async function unlinkConnection(
   await removeLinks(change, rows, reason);
   await tx`
     update account_link_requests set state = 'void' where connection_id = ${connectionId} and state = 'open'`;
-  await rerenderThrough(tx, spacesOf(rows), change.author.at);
+  if (reason === 'connection_deleted') {
+    // index: account_links_of_connection
+    await tx`update account_links set connection_id = null where connection_id = ${connectionId}`;
+  }
+  await rerenderSpaces(tx, spacesOf(rows), change.author.at);
   return rows.map((row) => row.user_id);
 }
 
@@ -140,10 +168,7 @@ function linkOf(row: LinkRow): AccountLink {
   };
 }
 
-export interface WantedLink {
-  readonly messenger: Messenger;
-  readonly space: string;
-  readonly connection: ConnectionRef;
+export interface WantedLink extends LinkedThrough {
   readonly account: MessengerAccount;
   readonly userId: PublicId;
 }
@@ -176,7 +201,7 @@ export async function storeLink(change: Change, wanted: WantedLink): Promise<Acc
   const { space, account, userId, messenger, connection } = wanted;
   const holder = await holderOf(tx, space, account.externalId);
   if (holder !== null && holder !== userId) return null;
-  if (holder === userId) return refreshed(tx, wanted);
+  if (holder === userId) return refreshed(change, wanted);
   // index: account_links_of_user
   const [earlier] = await tx<LinkRow[]>`
     ${selectLinks(tx)} where l.user_id = ${userId} and l.space = ${space}`;
@@ -190,18 +215,20 @@ export async function storeLink(change: Change, wanted: WantedLink): Promise<Acc
       ${id}, ${messenger}, ${space}, ${account.externalId}, ${userId}, ${connection.id}, ${account.username},
       ${account.displayName}, ${author.at}
     )`;
+  await rerenderSpaces(tx, [space], author.at);
   const link = await requireLink(tx, id);
   const details = { ...detailsOf(link), replaced: earlier?.external_id ?? null };
   await audit(change, 'linked', link.id, shownName(account), { ...details, user: await userRef(tx, userId) });
   return link;
 }
 
-async function refreshed(tx: Transaction, { space, account }: WantedLink): Promise<AccountLink> {
+async function refreshed({ tx, author }: Change, { space, account }: WantedLink): Promise<AccountLink> {
   const [row] = await tx<{ id: PublicId }[]>`
     update account_links set username = ${account.username}, display_name = ${account.displayName}
     where space = ${space} and external_id = ${account.externalId}
     returning id`;
   if (!row) throw new Error('a link that was just read is not there');
+  await rerenderSpaces(tx, [space], author.at);
   return requireLink(tx, row.id);
 }
 
@@ -221,9 +248,7 @@ async function removeLinks(
   }
 }
 
-export interface Rejection {
-  readonly messenger: Messenger;
-  readonly connection: ConnectionRef;
+export interface Rejection extends LinkedThrough {
   readonly account: MessengerAccount;
   /** Null: no request is known. */
   readonly requestId: PublicId | null;
@@ -285,7 +310,6 @@ export interface RequestRow {
   readonly id: PublicId;
   readonly user_id: PublicId;
   readonly connection_id: PublicId;
-  readonly connection_name: string;
   readonly digest: Buffer;
   readonly state: 'open' | 'used' | 'void';
   readonly external_id: string | null;

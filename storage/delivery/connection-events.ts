@@ -13,10 +13,11 @@ import type { EventFacts, LinkedPerson, PostedMessage } from '../../actors/conne
 import { type ConnectionRows, emptyConnectionRows, REMEMBERED_FOR } from '../../actors/connection/turn.ts';
 import { ConflictError } from '../../runtime/actor/index.ts';
 import type { Clock, Micros } from '../../runtime/clock.ts';
+import { spaceOf } from '../access/account-links.ts';
 import { jsonText, numberArray, textArray, wordArray } from '../postgres/bulk-parameters.ts';
 import type { RecordWriter, RowLoader, Sql, Transaction } from '../postgres/records.ts';
 import { inTransaction } from '../postgres/transaction.ts';
-import { rerenderThrough } from './rerender.ts';
+import { rerenderSpaces, rerenderThrough } from './rerender.ts';
 
 /** @param messagesWait called once messages to actors are stored: somebody has another name in a messenger */
 export function createEventFacts(sql: Sql, messagesWait: () => void): EventFacts {
@@ -59,7 +60,7 @@ export function createEventFacts(sql: Sql, messagesWait: () => void): EventFacts
       const [row] = await sql<LinkedPerson[]>`
         select l.id as "linkId", u.id, u.name, u.login, u.language, u.role, u.status
         from account_links l join users u on u.id = l.user_id
-        where l.space = ${connectionId} and l.external_id = ${externalId}`;
+        where l.space = ${spaceOf(sql, connectionId)} and l.external_id = ${externalId}`;
       return row ?? null;
     },
 
@@ -77,7 +78,7 @@ export function createEventFacts(sql: Sql, messagesWait: () => void): EventFacts
           update account_links
           set last_used_at = ${at}, username = ${username}, display_name = ${displayName}
           where id = ${linkId}`;
-        if (row.isRenamed) await rerenderThrough(tx, [row.space], at);
+        if (row.isRenamed) await rerenderSpaces(tx, [row.space], at);
       });
       if (row.isRenamed) messagesWait();
     },
@@ -206,7 +207,7 @@ async function writeInfo(tx: Transaction, effect: InfoRecorded): Promise<void> {
         and (before.info -> 'capabilities', before.info -> 'limits') <> (c.info -> 'capabilities', c.info -> 'limits')
         as shows_otherwise`;
   // Open messages may need other buttons, or another length.
-  if (told?.shows_otherwise && readAt !== null) await rerenderThrough(tx, [connectionId], readAt);
+  if (told?.shows_otherwise && readAt !== null) await rerenderThrough(tx, connectionId, readAt);
 }
 
 async function writeInbound(tx: Transaction, effect: InboundRecorded): Promise<void> {

@@ -8,13 +8,14 @@ import type { Transaction } from '../postgres/records.ts';
 /** What is equal to what a messenger has is not sent: telling too many costs a look, and no call. */
 const RERENDER = { type: 'rerender', routeId: null } as const;
 
-/** Those that post through some Connections: people are called otherwise there, or the bridge shows other things. */
-export function rerenderThrough(
-  tx: Transaction,
-  connectionIds: readonly string[],
-  at: Micros,
-): Promise<void> {
-  return tellThrough(tx, connectionIds, RERENDER, at);
+/** Those that post through a Connection: the other side shows other things. */
+export function rerenderThrough(tx: Transaction, connectionId: PublicId, at: Micros): Promise<void> {
+  return tellThrough(tx, [connectionId], RERENDER, at);
+}
+
+/** Those whose people are called otherwise. @param spaces ids of Connections, or `channel_bot` (account-links §2) */
+export function rerenderSpaces(tx: Transaction, spaces: readonly string[], at: Micros): Promise<void> {
+  return tellThrough(tx, spaces, RERENDER, at);
 }
 
 /**
@@ -66,15 +67,19 @@ export function savedThrough(tx: Transaction, connectionId: PublicId, at: Micros
 
 async function tellThrough(
   tx: Transaction,
-  connectionIds: readonly string[],
+  spaces: readonly string[],
   message: DestinationMessage,
   at: Micros,
 ): Promise<void> {
-  if (connectionIds.length === 0) return;
+  if (spaces.length === 0) return;
   // index: destinations_of_connection
   const rows = await tx<{ id: PublicId }[]>`
     select id from destinations
-    where connection_id = any(${[...connectionIds]}::text[]) and deleted_at is null
+    where deleted_at is null
+      and connection_id in (
+        select id from connections
+        where id = any(${[...spaces]}::text[]) or (type = 'channel_bot' and 'channel_bot' = any(${[...spaces]}::text[]))
+      )
     order by id`;
   await tell(tx, rows, message, at);
 }

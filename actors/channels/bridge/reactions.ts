@@ -1,9 +1,8 @@
 /** What events of bridges lead to, by their type (bridge §7.1). */
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { digestOf, type TokenOutcome } from '../../account-links/link.ts';
+import { type ReceivedToken, receiveToken } from '../../account-links/linking.ts';
 import { alertGroupAddress, type CarriedReply, type GroupCommand } from '../../alert-group/messages.ts';
 import { tellOutcome } from '../../alert-group/metrics.ts';
-import { type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
 import { codePoints } from '../../text.ts';
 import { actorOf, connectionRef, type Press, type Reaction, reactToPress } from '../press.ts';
 import { accountOf, type BridgeEvent, IGNORED, type ReactionDeps } from './events.ts';
@@ -28,7 +27,7 @@ export function createReactions(deps: ReactionDeps): React {
       case 'thread_message':
         return reactToThreadMessage(deps, connectionId, event);
       case 'account_link':
-        return reactToLinkToken(deps, connectionId, event);
+        return receiveToken(deps, tokenOf(connectionId, event), THROUGH.way);
       case 'message_deleted':
         return reactToDeletion(deps, connectionId, event.message_id);
     }
@@ -40,6 +39,15 @@ function pressOf(event: Extract<BridgeEvent, { type: 'press' }>): Press {
   return { id, occurredAt, messageId, account: accountOf(event.user), data };
 }
 
+/** Somebody sent the bot a token in a direct chat (account-links §5.2). */
+function tokenOf(
+  connectionId: PublicId,
+  event: Extract<BridgeEvent, { type: 'account_link' }>,
+): ReceivedToken {
+  const { id: eventId, token, user } = event;
+  return { messenger: 'bridge', connectionId, eventId, account: accountOf(user), isBot: user.bot, token };
+}
+
 async function reactToDeletion(
   { facts }: ReactionDeps,
   connectionId: PublicId,
@@ -48,52 +56,6 @@ async function reactToDeletion(
   const posted = await facts.message(connectionId, messageId);
   if (!posted) return IGNORED;
   return { is: 'noted', say: null, deleted: { ...posted, messageId } };
-}
-
-/** Somebody sent the bot a token in a direct chat (account-links §4, §5.2). */
-type LinkToken = Extract<BridgeEvent, { type: 'account_link' }>;
-
-async function reactToLinkToken(
-  deps: ReactionDeps,
-  connectionId: PublicId,
-  event: LinkToken,
-): Promise<Reaction> {
-  // A bot is no account of a person.
-  if (event.user.bot) {
-    return { is: 'noted', say: privateAnswer({ say: 'link.invalid' }, 'bridge_event', 'en', deps.publicUrl) };
-  }
-  const use = {
-    connectionId,
-    eventId: event.id,
-    account: accountOf(event.user),
-    digest: digestOf(event.token),
-    at: deps.clock.now(),
-  };
-  const { say, outcome } = await deps.links.useToken(use, (came) => textOf(deps, came));
-  if (outcome) tell(deps, connectionId, outcome);
-  return { is: 'stored', say };
-}
-
-function textOf({ publicUrl }: ReactionDeps, outcome: TokenOutcome): string | null {
-  if (outcome.is === 'rejected' && !outcome.isAnswered) return null;
-  const language = outcome.user?.language ?? 'en';
-  return privateAnswer(answerTo(outcome), 'bridge_event', language, publicUrl);
-}
-
-function answerTo(outcome: TokenOutcome): PrivateAnswer {
-  if (outcome.is === 'linked')
-    return { say: 'link.done', name: outcome.user.name, login: outcome.user.login };
-  return { say: outcome.reason === 'conflict' ? 'link.taken' : 'link.invalid' };
-}
-
-function tell({ log, hints }: ReactionDeps, connection: PublicId, outcome: TokenOutcome): void {
-  const fields = { messenger: 'bridge', connection, user: outcome.user?.id ?? null };
-  if (outcome.is === 'rejected') {
-    log('account_link_rejected', { ...fields, reason: outcome.reason });
-    return;
-  }
-  log('account_link_linked', fields);
-  hints.send({ type: 'account-links', id: outcome.user.id });
 }
 
 /** Somebody wrote in the Thread of a Root message: a Note, when Tocsin knows them (bridge §7.1). */

@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAccountLinking } from '../../../actors/account-links/linking.ts';
 import { createBridgeClient } from '../../../actors/channels/bridge/client.ts';
 import { createInfoReader } from '../../../actors/channels/bridge/info-reader.ts';
-import { createBridgeLinks } from '../../../actors/channels/bridge/links.ts';
+import { createBridgePlaces } from '../../../actors/channels/bridge/links.ts';
 import { createWaitingTokens } from '../../../actors/connection/tokens.ts';
 import { NO_PROXY } from '../../../actors/proxy-config.ts';
 import type { ActorMessage } from '../../../runtime/actor/index.ts';
@@ -94,12 +95,18 @@ beforeEach(async () => {
   const requests = createLinkRequestStore({ sql, appendAudit });
   const operations = accountLinkOperations({
     links: createAccountLinkStore({ sql, appendAudit }),
-    bridges: createBridgeLinks({
-      ...{ requests, tokens, directory, bridge: bridgeClient, log: silentLog, random: randomBytes },
-      infos: createInfoReader({ bridge: bridgeClient, tokens, system, clock: systemClock }),
-      opener: { keyring, log: silentLog },
-      publicUrl: 'https://oncall.example.org',
-      settings: store.settings,
+    linking: createAccountLinking({
+      ...{ requests, tokens, log: silentLog, random: randomBytes, publicUrl: 'https://oncall.example.org' },
+      places: {
+        bridge: createBridgePlaces({
+          bridge: bridgeClient,
+          infos: createInfoReader({ bridge: bridgeClient, tokens, system, clock: systemClock }),
+          opener: { keyring, log: silentLog },
+          settings: store.settings,
+        }),
+        chat_server: async () => null,
+        channel_bot: async () => null,
+      },
       languageOf: async () => null,
     }),
     isUser: async (id) => id === RESPONDER || id === ADMIN,

@@ -10,6 +10,7 @@ import {
   type Linking,
   type LinkMethod as LinkMethodName,
   linkMethods,
+  type Messenger as MessengerName,
   type NotStarted,
 } from '../../../actors/account-links/link.ts';
 import type { HintBus } from '../../../actors/effects.ts';
@@ -26,18 +27,19 @@ import { Messenger } from '../../schema/words.ts';
 
 export interface AccountLinkOperationsDeps {
   readonly links: AccountLinkStore;
-  readonly bridges: AccountLinking;
+  readonly linking: AccountLinking;
   /** Whether there is such a User, deleted ones included. */
   readonly isUser: (id: PublicId) => Promise<boolean>;
   readonly hints: Pick<HintBus, 'send'>;
   readonly log: Log;
-  /** Makes Destinations look for what was stored for them. */
+  /** Wakes the Destinations for which messages were stored. */
   readonly poke: () => void;
 }
 
 const TAG = 'Account links';
 const LINK_ID = { account_link_id: 'AK' } as const;
 const LONGEST_HANDLE = 320;
+const LONGEST_USERNAME = 64;
 
 const AccountLinkShape = d.named(
   'AccountLink',
@@ -80,11 +82,13 @@ const LinkableShape = d.named(
   'A Connection through which an account can be linked.',
 );
 
-const StartInput = d.named(
+const ConnectionId = d.described(publicId, 'Id of the Connection.');
+
+const BridgeStart = d.named(
   'BridgeLinkStart',
   v.pipe(
     v.object({
-      connection_id: d.described(publicId, 'Id of the Connection.'),
+      connection_id: ConnectionId,
       method: d.described(LinkMethod, 'One of the `link_methods` of the Connection.'),
       handle: d.described(
         v.optional(
@@ -106,6 +110,32 @@ const StartInput = d.named(
   'How to link an account behind a bridge.',
 );
 
+const ChannelBotStart = d.named(
+  'ChannelBotLinkStart',
+  v.object({ connection_id: ConnectionId }),
+  'Through which bot to link an account.',
+);
+
+/** The server compares in lower case. */
+const bareName = (text: string) => text.replace(/^@/, '');
+
+const ChatServerStart = d.named(
+  'ChatServerLinkStart',
+  v.object({
+    connection_id: ConnectionId,
+    username: d.described(
+      v.pipe(
+        v.string(),
+        v.trim(),
+        v.check((text) => bareName(text) !== '', 'too_short'),
+        v.check((text) => codePoints(bareName(text)) <= LONGEST_USERNAME, 'too_long'),
+      ),
+      'Your username there, 1 to 64 characters; one leading `@` is ignored.',
+    ),
+  }),
+  'Which account of a chat server to link.',
+);
+
 const ConfirmInput = d.named(
   'LinkConfirmation',
   v.object({
@@ -125,6 +155,15 @@ const TokenShape = d.named(
   'A text to send to the bot. In this answer only.',
 );
 
+const DeepLinkShape = d.named(
+  'LinkDeepLink',
+  v.object({
+    deep_link: d.url('An address that opens the chat with the bot and sends the token.'),
+    expires_at: d.time('When it ends, after 10 minutes.'),
+  }),
+  'A link to the bot. In this answer only.',
+);
+
 const CodeShape = d.named(
   'LinkCodeRequest',
   v.object({
@@ -136,7 +175,7 @@ const CodeShape = d.named(
 );
 
 export function accountLinkOperations(deps: AccountLinkOperationsDeps): readonly Operation[] {
-  const { links, bridges } = deps;
+  const { links } = deps;
 
   return [
     operation({
@@ -170,73 +209,58 @@ export function accountLinkOperations(deps: AccountLinkOperationsDeps): readonly
       tag: TAG,
       summary: 'Begin to link an account behind a bridge: by a token you send, or a code you get',
       description:
-        '`token`: 201 with a text for the bot. `code`: 202, and the bot sends a code. Both end after 10 minutes; at most 20 an hour.',
+        '`token`: 201 with a text for the bot, at most 20 an hour. `code`: 202, and the bot sends a code, at most ' +
+        '5 an hour. Both end after 10 minutes.',
       needs: 'session',
-      body: StartInput,
+      body: BridgeStart,
       answers: {
         201: { description: 'A token for the bot, told here only', schema: TokenShape },
         202: { description: 'A code was sent', schema: CodeShape },
       },
-      refusals: [
-        LINKED_ELSEWHERE_REFUSAL,
-        [429, 'rate-limited', ''],
-        [503, 'interactive-budget-exhausted', ''],
-      ],
-      async handle(call) {
-        const { connection_id: id, method, handle = '' } = call.body;
-        const started = await bridges.start(id, method, handle, linkingOf(call));
-        if (started.is === 'token') {
-          const { token, deepLink } = started;
-          const expires = formatInstant(started.expiresAt);
-          return { status: 201, body: { token, deep_link: deepLink, expires_at: expires } };
-        }
-        if (started.is === 'code') {
-          return {
-            status: 202,
-            body: {
-              request_id: started.requestId,
-              expires_at: formatInstant(started.expiresAt),
-              attempts_remaining: CODE_ATTEMPTS,
-            },
-          };
-        }
-        if (started.is === 'linked_elsewhere') tellRejected(deps, call, id, 'conflict');
-        return notStarted(started, call.now);
+      refusals: [LINKED_ELSEWHERE_REFUSAL, ...LIMIT_REFUSALS],
+      handle(call) {
+        const { connection_id: connectionId, method, handle = '' } = call.body;
+        return start(deps, call, { messenger: 'bridge', connectionId, method, handle });
       },
     }),
 
     operation({
-      id: 'confirmBridgeLink',
+      id: 'startChannelBotLink',
       method: 'POST',
-      path: '/me/account-links/bridge/confirmation',
+      path: '/me/account-links/channel-bot',
       tag: TAG,
-      summary: 'Link the account that a code was sent to',
-      description: 'A code may be entered five times. What is wrong with it is not said.',
+      summary: 'Begin to link an account of a channel bot: by a link that opens the chat with the bot',
+      description:
+        'Whoever opens the link and presses Start is linked to you. It works once, for 10 minutes; at most 20 an hour.',
       needs: 'session',
-      body: ConfirmInput,
-      answers: { 201: { description: 'The link', schema: AccountLinkShape } },
-      refusals: [LINKED_ELSEWHERE_REFUSAL, [404, 'not-found', '']],
-      async handle(call) {
-        const { request_id: id, code } = call.body;
-        const confirmed = await bridges.confirm(id, code, linkingOf(call));
-        switch (confirmed.is) {
-          case 'unknown':
-            return notFound();
-          case 'invalid':
-            if (confirmed.reason) tellRejected(deps, call, null, confirmed.reason);
-            return CODE_INVALID;
-          case 'conflict':
-            tellRejected(deps, call, null, 'conflict');
-            return LINKED_ELSEWHERE;
-          case 'linked': {
-            const connection = confirmed.connection.id;
-            deps.log('account_link_linked', { messenger: 'bridge', connection, user: callerOf(call) });
-            changed(deps, callerOf(call));
-            return { status: 201, body: linkBody(confirmed.link) };
-          }
-        }
+      body: ChannelBotStart,
+      answers: { 201: { description: 'A link to the bot, told here only', schema: DeepLinkShape } },
+      refusals: LIMIT_REFUSALS,
+      handle(call) {
+        const { connection_id: connectionId } = call.body;
+        return start(deps, call, { messenger: 'channel_bot', connectionId, method: 'token', handle: '' });
       },
     }),
+
+    operation({
+      id: 'startChatServerLink',
+      method: 'POST',
+      path: '/me/account-links/chat-server',
+      tag: TAG,
+      summary: 'Begin to link an account of a chat server: by a code that the bot sends to it',
+      description: 'The code ends after 10 minutes. At most 5 an hour, and 3 an hour for one account.',
+      needs: 'session',
+      body: ChatServerStart,
+      answers: { 202: { description: 'A code was sent', schema: CodeShape } },
+      refusals: [LINKED_ELSEWHERE_REFUSAL, ...LIMIT_REFUSALS],
+      handle(call) {
+        const { connection_id: connectionId, username: handle } = call.body;
+        return start(deps, call, { messenger: 'chat_server', connectionId, method: 'code', handle });
+      },
+    }),
+
+    confirmation(deps, 'confirmBridgeLink', 'bridge'),
+    confirmation(deps, 'confirmChatServerLink', 'chat_server'),
 
     operation({
       id: 'deleteMyAccountLink',
@@ -282,6 +306,73 @@ export function accountLinkOperations(deps: AccountLinkOperationsDeps): readonly
   ];
 }
 
+async function start(
+  deps: AccountLinkOperationsDeps,
+  call: Call,
+  asked: Parameters<AccountLinking['start']>[0],
+): Promise<Answer> {
+  const { messenger, connectionId } = asked;
+  const started = await deps.linking.start(asked, linkingOf(call));
+  if (started.is === 'token') {
+    const { token, deepLink } = started;
+    const link = { deep_link: deepLink, expires_at: formatInstant(started.expiresAt) };
+    return { status: 201, body: messenger === 'channel_bot' ? link : { token, ...link } };
+  }
+  if (started.is === 'code') {
+    return {
+      status: 202,
+      body: {
+        request_id: started.requestId,
+        expires_at: formatInstant(started.expiresAt),
+        attempts_remaining: CODE_ATTEMPTS,
+      },
+    };
+  }
+  if (started.is === 'linked_elsewhere') logRejected(deps, call, messenger, connectionId, 'conflict');
+  return notStarted(started, messenger === 'chat_server' ? '/username' : '/handle', call.now);
+}
+
+const CONFIRMED = { bridge: 'bridge', chat_server: 'chat-server' } as const;
+
+function confirmation(
+  deps: AccountLinkOperationsDeps,
+  id: string,
+  messenger: keyof typeof CONFIRMED,
+): Operation {
+  return operation({
+    id,
+    method: 'POST',
+    path: `/me/account-links/${CONFIRMED[messenger]}/confirmation`,
+    tag: TAG,
+    summary: `Link the account that a code was sent to by a ${messenger === 'bridge' ? 'bridge' : 'chat server'}`,
+    description: 'A code may be entered five times. What is wrong with it is not said.',
+    needs: 'session',
+    body: ConfirmInput,
+    answers: { 201: { description: 'The link', schema: AccountLinkShape } },
+    refusals: [LINKED_ELSEWHERE_REFUSAL, [404, 'not-found', '']],
+    async handle(call) {
+      const { request_id: requestId, code } = call.body;
+      const confirmed = await deps.linking.confirm({ messenger, requestId, code }, linkingOf(call));
+      switch (confirmed.is) {
+        case 'unknown':
+          return notFound();
+        case 'invalid':
+          if (confirmed.reason) logRejected(deps, call, messenger, null, confirmed.reason);
+          return CODE_INVALID;
+        case 'conflict':
+          logRejected(deps, call, messenger, null, 'conflict');
+          return LINKED_ELSEWHERE;
+        case 'linked': {
+          const connection = confirmed.connection.id;
+          deps.log('account_link_linked', { messenger, connection, user: callerOf(call) });
+          changed(deps, callerOf(call));
+          return { status: 201, body: linkBody(confirmed.link) };
+        }
+      }
+    },
+  });
+}
+
 async function remove(deps: AccountLinkOperationsDeps, call: Call, userId: PublicId): Promise<Answer> {
   const linkId = call.params.account_link_id as PublicId;
   if (!(await deps.links.remove(userId, linkId, authorOf(call)))) return notFound();
@@ -296,13 +387,14 @@ function changed({ hints, poke }: AccountLinkOperationsDeps, userId: PublicId): 
   poke();
 }
 
-function tellRejected(
+function logRejected(
   { log }: AccountLinkOperationsDeps,
   call: Call,
+  messenger: MessengerName,
   connection: PublicId | null,
   reason: string,
 ): void {
-  log('account_link_rejected', { messenger: 'bridge', connection, user: callerOf(call), reason });
+  log('account_link_rejected', { messenger, connection, user: callerOf(call), reason });
 }
 
 function callerOf({ identity }: Pick<Call, 'identity'>): PublicId {
@@ -332,15 +424,16 @@ function linkBody(link: AccountLink) {
   };
 }
 
-function linkableBody({ id, name, messenger, info }: LinkableConnection) {
+function linkableBody(connection: LinkableConnection) {
+  const { id, name, messenger, info } = connection;
   return {
     ...{ id, name, messenger },
-    link_methods: messenger === 'chat_server' ? (['code'] as const) : linkMethods(info),
+    link_methods: linkMethods(connection),
     handle_kind: handleKind(info),
   };
 }
 
-function notStarted(refusal: NotStarted, now: Micros): Answer {
+function notStarted(refusal: NotStarted, handle: '/handle' | '/username', now: Micros): Answer {
   switch (refusal.is) {
     case 'too_many':
       return refuse({
@@ -359,13 +452,13 @@ function notStarted(refusal: NotStarted, now: Micros): Answer {
     case 'linked_elsewhere':
       return LINKED_ELSEWHERE;
     case 'unknown_connection':
-      return wrong('/connection_id', 'unknown_id', 'There is no such bridge.');
+      return wrong('/connection_id', 'unknown_id', 'There is no such Connection of this type.');
     case 'unsupported':
-      return wrong('/method', 'unsupported', 'This bridge does not link accounts in this way.');
+      return wrong('/method', 'unsupported', 'This Connection does not link accounts in this way.');
     case 'nobody':
-      return wrong('/handle', 'messenger_user_not_found', 'The messenger knows nobody by this name.');
+      return wrong(handle, 'messenger_user_not_found', 'The messenger knows nobody by this name.');
     case 'unreachable':
-      return wrong('/handle', 'messenger_user_not_found', 'The bot cannot write to this account.');
+      return wrong(handle, 'messenger_user_not_found', 'The bot cannot write to this account.');
     case 'failed':
       return wrong('/connection_id', 'destination_check_failed', refusal.error);
   }
@@ -375,6 +468,10 @@ function wrong(pointer: string, code: FieldErrorCode, detail: string): Answer {
   return invalid([{ pointer, code, detail }]);
 }
 
+const LIMIT_REFUSALS = [
+  [429, 'rate-limited', ''],
+  [503, 'interactive-budget-exhausted', ''],
+] as const;
 const LINKED_ELSEWHERE_REFUSAL = [409, 'conflict', 'account_linked_elsewhere'] as const;
 const LINKED_ELSEWHERE = conflict(
   'account_linked_elsewhere',

@@ -167,20 +167,3 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
     }),
   ];
 }
-
-/** Links to accounts of messengers that this version does not speak to (api §4.1). */
-const ACCOUNT_LINKS = [
-  ['startChannelBotLink', 'channel-bot', 'Begin to link a channel-bot account'],
-  ['startChatServerLink', 'chat-server', 'Begin to link a chat account'],
-  ['confirmChatServerLink', 'chat-server/confirmation', 'Confirm a chat account'],
-] as const;
-
-/** Operations that check credentials and then answer 501. To implement one, move it to the file of its resource. */
-export function notImplementedOperations(): readonly Operation[] {
-  return ACCOUNT_LINKS.map(([id, path, summary]) => ({
-    ...{ id, method: 'POST', path: `/me/account-links/${path}`, tag: 'Profile', summary },
-    description: 'Reserved; this version answers 501.',
-    needs: 'session',
-    answers: {},
-  }));
-}

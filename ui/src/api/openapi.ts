@@ -775,6 +775,29 @@ export interface components {
          * @enum {string}
          */
         readonly BulkOutcome: "done" | "unchanged" | "refused" | "skipped" | "failed";
+        /**
+         * @description Through which bot to link an account.
+         * @example {
+         *       "connection_id": "CN0000000000AA"
+         *     }
+         */
+        readonly ChannelBotLinkStart: {
+            /** @description Id of the Connection. */
+            readonly connection_id: components["schemas"]["PublicId"];
+        };
+        /**
+         * @description Which account of a chat server to link.
+         * @example {
+         *       "connection_id": "CN0000000000AA",
+         *       "username": "ann"
+         *     }
+         */
+        readonly ChatServerLinkStart: {
+            /** @description Id of the Connection. */
+            readonly connection_id: components["schemas"]["PublicId"];
+            /** @description Your username there, 1 to 64 characters; one leading `@` is ignored. */
+            readonly username: string;
+        };
         /** @description What a Command did. */
         readonly CommandAnswer: {
             /**
@@ -1685,6 +1708,19 @@ export interface components {
             readonly request_id: components["schemas"]["PublicId"];
             /** @description The code, in any case. */
             readonly code: string;
+        };
+        /** @description A link to the bot. In this answer only. */
+        readonly LinkDeepLink: {
+            /**
+             * Format: uri
+             * @description An address that opens the chat with the bot and sends the token.
+             */
+            readonly deep_link: string;
+            /**
+             * Format: date-time
+             * @description When it ends, after 10 minutes.
+             */
+            readonly expires_at: string;
         };
         /**
          * @description How an account of a messenger is linked.
