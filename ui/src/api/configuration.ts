@@ -3,6 +3,7 @@
 import type { Answer, ApiClient, Query } from './client.ts';
 import { createConnectionsApi } from './connections.ts';
 import type {
+  ChannelInput,
   CreatedDestination,
   CreatedIntegrationToken,
   Destination,
@@ -91,7 +92,7 @@ function routes(client: ApiClient) {
   };
 }
 
-type DestinationInput = Schemas['WebhookDestinationInput' | 'BridgeDestinationInput'];
+type DestinationInput = Schemas['WebhookDestinationInput'] | ChannelInput;
 
 export type DestinationCheck = Schemas['DestinationCheck'];
 

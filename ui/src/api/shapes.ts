@@ -126,11 +126,12 @@ export type MentionTargets = Schemas['MentionTargets'];
 
 export type Mentions = Schemas['Mentions'];
 
-/** A channel behind a bridge as its form holds it. */
-export type BridgeInput = Pick<
-  Bridge,
-  'type' | 'name' | 'connection_id' | 'channel_id' | 'mentions' | 'limiter'
->;
+/** A channel of a messenger as its form holds it. */
+export type ChannelInput = Pick<Bridge, 'name' | 'connection_id' | 'channel_id' | 'mentions' | 'limiter'> & {
+  readonly type: Exclude<DestinationType, 'webhook'>;
+  /** Of a chat server. */
+  readonly team_id?: string;
+};
 
 /** A webhook as its form holds it. */
 export type WebhookInput = Pick<Webhook, 'type' | 'name' | 'mentions' | 'mode' | 'limiter'> & {
@@ -165,6 +166,11 @@ type Common = Omit<Pick<Webhook, keyof Webhook & keyof Bridge>, 'type' | 'templa
 export type Destination = Common &
   Partial<Omit<Webhook, keyof Bridge>> &
   Partial<Omit<Bridge, keyof Webhook>> & {
+    readonly team_id?: string;
+    readonly team_name?: string | null;
+    readonly channel_title?: string | null;
+    readonly discussion_group_id?: string | null;
+    readonly discussion_group_title?: string | null;
     readonly type: DestinationType;
     readonly template_error: Webhook['template_error'];
     readonly warnings: readonly DestinationWarning[];

@@ -186,7 +186,6 @@ export const configuration = {
   'destinations.createWebhook': 'Create a webhook',
   'destinations.createSubmit': 'Create',
   'destinations.edit': 'Edit the Destination',
-  'destinations.notEditable': 'This kind of Destination cannot be edited here yet.',
   'destinations.firstTitle': 'Nobody is told yet',
   'destinations.firstText':
     'A Destination is where Alert Groups are posted. Create one, then choose it in a Route.',

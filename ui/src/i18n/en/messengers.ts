@@ -1,27 +1,41 @@
 /** English: Connections, accounts at messengers, and Destinations of every type. */
 export const messengers = {
   // Messengers as Destinations, their checks, tests and Mentions.
-  'destinations.createBridge': 'Create a channel',
+  'destinations.createChannel': 'Create a channel',
   'destinations.chooseType': 'Where should Alert Groups be posted?',
   'destinationNeeds.bridge':
     'One message in a channel for each Alert Group, kept up to date, with a Thread and buttons. You need a Connection to a bridge.',
   'destinationNeeds.webhook':
     'A signed request for every change, for programs that decide themselves. You need a URL.',
-  'destinationNeeds.chat_server': 'A channel of a Mattermost server.',
-  'destinationNeeds.channel_bot': 'A Telegram channel with its discussion group.',
+  'destinationNeeds.chat_server':
+    'A channel of a Mattermost server: one message for each Alert Group, with a Thread and buttons. You need a Connection to it.',
+  'destinationNeeds.channel_bot':
+    'A Telegram channel with its discussion group: one message for each Alert Group, with comments and buttons. You need a Connection to a bot.',
   'destinations.connection': 'Connection',
   'destinations.chooseConnection': 'Choose one',
   'destinations.channel': 'Channel',
-  'destinations.channelHelp':
-    'Its id, as the bridge writes it. The bridge is asked before anything is saved.',
-  'destinations.channelNow': 'The messenger calls it {name}. The bridge is asked before anything is saved.',
+  'channelHelp.bridge': 'Its id, as the bridge writes it. The bridge is asked before anything is saved.',
+  'channelHelp.channel_bot':
+    'Its @username, or its id as -100…. The messenger is asked before anything is saved.',
+  'destinations.channelNow': 'The messenger calls it {name}. It is asked before anything is saved.',
   'destinations.limiterShared':
     'Of this channel alone; its Connection has a limit of its own. More waits its turn.',
   'destinations.checkAndCreate': 'Check and create',
   'destinations.checkAndSave': 'Check and save',
-  'destinations.noBridge': 'No bridge is connected yet',
-  'destinations.noBridgeText':
-    'A Connection holds the address and the token of a bridge. Channels come after it.',
+  'channel.team': 'Team',
+  'channel.everyTeam': 'All teams',
+  'channel.archived': 'archived',
+  'channel.private': 'private',
+  'channel.none': 'The bot has joined no channel yet. Add it to one in the messenger, then reload.',
+  'channel.help': 'One is missing? Add the bot to it in the messenger, then reload.',
+  'channel.reload': 'Reload',
+  'channel.typeIds': 'Type ids instead',
+  'channel.choose': 'Choose from the list',
+  'channel.teamId': 'Team id',
+  'channel.id': 'Channel id',
+  'channel.idHelp': 'In Mattermost it is in the channel menu, under View Info.',
+  'destinations.discussionGroup': 'Discussion group',
+  'destinations.noConnection': 'No such messenger is connected yet',
   'destinations.place': 'Place',
   'destinations.brokenMessages':
     'Tried again every 5 minutes. What changes meanwhile is posted once it works again; open Alert Groups are not lost.',
@@ -59,18 +73,35 @@ export const messengers = {
   'runState.skipped': 'was not run',
   'destinationCheck.title': 'Check',
   'destinationCheck.run': 'Check now',
-  'destinationCheck.help': 'Asks the bridge whether its bot can use the channel. Nothing is posted.',
+  'destinationCheck.help': 'Asks the messenger whether the bot can use the channel. Nothing is posted.',
   'destinationCheck.notRun': 'not run',
   'destinationCheck.log': 'What the check sent',
-  'destinationCheck.token': 'Does the bridge take the token?',
+  'destinationCheck.token': 'Does the messenger take the token?',
   'destinationCheck.channel_exists': 'Can its bot use the channel?',
+  'destinationCheck.bot_in_channel': 'Has the bot joined the channel?',
+  'destinationCheck.discussion_group': 'Does the channel have a discussion group?',
+  'destinationCheck.bot_rights_channel': 'May the bot post and edit there?',
+  'destinationCheck.bot_rights_group': 'Is the bot an administrator of the group?',
+  'destinationRemedy.token': 'Open the Connection, check it there, and enter a new token.',
+  'destinationRemedy.channel_exists': 'Check the name or id, and that the bot is in the channel.',
+  'destinationRemedy.bot_in_channel':
+    'Add the bot to the channel, in Mattermost with /invite and its name, and check again.',
+  'destinationRemedy.discussion_group':
+    'In Telegram: channel settings → Discussion → add a group, and check again.',
+  'destinationRemedy.bot_rights_channel':
+    'In Telegram: channel → Administrators → the bot: let it post and edit messages.',
+  'destinationRemedy.bot_rights_group': 'In Telegram: the discussion group → Administrators → add the bot.',
   'trial.title': 'Test message',
   'trial.source': 'Of',
   'trial.example': 'the built-in example',
   'trial.send': 'Send test',
   'trial.preview': 'Preview',
-  'trial.help': 'Posts one Quiet message that is marked as a test. Its buttons do nothing.',
-  'trial.helpWebhook': 'Sends a real request. In template mode the receiver makes a real object of it.',
+  'trialHelp.bridge': 'Posts one Quiet message that is marked as a test. Its buttons do nothing.',
+  'trialHelp.chat_server':
+    'Posts one Quiet message that is marked as a test. The bot presses one of its buttons, which proves that presses reach Tocsin.',
+  'trialHelp.channel_bot':
+    'Posts one Quiet message that is marked as a test. Press a button of it: the answer says that it was a test.',
+  'trialHelp.webhook': 'Sends a real request. In template mode the receiver makes a real object of it.',
   'trial.request': 'Request',
   'trial.answer': 'Answer',
   'trial.answerWith': 'Answer {status}',
@@ -134,14 +165,42 @@ export const messengers = {
   'connectionType.chat_server': 'Chat server (Mattermost)',
   'connectionType.channel_bot': 'Channel bot (Telegram)',
   'connectionType.bridge': 'Bridge',
-  'connectionNeeds.chat_server': 'A bot account of the server and its token.',
-  'connectionNeeds.channel_bot': 'A bot and its token, a channel, and its discussion group.',
+  'connectionNeeds.chat_server':
+    'A bot account of the server and its token: an administrator needs about two minutes.',
+  'connectionNeeds.channel_bot': 'A bot of yours and its token, a channel, and its discussion group.',
   'connectionNeeds.bridge':
     'A bridge is a small web service that speaks to your messenger. You need its address and a token that both of you know.',
+  'connectionName.chat_server': 'Mattermost',
+  'connectionName.channel_bot': 'Telegram',
+  'connectionName.bridge': '',
+  'wizard.messenger': 'Messenger',
+  'wizard.connection': 'Connection',
+  'wizard.channel': 'Channel',
+  'wizard.message': 'Test message',
+  'wizardAsks.messenger': 'Which messenger is it for?',
+  'wizardAsks.connection': 'Connect the messenger',
+  'wizardAsks.channel': 'Choose a channel',
+  'wizardAsks.message': 'Try it, and link your account',
+  'wizard.routes': 'Nothing is posted to {name} yet: choose it in a Route.',
+  'wizard.later': 'Do this later, and show the Connection',
+  'setup.serverBots':
+    'In Mattermost: System Console → Integrations → Bot Accounts: Enable Bot Account Creation.',
+  'setup.serverBot':
+    'Main menu → Integrations → Bot Accounts → Add Bot Account. Give it a name such as tocsin; the role Member is enough.',
+  'setup.serverToken': 'Copy the token that is shown once, and paste it below.',
+  'setup.serverJoin':
+    'Invite the bot to the team, and to each channel that it shall post in: /invite @tocsin',
+  'setup.botNew': 'In Telegram: write /newbot to @BotFather, and answer its two questions.',
+  'setup.botToken': 'Copy the token that it sends, and paste it below.',
+  'setup.botChannel':
+    'Open the channel → Administrators → Add Administrator: the bot, with the rights to post and edit messages.',
+  'setup.botGroup':
+    'For the Thread: channel settings → Discussion → add a group, and make the bot an administrator of it, too.',
+  'setup.bridgeRun': 'Run the bridge of your messenger where Tocsin can reach it.',
+  'setup.bridgeToken': 'Give it a token, and enter the same below.',
   'connections.create': 'Create a Connection',
   'connections.createSubmit': 'Create',
   'connections.edit': 'Edit the Connection',
-  'connections.chooseType': 'Which messenger is it for?',
   'connections.firstTitle': 'No messenger is connected yet',
   'connections.firstText':
     'A Connection holds the address and the token of a messenger. Destinations post through it.',
@@ -152,16 +211,26 @@ export const messengers = {
   'connections.nothingYet': 'Nothing yet',
   'connections.troubleFor': 'Nothing arrives for',
   'connections.troubleText': 'It is tried again by itself. Messages are sent all the same.',
-  'connections.baseUrl': 'Address of the bridge',
-  'connections.baseUrlHelp': 'The token is sent to this address and to no other.',
+  'connectionAddress.bridge': 'Address of the bridge',
+  'connectionAddress.chat_server': 'Address of the server',
+  'connectionAddress.channel_bot': 'Address of the Bot API',
+  'connectionAddressHelp.chat_server':
+    'The one that people open in their browser. The token is sent to no other.',
+  'connectionAddressHelp.channel_bot':
+    'Change it only for a Bot API server of your own. The token is sent to no other.',
+  'connectionTokenHelp.chat_server': 'Of the bot account. It is never shown again.',
+  'connectionTokenHelp.channel_bot': 'From @BotFather, such as 123456:ABC. It is never shown again.',
+  'connectionAddressHelp.bridge': 'The token is sent to this address and to no other.',
   'connections.token': 'Token',
-  'connections.tokenHelp': 'The bridge knows it, too. It is never shown again.',
+  'connectionTokenHelp.bridge': 'The bridge knows it, too. It is never shown again.',
   'connections.tokenKept': 'Leave it empty to keep the stored one. Another address needs it again.',
   'connections.events': 'Events',
   'connections.eventsHelp': 'How presses of buttons and replies come here.',
   'connections.mode': 'Way',
   'eventMode.poll': 'Tocsin asks the bridge',
   'eventMode.push': 'The bridge calls Tocsin',
+  'eventMode.long_polling': 'Tocsin asks Telegram',
+  'eventMode.webhook': 'Telegram calls Tocsin',
   'connections.pushSecret': 'Push secret',
   'connections.pushSecretHelp':
     'Signs what the bridge sends. Enter the same at the bridge; it is never shown again.',
@@ -169,7 +238,12 @@ export const messengers = {
   'connections.generate': 'Generate',
   'connections.copySecret': 'Copy the secret',
   'connections.limiterHelp': 'For all Destinations of this Connection together. More waits its turn.',
-  'connections.callbackUrl': 'Address for the bridge',
+  'connections.callbackUrl': 'Address for the messenger',
+  'callbackNote.chat_server':
+    'Mattermost calls it when somebody presses a button. If {host} is a private address, enter it there under System Console → Environment → Developer → Allow untrusted internal connections ({setting}), or presses fail. The test message proves it.',
+  'callbackNote.channel_bot':
+    'Telegram calls it when somebody presses a button: by https, at port 443, 80, 88 or 8443. Tocsin registers it by itself.',
+  'callbackNote.bridge': 'The bridge calls it with what happens in the messenger.',
   'connections.pushTitle': 'Tell the bridge where to call',
   'connections.pushText': 'Enter both at the bridge now: the secret is shown only this once.',
   'connections.secretSet': 'Set',
@@ -184,18 +258,49 @@ export const messengers = {
   'connectionWarning.bridge_info_invalid': 'What the bridge says of itself has a mistake:',
   'connectionWarning.bridge_without_token':
     'The bridge answers without a token: anybody who reaches it can post.',
+  'connectionWarning.press_answers_in_thread':
+    'The bot may not show a text to one person in a channel, so answers to presses appear in the Thread. A role with the permission create_post_ephemeral changes that.',
+  'connectionWarning.webhook_blocks_polling':
+    'Somebody else has set a webhook for this bot, so nothing arrives here. Use a bot that nothing else uses.',
+  'connectionWarning.bot_used_twice':
+    'Another Connection uses the same bot: each takes away what the other should receive. Use a bot for each.',
+  'connectionWarning.webhook_not_set':
+    'Telegram did not take the address to call. It is tried again by itself.',
+  'connectionWarning.public_url_not_linkable':
+    'Telegram makes no links to the address of this Tocsin, which is printed as text.',
   'connections.tabs': 'Parts of the Connection',
   'connectionCheck.title': 'Check',
   'connectionCheck.log': 'What the check sent',
   'connectionCheck.run': 'Check',
-  'connectionCheck.running': 'Asking the bridge…',
+  'connectionCheck.running': 'Asking…',
   'connectionCheck.help':
     'First without the token, then with it. Nothing is posted; a failed check does not prevent saving.',
   'connectionCheck.latency': '{ms} ms',
   'connectionCheck.found': 'Found {bridge} for {messenger}.',
   'connectionCheck.bot': 'Its bot is {name}.',
-  'checkStep.dry_probe': 'Is it a bridge?',
-  'checkStep.get_info': 'Does it take the token?',
+  'connectionCheck.pending': {
+    one: '{count} update waits there.',
+    other: '{count} updates wait there.',
+  },
+  'checkStep.bridge.dry_probe': 'Is it a bridge?',
+  'checkStep.bridge.get_info': 'Does it take the token?',
+  'checkStep.chat_server.dry_probe': 'Is it a Mattermost server?',
+  'checkStep.chat_server.token': 'Does it take the token?',
+  'checkStep.channel_bot.dry_probe': 'Is it a Bot API server?',
+  'checkStep.channel_bot.get_me': 'Does it take the token?',
+  'checkStep.channel_bot.get_webhook_info': 'Does nothing else receive for the bot?',
+  'checkRemedy.bridge.dry_probe':
+    'Check the address, and that the bridge runs. Private addresses have to be allowed under Organization → Network.',
+  'checkRemedy.bridge.get_info': 'Enter the token that the bridge knows.',
+  'checkRemedy.chat_server.dry_probe':
+    'Enter the address that people open in their browser, with its path. Private addresses have to be allowed under Organization → Network.',
+  'checkRemedy.chat_server.token':
+    'Copy the whole token again, or create a new one: Integrations → Bot Accounts → the bot → Create New Token. The bot must be enabled.',
+  'checkRemedy.channel_bot.dry_probe':
+    'Keep the address that was there, unless you run a Bot API server. Set the proxy below where only a proxy leads outside.',
+  'checkRemedy.channel_bot.get_me':
+    'Copy the whole token again: write /mybots to @BotFather, choose the bot, then API Token.',
+  'checkRemedy.channel_bot.get_webhook_info': 'Check again in a minute.',
   'checkState.skipped': 'skipped',
   'checkVia.direct': 'direct',
   'checkVia.proxy': 'through the proxy',

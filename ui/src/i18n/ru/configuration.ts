@@ -213,7 +213,6 @@ export const configuration = {
   'destinations.createWebhook': 'Создать вебхук',
   'destinations.createSubmit': 'Создать',
   'destinations.edit': 'Изменить получателя',
-  'destinations.notEditable': 'Получателя этого вида здесь пока нельзя изменить.',
   'destinations.firstTitle': 'Пока никто не узнает',
   'destinations.firstText':
     'Получатель — это место, куда отправляются группы. Создайте его и выберите в маршруте.',

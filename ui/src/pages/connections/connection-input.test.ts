@@ -24,7 +24,7 @@ it('sends what was read and no secret when nothing was typed', () => {
 });
 
 it('sends secrets that were typed, and compares without them', () => {
-  const draft = { ...newDraft(), token: 't0ken', pushSecret: 'whsec_x' };
+  const draft = { ...newDraft('bridge'), token: 't0ken', pushSecret: 'whsec_x' };
   draft.proxy = {
     enabled: true,
     type: 'socks5',
@@ -53,4 +53,37 @@ it('checks a saved Connection by its id', () => {
 
 it('makes push secrets in the form that is demanded', () => {
   expect(newPushSecret((bytes) => bytes.fill(255))).toBe(`whsec_${'/'.repeat(42)}8=`);
+});
+
+it.each([
+  [
+    { type: 'chat_server', server_url: 'https://chat.example.org' },
+    { save: { server_url: 'https://chat.example.org' }, check: { server_url: 'https://chat.example.org' } },
+  ],
+  [
+    { type: 'channel_bot', bot_api_base_url: 'https://api.telegram.org', update_mode: 'webhook' },
+    {
+      save: { bot_api_base_url: 'https://api.telegram.org', update_mode: 'webhook' },
+      check: { bot_api_base_url: 'https://api.telegram.org', update_mode: 'webhook' },
+    },
+  ],
+] as const)('sends the fields of its type and no others: $0.type', (own, { save, check }) => {
+  const { type } = own;
+  const { id, name, limiter, proxy } = CONNECTION;
+  const draft = toDraft({ id, name, limiter, proxy, ...own } as Connection);
+  const common = { type, proxy: { enabled: false } };
+  expect(fromDraft(draft)).toEqual({
+    ...common,
+    ...save,
+    name: 'Zulip',
+    limiter: { limit: 9, per_seconds: 2 },
+  });
+  expect(checkOf(draft, null)).toEqual({ ...common, ...check });
+});
+
+it('a new one begins with what nearly everybody wants', () => {
+  expect(fromDraft(newDraft('channel_bot', 'Telegram'))).toMatchObject({
+    ...{ name: 'Telegram', bot_api_base_url: 'https://api.telegram.org', update_mode: 'long_polling' },
+    limiter: { limit: 15, per_seconds: 1 },
+  });
 });

@@ -1,10 +1,20 @@
 import { expect, it } from 'vitest';
-import { fromBridgeDraft, newBridge, toBridgeDraft } from './bridge-input.ts';
+import { fromChannelDraft, newChannel, toChannelDraft } from './channel-input.ts';
 import { fromMentionsDraft, mentionsSomebody, NOBODY_EVER, toMentionsDraft } from './mentions-draft.ts';
 
-it('sends what was read when nothing was typed', () => {
-  const input = { ...newBridge('CN1'), name: 'prod', channel_id: 'alerts > prod' };
-  expect(fromBridgeDraft(toBridgeDraft(input))).toEqual(input);
+it.each([
+  { ...newChannel('bridge', 'CN1'), channel_id: 'alerts > prod' },
+  { ...newChannel('chat_server', 'CN1'), team_id: 't1', channel_id: 'c1' },
+  { ...newChannel('channel_bot', 'CN1'), channel_id: '@alerts' },
+])('sends what was read when nothing was typed: $type', (channel) => {
+  const input = { ...channel, name: 'prod' };
+  expect(fromChannelDraft(toChannelDraft(input))).toEqual(input);
+});
+
+it('a Team belongs to channels of chat servers alone', () => {
+  expect(
+    fromChannelDraft({ ...toChannelDraft(newChannel('bridge', 'CN1')), teamId: 't1' }),
+  ).not.toHaveProperty('team_id');
 });
 
 it('takes names of groups apart at spaces and commas', () => {
