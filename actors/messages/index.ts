@@ -20,8 +20,6 @@ export {
   bridgeStorm,
 } from './bridge.ts';
 export {
-  CHANNEL_BOT_LIMIT,
-  type ChannelBotText,
   channelBotReply,
   channelBotRoot,
   channelBotStorm,

@@ -94,8 +94,8 @@ export type AccountLink = Schemas['AccountLink'];
 
 export type LinkableConnection = Schemas['LinkableConnection'];
 
-/** A text that the person brings to the bot. Told once. */
-export type LinkToken = Schemas['LinkToken'];
+/** What the person brings to the bot: a text, a link that sends one, or both. Told once. */
+export type LinkToken = Schemas['LinkToken'] | Schemas['LinkDeepLink'];
 
 /** A code was sent to the account. */
 export type LinkCode = Schemas['LinkCodeRequest'];
@@ -114,23 +114,29 @@ export function createAccountLinksApi(client: ApiClient) {
     remove: (id) => client.delete(`${path}/${id}`),
   });
   const mine = '/me/account-links';
-  const bridge = `${mine}/bridge`;
+  const at = (messenger: Messenger) => `${mine}/${messenger.replace('_', '-')}`;
   return {
     mine: of(mine),
     ofUser: (id: string): LinksOf => of(`/users/${id}/account-links`),
     connections: (): Promise<Answer<Items<LinkableConnection>>> => client.get(`${mine}/connections`),
-    requestToken: (connectionId: string): Promise<Answer<LinkToken>> =>
-      client.post(bridge, {
-        body: { connection_id: connectionId, method: 'token' } satisfies Schemas['BridgeLinkStart'],
+    requestToken: ({ id, messenger }: LinkableConnection): Promise<Answer<LinkToken>> =>
+      client.post(at(messenger), {
+        body:
+          messenger === 'bridge'
+            ? ({ connection_id: id, method: 'token' } satisfies Schemas['BridgeLinkStart'])
+            : ({ connection_id: id } satisfies Schemas['ChannelBotLinkStart']),
         long: true,
       }),
-    sendCode: (connectionId: string, handle: string): Promise<Answer<LinkCode>> =>
-      client.post(bridge, {
-        body: { connection_id: connectionId, method: 'code', handle } satisfies Schemas['BridgeLinkStart'],
+    sendCode: ({ id, messenger }: LinkableConnection, handle: string): Promise<Answer<LinkCode>> =>
+      client.post(at(messenger), {
+        body:
+          messenger === 'bridge'
+            ? ({ connection_id: id, method: 'code', handle } satisfies Schemas['BridgeLinkStart'])
+            : ({ connection_id: id, username: handle } satisfies Schemas['ChatServerLinkStart']),
         long: true,
       }),
-    confirm: (requestId: string, code: string): Promise<Answer<AccountLink>> =>
-      client.post(`${bridge}/confirmation`, {
+    confirm: (messenger: Messenger, requestId: string, code: string): Promise<Answer<AccountLink>> =>
+      client.post(`${at(messenger)}/confirmation`, {
         body: { request_id: requestId, code } satisfies Schemas['LinkConfirmation'],
         long: true,
       }),

@@ -95,8 +95,6 @@ export const messengers = {
   'trial.source': 'Of',
   'trial.example': 'the built-in example',
   'trial.send': 'Send test',
-  'preview.light': 'Light',
-  'preview.dark': 'Dark',
   'trial.preview': 'Preview',
   'trialHelp.bridge': 'Posts one Quiet message that is marked as a test. Its buttons do nothing.',
   'trialHelp.chat_server':
@@ -379,7 +377,8 @@ export const messengers = {
   'accountLink.sendCode': 'Send the code',
   'accountLink.newCode': 'Send a new code',
   'accountLink.code': 'Code',
-  'accountLink.codeSent': 'The bot has sent you a code of 8 characters. Enter it here.',
+  'accountLink.codeSent':
+    'The bot of {connection} has sent you a code of 8 characters in a direct chat. Enter it here.',
   'accountLink.attempts': {
     one: '{count} try left',
     other: '{count} tries left',
@@ -388,6 +387,9 @@ export const messengers = {
   'accountLink.expires': 'It ends',
   'accountLink.expired': 'Its time is over.',
   'accountLink.open': 'Open the messenger',
+  'accountLink.openTelegram': 'Open Telegram',
+  'accountLink.pressStart':
+    'Open the chat with the bot here, or scan the code with your phone. Then press Start there.',
   'accountLink.qr': 'QR code that opens the messenger',
   'accountLink.token': 'Token',
   'accountLink.tokenSend': 'Send this to the bot of {connection} in a direct chat.',

@@ -97,8 +97,6 @@ export const messengers = {
   'trial.source': 'По образцу',
   'trial.example': 'встроенный пример',
   'trial.send': 'Отправить',
-  'preview.light': 'Светлая тема',
-  'preview.dark': 'Тёмная тема',
   'trial.preview': 'Показать',
   'trialHelp.bridge': 'Публикует одно тихое сообщение с пометкой о проверке. Его кнопки ничего не делают.',
   'trialHelp.chat_server':
@@ -387,7 +385,8 @@ export const messengers = {
   'accountLink.sendCode': 'Отправить код',
   'accountLink.newCode': 'Отправить новый код',
   'accountLink.code': 'Код',
-  'accountLink.codeSent': 'Бот прислал вам код из 8 символов. Введите его здесь.',
+  'accountLink.codeSent':
+    'Бот соединения «{connection}» прислал вам код из 8 символов в личном чате. Введите его здесь.',
   'accountLink.attempts': {
     one: 'Осталась {count} попытка',
     few: 'Осталось {count} попытки',
@@ -398,6 +397,9 @@ export const messengers = {
   'accountLink.expires': 'Срок истекает',
   'accountLink.expired': 'Срок истёк.',
   'accountLink.open': 'Открыть мессенджер',
+  'accountLink.openTelegram': 'Открыть Telegram',
+  'accountLink.pressStart':
+    'Откройте чат с ботом здесь или отсканируйте код телефоном. Затем нажмите там «Начать» (Start).',
   'accountLink.qr': 'QR-код, открывающий мессенджер',
   'accountLink.token': 'Токен',
   'accountLink.tokenSend': 'Отправьте это боту соединения «{connection}» в личном чате.',

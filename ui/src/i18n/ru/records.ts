@@ -58,7 +58,7 @@ export const records = {
   'auditArea.link_rule': 'Правило ссылок',
   'auditArea.destination': 'Получатель',
   'auditArea.alert_group': 'Группа алертов',
-  'auditArea.account_link': 'Привязка аккаунта',
+  'auditArea.account_link': 'Связь с учётной записью',
   'auditArea.ingest': 'Приём алертов',
   'auditVerb.signed_in': 'вход',
   'auditVerb.sign_in_failed': 'неудачный вход',
