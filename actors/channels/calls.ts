@@ -201,7 +201,9 @@ export type SendOutcome =
   /** No call was made: a Quiet reply none of whose Alerts fires any more, or an event that has ended. */
   | { readonly class: 'dropped' }
   /** No request was made: what it needs could not be read, or it goes back in line to be decided anew. */
-  | { readonly class: 'not_sent'; readonly because: 'unreadable' | 'put_back' };
+  | { readonly class: 'not_sent'; readonly because: 'unreadable' | 'put_back' }
+  /** No request was made: a reply waits for something that the messenger still has to tell, at most until then. */
+  | { readonly class: 'not_sent'; readonly because: 'not_yet'; readonly until: Micros };
 
 export type SendFailed =
   | {
@@ -245,6 +247,10 @@ export interface SendAccepted {
   readonly missing?: readonly string[];
   /** Why the Route's template failed: the message shows the Fallback. */
   readonly fallback?: string;
+  /** Where a reply is: below its message, or beside it because there is no way below. */
+  readonly thread?: 'attached' | 'unattached';
+  /** The messenger took it without its markup only. */
+  readonly markupRejected?: boolean;
 }
 
 /** What an accepted call says unless the channel learned more. */

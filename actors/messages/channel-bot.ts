@@ -9,6 +9,7 @@ import {
   type TemplateFailure,
 } from './input.ts';
 import { channelBotMention } from './mentions.ts';
+import { numbered } from './parts.ts';
 import { type ReplyCall, type ReplyEvent, replyButtons } from './replies.ts';
 import { replyText } from './reply-text.ts';
 import { desiredHash, draftRoot, type RootCall, rootTexts } from './root.ts';
@@ -64,22 +65,34 @@ export function channelBotRoot(
   };
 }
 
-/** A Thread reply. */
+/**
+ * A Thread reply.
+ * @param under the address of the message that it is about, where it cannot be below it: then it begins with a line
+ *   that leads there
+ */
 export function channelBotReply(
   event: ReplyEvent,
   group: GroupMessage,
   settings: MessageSettings,
   call: ReplyCall,
-  limit: number = CHANNEL_BOT_LIMIT,
+  {
+    limit = CHANNEL_BOT_LIMIT,
+    under = null,
+  }: { readonly limit?: number; readonly under?: string | null } = {},
 ): ChannelBotText & { readonly failure: TemplateFailure | null } {
   const written = { mentions: call.mentions, write: channelBotMention, place: 'first_line' } as const;
-  const laidOut = replyText(html, event, group, settings, written, limit);
+  const scene = quietScene(html, group, settings, limit);
+  const heading = under === null ? '' : `${html.anchor(numbered(scene, HEADING_POINTS), under)}\n`;
+  const laidOut = replyText(html, event, group, settings, written, limit - html.length(heading));
   const buttons = replyButtons(event, settings, call);
   return {
-    ...channelBotText(laidOut.text, buttons, groupPage(settings, group.id)),
+    ...channelBotText(heading + laidOut.text, buttons, groupPage(settings, group.id)),
     failure: laidOut.failure,
   };
 }
+
+/** Of a title above a reply, in code points. */
+const HEADING_POINTS = 200;
 
 /** A Storm summary. @param mentions of its first, Loud post; null for edits and its end */
 export function channelBotStorm(

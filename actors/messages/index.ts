@@ -20,6 +20,8 @@ export {
   bridgeStorm,
 } from './bridge.ts';
 export {
+  CHANNEL_BOT_LIMIT,
+  type ChannelBotText,
   channelBotReply,
   channelBotRoot,
   channelBotStorm,

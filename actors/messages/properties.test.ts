@@ -124,7 +124,7 @@ describe('whatever labels, annotations and names hold', () => {
           expect(codePoints(message)).toBeLessThanOrEqual(limit);
           expect(message.split('\n')[0]).toMatch(/ @ann$/);
           expect(message.replace(' @ann', '')).not.toMatch(NAMES_SOMEBODY);
-          const { text } = channelBotReply(event, group, settings(), loud, limit);
+          const { text } = channelBotReply(event, group, settings(), loud, { limit });
           expect(visibleText(text).length).toBeLessThanOrEqual(limit);
           expectBalanced(text.replace('"tg://', '"https://'));
         }

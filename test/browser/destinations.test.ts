@@ -73,7 +73,11 @@ test('a check and a test message show each step as it went', async () => {
   expect(await accessibilityFindings(desk)).toEqual([]);
   await desk.screenshot({ path: path.join(shots, 'destination-channel.png'), fullPage: true });
   await desk.getByRole('button', { name: 'Preview' }).click();
-  await desk.getByText('[Ack] [Resolve]').waitFor();
+  const shown = desk.locator('figure').first();
+  await shown.getByText('Ack', { exact: true }).waitFor();
+  await shown.getByRole('link', { name: 'Open in Tocsin' }).waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.locator('#test').screenshot({ path: path.join(shots, 'message-preview.png') });
 });
 
 test('a Connection names what posts through it, and is not taken away under it', async () => {

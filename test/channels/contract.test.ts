@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createBridgeClient } from '../../actors/channels/bridge/client.ts';
 import { readInfo } from '../../actors/channels/bridge/info.ts';
+import { createChannelBotChannel } from '../../actors/channels/channel-bot/channel.ts';
+import { createBotClient } from '../../actors/channels/channel-bot/client.ts';
+import { messageIdOf } from '../../actors/channels/channel-bot/copies.ts';
+import { CHANNEL_BOT } from '../../actors/channels/channel-bot/settings.ts';
 import { createChatServerChannel } from '../../actors/channels/chat-server/channel.ts';
 import { createChatClient } from '../../actors/channels/chat-server/client.ts';
 import { CHAT_SERVER } from '../../actors/channels/chat-server/settings.ts';
@@ -10,11 +14,17 @@ import {
   receiver,
   templateSettings,
 } from '../../actors/channels/webhook-template/receiver.fixture.ts';
-import type { BridgeSettings, ChatServerInfo, ChatServerSettings } from '../../actors/connection/ports.ts';
+import type {
+  BridgeSettings,
+  ChannelBotSettings,
+  ChatServerInfo,
+  ChatServerSettings,
+} from '../../actors/connection/ports.ts';
 import { NO_PROXY } from '../../actors/proxy-config.ts';
 import { createBridge } from '../../runtime/cli/bridge-reference/bridge.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { createKeyring, masterKey } from '../../runtime/secrets/keyring.ts';
+import { FakeBotApi } from '../fakes/channel-bot/server.ts';
 import { FakeChatServer } from '../fakes/chat-server/server.ts';
 import { PLAIN_INFO } from '../fakes/scripted-bridge.ts';
 import {
@@ -75,6 +85,7 @@ function readable(html: string): string {
 
 /** Of the test that runs. */
 let chatServer: { readonly server: FakeChatServer; readonly info: ChatServerInfo };
+let botApi: FakeBotApi;
 
 channelContract('bridge', {
   type: CHANNELS.bridge,
@@ -273,6 +284,62 @@ channelContract('chat-server', {
         teamPath: 'ops',
         connection,
       }),
+    });
+  },
+});
+
+channelContract('channel-bot', {
+  type: CHANNEL_BOT,
+  deletedThere: 'gone',
+  redirected: 'fatal',
+  start(): OtherSide {
+    const server = new FakeBotApi({ now: () => 1_791_020_467_000, token: SECRET });
+    botApi = server;
+    const { channel, group } = server.world;
+    const find = (id: string) =>
+      [...channel.messages, ...group.messages].find(
+        ({ chatId, messageId }) => messageIdOf(chatId, messageId) === id,
+      );
+    return {
+      async take({ method, url, headers, body }) {
+        const answer = await server.answer({ method, target: url.pathname + url.search, headers, body });
+        if (server.violations.length > 0) throw new Error(server.violations.join());
+        return answer;
+      },
+      // A comment stands under the copy of a post, which is no message of its own.
+      messages: () =>
+        [...server.world.messages(channel), ...server.world.messages(group)].flatMap((message) => {
+          const { chatId, messageId, text, keyboard, replyTo, copyOf } = message;
+          if (copyOf) return [];
+          const copy = replyTo === null ? undefined : server.world.message(chatId, replyTo);
+          const parent = copy?.copyOf ? messageIdOf(copy.copyOf.chatId, copy.copyOf.messageId) : null;
+          const buttons = keyboard.flat().map((button) => button.text);
+          return [{ id: messageIdOf(chatId, messageId), parent, text, shown: text, buttons }];
+        }),
+      remove(id) {
+        const found = find(id);
+        if (found) found.isDeleted = true;
+      },
+    };
+  },
+  open({ caller, clock }) {
+    const { channel, group } = botApi.world;
+    const connection: ChannelBotSettings = {
+      ...{ id: CONNECTION, access: 1, baseUrl: 'https://bot-api.example', updateMode: 'long_polling' },
+      token: keyring.sealer(key.id).seal('connection.bridge_token', CONNECTION, SECRET),
+      ...{ webhookSecret: null, proxy: NO_PROXY, proxyPassword: null, info: null },
+    };
+    const place = { channelId: String(channel.id), username: null, groupId: String(group.id) };
+    return createChannelBotChannel({
+      ...{ keyring, clock, bot: createBotClient(caller), opener: { keyring, log: silentLog } },
+      copies: {
+        async find({ postId }) {
+          const copy = group.messages.find(({ copyOf }) => String(copyOf?.messageId) === postId);
+          return copy ? { groupId: String(group.id), copyId: String(copy.messageId) } : null;
+        },
+      },
+      target: async () => ({ place, connection }),
+      groupMoved: () => Promise.reject(new Error('no group moved')),
     });
   },
 });

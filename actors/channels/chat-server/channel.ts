@@ -3,7 +3,6 @@
 import { type Clock, HOUR, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
-import { type ButtonSubject, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
 import type { ChatServerInfo } from '../../connection/ports.ts';
 import type { People, Target } from '../../destination/sending/people.ts';
 import type { ChatServerTarget } from '../../destination/sending/scene.ts';
@@ -14,22 +13,23 @@ import {
   chatServerStorm,
   type DeliveryNotes,
   type MessageMention,
-  type SignButton,
   type TemplateFailure,
 } from '../../messages/index.ts';
-import {
-  ACCEPTED,
-  type DestinationProbe,
-  groupOf,
-  type MessageContent,
-  type MessageSend,
-  type SendAccepted,
-  type SendOutcome,
-  type Shown,
-} from '../calls.ts';
+import { ACCEPTED, type MessageContent, type MessageSend, type SendOutcome, type Shown } from '../calls.ts';
 import type { Channel, ChannelCall, SendResult } from '../channel.ts';
+import {
+  deliveryCall,
+  type Failed,
+  GONE_CONNECTION,
+  mayBeDone,
+  probeCall,
+  rootSigner,
+  signedWith,
+  signer,
+  withText,
+} from '../delivering.ts';
 import { type ChatOutcome, SILENCE_REFUSED } from './answer.ts';
-import { type ChatAccess, type ChatCallOptions, type ChatClient, openChatServer } from './client.ts';
+import { type ChatAccess, type ChatClient, openChatServer } from './client.ts';
 import { type ChatRequest, chatCalls, MARK, type NewPost, type ServerPost } from './operations.ts';
 import { checkPlace } from './place.ts';
 import {
@@ -64,7 +64,6 @@ interface OpenChannel {
   readonly back: ButtonsBack;
 }
 
-const GONE_CONNECTION = 'the Connection was deleted';
 /** Of a message and of a label (messages §3). */
 const MOST_BUTTONS = 25;
 const LONGEST_BUTTON = 64;
@@ -123,20 +122,16 @@ export function createChatServerChannel(deps: ChatServerChannelDeps): Channel {
       const opened = await open({ destinationId: call.asked.destinationId, target: null });
       if ('class' in opened) return opened;
       const { access, target } = opened;
-      let hasBegun = false;
-      const mayBegin = () => {
-        hasBegun = call.mayBegin();
-        return hasBegun;
-      };
+      const { options, hasBegun } = probeCall(call);
       const checked = await checkPlace(target, async (request) => ({
         is: 'answered',
-        outcome: await deps.chat.call(access, request, { ...probing(call), mayBegin }),
+        outcome: await deps.chat.call(access, request, options),
       }));
       if (checked.is === 'passed') return ACCEPTED;
       if (checked.is === 'busy') return { class: 'not_sent', because: 'put_back' };
       const { outcome, message } = checked;
       if (outcome === null) return { class: 'fatal', error: message };
-      return withText(failedOutcome(outcome, hasBegun), message);
+      return withText(failedOutcome(outcome, hasBegun()), message);
     },
   };
 }
@@ -165,20 +160,11 @@ class Calls {
   async make<Value>(
     request: ChatRequest<Value>,
   ): Promise<{ class: 'ok'; value: Value } | { class: 'failed'; is: Failed; id: string | null }> {
-    const { asked, mayBegin } = this.#call;
-    let hasBegun = false;
-    const options: ChatCallOptions = {
-      ...{ class: 'delivery', attempt: asked.attempt, destinationId: asked.destinationId },
-      alertGroupId: groupOf(asked),
-      mayBegin() {
-        hasBegun = mayBegin();
-        return hasBegun;
-      },
-    };
+    const { options, hasBegun } = deliveryCall(this.#call);
     const outcome = await this.#deps.chat.call(this.#opened.access, request, options);
     if (outcome.class === 'ok') return outcome;
     const id = outcome.class === 'not_sent' ? null : outcome.id;
-    return { class: 'failed', is: failedOutcome(outcome, hasBegun), id };
+    return { class: 'failed', is: failedOutcome(outcome, hasBegun()), id };
   }
 
   /**
@@ -231,8 +217,6 @@ interface Created {
   readonly isFirst: boolean;
 }
 
-type Failed = Exclude<SendOutcome, SendAccepted>;
-
 /** A repeat comes back without its `pending_post_id` when the server answers with the first post. */
 function created({ id, pending_post_id: pending }: ServerPost, { unsureSince }: MessageSend): Created {
   return { id, isFirst: unsureSince !== null && pending === '' };
@@ -261,7 +245,7 @@ async function publish(
   const url = messageUrl(access.serverUrl, target.teamPath, made.id);
   const posted = { messageId: made.id, messageUrl: url, replayed: made.isFirst };
   return {
-    outcome: { ...ACCEPTED, ...posted, hash, signedWith: signedWith(deps, buttons) },
+    outcome: { ...ACCEPTED, ...posted, hash, signedWith: signedWith(deps.keyring, buttons) },
     failure,
   };
 }
@@ -280,7 +264,7 @@ async function edit(
   if (!operation.isFinal && hash === operation.hash) return { outcome: { class: 'unchanged' }, failure };
   const patched = await calls.make(chatCalls.patchPost(operation.messageId, rootPatch(message, back)));
   if (patched.class === 'ok') {
-    return { outcome: { ...ACCEPTED, hash, signedWith: signedWith(deps, buttons) }, failure };
+    return { outcome: { ...ACCEPTED, hash, signedWith: signedWith(deps.keyring, buttons) }, failure };
   }
   const isRefused = patched.is.class === 'fatal' && patched.id === FORBIDDEN;
   return { outcome: isRefused ? await asRead(calls, operation.messageId, patched.is) : patched.is, failure };
@@ -313,7 +297,11 @@ async function reply(
   const post = replyPost(written, operation.messageId, originOf(target, info, asked), back);
   const made = await calls.create(post, !isLoud);
   if ('class' in made) return { outcome: made, failure };
-  const posted = { messageId: made.id, replayed: made.isFirst, signedWith: signedWith(deps, buttons) };
+  const posted = {
+    messageId: made.id,
+    replayed: made.isFirst,
+    signedWith: signedWith(deps.keyring, buttons),
+  };
   return { outcome: { ...ACCEPTED, ...posted }, failure };
 }
 
@@ -334,20 +322,8 @@ function laidOut(
     return { ...chatServerStorm(storm, settings, mentions, limit), failure: null };
   }
   const { group, settings } = shown.scene;
-  const sign = notes.final ? null : signer(keyring, 'root_message', group.id);
+  const sign = rootSigner(keyring, shown, notes);
   return chatServerRoot(group, settings, { kind: 'root', notes, mentions, sign }, limit);
-}
-
-/** Signs the buttons of one message. */
-export function signer(keyring: Keyring, subject: ButtonSubject, id: PublicId): SignButton {
-  return (command, seconds) => buttonData(keyring, { subject, id, command, seconds });
-}
-
-function signedWith(
-  { keyring }: Pick<ChatServerChannelDeps, 'keyring'>,
-  buttons: readonly unknown[],
-): string | null {
-  return buttons.length > 0 ? keyring.activeKeyId : null;
 }
 
 function originOf(
@@ -359,17 +335,6 @@ function originOf(
   return { channelId, botId, key };
 }
 
-function probing({ asked }: ChannelCall<DestinationProbe>): ChatCallOptions {
-  const check = { as: 'probe', run: null } as const;
-  return { class: 'delivery', destinationId: asked.destinationId, check };
-}
-
-function withText(failed: Failed, error: string): Failed {
-  return 'error' in failed ? { ...failed, error } : failed;
-}
-
-/** Answers of a proxy that gave up waiting for the server, which may have stored the post all the same. */
-const GATEWAY = new Set([502, 504]);
 /** The first attempt is still being stored. */
 const STILL_RUNNING = /^api\.post\.(deduplicate_create_post|error_get_post_id\.pending)/;
 
@@ -385,9 +350,8 @@ function failedOutcome(
       return { class: 'retry_after', until: outcome.until, scope: 'connection', error: outcome.error };
     case 'transient': {
       const { status, id, error } = outcome;
-      const mayBeDone =
-        status === null || status < 300 || GATEWAY.has(status) || STILL_RUNNING.test(id ?? '');
-      return { class: 'transient', error, unsure: hasBegun && mayBeDone };
+      const isDone = mayBeDone(status) || STILL_RUNNING.test(id ?? '');
+      return { class: 'transient', error, unsure: hasBegun && isDone };
     }
     case 'unknown': {
       const { status, error } = outcome;

@@ -8,6 +8,7 @@ import type { EventFacts } from '../../connection/ports.ts';
 import { INTERACTIVE_BUDGET, type InteractiveTokens } from '../../connection/tokens.ts';
 import type { ChatServerTarget } from '../../destination/sending/scene.ts';
 import { chatServerRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
+import { signer } from '../delivering.ts';
 import {
   type AskedTrial,
   type DestinationTrial,
@@ -18,7 +19,6 @@ import {
   type Tried,
   trialResult,
 } from '../interactive.ts';
-import { signer } from './channel.ts';
 import { type ChatAccess, type ChatCallOptions, type ChatClient, openChatServer } from './client.ts';
 import { type ChatRequest, chatCalls } from './operations.ts';
 import { callbackUrl, rootPost } from './posts.ts';

@@ -30,12 +30,28 @@ export function accepted(
 ): void {
   const isDuplicate = wasDuplicated(turn, delivery, flight, outcome);
   if (isDuplicate) tell(turn, delivery, { event: 'possible_duplicate' });
+  if (outcome.markupRejected) tell(turn, delivery, { event: 'markup_rejected' });
   tellTemplates(turn, delivery, flight, outcome);
-  const known = isDuplicate ? { ...delivery, possibleDuplicate: true } : delivery;
+  const attached = withThread(turn, delivery, flight, outcome);
+  const known = isDuplicate ? { ...attached, possibleDuplicate: true } : attached;
   if (flight.kind === 'publish') published(turn, known, flight, outcome, at);
   else if (flight.kind === 'edit') edited(turn, known, flight, outcome);
   else replied(turn, known, flight, outcome, at);
   if (isProbe(turn, probeName(flight.call))) recovered(turn);
+}
+
+/** A new message has a Thread of its own, of which nothing is known. */
+function withThread(
+  turn: DestinationTurn,
+  delivery: Delivery,
+  { kind }: Flight,
+  { thread }: SendAccepted,
+): Delivery {
+  if (thread === undefined && kind !== 'publish') return delivery;
+  const threadNotAttached = thread === 'unattached';
+  if (threadNotAttached && !delivery.threadNotAttached)
+    tell(turn, delivery, { event: 'thread_not_attached' });
+  return { ...delivery, threadNotAttached };
 }
 
 /** A Storm has no Timeline. A Root message tells of the Fallback when it switches to it, a reply always. */

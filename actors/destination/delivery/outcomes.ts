@@ -112,7 +112,7 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
       if (flight.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
       break;
     case 'not_sent':
-      notSent(turn, delivery, flight, outcome.because);
+      notSent(turn, delivery, flight, outcome);
       break;
     default:
       failed(turn, delivery, flight, outcome);
@@ -124,13 +124,14 @@ function notSent(
   turn: DestinationTurn,
   delivery: Delivery,
   flight: Flight,
-  because: Extract<SendOutcome, { class: 'not_sent' }>['because'],
+  outcome: Extract<SendOutcome, { class: 'not_sent' }>,
 ): void {
   returnTokens(turn, delivery, flight);
-  const isUnread = because === 'unreadable';
-  const known = isUnread ? retried(delivery, flight, unreadAgain(turn)) : delivery;
+  const { because } = outcome;
+  const known =
+    because === 'put_back' ? delivery : retried(delivery, flight, (tries) => pausedBy(turn, tries, outcome));
   save(turn, next(known, putBack(flight, turn.now)));
-  const at = isUnread ? triesOf(known, flight).notBefore : turn.now;
+  const at = because === 'put_back' ? turn.now : triesOf(known, flight).notBefore;
   if (flight.isProbe) apply(turn, { type: 'probe_lost', at });
 }
 
@@ -294,13 +295,14 @@ export function deleteMessage(turn: DestinationTurn, delivery: Delivery): void {
   if (after.root === 'deleted_there') tell(turn, after, { event: 'deleted_in_messenger' });
 }
 
-function unreadAgain({ now }: DestinationTurn): (tries: Tries) => Tries {
-  return (tries) => ({
-    ...tries,
-    exact: false,
-    unread: tries.unread + 1,
-    notBefore: now + unreadPause(tries.unread + 1),
-  });
+function pausedBy(
+  { now }: DestinationTurn,
+  tries: Tries,
+  outcome: Extract<SendOutcome, { class: 'not_sent' }>,
+): Tries {
+  if (outcome.because === 'not_yet') return { ...tries, exact: false, notBefore: outcome.until };
+  const unread = tries.unread + 1;
+  return { ...tries, exact: false, unread, notBefore: now + unreadPause(unread) };
 }
 
 function returnTokens(turn: DestinationTurn, { connectionId }: Delivery, flight: Flight): void {

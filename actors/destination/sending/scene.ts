@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock, Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { GroupReader, StoredGroup } from '../../alert-group/reading/readers.ts';
-import type { BridgeSettings, ChatServerSettings } from '../../connection/ports.ts';
+import type { BridgeSettings, ChannelBotSettings, ChatServerSettings } from '../../connection/ports.ts';
 import type { Directory, DirectorySource, RoutePolicy } from '../../directory.ts';
 import { cellOf, type LinkSource } from '../../links/configuration.ts';
 import { evaluating, type GroupLink, type LinkFailures } from '../../links/evaluate.ts';
@@ -173,6 +173,21 @@ export interface ChatServerTarget {
   /** The team's part of addresses, as a check found it; null before, and for a channel of no team. */
   readonly teamPath: string | null;
   readonly connection: ChatServerSettings;
+}
+
+/** Where messages of a channel bot Destination are, and what opens the way there. */
+export interface ChannelBotTarget {
+  /** As the last check that passed found it; null for a former one, whose messages are only edited. */
+  readonly place: ChannelPlace | null;
+  readonly connection: ChannelBotSettings;
+}
+
+/** A channel and its discussion group. Ids are decimal text. */
+export interface ChannelPlace {
+  readonly channelId: string;
+  /** Of a public channel. */
+  readonly username: string | null;
+  readonly groupId: string;
 }
 
 /** A Storm as it stands. */

@@ -142,9 +142,10 @@ function character(code: number, entity: string): string {
   return isText ? String.fromCodePoint(code) : entity;
 }
 
-/** Keeps a text within the number of tags that a channel bot's messenger takes (channel-bot §6). */
+/** Keeps a text within the tags and the bytes that a channel bot's messenger takes (channel-bot §6). */
 
 const MOST_TAGS = 90;
+const MOST_BYTES = 32_768;
 const TAG = /<(\/?)([a-z]+)([^>]*)>/g;
 
 interface Pair {
@@ -155,20 +156,31 @@ interface Pair {
 }
 
 /**
- * Leaves out tags beyond the limit and keeps their text: formatting from the end first, then links from the end. Links
+ * Leaves out tags beyond the limits and keeps their text: formatting from the end first, then links from the end. Links
  * to `page` and to people stay.
  * @param output balanced HTML
  */
 export function limitTags(output: string, page: string): string {
+  const bytes = Buffer.byteLength(output);
   const pairs = pairsOf(output);
-  if (pairs.length <= MOST_TAGS) return output;
+  if (pairs.length <= MOST_TAGS && bytes <= MOST_BYTES) return output;
   const isKept = ({ attributes }: Pair) => attributes.includes(`"${page}"`) || attributes.includes('"tg://');
-  const leaving = [
-    ...pairs.filter(({ name }) => name !== 'a').reverse(),
-    ...pairs.filter((pair) => pair.name === 'a' && !isKept(pair)).reverse(),
-  ].slice(0, pairs.length - MOST_TAGS);
+  const formatting = pairs.filter(({ name }) => name !== 'a').reverse();
+  const links = pairs.filter((pair) => pair.name === 'a' && !isKept(pair)).reverse();
+  const leaving = [...formatting, ...links].slice(0, Math.max(0, pairs.length - MOST_TAGS));
+  let tooMany = bytes - MOST_BYTES - leaving.reduce((sum, pair) => sum + bytesOf(pair), 0);
+  // Addresses are nearly all of what is not read.
+  for (const link of links.filter((pair) => !leaving.includes(pair))) {
+    if (tooMany <= 0) break;
+    leaving.push(link);
+    tooMany -= bytesOf(link);
+  }
   const left = new Set(leaving.flatMap(({ opensAt, closesAt }) => [opensAt, closesAt]));
   return output.replace(TAG, (tag, ...rest: unknown[]) => (left.has(Number(rest.at(-2))) ? '' : tag));
+}
+
+function bytesOf({ name, attributes }: Pair): number {
+  return Buffer.byteLength(`<${name}${attributes}></${name}>`);
 }
 
 /** By their opening tags. */

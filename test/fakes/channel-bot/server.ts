@@ -105,8 +105,8 @@ export class FakeBotApi {
     this.calls.push(name);
     if (this.settings.instead) return this.settings.instead;
     try {
-      if (!/^\d+:[\w-]{3,}$/.test(token)) throw new Refusal(401, ': invalid token specified');
-      if (decodeURIComponent(token) !== this.settings.token) throw new Refusal(401, '');
+      if (token !== this.settings.token)
+        throw new Refusal(401, /^\d+:[\w-]{3,}$/.test(token) ? '' : ': invalid token specified');
       const method = name.toLowerCase();
       if (!(method in BODIES)) throw new Refusal(404, ': method not found');
       return await this.#call(method as Method, request);

@@ -95,6 +95,8 @@ export const messengers = {
   'trial.source': 'Of',
   'trial.example': 'the built-in example',
   'trial.send': 'Send test',
+  'preview.light': 'Light',
+  'preview.dark': 'Dark',
   'trial.preview': 'Preview',
   'trialHelp.bridge': 'Posts one Quiet message that is marked as a test. Its buttons do nothing.',
   'trialHelp.chat_server':

@@ -97,6 +97,8 @@ export const messengers = {
   'trial.source': 'По образцу',
   'trial.example': 'встроенный пример',
   'trial.send': 'Отправить',
+  'preview.light': 'Светлая тема',
+  'preview.dark': 'Тёмная тема',
   'trial.preview': 'Показать',
   'trialHelp.bridge': 'Публикует одно тихое сообщение с пометкой о проверке. Его кнопки ничего не делают.',
   'trialHelp.chat_server':

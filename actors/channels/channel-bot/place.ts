@@ -1,0 +1,134 @@
+/** Whether the bot can post to a channel and its group: the calls of the Destination check and of the probe (channel-bot §3). */
+import type { ChannelPlace } from '../../destination/sending/scene.ts';
+import { cutPoints, oneLine } from '../../messages/neutral.ts';
+import type { Busy } from '../interactive.ts';
+import { type BotFailed, type BotOutcome, TOKEN_REFUSED } from './answer.ts';
+import { type BotChat, type BotMember, type BotRequest, botCalls } from './operations.ts';
+
+export const PLACE_STEPS = [
+  'token',
+  'channel_exists',
+  'discussion_group',
+  'bot_rights_channel',
+  'bot_rights_group',
+] as const;
+export type PlaceStep = (typeof PLACE_STEPS)[number];
+
+export interface FoundChannel extends ChannelPlace {
+  readonly channelName: string;
+  /** Null: the group does not tell its name. */
+  readonly groupName: string | null;
+}
+
+export type CheckedChannel =
+  | { readonly is: 'passed'; readonly found: FoundChannel }
+  | {
+      readonly is: 'failed';
+      readonly step: PlaceStep;
+      /** For people; masked. */
+      readonly message: string;
+      /** Null: the messenger answered, and the place is of no use. */
+      readonly outcome: BotFailed | { readonly class: 'not_sent' } | null;
+    }
+  | { readonly is: 'busy'; readonly step: PlaceStep; readonly wait: Busy };
+
+/** One call of the check, or how long to wait for a limiter token. */
+export type AskBot = <Value>(
+  request: BotRequest<Value>,
+) => Promise<
+  | { readonly is: 'answered'; readonly outcome: BotOutcome<Value> }
+  | { readonly is: 'busy'; readonly wait: Busy }
+>;
+
+export const CHANGED =
+  'The channel or its discussion group changed since the Destination was saved. Save it again.';
+const NO_CHANNEL = 'The channel does not exist or the bot cannot see it.';
+const NO_CHANNEL_TYPE = 'This chat is not a channel.';
+const NO_COMMENTS =
+  'Comments are not enabled: this channel has no discussion group. Add one under Discussion in its settings.';
+const NO_ADMIN = 'The bot is not an admin of the channel.';
+const NO_POSTS = 'The bot may not post messages in the channel.';
+const NO_EDITS = 'The bot may not edit messages in the channel.';
+const STOPPING = 'the service is stopping';
+const LONGEST_NAME = 200;
+
+/**
+ * Posts nothing.
+ * @param channel as people wrote it: an id, or the name of a public channel
+ * @param saved what the Destination was saved with; null while it is saved
+ */
+export async function checkPlace(
+  channel: string,
+  saved: ChannelPlace | null,
+  ask: AskBot,
+): Promise<CheckedChannel> {
+  const me = await step('token', botCalls.getMe(), ask);
+  if (me.is !== 'ok') return me;
+  const chat = await step('channel_exists', botCalls.getChat(channel), ask);
+  if (chat.is !== 'ok')
+    return chat.is === 'failed' && isAbsent(chat) ? { ...chat, message: NO_CHANNEL } : chat;
+  const { id, type, linked_chat_id: linked } = chat.value;
+  if (type !== 'channel') return useless('channel_exists', NO_CHANNEL_TYPE);
+  if (saved && saved.channelId !== String(id)) return useless('channel_exists', CHANGED);
+  if (linked === undefined) return useless('discussion_group', NO_COMMENTS);
+  if (saved && saved.groupId !== String(linked)) return useless('discussion_group', CHANGED);
+  const group = await step('discussion_group', botCalls.getChat(String(linked)), ask);
+  if (group.is === 'busy') return group;
+  const groupName = group.is === 'ok' ? titleOf(group.value) : null;
+  const botId = String(me.value.id);
+  const inChannel = await step('bot_rights_channel', botCalls.getChatMember(String(id), botId), ask);
+  if (inChannel.is !== 'ok')
+    return inChannel.is === 'failed' && isAbsent(inChannel) ? { ...inChannel, message: NO_ADMIN } : inChannel;
+  const lacking = lackingIn(inChannel.value);
+  if (lacking !== null) return useless('bot_rights_channel', lacking);
+  const inGroup = await step('bot_rights_group', botCalls.getChatMember(String(linked), botId), ask);
+  const noAdmin = notInGroup(groupName ?? String(linked));
+  if (inGroup.is !== 'ok')
+    return inGroup.is === 'failed' && isAbsent(inGroup) ? { ...inGroup, message: noAdmin } : inGroup;
+  if (!isAdmin(inGroup.value)) return useless('bot_rights_group', noAdmin);
+  const found = { channelId: String(id), username: chat.value.username ?? null, groupId: String(linked) };
+  return { is: 'passed', found: { ...found, channelName: titleOf(chat.value) ?? channel, groupName } };
+}
+
+async function step<Value>(
+  name: PlaceStep,
+  request: BotRequest<Value>,
+  ask: AskBot,
+): Promise<Exclude<CheckedChannel, { is: 'passed' }> | { readonly is: 'ok'; readonly value: Value }> {
+  const asked = await ask(request);
+  if (asked.is === 'busy') return { is: 'busy', step: name, wait: asked.wait };
+  const { outcome } = asked;
+  if (outcome.class === 'ok') return { is: 'ok', value: outcome.value };
+  const message = outcome.class === 'not_sent' ? STOPPING : outcome.error;
+  return { is: 'failed', step: name, message, outcome };
+}
+
+/** The chat does not exist, or the bot is not in it: the messenger does not always tell these apart. */
+function isAbsent({ outcome, message }: Extract<CheckedChannel, { is: 'failed' }>): boolean {
+  return outcome?.class === 'fatal' && message !== TOKEN_REFUSED && [400, 403].includes(outcome.status ?? 0);
+}
+
+function isAdmin({ status }: BotMember): boolean {
+  return status === 'creator' || status === 'administrator';
+}
+
+/** The creator has every right, and no field that says so. */
+function lackingIn(member: BotMember): string | null {
+  if (!isAdmin(member)) return NO_ADMIN;
+  if (member.status === 'creator') return null;
+  if (!member.can_post_messages) return NO_POSTS;
+  return member.can_edit_messages ? null : NO_EDITS;
+}
+
+function notInGroup(group: string): string {
+  return `The bot is not an admin of the discussion group (${group}), so it cannot see the copies of posts.`;
+}
+
+function useless(at: PlaceStep, message: string): CheckedChannel {
+  return { is: 'failed', step: at, message, outcome: null };
+}
+
+/** What people called a chat is not to be trusted: one line that can be stored and fits into a list. */
+function titleOf({ title }: BotChat): string | null {
+  return title === undefined ? null : cutPoints(oneLine(title), LONGEST_NAME);
+}
