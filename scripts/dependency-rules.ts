@@ -56,7 +56,7 @@ const KNOW_A_CHANNEL = [
   '^actors/connection/ports\\.ts$',
   '^actors/account-links/link\\.ts$',
   // The API describes Connections and template webhooks in the channel's own words (api §14, §15).
-  '^http/resources/connections/(checks|shapes)\\.ts$',
+  '^http/resources/connections/types/',
   '^http/resources/destinations/webhook\\.ts$',
 ];
 

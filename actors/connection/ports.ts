@@ -11,15 +11,27 @@ import type { PasswordChange, ProxyFields } from '../proxy-config.ts';
 /** What the other side of a Connection said of itself, as it is stored. */
 export type { BridgeInfo } from '../channels/bridge/info.ts';
 
-/** The writable fields of a bridge Connection, in the API's own keys. */
-export interface ConnectionFields {
+interface CommonFields {
   readonly name: string;
-  /** Without a trailing slash. */
-  readonly base_url: string;
-  readonly event_mode: 'poll' | 'push';
   readonly limiter: Limiter;
   readonly proxy: ProxyFields;
 }
+
+export interface BridgeFields extends CommonFields {
+  readonly type: 'bridge';
+  /** Without a trailing slash. */
+  readonly base_url: string;
+  readonly event_mode: 'poll' | 'push';
+}
+
+export interface ChatServerFields extends CommonFields {
+  readonly type: 'chat_server';
+  /** Without a trailing slash. */
+  readonly server_url: string;
+}
+
+/** The writable fields of a Connection, in the API's own keys. */
+export type ConnectionFields = BridgeFields | ChatServerFields;
 
 /** Values to store beside the fields; null leaves what is stored. */
 export interface ConnectionSecrets {
@@ -29,17 +41,16 @@ export interface ConnectionSecrets {
   readonly proxyPassword: PasswordChange;
 }
 
-export interface StoredConnection {
+interface ConnectionFacts {
   readonly id: PublicId;
   readonly version: number;
-  readonly type: 'bridge';
-  readonly fields: ConnectionFields;
   readonly tokenAt: Micros | null;
   readonly pushSecretAt: Micros | null;
   readonly proxyPasswordAt: Micros | null;
-  readonly info: BridgeInfo | null;
   readonly infoAt: Micros | null;
+  /** Pointer to what is wrong in the Info of a bridge. */
   readonly infoWrong: string | null;
+  /** A bridge that takes requests without a token. */
   readonly tokenless: boolean;
   readonly inbound: {
     readonly lastAt: Micros | null;
@@ -50,6 +61,18 @@ export interface StoredConnection {
   readonly accountLinkCount: number;
   readonly createdAt: Micros;
 }
+
+export interface StoredBridge extends ConnectionFacts {
+  readonly fields: BridgeFields;
+  readonly info: BridgeInfo | null;
+}
+
+export interface StoredChatServer extends ConnectionFacts {
+  readonly fields: ChatServerFields;
+  readonly info: ChatServerInfo | null;
+}
+
+export type StoredConnection = StoredBridge | StoredChatServer;
 
 /** What calls through a bridge Connection are made of, secrets sealed. */
 export interface BridgeSettings {
@@ -158,8 +181,6 @@ export interface ConnectionStore {
   ): Promise<ConnectionUpdate<Refusal>>;
   /** Wipes its secrets, ends Account links and keeps the row for history. Refused while a Destination uses it. */
   remove(id: PublicId, isCurrent: IsCurrent, author: Authorship): Promise<ConnectionRemoval>;
-  /** A live bridge Connection; null for any other. */
-  settings(id: PublicId): Promise<BridgeSettings | null>;
 }
 
 /** A message of ours in a messenger. */

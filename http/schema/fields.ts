@@ -86,7 +86,7 @@ export const limiterInput = d.described(
       ),
     ),
   ),
-  'Most calls in a time. Left out it stays, null goes back to 5 a second.',
+  'Most calls in a time. Left out it stays, null goes back to the default of the type.',
 );
 
 export const LimiterShape = d.named(
@@ -110,9 +110,13 @@ export function limiterErrors(limiter: LimiterInput): readonly FieldError[] {
 }
 
 /** The Limiter to store: one that is left out keeps its value, null goes back to the default (api §1.7). */
-export function limiterOf(input: LimiterInput, current: Limiter | undefined): Limiter {
-  if (input === undefined) return current ?? DEFAULT_LIMITER;
-  return input ?? DEFAULT_LIMITER;
+export function limiterOf(
+  input: LimiterInput,
+  current: Limiter | undefined,
+  byDefault: Limiter = DEFAULT_LIMITER,
+): Limiter {
+  if (input === undefined) return current ?? byDefault;
+  return input ?? byDefault;
 }
 
 /** Query parameters that several lists take, as schemas: what is wrong with them is 400 at their own place. */

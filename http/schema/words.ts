@@ -124,7 +124,7 @@ export const DestinationType = words(
 export const ConnectionType = words(
   'ConnectionType',
   {
-    chat_server: 'A chat server. Not served by this version.',
+    chat_server: 'A chat server, Mattermost.',
     channel_bot: 'A channel-bot messenger. Not served by this version.',
     bridge: 'A bridge, which speaks the bridge protocol.',
   },
@@ -189,6 +189,8 @@ export const ConnectionWarningKind = words(
     event_mode_not_offered: 'The bridge does not offer the event mode that is set.',
     bridge_info_invalid: 'A field of what the bridge says about itself is not valid.',
     bridge_without_token: 'No token is stored.',
+    press_answers_in_thread:
+      'The bot may not show a text to one person: answers to presses are shown in the Thread.',
   },
   'What is not as it should be.',
 );

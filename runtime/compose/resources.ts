@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { createAccountLinking } from '../../actors/account-links/linking.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
-import { createBridgeCheck } from '../../actors/channels/bridge/check.ts';
+import { createBridgeCheck, createBridgeConnectionCheck } from '../../actors/channels/bridge/check.ts';
 import { createBridgePlaces } from '../../actors/channels/bridge/links.ts';
 import { createBridgeTrial } from '../../actors/channels/bridge/trial.ts';
-import { createChatServerCheck } from '../../actors/channels/chat-server/check.ts';
+import { createChatConnectionCheck, createChatServerCheck } from '../../actors/channels/chat-server/check.ts';
 import { createChatServerPlaces } from '../../actors/channels/chat-server/links.ts';
 import { createChatServerTrial } from '../../actors/channels/chat-server/trial.ts';
 import { createTrialScenes, createTrialViews } from '../../actors/channels/interactive.ts';
@@ -64,6 +64,7 @@ import {
 } from '../../storage/alert-groups/alert-groups.ts';
 import {
   createChatServerTargets,
+  readBridgeSettings,
   readChatServerSettings,
 } from '../../storage/configuration/connection-rows.ts';
 import { createConnectionStore } from '../../storage/configuration/connections.ts';
@@ -95,6 +96,7 @@ import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
 import type { OutboundClient } from '../outbound/client.ts';
+import type { PublicId } from '../public-id.ts';
 import type { Connections } from './connections.ts';
 import type { Database, ServiceSettings } from './database.ts';
 import type { Messages } from './messages.ts';
@@ -134,13 +136,14 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
   const interactiveTokens = createInteractiveTokens({ system, clock: deps.clock });
   const forBridges = {
     ...{ ...deps.connections, keyring, tokens: interactiveTokens, clock: deps.clock },
-    settings: connections.settings,
+    settings: (id: PublicId) => readBridgeSettings(sql, id),
   };
   const forChatServers = {
     ...{ ...deps.connections.chatServer, opener: deps.connections.opener, keyring },
     ...{ tokens: interactiveTokens, clock: deps.clock, ingestUrl: deps.settings.ingestUrl },
     facts: createEventFacts(sql, deps.messagesWait),
     target: createChatServerTargets(sql, deps.clock).read,
+    settings: (id: PublicId) => readChatServerSettings(sql, id),
   };
   const forDestinations = {
     store: destinations,
@@ -151,10 +154,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
         trial: createBridgeTrial(forBridges),
       },
       chat_server: {
-        check: createChatServerCheck({
-          ...forChatServers,
-          settings: (id) => readChatServerSettings(sql, id),
-        }),
+        check: createChatServerCheck(forChatServers),
         trial: createChatServerTrial(forChatServers),
       },
       webhook: {
@@ -190,11 +190,8 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
         publicUrl: deps.settings.publicUrl,
         requests: createLinkRequestStore({ sql, appendAudit }),
         places: {
-          bridge: createBridgePlaces({ ...deps.connections, settings: connections.settings }),
-          chat_server: createChatServerPlaces({
-            ...forChatServers,
-            settings: (id) => readChatServerSettings(sql, id),
-          }),
+          bridge: createBridgePlaces({ ...deps.connections, settings: forBridges.settings }),
+          chat_server: createChatServerPlaces(forChatServers),
           // No Connection of this type can be created yet.
           channel_bot: async () => null,
         },
@@ -237,7 +234,13 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       store: connections,
       ingestUrl: deps.settings.ingestUrl,
     }),
-    connectionCheckOperations({ ...deps, ...deps.connections, store: connections, poke: deps.messagesWait }),
+    connectionCheckOperations({
+      ...{ ...deps, tokens: deps.connections.tokens, poke: deps.messagesWait },
+      checks: {
+        bridge: createBridgeConnectionCheck(forBridges),
+        chat_server: createChatConnectionCheck(forChatServers),
+      },
+    }),
     destinationOperations(forDestinations),
     destinationCheckOperations(forDestinations),
     destinationTrialOperations({

@@ -4,6 +4,8 @@ import type {
   BridgeSettings,
   ChatServerInfo,
   ChatServerSettings,
+  ConnectionFields,
+  StoredBridge,
   StoredConnection,
 } from '../../actors/connection/ports.ts';
 import type { Limiter } from '../../actors/destination/pacing.ts';
@@ -19,9 +21,10 @@ export interface ConnectionRow {
   readonly id: PublicId;
   readonly version: number;
   readonly name: string;
+  readonly type: ConnectionFields['type'];
   readonly address: string;
   readonly access: number;
-  readonly event_mode: 'poll' | 'push';
+  readonly event_mode: 'poll' | 'push' | null;
   readonly limiter: Limiter;
   readonly proxy: ProxyFields;
   readonly created_at: Micros;
@@ -31,7 +34,8 @@ export interface ConnectionRow {
   readonly bridge_push_secret_at: Micros | null;
   readonly proxy_password: Sealed | null;
   readonly proxy_password_at: Micros | null;
-  readonly info: BridgeInfo | null;
+  /** As its type has it. */
+  readonly info: unknown;
   readonly info_at: Micros | null;
   readonly info_failed_at: Micros | null;
   readonly info_wrong: string | null;
@@ -68,21 +72,33 @@ export async function lockConnection(tx: Transaction, id: PublicId): Promise<Con
 }
 
 export function storedConnection(row: ConnectionRow): StoredConnection {
+  switch (row.type) {
+    case 'bridge':
+      return storedBridge(row);
+    case 'chat_server': {
+      const fields = { type: row.type, ...commonFields(row), server_url: row.address };
+      return { ...factsOf(row), fields, info: row.info as ChatServerInfo | null };
+    }
+  }
+}
+
+function storedBridge(row: ConnectionRow): StoredBridge {
+  const own = { base_url: row.address, event_mode: modeOf(row) };
+  const fields = { type: 'bridge', ...commonFields(row), ...own } as const;
+  return { ...factsOf(row), fields, info: row.info as BridgeInfo | null };
+}
+
+function commonFields({ name, limiter, proxy }: ConnectionRow) {
+  return { name, limiter, proxy };
+}
+
+function factsOf(row: ConnectionRow) {
   return {
     id: row.id,
     version: row.version,
-    type: 'bridge',
-    fields: {
-      name: row.name,
-      base_url: row.address,
-      event_mode: row.event_mode,
-      limiter: row.limiter,
-      proxy: row.proxy,
-    },
     tokenAt: row.bridge_token_at,
     pushSecretAt: row.bridge_push_secret_at,
     proxyPasswordAt: row.proxy_password_at,
-    info: row.info,
     infoAt: row.info_at,
     infoWrong: row.info_wrong,
     tokenless: row.tokenless,
@@ -93,13 +109,29 @@ export function storedConnection(row: ConnectionRow): StoredConnection {
   };
 }
 
+/** The columns that hold what a type has of its own. */
+export function ownColumns(fields: ConnectionFields): Pick<ConnectionRow, 'type' | 'address' | 'event_mode'> {
+  const { type } = fields;
+  switch (type) {
+    case 'bridge':
+      return { type, address: fields.base_url, event_mode: fields.event_mode };
+    case 'chat_server':
+      return { type, address: fields.server_url, event_mode: null };
+  }
+}
+
+function modeOf({ id, event_mode: mode }: ConnectionRow): 'poll' | 'push' {
+  if (mode === null) throw new Error(`the bridge Connection ${id} has no event mode`);
+  return mode;
+}
+
 /** Every live bridge Connection by name: what it shows, and what calls through it are made of. */
 export async function readBridges(
   sql: Sql | Transaction,
-): Promise<readonly { readonly stored: StoredConnection; readonly settings: BridgeSettings }[]> {
+): Promise<readonly { readonly stored: StoredBridge; readonly settings: BridgeSettings }[]> {
   const rows = await sql<ConnectionRow[]>`
     ${selectConnections(sql)} where c.type = 'bridge' and c.deleted_at is null order by c.name`;
-  return rows.map((row) => ({ stored: storedConnection(row), settings: bridgeSettings(row) }));
+  return rows.map((row) => ({ stored: storedBridge(row), settings: bridgeSettings(row) }));
 }
 
 /** What calls through a live bridge Connection are made of; null for any other. */
@@ -114,12 +146,12 @@ function bridgeSettings(row: ConnectionRow): BridgeSettings {
     id: row.id,
     access: row.access,
     baseUrl: row.address,
-    eventMode: row.event_mode,
+    eventMode: modeOf(row),
     token: row.bridge_token,
     pushSecret: row.bridge_push_secret,
     proxy: row.proxy,
     proxyPassword: row.proxy_password,
-    info: row.info,
+    info: row.info as BridgeInfo | null,
     infoReadAt: row.info_at,
     infoFailedAt: row.info_failed_at,
   };

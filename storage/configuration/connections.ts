@@ -25,7 +25,7 @@ import { type AppendAudit, unlessViolated } from '../postgres/transaction.ts';
 import {
   type ConnectionRow,
   lockConnection,
-  readBridgeSettings,
+  ownColumns,
   readConnection,
   selectConnections,
   storedConnection,
@@ -65,8 +65,6 @@ export function createConnectionStore(deps: ConnectionStoreDeps): ConnectionStor
       ),
 
     remove: (id, isCurrent, author) => change(author, (made) => remove(made, id, isCurrent)),
-
-    settings: (id) => readBridgeSettings(sql, id),
   };
 }
 
@@ -94,15 +92,16 @@ async function insert(
   secrets: ConnectionSecrets,
 ): Promise<StoredConnection> {
   const id = newPublicId('CN');
+  const { type, address, event_mode } = ownColumns(fields);
   await tx`
     insert into connections (id, version, name, type, address, access, event_mode, limiter, proxy, created_at)
     values (
-      ${id}, 1, ${fields.name}, 'bridge', ${fields.base_url}, 1, ${fields.event_mode},
+      ${id}, 1, ${fields.name}, ${type}, ${address}, 1, ${event_mode},
       ${JSON.stringify(fields.limiter)}::text::jsonb, ${JSON.stringify(fields.proxy)}::text::jsonb, ${author.at}
     )`;
   await writeSecrets(tx, sealer, id, secrets, author);
   await tellConfiguration(tx, id, author);
-  const diff = [...auditDiff(null, { type: 'bridge', ...fields }), ...secretChanges(secrets, NONE_BEFORE)];
+  const diff = [...auditDiff(null, fields), ...secretChanges(secrets, NONE_BEFORE)];
   const entry = { action: 'connection.created', resourceId: id, resourceName: fields.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
   return requireConnection(tx, id);
@@ -122,14 +121,15 @@ async function update<Refusal>(
   const { save: fields, secrets } = decision;
   const diff = [...auditDiff(current.fields, fields), ...secretChanges(secrets, current)];
   if (diff.length === 0) return { outcome: 'unchanged', connection: current };
-  const isElsewhere = fields.base_url !== current.fields.base_url;
+  const { address, event_mode } = ownColumns(fields);
+  const isElsewhere = address !== row.address;
   const isOtherAccess = isElsewhere || secrets.token !== null;
   await tx`
     update connections set
       version = version + 1,
       name = ${fields.name},
-      address = ${fields.base_url},
-      event_mode = ${fields.event_mode},
+      address = ${address},
+      event_mode = ${event_mode},
       limiter = ${JSON.stringify(fields.limiter)}::text::jsonb,
       proxy = ${JSON.stringify(fields.proxy)}::text::jsonb
     where id = ${id}`;

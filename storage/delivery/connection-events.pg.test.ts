@@ -25,9 +25,8 @@ test('the Info of a bridge is kept whatever its texts hold, even what the databa
     ...{ access: 1, info: read.info, readAt: NOW, failedAt: null, wrong: null, tokenless: false },
   };
   await sql.begin((tx) => connectionWriter.write(tx, [effect], new Map()));
-  expect((await readConnection(sql, id))?.info?.bridge).toMatchObject({
-    name: 'zero \ufffd',
-    version: 'half \ufffd',
+  expect((await readConnection(sql, id))?.info).toMatchObject({
+    bridge: { name: 'zero \ufffd', version: 'half \ufffd' },
   });
 });
 

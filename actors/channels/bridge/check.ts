@@ -8,111 +8,78 @@ import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import { cutToBytes } from '../../../runtime/secrets/masking.ts';
 import { connectionAddress } from '../../connection/messages.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
-import type { InteractiveTokens, TokenGrant } from '../../connection/tokens.ts';
+import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
 import { described } from '../../schemas.ts';
 import { codePoints } from '../../text.ts';
 import type { ChannelType } from '../channel.ts';
+import { type ConnectionCheck, checkInSteps, NO_TOKEN } from '../connection-check.ts';
 import type { CheckedPlace, CheckedStep, Interactive } from '../interactive.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { type BridgeAccess, type BridgeClient, type CallOptions, openBridge } from './client.ts';
+import { type BridgeClient, type CallOptions, openBridge, openProxyPassword } from './client.ts';
 import { infoRead } from './info-reader.ts';
 import { bridgeCalls, type InfoAnswer } from './operations.ts';
 
-const LONGEST_MESSAGE = 500;
-const NO_TOKEN = 'no token for this address';
-
-export interface CheckStep {
-  readonly name: 'dry_probe' | 'get_info';
-  readonly ok: boolean;
-  readonly skipped: boolean;
-  readonly latencyMs: number | null;
-  /** For people; masked. */
-  readonly message: string | null;
-}
-
-export interface BridgeCheck {
-  readonly ok: boolean;
-  readonly steps: readonly CheckStep[];
-  /** What getInfo came to; null when it was not asked with a token. */
-  readonly info: Exclude<BridgeOutcome<InfoAnswer>, { class: 'not_sent' }> | null;
-  /** The bridge tells everything to anybody. */
-  readonly tokenless: boolean;
-}
-
-export interface CheckDeps {
-  /** Shared by the records of its requests. */
-  readonly run: PublicId;
+export interface BridgeConnectionCheckDeps {
   readonly bridge: BridgeClient;
+  readonly opener: Opener;
   readonly clock: Clock;
-  /** A limiter token for one request. */
-  take(): Promise<TokenGrant>;
+  settings(connectionId: PublicId): Promise<BridgeSettings | null>;
 }
 
-/** @returns how it went, or when to come again where not even the first request could be made */
-export async function checkBridge(
-  deps: CheckDeps,
-  access: BridgeAccess,
-): Promise<BridgeCheck | Exclude<TokenGrant, 'granted'>> {
-  const grant = await deps.take();
-  if (grant !== 'granted') return grant;
-  const dry = await ask(deps, access, true);
-  const tokenless = dry.outcome.class === 'ok';
-  const refused = 'status' in dry.outcome && dry.outcome.status === 401;
-  const probe = stepOf('dry_probe', dry, tokenless || refused, access);
-  if (!probe.ok) return { ok: false, steps: [probe, skipped(null)], info: null, tokenless };
-  if (access.token === null) return { ok: true, steps: [probe, skipped(NO_TOKEN)], info: null, tokenless };
-  const second = await deps.take();
-  if (second !== 'granted') {
-    const message = `no token of the limiter within 5 s, the next is due in ${second.retryAfterSeconds} s`;
-    const step = { name: 'get_info', ok: false, skipped: false, latencyMs: null, message } as const;
-    return { ok: false, steps: [probe, step], info: null, tokenless };
-  }
-  const real = await ask(deps, access, false);
-  const step = stepOf('get_info', real, real.outcome.class === 'ok', access);
-  const info = real.outcome.class === 'not_sent' ? null : real.outcome;
-  return { ok: step.ok, steps: [probe, step], info, tokenless };
+/** Tries a bridge without the token, then with it. */
+export function createBridgeConnectionCheck(deps: BridgeConnectionCheckDeps): ConnectionCheck {
+  const { bridge, opener, clock } = deps;
+  return {
+    async saved(id) {
+      const settings = await deps.settings(id);
+      if (!settings) return null;
+      const { access, baseUrl: address, eventMode: mode, proxy } = settings;
+      const password = openProxyPassword(opener, settings);
+      const proxyPassword = password === 'unreadable' ? null : password;
+      return { id, access, address, mode, proxy, proxyPassword, opened: openBridge(opener, settings) };
+    },
+
+    async run({ address: baseUrl, access, run, take }) {
+      const check = { as: 'connection_check', run } as const;
+      const ask = (isTokenless: boolean) =>
+        bridge.call({ ...access, baseUrl }, bridgeCalls.getInfo(), {
+          ...{ class: 'interactive', check, isTokenless },
+        });
+      const host = new URL(baseUrl).hostname;
+      let tokenless = false;
+      let outcome: BridgeOutcome<InfoAnswer> | null = null;
+      const checked = await checkInSteps({ take, clock }, [
+        {
+          ...{ name: 'dry_probe', skip: null },
+          async make() {
+            const dry = await ask(true);
+            tokenless = dry.class === 'ok';
+            const isRefused = 'status' in dry && dry.status === 401;
+            return tokenless || isRefused ? null : messageOf('dry_probe', dry, host);
+          },
+        },
+        {
+          ...{ name: 'get_info', skip: access.token === null ? NO_TOKEN : null },
+          async make() {
+            outcome = await ask(false);
+            return outcome.class === 'ok' ? null : messageOf('get_info', outcome, host);
+          },
+        },
+      ]);
+      return 'steps' in checked ? { ...checked, tokenless, ...learnedFrom(outcome, tokenless) } : checked;
+    },
+  };
 }
 
-interface Asked {
-  readonly outcome: BridgeOutcome<InfoAnswer>;
-  readonly latencyMs: number;
-}
-
-async function ask(
-  { bridge, clock, run }: CheckDeps,
-  access: BridgeAccess,
-  isTokenless: boolean,
-): Promise<Asked> {
-  const begun = clock.now();
-  const outcome = await bridge.call(access, bridgeCalls.getInfo(), {
-    class: 'interactive',
-    check: { as: 'connection_check', run },
-    isTokenless,
-  });
-  return { outcome, latencyMs: Math.round((clock.now() - begun) / 1000) };
-}
-
-function skipped(message: string | null): CheckStep {
-  return { name: 'get_info', ok: false, skipped: true, latencyMs: null, message };
-}
-
-function stepOf(
-  name: CheckStep['name'],
-  { outcome, latencyMs }: Asked,
-  ok: boolean,
-  { baseUrl }: BridgeAccess,
-): CheckStep {
-  const message = ok ? null : checkFailure(name, outcome, baseUrl);
-  return { name, ok, skipped: false, latencyMs, message };
+function learnedFrom(outcome: BridgeOutcome<InfoAnswer> | null, tokenless: boolean) {
+  if (outcome?.class !== 'ok') return { info: null, wrong: null, learned: null };
+  const { info, wrong } = outcome.value;
+  return { info, wrong, learned: { ok: true, info, wrong, tokenless } as const };
 }
 
 /** What is wrong, for people who check a bridge; masked. */
-function checkFailure(name: CheckStep['name'], outcome: BridgeOutcome<InfoAnswer>, baseUrl: string): string {
-  return cutToBytes(messageOf(name, outcome, new URL(baseUrl).hostname), LONGEST_MESSAGE);
-}
-
-function messageOf(name: CheckStep['name'], outcome: BridgeOutcome<InfoAnswer>, host: string): string {
+function messageOf(name: 'dry_probe' | 'get_info', outcome: BridgeOutcome<InfoAnswer>, host: string): string {
   if (outcome.class === 'ok' || outcome.class === 'not_sent') return 'the service is stopping';
   const { code, error, status } = outcome;
   switch (code) {
@@ -145,6 +112,8 @@ export interface BridgeCheckDeps {
 }
 
 const LONGEST_NAME = 200;
+/** Bytes. */
+const LONGEST_MESSAGE = 500;
 const GONE = 'the Connection was deleted';
 const UNREADABLE = 'a secret of this Connection cannot be opened any more; enter it again';
 
@@ -169,7 +138,12 @@ export function createBridgeCheck(deps: BridgeCheckDeps): NonNullable<Interactiv
     if (info.class !== 'not_sent') {
       system.tell(connectionAddress(settings.id), infoRead(settings.access, info, null, clock.now()));
     }
-    if (info.class !== 'ok') return failed('token', checkFailure('get_info', info, access.baseUrl));
+    if (info.class !== 'ok') {
+      return failed(
+        'token',
+        cutToBytes(messageOf('get_info', info, new URL(access.baseUrl).hostname), LONGEST_MESSAGE),
+      );
+    }
 
     const forChannel = await deps.tokens.take(owners);
     if (forChannel !== 'granted') return forChannel;
@@ -212,8 +186,8 @@ const Place = v.object({
 
 const Access = v.object({
   base_url: described(
-    v.optional(v.pipe(v.string(), v.metadata({ format: 'uri' }))),
-    'Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters. Needed for a bridge.',
+    v.pipe(v.string(), v.metadata({ format: 'uri' })),
+    'Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters.',
   ),
   event_mode: described(
     v.optional(v.picklist(['poll', 'push'])),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { WireAnswer } from '../../../test/fakes/chat-server/shapes.ts';
 import type { MessengerFields } from '../../destination/ports.ts';
-import { checkChatServer, createChatServerCheck, listChatChannels } from './check.ts';
+import { createChatConnectionCheck, createChatServerCheck, listChatChannels } from './check.ts';
 import { openChatServer } from './client.ts';
 import type { AskServer } from './place.ts';
 import { CONNECTION, TOKEN, world } from './world.fixture.ts';
@@ -27,8 +27,9 @@ function checking() {
     ask,
     tokens: (left: number) => (tokens = left),
     check: async (changes: Partial<typeof access> = {}) => {
-      const deps = { run: RUN, chat: on.chat, clock: on.clock, take };
-      const came = await checkChatServer(deps, { ...access, ...changes });
+      const check = createChatConnectionCheck({ ...on, settings: async () => on.connection() });
+      const asked = { address: access.serverUrl, access: { ...access, ...changes }, run: RUN, take };
+      const came = await check.run(asked);
       if (!('steps' in came)) throw new Error(`busy for ${came.retryAfterSeconds} s`);
       return came;
     },
@@ -63,11 +64,10 @@ describe('the check of a Connection', () => {
         { name: 'token', ok: true },
       ],
       info: { bot_username: 'tocsin', max_post_size: 16_383, answers_privately: false },
-      warnings: ['press_answers_in_thread'],
     });
     expect(on.records[0]?.request.headers.map(([name]) => name)).not.toContain('Authorization');
     on.server.settings.permissions.add('create_post_ephemeral');
-    expect(await on.check()).toMatchObject({ warnings: [], info: { answers_privately: true } });
+    expect(await on.check()).toMatchObject({ info: { answers_privately: true }, learned: { ok: true } });
   });
 
   test.each<readonly [string, readonly (WireAnswer | 'lost_before')[], string]>([

@@ -3,117 +3,75 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Opener } from '../../../runtime/secrets/keyring.ts';
-import { cutToBytes } from '../../../runtime/secrets/masking.ts';
 import type { ChatServerInfo, ChatServerSettings } from '../../connection/ports.ts';
-import type { InteractiveTokens, TokenGrant } from '../../connection/tokens.ts';
+import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
+import { type ConnectionCheck, checkInSteps, NO_TOKEN } from '../connection-check.ts';
 import type { Busy, CheckedPlace, Interactive } from '../interactive.ts';
 import type { ChatOutcome } from './answer.ts';
-import { type ChatAccess, type ChatCallOptions, type ChatClient, openChatServer } from './client.ts';
-import { type ChatRequest, chatCalls, type ServerChannel, type ServerTeam } from './operations.ts';
+import { type ChatCallOptions, type ChatClient, openChatServer, openProxyPassword } from './client.ts';
+import { chatCalls, type ServerChannel, type ServerTeam } from './operations.ts';
 import { type AskServer, type ChatPlace, checkPlace } from './place.ts';
 import { infoOf } from './server-info.ts';
 
-export interface ChatCheckStep {
-  readonly name: 'dry_probe' | 'token';
-  readonly ok: boolean;
-  readonly skipped: boolean;
-  readonly latencyMs: number | null;
-  /** For people; masked. */
-  readonly message: string | null;
-}
-
-export interface ChatServerCheck {
-  readonly ok: boolean;
-  readonly steps: readonly ChatCheckStep[];
-  /** What the server and the bot are; null when the token was not tried, or refused. */
-  readonly info: ChatServerInfo | null;
-  /** The bot may not show a text to one person in a channel: answers to presses are shown in the Thread. */
-  readonly warnings: readonly 'press_answers_in_thread'[];
-}
-
-export interface ChatCheckDeps {
-  /** Shared by the records of its requests. */
-  readonly run: PublicId;
+export interface ChatConnectionCheckDeps {
   readonly chat: ChatClient;
+  readonly opener: Opener;
   readonly clock: Pick<Clock, 'now'>;
-  /** A limiter token for one request. */
-  take(): Promise<TokenGrant>;
+  settings(connectionId: PublicId): Promise<ChatServerSettings | null>;
 }
 
-const LONGEST_MESSAGE = 500;
-const NO_TOKEN = 'no token for this address';
 const NO_SERVER = 'not a Mattermost server';
 
-/** @returns how it went, or when to come again where not even the first request could be made */
-export async function checkChatServer(
-  deps: ChatCheckDeps,
-  access: ChatAccess,
-): Promise<ChatServerCheck | Busy> {
-  const grant = await deps.take();
-  if (grant !== 'granted') return grant;
-  const dry = await timed(deps, access, chatCalls.ping());
-  const probe = stepOf('dry_probe', dry, access);
-  if (!probe.ok) return ended([probe, skipped(null)]);
-  // The token never reaches a server that is none.
-  if (access.token === null) return ended([probe, skipped(NO_TOKEN)]);
-  const second = await deps.take();
-  if (second !== 'granted') {
-    const message = `no token of the limiter within 5 s, the next is due in ${second.retryAfterSeconds} s`;
-    return ended([probe, { name: 'token', ok: false, skipped: false, latencyMs: null, message }]);
-  }
-  const me = await timed(deps, access, chatCalls.getMe());
-  const token = stepOf('token', me, access);
-  if (me.outcome.class !== 'ok') return ended([probe, token]);
-  const info = await infoOf(deps.chat, access, me.outcome.value, optionsOf(deps));
-  const warnings = info.answers_privately ? [] : (['press_answers_in_thread'] as const);
-  return { ...ended([probe, token]), info, warnings };
+/** Tries the address without the token, which never reaches a server that is none, then the token. */
+export function createChatConnectionCheck(deps: ChatConnectionCheckDeps): ConnectionCheck {
+  const { chat, opener, clock } = deps;
+  return {
+    async saved(id) {
+      const settings = await deps.settings(id);
+      if (!settings) return null;
+      const { access, serverUrl: address, proxy } = settings;
+      const proxyPassword = openProxyPassword(opener, settings);
+      return {
+        id,
+        access,
+        address,
+        mode: null,
+        proxy,
+        proxyPassword,
+        opened: openChatServer(opener, settings),
+      };
+    },
+
+    async run({ address: serverUrl, access, run, take }) {
+      const on = { ...access, serverUrl };
+      const options: ChatCallOptions = { class: 'interactive', check: { as: 'connection_check', run } };
+      const host = new URL(serverUrl).hostname;
+      let info: ChatServerInfo | null = null;
+      const checked = await checkInSteps({ take, clock }, [
+        {
+          ...{ name: 'dry_probe', skip: null },
+          make: async () => failure('dry_probe', await chat.call(on, chatCalls.ping(), options), host),
+        },
+        {
+          ...{ name: 'token', skip: access.token === null ? NO_TOKEN : null },
+          async make() {
+            const me = await chat.call(on, chatCalls.getMe(), options);
+            if (me.class === 'ok') info = await infoOf(chat, on, me.value, options);
+            return failure('token', me, host);
+          },
+        },
+      ]);
+      const learned = info && ({ ok: true, info, wrong: null, tokenless: null } as const);
+      return 'steps' in checked ? { ...checked, info, wrong: null, tokenless: false, learned } : checked;
+    },
+  };
 }
 
-/** Skipped steps do not fail the check. */
-function ended(steps: readonly ChatCheckStep[]): ChatServerCheck {
-  const ok = steps.every((step) => step.ok || step.skipped) && steps.some((step) => step.ok);
-  return { ok, steps, info: null, warnings: [] };
-}
-
-function skipped(message: string | null): ChatCheckStep {
-  return { name: 'token', ok: false, skipped: true, latencyMs: null, message };
-}
-
-interface Timed<Value> {
-  readonly outcome: ChatOutcome<Value>;
-  readonly latencyMs: number;
-}
-
-async function timed<Value>(
-  deps: ChatCheckDeps,
-  access: ChatAccess,
-  request: ChatRequest<Value>,
-): Promise<Timed<Value>> {
-  const begun = deps.clock.now();
-  const outcome = await deps.chat.call(access, request, optionsOf(deps));
-  return { outcome, latencyMs: Math.round((deps.clock.now() - begun) / 1000) };
-}
-
-function optionsOf({ run }: ChatCheckDeps): ChatCallOptions {
-  return { class: 'interactive', check: { as: 'connection_check', run } };
-}
-
-function stepOf(
-  name: ChatCheckStep['name'],
-  { outcome, latencyMs }: Timed<unknown>,
-  { serverUrl }: ChatAccess,
-): ChatCheckStep {
-  const ok = outcome.class === 'ok';
-  const message = ok
-    ? null
-    : cutToBytes(failure(name, outcome, new URL(serverUrl).hostname), LONGEST_MESSAGE);
-  return { name, ok, skipped: false, latencyMs, message };
-}
-
-/** What is wrong, for people who check a chat server; masked. */
-function failure(name: ChatCheckStep['name'], outcome: ChatOutcome<unknown>, host: string): string {
-  if (outcome.class === 'ok' || outcome.class === 'not_sent') return 'the service is stopping';
+/** What is wrong, for people who check a chat server; masked. Null: nothing. */
+function failure(name: 'dry_probe' | 'token', outcome: ChatOutcome<unknown>, host: string): string | null {
+  if (outcome.class === 'ok') return null;
+  if (outcome.class === 'not_sent') return 'the service is stopping';
   const { code, error, status, id } = outcome;
   switch (code) {
     case 'dns_failed':

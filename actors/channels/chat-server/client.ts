@@ -78,10 +78,15 @@ function headersOf(
 export function openChatServer(opener: Opener, settings: ChatServerSettings): ChatAccess | null {
   const { id, serverUrl, access, proxyPassword } = settings;
   const token = settings.token && openSecret(opener, 'connection.bridge_token', id, settings.token);
-  const password = proxyPassword && openSecret(opener, 'connection.proxy_password', id, proxyPassword);
+  const password = openProxyPassword(opener, settings);
   if (token === null || (proxyPassword && password === null)) return null;
   return {
     ...{ connectionId: id, owner: connectionOwner(id), serverUrl, token, credentials: String(access) },
     proxy: proxyRoute(settings.proxy, password),
   };
+}
+
+/** The password of its proxy; null when it has none, or it cannot be opened. */
+export function openProxyPassword(opener: Opener, { id, proxyPassword }: ChatServerSettings): string | null {
+  return proxyPassword && openSecret(opener, 'connection.proxy_password', id, proxyPassword);
 }

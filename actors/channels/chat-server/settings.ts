@@ -14,11 +14,11 @@ const Place = v.object({
 
 const Access = v.object({
   server_url: described(
-    v.optional(v.pipe(v.string(), v.metadata({ format: 'uri' }))),
+    v.pipe(v.string(), v.metadata({ format: 'uri' })),
     'Address of the chat server, the one that people use: http or https, without query, fragment and user name.',
   ),
   bot_token: described(
-    v.optional(v.string()),
+    v.optional(v.nullable(v.string())),
     'Token of the bot account. Needed on creation and with another address; left out it stays.',
   ),
 });

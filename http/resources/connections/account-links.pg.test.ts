@@ -18,6 +18,7 @@ import type { RequestRecord } from '../../../runtime/outbound/request-log/record
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { createLinkRequestStore } from '../../../storage/access/account-link-requests.ts';
 import { createAccountLinkStore } from '../../../storage/access/account-links.ts';
+import { readBridgeSettings } from '../../../storage/configuration/connection-rows.ts';
 import { createConnectionStore } from '../../../storage/configuration/connections.ts';
 import { createDirectory } from '../../../storage/configuration/directory.ts';
 import { firstStart, NOW, recordedAudit, recordedHints, stoppedClock } from '../../../test/configuration.ts';
@@ -56,6 +57,7 @@ beforeEach(async () => {
   const author = { by: { kind: 'system', id: null, name: 'test' }, at: NOW, address: null } as const;
   const created = await store.create(
     {
+      type: 'bridge',
       name: 'Chat',
       base_url: bridge.url,
       event_mode: 'poll',
@@ -102,7 +104,7 @@ beforeEach(async () => {
           bridge: bridgeClient,
           infos: createInfoReader({ bridge: bridgeClient, tokens, system, clock: systemClock }),
           opener: { keyring, log: silentLog },
-          settings: store.settings,
+          settings: (id) => readBridgeSettings(sql, id),
         }),
         chat_server: async () => null,
         channel_bot: async () => null,

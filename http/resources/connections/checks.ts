@@ -2,88 +2,49 @@
 
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { type BridgeCheck, type CheckStep, checkBridge } from '../../../actors/channels/bridge/check.ts';
-import {
-  type BridgeAccess,
-  type BridgeClient,
-  openBridge,
-  openProxyPassword,
-} from '../../../actors/channels/bridge/client.ts';
-import { botName } from '../../../actors/channels/bridge/info.ts';
-import { infoRead } from '../../../actors/channels/bridge/info-reader.ts';
+import type { TokenAccess } from '../../../actors/channels/calls.ts';
+import type {
+  CheckedConnection,
+  ConnectionCheck,
+  ConnectionStep,
+  SavedAccess,
+} from '../../../actors/channels/connection-check.ts';
 import { connectionAddress } from '../../../actors/connection/messages.ts';
-import type { BridgeSettings, ConnectionStore } from '../../../actors/connection/ports.ts';
+import type { ConnectionFields } from '../../../actors/connection/ports.ts';
 import type { WaitingTokens } from '../../../actors/connection/tokens.ts';
 import { changedProxy, NO_PROXY, proxyErrors, proxyRoute } from '../../../actors/proxy-config.ts';
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { ProxyRoute } from '../../../runtime/outbound/proxy.ts';
 import { newPublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import { messengerBusy } from '../../errors.ts';
 import { type Answer, type Call, type Operation, operation } from '../../operation.ts';
 import { type FieldError, invalid, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
-import { publicId } from '../../schema/fields.ts';
-import { ProxyConfigInput, request_log_run } from '../../schema/shapes.ts';
-import { ConnectionType, Via } from '../../schema/words.ts';
-import {
-  addressErrors,
-  InfoShape,
-  infoBody,
-  isLater,
-  normalisedAddress,
-  tokenFormErrors,
-  typeErrors,
-  WarningShape,
-  warningsOf,
-} from './shapes.ts';
+import { request_log_run } from '../../schema/shapes.ts';
+import { Via } from '../../schema/words.ts';
+import { CHECK_STEPS, ConnectionCheckInput, checkErrors, normalisedAddress, servedType } from './shapes.ts';
+import { type ConnectionType, WarningShape } from './type.ts';
+import { InfoShape } from './types/bridge.ts';
 
 export interface ConnectionCheckDeps {
-  readonly store: Pick<ConnectionStore, 'settings'>;
-  readonly bridge: BridgeClient;
+  /** By type. */
+  readonly checks: Readonly<Record<ConnectionFields['type'], ConnectionCheck>>;
   readonly tokens: WaitingTokens;
-  readonly opener: Opener;
   readonly system: Pick<ActorSystem, 'ask'>;
   /** Has actors look for messages that a change left them. */
   readonly poke: () => void;
   readonly client: { release(owner: string): void };
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
 }
-
-const CheckInput = d.named(
-  'ConnectionCheckInput',
-  v.pipe(
-    v.object({
-      type: d.described(ConnectionType, 'Its type.'),
-      base_url: v.optional(d.url('Address of the bridge. Needed for a bridge.')),
-      bot_token: d.optionalTextOrNull(
-        'The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only.',
-      ),
-      proxy: d.described(
-        ProxyConfigInput,
-        'The proxy to it. Its stored password is used with `connection_id` where it is left out.',
-      ),
-      connection_id: d.described(
-        v.optional(v.nullable(publicId)),
-        'Id of the saved Connection that the check is about; null or left out for a new one.',
-      ),
-    }),
-    v.forward(
-      v.check((body) => isLater(body.type) || body.base_url !== undefined, 'required'),
-      ['base_url'],
-    ),
-  ),
-  'A Connection to check, saved or not.',
-);
-type CheckInput = v.InferOutput<typeof CheckInput>;
 
 const StepShape = d.named(
   'ConnectionCheckStep',
   v.object({
-    name: d.described(
-      v.picklist(['dry_probe', 'get_info']),
-      '`dry_probe`: the address can be reached; `get_info`: the bridge takes the token and says what it is.',
+    name: d.words(
+      'ConnectionCheckStepName',
+      CHECK_STEPS,
+      'A step of a check. Which there are depends on the type.',
     ),
     ok: d.flag('Whether it passed.'),
     skipped: d.flag('Whether it was not run, because one before it failed.'),
@@ -109,7 +70,7 @@ const CheckShape = d.named(
       v.nullable(v.number()),
       'Updates that wait at a channel bot; null for others.',
     ),
-    info: d.described(v.nullable(InfoShape), 'What the bridge said; null when it did not.'),
+    info: d.described(v.nullable(InfoShape), 'What a bridge said; null when it did not, and for others.'),
     request_log_run,
   }),
   'The outcome of a check.',
@@ -125,7 +86,7 @@ export function connectionCheckOperations(deps: ConnectionCheckDeps): readonly O
       summary: 'Check a Connection, saved or not; a stored token goes to the address it was entered for only',
       description: '200 once anything was sent, whatever came of it; a step that fails skips those after it.',
       needs: 'connections:write',
-      body: CheckInput,
+      body: ConnectionCheckInput,
       answers: { 200: { description: 'How it went, step by step', schema: CheckShape } },
       refusals: [[503, 'interactive-budget-exhausted', '']],
       handle: (call) => check(deps, call),
@@ -133,69 +94,71 @@ export function connectionCheckOperations(deps: ConnectionCheckDeps): readonly O
   ];
 }
 
-async function check(deps: ConnectionCheckDeps, { body }: Call<unknown, CheckInput>): Promise<Answer> {
-  const saved = body.connection_id ? await deps.store.settings(body.connection_id) : null;
+async function check(
+  deps: ConnectionCheckDeps,
+  { body }: Call<unknown, ConnectionCheckInput>,
+): Promise<Answer> {
+  const by = Object.hasOwn(deps.checks, body.type)
+    ? deps.checks[body.type as ConnectionFields['type']]
+    : null;
+  const saved = body.connection_id && by ? await by.saved(body.connection_id) : null;
   const errors = inputErrors(body, saved);
-  if (errors.length > 0) return invalid(errors);
-  const target = targetOf(deps.opener, body, saved);
+  if (errors.length > 0 || !by) return invalid(errors);
+  const type = servedType(body.type);
+  const target = targetOf(type, body, saved);
   const run = newPublicId('RN');
-  const outcome = await checkBridge(
-    {
-      ...{ bridge: deps.bridge, clock: deps.clock, run },
-      take: () =>
-        saved ? deps.tokens.take(saved.id) : deps.tokens.takeForHost(new URL(target.access.baseUrl).host),
-    },
-    target.access,
-  );
+  const checked = await by.run({
+    ...target,
+    run,
+    take: () => (saved ? deps.tokens.take(saved.id) : deps.tokens.takeForHost(new URL(target.address).host)),
+  });
   if (!target.isSaved) deps.client.release(target.access.owner);
-  if ('retryAfterSeconds' in outcome) return refuse(messengerBusy(outcome.retryAfterSeconds));
-  if (saved && target.isSaved && outcome.ok && outcome.info) {
-    const message = infoRead(saved.access, outcome.info, outcome.tokenless, deps.clock.now());
-    await deps.system.ask(connectionAddress(saved.id), message);
+  if ('retryAfterSeconds' in checked) return refuse(messengerBusy(checked.retryAfterSeconds));
+  if (saved && target.isSaved && checked.ok && checked.learned) {
+    const read = {
+      type: 'info_read',
+      access: saved.access,
+      read: checked.learned,
+      at: deps.clock.now(),
+    } as const;
+    await deps.system.ask(connectionAddress(saved.id), read);
     deps.poke();
   }
-  return { status: 200, body: checkBody(outcome, target, saved, run) };
+  return { status: 200, body: { ...checkBody(type, checked, target, saved), request_log_run: run } };
 }
 
-function inputErrors(body: CheckInput, saved: BridgeSettings | null): readonly FieldError[] {
-  const isKnown = !body.connection_id || (saved !== null && body.type === 'bridge');
+function inputErrors(body: ConnectionCheckInput, saved: SavedAccess | null): readonly FieldError[] {
   return [
-    ...typeErrors(body.type, null),
-    ...(isLater(body.type) ? [] : bridgeErrors(body)),
+    ...checkErrors(body, saved?.address ?? null),
     ...proxyErrors(body.proxy, saved?.proxy ?? NO_PROXY),
-    ...(isKnown ? [] : [UNKNOWN_CONNECTION]),
+    ...(body.connection_id && saved === null ? [UNKNOWN_CONNECTION] : []),
   ];
 }
 
-function bridgeErrors({ base_url: address, bot_token: token }: CheckInput): readonly FieldError[] {
-  return [...addressErrors(address), ...(typeof token === 'string' ? tokenFormErrors(token) : [])];
-}
-
 interface Target {
-  readonly access: BridgeAccess;
+  readonly address: string;
+  readonly access: TokenAccess;
   /** Address, token and proxy are the stored ones. */
   readonly isSaved: boolean;
 }
 
 /** A typed token goes to the typed address; the stored one only where address and proxy are the saved ones. */
-function targetOf(opener: Opener, body: CheckInput, saved: BridgeSettings | null): Target {
-  const baseUrl = normalisedAddress(body.base_url ?? '') ?? '';
-  const proxy = proxyOf(opener, body, saved);
+function targetOf(type: ConnectionType, body: ConnectionCheckInput, saved: SavedAccess | null): Target {
+  const address = normalisedAddress(type.addressIn(body, saved?.address ?? null)) ?? '';
+  const proxy = proxyOf(body, saved);
   const typed = body.bot_token ?? null;
-  if (typed === null && saved && baseUrl === saved.baseUrl && proxy.isSaved) {
-    const access = openBridge(opener, saved);
-    if (access) return { access, isSaved: true };
+  if (typed === null && saved?.opened && address === saved.address && proxy.isSaved) {
+    return { address, access: saved.opened, isSaved: true };
   }
   const owner = `connection-check/${randomBytes(8).toString('hex')}`;
   const connectionId = saved?.id ?? null;
-  const access = { connectionId, owner, baseUrl, token: typed, proxy: proxy.route, credentials: owner };
-  return { access, isSaved: false };
+  const access = { connectionId, owner, token: typed, proxy: proxy.route, credentials: owner };
+  return { address, access, isSaved: false };
 }
 
 function proxyOf(
-  opener: Opener,
-  { proxy: input }: CheckInput,
-  saved: BridgeSettings | null,
+  { proxy: input }: ConnectionCheckInput,
+  saved: SavedAccess | null,
 ): { readonly route: ProxyRoute | null; readonly isSaved: boolean } {
   const current = saved?.proxy ?? NO_PROXY;
   const { fields, password } = changedProxy(input, current);
@@ -204,8 +167,8 @@ function proxyOf(
     fields.address === current.address &&
     fields.username === current.username &&
     password.kind === 'keep';
-  const stored = isSame && saved ? openProxyPassword(opener, saved) : null;
-  const known = password.kind === 'set' ? password.password : stored === 'unreadable' ? null : stored;
+  const stored = isSame && saved ? saved.proxyPassword : null;
+  const known = password.kind === 'set' ? password.password : stored;
   const isOff = !fields.enabled && !current.enabled;
   return {
     route: proxyRoute(fields, known),
@@ -213,30 +176,25 @@ function proxyOf(
   };
 }
 
-function checkBody(check: BridgeCheck, { access }: Target, saved: BridgeSettings | null, run: string) {
-  const answer = check.info?.class === 'ok' ? check.info.value : null;
-  const isSameBridge = saved !== null && access.baseUrl === saved.baseUrl;
+function checkBody(
+  type: ConnectionType,
+  { ok, steps, info, wrong, tokenless }: CheckedConnection,
+  { address, access }: Target,
+  saved: SavedAccess | null,
+) {
+  const mode = address === saved?.address ? saved.mode : null;
   return {
-    ok: check.ok,
-    steps: check.steps.map((step) => stepBody(step, access.proxy ? 'proxy' : 'direct')),
-    warnings: [
-      ...warningsOf({
-        address: access.baseUrl,
-        mode: isSameBridge ? saved.eventMode : null,
-        info: answer?.info ?? null,
-        wrong: answer?.wrong ?? null,
-        tokenless: check.tokenless,
-      }),
-    ],
-    bot_name: botName(answer?.info ?? null),
+    ok,
+    steps: steps.map((step) => stepBody(step, access.proxy ? 'proxy' : 'direct')),
+    warnings: type.warnings({ address, mode, info, wrong, tokenless }),
+    bot_name: type.botName(info),
     webhook_set: null,
     pending_updates: null,
-    info: answer && infoBody(answer.info),
-    request_log_run: run,
+    info: type.infoBody(info),
   };
 }
 
-function stepBody({ name, ok, skipped, latencyMs, message }: CheckStep, via: 'direct' | 'proxy') {
+function stepBody({ name, ok, skipped, latencyMs, message }: ConnectionStep, via: 'direct' | 'proxy') {
   return { name, ok, skipped, latency_ms: latencyMs, via, message };
 }
 

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createBridgeConnectionCheck } from '../../../actors/channels/bridge/check.ts';
 import { createBridgeClient } from '../../../actors/channels/bridge/client.ts';
 import { readInfo } from '../../../actors/channels/bridge/info.ts';
+import { createChatConnectionCheck } from '../../../actors/channels/chat-server/check.ts';
+import { createChatClient } from '../../../actors/channels/chat-server/client.ts';
 import { createWaitingTokens } from '../../../actors/connection/tokens.ts';
 import type { ActorMessage, Address } from '../../../runtime/actor/index.ts';
 import { systemClock } from '../../../runtime/clock.ts';
@@ -12,9 +15,14 @@ import { createOutboundClient, type OutboundClient } from '../../../runtime/outb
 import { createOutboundMetrics } from '../../../runtime/outbound/metrics.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
+import {
+  readBridgeSettings,
+  readChatServerSettings,
+} from '../../../storage/configuration/connection-rows.ts';
 import { createConnectionStore } from '../../../storage/configuration/connections.ts';
 import { createDirectory } from '../../../storage/configuration/directory.ts';
 import { firstStart, recordedAudit, recordedHints, stoppedClock } from '../../../test/configuration.ts';
+import { type RunningChatServer, startChatServer } from '../../../test/fakes/chat-server/http.ts';
 import { PLAIN_INFO, type ScriptedBridge, startScriptedBridge } from '../../../test/fakes/scripted-bridge.ts';
 import { type Answered, type OperationClient, operationClient } from '../../../test/operation-client.ts';
 import { useDatabase } from '../../../test/postgres.ts';
@@ -68,6 +76,7 @@ beforeEach(async () => {
     },
   };
   const store = createConnectionStore({ sql, appendAudit: audit.appendAudit, keyring });
+  const opening = { opener: { keyring, log: silentLog }, clock: systemClock };
   const operations = [
     ...connectionOperations({
       ...{ store, directory, hints, client },
@@ -76,10 +85,18 @@ beforeEach(async () => {
     }),
     ...connectionCheckOperations({
       poke: () => undefined,
-      ...{ store, system, client, clock: systemClock },
-      bridge: createBridgeClient(caller),
+      ...{ system, client, clock: systemClock },
       tokens: createWaitingTokens({ system, clock: systemClock }),
-      opener: { keyring, log: silentLog },
+      checks: {
+        bridge: createBridgeConnectionCheck({
+          ...{ ...opening, bridge: createBridgeClient(caller) },
+          settings: (id) => readBridgeSettings(sql, id),
+        }),
+        chat_server: createChatConnectionCheck({
+          ...{ ...opening, chat: createChatClient(caller) },
+          settings: (id) => readChatServerSettings(sql, id),
+        }),
+      },
     }),
   ];
   api = operationClient({ operations, directory, clock: stoppedClock });
@@ -104,6 +121,13 @@ async function created(changes: object = {}) {
 function errorsOf({ status, body }: Answered) {
   const errors: { pointer: string; code: string }[] = body.errors ?? [];
   return [status, ...errors.map(({ pointer, code }) => `${code} ${pointer}`)];
+}
+
+function steps({ body }: Answered): readonly (readonly [unknown, unknown])[] {
+  return body.steps.map(({ ok, skipped, message }: Record<string, unknown>) => [
+    skipped ? 'skipped' : ok,
+    message,
+  ]);
 }
 
 /** Messages that were stored for the actor with the changes. */
@@ -182,15 +206,8 @@ describe('creating', () => {
   });
 
   test('a type that this build does not speak to is not made', async () => {
-    for (const type of ['chat_server', 'channel_bot']) {
-      const answer = await api.post('/connections', {
-        type,
-        name: 'Chat',
-        server_url: 'https://c.example',
-        proxy: OFF,
-      });
-      expect(errorsOf(answer)).toEqual([422, 'unsupported /type']);
-    }
+    const answer = await api.post('/connections', { type: 'channel_bot', name: 'Chat', proxy: OFF });
+    expect(errorsOf(answer)).toEqual([422, 'unsupported /type']);
   });
 
   test('a name belongs to one', async () => {
@@ -257,10 +274,8 @@ describe('changing', () => {
 
   test('the type stays, an old version is refused, and without a version nothing is changed', async () => {
     const { id } = await created();
-    expect(errorsOf(await put(id, { ...input(), type: 'chat_server' }))).toEqual([
-      422,
-      'invalid_format /type',
-    ]);
+    const chat = { ...input(), type: 'chat_server', server_url: 'https://chat.example' };
+    expect(errorsOf(await put(id, chat))).toEqual([422, 'invalid_format /type']);
     expect((await put(id, input(), '"7"')).status).toBe(412);
     expect((await api.put(path(id), input())).status).toBe(428);
     expect((await put('CN0000000000AA', input())).status).toBe(404);
@@ -374,12 +389,6 @@ test('a bridge has no list of channels', async () => {
 
 describe('a check', () => {
   const check = (changes: object = {}) => api.post('/connections/checks', input(changes));
-  const steps = ({ body }: Answered) =>
-    body.steps.map(({ ok, skipped, message }: Record<string, unknown>) => [
-      skipped ? 'skipped' : ok,
-      message,
-    ]);
-
   test('probes without the token, then asks with it, and keeps a record of each', async () => {
     const answer = await check();
     expect(answer.body).toMatchObject({ ok: true, bot_name: 'oncall-bot', info: { user_lookup: 'email' } });
@@ -516,18 +525,123 @@ describe('a check', () => {
     [{ bot_token: '' }, [422, 'too_short /bot_token']],
     [{ proxy: { enabled: true } }, [422, 'required /proxy/type', 'required /proxy/address']],
     [{ proxy: undefined }, [400, 'required /proxy', 'required /proxy/enabled']],
-    [{ type: 'chat_server' }, [422, 'unsupported /type']],
+    [{ type: 'channel_bot' }, [422, 'unsupported /type']],
+    [{ type: 'chat_server' }, [400, 'required /server_url']],
   ])('%j is refused', async (changes, expected) => {
     expect(errorsOf(await check(changes))).toEqual(expected);
   });
 
   test('is refused with a Connection of another type, and to anybody but an Admin', async () => {
     const { id } = await created();
-    expect(errorsOf(await check({ type: 'chat_server', connection_id: id }))).toEqual([
-      422,
-      'unsupported /type',
-      'unknown_id /connection_id',
-    ]);
+    const chat = { type: 'chat_server', server_url: 'https://chat.example', connection_id: id };
+    expect(errorsOf(await check(chat))).toEqual([422, 'unknown_id /connection_id']);
     expect((await api.as('responder').post('/connections/checks', input())).status).toBe(403);
+  });
+});
+
+describe('a Connection to a chat server', () => {
+  const chat = (server: { readonly url: string; readonly token: string }, changes: object = {}) => ({
+    ...{
+      type: 'chat_server',
+      name: 'Mattermost',
+      server_url: server.url,
+      bot_token: server.token,
+      proxy: OFF,
+    },
+    ...changes,
+  });
+  let server: RunningChatServer;
+
+  beforeEach(async () => {
+    server = await startChatServer();
+  });
+  afterEach(() => server.close());
+
+  const make = async (changes: object = {}) => {
+    const answer = await api.post('/connections', chat(server, changes));
+    expect(answer.status).toBe(201);
+    return answer.body;
+  };
+
+  test('has its own fields and none of a bridge, sends nothing, and is never polled', async () => {
+    const connection = await make({
+      server_url: `${server.url}/chat/`,
+      push_secret: SECRET,
+      event_mode: 'push',
+    });
+    const { id } = connection;
+    expect(connection).toMatchObject({
+      ...{ type: 'chat_server', server_url: `${server.url}/chat`, limiter: { limit: 5, per_seconds: 1 } },
+      callback_url: `https://ingest.example.org/api/v1/callbacks/chat-server/${id}`,
+      ...{ bot_token_status: { set: true }, bot_username: null, warnings: [], etag: '"1"' },
+    });
+    for (const field of ['base_url', 'event_mode', 'push_secret_status', 'info', 'info_updated_at'])
+      expect(connection).not.toHaveProperty(field);
+    expect(audit.entries[0]?.diff).toContainEqual({ pointer: '/server_url', after: `${server.url}/chat` });
+    expect(JSON.stringify([connection, audit.entries, await stored()])).not.toContain(server.token);
+    expect(await stored()).toMatchObject([{ type: 'configured', access: 1, polls: false }]);
+    expect([server.server.calls, records]).toEqual([[], []]);
+    expect((await api.get('/connections?type=chat_server')).body.items).toHaveLength(1);
+    expect((await api.get('/connections?type=bridge')).body.items).toEqual([]);
+  });
+
+  test.each<[object, readonly (number | string)[]]>([
+    [{ server_url: undefined }, [400, 'required /server_url']],
+    [{ server_url: 'https://chat.example/?a=1' }, [422, 'invalid_format /server_url']],
+    [{ bot_token: undefined }, [422, 'required /bot_token']],
+    [{ bot_token: 'two words' }, [422, 'invalid_format /bot_token']],
+  ])('%j is refused', async (changes, expected) => {
+    expect(errorsOf(await api.post('/connections', chat(server, changes)))).toEqual(expected);
+  });
+
+  test('another address needs the token again, and what is left out stays', async () => {
+    const { id } = await make();
+    const put = (changes: object) =>
+      api.put(`/connections/${id}`, chat(server, { bot_token: undefined, ...changes }), '"1"');
+    expect(errorsOf(await put({ server_url: 'https://other.example' }))).toEqual([
+      422,
+      'required /bot_token',
+    ]);
+    expect((await put({})).body.etag).toBe('"1"');
+    const bridged = await api.put(`/connections/${id}`, input(), '"1"');
+    expect(errorsOf(bridged)).toEqual([422, 'invalid_format /type']);
+  });
+
+  test('its check tries the address, then the token, and says what the bot may not', async () => {
+    const { id } = await make();
+    const untyped = { bot_token: undefined, connection_id: id };
+    const { body } = await api.post('/connections/checks', chat(server, untyped));
+    expect(body).toMatchObject({
+      steps: [
+        { name: 'dry_probe', ok: true, via: 'direct' },
+        { name: 'token', ok: true },
+      ],
+      ...{ ok: true, bot_name: 'tocsin', info: null, webhook_set: null, pending_updates: null },
+      warnings: [{ kind: 'press_answers_in_thread', field: null }],
+    });
+    expect(told.map(({ type }) => type)).toEqual(['take_token', 'take_token', 'info_read']);
+    server.server.settings.permissions.add('create_post_ephemeral');
+    const allowed = await api.post('/connections/checks', chat(server, untyped));
+    expect(allowed.body.warnings).toEqual([]);
+  });
+
+  test('shows the bot and its warning once they are known', async () => {
+    const { id } = await make();
+    const info = { bot_id: 'b', bot_username: 'tocsin', max_post_size: 16_383, answers_privately: false };
+    await database.sql()`update connections set info = ${JSON.stringify(info)}::text::jsonb, info_at = 1`;
+    expect((await api.get(`/connections/${id}`)).body).toMatchObject({
+      ...{ bot_username: 'tocsin', warnings: [{ kind: 'press_answers_in_thread', field: null }] },
+    });
+  });
+
+  test('a check never takes the token elsewhere, nor a Connection of another type', async () => {
+    const { id } = await make();
+    const bridged = await created();
+    const elsewhere = chat(server, { server_url: bridge.url, bot_token: undefined, connection_id: id });
+    const answer = await api.post('/connections/checks', elsewhere);
+    expect(steps(answer)[1]).toEqual(['skipped', null]);
+    expect(bridge.requests.every(({ withToken }) => !withToken)).toBe(true);
+    const other = await api.post('/connections/checks', chat(server, { connection_id: bridged.id }));
+    expect(errorsOf(other)).toEqual([422, 'unknown_id /connection_id']);
   });
 });

@@ -1,4 +1,4 @@
-/** Connections: list, create, read, update, delete (api §14). Bridges are the one type that this build speaks to. */
+/** Connections: list, create, read, update, delete (api §14). */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { connectionAddress, connectionOwner } from '../../../actors/connection/messages.ts';
@@ -22,6 +22,7 @@ import {
   type PlaceByAge,
 } from '../configuration.ts';
 import {
+  addressOf,
   ConnectionInput,
   ConnectionShape,
   connectionBody,
@@ -137,7 +138,8 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
   function decide(call: Call<unknown, ConnectionInput>, current: StoredConnection) {
     // Stale before meaning (api §1.3).
     if (!call.ifMatch?.matches(current.version)) return { refuse: preconditionFailed() };
-    const errors = [...connectionErrors(call.body, current), ...unheld(call, current)];
+    const isOfType = call.body.type === current.fields.type;
+    const errors = [...connectionErrors(call.body, current), ...(isOfType ? unheld(call, current) : [])];
     return errors.length > 0 ? { refuse: invalid(errors) } : connectionFields(call.body, current);
   }
 }
@@ -147,12 +149,12 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
  * through the Connection. Another address removes these links.
  */
 function unheld({ identity, body }: Call<unknown, ConnectionInput>, current: StoredConnection) {
-  const { save } = connectionFields(body, current);
-  if (current.accountLinkCount === 0 || save.base_url !== current.fields.base_url) return [];
+  const { save, secrets } = connectionFields(body, current);
+  const isElsewhere = addressOf(save) !== addressOf(current.fields);
+  if (current.accountLinkCount === 0 || isElsewhere) return [];
+  const isOtherSecret = secrets.pushSecret !== null && secrets.pushSecret !== 'clear';
   return [
-    ...(typeof body.push_secret === 'string'
-      ? unheldErrors(identity, '/push_secret', COMMAND_PERMISSIONS)
-      : []),
+    ...(isOtherSecret ? unheldErrors(identity, '/push_secret', COMMAND_PERMISSIONS) : []),
     ...(isDeepStrictEqual(save.proxy, current.fields.proxy)
       ? []
       : unheldErrors(identity, '/proxy', COMMAND_PERMISSIONS)),

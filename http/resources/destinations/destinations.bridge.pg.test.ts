@@ -20,6 +20,7 @@ import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
 import { createTemplateGroups } from '../../../storage/alert-groups/alert-groups.ts';
+import { readBridgeSettings } from '../../../storage/configuration/connection-rows.ts';
 import { createConnectionStore } from '../../../storage/configuration/connections.ts';
 import { createDestinationStore } from '../../../storage/configuration/destinations.ts';
 import { createDirectory } from '../../../storage/configuration/directory.ts';
@@ -118,7 +119,7 @@ beforeEach(async () => {
     stored: createStoredSnapshotReader(sql),
     publicUrl: 'https://tocsin.example.org',
   });
-  const settings = (id: PublicId) => connections.settings(id);
+  const settings = (id: PublicId) => readBridgeSettings(sql, id);
   const deps = {
     store: createDestinationStore({ sql, appendAudit, keyring, internalAlerts }),
     ...{ directory, hints, system, client },

@@ -79,7 +79,7 @@ async function fillEveryField(): Promise<void> {
   const connections = createConnectionStore({ sql: database.sql(), appendAudit, keyring: both });
   const stored = await connections.create(
     {
-      ...{ name: 'bridge', base_url: 'https://bridge.example', event_mode: 'push' },
+      ...{ type: 'bridge', name: 'bridge', base_url: 'https://bridge.example', event_mode: 'push' },
       ...{ limiter: LIMITER, proxy: PROXY },
     },
     { token: 'bridge-token', pushSecret: 'push-secret', proxyPassword: PASSWORD },

@@ -22,7 +22,7 @@ export interface ServerChannel {
   readonly archived: boolean;
 }
 
-type Bridge = Schemas['Connection'];
+type Bridge = Schemas['BridgeConnection'];
 type OfBridge = Pick<Bridge, 'base_url' | 'event_mode' | 'push_secret_status' | 'info' | 'info_updated_at'>;
 
 export interface ConnectionWarning {

@@ -503,6 +503,75 @@ export interface components {
          * @example AE9X2QF4H7NJC0
          */
         readonly AuditEntryId: string;
+        /** @description The way to a bridge. */
+        readonly BridgeConnection: components["schemas"]["ConnectionBase"] & {
+            /**
+             * @description A bridge, which speaks the bridge protocol.
+             * @constant
+             */
+            readonly type: "bridge";
+            /**
+             * Format: uri
+             * @description Address of the bridge.
+             */
+            readonly base_url: string;
+            readonly event_mode: components["schemas"]["EventMode"];
+            /** @description Whether a secret for pushed events is stored. */
+            readonly push_secret_status: components["schemas"]["SecretStatus"];
+            /** @description What the bridge last said about itself; null before that. */
+            readonly info: components["schemas"]["BridgeInfo"] | null;
+            /**
+             * Format: date-time
+             * @description When it said so; null before that.
+             */
+            readonly info_updated_at: string | null;
+        };
+        /** @description A Connection to a bridge to check, saved or not. */
+        readonly BridgeConnectionCheckInput: {
+            /**
+             * @description A bridge, which speaks the bridge protocol.
+             * @constant
+             */
+            readonly type: "bridge";
+            /**
+             * Format: uri
+             * @description Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters.
+             */
+            readonly base_url: string;
+            /** @description The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only. */
+            readonly bot_token?: string | null;
+            /** @description The proxy to it. Its stored password is used with `connection_id` where it is left out. */
+            readonly proxy: components["schemas"]["ProxyConfigInput"];
+            /** @description Id of the saved Connection that the check is about; null or left out for a new one. */
+            readonly connection_id?: components["schemas"]["PublicId"] | null;
+        };
+        /** @description A Connection to a bridge, as it is saved. */
+        readonly BridgeConnectionInput: {
+            /**
+             * @description A bridge, which speaks the bridge protocol.
+             * @constant
+             */
+            readonly type: "bridge";
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
+            readonly limiter?: components["schemas"]["LimiterInput"] | null;
+            /** @description The proxy to it. */
+            readonly proxy: components["schemas"]["ProxyConfigInput"];
+            /**
+             * Format: uri
+             * @description Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters.
+             */
+            readonly base_url: string;
+            /**
+             * @description `poll` (default): Tocsin asks for events; `push`: the bridge sends them to `callback_url`.
+             * @enum {string}
+             */
+            readonly event_mode?: "poll" | "push";
+            /** @description Token that Tocsin proves itself with. Needed on creation and with another address; left out it stays. */
+            readonly bot_token?: string | null;
+            /** @description Secret that signs pushed events: `whsec_` and base64 of at least 24 bytes. Needed for `push`; left out it stays, null clears it. */
+            readonly push_secret?: string | null;
+        };
         /** @description A channel of a messenger behind a bridge. */
         readonly BridgeDestination: components["schemas"]["DestinationBase"] & {
             /**
@@ -530,7 +599,7 @@ export interface components {
             readonly name: components["schemas"]["ResourceName"];
             /** @description Whom messages mention. Left out it stays, null mentions nobody. */
             readonly mentions?: components["schemas"]["MentionsInput"] | null;
-            /** @description Most calls in a time. Left out it stays, null goes back to 5 a second. */
+            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
             readonly limiter?: components["schemas"]["LimiterInput"] | null;
             /** @description Id of the Connection to the bridge. */
             readonly connection_id: components["schemas"]["PublicId"];
@@ -785,6 +854,58 @@ export interface components {
             /** @description Id of the Connection. */
             readonly connection_id: components["schemas"]["PublicId"];
         };
+        /** @description The way to a chat server. */
+        readonly ChatServerConnection: components["schemas"]["ConnectionBase"] & {
+            /**
+             * @description A chat server.
+             * @constant
+             */
+            readonly type: "chat_server";
+            /**
+             * Format: uri
+             * @description Address of the chat server.
+             */
+            readonly server_url: string;
+        };
+        /** @description A Connection to a chat server to check, saved or not. */
+        readonly ChatServerConnectionCheckInput: {
+            /**
+             * @description A chat server.
+             * @constant
+             */
+            readonly type: "chat_server";
+            /**
+             * Format: uri
+             * @description Address of the chat server, the one that people use: http or https, without query, fragment and user name.
+             */
+            readonly server_url: string;
+            /** @description The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only. */
+            readonly bot_token?: string | null;
+            /** @description The proxy to it. Its stored password is used with `connection_id` where it is left out. */
+            readonly proxy: components["schemas"]["ProxyConfigInput"];
+            /** @description Id of the saved Connection that the check is about; null or left out for a new one. */
+            readonly connection_id?: components["schemas"]["PublicId"] | null;
+        };
+        /** @description A Connection to a chat server, as it is saved. */
+        readonly ChatServerConnectionInput: {
+            /**
+             * @description A chat server.
+             * @constant
+             */
+            readonly type: "chat_server";
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
+            readonly limiter?: components["schemas"]["LimiterInput"] | null;
+            /** @description The proxy to it. */
+            readonly proxy: components["schemas"]["ProxyConfigInput"];
+            /**
+             * Format: uri
+             * @description Address of the chat server, the one that people use: http or https, without query, fragment and user name.
+             */
+            readonly server_url: string;
+            /** @description Token of the bot account. Needed on creation and with another address; left out it stays. */
+            readonly bot_token?: string | null;
+        };
         /**
          * @description Which account of a chat server to link.
          * @example {
@@ -822,29 +943,18 @@ export interface components {
          */
         readonly CommandName: "acknowledge" | "unacknowledge" | "resolve" | "unresolve" | "snooze" | "unsnooze" | "still_on_it" | "add_note";
         /** @description The way to a messenger. */
-        readonly Connection: {
+        readonly Connection: components["schemas"]["BridgeConnection"] | components["schemas"]["ChatServerConnection"];
+        /** @description What Connections of every type answer. */
+        readonly ConnectionBase: {
             readonly id: components["schemas"]["ConnectionId"];
-            /**
-             * @description Its type. This version serves bridges only.
-             * @constant
-             */
-            readonly type: "bridge";
             /** @description Its name, unique. */
             readonly name: string;
-            /**
-             * Format: uri
-             * @description Address of the bridge.
-             */
-            readonly base_url: string;
-            readonly event_mode: components["schemas"]["EventMode"];
             /** @description Most calls in a time. */
             readonly limiter: components["schemas"]["Limiter"];
             /** @description The proxy to it. */
             readonly proxy: components["schemas"]["ProxyConfig"];
             /** @description Whether a token is stored. */
             readonly bot_token_status: components["schemas"]["SecretStatus"];
-            /** @description Whether a secret for pushed events is stored. */
-            readonly push_secret_status: components["schemas"]["SecretStatus"];
             /** @description Name of the bot as it was last seen; null before that. */
             readonly bot_username: string | null;
             /** @description Destinations that use it. */
@@ -871,13 +981,6 @@ export interface components {
                  */
                 readonly since: string | null;
             };
-            /** @description What the bridge last said about itself; null before that. */
-            readonly info: components["schemas"]["BridgeInfo"] | null;
-            /**
-             * Format: date-time
-             * @description When it said so; null before that.
-             */
-            readonly info_updated_at: string | null;
             /** @description What is not as it should be. */
             readonly warnings: readonly components["schemas"]["ConnectionWarning"][];
             /**
@@ -901,7 +1004,7 @@ export interface components {
             readonly webhook_set: boolean | null;
             /** @description Updates that wait at a channel bot; null for others. */
             readonly pending_updates: number | null;
-            /** @description What the bridge said; null when it did not. */
+            /** @description What a bridge said; null when it did not, and for others. */
             readonly info: components["schemas"]["BridgeInfo"] | null;
             /** @description Run of the Request log that has the requests; null when none was sent. */
             readonly request_log_run: components["schemas"]["RequestRunId"] | null;
@@ -918,14 +1021,12 @@ export interface components {
          *       }
          *     }
          */
-        readonly ConnectionCheckInput: {
-            /** @description Its type. */
-            readonly type: components["schemas"]["ConnectionType"];
+        readonly ConnectionCheckInput: components["schemas"]["BridgeConnectionCheckInput"] | components["schemas"]["ChatServerConnectionCheckInput"] | {
             /**
-             * Format: uri
-             * @description Address of the bridge. Needed for a bridge.
+             * @description A type that this version does not serve: 422.
+             * @enum {string}
              */
-            readonly base_url?: string;
+            readonly type: "channel_bot";
             /** @description The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only. */
             readonly bot_token?: string | null;
             /** @description The proxy to it. Its stored password is used with `connection_id` where it is left out. */
@@ -935,11 +1036,7 @@ export interface components {
         };
         /** @description One step of a check. */
         readonly ConnectionCheckStep: {
-            /**
-             * @description `dry_probe`: the address can be reached; `get_info`: the bridge takes the token and says what it is.
-             * @enum {string}
-             */
-            readonly name: "dry_probe" | "get_info";
+            readonly name: components["schemas"]["ConnectionCheckStepName"];
             /** @description Whether it passed. */
             readonly ok: boolean;
             /** @description Whether it was not run, because one before it failed. */
@@ -950,6 +1047,14 @@ export interface components {
             /** @description What went wrong, masked; null when it passed. */
             readonly message: string | null;
         };
+        /**
+         * @description A step of a check. Which there are depends on the type.
+         *     - `dry_probe`: the address can be reached
+         *     - `get_info`: the bridge takes the token and says what it is
+         *     - `token`: the chat server takes the token
+         * @enum {string}
+         */
+        readonly ConnectionCheckStepName: "dry_probe" | "get_info" | "token";
         /**
          * Format: public-id
          * @description A PublicId with the prefix CN.
@@ -974,32 +1079,21 @@ export interface components {
          *       }
          *     }
          */
-        readonly ConnectionInput: {
-            /** @description Its type, which never changes. */
-            readonly type: components["schemas"]["ConnectionType"];
-            readonly name: components["schemas"]["ResourceName"];
+        readonly ConnectionInput: components["schemas"]["BridgeConnectionInput"] | components["schemas"]["ChatServerConnectionInput"] | {
             /**
-             * Format: uri
-             * @description Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters. Needed for a bridge.
-             */
-            readonly base_url?: string;
-            /**
-             * @description `poll` (default): Tocsin asks for events; `push`: the bridge sends them to `callback_url`.
+             * @description A type that this version does not serve: 422.
              * @enum {string}
              */
-            readonly event_mode?: "poll" | "push";
-            /** @description Token that Tocsin proves itself with. Needed on creation and with another address; left out it stays. */
-            readonly bot_token?: string | null;
-            /** @description Secret that signs pushed events: `whsec_` and base64 of at least 24 bytes. Needed for `push`; left out it stays, null clears it. */
-            readonly push_secret?: string | null;
-            /** @description Most calls in a time. Left out it stays, null goes back to 5 a second. */
+            readonly type: "channel_bot";
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
             readonly limiter?: components["schemas"]["LimiterInput"] | null;
             /** @description The proxy to it. */
             readonly proxy: components["schemas"]["ProxyConfigInput"];
         };
         /**
          * @description The type of a Connection.
-         *     - `chat_server`: A chat server. Not served by this version.
+         *     - `chat_server`: A chat server, Mattermost.
          *     - `channel_bot`: A channel-bot messenger. Not served by this version.
          *     - `bridge`: A bridge, which speaks the bridge protocol.
          * @enum {string}
@@ -1008,7 +1102,7 @@ export interface components {
         /** @description Something about a Connection that is not as it should be. */
         readonly ConnectionWarning: {
             readonly kind: components["schemas"]["ConnectionWarningKind"];
-            /** @description JSON pointer into the info of the bridge, with `bridge_info_invalid`; null otherwise. */
+            /** @description JSON pointer to the field, into the info of the bridge with `bridge_info_invalid`; null for the whole Connection. */
             readonly field: string | null;
         };
         /**
@@ -1017,9 +1111,10 @@ export interface components {
          *     - `event_mode_not_offered`: The bridge does not offer the event mode that is set.
          *     - `bridge_info_invalid`: A field of what the bridge says about itself is not valid.
          *     - `bridge_without_token`: No token is stored.
+         *     - `press_answers_in_thread`: The bot may not show a text to one person: answers to presses are shown in the Thread.
          * @enum {string}
          */
-        readonly ConnectionWarningKind: "base_url_uses_http" | "event_mode_not_offered" | "bridge_info_invalid" | "bridge_without_token";
+        readonly ConnectionWarningKind: "base_url_uses_http" | "event_mode_not_offered" | "bridge_info_invalid" | "bridge_without_token" | "press_answers_in_thread";
         /** @description A new token and what to paste at the sender. */
         readonly CreatedIntegrationToken: {
             /** @description The token as it is listed. */
@@ -4119,7 +4214,7 @@ export interface components {
             readonly name: components["schemas"]["ResourceName"];
             /** @description Whom messages mention. Left out it stays, null mentions nobody. */
             readonly mentions?: components["schemas"]["MentionsInput"] | null;
-            /** @description Most calls in a time. Left out it stays, null goes back to 5 a second. */
+            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
             readonly limiter?: components["schemas"]["LimiterInput"] | null;
             readonly mode: components["schemas"]["WebhookMode"];
             /** @description Needed in events mode. Left out it stays. */
