@@ -22,44 +22,38 @@ export interface ServerChannel {
   readonly archived: boolean;
 }
 
-type Bridge = Schemas['BridgeConnection'];
-type OfBridge = Pick<Bridge, 'base_url' | 'event_mode' | 'push_secret_status' | 'info' | 'info_updated_at'>;
+type Own<Type extends { readonly type: string }> = Partial<
+  Omit<Type, keyof Schemas['ConnectionBase'] | 'type'>
+>;
 
-export interface ConnectionWarning {
-  readonly kind: string;
-  readonly field: string | null;
-}
+export type ConnectionWarning = Schemas['ConnectionWarning'];
 
 /** A Connection of any type: what all have, and what one of them has. */
-export type Connection = Omit<Bridge, 'type' | 'warnings' | keyof OfBridge> &
-  Partial<OfBridge> & {
+export type Connection = Schemas['ConnectionBase'] &
+  Own<Schemas['BridgeConnection']> &
+  Own<Schemas['ChatServerConnection']> & {
     readonly type: ConnectionType;
-    readonly warnings: readonly ConnectionWarning[];
-    readonly server_url?: string;
     readonly bot_api_base_url?: string;
     readonly update_mode?: InboundMode;
   };
 
-/** The address and the mode are named as the type names them. */
-export type ConnectionInput = Omit<Schemas['ConnectionInput'], 'event_mode'> & {
+/** What the forms send besides is named as the type names it. */
+export type ConnectionInput = Pick<
+  Schemas['BridgeConnectionInput'],
+  'name' | 'limiter' | 'proxy' | 'bot_token' | 'push_secret'
+> &
+  ConnectionCheckInput;
+
+export interface ConnectionCheckInput {
+  readonly type: ConnectionType;
+  readonly proxy: Schemas['ProxyConfigInput'];
+  readonly bot_token?: string | null;
   readonly [field: string]: unknown;
-};
-
-export type ConnectionCheckInput = Schemas['ConnectionCheckInput'] & { readonly [field: string]: unknown };
-
-export interface CheckStep {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly skipped: boolean;
-  readonly latency_ms: number | null;
-  readonly via: string;
-  readonly message: string | null;
 }
 
-export type ConnectionCheck = Omit<Schemas['ConnectionCheck'], 'steps' | 'warnings'> & {
-  readonly steps: readonly CheckStep[];
-  readonly warnings: readonly ConnectionWarning[];
-};
+export type CheckStep = Schemas['ConnectionCheckStep'];
+
+export type ConnectionCheck = Schemas['ConnectionCheck'];
 
 export function createConnectionsApi(client: ApiClient) {
   const of = (id: string) => `/connections/${id}`;

@@ -95,7 +95,7 @@ export function toDraft(connection: Connection): ConnectionDraft {
 }
 
 /** What a check and a save have in common. */
-function placeOf({ type, address, mode, token, proxy }: ConnectionDraft) {
+function placeOf({ type, address, mode, token, proxy }: ConnectionDraft): ConnectionCheckInput {
   const fields = fieldsOf(type);
   return {
     ...{ type, [fields.address]: address, proxy: fromProxyDraft(proxy) },
@@ -128,8 +128,8 @@ export function withoutSecrets(input: ConnectionInput): ConnectionInput {
 
 /** @param id of the saved Connection: its token is used where address and proxy are the saved ones */
 export function checkOf(draft: ConnectionDraft, id: string | null): ConnectionCheckInput {
-  const { event_mode: _, ...place } = placeOf(draft) as ConnectionCheckInput;
-  return { ...place, ...(id === null ? {} : { connection_id: id }) } as ConnectionCheckInput;
+  const { event_mode: _, ...place } = placeOf(draft);
+  return { ...place, ...(id === null ? {} : { connection_id: id }) };
 }
 
 /** `whsec_` and the base64 of 32 random bytes. */
