@@ -6,10 +6,6 @@ const say = (answer: PrivateAnswer, way: Way = 'channel_bot_press', language: 'e
   privateAnswer(answer, way, language, URL_BASE);
 
 test.each<[PrivateAnswer, string]>([
-  [
-    { say: 'not_linked' },
-    'Tocsin does not know who you are here. Connect this account: https://oncall.example.org/profile',
-  ],
   [{ say: 'disabled' }, 'Your Tocsin user is disabled'],
   [{ say: 'refused', code: 'already_resolved' }, 'It is resolved already'],
   [{ say: 'done', command: 'acknowledge', seconds: 0 }, 'Done: Ack'],
@@ -23,6 +19,17 @@ test.each<[PrivateAnswer, string]>([
   [{ say: 'link.help' }, 'Start linking in your profile: https://oncall.example.org/profile'],
 ])('%o', (answer, expected) => {
   expect(say(answer)).toBe(expected);
+});
+
+test.each<[Way, 'en' | 'ru', RegExp]>([
+  ['bridge_event', 'en', /Connect this account: https/],
+  ['chat_server_press', 'en', /enter the code that the bot sends you: https/],
+  ['channel_bot_press', 'en', /open it and press Start: https/],
+  ['channel_bot_press', 'ru', /нажмите «Начать»: https/],
+])('who is not linked learns how accounts of that messenger are linked: %s, %s', (way, language, how) => {
+  const text = say({ say: 'not_linked' }, way, language);
+  expect(text).toMatch(how);
+  expect(text.endsWith(`: ${URL_BASE}/profile`)).toBe(true);
 });
 
 test('in Russian', () => {

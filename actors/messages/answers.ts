@@ -45,17 +45,17 @@ export type PrivateAnswer =
   | { readonly say: 'link.code'; readonly code: string; readonly minutes: number }
   | { readonly say: 'link.done'; readonly name: string; readonly login: string };
 
-/** How a text reaches a person, and how long it may be there. */
+/** How a text reaches a person, how long it may be there, and what says how accounts of that messenger are linked. */
 export const WAYS = {
-  channel_bot_press: { format: plain, cut: cutUnits, most: 200 },
-  channel_bot_direct: { format: plain, cut: cutPoints, most: 2_000 },
-  chat_server_press: { format: markdown, cut: cutPoints, most: 1_000 },
-  chat_server_direct: { format: markdown, cut: cutPoints, most: 2_000 },
-  bridge_event: { format: plain, cut: cutPoints, most: 500 },
-  bridge_direct: { format: commonmark, cut: cutPoints, most: 2_000 },
+  channel_bot_press: { format: plain, cut: cutUnits, most: 200, toLink: 'not_linked.channel_bot' },
+  channel_bot_direct: { format: plain, cut: cutPoints, most: 2_000, toLink: 'not_linked.channel_bot' },
+  chat_server_press: { format: markdown, cut: cutPoints, most: 1_000, toLink: 'not_linked.chat_server' },
+  chat_server_direct: { format: markdown, cut: cutPoints, most: 2_000, toLink: 'not_linked.chat_server' },
+  bridge_event: { format: plain, cut: cutPoints, most: 500, toLink: 'not_linked' },
+  bridge_direct: { format: commonmark, cut: cutPoints, most: 2_000, toLink: 'not_linked' },
 } as const satisfies Record<
   string,
-  { format: MessageFormat; cut: (text: string, most: number) => string; most: number }
+  { format: MessageFormat; cut: (text: string, most: number) => string; most: number; toLink: string }
 >;
 export type Way = keyof typeof WAYS;
 
@@ -66,13 +66,14 @@ export function privateAnswer(
   language: Language,
   publicUrl: string,
 ): string {
-  const { format, cut, most } = WAYS[way];
+  const { format, cut, most, toLink } = WAYS[way];
   const value = (untrusted: string) => format.value(cutPoints(oneLine(untrusted), 200));
   const profile = `${publicUrl}/profile`;
   switch (answer.say) {
     case 'not_linked':
+      return withLink(text(language, toLink, { link: '' }), profile, way);
     case 'link.help':
-      return withLink(text(language, answer.say, { link: '' }), profile, way);
+      return withLink(text(language, 'link.help', { link: '' }), profile, way);
     case 'refused':
       return cut(text(language, `refused.${answer.code}`), most);
     case 'done': {

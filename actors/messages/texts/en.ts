@@ -75,6 +75,10 @@ export const en = {
   'fallback.notice': "The Route's message template failed, all labels follow",
   'fallback.alert': 'Alert {n}',
   not_linked: 'Tocsin does not know who you are here. Connect this account: {link}',
+  'not_linked.chat_server':
+    'Tocsin does not know who you are here. Name this account in your profile, then enter the code that the bot sends you: {link}',
+  'not_linked.channel_bot':
+    'Tocsin does not know who you are here. Get a link to this bot in your profile, open it and press Start: {link}',
   disabled: 'Your Tocsin user is disabled',
   not_permitted: 'Your Role does not allow this',
   done: 'Done: {command}',

@@ -84,6 +84,10 @@ export const ru: Readonly<Record<PlainKey, string>> &
   'fallback.notice': 'Шаблон маршрута не сработал, ниже все метки',
   'fallback.alert': 'Алерт {n}',
   not_linked: 'Tocsin не знает, кто вы здесь. Подключите эту учётную запись: {link}',
+  'not_linked.chat_server':
+    'Tocsin не знает, кто вы здесь. Назовите эту учётную запись в профиле и введите код, который пришлёт бот: {link}',
+  'not_linked.channel_bot':
+    'Tocsin не знает, кто вы здесь. Получите в профиле ссылку на этого бота, откройте её и нажмите «Начать»: {link}',
   disabled: 'Ваш пользователь Tocsin отключён',
   not_permitted: 'Ваша роль этого не позволяет',
   done: 'Выполнено: {command}',
