@@ -118,6 +118,11 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
       'actors/connection/machine.ts FIRST_STEP / SECOND',
       'actors/connection/machine.ts LONG_PAUSE / SECOND',
     ],
+    [
+      'or its webhook (409) | after # s, doubling to # s;',
+      'actors/connection/machine.ts CONFLICT_STEP / SECOND',
+      'actors/connection/machine.ts LONG_PAUSE / SECOND',
+    ],
     ['exactly then, after # s at the earliest', 'actors/connection/machine.ts FIRST_STEP / SECOND'],
     ['a refused token | after # s', 'actors/connection/machine.ts LONG_PAUSE / SECOND'],
     ['twice within a minute: after # s', 'actors/connection/machine.ts LONG_PAUSE / SECOND'],
