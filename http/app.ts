@@ -6,7 +6,7 @@ import { sourceKey } from '../actors/access/throttle.ts';
 import type { Callback, PushAnswer, Receiver } from '../actors/channels/channel.ts';
 import { type Clock, SECOND } from '../runtime/clock.ts';
 import { parsePublicId } from '../runtime/public-id.ts';
-import { NOT_FOUND, NOT_IMPLEMENTED, problemReply, UNAVAILABLE } from './errors.ts';
+import { NOT_FOUND, problemReply, UNAVAILABLE } from './errors.ts';
 import type { ProblemType } from './problem.ts';
 import type { Dispatch } from './request/dispatch.ts';
 import type { Match, Router } from './request/router.ts';
@@ -165,8 +165,6 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
 
 /** What messengers and bridges call on the ingest listener (api §19). Every other path there is unknown. */
 const CALLBACK = /^\/api\/v1\/callbacks\/([a-z-]+)\/([^/]+)$/;
-/** Described, and not served while no channel has them. */
-const RESERVED: ReadonlySet<string> = new Set(['channel-bot']);
 
 /** What takes the pushes of one type of Connection. */
 export type CallbackReceiver = { readonly callback: Callback; readonly receiver: Pick<Receiver, 'push'> };
@@ -184,8 +182,7 @@ export function createCallbackHandler(deps: CallbackDeps): Handler {
   return async (request) => {
     const [, path = '', id = ''] = CALLBACK.exec(request.path) ?? [];
     const found = byPath.get(path);
-    if (request.method !== 'POST') return problemReply(NOT_FOUND, null, []);
-    if (!found) return problemReply(RESERVED.has(path) ? NOT_IMPLEMENTED : NOT_FOUND, null, []);
+    if (request.method !== 'POST' || !found) return problemReply(NOT_FOUND, null, []);
     return takePush(deps, found, request, id);
   };
 }

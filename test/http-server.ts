@@ -5,6 +5,7 @@ import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import type { SingleSignOn } from '../actors/access/oidc/sign-in.ts';
 import type { RoleName } from '../actors/access/user.ts';
+import { CHANNEL_BOT } from '../actors/channels/channel-bot/settings.ts';
 import { CHANNELS } from '../actors/channels/index.ts';
 import { EMPTY_DIRECTORY } from '../actors/directory.fixture.ts';
 import type { HintBus } from '../actors/effects.ts';
@@ -103,6 +104,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
     ingest: { register: () => undefined, stop: async () => undefined },
     callbacks: [
       { callback: CHANNELS.bridge.callback, receiver: { push: async () => ({ status: 401 }) } },
+      { callback: CHANNEL_BOT.callback, receiver: { push: async () => ({ status: 401 }) } },
       {
         callback: CHANNELS.chat_server.callback,
         receiver: { push: async () => ({ status: 200, body: '{}' }) },

@@ -9,7 +9,7 @@ import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { createMask } from '../../runtime/secrets/masking.ts';
 
 export interface Inbound {
-  readonly operation: 'pushEvent' | 'interactiveAction';
+  readonly operation: 'pushEvent' | 'interactiveAction' | 'webhookUpdate';
   readonly connectionId: PublicId;
   /** As people know it. */
   readonly url: string;

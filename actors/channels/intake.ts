@@ -41,6 +41,13 @@ export interface NotHandled {
   readonly heldBack: readonly string[];
 }
 
+export interface Said {
+  readonly text: string;
+  readonly deadline: Micros;
+  /** What the person asked for is so. */
+  readonly isDone: boolean;
+}
+
 export interface EventIntakeDeps<Event extends Identified> {
   /**
    * @returns null: it is nothing to us
@@ -53,7 +60,7 @@ export interface EventIntakeDeps<Event extends Identified> {
    * Tells the person behind it; gives it up when it cannot be told before the deadline.
    * @returns false when it was not tried, because the service stops
    */
-  say(id: PublicId, event: Event, text: string, deadline: Micros): Promise<boolean>;
+  say(id: PublicId, event: Event, said: Said): Promise<boolean>;
   readonly system: Pick<ActorSystem, 'ask' | 'tell'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -66,10 +73,9 @@ export function createEventIntake<Event extends Identified>(
   /** By Connection and event: one that comes by poll and push together is answered once. */
   const answering = new Map<string, Promise<boolean>>();
 
-  const answer = (id: PublicId, event: Event, text: string, deadline: Micros): Promise<boolean> => {
+  const answer = (id: PublicId, event: Event, said: Said): Promise<boolean> => {
     const key = `${id} ${event.id}`;
-    const saying =
-      answering.get(key) ?? deps.say(id, event, text, deadline).finally(() => answering.delete(key));
+    const saying = answering.get(key) ?? deps.say(id, event, said).finally(() => answering.delete(key));
     answering.set(key, saying);
     return saying;
   };
@@ -78,9 +84,10 @@ export function createEventIntake<Event extends Identified>(
   const note = async (
     id: PublicId,
     eventId: string,
-    { say, deleted }: Extract<Reaction, { is: 'noted' }>,
+    { say, deleted, copy }: Extract<Reaction, { is: 'noted' }>,
   ): Promise<string | null> => {
-    const arrived: EventArrived = { type: 'event', eventId, say, ...(deleted ? { deleted } : {}) };
+    const told = { ...(deleted ? { deleted } : {}), ...(copy ? { copy } : {}) };
+    const arrived: EventArrived = { type: 'event', eventId, say, ...told };
     return ((await system.ask(connectionAddress(id), arrived)) as EventAnswer).say;
   };
 
@@ -97,7 +104,8 @@ export function createEventIntake<Event extends Identified>(
       const reaction = await deps.react(id, event);
       if (!reaction) return true;
       const say = reaction.is === 'noted' ? await note(id, event.id, reaction) : reaction.say;
-      const isSaid = say === null || (await answer(id, event, say, deadline));
+      const isDone = reaction.is === 'stored' && reaction.isDone === true;
+      const isSaid = say === null || (await answer(id, event, { text: say, deadline, isDone }));
       if (reaction.is === 'stored') reaction.answered?.();
       if (isSaid && (say !== null || reaction.is === 'stored')) settle(id, event.id, reaction);
       return isSaid;

@@ -27,7 +27,7 @@ export interface PollerDeps<Event extends Identified> {
   /** Null for what can never be handled. */
   readEvent(value: unknown, now: Micros, effect: PollBegun): Event | null;
   /** Told of everything that arrived, before any of it is handled. */
-  arrived?(id: PublicId, events: readonly Event[]): void;
+  arrived?(id: PublicId, events: readonly Event[], effect: PollBegun): void;
   readonly intake: Pick<EventIntake<Event>, 'handleAll'>;
   readonly system: Pick<ActorSystem, 'tell' | 'stillOwns'>;
   readonly clock: Clock;
@@ -84,6 +84,10 @@ export function createPoller<Event extends Identified>(deps: PollerDeps<Event>):
     const ids: string[] = [];
     const heldBack: string[] = [];
     let dropped = 0;
+    if (deps.arrived) {
+      const all = sent.flatMap((value) => deps.readEvent(value, clock.now(), effect) ?? []);
+      deps.arrived(id, all, effect);
+    }
     for (let begin = 0; begin < sent.length; begin += PORTION) {
       // A page can hold many thousands: between portions everybody else gets a turn.
       if (begin > 0) await setImmediate();

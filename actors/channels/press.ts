@@ -26,7 +26,7 @@ import {
   tellOutcome,
   tellRefused,
 } from '../alert-group/metrics.ts';
-import type { DeletedMessage } from '../connection/messages.ts';
+import type { CopyTold, DeletedMessage } from '../connection/messages.ts';
 import type { EventFacts, LinkedPerson, PostedMessage } from '../connection/ports.ts';
 import { type DestinationMessage, destinationAddress } from '../destination/messages.ts';
 import type { DirectorySource } from '../directory.ts';
@@ -36,9 +36,20 @@ import type { UserActor } from '../model.ts';
 /** What an event came to. */
 export type Reaction =
   /** Nothing is stored yet: the Connection notes the event, with what follows. */
-  | { readonly is: 'noted'; readonly say: string | null; readonly deleted?: DeletedMessage }
+  | {
+      readonly is: 'noted';
+      readonly say: string | null;
+      readonly deleted?: DeletedMessage;
+      readonly copy?: CopyTold;
+    }
   /** The event is stored as handled, together with what it led to. `answered`: called once the person was told. */
-  | { readonly is: 'stored'; readonly say: string | null; answered?(): void }
+  | {
+      readonly is: 'stored';
+      readonly say: string | null;
+      /** What was asked for is so: a person need not read about it twice. */
+      readonly isDone?: boolean;
+      answered?(): void;
+    }
   /** Nobody knows yet whether it will be. */
   | { readonly is: 'unsure'; readonly say: string };
 
@@ -70,6 +81,7 @@ export interface Press {
 export type PressedThrough = (
   | { readonly transport: 'bridge'; readonly way: 'bridge_event' }
   | { readonly transport: 'chat_server'; readonly way: 'chat_server_press' }
+  | { readonly transport: 'channel_bot'; readonly way: 'channel_bot_press' }
 ) & {
   /** How long a press waits until its message is recorded. Zero where the other side sends it again. */
   readonly recordedWithin: Micros;
@@ -214,7 +226,8 @@ async function run(
     if (reply.outcome?.outcome === 'unknown')
       return told(deps, pressed, { say: 'invalid' }, 'invalid', button);
     if (reply.outcome) handled(deps, pressed, reply.outcome.outcome, button);
-    return { is: 'stored', say: reply.say, answered };
+    const isDone = reply.outcome?.outcome === 'done' || reply.outcome?.outcome === 'unchanged';
+    return { is: 'stored', say: reply.say, isDone, answered };
   } catch (error) {
     answered();
     if (isAway(error)) throw error;

@@ -139,12 +139,13 @@ function wish(turn: ConnectionTurn, destinationId: PublicId, { urgent, count }: 
   turn.change({ desk: wished(turn.state.desk, { destinationId, urgent, count, since: turn.now }) });
 }
 
-function hearEvent(turn: ConnectionTurn, { eventId, say, deleted }: EventArrived): EventAnswer {
+function hearEvent(turn: ConnectionTurn, { eventId, say, deleted, copy }: EventArrived): EventAnswer {
   if (isDeleted(turn.state)) return { say: null };
   turn.change({ lastAt: turn.now });
   const before = handledBefore(turn.rows, eventId, turn.now);
   if (before) return { say: before.say };
   if (deleted) forget(turn, deleted);
+  if (copy) turn.record({ type: 'connection.copy_seen', connectionId: turn.id, ...copy, at: turn.now });
   turn.handled(eventId, say);
   return { say };
 }

@@ -2,7 +2,7 @@
 import type { PerformedEffect, RecordedEffect } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { ConnectionInfo } from './ports.ts';
+import type { ConnectionInfo, PostCopy } from './ports.ts';
 
 /** An event is handled: with it, whatever it led to is stored. */
 export interface EventHandled extends RecordedEffect {
@@ -60,12 +60,19 @@ export interface MessageForgotten extends RecordedEffect {
   readonly messageId: string;
 }
 
+/** The first copy of a post counts. Kept as long as messages are. */
+export interface CopySeen extends RecordedEffect, PostCopy {
+  readonly type: 'connection.copy_seen';
+  readonly at: Micros;
+}
+
 export type ConnectionRecord =
   | EventHandled
   | InfoRecorded
   | InboundRecorded
   | EventsForgotten
-  | MessageForgotten;
+  | MessageForgotten
+  | CopySeen;
 
 /** One poll, begun once the state that says `calling` is committed. */
 export interface PollBegun extends PerformedEffect {

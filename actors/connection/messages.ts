@@ -3,7 +3,7 @@ import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Limiter } from '../destination/pacing.ts';
-import type { ConnectionInfo, PostedMessage } from './ports.ts';
+import type { ConnectionInfo, PostCopy, PostedMessage } from './ports.ts';
 
 export const CONNECTION = 'connection';
 
@@ -83,7 +83,10 @@ export interface EventArrived {
   readonly eventId: string;
   readonly say: string | null;
   readonly deleted?: DeletedMessage;
+  readonly copy?: CopyTold;
 }
+
+export type CopyTold = Omit<PostCopy, 'connectionId'>;
 
 /** A message of ours that somebody deleted in the messenger. */
 export interface DeletedMessage {

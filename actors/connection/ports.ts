@@ -134,6 +134,10 @@ export interface ChannelBotSettings {
   readonly token: Sealed | null;
   /** What the messenger proves itself with in webhook mode. */
   readonly webhookSecret: Sealed | null;
+  /** The callback address that the messenger was told last; null: none. */
+  readonly webhookUrl: string | null;
+  /** Polls found a webhook of somebody else. */
+  readonly webhookBlocks: boolean;
   readonly proxy: ProxyFields;
   readonly proxyPassword: Sealed | null;
   readonly info: ChannelBotInfo | null;
@@ -214,4 +218,42 @@ export interface EventFacts {
   person(connectionId: PublicId, externalId: string): Promise<LinkedPerson | null>;
   /** The person acted: notes when, and their names as they are now. */
   used(link: PublicId, account: MessengerAccount, at: Micros): Promise<void>;
+}
+
+/** A message by the ids of its messenger, as decimal text. */
+export interface ChatMessage {
+  readonly chatId: string;
+  readonly messageId: string;
+}
+
+/** Post `postId` of a channel has the copy `copyId` in a group (channel-bot §8.1). Ids are those of the messenger. */
+export interface PostCopy {
+  readonly connectionId: PublicId;
+  readonly channelId: string;
+  readonly postId: string;
+  readonly groupId: string;
+  readonly copyId: string;
+}
+
+export type Copy = Pick<PostCopy, 'groupId' | 'copyId'>;
+
+/** Copies of posts in discussion groups. Implemented in storage/delivery/channel-copies.ts. */
+export interface Copies {
+  /** Null: no copy of the post is known. */
+  find(post: Pick<PostCopy, 'connectionId' | 'channelId' | 'postId'>): Promise<Copy | null>;
+}
+
+/** The chats that a channel bot posts to. Implemented in storage/delivery/channel-copies.ts. */
+export interface BotChats {
+  /** The post that a message of a group is the copy of; null: it is none. */
+  originalOf(connectionId: PublicId, groupId: string, copyId: string): Promise<ChatMessage | null>;
+  /**
+   * The bot has other rights in a chat: Destinations that post there become Broken, or are tried at once.
+   * @param lost by the part that the chat has for a Destination; null: all rights are there
+   */
+  rightsChanged(
+    connectionId: PublicId,
+    chatId: string,
+    lost: { readonly channel: string; readonly group: string | null } | null,
+  ): Promise<void>;
 }

@@ -84,6 +84,9 @@ function handle(turn: DestinationTurn, message: DestinationMessage, env: TurnEnv
     case 'secrets_lost':
       if (!isDeleted(turn)) broke(turn, 'secret_unreadable');
       break;
+    case 'rights_lost':
+      if (!isDeleted(turn)) broke(turn, message.reason);
+      break;
     case 'resume':
       recallInherited(turn);
       break;

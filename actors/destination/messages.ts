@@ -17,6 +17,7 @@ export type DestinationMessage =
   | { readonly type: 'saved' }
   | { readonly type: 'deleted' }
   | SecretsLost
+  | RightsLost
   | GroupEvent
   | GroupReleased
   | StormTold
@@ -124,6 +125,12 @@ export interface Worked {
 /** What it needs to be reached was wiped: nothing is sent until somebody enters it again (secrets §5.1). */
 export interface SecretsLost {
   readonly type: 'secrets_lost';
+}
+
+/** The messenger told that the bot may do no more what the Destination needs (channel-bot §3). */
+export interface RightsLost {
+  readonly type: 'rights_lost';
+  readonly reason: string;
 }
 
 /** An events-mode webhook has one more event to send. Sent by the Alert Group in the turn that recorded it. */

@@ -111,6 +111,18 @@ const BridgeEventShape = named(
   'Something that happened in the messenger behind a bridge. Events of other types are answered 204 and ignored.',
 );
 
+/** What a messenger posts for a bot (channel-bot §4.2). */
+const ChannelBotUpdateShape = named(
+  'ChannelBotUpdate',
+  v.looseObject({
+    update_id: described(
+      v.pipe(v.number(), v.integer()),
+      'Number of the update, by which a repeat is known.',
+    ),
+  }),
+  'An update of the Bot API: beside its number one member that is named for its kind.',
+);
+
 export interface MachineOperation {
   readonly id: string;
   readonly method: Method;
@@ -163,8 +175,6 @@ const HEARTBEAT_TEXT =
   'and no signal arrives within its timeout, the Integration counts as lost and an Internal alert fires.';
 
 const CALLBACK = { method: 'POST', tag: 'Callbacks', needs: 'none', mayFail: true } as const;
-
-const LATER = { answers: NOT_HTTP, refusals: [[501, 'not-implemented', '']] as readonly Refusal[] };
 
 const PROBE = {
   method: 'GET',
@@ -238,9 +248,19 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     id: 'channelBotUpdate',
     path: '/api/v1/callbacks/channel-bot/{connection_id}',
     summary: 'A channel bot received an update',
-    description: 'Reserved for channel bots, which this version does not serve.',
+    description:
+      'Posted by the messenger to a Connection in webhook mode, with its secret token in the header ' +
+      '`X-Telegram-Bot-Api-Secret-Token`. An update whose `update_id` was handled before is answered 200 and ignored, ' +
+      'and so is one of a kind that nobody asked for.',
     ...CALLBACK,
-    ...LATER,
+    body: ChannelBotUpdateShape,
+    answers: { ...NOT_HTTP, 200: '`{}`: handled, or handled before.' },
+    contentType: 'application/json',
+    refusals: [
+      [400, 'validation-failed', ''],
+      [401, 'unauthenticated', ''],
+      [500, 'internal', ''],
+    ],
   },
   {
     id: 'bridgeEvent',

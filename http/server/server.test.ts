@@ -67,12 +67,11 @@ describe('paths and listeners', () => {
     const { send } = await startHttp();
     const unknown = await send('GET', '/api/v1/roles', { listener: 'ingest' });
     expect(unknown.json).toEqual({ type: NOT_FOUND, title: 'Not found', status: 404 });
-    const callback = await send('POST', '/api/v1/callbacks/channel-bot/CN0000000000AA', {
+    const callback = await send('POST', '/api/v1/callbacks/pigeon/CN0000000000AA', {
       listener: 'ingest',
       body: {},
     });
-    expect(callback.status).toBe(501);
-    expect(callback.json.type).toBe('https://tocsin.invalid/problems/not-implemented');
+    expect(callback.json).toEqual({ type: NOT_FOUND, title: 'Not found', status: 404 });
   });
 
   test('a callback that proves nothing is 401 and is noted; a body above 1 MiB is 400 and reaches nobody', async () => {

@@ -1,5 +1,6 @@
 /** Connections: from a committed turn to a call of a bridge and back, and from a pushed event to its effect. */
 
+import type { ReceivedTokenDeps } from '../../actors/account-links/linking.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createAnswers } from '../../actors/channels/bridge/answers.ts';
 import { type BridgeClient, createBridgeClient } from '../../actors/channels/bridge/client.ts';
@@ -41,6 +42,7 @@ import type { OutboundCaller } from '../outbound/caller.ts';
 import type { RequestRecorder } from '../outbound/request-log/recorder.ts';
 import type { PublicId } from '../public-id.ts';
 import type { Opener } from '../secrets/keyring.ts';
+import { type ChannelBots, createChannelBots } from './channel-bots.ts';
 import type { Database } from './database.ts';
 import { createConnectionPerformer } from './performer.ts';
 
@@ -71,6 +73,8 @@ export interface Connections {
   readonly opener: Opener;
   /** Of every chat server. */
   readonly chatServer: { readonly chat: ChatClient; readonly infos: ServerInfoReader };
+  /** Of every channel bot. */
+  readonly channelBot: Pick<ChannelBots, 'bot' | 'webhooks'>;
   /** One for each type of Connection whose other side calls in. */
   readonly callbacks: readonly CallbackReceiver[];
   perform(effect: ConnectionPerformed): void;
@@ -99,23 +103,21 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     ...{ facts: createEventFacts(main, deps.messagesWait), keyring, metrics: deps.groupMetrics },
     may: (role, command) => ROLE_PERMISSIONS[role].has(COMMAND_PERMISSIONS[command]),
   };
-  const react = createReactions({
-    ...forPresses,
-    hints: deps.hints,
-    links: {
-      async useToken(use, say) {
-        const used = await requests.useToken(use, say);
-        if (used.outcome?.is === 'linked') deps.messagesWait();
-        return used;
-      },
+  const links: ReceivedTokenDeps['links'] = {
+    async useToken(use, say) {
+      const used = await requests.useToken(use, say);
+      if (used.outcome?.is === 'linked') deps.messagesWait();
+      return used;
     },
-  });
+  };
+  const react = createReactions({ ...forPresses, links, hints: deps.hints });
   const intake = createEventIntake({ react, lanesOf, say: answers.say, system, clock, log });
   const poller = createPoller({
     ...bridgePoll({ bridge, infos, opener, clock, settings }),
     ...{ intake, system, clock, log },
   });
   const receiver = createPushReceiver({ ...deps, intake, opener, settings });
+  const bots = createChannelBots({ ...deps, main, forPresses, links, opener, tokens });
   const chat = createChatClient(deps.caller);
   const serverInfos = createServerInfoReader({
     ...{ chat, clock },
@@ -135,13 +137,25 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     infos,
     infoTo,
     chatServer: { chat, infos: serverInfos },
+    channelBot: { bot: bots.bot, webhooks: bots.webhooks },
     tokens,
     opener,
     callbacks: [
       { callback: CHANNELS.bridge.callback, receiver },
       { callback: CHANNELS.chat_server.callback, receiver: actions },
+      bots.callback,
     ],
-    perform: createConnectionPerformer({ poll: poller.poll, log }),
-    stop: poller.stop,
+    perform: createConnectionPerformer({
+      log,
+      poll(effect) {
+        // One that this replica does not know yet has no settings of a bridge: its poll is asked for again.
+        const connection = deps.directory.current().connectionsById.get(effect.connectionId);
+        (connection?.type === 'channel_bot' ? bots : poller).poll(effect);
+      },
+    }),
+    stop() {
+      poller.stop();
+      bots.stop();
+    },
   };
 }

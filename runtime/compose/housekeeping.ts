@@ -7,6 +7,7 @@ import { pruneAccess } from '../../storage/access/access.ts';
 import { pruneLinkRequests } from '../../storage/access/account-link-tokens.ts';
 import { createChangePruning } from '../../storage/alert-groups/recent/recent-groups.ts';
 import { readOrganization } from '../../storage/configuration/organization.ts';
+import { pruneCopies } from '../../storage/delivery/channel-copies.ts';
 import { pruneLooseMessages, pruneStormDeliveries } from '../../storage/delivery/deliveries.ts';
 import { pruneRequestRecords } from '../../storage/delivery/request-log.ts';
 import { rerenderOldButtons } from '../../storage/delivery/rerender.ts';
@@ -138,7 +139,10 @@ async function inTurn(deps: Removing, goesOn: () => boolean): Promise<boolean> {
       const told = await inTransaction(sql, (tx) => rerenderOldButtons(tx, clock.now()));
       if (told > 0) poke();
     },
-    event_pruning: async () => countPruned(deps, await pruneDeliveries(deps, goesOn)),
+    event_pruning: async () => {
+      countPruned(deps, await pruneDeliveries(deps, goesOn));
+      countPruned(deps, { channel_copies: await pruneCopies(sql, clock.now()) });
+    },
     request_log_pruning: async () => {
       const prune = (limit: number) => pruneRequestRecords(sql, clock.now(), limit);
       countPruned(deps, { request_records: await inBatches(prune, goesOn) });

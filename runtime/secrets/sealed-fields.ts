@@ -58,6 +58,13 @@ export const SEALED_FIELDS = [
     setAt: 'bridge_push_secret_at',
   },
   {
+    field: 'connection.webhook_secret_token',
+    table: 'connections',
+    column: 'webhook_secret',
+    owner: 'id',
+    setAt: 'webhook_secret_at',
+  },
+  {
     field: 'connection.proxy_password',
     table: 'connections',
     column: 'proxy_password',

@@ -2,6 +2,8 @@
 import type {
   BridgeInfo,
   BridgeSettings,
+  ChannelBotInfo,
+  ChannelBotSettings,
   ChatServerInfo,
   ChatServerSettings,
   ConnectionFields,
@@ -25,6 +27,7 @@ export interface ConnectionRow {
   readonly address: string;
   readonly access: number;
   readonly event_mode: 'poll' | 'push' | null;
+  readonly update_mode: 'long_polling' | 'webhook' | null;
   readonly limiter: Limiter;
   readonly proxy: ProxyFields;
   readonly created_at: Micros;
@@ -169,10 +172,45 @@ export async function readChatServerSettings(sql: Sql, id: PublicId): Promise<Ch
     : null;
 }
 
-/** Connections whose bridges are polled: each is told to go on where it lives now. */
+interface BotRow extends Omit<ConnectionRow, 'info' | 'update_mode'> {
+  readonly info: ChannelBotInfo | null;
+  readonly update_mode: 'long_polling' | 'webhook';
+  readonly webhook_secret: Sealed | null;
+  readonly webhook_url: string | null;
+  readonly webhook_blocks: boolean;
+}
+
+/** What calls through a live channel bot Connection are made of; null for any other. */
+export async function readChannelBotSettings(sql: Sql, id: PublicId): Promise<ChannelBotSettings | null> {
+  const [row] = await sql<BotRow[]>`
+    select * from connections where id = ${id} and type = 'channel_bot' and deleted_at is null`;
+  return row
+    ? {
+        ...{ id: row.id, access: row.access, baseUrl: row.address, token: row.bridge_token },
+        ...{ updateMode: row.update_mode, webhookSecret: row.webhook_secret, webhookUrl: row.webhook_url },
+        ...{ webhookBlocks: row.webhook_blocks, proxy: row.proxy, proxyPassword: row.proxy_password },
+        info: row.info,
+      }
+    : null;
+}
+
+/** Polls find, or find no more, a webhook of somebody else. Counts only while the Connection has this access. */
+export async function noteWebhookBlocks(
+  sql: Sql,
+  id: PublicId,
+  access: number,
+  blocks: boolean,
+): Promise<void> {
+  await sql`
+    update connections set webhook_blocks = ${blocks}
+    where id = ${id} and access = ${access} and deleted_at is null`;
+}
+
+/** Connections whose messengers are polled: each is told to go on where it lives now. */
 export async function polledConnections(sql: Sql): Promise<readonly PublicId[]> {
   const rows = await sql<{ id: PublicId }[]>`
-    select id from connections where event_mode = 'poll' and deleted_at is null`;
+    select id from connections
+    where (event_mode = 'poll' or update_mode = 'long_polling') and deleted_at is null`;
   return rows.map((row) => row.id);
 }
 

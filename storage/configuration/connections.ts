@@ -233,8 +233,8 @@ function secretChanges(
 
 /** Tells the actor what is stored now; the Connection is written, and still locked. */
 async function tellConfiguration(tx: Transaction, id: PublicId, { at }: Authorship): Promise<void> {
-  const { version, access, event_mode, limiter } = await requireRow(tx, id);
-  const polls = event_mode === 'poll';
+  const { version, access, event_mode, update_mode, limiter } = await requireRow(tx, id);
+  const polls = event_mode === 'poll' || update_mode === 'long_polling';
   const message: Configured = { type: 'configured', version, access, polls, limiter };
   await enqueueInbox(tx, [{ to: connectionAddress(id), message }], at);
 }

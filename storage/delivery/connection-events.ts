@@ -1,6 +1,7 @@
 /** Events of messengers: what is looked up about one, what Connections record of them, and which were handled. */
 import { USE_NOTED_EVERY } from '../../actors/account-links/link.ts';
 import type {
+  CopySeen,
   EventClaimed,
   EventHandled,
   EventsForgotten,
@@ -17,6 +18,7 @@ import { spaceOf } from '../access/account-links.ts';
 import { jsonText, numberArray, textArray, wordArray } from '../postgres/bulk-parameters.ts';
 import type { RecordWriter, RowLoader, Sql, Transaction } from '../postgres/records.ts';
 import { inTransaction } from '../postgres/transaction.ts';
+import { writeCopy } from './channel-copies.ts';
 import { rerenderSpaces, rerenderThrough } from './rerender.ts';
 
 /** @param messagesWait called once messages to actors are stored: somebody has another name in a messenger */
@@ -109,6 +111,7 @@ export const connectionWriter: RecordWriter = {
     'connection.event_handled',
     'connection.events_forgotten',
     'connection.message_forgotten',
+    'connection.copy_seen',
     'connection.info',
     'connection.inbound',
   ],
@@ -118,6 +121,7 @@ export const connectionWriter: RecordWriter = {
       | EventHandled
       | EventsForgotten
       | MessageForgotten
+      | CopySeen
       | InfoRecorded
       | InboundRecorded
     )[]) {
@@ -134,6 +138,9 @@ export const connectionWriter: RecordWriter = {
           await tx`
             delete from delivered_messages
             where connection_id = ${effect.connectionId} and message_id = ${effect.messageId}`;
+          break;
+        case 'connection.copy_seen':
+          await writeCopy(tx, effect);
           break;
         case 'connection.info':
           await writeInfo(tx, effect);

@@ -38,6 +38,16 @@ export async function markAlive(sql: Sql, me: Member, now: Micros): Promise<Reco
   return recorded.count > 0 ? downtime : null;
 }
 
+/** The last recorded downtime; null: there was none. */
+export async function readLastDowntime(
+  sql: Sql,
+): Promise<{ readonly startedAt: Micros; readonly endedAt: Micros } | null> {
+  // index: downtimes_pkey
+  const [row] = await sql<{ startedAt: Micros; endedAt: Micros }[]>`
+    select started_at as "startedAt", ended_at as "endedAt" from downtimes order by id desc limit 1`;
+  return row ?? null;
+}
+
 /** Above all of them: everything that started by the end of a downtime is told of it. */
 const EVERY_NUMBER = Number.MAX_SAFE_INTEGER;
 /** Alert Groups told in one statement. */

@@ -327,7 +327,8 @@ channelContract('channel-bot', {
     const connection: ChannelBotSettings = {
       ...{ id: CONNECTION, access: 1, baseUrl: 'https://bot-api.example', updateMode: 'long_polling' },
       token: keyring.sealer(key.id).seal('connection.bridge_token', CONNECTION, SECRET),
-      ...{ webhookSecret: null, proxy: NO_PROXY, proxyPassword: null, info: null },
+      ...{ webhookSecret: null, webhookUrl: null, webhookBlocks: false, proxy: NO_PROXY },
+      ...{ proxyPassword: null, info: null },
     };
     const place = { channelId: String(channel.id), username: null, groupId: String(group.id) };
     return createChannelBotChannel({

@@ -5,6 +5,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { WaitingTokens } from '../../connection/tokens.ts';
+import type { Said } from '../intake.ts';
 import type { BridgeOutcome } from './answer.ts';
 import { type BridgeClient, openBridge } from './client.ts';
 import type { InfoReader } from './info-reader.ts';
@@ -19,7 +20,7 @@ export interface Answers {
    * Gives it up when it cannot be said before the deadline.
    * @returns false when it was not tried, because the service stops
    */
-  say(id: PublicId, event: { readonly id: string }, text: string, deadline: Micros): Promise<boolean>;
+  say(id: PublicId, event: { readonly id: string }, said: Said): Promise<boolean>;
 }
 
 export interface AnswersDeps {
@@ -55,7 +56,7 @@ export function createAnswers(deps: AnswersDeps): Answers {
   };
 
   return {
-    async say(id, { id: eventId }, text, deadline) {
+    async say(id, { id: eventId }, { text, deadline }) {
       const settings = await deps.settings(id);
       if (!settings) return true;
       const shortened = [...text].slice(0, LONGEST_TEXT).join('');

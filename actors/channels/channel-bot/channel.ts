@@ -1,7 +1,9 @@
 /** Messages of a channel bot: a Root message is a post of the channel, its Thread the comments below it (channel-bot §6, §8). */
+
 import { type Clock, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
+import type { Copies } from '../../connection/ports.ts';
 import type { People, Target } from '../../destination/sending/people.ts';
 import type { ChannelBotTarget, ChannelPlace } from '../../destination/sending/scene.ts';
 import {
@@ -29,7 +31,7 @@ import {
 } from '../delivering.ts';
 import type { About, BotOutcome } from './answer.ts';
 import { type BotAccess, type BotClient, openBot } from './client.ts';
-import { type Copies, messageIdOf, messageRefOf } from './copies.ts';
+import { messageIdOf, messageRefOf } from './copies.ts';
 import { type BotRequest, botCalls, type InlineKeyboard, type NewMessage } from './operations.ts';
 import { CHANGED, checkPlace } from './place.ts';
 import { beginThread, nextWay, readThread, threadAfter, type Way, wayWithout } from './thread.ts';

@@ -44,7 +44,8 @@ export function createBotClient(caller: OutboundCaller): BotClient {
         options,
         (answer, context) => {
           const judged = answerOutcome(answer, context, request);
-          return { outcome: judged, verdict: verdictOf(judged) };
+          const isEmptyPoll = judged.class === 'ok' && request.isEmpty?.(judged.value);
+          return { outcome: judged, verdict: isEmptyPoll ? { class: 'ok', isEmptyPoll } : verdictOf(judged) };
         },
       );
       return outcome ?? unansweredOutcome(verdict, status);

@@ -28,6 +28,8 @@ export interface BotRequest<Value> {
   readonly isReply: boolean;
   /** Null for a result that lacks a field that is used. */
   read(result: unknown): Value | null;
+  /** Of a poll: it brought nothing, which the Request log does not record. */
+  isEmpty?(value: Value): boolean;
 }
 
 /** Ids have at most 52 bits; they are kept as decimal text and sent as numbers. */
@@ -120,6 +122,7 @@ export const botCalls = {
       Updates,
     ),
     timeout: POLL_SECONDS * SECOND + ANSWER_WITHIN,
+    isEmpty: (updates) => updates.length === 0,
   }),
 
   /** @param chat an id, or the `@name` of a public chat */

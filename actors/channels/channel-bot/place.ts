@@ -46,9 +46,9 @@ const NO_CHANNEL = 'The channel does not exist or the bot cannot see it.';
 const NO_CHANNEL_TYPE = 'This chat is not a channel.';
 const NO_COMMENTS =
   'Comments are not enabled: this channel has no discussion group. Add one under Discussion in its settings.';
-const NO_ADMIN = 'The bot is not an admin of the channel.';
-const NO_POSTS = 'The bot may not post messages in the channel.';
-const NO_EDITS = 'The bot may not edit messages in the channel.';
+export const NO_ADMIN = 'The bot is not an admin of the channel.';
+export const NO_POSTS = 'The bot may not post messages in the channel.';
+export const NO_EDITS = 'The bot may not edit messages in the channel.';
 const STOPPING = 'the service is stopping';
 const LONGEST_NAME = 200;
 

@@ -67,7 +67,8 @@ export function world() {
   const connection = (changes: Partial<ChannelBotSettings> = {}): ChannelBotSettings => ({
     ...{ id: CONNECTION, access: 1, baseUrl: 'https://bot-api.example', updateMode: 'long_polling' },
     token: keyring.sealer(key.id).seal('connection.bridge_token', CONNECTION, TOKEN),
-    ...{ webhookSecret: null, proxy: NO_PROXY, proxyPassword: null, info: null, ...changes },
+    ...{ webhookSecret: null, webhookUrl: null, webhookBlocks: false, proxy: NO_PROXY },
+    ...{ proxyPassword: null, info: null, ...changes },
   });
   const opener = { keyring, log: silentLog };
   const { channel: there, group } = server.world;

@@ -119,7 +119,7 @@ function moveTo(turn: DestinationTurn, next: ReturnType<typeof placeOfConfig>): 
 
 type AboutMessages = Exclude<
   DestinationMessage,
-  { type: 'saved' | 'deleted' | 'secrets_lost' | 'resume' | 'wake' }
+  { type: 'saved' | 'deleted' | 'secrets_lost' | 'rights_lost' | 'resume' | 'wake' }
 >;
 
 export function receiveMessage(turn: DestinationTurn, message: AboutMessages, env: TurnEnv): void {

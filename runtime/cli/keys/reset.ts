@@ -17,6 +17,7 @@ const NOUNS: Readonly<Record<SealedFieldName, string>> = {
   'destination.proxy_password': 'proxy password',
   'connection.bridge_token': 'token',
   'connection.bridge_push_secret': 'push secret',
+  'connection.webhook_secret_token': 'secret of a webhook (nothing to enter: it is set anew)',
   'connection.proxy_password': 'proxy password',
   'organization.heartbeat_url': 'URL of the outgoing heartbeat',
   'organization.heartbeat_proxy_password': 'proxy password of the outgoing heartbeat',

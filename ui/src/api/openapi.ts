@@ -854,6 +854,11 @@ export interface components {
             /** @description Id of the Connection. */
             readonly connection_id: components["schemas"]["PublicId"];
         };
+        /** @description An update of the Bot API: beside its number one member that is named for its kind. */
+        readonly ChannelBotUpdate: {
+            /** @description Number of the update, by which a repeat is known. */
+            readonly update_id: number;
+        };
         /** @description The way to a chat server. */
         readonly ChatServerConnection: components["schemas"]["ConnectionBase"] & {
             /**
@@ -4561,6 +4566,7 @@ export interface components {
         };
         readonly GetOpenApiJsonAnswer: string;
         readonly ChatServerActionAnswer: Record<string, never>;
+        readonly ChannelBotUpdateAnswer: Record<string, never>;
     };
     responses: never;
     parameters: never;

@@ -1,0 +1,117 @@
+/** What updates of a bot lead to, by their kind (channel-bot §4). */
+import { MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { type ReceivedTokenDeps, receiveToken } from '../../account-links/linking.ts';
+import type { BotChats } from '../../connection/ports.ts';
+import { privateAnswer } from '../../messages/index.ts';
+import { type PressDeps, type Reaction, reactToPress } from '../press.ts';
+import type { BotAnswers } from './answers.ts';
+import { messageIdOf } from './copies.ts';
+import { NO_ADMIN, NO_EDITS, NO_POSTS } from './place.ts';
+import type { BotUpdate, LostRights } from './updates.ts';
+
+/** A press waits so long for the record of its message; afterwards its update is handled again. */
+const THROUGH = {
+  transport: 'channel_bot',
+  way: 'channel_bot_press',
+  recordedWithin: SECOND,
+} as const;
+const DIRECT = 'channel_bot_direct';
+/** The same help is not sent again to a chat within this time. */
+const HELPED_FOR: Micros = MINUTE;
+/** `/start <token>`, also with the name of the bot. */
+const START = /^\/start(?:@[A-Za-z0-9_]{1,64})?(?:\s+(\S+))?$/;
+const HELP = /^\/help(?:@[A-Za-z0-9_]{1,64})?$/;
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/** As the check of a Destination says it (channel-bot §3). */
+const LOST = { no_admin: NO_ADMIN, no_posts: NO_POSTS, no_edits: NO_EDITS } as const;
+const LOST_GROUP = 'The bot is not an admin of the discussion group, so it cannot see the copies of posts.';
+
+export interface UpdateReactionDeps extends PressDeps, Pick<ReceivedTokenDeps, 'links' | 'hints'> {
+  readonly chats: BotChats;
+  readonly answers: Pick<BotAnswers, 'answeredBefore'>;
+}
+
+/**
+ * @returns null: nothing to us
+ * @throws when something needed cannot be reached: the update has to come again
+ */
+export function createUpdateReactions(
+  deps: UpdateReactionDeps,
+): (connectionId: PublicId, update: BotUpdate) => Promise<Reaction | null> {
+  const helped = new Map<string, Micros>();
+
+  const help = (connectionId: PublicId, chatId: string): Reaction | null => {
+    const key = `${connectionId} ${chatId}`;
+    const now = deps.clock.now();
+    if (now < (helped.get(key) ?? 0)) return null;
+    for (const [each, until] of helped) if (until <= now) helped.delete(each);
+    helped.set(key, now + HELPED_FOR);
+    return { is: 'noted', say: privateAnswer({ say: 'link.help' }, DIRECT, 'en', deps.publicUrl) };
+  };
+
+  const reactToPrivate = async (
+    connectionId: PublicId,
+    update: Extract<BotUpdate, { type: 'private' }>,
+  ): Promise<Reaction | null> => {
+    const said = update.text.trim();
+    if (update.from.isBot) return null;
+    const start = START.exec(said);
+    if (HELP.test(said) || (start && start[1] === undefined)) return help(connectionId, update.chatId);
+    const [, token] = start ?? [];
+    if (token === undefined || !TOKEN.test(token)) return null;
+    const { isBot, ...account } = update.from;
+    const of = { messenger: 'channel_bot', connectionId, eventId: update.id } as const;
+    return receiveToken(deps, { ...of, account, isBot, token }, DIRECT);
+  };
+
+  return async (connectionId, update) => {
+    if (update.type === 'other') return null;
+    const handled = await deps.facts.handled(connectionId, update.id);
+    if (handled) {
+      if (handled.say === null) deps.answers.answeredBefore(connectionId, update);
+      return { is: 'stored', say: handled.say };
+    }
+    switch (update.type) {
+      case 'press':
+        return press(deps, connectionId, update);
+      case 'copy':
+        return { is: 'noted', say: null, copy: update.copy };
+      case 'private':
+        return reactToPrivate(connectionId, update);
+      case 'rights':
+        await deps.chats.rightsChanged(connectionId, update.chatId, update.lost && lostIn(update.lost));
+        return { is: 'noted', say: null };
+      case 'moved':
+        return null;
+    }
+  };
+}
+
+/** In a group only administrators count. */
+function lostIn(lost: LostRights): { readonly channel: string; readonly group: string | null } {
+  return { channel: LOST[lost], group: lost === 'no_admin' ? LOST_GROUP : null };
+}
+
+async function press(
+  deps: UpdateReactionDeps,
+  connectionId: PublicId,
+  update: Extract<BotUpdate, { type: 'press' }>,
+): Promise<Reaction | null> {
+  const { id, occurredAt, from, message, data } = update;
+  // A bot is no person.
+  if (from.isBot) return null;
+  if (!message || data === null) return invalid(deps);
+  const original = message.isChannel
+    ? null
+    : await deps.chats.originalOf(connectionId, message.chatId, message.messageId);
+  const { chatId, messageId } = original ?? message;
+  const { isBot: _, ...account } = from;
+  const event = { id, occurredAt, messageId: messageIdOf(chatId, messageId), account, data };
+  return (await reactToPress(deps, connectionId, event, THROUGH)) ?? invalid(deps);
+}
+
+function invalid({ publicUrl }: PressDeps): Reaction {
+  return { is: 'noted', say: privateAnswer({ say: 'invalid' }, THROUGH.way, 'en', publicUrl) };
+}

@@ -1,0 +1,231 @@
+/**
+ * How updates of a bot arrive: by long polling, or posted by the messenger to the callback address (channel-bot §4).
+ * Either way each is taken to its end before it is acknowledged.
+ */
+import { type Clock, DAY, HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
+import type { Log } from '../../../runtime/log.ts';
+import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
+import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
+import type { ErrorCode } from '../../../runtime/outbound/verdict.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { equalSecrets, type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
+import { LONG_PAUSE } from '../../connection/machine.ts';
+import type { PollOutcome } from '../../connection/messages.ts';
+import type { ChannelBotSettings } from '../../connection/ports.ts';
+import type { Push, PushAnswer, Receiver } from '../channel.ts';
+import { createInboundLog } from '../inbound.ts';
+import type { EventIntake } from '../intake.ts';
+import type { PollerDeps } from '../polling.ts';
+import type { BotFailed } from './answer.ts';
+import type { BotAnswers } from './answers.ts';
+import { type BotAccess, type BotClient, openBot } from './client.ts';
+import { botCalls } from './operations.ts';
+import { type BotUpdate, readUpdate, updateNumber } from './updates.ts';
+import { callbackOf } from './webhook.ts';
+
+/** Updates of one batch, at most. */
+const BATCH = 100;
+/** After a week without updates the messenger goes on with a random number, which may be lower (channel-bot §4.3). */
+const OFFSET_HOLDS: Micros = 6 * DAY;
+/** `telegram.press_max_age`: a downtime for longer makes the presses old that come right after it. */
+const DOWNTIME_FROM: Micros = HOUR;
+const OLD_AFTER_DOWNTIME: Micros = 120 * SECOND;
+/** What an unknown Connection is compared with, so that it costs the same. */
+const NO_SECRET = 'x'.repeat(43);
+
+export interface BotReceiverDeps {
+  readonly bot: BotClient;
+  readonly intake: EventIntake<BotUpdate>;
+  readonly answers: Pick<BotAnswers, 'arrived'>;
+  readonly opener: Opener;
+  readonly recorder: Pick<RequestRecorder, 'record'>;
+  /** Where the messenger posts, without a trailing slash. */
+  readonly ingestUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  settings(id: PublicId): Promise<ChannelBotSettings | null>;
+  /** Polls find, or find no more, a webhook of somebody else. */
+  webhookBlocks(id: PublicId, access: number, blocks: boolean): Promise<void>;
+  /** The last recorded downtime of the service; null: none. */
+  lastDowntime(): Promise<{ readonly startedAt: Micros; readonly endedAt: Micros } | null>;
+}
+
+/** What polling a bot means to {@link PollerDeps}. */
+export function botPoll(
+  deps: BotReceiverDeps,
+): Pick<PollerDeps<BotUpdate>, 'fetch' | 'readEvent' | 'arrived'> {
+  const { bot, clock, log } = deps;
+  /** Of the poll under way or its batch, by Connection. */
+  const accesses = new Map<PublicId, BotAccess>();
+
+  /** The webhook that is in the way: ours is left from a save that failed half-way, another one belongs to others. */
+  const blocked = async (settings: ChannelBotSettings, access: BotAccess): Promise<PollOutcome> => {
+    const found = await bot.call(access, botCalls.getWebhookInfo(), { class: 'background' });
+    const url = found.class === 'ok' ? found.value.url : '';
+    if (url === callbackOf(deps.ingestUrl, settings.id))
+      await bot.call(access, botCalls.deleteWebhook(), { class: 'background' });
+    else if (url !== '' && !settings.webhookBlocks)
+      await deps.webhookBlocks(settings.id, settings.access, true);
+    return { is: 'conflict' };
+  };
+
+  return {
+    async fetch(effect, stillMine) {
+      const settings = await deps.settings(effect.connectionId);
+      if (!settings || settings.access !== effect.access || settings.updateMode !== 'long_polling')
+        return { is: 'lost' };
+      const access = openBot(deps.opener, settings);
+      if (!access) return { is: 'failed', error: 'secret_unreadable', retryAt: clock.now() + LONG_PAUSE };
+      if (!(await stillMine())) return null;
+      const asked = botCalls.getUpdates(offsetOf(effect.cursor, clock.now()));
+      const outcome = await bot.call(access, asked, { class: 'background' });
+      if (outcome.class === 'not_sent') return null;
+      if (outcome.class !== 'ok') {
+        if (outcome.status !== 409) return failed(outcome, clock.now());
+        return /webhook is active/i.test(outcome.error) ? blocked(settings, access) : { is: 'conflict' };
+      }
+      if (settings.webhookBlocks) await deps.webhookBlocks(settings.id, settings.access, false);
+      accesses.set(settings.id, access);
+      const sent = outcome.value;
+      const cursor = cursorBehind(sent, clock.now()) ?? effect.cursor ?? '';
+      return { is: 'page', sent, cursor, isFull: sent.length >= BATCH };
+    },
+
+    readEvent: (value, now, { gap }) => readUpdate(value, now, gap),
+
+    arrived(id, updates, { gap }) {
+      const access = accesses.get(id);
+      if (access) deps.answers.arrived(id, access, updates);
+      if (gap === null || !updates.some(({ type }) => type === 'press')) return;
+      log('update_dropped', {
+        connection: id,
+        reason: 'press_too_old',
+        gap_seconds: Math.round(gap / SECOND),
+      });
+    },
+  };
+}
+
+/** Of a cursor: `<offset>@<when its batch came>`. Null: from the oldest update that waits. */
+function offsetOf(cursor: string | null, now: Micros): number | null {
+  const [offset, at] = (cursor ?? '').split('@').map(Number);
+  return offset && at !== undefined && now - at < OFFSET_HOLDS ? offset : null;
+}
+
+/** Behind the highest number; null: the batch has none. */
+function cursorBehind(sent: readonly unknown[], now: Micros): string | null {
+  const numbers = sent.flatMap((value) => updateNumber(value) ?? []);
+  return numbers.length === 0 ? null : `${Math.max(...numbers) + 1}@${now}`;
+}
+
+/** 401 and 404 show for as long as the token or the address is not another one. */
+function failed(outcome: BotFailed, now: Micros): PollOutcome {
+  const { error } = outcome;
+  if (outcome.class === 'retry_after') return { is: 'failed', error, retryAt: outcome.until };
+  return { is: 'failed', error, retryAt: outcome.class === 'fatal' ? now + LONG_PAUSE : null };
+}
+
+interface Judged {
+  readonly answer: PushAnswer;
+  readonly code: ErrorCode | null;
+}
+
+const HANDLED = { status: 200, body: '{}' } as const;
+
+/** Takes updates that the messenger posts in webhook mode (channel-bot §4.2). */
+export function createBotReceiver(deps: BotReceiverDeps): Pick<Receiver, 'push'> {
+  const { clock, log } = deps;
+  const inbound = createInboundLog(deps.recorder);
+
+  /** For how long nothing could be received before, if that was so long that presses from it are old. */
+  const gapBefore = async (now: Micros): Promise<Micros | null> => {
+    const downtime = await deps.lastDowntime();
+    if (!downtime || now - downtime.endedAt > OLD_AFTER_DOWNTIME) return null;
+    const gap = downtime.endedAt - downtime.startedAt;
+    return gap > DOWNTIME_FROM ? gap + (now - downtime.endedAt) : null;
+  };
+
+  const handle = async (settings: ChannelBotSettings, value: unknown): Promise<Judged> => {
+    const { id } = settings;
+    const access = openBot(deps.opener, settings);
+    const gap = await gapBefore(clock.now());
+    const update = readUpdate(value, clock.now(), gap);
+    if (!update) return { answer: { status: 400 }, code: 'body_invalid' };
+    if (!access) return { answer: { status: 500 }, code: 'handler_failed' };
+    deps.answers.arrived(id, access, [update]);
+    if (gap !== null && update.type === 'press')
+      log('update_dropped', {
+        connection: id,
+        reason: 'press_too_old',
+        gap_seconds: Math.round(gap / SECOND),
+      });
+    const isHandled = await deps.intake.handle(id, update);
+    return isHandled ? { answer: HANDLED, code: null } : { answer: { status: 500 }, code: 'handler_failed' };
+  };
+
+  const judge = async (settings: ChannelBotSettings | null, push: Push): Promise<Judged> => {
+    const isTaken = settings?.updateMode === 'webhook';
+    const secret = settings && isTaken ? secretOf(deps.opener, settings) : null;
+    const given = push.headers.find(([name]) => name === 'x-telegram-bot-api-secret-token')?.[1] ?? '';
+    const isRight = equalSecrets(given, secret ?? NO_SECRET);
+    if (settings && !isTaken) return { answer: { status: 401 }, code: 'mode_mismatch' };
+    if (!settings || secret === null || !isRight)
+      return { answer: { status: 401 }, code: 'signature_invalid' };
+    try {
+      return await handle(settings, parseAnswer(push.body));
+    } catch (error) {
+      log('store_read_failed', { what: `Connection ${settings.id}`, error: String(error) });
+      return { answer: { status: 500 }, code: 'handler_failed' };
+    }
+  };
+
+  const record = (settings: ChannelBotSettings, push: Push, { answer, code }: Judged, began: Micros): void =>
+    inbound({
+      ...{ operation: 'webhookUpdate', connectionId: settings.id, began, ended: clock.now() },
+      ...{ url: callbackOf(deps.ingestUrl, settings.id), headers: push.headers, body: push.body },
+      status: answer.status,
+      failed: code && { is: answer.status === 500 ? 'failed' : 'refused', code, error: ERRORS[code] ?? code },
+      secrets: () => secretsOf(deps.opener, settings),
+    });
+
+  return {
+    async push(push) {
+      const began = clock.now();
+      const settings = await read(deps, push.id);
+      if (settings === 'unread') return { status: 500 };
+      const judged = await judge(settings, push);
+      if (settings) record(settings, push, judged, began);
+      return judged.answer;
+    },
+  };
+}
+
+const ERRORS: Partial<Record<ErrorCode, string>> = {
+  signature_invalid: 'the secret token of the webhook is missing or wrong',
+  mode_mismatch: 'the Connection is in long polling mode',
+  body_invalid: 'the body is no update',
+  handler_failed: 'handling the update failed',
+};
+
+async function read(
+  { settings, log }: BotReceiverDeps,
+  id: PublicId | null,
+): Promise<ChannelBotSettings | null | 'unread'> {
+  if (id === null) return null;
+  try {
+    return await settings(id);
+  } catch (error) {
+    log('store_read_failed', { what: `Connection ${id}`, error: String(error) });
+    return 'unread';
+  }
+}
+
+function secretOf(opener: Opener, { id, webhookSecret }: ChannelBotSettings): string | null {
+  return webhookSecret && openSecret(opener, 'connection.webhook_secret_token', id, webhookSecret);
+}
+
+function secretsOf(opener: Opener, settings: ChannelBotSettings): readonly string[] {
+  const access = openBot(opener, settings);
+  const secrets = [secretOf(opener, settings), access?.token, access?.proxy?.password];
+  return secrets.filter((secret) => typeof secret === 'string');
+}

@@ -1,0 +1,67 @@
+/** Channel bots: from a poll or a posted update to its effect, and the change between the two (channel-bot §4, §1.1). */
+import { randomBytes } from 'node:crypto';
+import type { ReceivedTokenDeps } from '../../actors/account-links/linking.ts';
+import { createBotAnswers } from '../../actors/channels/channel-bot/answers.ts';
+import { type BotClient, createBotClient } from '../../actors/channels/channel-bot/client.ts';
+import { createUpdateReactions } from '../../actors/channels/channel-bot/reactions.ts';
+import {
+  type BotReceiverDeps,
+  botPoll,
+  createBotReceiver,
+} from '../../actors/channels/channel-bot/receiver.ts';
+import { CHANNEL_BOT } from '../../actors/channels/channel-bot/settings.ts';
+import { lanesOf } from '../../actors/channels/channel-bot/updates.ts';
+import { type BotWebhooks, createBotWebhooks } from '../../actors/channels/channel-bot/webhook.ts';
+import { createEventIntake } from '../../actors/channels/intake.ts';
+import { createPoller, type Poller } from '../../actors/channels/polling.ts';
+import type { PressDeps } from '../../actors/channels/press.ts';
+import type { WaitingTokens } from '../../actors/connection/tokens.ts';
+import type { CallbackReceiver } from '../../http/app.ts';
+import { noteWebhookBlocks, readChannelBotSettings } from '../../storage/configuration/connection-rows.ts';
+import { createBotChats } from '../../storage/delivery/channel-copies.ts';
+import { readLastDowntime } from '../../storage/engine/signs-of-life.ts';
+import type { Sql } from '../../storage/postgres/records.ts';
+import type { ActorSystem } from '../actor/index.ts';
+import type { OutboundCaller } from '../outbound/caller.ts';
+
+export interface ChannelBotsDeps
+  extends Pick<BotReceiverDeps, 'recorder' | 'ingestUrl' | 'opener' | 'clock' | 'log'>,
+    Pick<ReceivedTokenDeps, 'links' | 'hints' | 'publicUrl'> {
+  readonly main: Sql;
+  readonly caller: OutboundCaller;
+  readonly forPresses: PressDeps;
+  readonly tokens: WaitingTokens;
+  /** Messages to other actors were stored outside of their turns. */
+  readonly messagesWait: () => void;
+  readonly system: Pick<ActorSystem, 'ask' | 'tell' | 'stillOwns'>;
+}
+
+export interface ChannelBots extends Poller {
+  readonly bot: BotClient;
+  readonly webhooks: BotWebhooks;
+  readonly callback: CallbackReceiver;
+}
+
+export function createChannelBots(deps: ChannelBotsDeps): ChannelBots {
+  const { main, system, clock, log } = deps;
+  const bot = createBotClient(deps.caller);
+  const answers = createBotAnswers({ ...deps, bot });
+  const react = createUpdateReactions({
+    ...{ ...deps.forPresses, hints: deps.hints, links: deps.links, answers },
+    chats: createBotChats(main, deps.messagesWait, clock.now),
+  });
+  const intake = createEventIntake({ react, lanesOf, say: answers.say, system, clock, log });
+  const forUpdates: BotReceiverDeps = {
+    ...{ ...deps, bot, intake, answers },
+    settings: (id) => readChannelBotSettings(main, id),
+    webhookBlocks: (id, access, blocks) => noteWebhookBlocks(main, id, access, blocks),
+    lastDowntime: () => readLastDowntime(main),
+  };
+  const poller = createPoller({ ...botPoll(forUpdates), intake, system, clock, log });
+  return {
+    ...poller,
+    bot,
+    webhooks: createBotWebhooks({ ...deps, bot, random: randomBytes }),
+    callback: { callback: CHANNEL_BOT.callback, receiver: createBotReceiver(forUpdates) },
+  };
+}

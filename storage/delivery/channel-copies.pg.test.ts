@@ -1,0 +1,110 @@
+/** Copies of posts, and chats whose rights changed (channel-bot §3, §8.1). */
+import { beforeEach, expect, test } from 'vitest';
+import type { CopySeen } from '../../actors/connection/effects.ts';
+import { DAY } from '../../runtime/clock.ts';
+import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
+import { NOW } from '../../test/configuration.ts';
+import { useDatabase } from '../../test/postgres.ts';
+import {
+  noteWebhookBlocks,
+  polledConnections,
+  readChannelBotSettings,
+} from '../configuration/connection-rows.ts';
+import { createBotChats, createCopies, pruneCopies } from './channel-copies.ts';
+import { connectionWriter } from './connection-events.ts';
+
+const database = useDatabase();
+let connectionId: PublicId;
+
+beforeEach(async () => {
+  await database.sql()`truncate channel_copies`;
+  connectionId = newPublicId('CN');
+  await database.sql()`
+    insert into connections (id, version, name, type, address, access, update_mode, limiter, created_at)
+    values (
+      ${connectionId}, 1, ${connectionId}, 'channel_bot', 'https://api.telegram.org', 1, 'long_polling', '{}', ${NOW}
+    )`;
+});
+
+const seen = (changes: Partial<CopySeen> = {}): CopySeen => ({
+  ...{ type: 'connection.copy_seen', connectionId, channelId: '-1001', postId: '57' },
+  ...{ groupId: '-1009', copyId: '912', at: NOW },
+  ...changes,
+});
+const write = (...copies: readonly CopySeen[]) =>
+  database.sql().begin((tx) => connectionWriter.write(tx, copies, new Map()));
+
+test('the first copy of a post counts, and a press under it leads to the post', async () => {
+  await write(seen(), seen({ copyId: '913' }));
+  await write(seen({ copyId: '914' }));
+  const copies = createCopies(database.sql());
+  const post = { connectionId, channelId: '-1001', postId: '57' };
+  expect(await copies.find(post)).toEqual({ groupId: '-1009', copyId: '912' });
+  expect(await copies.find({ ...post, postId: '58' })).toBeNull();
+  const chats = createBotChats(
+    database.sql(),
+    () => undefined,
+    () => NOW,
+  );
+  expect(await chats.originalOf(connectionId, '-1009', '912')).toEqual({ chatId: '-1001', messageId: '57' });
+  expect(await chats.originalOf(connectionId, '-1009', '913')).toBeNull();
+});
+
+test('a copy goes a day after it was seen unless its post is a message of the service', async () => {
+  const sql = database.sql();
+  await write(seen(), seen({ postId: '58', copyId: '913' }));
+  await sql`
+    insert into delivered_messages (connection_id, message_id, destination_id, kind, is_present, posted_at)
+    values (${connectionId}, '-1001/57', ${newPublicId('DS')}, 'root', true, ${NOW})`;
+  expect(await pruneCopies(sql, NOW + DAY - 1)).toBe(0);
+  expect(await pruneCopies(sql, NOW + DAY)).toBe(1);
+  const [left] = await sql<{ post_id: string }[]>`
+    select post_id from channel_copies where connection_id = ${connectionId}`;
+  expect(left).toEqual({ post_id: '57' });
+});
+
+test('rights that changed are told to the Destinations of the chat, as its channel or its group', async () => {
+  const sql = database.sql();
+  const destination = newPublicId('DS');
+  const other = newPublicId('DS');
+  for (const [id, chat, group] of [
+    [destination, '-1001', '-1009'],
+    [other, '-1002', '-1008'],
+  ] as const) {
+    await sql`
+      insert into destinations (
+        id, version, type, name, limiter, mentions, secrets_version, connection_id, created_at, chat_id,
+        discussion_group_id
+      )
+      values (${id}, 1, 'channel_bot', ${id}, '{}', '{}', 1, ${connectionId}, ${NOW}, ${chat}, ${group})`;
+  }
+  let waits = 0;
+  const chats = createBotChats(
+    sql,
+    () => waits++,
+    () => NOW,
+  );
+  await chats.rightsChanged(connectionId, '-1001', { channel: 'lost', group: null });
+  await chats.rightsChanged(connectionId, '-1009', { channel: 'lost', group: 'no admin' });
+  await chats.rightsChanged(connectionId, '-1001', null);
+  await chats.rightsChanged(connectionId, '-1003', null);
+  const told = await sql<{ key: string; message: object }[]>`
+    select receiver_key as key, message from inbox where receiver_key = any(${[destination, other]}) order by seq`;
+  expect(told.map(({ key, message }) => [key, message])).toEqual([
+    [destination, { type: 'rights_lost', reason: 'lost' }],
+    [destination, { type: 'rights_lost', reason: 'no admin' }],
+    [destination, { type: 'saved' }],
+  ]);
+  expect(waits).toBe(3);
+});
+
+test('a Connection that polls is among those that are told to go on; a foreign webhook is noted for its access', async () => {
+  const sql = database.sql();
+  expect(await polledConnections(sql)).toContain(connectionId);
+  await noteWebhookBlocks(sql, connectionId, 2, true);
+  expect(await readChannelBotSettings(sql, connectionId)).toMatchObject({
+    ...{ access: 1, baseUrl: 'https://api.telegram.org', updateMode: 'long_polling', webhookBlocks: false },
+  });
+  await noteWebhookBlocks(sql, connectionId, 1, true);
+  expect(await readChannelBotSettings(sql, connectionId)).toMatchObject({ webhookBlocks: true });
+});

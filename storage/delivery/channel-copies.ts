@@ -1,0 +1,79 @@
+/** Copies of posts in discussion groups, and what a bot learns of the chats that Destinations post to (channel-bot §3, §8.1). */
+import type { CopySeen } from '../../actors/connection/effects.ts';
+import type { BotChats, Copies } from '../../actors/connection/ports.ts';
+import { type DestinationMessage, destinationAddress } from '../../actors/destination/messages.ts';
+import { DAY, type Micros } from '../../runtime/clock.ts';
+import type { PublicId } from '../../runtime/public-id.ts';
+import { enqueueInbox } from '../engine/inbox.ts';
+import type { Sql, Transaction } from '../postgres/records.ts';
+import { inTransaction } from '../postgres/transaction.ts';
+
+export function createCopies(sql: Sql): Copies {
+  return {
+    async find({ connectionId, channelId, postId }) {
+      // index: channel_copies_pkey
+      const [row] = await sql<{ groupId: string; copyId: string }[]>`
+        select group_id as "groupId", copy_id as "copyId" from channel_copies
+        where connection_id = ${connectionId} and channel_id = ${channelId} and post_id = ${postId}`;
+      return row ?? null;
+    },
+  };
+}
+
+/** The first copy of a post counts. */
+export async function writeCopy(
+  tx: Transaction,
+  { connectionId, channelId, postId, groupId, copyId, at }: CopySeen,
+): Promise<void> {
+  await tx`
+    insert into channel_copies (connection_id, channel_id, post_id, group_id, copy_id, seen_at)
+    values (${connectionId}, ${channelId}, ${postId}, ${groupId}, ${copyId}, ${at})
+    on conflict do nothing`;
+}
+
+/** @param messagesWait called once messages to actors are stored */
+export function createBotChats(sql: Sql, messagesWait: () => void, now: () => Micros): BotChats {
+  return {
+    async originalOf(connectionId, groupId, copyId) {
+      // index: channel_copies_copy
+      const [row] = await sql<{ chatId: string; messageId: string }[]>`
+        select channel_id as "chatId", post_id as "messageId" from channel_copies
+        where connection_id = ${connectionId} and group_id = ${groupId} and copy_id = ${copyId}`;
+      return row ?? null;
+    },
+
+    async rightsChanged(connectionId, chatId, lost) {
+      const told = await inTransaction(sql, async (tx) => {
+        // index: destinations_of_connection
+        const rows = await tx<{ id: PublicId; isChannel: boolean }[]>`
+          select id, chat_id = ${chatId} as "isChannel" from destinations
+          where connection_id = ${connectionId} and deleted_at is null
+            and ${chatId} in (chat_id, discussion_group_id)
+          order by id`;
+        const entries = rows.map(({ id, isChannel }) => {
+          const reason = lost && (isChannel ? lost.channel : lost.group);
+          const message: DestinationMessage = reason ? { type: 'rights_lost', reason } : { type: 'saved' };
+          return { to: destinationAddress(id), message };
+        });
+        if (entries.length > 0) await enqueueInbox(tx, entries, now());
+        return entries.length > 0;
+      });
+      if (told) messagesWait();
+    },
+  };
+}
+
+/**
+ * Removes copies of posts that are no message of the service (any more).
+ * @returns how many there were
+ */
+export async function pruneCopies(sql: Sql, at: Micros): Promise<number> {
+  // indexes: channel_copies_old, delivered_messages_pkey
+  const gone = await sql`
+    delete from channel_copies c
+    where seen_at <= ${at - DAY} and not exists (
+      select from delivered_messages m
+      where m.connection_id = c.connection_id and m.message_id = c.channel_id || '/' || c.post_id
+    )`;
+  return gone.count;
+}
