@@ -14,6 +14,8 @@ alter table connections
 -- Of a channel bot, as a check found them: the channel (whose title is `channel_name`) and its discussion group.
 alter table destinations
   add column chat_id text,
+  -- Of a public channel, for addresses of its posts.
+  add column chat_username text,
   add column discussion_group_id text,
   add column discussion_group_title text;
 
