@@ -92,6 +92,18 @@ export function digestOf(proof: string): Buffer {
   return createHash('sha256').update(proof).digest();
 }
 
+/** Whether ids of accounts behind one address may be those of others behind the next (account-links §2). Pure. */
+export function endsLinks(messenger: Messenger, before: string, after: string): boolean {
+  switch (messenger) {
+    case 'bridge':
+      return before !== after;
+    case 'chat_server':
+      return new URL(before).host !== new URL(after).host;
+    case 'channel_bot':
+      return false;
+  }
+}
+
 /** What Account links need from storage. Implemented in storage/access/account-links.ts and storage/access/account-link-requests.ts. */
 export interface LinkableConnection {
   readonly id: PublicId;

@@ -1,4 +1,5 @@
 /** Connections in Postgres: the store behind actors/connection/ports.ts. */
+import { endsLinks } from '../../actors/account-links/link.ts';
 import { type Authorship, auditDiff, auditEntry } from '../../actors/audit.ts';
 import { type Configured, connectionAddress, type Deleted } from '../../actors/connection/messages.ts';
 import type {
@@ -139,8 +140,9 @@ async function update<Refusal>(
   await savedThrough(tx, id, author.at);
   const entry = { action: 'connection.updated', resourceId: id, resourceName: fields.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
-  // Ids of another messenger's accounts could be equal by chance.
-  const unlinked = isElsewhere ? await unlinkConnection(change, id, 'connection_changed') : [];
+  const unlinked = endsLinks(fields.type, row.address, address)
+    ? await unlinkConnection(change, id, 'connection_changed')
+    : [];
   return { outcome: 'saved', connection: await requireConnection(tx, id), unlinked };
 }
 

@@ -3,8 +3,6 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect } from '../../storage/postgres/connection.ts';
-import { embeddedSettings } from '../../storage/postgres/embedded/embedded.ts';
 import { type RunningChatServer, startChatServer } from '../fakes/chat-server/http.ts';
 import { Api } from '../harness/api.ts';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
@@ -27,7 +25,11 @@ beforeAll(async () => {
   [ready, browser, chat] = await Promise.all([tocsin.start(), launchChromium(), startChatServer()]);
   chat.server.addUser('alice');
   api = await Api.signIn(ready);
-  await attach();
+  await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
+  await api.post('/connections', {
+    ...{ type: 'chat_server', name: 'Team chat', server_url: chat.url, bot_token: chat.token },
+    proxy: { enabled: false },
+  });
   desk = await (await newProfile(browser)).newPage();
   phone = await (await newProfile(browser, { width: 360, height: 740, dark: true })).newPage();
   await signIn(desk, ready);
@@ -39,26 +41,6 @@ afterAll(async () => {
   await tocsin.remove();
   await chat.close();
 });
-
-const AS_SAVED = {
-  ...{ type: 'bridge', base_url: 'http://127.0.0.1:1', bot_token: 'none', event_mode: 'push' },
-  push_secret: `whsec_${Buffer.alloc(24, 1).toString('base64')}`,
-  ...{ proxy: { enabled: false }, limiter: { limit: 1000, per_seconds: 1 } },
-};
-
-/** The API does not create Connections of the type yet: it is made of one that it takes. */
-async function attach(): Promise<void> {
-  await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
-  const { id } = await api.post('/connections', {
-    ...{ ...AS_SAVED, name: 'Team chat', base_url: chat.url, bot_token: chat.token },
-  });
-  const sql = connect(await embeddedSettings(path.join(tocsin.dataDir, 'postgres')), {
-    max: 1,
-    applicationName: 'test',
-  });
-  await sql`update connections set type = 'chat_server', event_mode = null where id = ${id}`;
-  await sql.end();
-}
 
 const section = (page: Page) => page.getByRole('region', { name: 'Messenger accounts' });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });

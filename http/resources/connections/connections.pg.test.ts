@@ -607,6 +607,22 @@ describe('a Connection to a chat server', () => {
     expect(errorsOf(bridged)).toEqual([422, 'invalid_format /type']);
   });
 
+  test('Account links live on behind another path of the host, and end with the host', async () => {
+    const { id } = await make();
+    const sql = database.sql();
+    await sql`
+      insert into users (id, version, login, login_folded, name, role, source, status, created_at)
+      values ('SR0000000000AA', 1, 'alice', 'alice', 'Alice', 'responder', 'local', 'active', 1)`;
+    await sql`
+      insert into account_links (id, messenger, space, external_id, user_id, connection_id, created_at)
+      values ('AK0000000000AA', 'chat_server', ${id}, '18', 'SR0000000000AA', ${id}, 1)`;
+    const countAt = async (server_url: string, etag: string) =>
+      (await api.put(`/connections/${id}`, chat(server, { server_url }), etag)).body.account_link_count;
+    expect(await countAt(`${server.url}/moved`, '"1"')).toBe(1);
+    expect(await countAt('https://other.example', '"2"')).toBe(0);
+    expect(audit.entries.at(-1)?.details).toMatchObject({ reason: 'connection_changed' });
+  });
+
   test('its check tries the address, then the token, and says what the bot may not', async () => {
     const { id } = await make();
     const untyped = { bot_token: undefined, connection_id: id };

@@ -1,6 +1,14 @@
 import { expect, it } from 'vitest';
 import type { Connection } from '../../api/connections.ts';
-import { checkOf, fromDraft, newDraft, newPushSecret, toDraft, withoutSecrets } from './connection-input.ts';
+import {
+  checkOf,
+  endsLinks,
+  fromDraft,
+  newDraft,
+  newPushSecret,
+  toDraft,
+  withoutSecrets,
+} from './connection-input.ts';
 
 const CONNECTION = {
   id: 'CN5Q8V2K7WXM3D',
@@ -86,4 +94,15 @@ it('a new one begins with what nearly everybody wants', () => {
     ...{ name: 'Telegram', bot_api_base_url: 'https://api.telegram.org', update_mode: 'long_polling' },
     limiter: { limit: 15, per_seconds: 1 },
   });
+});
+
+it.each([
+  ['bridge', 'https://chat.example', false],
+  ['bridge', 'https://chat.example/a', true],
+  ['chat_server', 'https://chat.example/a/', false],
+  ['chat_server', 'https://chat.example:8443', true],
+  ['chat_server', 'https://ch', true],
+  ['channel_bot', 'https://other.example', false],
+] as const)('says whether links of a %s end with the address %s', (type, address, expected) => {
+  expect(endsLinks({ ...newDraft(type), address }, 'https://chat.example')).toBe(expected);
 });

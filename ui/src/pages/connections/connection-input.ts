@@ -51,6 +51,19 @@ export const fieldsOf = (type: ConnectionType): TypeFields => CONNECTION_TYPES[t
 export const addressOf = (connection: Connection): string =>
   connection[fieldsOf(connection.type).address] ?? '';
 
+/** Whether the Account links of a Connection end when it gets the address of the draft (account-links §2). */
+export function endsLinks({ type, address }: ConnectionDraft, before: string): boolean {
+  const typed = address.trim().replace(/\/+$/, '');
+  switch (type) {
+    case 'bridge':
+      return typed !== before;
+    case 'chat_server':
+      return URL.parse(typed)?.host !== URL.parse(before)?.host;
+    case 'channel_bot':
+      return false;
+  }
+}
+
 /** How presses arrive; null where there is one way only. */
 export function modeOf(connection: Connection): InboundMode | null {
   const { mode } = fieldsOf(connection.type);
