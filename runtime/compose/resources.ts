@@ -5,6 +5,7 @@ import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createBridgeCheck, createBridgeConnectionCheck } from '../../actors/channels/bridge/check.ts';
 import { createBridgePlaces } from '../../actors/channels/bridge/links.ts';
 import { createBridgeTrial } from '../../actors/channels/bridge/trial.ts';
+import { createChannelBotPlaces } from '../../actors/channels/channel-bot/links.ts';
 import { createChatConnectionCheck, createChatServerCheck } from '../../actors/channels/chat-server/check.ts';
 import { createChatServerPlaces } from '../../actors/channels/chat-server/links.ts';
 import { createChatServerTrial } from '../../actors/channels/chat-server/trial.ts';
@@ -65,6 +66,7 @@ import {
 import {
   createChatServerTargets,
   readBridgeSettings,
+  readChannelBotSettings,
   readChatServerSettings,
 } from '../../storage/configuration/connection-rows.ts';
 import { createConnectionStore } from '../../storage/configuration/connections.ts';
@@ -192,8 +194,11 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
         places: {
           bridge: createBridgePlaces({ ...deps.connections, settings: forBridges.settings }),
           chat_server: createChatServerPlaces(forChatServers),
-          // No Connection of this type can be created yet.
-          channel_bot: async () => null,
+          channel_bot: createChannelBotPlaces({
+            ...deps.connections,
+            bot: deps.connections.channelBot.bot,
+            settings: (id) => readChannelBotSettings(sql, id),
+          }),
         },
         languageOf: async (id) => (await forUsers.store.read(id))?.language ?? null,
       }),

@@ -1,11 +1,14 @@
-/** Account links of chat servers and channel bots through the API, against the strict chat server. */
+/** Account links of chat servers and channel bots through the API, against the strict servers of both. */
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAccountLinking } from '../../../actors/account-links/linking.ts';
+import { createBotClient } from '../../../actors/channels/channel-bot/client.ts';
+import { createChannelBotPlaces } from '../../../actors/channels/channel-bot/links.ts';
 import { createChatClient } from '../../../actors/channels/chat-server/client.ts';
 import { createChatServerPlaces } from '../../../actors/channels/chat-server/links.ts';
 import { createServerInfoReader } from '../../../actors/channels/chat-server/server-info.ts';
+import type { WaitingTokens } from '../../../actors/connection/tokens.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 import { silentLog } from '../../../runtime/log.ts';
 import { createOutboundCaller } from '../../../runtime/outbound/caller.ts';
@@ -16,9 +19,13 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { createLinkRequestStore } from '../../../storage/access/account-link-requests.ts';
 import { createAccountLinkStore } from '../../../storage/access/account-links.ts';
-import { readChatServerSettings } from '../../../storage/configuration/connection-rows.ts';
+import {
+  readChannelBotSettings,
+  readChatServerSettings,
+} from '../../../storage/configuration/connection-rows.ts';
 import { createDirectory } from '../../../storage/configuration/directory.ts';
 import { firstStart, NOW, recordedAudit, recordedHints, stoppedClock } from '../../../test/configuration.ts';
+import { type RunningBotApi, startBotApi } from '../../../test/fakes/channel-bot/http.ts';
 import { type RunningChatServer, startChatServer } from '../../../test/fakes/chat-server/http.ts';
 import type { FakeUser } from '../../../test/fakes/chat-server/server.ts';
 import { until } from '../../../test/harness/until.ts';
@@ -37,6 +44,7 @@ const PATH = '/me/account-links/chat-server';
 
 let api: OperationClient;
 let chat: RunningChatServer;
+let bots: RunningBotApi;
 let alice: FakeUser;
 let client: OutboundClient;
 let audit: ReturnType<typeof recordedAudit>;
@@ -48,15 +56,15 @@ beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql, key);
   [audit, hints, records, tokensLeft] = [recordedAudit(), recordedHints(), [], 100];
-  chat = await startChatServer();
+  [chat, bots] = await Promise.all([startChatServer(), startBotApi()]);
   alice = chat.server.addUser('alice');
-  const token = keyring.sealer(key.id).seal('connection.bridge_token', CHAT, chat.token);
+  const sealed = (id: PublicId, token: string) =>
+    keyring.sealer(key.id).seal('connection.bridge_token', id, token);
   await sql`
     insert into connections (id, version, name, type, address, access, bridge_token, limiter, created_at)
     values
-      (${CHAT}, 1, 'Chat', 'chat_server', ${chat.url}, 1, ${token}, '{}', ${NOW}),
-      (${BOT}, 1, 'Bot', 'channel_bot', 'https://api.telegram.org', 1, null, '{}', ${NOW})`;
-  await sql`update connections set info = '{"bot_username": "oncall_bot"}' where id = ${BOT}`;
+      (${CHAT}, 1, 'Chat', 'chat_server', ${chat.url}, 1, ${sealed(CHAT, chat.token)}, '{}', ${NOW}),
+      (${BOT}, 1, 'Bot', 'channel_bot', ${bots.url}, 1, ${sealed(BOT, bots.token)}, '{}', ${NOW})`;
   for (const [id, login] of Object.entries({ [RESPONDER]: 'responder', [ADMIN]: 'admin' }))
     await sql`
       insert into users (id, version, login, login_folded, name, role, source, status, created_at)
@@ -74,12 +82,15 @@ beforeEach(async () => {
   });
   const chatClient = createChatClient(caller);
   const { appendAudit } = audit;
+  const tokens: Pick<WaitingTokens, 'take'> = {
+    take: async () => (tokensLeft-- > 0 ? 'granted' : { retryAfterSeconds: 3 }),
+  };
   const operations = accountLinkOperations({
     links: createAccountLinkStore({ sql, appendAudit }),
     linking: createAccountLinking({
       ...{ log: silentLog, random: randomBytes, publicUrl: 'https://oncall.example.org' },
       requests: createLinkRequestStore({ sql, appendAudit }),
-      tokens: { take: async () => (tokensLeft-- > 0 ? 'granted' : { retryAfterSeconds: 3 }) },
+      tokens,
       places: {
         bridge: async () => null,
         chat_server: createChatServerPlaces({
@@ -88,10 +99,10 @@ beforeEach(async () => {
           opener: { keyring, log: silentLog },
           settings: (id) => readChatServerSettings(sql, id),
         }),
-        channel_bot: async (id) =>
-          id === BOT
-            ? { tokenAddress: async () => ({ address: 'https://t.me/oncall_bot?start={token}' }) }
-            : null,
+        channel_bot: createChannelBotPlaces({
+          ...{ bot: createBotClient(caller), tokens, opener: { keyring, log: silentLog } },
+          settings: (id) => readChannelBotSettings(sql, id),
+        }),
       },
       languageOf: async () => null,
     }),
@@ -102,9 +113,9 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  expect(chat.server.violations).toEqual([]);
+  expect([chat.server.violations, bots.server.violations]).toEqual([[], []]);
   await client.close();
-  await chat.close();
+  await Promise.all([chat.close(), bots.close()]);
 });
 
 const start = (username: unknown = 'alice', more: object = {}) =>
@@ -234,7 +245,7 @@ describe('an account of a chat server', () => {
 describe('an account of a channel bot', () => {
   const begin = (id: string = BOT) => api.post('/me/account-links/channel-bot', { connection_id: id });
 
-  test('is linked by a link to the bot, told once', async () => {
+  test('is linked by a link to the bot, whose name is asked for where it is not known', async () => {
     const { status, body } = await begin();
     expect([status, body]).toEqual([
       201,
@@ -243,12 +254,28 @@ describe('an account of a channel bot', () => {
         expires_at: expect.any(String),
       },
     ]);
-    expect(await stored()).toBe(1);
+    expect([bots.server.calls, await stored()]).toEqual([['getMe'], 1]);
+    await database.sql()`
+      update connections set info = '{"bot_id": "1", "bot_username": "known_bot"}' where id = ${BOT}`;
+    expect((await begin()).body.deep_link).toContain('https://t.me/known_bot?start=');
+    expect(bots.server.calls).toEqual(['getMe']);
   });
 
   test('is linked through a channel bot alone, at most 20 times an hour', async () => {
     expect(errorsOf(await begin(CHAT))).toEqual([422, 'unknown_id /connection_id']);
     for (let tries = 0; tries < 20; tries++) expect((await begin()).status).toBe(201);
     expect((await begin()).status).toBe(429);
+  });
+
+  test('is not linked while the bot cannot be asked: the answer says why, without the token', async () => {
+    tokensLeft = 0;
+    expect((await begin()).status).toBe(503);
+    tokensLeft = 100;
+    bots.server.settings.token = '654321:another-secret-token';
+    const refused = await begin();
+    expect(errorsOf(refused)).toEqual([422, 'destination_check_failed /connection_id']);
+    expect(refused.body.errors[0].detail).toContain('refuses the bot token');
+    expect(JSON.stringify([refused.body, records])).not.toContain(bots.token);
+    expect(await stored()).toBe(0);
   });
 });
