@@ -23,8 +23,8 @@ export interface ChannelType {
   readonly settings: ChannelSettings;
   /** What is known after a call without an outcome; the contract suite proves it. */
   readonly unknownOutcome: UnknownOutcome;
-  /** Who can be mentioned besides linked people. */
-  readonly mentions: { readonly everyone: boolean; readonly groups: boolean };
+  /** Who can be mentioned besides linked people, and what names of groups look like there. */
+  readonly mentions: { readonly everyone: boolean; readonly groups: boolean; readonly groupName?: RegExp };
   /**
    * The text of one event, for a channel that gets events instead of messages; null for messages. Pure, and called in the
    * commit that records the event, so that every attempt sends the same bytes.

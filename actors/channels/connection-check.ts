@@ -1,4 +1,4 @@
-/** The part of the port that tries a Connection before or after it is saved (outbound-http §5, api §14). */
+/** The part of the port that tries a Connection, saved or not, and lists its channels (outbound-http §5, api §14). */
 import type { Clock } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { cutToBytes } from '../../runtime/secrets/masking.ts';
@@ -60,6 +60,28 @@ export interface CheckedConnection {
   /** What a saved Connection is told of it; null when there is nothing to learn. */
   readonly learned: InfoRead['read'] | null;
 }
+
+/** A channel to choose. */
+export interface ListedChannel {
+  readonly id: string;
+  readonly name: string;
+  readonly display_name: string;
+  readonly team_id: string;
+  readonly team_name: string;
+  readonly type: 'open' | 'private';
+}
+
+/** A team, and a part of a name in any case; null: all. */
+export type WantedChannels = { readonly teamId: string | null; readonly q: string | null };
+
+export type Listed =
+  | { readonly is: 'listed'; readonly channels: readonly ListedChannel[] }
+  /** For people; masked. */
+  | { readonly is: 'failed'; readonly error: string }
+  | { readonly is: 'busy'; readonly wait: Busy };
+
+/** Lists the channels that the bot of a saved Connection is a member of. */
+export type ChannelLister = (id: PublicId, wanted: WantedChannels) => Promise<Listed>;
 
 /** One request of a check: what is wrong, for people and masked, or null. */
 export interface CheckedRequest {

@@ -259,7 +259,7 @@ describe('an event', () => {
       const { messageId, groupId } = deleted;
       expect(send).toEqual({
         to: { kind: 'destination', key: DESTINATION },
-        message: { type: 'message_gone', messageId, groupId, at: actor.now() },
+        message: { type: 'message_gone', connectionId: ID, messageId, groupId, at: actor.now() },
       });
       expect(hear().sends).toEqual([]);
     });

@@ -159,7 +159,7 @@ function forget(
     turn.record({ type: 'connection.message_forgotten', connectionId: turn.id, messageId });
     return;
   }
-  const gone: MessageGone = { type: 'message_gone', messageId, groupId, at: turn.now };
+  const gone: MessageGone = { type: 'message_gone', connectionId: turn.id, messageId, groupId, at: turn.now };
   turn.send({ to: destinationAddress(destinationId), message: gone });
 }
 

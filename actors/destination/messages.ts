@@ -103,6 +103,8 @@ export interface Rerender {
 /** Somebody deleted a message in the messenger. */
 export interface MessageGone {
   readonly type: 'message_gone';
+  /** Ids of two messengers may be equal. Absent in what an earlier version stored: any. */
+  readonly connectionId?: PublicId;
   readonly messageId: string;
   /** Null for a Storm summary. */
   readonly groupId: PublicId | null;

@@ -121,6 +121,7 @@ const ChannelBotUpdateShape = named(
     ),
   }),
   'An update of the Bot API: beside its number one member that is named for its kind.',
+  { update_id: 10_000 },
 );
 
 export interface MachineOperation {

@@ -8,6 +8,7 @@ import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { createContentReader } from '../../actors/destination/sending/content.ts';
 import { createRenderReports } from '../../actors/destination/sending/reports.ts';
 import {
+  type ChatServerTarget,
   createRouteTemplates,
   createSceneReader,
   type SceneReader,
@@ -21,6 +22,7 @@ import {
   createBridgeTargets,
   createChatServerTargets,
   readDestinationType,
+  type Targets,
 } from '../../storage/configuration/connection-rows.ts';
 import type { WebhookSettingsSource } from '../../storage/configuration/destination-rows.ts';
 import { createStormReader } from '../../storage/delivery/storms.ts';
@@ -59,6 +61,8 @@ export interface MessagesDeps {
 export interface Messages {
   /** What messages are laid out from; tests and previews read it, too. */
   readonly scenes: SceneReader;
+  /** Where messages of a chat server go; tests and previews read it, too. */
+  readonly chatServerTarget: Targets<ChatServerTarget>['read'];
   /** Drops what is kept of where messages of a Destination go. */
   forget(destinationId: PublicId): void;
   send(effect: MessageSend | DestinationProbe): void;
@@ -126,5 +130,12 @@ export function createMessages(deps: MessagesDeps): Messages {
     targets.forget(id);
     chatTargets.forget(id);
   };
-  return { scenes, forget, send: sender.send, isCalling, finish: sender.finish };
+  return {
+    scenes,
+    chatServerTarget: chatTargets.read,
+    forget,
+    send: sender.send,
+    isCalling,
+    finish: sender.finish,
+  };
 }

@@ -6,7 +6,11 @@ import { createBridgeCheck, createBridgeConnectionCheck } from '../../actors/cha
 import { createBridgePlaces } from '../../actors/channels/bridge/links.ts';
 import { createBridgeTrial } from '../../actors/channels/bridge/trial.ts';
 import { createChannelBotPlaces } from '../../actors/channels/channel-bot/links.ts';
-import { createChatConnectionCheck, createChatServerCheck } from '../../actors/channels/chat-server/check.ts';
+import {
+  createChatChannels,
+  createChatConnectionCheck,
+  createChatServerCheck,
+} from '../../actors/channels/chat-server/check.ts';
 import { createChatServerPlaces } from '../../actors/channels/chat-server/links.ts';
 import { createChatServerTrial } from '../../actors/channels/chat-server/trial.ts';
 import { createTrialScenes, createTrialViews } from '../../actors/channels/interactive.ts';
@@ -64,7 +68,6 @@ import {
   RecentGroups,
 } from '../../storage/alert-groups/alert-groups.ts';
 import {
-  createChatServerTargets,
   readBridgeSettings,
   readChannelBotSettings,
   readChatServerSettings,
@@ -111,7 +114,7 @@ export interface ResourceDeps {
   readonly hints: HintBus;
   readonly system: ActorSystem;
   readonly connections: Connections;
-  readonly messages: Pick<Messages, 'scenes'>;
+  readonly messages: Pick<Messages, 'scenes' | 'chatServerTarget' | 'forget'>;
   readonly internalAlerts: InternalAlerts;
   /** Makes whoever acts for any actor, here or elsewhere, look for messages that a save stored. */
   readonly messagesWait: () => void;
@@ -144,7 +147,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     ...{ ...deps.connections.chatServer, opener: deps.connections.opener, keyring },
     ...{ tokens: interactiveTokens, clock: deps.clock, ingestUrl: deps.settings.ingestUrl },
     facts: createEventFacts(sql, deps.messagesWait),
-    target: createChatServerTargets(sql, deps.clock).read,
+    target: deps.messages.chatServerTarget,
     settings: (id: PublicId) => readChatServerSettings(sql, id),
   };
   const forDestinations = {
@@ -169,7 +172,12 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
         }),
       },
     },
-    settings: deps.webhookSettings,
+    settings: {
+      forget(id: PublicId) {
+        deps.webhookSettings.forget(id);
+        deps.messages.forget(id);
+      },
+    },
     client,
   };
   const forUsers = {
@@ -237,6 +245,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       ...deps,
       messageWaits: deps.messagesWait,
       store: connections,
+      channels: { chat_server: createChatChannels(forChatServers) },
       ingestUrl: deps.settings.ingestUrl,
     }),
     connectionCheckOperations({

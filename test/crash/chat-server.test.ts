@@ -1,12 +1,5 @@
-/**
- * A chat server end to end: the running service, a real database, the strict Mattermost server on a port of its own. The
- * API does not create Connections of the type yet, so the rows are written as it would write them.
- */
-import path from 'node:path';
+/** A chat server end to end: the running service, a real database, the strict Mattermost server on a port of its own. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { newPublicId } from '../../runtime/public-id.ts';
-import { connect } from '../../storage/postgres/connection.ts';
-import { embeddedSettings } from '../../storage/postgres/embedded/embedded.ts';
 import { type RunningChatServer, startChatServer } from '../fakes/chat-server/http.ts';
 import type { FakePost, FakeUser } from '../fakes/chat-server/server.ts';
 import { Api } from '../harness/api.ts';
@@ -41,49 +34,37 @@ afterAll(async () => {
   await chat.close();
 });
 
-const NOBODY = { everyone: 'none', user_ids: [], groups: [] };
-const NAMES = ['new_alert_group', 'new_alerts', 'reopen', 'ack_timeout', 'snooze_ended', 'rise_to_urgent'];
 const WIDE = { limit: 1000, per_seconds: 1 };
 
-const AS_SAVED = {
-  ...{ type: 'bridge', base_url: 'http://127.0.0.1:1', bot_token: 'none', event_mode: 'push' },
-  push_secret: `whsec_${Buffer.alloc(24, 1).toString('base64')}`,
-  ...{ proxy: { enabled: false }, limiter: WIDE },
-};
+const connect = (name: string) =>
+  api.post('/connections', {
+    ...{ type: 'chat_server', name, server_url: chat.url, bot_token: chat.token },
+    ...{ proxy: { enabled: false }, limiter: WIDE },
+  });
 
-/** A Connection whose token is sealed, made of one that the API takes; its channel; and the account of the Admin. */
+/** A Connection, its channel as people choose it from the list, and the account of the Admin, linked by a code. */
 async function attach(): Promise<string> {
   await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
-  const { id } = await api.post('/connections', {
-    ...{ ...AS_SAVED, name: 'chat', base_url: chat.url, bot_token: chat.token },
+  const { id } = await connect('chat');
+  const { items } = await api.get(`/connections/${id}/channels?q=alerts`);
+  const [{ id: channelId, team_id: teamId }] = items;
+  const { destination: created } = await api.post('/destinations', {
+    ...{ type: 'chat_server', name: 'ops', limiter: WIDE },
+    ...{ connection_id: id, team_id: teamId, channel_id: channelId },
   });
-  const { user } = await api.get('/me');
-  const created = newPublicId('DS');
-  const mentions = Object.fromEntries(NAMES.map((name) => [name, NOBODY]));
-  const now = Date.now() * 1000;
-  const sql = connect(await embeddedSettings(path.join(tocsin.dataDir, 'postgres')), {
-    max: 1,
-    applicationName: 'test',
+  expect(created).toMatchObject({ team_name: 'Operations', channel_name: 'Alerts', channel_id: channelId });
+  await link(id);
+  return created.id;
+}
+
+async function link(connectionId: string): Promise<void> {
+  const started = await api.call('POST', '/me/account-links/chat-server', {
+    ...{ connection_id: connectionId, username: '@alice' },
   });
-  try {
-    await sql`update connections set type = 'chat_server', event_mode = null where id = ${id}`;
-    await sql`
-      insert into destinations (
-        id, version, name, type, connection_id, team_id, team_path, channel_id, mentions, limiter, secrets_version, created_at
-      )
-      values (
-        ${created}, 1, 'ops', 'chat_server', ${id}, ${chat.server.team.id}, 'ops', ${chat.server.channel.id},
-        ${JSON.stringify(mentions)}::text::jsonb, ${JSON.stringify(WIDE)}::text::jsonb, 1, ${now}
-      )`;
-    await sql`
-      insert into account_links (id, messenger, space, external_id, user_id, connection_id, username, created_at)
-      values (${newPublicId('AK')}, 'chat_server', ${id}, ${alice.id}, ${user.id}, ${id}, 'alice', ${now})`;
-  } finally {
-    await sql.end();
-  }
-  // A save has the Directory read anew.
-  await api.post('/connections', { ...AS_SAVED, name: 'another' });
-  return created;
+  expect(started.status).toBe(202);
+  const [code] = /[A-Z0-9]{4}-?[A-Z0-9]{4}/.exec(chat.server.posts.at(-1)?.message ?? '') ?? [];
+  const body = { request_id: started.body.request_id, code };
+  expect((await api.call('POST', '/me/account-links/chat-server/confirmation', body)).status).toBe(201);
 }
 
 async function fire(name: string, status: 'firing' | 'resolved' = 'firing', pods = ['a']): Promise<void> {
@@ -155,6 +136,53 @@ test('its check reads, and its test message proves the way there and back', asyn
     checks: [{ ok: true }, { ok: false, message: 'The bot has not joined this channel.' }],
   });
   chat.server.channel.members.add(chat.server.bot.id);
+});
+
+test('a channel of no use is not saved, nor a Connection of another type; its preview is Markdown', async () => {
+  const { name, connection_id, ...rest } = await api.get(`/destinations/${destination}`);
+  const lonely = chat.server.addChannel(chat.server.team.id, 'lonely', 'Lonely');
+  const refused = await api.call('POST', '/destinations', {
+    ...{ ...rest, connection_id, name: 'lonely', channel_id: lonely.id },
+  });
+  expect([refused.status, refused.body.errors]).toMatchObject([
+    422,
+    [
+      {
+        pointer: '/channel_id',
+        code: 'destination_check_failed',
+        detail: 'The bot has not joined this channel.',
+      },
+    ],
+  ]);
+  const groups = { everyone: 'here', user_ids: [], groups: ['on call'] };
+  const mentions = { ...rest.mentions, reopen: groups };
+  const named = await api.call('POST', '/destinations', { ...rest, connection_id, name: 'x', mentions });
+  expect(named.body.errors).toMatchObject([{ pointer: '/mentions/reopen/groups/0', code: 'invalid_format' }]);
+  const { items } = await api.post(`/destinations/${destination}/previews`);
+  expect(items).toMatchObject([{ name: 'message', format: 'markdown', request: null }]);
+});
+
+test('pointed at another Connection to the same server, it ends its post there and posts once here', async () => {
+  const other = await connect('other');
+  await link(other.id);
+  await fire('Switched');
+  const before = await posted('Switched');
+  const { connection_id: first } = await api.get(`/destinations/${destination}`);
+  const pointTo = (connection_id: string) =>
+    api.change(`/destinations/${destination}`, (saved) => ({ ...saved, connection_id }));
+  await pointTo(other.id);
+  await until('the second post', async () => rootsOf('Switched').length === 2);
+  const after = rootsOf('Switched')[1]!;
+  await until('the last edit', async () => before.props.attachments?.[0]?.actions.length === 0);
+  const urls = after.props.attachments?.[0]?.actions.map(({ integration }) => integration?.url);
+  expect(urls?.every((url) => url?.endsWith(`/chat-server/${other.id}`))).toBe(true);
+  await chat.server.press(after.id, 'ack', alice);
+  await shows(after, '🟠');
+  expect(before.message.startsWith('🟠')).toBe(false);
+  await pointTo(first);
+  await until('the third post', async () => rootsOf('Switched').length === 3);
+  await fire('Switched', 'resolved');
+  await shows(rootsOf('Switched')[2]!, '🟢');
 });
 
 test('a press by somebody whom Tocsin does not know changes nothing and says how to link', async () => {

@@ -6,10 +6,24 @@ import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChatServerInfo, ChatServerSettings } from '../../connection/ports.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
-import { type ConnectionCheck, checkInSteps, NO_TOKEN } from '../connection-check.ts';
+import {
+  type ChannelLister,
+  type ConnectionCheck,
+  checkInSteps,
+  type Listed,
+  type ListedChannel,
+  NO_TOKEN,
+  type WantedChannels,
+} from '../connection-check.ts';
 import type { Busy, CheckedPlace, Interactive } from '../interactive.ts';
 import type { ChatOutcome } from './answer.ts';
-import { type ChatCallOptions, type ChatClient, openChatServer, openProxyPassword } from './client.ts';
+import {
+  type ChatAccess,
+  type ChatCallOptions,
+  type ChatClient,
+  openChatServer,
+  openProxyPassword,
+} from './client.ts';
 import { chatCalls, type ServerChannel, type ServerTeam } from './operations.ts';
 import { type AskServer, type ChatPlace, checkPlace } from './place.ts';
 import { infoOf } from './server-info.ts';
@@ -110,15 +124,26 @@ export function createChatServerCheck(deps: ChatPlaceCheckDeps): NonNullable<Int
     if (!settings) return placeFailed('token', GONE);
     const access = openChatServer(deps.opener, settings);
     if (!access) return placeFailed('token', UNREADABLE);
-    const check = { as: 'destination_check', run } as const;
-    const ask: AskServer = async (request) => {
-      const grant = await deps.tokens.take({ destinationId, connectionId: settings.id });
-      if (grant !== 'granted') return { is: 'busy', wait: grant };
-      const outcome = await deps.chat.call(access, request, { class: 'interactive', destinationId, check });
-      if (outcome.class === 'retry_after') deps.tokens.spent(settings.id, { ...outcome, scope: 'bot' });
-      return { is: 'answered', outcome };
-    };
+    const owners = { destinationId, connectionId: settings.id };
+    const ask = asker(deps, access, owners, { check: { as: 'destination_check', run } });
     return checkedPlace({ teamId: fields.team_id ?? '', channelId: fields.channel_id }, ask);
+  };
+}
+
+/** Every request takes a limiter token first; a wait that the server asks for holds for the whole Connection. */
+function asker(
+  { tokens, chat }: ChatPlaceCheckDeps,
+  access: ChatAccess,
+  owners: { readonly destinationId: PublicId | null; readonly connectionId: PublicId },
+  about: Pick<ChatCallOptions, 'check'>,
+): AskServer {
+  return async (request) => {
+    const grant = await tokens.take(owners);
+    if (grant !== 'granted') return { is: 'busy', wait: grant };
+    const { destinationId } = owners;
+    const outcome = await chat.call(access, request, { class: 'interactive', destinationId, ...about });
+    if (outcome.class === 'retry_after') tokens.spent(owners.connectionId, { ...outcome, scope: 'bot' });
+    return { is: 'answered', outcome };
   };
 }
 
@@ -145,16 +170,6 @@ function placeFailed(name: 'token' | 'bot_in_channel', message: string): Checked
   return { ok: false, checks: name === 'token' ? [failed] : [TOKEN_PASSED, failed], found: null };
 }
 
-/** A channel to choose. */
-export interface ListedChannel {
-  readonly id: string;
-  readonly name: string;
-  readonly display_name: string;
-  readonly team_id: string;
-  readonly team_name: string;
-  readonly type: 'open' | 'private';
-}
-
 const MOST_TEAMS = 20;
 const MOST_CHANNELS = 500;
 /** Direct and group channels are no place for alerts; their ids can be typed. */
@@ -162,20 +177,19 @@ const TYPES: Readonly<Record<string, ListedChannel['type']>> = { O: 'open', P: '
 /** An answer that means none. */
 const NONE = 'app.channel.get_channels.not_found.app_error';
 
-export type Listed =
-  | { readonly is: 'listed'; readonly channels: readonly ListedChannel[] }
-  /** For people; masked. */
-  | { readonly is: 'failed'; readonly error: string }
-  | { readonly is: 'busy'; readonly wait: Busy };
+/** Lists channels with a limiter token a request. */
+export function createChatChannels(deps: ChatPlaceCheckDeps): ChannelLister {
+  return async (id, wanted) => {
+    const settings = await deps.settings(id);
+    if (!settings) return { is: 'failed', error: GONE };
+    const access = openChatServer(deps.opener, settings);
+    if (!access) return { is: 'failed', error: UNREADABLE };
+    return listChatChannels(wanted, asker(deps, access, { destinationId: null, connectionId: id }, {}));
+  };
+}
 
-/**
- * Channels that the bot is a member of, by team and name, at most 500 of at most 20 teams.
- * @param wanted a team, and a part of a name in any case; null: all
- */
-export async function listChatChannels(
-  wanted: { readonly teamId: string | null; readonly q: string | null },
-  ask: AskServer,
-): Promise<Listed> {
+/** Channels that the bot is a member of, by team and name, at most 500 of at most 20 teams. */
+export async function listChatChannels(wanted: WantedChannels, ask: AskServer): Promise<Listed> {
   const teams = await ask(chatCalls.listTeams());
   if (teams.is === 'busy') return teams;
   if (teams.outcome.class !== 'ok') return failed(teams.outcome);

@@ -31,7 +31,7 @@ export const CHAT_SERVER = {
     messenger: { schema: 'ChatServer', noun: 'chat server', hasTeams: true },
   },
   unknownOutcome: 'finds_its_mark',
-  mentions: { everyone: true, groups: true },
+  mentions: { everyone: true, groups: true, groupName: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/ },
   renderEvent: null,
   callback: { path: 'chat-server', headers: [], tooLarge: 413 },
 } as const satisfies ChannelType;

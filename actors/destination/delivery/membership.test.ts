@@ -6,6 +6,7 @@ import type { SendOutcome } from '../../channels/calls.ts';
 import type { GroupReleased } from '../messages.ts';
 import {
   accepted,
+  CONNECTION,
   createMessageWorld,
   ONE,
   OTHER_ROUTE,
@@ -250,6 +251,8 @@ describe('a group that moves to another Route', () => {
   });
 });
 
+const OTHER = 'CN000000000002' as PublicId;
+
 describe('a Destination that is pointed elsewhere', () => {
   test('ends its messages at the old place and publishes what is open at the new one, with numbers of its own', async () => {
     const world = await begun();
@@ -266,6 +269,29 @@ describe('a Destination that is pointed elsewhere', () => {
     await world.event('A', 'severity_raised');
     expect(world.calls()).toEqual(['edit A']);
     expect([world.state('A'), world.state('A', ONE, 2)]).toEqual(['retired', 'delivered']);
+  });
+
+  test('hears nothing of messages of another Connection, whose ids may be the same', async () => {
+    const world = await begun();
+    await world.create('A');
+    world.configure(ONE, { target: 2, connectionId: OTHER });
+    await world.give(ONE, { type: 'saved' });
+    await world.advance(10);
+    world.calls();
+    const there = world.delivery('A', ONE, 2)?.delivery;
+    expect(there?.connectionId).toBe(OTHER);
+    const gone = {
+      type: 'message_gone',
+      messageId: there?.message?.id ?? '',
+      groupId: world.group('A')?.id ?? null,
+      at: world.now(),
+    } as const;
+    await world.give(ONE, { ...gone, connectionId: CONNECTION });
+    await world.advance(MINUTE);
+    expect(world.calls()).toEqual([]);
+    await world.give(ONE, { ...gone, connectionId: OTHER });
+    await world.advance(MINUTE);
+    expect(world.calls()).toEqual(['publish A Q (deletedAt)']);
   });
 
   test.each<[string, SendOutcome, number]>([

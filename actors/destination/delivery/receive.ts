@@ -251,11 +251,12 @@ function routesChanged(turn: DestinationTurn, { joined, left: lost }: RoutesChan
   if (listens(turn)) for (const routeId of joined) addJoin(turn, routeId);
 }
 
-function messageGone(turn: DestinationTurn, { messageId, groupId }: MessageGone): void {
+function messageGone(turn: DestinationTurn, { connectionId, messageId, groupId }: MessageGone): void {
   const { byKey } = turn.rows.messages;
   const isIt = (delivery: Delivery) => {
     const { subject, message } = delivery;
     if (isOver(delivery) || message?.id !== messageId) return false;
+    if (connectionId !== undefined && delivery.connectionId !== connectionId) return false;
     return groupId === null
       ? subject.kind === 'storm'
       : subject.kind === 'group' && subject.groupId === groupId;

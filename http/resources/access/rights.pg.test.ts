@@ -242,7 +242,13 @@ async function start() {
         clock: { now: () => server.clock.now() },
       }),
       connectionOperations({
-        ...{ store: createConnectionStore(stored), directory, hints, ingestUrl: 'https://ingest.example' },
+        ...{
+          store: createConnectionStore(stored),
+          directory,
+          hints,
+          channels: {},
+          ingestUrl: 'https://ingest.example',
+        },
         messageWaits: () => undefined,
         client: { release: () => undefined },
       }),

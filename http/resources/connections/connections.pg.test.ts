@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createBridgeConnectionCheck } from '../../../actors/channels/bridge/check.ts';
 import { createBridgeClient } from '../../../actors/channels/bridge/client.ts';
 import { readInfo } from '../../../actors/channels/bridge/info.ts';
-import { createChatConnectionCheck } from '../../../actors/channels/chat-server/check.ts';
+import { createChatChannels, createChatConnectionCheck } from '../../../actors/channels/chat-server/check.ts';
 import { createChatClient } from '../../../actors/channels/chat-server/client.ts';
-import { createWaitingTokens } from '../../../actors/connection/tokens.ts';
+import { createInteractiveTokens, createWaitingTokens } from '../../../actors/connection/tokens.ts';
 import type { ActorMessage, Address } from '../../../runtime/actor/index.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 import { silentLog } from '../../../runtime/log.ts';
@@ -69,6 +69,7 @@ beforeEach(async () => {
     metrics: createOutboundMetrics(new Registry()),
   });
   const system = {
+    tell: () => undefined,
     async ask(_to: Address, message: ActorMessage) {
       told.push(message);
       if (message.type !== 'take_token') return undefined;
@@ -82,6 +83,13 @@ beforeEach(async () => {
       ...{ store, directory, hints, client },
       messageWaits: (to) => void waiting.push(to),
       ingestUrl: 'https://ingest.example.org',
+      channels: {
+        chat_server: createChatChannels({
+          ...{ ...opening, chat: createChatClient(caller) },
+          tokens: createInteractiveTokens({ system, clock: systemClock }),
+          settings: (id) => readChatServerSettings(sql, id),
+        }),
+      },
     }),
     ...connectionCheckOperations({
       poke: () => undefined,
@@ -659,5 +667,24 @@ describe('a Connection to a chat server', () => {
     expect(bridge.requests.every(({ withToken }) => !withToken)).toBe(true);
     const other = await api.post('/connections/checks', chat(server, { connection_id: bridged.id }));
     expect(errorsOf(other)).toEqual([422, 'unknown_id /connection_id']);
+  });
+
+  test('lists the channels that its bot has joined, by team and name, and finds by a part of one', async () => {
+    const { id } = await make();
+    const dev = server.server.addTeam('dev', 'Development');
+    server.server.addChannel(dev.id, 'beta', 'Beta', [server.server.bot.id]);
+    server.server.addChannel(dev.id, 'other', 'Other');
+    const list = (query = '') => api.get(`/connections/${id}/channels${query}`);
+    expect((await list()).body.items).toMatchObject([
+      { team_name: 'Development', name: 'beta', display_name: 'Beta', type: 'open', archived: false },
+      { team_name: 'Operations', name: 'alerts', team_id: server.server.team.id },
+    ]);
+    expect((await list('?q=BET')).body.items).toHaveLength(1);
+    expect((await list(`?team_id=${server.server.team.id}`)).body.items).toHaveLength(1);
+    expect((await api.as('responder').get(`/connections/${id}/channels`)).status).toBe(403);
+    server.server.settings.token = 'another';
+    expect(errorsOf(await list())).toEqual([422, 'destination_check_failed /path/connection_id']);
+    tokensLeft = 0;
+    expect((await list()).status).toBe(503);
   });
 });

@@ -1,18 +1,33 @@
 /** Connections: list, create, read, update, delete (api §14). */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import type { ChannelLister } from '../../../actors/channels/connection-check.ts';
 import { connectionAddress, connectionOwner } from '../../../actors/connection/messages.ts';
-import type { ConnectionStore, StoredConnection } from '../../../actors/connection/ports.ts';
+import type {
+  ConnectionFields,
+  ConnectionStore,
+  StoredConnection,
+} from '../../../actors/connection/ports.ts';
 import type { DirectorySource } from '../../../actors/directory.ts';
 import type { HintBus } from '../../../actors/effects.ts';
 import type { Address } from '../../../runtime/actor/index.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { authorOf, type Call, type Operation, operation } from '../../operation.ts';
+import { messengerBusy } from '../../errors.ts';
+import { type Answer, authorOf, type Call, type Operation, operation } from '../../operation.ts';
 import { COMMAND_PERMISSIONS } from '../../permissions.ts';
-import { conflict, invalid, notFound, preconditionFailed } from '../../problem.ts';
+import {
+  conflict,
+  type FieldErrorCode,
+  invalid,
+  notFound,
+  preconditionFailed,
+  refuse,
+} from '../../problem.ts';
 import { unheldErrors } from '../../request/admission.ts';
 import * as d from '../../schema/described.ts';
+import { searchText } from '../../schema/fields.ts';
 import { pageQuery } from '../../schema/page.ts';
+import { itemsOf } from '../../schema/shapes.ts';
 import { ConnectionType } from '../../schema/words.ts';
 import {
   byAge,
@@ -38,8 +53,10 @@ export interface ConnectionOperationsDeps {
   readonly messageWaits: (to: Address) => void;
   /** Closes connections that were opened with the settings before. */
   readonly client: { release(owner: string): void };
-  /** Where bridges push, without a trailing slash. */
+  /** Where the other side calls in, without a trailing slash. */
   readonly ingestUrl: string;
+  /** By type, where channels can be listed. */
+  readonly channels: Readonly<Partial<Record<ConnectionFields['type'], ChannelLister>>>;
 }
 
 export const CONNECTION_ID = { connection_id: 'CN' } as const;
@@ -47,6 +64,31 @@ const ListQuery = v.object({
   ...pageQuery,
   type: d.described(v.optional(v.array(ConnectionType)), 'Only this type. Repeated, any of them.'),
 });
+
+const ChannelsQuery = v.object({
+  team_id: d.described(
+    v.optional(v.pipe(v.string(), v.maxLength(64, 'too_long'))),
+    'Only channels of this team.',
+  ),
+  q: d.described(searchText, 'A part of the name or display name, in any case.'),
+});
+
+const ChannelShape = d.named(
+  'ConnectionChannel',
+  v.object({
+    id: d.text('Its id at the chat server.'),
+    name: d.text('Its name in addresses.'),
+    display_name: d.text('Its name as people see it.'),
+    team_id: d.text('Id of its team.'),
+    team_name: d.text('Name of its team as people see it.'),
+    type: d.described(
+      v.picklist(['open', 'private', 'direct', 'group']),
+      '`open`: anybody of the team may join; `private`: by invitation; `direct`, `group`: between people.',
+    ),
+    archived: d.flag('Whether it is archived; nothing can be posted then.'),
+  }),
+  'A channel of a chat server.',
+);
 
 export function connectionOperations(deps: ConnectionOperationsDeps): readonly Operation[] {
   const { store } = deps;
@@ -123,14 +165,27 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
       path: '/connections/{connection_id}/channels',
       tag: 'Connections',
       summary: 'List the channels of the bot of a chat server; other types have no such list',
-      description: 'For pickers of a channel. At most 500.',
+      description:
+        'For pickers of a channel: by team, then name, at most 500. Direct and group channels are left out.',
       needs: 'destinations:write',
       ids: CONNECTION_ID,
-      answers: {},
-      refusals: [[422, 'validation-failed', '']],
+      query: ChannelsQuery,
+      answers: { 200: { description: 'Channels that the bot has joined', schema: itemsOf(ChannelShape) } },
+      refusals: [
+        [422, 'validation-failed', ''],
+        [503, 'interactive-budget-exhausted', ''],
+      ],
       async handle(call) {
         const connection = await store.read(connectionId(call));
-        return connection ? NO_CHANNELS : notFound();
+        if (!connection) return notFound();
+        const list = deps.channels[connection.fields.type];
+        if (!list) return NO_CHANNELS;
+        const { team_id: teamId = null, q = null } = call.query;
+        const listed = await list(connection.id, { teamId, q });
+        if (listed.is === 'busy') return refuse(messengerBusy(listed.wait.retryAfterSeconds));
+        if (listed.is === 'failed') return notListed('destination_check_failed', listed.error);
+        const items = listed.channels.map((channel) => ({ ...channel, archived: false }));
+        return { status: 200, body: { items } };
       },
     }),
   ];
@@ -183,10 +238,11 @@ const IN_USE = conflict(
   'Destinations use this Connection. Delete them or give them another one first.',
 );
 
-const NO_CHANNELS = invalid([
-  {
-    pointer: '/path/connection_id',
-    code: 'unsupported',
-    detail: 'A bridge has no list of channels. Enter the id of the channel as the bridge writes it.',
-  },
-]);
+function notListed(code: FieldErrorCode, detail: string): Answer {
+  return invalid([{ pointer: '/path/connection_id', code, detail }]);
+}
+
+const NO_CHANNELS = notListed(
+  'unsupported',
+  'This type has no list of channels. Enter the id of the channel as the messenger writes it.',
+);

@@ -26,9 +26,14 @@ export function isServed(type: string): type is Type {
   return TYPES.some((each) => each.type === type);
 }
 
+/** The description of types that there will be. */
+export function notServed(types: readonly string[]): string {
+  return `This version does not serve ${types.map((type) => `\`${type}\``).join(' and ')}: 422.`;
+}
+
 /** Types that there will be: only the type is looked at, and refused. */
 const LATER = TypeWord.options.filter((type) => !isServed(type));
-const laterType = d.described(v.picklist(LATER), 'A type that this version does not serve: 422.');
+const laterType = d.described(v.picklist(LATER), notServed(LATER));
 const later = <Entries extends v.ObjectEntries>(entries: Entries) =>
   LATER.length > 0 ? [v.object({ type: laterType, ...entries })] : [];
 

@@ -137,7 +137,19 @@ function unofferedErrors(
     ...(everyone === 'none' || offered.everyone ? [] : ['everyone']),
     ...(groups.length === 0 || offered.groups ? [] : ['groups']),
   ];
-  return wrong.map((field) => ({ pointer: `${pointer}/${field}`, code: 'unsupported', detail }));
+  const { groupName } = offered;
+  return [
+    ...wrong.map((field) => ({ pointer: `${pointer}/${field}`, code: 'unsupported', detail }) as const),
+    ...groups.flatMap((name, index) =>
+      !groupName || groupName.test(name) ? [] : [badGroup(`${pointer}/groups/${index}`)],
+    ),
+  ];
+}
+
+function badGroup(pointer: string): FieldError {
+  const detail =
+    'A group has letters, digits, dots, dashes and underscores, and begins with a letter or digit.';
+  return { pointer, code: 'invalid_format', detail };
 }
 
 function everySetting<Value>(value: (setting: MentionSetting) => Value): Record<MentionSetting, Value> {

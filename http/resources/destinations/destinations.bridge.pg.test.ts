@@ -141,6 +141,7 @@ beforeEach(async () => {
     ...connectionOperations({
       ...{ store: connections, directory, hints, client },
       messageWaits: () => undefined,
+      channels: {},
       ingestUrl: 'https://ingest.example.org',
     }),
     ...destinationOperations(deps),

@@ -22,7 +22,9 @@ import type { Answer, Call } from '../../operation.ts';
 import { type FieldError, invalid, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { nameErrors, publicId } from '../../schema/fields.ts';
+import { DestinationType } from '../../schema/words.ts';
 import { nameTaken } from '../configuration.ts';
+import { isServed, notServed } from '../connections/shapes.ts';
 import { CommonShape, commonBody, commonErrors, commonFields, commonInput } from './common.ts';
 import {
   WebhookInput,
@@ -33,9 +35,18 @@ import {
   webhookFields,
 } from './webhook.ts';
 
+const SERVED = MESSENGERS.filter(({ destination }) => isServed(destination.type));
 /** Types that there will be: only the type is looked at, and refused. */
-const LATER_TYPES = ['chat_server', 'channel_bot'] as const;
-const SERVED = MESSENGERS.filter(({ destination }) => !isLater(destination));
+const LATER_TYPES = DestinationType.options.filter((type) => type !== 'webhook' && !isServed(type));
+const later =
+  LATER_TYPES.length > 0
+    ? [
+        v.object({
+          type: d.described(v.picklist(LATER_TYPES), notServed(LATER_TYPES)),
+          name: commonInput.name,
+        }),
+      ]
+    : [];
 
 function messengerInput({ destination, settings }: MessengerType) {
   const { schema, noun } = settings.messenger;
@@ -105,17 +116,7 @@ const UNKNOWN_CONNECTION: FieldError = {
 
 export const DestinationInput = d.named(
   'DestinationInput',
-  v.variant('type', [
-    WebhookInput,
-    ...SERVED.map(messengerInput),
-    v.object({
-      type: d.described(
-        v.picklist(LATER_TYPES),
-        'The type, `chat_server` or `channel_bot`. This version does not serve it: 501.',
-      ),
-      name: commonInput.name,
-    }),
-  ]),
+  v.variant('type', [WebhookInput, ...SERVED.map(messengerInput), ...later]),
   'A Destination, as it is saved.',
 );
 export type DestinationInput = v.InferOutput<typeof DestinationInput>;
@@ -125,12 +126,6 @@ export const DestinationShape = d.named(
   v.variant('type', [WebhookShape, ...SERVED.map(messengerShape)]),
   'Where Alert Groups are sent.',
 );
-
-function isLater<Typed extends { readonly type: string }>(
-  input: Typed,
-): input is Extract<Typed, { readonly type: (typeof LATER_TYPES)[number] }> {
-  return LATER_TYPES.some((type) => type === input.type);
-}
 
 /** A Destination as reads answer it. */
 export function destinationBody(destination: StoredDestination, directory: Pick<Directory, 'routes'>) {
@@ -160,10 +155,9 @@ export async function judgedSave(
   if (current && body.type !== current.fields.type) {
     return { refuse: invalid([TYPE_IS_FIXED, ...nameErrors(body.name)]) };
   }
-  if (isLater(body)) return { refuse: invalid([LATER_TYPE, ...nameErrors(body.name)]) };
-  return body.type === 'webhook'
-    ? judgedWebhook({ body, directory })
-    : judgedMessenger(deps, { body, directory }, current);
+  if (body.type === 'webhook') return judgedWebhook({ body, directory });
+  if ('connection_id' in body) return judgedMessenger(deps, { body, directory }, current);
+  return { refuse: invalid([LATER_TYPE, ...nameErrors(body.name)]) };
 }
 
 /** Nothing is sent; a field that is left out is judged as it is stored at that moment. */

@@ -12,15 +12,7 @@ export type InboundMode = 'poll' | 'push' | 'long_polling' | 'webhook';
 export type BridgeInfo = Schemas['BridgeInfo'];
 
 /** What a chat server calls a channel that its bot has joined. */
-export interface ServerChannel {
-  readonly id: string;
-  readonly name: string;
-  readonly display_name: string;
-  readonly team_id: string;
-  readonly team_name: string;
-  readonly type: 'open' | 'private' | 'direct' | 'group';
-  readonly archived: boolean;
-}
+export type ServerChannel = Schemas['ConnectionChannel'];
 
 type Own<Type extends { readonly type: string }> = Partial<
   Omit<Type, keyof Schemas['ConnectionBase'] | 'type'>
@@ -44,12 +36,10 @@ export type ConnectionInput = Pick<
 > &
   ConnectionCheckInput;
 
-export interface ConnectionCheckInput {
+export type ConnectionCheckInput = Pick<Schemas['BridgeConnectionCheckInput'], 'proxy' | 'bot_token'> & {
   readonly type: ConnectionType;
-  readonly proxy: Schemas['ProxyConfigInput'];
-  readonly bot_token?: string | null;
   readonly [field: string]: unknown;
-}
+};
 
 export type CheckStep = Schemas['ConnectionCheckStep'];
 

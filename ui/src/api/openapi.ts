@@ -854,7 +854,12 @@ export interface components {
             /** @description Id of the Connection. */
             readonly connection_id: components["schemas"]["PublicId"];
         };
-        /** @description An update of the Bot API: beside its number one member that is named for its kind. */
+        /**
+         * @description An update of the Bot API: beside its number one member that is named for its kind.
+         * @example {
+         *       "update_id": 10000
+         *     }
+         */
         readonly ChannelBotUpdate: {
             /** @description Number of the update, by which a repeat is known. */
             readonly update_id: number;
@@ -910,6 +915,46 @@ export interface components {
             readonly server_url: string;
             /** @description Token of the bot account. Needed on creation and with another address; left out it stays. */
             readonly bot_token?: string | null;
+        };
+        /** @description A channel of a messenger behind a chat server. */
+        readonly ChatServerDestination: components["schemas"]["DestinationBase"] & {
+            /**
+             * @description A channel behind a chat server.
+             * @constant
+             */
+            readonly type: "chat_server";
+            readonly connection_id: components["schemas"]["ConnectionId"];
+            /** @description Id of the team at the chat server, 1 to 64 characters. */
+            readonly team_id: string;
+            /** @description Id of the channel at the chat server, 1 to 64 characters. */
+            readonly channel_id: string;
+            /** @description Name of the channel as the chat server last said; null without one. */
+            readonly channel_name: string | null;
+            /** @description Name of the team; null before it is known, and without one. */
+            readonly team_name: string | null;
+            /** @description Always null: errors of templates are shown at the Route. */
+            readonly template_error: null;
+            /** @description Always empty. */
+            readonly warnings: readonly unknown[];
+        };
+        /** @description A Destination behind a chat server, as it is saved. */
+        readonly ChatServerDestinationInput: {
+            /**
+             * @description A channel behind a chat server.
+             * @constant
+             */
+            readonly type: "chat_server";
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Whom messages mention. Left out it stays, null mentions nobody. */
+            readonly mentions?: components["schemas"]["MentionsInput"] | null;
+            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
+            readonly limiter?: components["schemas"]["LimiterInput"] | null;
+            /** @description Id of the Connection to the chat server. */
+            readonly connection_id: components["schemas"]["PublicId"];
+            /** @description Id of the team at the chat server, 1 to 64 characters. */
+            readonly team_id: string;
+            /** @description Id of the channel at the chat server, 1 to 64 characters. */
+            readonly channel_id: string;
         };
         /**
          * @description Which account of a chat server to link.
@@ -995,6 +1040,26 @@ export interface components {
             readonly created_at: string;
             readonly etag: components["schemas"]["ResourceVersion"];
         };
+        /** @description A channel of a chat server. */
+        readonly ConnectionChannel: {
+            /** @description Its id at the chat server. */
+            readonly id: string;
+            /** @description Its name in addresses. */
+            readonly name: string;
+            /** @description Its name as people see it. */
+            readonly display_name: string;
+            /** @description Id of its team. */
+            readonly team_id: string;
+            /** @description Name of its team as people see it. */
+            readonly team_name: string;
+            /**
+             * @description `open`: anybody of the team may join; `private`: by invitation; `direct`, `group`: between people.
+             * @enum {string}
+             */
+            readonly type: "open" | "private" | "direct" | "group";
+            /** @description Whether it is archived; nothing can be posted then. */
+            readonly archived: boolean;
+        };
         /** @description The outcome of a check. */
         readonly ConnectionCheck: {
             /** @description Whether every step passed. */
@@ -1028,7 +1093,7 @@ export interface components {
          */
         readonly ConnectionCheckInput: components["schemas"]["BridgeConnectionCheckInput"] | components["schemas"]["ChatServerConnectionCheckInput"] | {
             /**
-             * @description A type that this version does not serve: 422.
+             * @description This version does not serve `channel_bot`: 422.
              * @enum {string}
              */
             readonly type: "channel_bot";
@@ -1086,7 +1151,7 @@ export interface components {
          */
         readonly ConnectionInput: components["schemas"]["BridgeConnectionInput"] | components["schemas"]["ChatServerConnectionInput"] | {
             /**
-             * @description A type that this version does not serve: 422.
+             * @description This version does not serve `channel_bot`: 422.
              * @enum {string}
              */
             readonly type: "channel_bot";
@@ -1173,7 +1238,7 @@ export interface components {
          */
         readonly DeliveryState: "pending" | "delivered" | "waiting_for_broken_destination" | "not_delivered" | "deleted_in_messenger" | "withheld" | "retired";
         /** @description Where Alert Groups are sent. */
-        readonly Destination: components["schemas"]["WebhookDestination"] | components["schemas"]["BridgeDestination"];
+        readonly Destination: components["schemas"]["WebhookDestination"] | components["schemas"]["BridgeDestination"] | components["schemas"]["ChatServerDestination"];
         /** @description What Destinations of every type answer. */
         readonly DestinationBase: {
             readonly id: components["schemas"]["DestinationId"];
@@ -1271,12 +1336,12 @@ export interface components {
          *       }
          *     }
          */
-        readonly DestinationInput: components["schemas"]["WebhookDestinationInput"] | components["schemas"]["BridgeDestinationInput"] | {
+        readonly DestinationInput: components["schemas"]["WebhookDestinationInput"] | components["schemas"]["BridgeDestinationInput"] | components["schemas"]["ChatServerDestinationInput"] | {
             /**
-             * @description The type, `chat_server` or `channel_bot`. This version does not serve it: 501.
+             * @description This version does not serve `channel_bot`: 422.
              * @enum {string}
              */
-            readonly type: "chat_server" | "channel_bot";
+            readonly type: "channel_bot";
             readonly name: components["schemas"]["ResourceName"];
         };
         /** @description Something that would be sent. */
@@ -4404,6 +4469,10 @@ export interface components {
             /** @description The items of the page. */
             readonly items: readonly components["schemas"]["Connection"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
+        };
+        readonly ListConnectionChannelsAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["ConnectionChannel"][];
         };
         readonly ListAlertGroupDeliveriesAnswer: {
             /** @description All items. */
