@@ -63,7 +63,7 @@ class Reader {
       const next = this.#source[this.#at];
       if (next === '&') this.#entity();
       else if (next === '<') this.#tag();
-      else this.#text += this.#source[this.#at++];
+      else this.#plain();
     }
     const left = this.#open.at(-1);
     if (left) throw new Unreadable(`Can't find end tag corresponding to start tag "${left.tag}"`);
@@ -74,13 +74,20 @@ class Reader {
     return { text: this.#text, entities, violations: this.#violations };
   }
 
+  #plain(): void {
+    const special = this.#source.slice(this.#at).search(/[&<]/);
+    const end = special < 0 ? this.#source.length : this.#at + special;
+    this.#text += this.#source.slice(this.#at, end);
+    this.#at = end;
+  }
+
   /** `decode_html_entity`: four names, and numbers in both notations; anything else is text as it stands. */
   #entity(): void {
     const found = /^&(?:(lt|gt|amp|quot)|#(\d{1,7})|#x([0-9a-f]{1,6}));/i.exec(
       this.#source.slice(this.#at, this.#at + 12),
     );
     if (!found) {
-      this.#violations.push(`a bare & at byte offset ${this.#offset()}`);
+      this.#violations.push(`a bare & at byte offset ${this.#offset(this.#at)}`);
       this.#text += this.#source[this.#at++];
       return;
     }
@@ -92,7 +99,7 @@ class Reader {
   }
 
   #tag(): void {
-    const from = this.#offset();
+    const from = this.#at;
     const end = /^<\/([^>]*)>/.exec(this.#source.slice(this.#at));
     if (end) {
       this.#end((end[1] ?? '').trim().toLowerCase(), from);
@@ -103,30 +110,30 @@ class Reader {
       /^<([^\s<>/"']*)((?:\s+[^\s=<>/"']+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9.-]+))?)*)\s*>/.exec(
         this.#source.slice(this.#at),
       );
-    if (!start) throw new Unreadable(`Unclosed start tag at byte offset ${from}`);
+    if (!start) throw new Unreadable(`Unclosed start tag at byte offset ${this.#offset(from)}`);
     const tag = (start[1] ?? '').toLowerCase();
     if (TYPES[tag] === undefined)
-      throw new Unreadable(`Unsupported start tag "${tag}" at byte offset ${from}`);
+      throw new Unreadable(`Unsupported start tag "${tag}" at byte offset ${this.#offset(from)}`);
     const attributes = attributesOf(start[2] ?? '');
     if (tag === 'span' && attributes.class !== 'tg-spoiler')
-      throw new Unreadable(`Tag "span" must have class "tg-spoiler" at byte offset ${from}`);
+      throw new Unreadable(`Tag "span" must have class "tg-spoiler" at byte offset ${this.#offset(from)}`);
     this.#open.push({ tag, at: this.#text.length, attributes });
     this.#at += start[0].length;
   }
 
   #end(name: string, from: number): void {
     const last = this.#open.pop();
-    if (!last) throw new Unreadable(`Unexpected end tag at byte offset ${from}`);
+    if (!last) throw new Unreadable(`Unexpected end tag at byte offset ${this.#offset(from)}`);
     if (name !== '' && name !== last.tag)
       throw new Unreadable(
-        `Unmatched end tag at byte offset ${from}, expected "</${last.tag}>", found "</${name}>"`,
+        `Unmatched end tag at byte offset ${this.#offset(from)}, expected "</${last.tag}>", found "</${name}>"`,
       );
     const length = this.#text.length - last.at;
     if (length > 0) this.#entities.push(...entityOf(last, this.#text.slice(last.at), length));
   }
 
-  #offset(): number {
-    return Buffer.byteLength(this.#source.slice(0, this.#at));
+  #offset(at: number): number {
+    return Buffer.byteLength(this.#source.slice(0, at));
   }
 }
 
