@@ -9,7 +9,7 @@ interface Described {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-/** Every operation that the API consists of, whether this build does it or answers 501. */
+/** Every operation that the API consists of. */
 const OPERATIONS = `
   acceptRouteSuggestion acknowledgeAlertGroup addNote answerReminder beginTotpEnrolment changePassword
   checkConnection checkDestination checkOidcSettings completeOidcSignIn completePasswordSetup
@@ -41,18 +41,14 @@ const OPERATIONS = `
   updateUser
 `;
 
-test('only what this build does not do at all is described with 501', async () => {
+test('every operation is implemented: none is described with 501', async () => {
   const operations = await startHttp({ operations: otherOperations() }).then(({ http }) => http.operations);
   const { paths } = openApiDocument(operations, '1.2.3') as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
   };
   const described = Object.values(paths).flatMap((byMethod) => Object.values(byMethod));
-  const refusing = described.filter(({ responses }) => responses['501'] !== undefined);
-  const later = operations.filter(({ handle }) => !handle).map(({ id }) => id);
-  const callbacks = described.filter(({ tags }) => tags.includes('Callbacks'));
-  const served = ['bridgeEvent', 'channelBotUpdate', 'chatServerAction'];
-  const elsewhere = callbacks.map(({ operationId }) => operationId).filter((id) => !served.includes(id));
-  expect(refusing.map(({ operationId }) => operationId).sort()).toEqual([...later, ...elsewhere].sort());
+  expect(described.length).toBeGreaterThan(operations.length);
+  expect(described.filter(({ responses }) => responses['501'] !== undefined)).toEqual([]);
 });
 
 test('the table holds every operation of the API and no other', async () => {

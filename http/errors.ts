@@ -8,7 +8,6 @@ import {
   POINTER_LIMIT,
   PROBLEM_TYPES,
   type Problem,
-  type Refusal,
 } from './problem.ts';
 import type { HeaderList, Reply } from './server/exchange.ts';
 
@@ -91,7 +90,7 @@ export const PAYLOAD_TOO_LARGE: Problem = {
   detail: 'The body is larger than this listener takes.',
 };
 
-export const UNAVAILABLE: Refusal = {
+export const UNAVAILABLE: Problem = {
   status: 503,
   type: 'coordination-unavailable',
   detail: 'Something this needs cannot be reached right now. Try again.',
@@ -104,14 +103,8 @@ export const INTERNAL: Problem = {
   detail: 'Something went wrong inside Tocsin. The log of the service says what.',
 };
 
-export const NOT_IMPLEMENTED: Problem = {
-  status: 501,
-  type: 'not-implemented',
-  detail: 'This version of Tocsin does not do this yet.',
-};
-
 /** No token of a limiter within the time that a person waits (delivery §6). */
-export function messengerBusy(retryAfterSeconds: number): Refusal {
+export function messengerBusy(retryAfterSeconds: number): Problem {
   return {
     status: 503,
     type: 'interactive-budget-exhausted',

@@ -119,7 +119,7 @@ test('where the credentials cannot be judged, no operation is carried out', asyn
         handled.push(operation.id);
         return { status: 204 };
       };
-      return operation.handle ? { ...operation, handle } : operation;
+      return { ...operation, handle };
     }),
   );
   const { http, access, send, signIn } = await startHttp({ operations: watched });

@@ -10,7 +10,7 @@ import type { Principal, Transport } from '../actors/model.ts';
 import type { Micros } from '../runtime/clock.ts';
 import type { PublicId } from '../runtime/public-id.ts';
 import type { Permission } from './permissions.ts';
-import type { Refusal } from './problem.ts';
+import type { Problem, ProblemType } from './problem.ts';
 import type { Schema } from './schema/described.ts';
 
 export type { SessionState };
@@ -68,7 +68,7 @@ export interface OperationShape<Query extends Schema | undefined, Body extends S
   readonly command?: string;
   readonly answers: Readonly<Record<number, AnswerShape>>;
   /** Codes of refusals besides those every operation of its form has: `[status, type, code]`. */
-  readonly refusals?: readonly (readonly [number, Refusal['type'], string])[];
+  readonly refusals?: readonly (readonly [number, ProblemType, string])[];
 }
 
 export interface AnswerShape {
@@ -85,8 +85,7 @@ export interface Operation<
   Query extends Schema | undefined = Schema | undefined,
   Body extends Schema | undefined = Schema | undefined,
 > extends OperationShape<Query, Body> {
-  /** Absent: this build answers 501 `not-implemented`. */
-  readonly handle?: (call: Call<Output<Query>, Output<Body>>) => Promise<Answer>;
+  readonly handle: (call: Call<Output<Query>, Output<Body>>) => Promise<Answer>;
 }
 
 type Output<S extends Schema | undefined> = S extends Schema ? v.InferOutput<S> : undefined;
@@ -151,7 +150,7 @@ export type Answer =
       /** Keeps the answer open and hands over its writing end; nothing else is sent. */
       readonly stream?: (output: OutputStream) => void;
     }
-  | { readonly problem: Refusal };
+  | { readonly problem: Problem };
 
 /** The writing end of an answer without an end of its own. */
 export interface OutputStream {

@@ -17,7 +17,6 @@ export const PROBLEM_TYPES = {
   'precondition-required': ['Precondition required', '`If-Match` is missing.'],
   'rate-limited': ['Rate limited', 'Too many requests: wait as long as the answer says.'],
   internal: ['Internal error', 'A defect of the service.'],
-  'not-implemented': ['Not implemented', 'This version does not have the operation.'],
   'interactive-budget-exhausted': ['Messenger is busy', 'Its limit of calls is used up: try again later.'],
   'coordination-unavailable': [
     'Temporarily unavailable',
@@ -92,28 +91,25 @@ export const FIELD_ERRORS = {
 
 export type FieldErrorCode = keyof typeof FIELD_ERRORS;
 
-/** A problem that an operation answers: one that has a handler is implemented, so it never answers 501 (api §1.8). */
-export type Refusal = Problem & { readonly type: Exclude<ProblemType, 'not-implemented'> };
-
 /** A refusal as a handler answers it. */
-export function refuse(problem: Refusal): { readonly problem: Refusal } {
+export function refuse(problem: Problem): { readonly problem: Problem } {
   return { problem };
 }
 
-export function notFound(): { readonly problem: Refusal } {
+export function notFound(): { readonly problem: Problem } {
   return refuse({ status: 404, type: 'not-found' });
 }
 
 /** 422 with every field that failed. */
-export function invalid(errors: readonly FieldError[]): { readonly problem: Refusal } {
+export function invalid(errors: readonly FieldError[]): { readonly problem: Problem } {
   return refuse({ status: 422, type: 'validation-failed', errors });
 }
 
-export function conflict(code: string, detail: string): { readonly problem: Refusal } {
+export function conflict(code: string, detail: string): { readonly problem: Problem } {
   return refuse({ status: 409, type: 'conflict', code, detail });
 }
 
-export function preconditionFailed(): { readonly problem: Refusal } {
+export function preconditionFailed(): { readonly problem: Problem } {
   return refuse({
     status: 412,
     type: 'precondition-failed',

@@ -104,8 +104,7 @@ const IF_MATCH = {
   },
 };
 
-function answersOf({ answers, handle, query }: Operation, reader: SchemaReader): Json {
-  if (!handle) return {};
+function answersOf({ answers, query }: Operation, reader: SchemaReader): Json {
   return Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => [
       status,
@@ -232,15 +231,14 @@ export const DEFAULT_RESPONSE: Json = {
 
 /** What an operation may refuse: what every one of its form does, and what it adds. */
 function refusalsOf(operation: Operation): readonly Refusal[] {
-  return [...commonRefusals(operation), ...(operation.handle ? (operation.refusals ?? []) : [])];
+  return [...commonRefusals(operation), ...(operation.refusals ?? [])];
 }
 
 function commonRefusals(operation: Operation): readonly Refusal[] {
-  const { method, body, query, path, ifMatch, handle } = operation;
+  const { method, body, query, path, ifMatch } = operation;
   const inPath = path.includes('{');
   const found: Refusal[] = [[503, 'coordination-unavailable', ''], ...credentialRefusals(operation)];
   if (method !== 'GET') found.push([403, 'forbidden', 'csrf_invalid']);
-  if (!handle) return [...found, [501, 'not-implemented', '']];
   if (body || (query && !operation.takesAnyQuery) || inPath) found.push([400, 'validation-failed', '']);
   if (body) found.push([422, 'validation-failed', '']);
   if (inPath) found.push([404, 'not-found', '']);

@@ -8,7 +8,6 @@ import {
   INTERNAL,
   type IsUnavailable,
   NOT_FOUND,
-  NOT_IMPLEMENTED,
   PAYLOAD_TOO_LARGE,
   problemOfError,
   problemReply,
@@ -121,14 +120,13 @@ async function answerTo(
     contentType: request.header('content-type'),
     body: read.bytes,
   };
-  const early = operation.validatesFirst && operation.handle ? validateRequest(operation, shape) : null;
+  const early = operation.validatesFirst ? validateRequest(operation, shape) : null;
   if (early?.outcome === 'invalid') return refused(invalidRequest(early));
   const forbidden = caller && permissionFault(operation, caller.identity);
   if (forbidden) {
     if (operation.command !== undefined) logForbidden(deps.log, operation.command, match, caller.identity);
     return refused(forbidden);
   }
-  if (!operation.handle) return refused(NOT_IMPLEMENTED);
 
   const ifMatch = readIfMatch(operation, request);
   if (ifMatch === 'missing') return refused(MISSING_IF_MATCH);

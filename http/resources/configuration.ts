@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { type Answer, type AnswerShape, type Call, type Operation, operation } from '../operation.ts';
 import type { Permission } from '../permissions.ts';
-import { conflict, notFound, preconditionFailed, type Refusal } from '../problem.ts';
+import { conflict, notFound, type ProblemType, preconditionFailed } from '../problem.ts';
 import type { Schema } from '../schema/described.ts';
 import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../schema/page.ts';
 import { pageOf } from '../schema/shapes.ts';
@@ -84,7 +84,7 @@ export const PlainQuery = v.object(pageQuery);
 /** The refusal of a name that another has, for the table of operations. */
 export const NAME_REFUSAL = [409, 'conflict', 'name_taken'] as const satisfies readonly [
   number,
-  Refusal['type'],
+  ProblemType,
   string,
 ];
 

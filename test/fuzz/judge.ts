@@ -51,7 +51,8 @@ const INGEST_STATUSES: readonly (readonly [path: RegExp, statuses: readonly numb
   [/^\/api\/v1\/callbacks\/bridge\//, [0, 204, 400, 401, 404, 503]],
   // A chat server shows the text of an answer, so every press has one.
   [/^\/api\/v1\/callbacks\/chat-server\//, [0, 200, 404, 413, 503]],
-  [/^\/api\/v1\/callbacks\//, [0, 404, 501]],
+  [/^\/api\/v1\/callbacks\/channel-bot\//, [0, 200, 400, 401, 404, 503]],
+  [/^\/api\/v1\/callbacks\//, [0, 404]],
   // Probes and metrics are on another listener.
   [/^\//, [0, 404]],
 ];

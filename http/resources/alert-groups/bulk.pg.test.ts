@@ -67,13 +67,8 @@ beforeEach(async () => {
     metrics: { command: (...labels) => counted.push(labels.join(' ')) },
   }).map((declared) => ({
     ...declared,
-    ...(declared.handle && {
-      handle: (call: Parameters<typeof declared.handle>[0]) =>
-        (declared.handle as NonNullable<typeof declared.handle>)({
-          ...call,
-          identity: without(call.identity),
-        }),
-    }),
+    handle: (call: Parameters<typeof declared.handle>[0]) =>
+      declared.handle({ ...call, identity: without(call.identity) }),
   }));
   admin = operationClient({ operations, directory, clock: stoppedClock });
   responder = admin.as('responder');

@@ -292,7 +292,7 @@ async function statusWith(
 ): Promise<number> {
   const operations = requestRecordOperations({ reader: createRequestLogReader(database.sql()) });
   const operation = operations.find((one) => one.id === id);
-  const answer = await operation?.handle?.({
+  const answer = await operation?.handle({
     identity: { permissions: new Set(permissions) },
     params,
     query: Object.fromEntries(new URLSearchParams(query)),

@@ -2683,12 +2683,11 @@ export interface components {
          *     - `precondition-required`: `If-Match` is missing.
          *     - `rate-limited`: Too many requests: wait as long as the answer says.
          *     - `internal`: A defect of the service.
-         *     - `not-implemented`: This version does not have the operation.
          *     - `interactive-budget-exhausted`: Its limit of calls is used up: try again later.
          *     - `coordination-unavailable`: Something that is needed is away: try again later.
          * @enum {string}
          */
-        readonly ProblemType: "https://tocsin.invalid/problems/validation-failed" | "https://tocsin.invalid/problems/unauthenticated" | "https://tocsin.invalid/problems/forbidden" | "https://tocsin.invalid/problems/not-found" | "https://tocsin.invalid/problems/conflict" | "https://tocsin.invalid/problems/command-refused" | "https://tocsin.invalid/problems/route-has-open-alert-groups" | "https://tocsin.invalid/problems/default-route-immutable" | "https://tocsin.invalid/problems/gone" | "https://tocsin.invalid/problems/precondition-failed" | "https://tocsin.invalid/problems/payload-too-large" | "https://tocsin.invalid/problems/precondition-required" | "https://tocsin.invalid/problems/rate-limited" | "https://tocsin.invalid/problems/internal" | "https://tocsin.invalid/problems/not-implemented" | "https://tocsin.invalid/problems/interactive-budget-exhausted" | "https://tocsin.invalid/problems/coordination-unavailable";
+        readonly ProblemType: "https://tocsin.invalid/problems/validation-failed" | "https://tocsin.invalid/problems/unauthenticated" | "https://tocsin.invalid/problems/forbidden" | "https://tocsin.invalid/problems/not-found" | "https://tocsin.invalid/problems/conflict" | "https://tocsin.invalid/problems/command-refused" | "https://tocsin.invalid/problems/route-has-open-alert-groups" | "https://tocsin.invalid/problems/default-route-immutable" | "https://tocsin.invalid/problems/gone" | "https://tocsin.invalid/problems/precondition-failed" | "https://tocsin.invalid/problems/payload-too-large" | "https://tocsin.invalid/problems/precondition-required" | "https://tocsin.invalid/problems/rate-limited" | "https://tocsin.invalid/problems/internal" | "https://tocsin.invalid/problems/interactive-budget-exhausted" | "https://tocsin.invalid/problems/coordination-unavailable";
         /**
          * @description Your profile as it is saved.
          * @example {

@@ -36,8 +36,6 @@ export function createFailures(i18n: I18n): Failures {
       case 'coordination-unavailable':
       case 'interactive-budget-exhausted':
         return t('problem.busy', { seconds: problem.retryAfterSeconds ?? 1 });
-      case 'not-implemented':
-        return t('problem.notImplemented');
       case 'validation-failed': {
         const outsideOfForms = problem.errors.find((error) => /^\/(query|path)\//.test(error.pointer));
         return outsideOfForms === undefined ? t('problem.validation') : field(outsideOfForms);

@@ -53,7 +53,6 @@ export const shell = {
   'problem.forbidden': 'You have no permission for this.',
   'problem.notFound': 'It does not exist any more.',
   'problem.busy': 'Tocsin is busy. Try again in {seconds} s.',
-  'problem.notImplemented': 'Not in this version.',
   'problem.validation': 'Some fields need another look.',
   'problem.stale': 'Somebody else changed this in the meantime.',
   'problem.tooLarge': 'This is too large.',

@@ -53,7 +53,6 @@ export const shell = {
   'problem.forbidden': 'У вас нет на это прав.',
   'problem.notFound': 'Этого больше нет.',
   'problem.busy': 'Tocsin занят. Повторите через {seconds} с.',
-  'problem.notImplemented': 'В этой версии этого нет.',
   'problem.validation': 'Проверьте отмеченные поля.',
   'problem.stale': 'Тем временем это изменил кто-то другой.',
   'problem.tooLarge': 'Слишком большой объём данных.',
