@@ -419,6 +419,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
   'docs/keys.md': [],
   'docs/life-of-an-alert.md': [],
   'docs/machines.md': [],
+  'docs/mattermost.md': [],
   'docs/metrics.md': [],
   'deploy/README.md': [],
 };

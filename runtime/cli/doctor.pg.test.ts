@@ -80,7 +80,7 @@ async function insertReplica(id: string, refreshedAgo: number, hasRedis = false)
     )`;
 }
 
-async function insertBridge(url: string, wrong: string | null = null): Promise<void> {
+async function insertConnection(type: string, url: string, wrong: string | null = null): Promise<void> {
   const keyring = createKeyring([masterKey(key)], masterKey(key).id);
   const sealer = keyring.sealer(keyring.activeKeyId);
   await sql`
@@ -88,7 +88,7 @@ async function insertBridge(url: string, wrong: string | null = null): Promise<v
       id, version, type, name, address, access, event_mode, limiter, proxy, created_at, bridge_token, inbound_error,
       inbound_since, tokenless
     ) values (
-      'CN1', 1, 'bridge', 'Zulip', ${url}, 1, 'poll', '{"limit": 5, "per_seconds": 1}',
+      'CN1', 1, ${type}, 'Zulip', ${url}, 1, ${type === 'bridge' ? 'poll' : null}, '{"limit": 5, "per_seconds": 1}',
       '{"enabled": false, "type": null, "address": null, "username": null}', 1,
       ${sealer.seal('connection.bridge_token', 'CN1', 'token')}, ${wrong},
       ${wrong === null ? null : systemClock.now() - 5 * MINUTE}, false
@@ -98,12 +98,12 @@ async function insertBridge(url: string, wrong: string | null = null): Promise<v
       id, version, name, type, connection_id, channel_id, mentions, limiter, secrets_version, created_at, broken_since,
       broken_reason
     ) values (
-      'DS2', 1, 'ops', 'bridge', 'CN1', 'ops', '[]', '{}', 1, 1, ${systemClock.now() - 5 * MINUTE}, 'channel gone'
+      'DS2', 1, 'ops', ${type}, 'CN1', 'ops', '[]', '{}', 1, 1, ${systemClock.now() - 5 * MINUTE}, 'channel gone'
     )`;
 }
 
-test('a bridge is looked at, and the channels behind it', async () => {
-  await insertBridge('http://169.254.169.254/', 'the answer is no JSON');
+test.each(['bridge', 'chat_server'])('a Connection to a %s is looked at, and its channels', async (type) => {
+  await insertConnection(type, 'http://169.254.169.254/', 'the answer is no JSON');
   const { line, code } = await examine();
   expect(line('connection')).toMatch(/^WARN connection CN1: "Zulip": 169\.254\.169\.254: .*outbound policy/);
   expect(line('connection')).toMatch(/It was never reached.*No events for 5 min: the answer is no JSON\./);

@@ -128,13 +128,24 @@ function modeOf({ id, event_mode: mode }: ConnectionRow): 'poll' | 'push' {
   return mode;
 }
 
-/** Every live bridge Connection by name: what it shows, and what calls through it are made of. */
-export async function readBridges(
+/** What the way to the other side of any Connection is made of, secrets sealed. */
+export interface SealedWay {
+  readonly address: string;
+  readonly token: Sealed | null;
+  readonly proxy: ProxyFields;
+  readonly proxyPassword: Sealed | null;
+}
+
+/** Every live Connection by name: what it shows, and what calls through it are made of. */
+export async function readConnections(
   sql: Sql | Transaction,
-): Promise<readonly { readonly stored: StoredBridge; readonly settings: BridgeSettings }[]> {
+): Promise<readonly { readonly stored: StoredConnection; readonly way: SealedWay }[]> {
   const rows = await sql<ConnectionRow[]>`
-    ${selectConnections(sql)} where c.type = 'bridge' and c.deleted_at is null order by c.name`;
-  return rows.map((row) => ({ stored: storedBridge(row), settings: bridgeSettings(row) }));
+    ${selectConnections(sql)} where c.deleted_at is null order by c.name`;
+  return rows.map((row) => {
+    const { address, bridge_token: token, proxy, proxy_password: proxyPassword } = row;
+    return { stored: storedConnection(row), way: { address, token, proxy, proxyPassword } };
+  });
 }
 
 /** What calls through a live bridge Connection are made of; null for any other. */

@@ -198,11 +198,13 @@ export async function readWebhookDestinations(
   });
 }
 
-/** Every live channel behind a bridge, by name. */
-export async function readBridgeDestinations(sql: Sql | Transaction): Promise<readonly StoredDestination[]> {
+/** Every live channel of a messenger, by name. */
+export async function readMessengerDestinations(
+  sql: Sql | Transaction,
+): Promise<readonly StoredDestination[]> {
   const rows = await sql<SettingsRow[]>`
     ${withSecrets(sql)}
-    where d.type = 'bridge' and d.deleted_at is null
+    where d.connection_id is not null and d.deleted_at is null
     order by d.name`;
   return rows.map(storedDestination);
 }

@@ -1,6 +1,5 @@
 /** Whether addresses that Tocsin was told resolve, and whether it may call them. Nothing is sent. */
 import { isIP } from 'node:net';
-import { openBridge } from '../../../actors/channels/bridge/client.ts';
 import { buildWebhookRequest } from '../../../actors/channels/webhook-events/request.ts';
 import { EXAMPLE_GROUP, exampleTelling } from '../../../actors/channels/webhook-template/request-data.ts';
 import {
@@ -8,9 +7,10 @@ import {
   type WantedRequest,
 } from '../../../actors/channels/webhook-template/send-request.ts';
 import type { StoredDestination } from '../../../actors/destination/ports.ts';
-import { readBridges } from '../../../storage/configuration/connection-rows.ts';
+import { proxyRoute } from '../../../actors/proxy-config.ts';
+import { readConnections, type SealedWay } from '../../../storage/configuration/connection-rows.ts';
 import {
-  readBridgeDestinations,
+  readMessengerDestinations,
   readWebhookDestinations,
   type WebhookDestination,
 } from '../../../storage/configuration/destination-rows.ts';
@@ -22,7 +22,8 @@ import { type AddressPolicy, createAddressPolicy, targetHost } from '../../outbo
 import { CONNECT_TIMEOUT } from '../../outbound/connect.ts';
 import { judgeProxied, permittedAddresses, type Resolve } from '../../outbound/judge-target.ts';
 import type { ProxyRoute } from '../../outbound/proxy.ts';
-import type { Keyring, MasterKey } from '../../secrets/keyring.ts';
+import type { PublicId } from '../../public-id.ts';
+import { type Keyring, type MasterKey, openSecret } from '../../secrets/keyring.ts';
 import { createMask } from '../../secrets/masking.ts';
 import { type Check, duration, type Finding, ok, reasonOf, some, unlessWrong, warn } from './check.ts';
 import type { ReadOnlyDatabase } from './database-checks.ts';
@@ -78,7 +79,7 @@ export function destinationsCheck(deps: AddressCheckDeps): Check {
     async run() {
       const { destinations, channels, policy, keyring } = await database.read(async (tx) => ({
         destinations: await readWebhookDestinations(tx),
-        channels: await readBridgeDestinations(tx),
+        channels: await readMessengerDestinations(tx),
         policy: (await readOutboundPolicy(tx)).policy,
         keyring: await readKeyring(tx, masterKeys),
       }));
@@ -94,7 +95,7 @@ export function destinationsCheck(deps: AddressCheckDeps): Check {
   };
 }
 
-/** A channel behind a bridge: its Connection is checked by itself. */
+/** A channel of a messenger: its Connection is checked by itself. */
 function judgeChannel(channel: StoredDestination, clock: Clock): Finding {
   const { id, fields } = channel;
   const through = 'connection_id' in fields ? fields.connection_id : '';
@@ -116,7 +117,7 @@ function troubles(
   return wrong;
 }
 
-/** One finding a bridge: nothing is sent, so what it answered last is what the service recorded. */
+/** One finding a Connection: nothing is sent, so what it answered last is what the service recorded. */
 export function connectionsCheck(deps: AddressCheckDeps): Check {
   const { database, masterKeys } = deps;
   return {
@@ -125,31 +126,31 @@ export function connectionsCheck(deps: AddressCheckDeps): Check {
     atWorst: 'WARN',
     within: 60 * SECOND,
     async run() {
-      const { bridges, policy, keyring } = await database.read(async (tx) => ({
-        bridges: await readBridges(tx),
+      const { connections, policy, keyring } = await database.read(async (tx) => ({
+        connections: await readConnections(tx),
         policy: (await readOutboundPolicy(tx)).policy,
         keyring: await readKeyring(tx, masterKeys),
       }));
-      if (bridges.length === 0 || keyring === null) return ok('there is none');
+      if (connections.length === 0 || keyring === null) return ok('there is none');
       const look: Looking = { ...deps, keyring, policy: createAddressPolicy(policy) };
       const findings: Finding[] = [];
-      for (let from = 0; from < bridges.length; from += AT_ONCE) {
-        const next = bridges.slice(from, from + AT_ONCE);
-        findings.push(...(await Promise.all(next.map((bridge) => judgeBridge(bridge, look)))));
+      for (let from = 0; from < connections.length; from += AT_ONCE) {
+        const next = connections.slice(from, from + AT_ONCE);
+        findings.push(...(await Promise.all(next.map((connection) => judgeConnection(connection, look)))));
       }
       return findings;
     },
   };
 }
 
-async function judgeBridge(
-  { stored, settings }: Awaited<ReturnType<typeof readBridges>>[number],
+async function judgeConnection(
+  { stored, way: sealed }: Awaited<ReturnType<typeof readConnections>>[number],
   look: Looking,
 ): Promise<Finding> {
   const { inbound, info, infoWrong, fields } = stored;
-  const access = openBridge({ keyring: look.keyring, log: silentLog }, settings);
-  const way = access
-    ? await wayThere(new URL(settings.baseUrl), access.proxy, look, (text) => text)
+  const proxy = openedProxy(stored.id, sealed, look.keyring);
+  const way = proxy
+    ? await wayThere(new URL(sealed.address), proxy.route, look, (text) => text)
     : impossible('Its token or the password of its proxy cannot be opened: enter it again.');
   const wrong = way.isPossible ? [] : [way.said];
   if (infoWrong !== null) wrong.push(`Its Info is wrong at ${infoWrong}: tell whoever runs the bridge.`);
@@ -158,6 +159,20 @@ async function judgeBridge(
     wrong.push(`No events for ${duration(look.clock.now() - inbound.since)}: ${inbound.error}.`);
   const finding = unlessWrong(wrong, way.said);
   return { ...finding, detail: `"${fields.name}": ${finding.detail}`, subject: stored.id };
+}
+
+/** Null when the token or the password of the proxy cannot be opened. */
+function openedProxy(
+  id: PublicId,
+  { token, proxy, proxyPassword }: SealedWay,
+  keyring: Keyring,
+): { readonly route: ProxyRoute | null } | null {
+  const opener = { keyring, log: silentLog };
+  const password = proxyPassword && openSecret(opener, 'connection.proxy_password', id, proxyPassword);
+  const isOpen = token !== null && openSecret(opener, 'connection.bridge_token', id, token) !== null;
+  return isOpen && (proxyPassword === null || password !== null)
+    ? { route: proxyRoute(proxy, password) }
+    : null;
 }
 
 interface Looking {
