@@ -1,11 +1,21 @@
-/** How people link accounts of a chat server, in real Chromium, with the strict server behind it. */
+/**
+ * How people link accounts of a chat server and of a channel bot, in real Chromium, with the strict servers behind them.
+ * The API does not create Connections to channel bots yet: that one is made of one that it takes.
+ */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect } from '../../storage/postgres/connection.ts';
+import { embeddedSettings } from '../../storage/postgres/embedded/embedded.ts';
+import { type RunningBotApi, startBotApi } from '../fakes/channel-bot/http.ts';
+import type { FakePerson } from '../fakes/channel-bot/world.ts';
 import { type RunningChatServer, startChatServer } from '../fakes/chat-server/http.ts';
+import type { FakePost, FakeUser } from '../fakes/chat-server/server.ts';
 import { Api } from '../harness/api.ts';
+import { postTo } from '../harness/bridge-channel.ts';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 
@@ -15,6 +25,8 @@ let tocsin: Installation;
 let ready: Ready;
 let browser: Browser;
 let chat: RunningChatServer;
+let alice: FakeUser;
+let bots: RunningBotApi;
 let api: Api;
 let desk: Page;
 let phone: Page;
@@ -22,14 +34,15 @@ let phone: Page;
 beforeAll(async () => {
   mkdirSync(shots, { recursive: true });
   tocsin = new Installation();
-  [ready, browser, chat] = await Promise.all([tocsin.start(), launchChromium(), startChatServer()]);
-  chat.server.addUser('alice');
+  [ready, browser, chat, bots] = await Promise.all([
+    tocsin.start(),
+    launchChromium(),
+    startChatServer(),
+    startBotApi(),
+  ]);
+  alice = chat.server.addUser('alice');
   api = await Api.signIn(ready);
-  await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
-  await api.post('/connections', {
-    ...{ type: 'chat_server', name: 'Team chat', server_url: chat.url, bot_token: chat.token },
-    proxy: { enabled: false },
-  });
+  await attach();
   desk = await (await newProfile(browser)).newPage();
   phone = await (await newProfile(browser, { width: 360, height: 740, dark: true })).newPage();
   await signIn(desk, ready);
@@ -39,22 +52,67 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await tocsin.remove();
-  await chat.close();
+  await Promise.all([chat.close(), bots.close()]);
 });
+
+const WIDE = { limit: 1000, per_seconds: 1 };
+
+async function attach(): Promise<void> {
+  await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
+  const common = { proxy: { enabled: false }, limiter: WIDE };
+  const bot = await api.post('/connections', {
+    ...{ ...common, type: 'bridge', name: 'Bot', base_url: 'http://127.0.0.1:1' },
+    ...{ bot_token: bots.token, event_mode: 'poll' },
+  });
+  const sql = connect(await embeddedSettings(path.join(tocsin.dataDir, 'postgres')), {
+    max: 1,
+    applicationName: 'test',
+  });
+  await sql`
+    update connections
+    set type = 'channel_bot', event_mode = null, update_mode = 'long_polling', address = ${bots.url}
+    where id = ${bot.id}`;
+  await sql.end();
+  // This save has the Directory read anew.
+  const { id } = await api.post('/connections', {
+    ...{ ...common, type: 'chat_server', name: 'Team chat' },
+    ...{ server_url: chat.url, bot_token: chat.token },
+  });
+  const { destination } = await api.post('/destinations', {
+    ...{ type: 'chat_server', name: 'ops', limiter: WIDE, connection_id: id },
+    ...{ team_id: chat.server.team.id, channel_id: chat.server.channel.id },
+  });
+  await postTo(api, [destination.id], { thread_batching_window_seconds: 0 });
+}
 
 const section = (page: Page) => page.getByRole('region', { name: 'Messenger accounts' });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const inDialog = (page: Page, name: string) =>
   page.getByRole('dialog').getByRole('button', { name, exact: true });
 const shot = (page: Page, name: string) =>
-  page.screenshot({ path: path.join(shots, `account-link-${name}.png`), fullPage: true });
+  page.screenshot({ path: path.join(shots, `account-link-${name}.png`) });
 const lastCode = () =>
   until('the code', async () => /code: (\w{8})\./.exec(chat.server.posts.at(-1)?.message ?? '')?.[1]);
+
+let root: FakePost;
+
+test('a press by somebody who is not linked says how to link there, and changes nothing', async () => {
+  const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
+  const alerts = [{ status: 'firing', labels: { alertname: 'Linked', severity: 'critical' } }] as const;
+  expect(await sender.post({ groupKey: '{}:{alertname="Linked"}', alerts })).toBe(202);
+  root = await until('the post', async () =>
+    chat.server.posts.find(({ message }) => message.includes(' Linked')),
+  );
+  await chat.server.press(root.id, 'ack', alice);
+  const [shown] = chat.server.ephemeral;
+  expect(shown?.message).toMatch(/enter the code that the bot sends you: http\S+\/profile$/);
+  expect((await api.get('/alert-groups?q=Linked')).items[0].status).toBe('firing');
+});
 
 test('a chat server sends a code to the account that the person names; nobody else is found', async () => {
   await phone.goto(`${ready.app_url}/profile`);
   await button(phone, 'Link account').click();
-  await phone.getByText('Team chat · Chat server (Mattermost)').waitFor();
+  await phone.getByLabel('Connection').selectOption('Team chat · Chat server (Mattermost)');
   const name = phone.getByLabel('Your user name there');
   await name.fill('@nobody');
   await button(phone, 'Send the code').click();
@@ -84,6 +142,19 @@ test('the code links the account, and the other window of the person shows it at
   await shot(desk, 'chat-linked');
 });
 
+test('a press of the linked account counts as the person, and the list shows when', async () => {
+  await chat.server.press(root.id, 'ack', alice);
+  await until('the edit', async () => root.message.startsWith('🟠'));
+  const [{ id, status }] = (await api.get('/alert-groups?q=Linked')).items;
+  expect(status).toBe('acknowledged');
+  await desk.goto(`${ready.app_url}/alert-groups/${id}#timeline`);
+  await desk.getByRole('region', { name: 'Timeline' }).getByText('admin').first().waitFor();
+  await shot(desk, 'chat-press');
+  await phone.reload();
+  await section(phone).getByText('@alice').waitFor();
+  expect(await section(phone).getByText('Never', { exact: true }).count()).toBe(0);
+});
+
 test('an Admin sees the account on the page of the user and takes it away', async () => {
   const { user } = await api.get('/me');
   await desk.goto(`${ready.app_url}/admin/users/${user.id}`);
@@ -95,3 +166,51 @@ test('an Admin sees the account on the page of the user and takes it away', asyn
   await section(desk).getByText('No account is linked').waitFor();
   await section(phone).getByText('No account is linked').waitFor();
 });
+
+test('a channel bot is opened by a link or a QR code, and Start links the account; the dialog closes by itself', async () => {
+  await button(phone, 'Link account').click();
+  await phone.getByLabel('Connection').selectOption('Bot · Channel bot (Telegram)');
+  const open = phone.getByRole('link', { name: 'Open Telegram' });
+  const address = new URL((await open.getAttribute('href')) ?? '');
+  expect(address.origin + address.pathname).toBe('https://t.me/oncall_bot');
+  await phone.getByRole('img', { name: 'QR code that opens the messenger' }).waitFor();
+  expect(await accessibilityFindings(phone)).toEqual([]);
+  await shot(phone, 'bot-360');
+
+  const bob = bots.server.world.addPerson(5001, 'bob_tg');
+  const start = `/start ${address.searchParams.get('start')}`;
+  write(bob, start);
+  await section(phone).getByText('@bob_tg').waitFor();
+  expect(await phone.getByRole('dialog').count()).toBe(0);
+  await toldTo(bob, 'Done, you are admin (admin) in Tocsin');
+
+  const mallory = bots.server.world.addPerson(5002, 'mallory');
+  write(mallory, start);
+  await toldTo(mallory, 'Nothing waits for this token.');
+  expect((await api.get('/me/account-links')).items).toMatchObject([
+    { messenger: 'channel_bot', external_id: '5001', username: 'bob_tg', connection: { name: 'Bot' } },
+  ]);
+  expect(bots.server.violations).toEqual([]);
+});
+
+test('in Russian, too', async () => {
+  const page = await (await newProfile(browser, { locale: 'ru-RU' })).newPage();
+  await signIn(page, ready);
+  await page.goto(`${ready.app_url}/profile`);
+  await button(page, 'Связать учётную запись').click();
+  await page.getByLabel('Соединение').selectOption({ index: 0 });
+  await page.getByRole('link', { name: 'Открыть Telegram' }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await shot(page, 'bot-ru');
+});
+
+/** A person writes to the bot in their private chat. */
+function write(person: FakePerson, text: string): void {
+  const direct = bots.server.world.chats.get(person.id);
+  if (direct) bots.server.write(direct, person, text);
+}
+
+const toldTo = (person: FakePerson, text: string) =>
+  until(`${person.username} is told: ${text}`, async () =>
+    bots.server.world.chats.get(person.id)?.messages.some((message) => message.text.startsWith(text)),
+  );
