@@ -1,5 +1,6 @@
 /** The part of the port that tries a Connection, saved or not, and lists its channels (outbound-http §5, api §14). */
 import type { Clock } from '../../runtime/clock.ts';
+import type { ErrorCode } from '../../runtime/outbound/verdict.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { cutToBytes } from '../../runtime/secrets/masking.ts';
 import type { InfoRead } from '../connection/messages.ts';
@@ -59,6 +60,8 @@ export interface CheckedConnection {
   readonly tokenless: boolean;
   /** What a saved Connection is told of it; null when there is nothing to learn. */
   readonly learned: InfoRead['read'] | null;
+  /** Of a channel bot: whether updates are posted somewhere, and how many wait; null when it was not asked. */
+  readonly updates?: { readonly webhookSet: boolean; readonly pending: number } | null;
 }
 
 /** A channel to choose. */
@@ -89,6 +92,23 @@ export interface CheckedRequest {
   /** Why it is not made; null: it is. */
   readonly skip: string | null;
   make(): Promise<string | null>;
+}
+
+/** Why the other side could not be reached, for people; null when that is not what is wrong. */
+export function unreachable(
+  { code, error }: { readonly code: ErrorCode; readonly error: string },
+  host: string,
+) {
+  switch (code) {
+    case 'dns_failed':
+      return `DNS: ${host} not found`;
+    case 'tls_failed':
+      return `TLS: ${error}`;
+    case 'proxy_auth_failed':
+      return 'the proxy refused the login (407)';
+    default:
+      return null;
+  }
 }
 
 /** Bytes of a message. */

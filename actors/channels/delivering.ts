@@ -16,8 +16,6 @@ import type { ChannelCall } from './channel.ts';
 
 export type Failed = Exclude<SendOutcome, SendAccepted>;
 
-export const GONE_CONNECTION = 'the Connection was deleted';
-
 /** One call to the other side, and afterwards whether its first byte may have been sent. */
 export interface BegunCall {
   readonly options: TokenCallOptions;

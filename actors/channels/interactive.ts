@@ -30,6 +30,8 @@ export interface Interactive {
 export interface Place {
   readonly destinationId: PublicId | null;
   readonly fields: DestinationFields;
+  /** What it was saved with, where a check tells whether that changed; null while it is saved. */
+  readonly found: FoundPlace | null;
 }
 
 /** No limiter token within the time that a person waits. */
@@ -44,8 +46,17 @@ export interface CheckedPlace {
   readonly found: FoundPlace | null;
 }
 
+export const PLACE_CHECKS = [
+  'token',
+  'channel_exists',
+  'bot_in_channel',
+  'discussion_group',
+  'bot_rights_channel',
+  'bot_rights_group',
+] as const;
+
 export interface CheckedStep {
-  readonly name: 'token' | 'channel_exists' | 'bot_in_channel';
+  readonly name: (typeof PLACE_CHECKS)[number];
   readonly ok: boolean;
   /** For people; masked. The words of the other side are not to be trusted. */
   readonly message: string | null;

@@ -43,6 +43,21 @@ export interface FoundPlace {
   /** Of a chat server: the team, and its part of addresses. */
   readonly teamName: string | null;
   readonly teamPath: string | null;
+  /** Of a channel bot: where its messages go. */
+  readonly channel?: FoundChannel;
+}
+
+/** A channel and its discussion group. Ids are decimal text. */
+export interface ChannelPlace {
+  readonly channelId: string;
+  /** Of a public channel. */
+  readonly username: string | null;
+  readonly groupId: string;
+}
+
+/** A channel with its discussion group, which may not tell its name. */
+export interface FoundChannel extends ChannelPlace {
+  readonly groupName: string | null;
 }
 
 /** A test that was made, whatever came of it. */

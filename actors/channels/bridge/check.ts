@@ -12,11 +12,12 @@ import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
 import { described } from '../../schemas.ts';
 import { codePoints } from '../../text.ts';
+import { GONE_CONNECTION, openProxyPassword, UNREADABLE } from '../access.ts';
 import type { ChannelType } from '../channel.ts';
-import { type ConnectionCheck, checkInSteps, NO_TOKEN } from '../connection-check.ts';
+import { type ConnectionCheck, checkInSteps, NO_TOKEN, unreachable } from '../connection-check.ts';
 import type { CheckedPlace, CheckedStep, Interactive } from '../interactive.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { type BridgeClient, type CallOptions, openBridge, openProxyPassword } from './client.ts';
+import { type BridgeClient, type CallOptions, openBridge } from './client.ts';
 import { infoRead } from './info-reader.ts';
 import { bridgeCalls, type InfoAnswer } from './operations.ts';
 
@@ -35,8 +36,7 @@ export function createBridgeConnectionCheck(deps: BridgeConnectionCheckDeps): Co
       const settings = await deps.settings(id);
       if (!settings) return null;
       const { access, baseUrl: address, eventMode: mode, proxy } = settings;
-      const password = openProxyPassword(opener, settings);
-      const proxyPassword = password === 'unreadable' ? null : password;
+      const proxyPassword = openProxyPassword(opener, settings);
       return { id, access, address, mode, proxy, proxyPassword, opened: openBridge(opener, settings) };
     },
 
@@ -83,12 +83,6 @@ function messageOf(name: 'dry_probe' | 'get_info', outcome: BridgeOutcome<InfoAn
   if (outcome.class === 'ok' || outcome.class === 'not_sent') return 'the service is stopping';
   const { code, error, status } = outcome;
   switch (code) {
-    case 'dns_failed':
-      return `DNS: ${host} not found`;
-    case 'tls_failed':
-      return `TLS: ${error}`;
-    case 'proxy_auth_failed':
-      return 'the proxy refused the login (407)';
     case 'response_invalid':
       return error.startsWith('invalid info') || error.startsWith('protocol version')
         ? error
@@ -98,7 +92,7 @@ function messageOf(name: 'dry_probe' | 'get_info', outcome: BridgeOutcome<InfoAn
       if (status === 401 && name === 'get_info') return 'the token was refused';
       return `unexpected status ${status}`;
     default:
-      return error;
+      return unreachable(outcome, host) ?? error;
   }
 }
 
@@ -114,8 +108,6 @@ export interface BridgeCheckDeps {
 const LONGEST_NAME = 200;
 /** Bytes. */
 const LONGEST_MESSAGE = 500;
-const GONE = 'the Connection was deleted';
-const UNREADABLE = 'a secret of this Connection cannot be opened any more; enter it again';
 
 /** Whether a channel behind a bridge can be used: the Destination check of the type (bridge §6). It posts nothing. */
 export function createBridgeCheck(deps: BridgeCheckDeps): NonNullable<Interactive['check']> {
@@ -124,7 +116,7 @@ export function createBridgeCheck(deps: BridgeCheckDeps): NonNullable<Interactiv
     if (fields.type !== 'bridge')
       throw new Error(`a Destination of type ${fields.type} is no channel of a bridge`);
     const settings = await deps.settings(fields.connection_id);
-    if (!settings) return failed('token', GONE);
+    if (!settings) return failed('token', GONE_CONNECTION);
     const access = openBridge(deps.opener, settings);
     if (!access) return failed('token', UNREADABLE);
     const owners = { destinationId, connectionId: settings.id };

@@ -2,9 +2,8 @@
 
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import { type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
-import { connectionOwner } from '../../connection/messages.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
-import { proxyRoute } from '../../proxy-config.ts';
+import { openAccess } from '../access.ts';
 import { callWithToken, type TokenAccess, type TokenCallOptions } from '../calls.ts';
 import { answerOutcome, type BridgeOutcome, unansweredOutcome, verdictOf } from './answer.ts';
 import type { BridgeRequest } from './operations.ts';
@@ -79,28 +78,13 @@ function headersOf(
 
 /** Where the bridge is, its token, and the way there; null when one of the secrets cannot be opened. */
 export function openBridge(opener: Opener, settings: BridgeSettings): BridgeAccess | null {
-  const { id, baseUrl, access } = settings;
-  const token = settings.token && openSecret(opener, 'connection.bridge_token', id, settings.token);
-  const password = openProxyPassword(opener, settings);
-  if (token === null || password === 'unreadable') return null;
+  const opened = openAccess(opener, settings);
+  if (!opened) return null;
   const pushSecret = openPushSecret(opener, settings);
-  return {
-    ...{ connectionId: id, owner: connectionOwner(id), baseUrl, token, credentials: String(access) },
-    proxy: proxyRoute(settings.proxy, password),
-    otherSecrets: pushSecret === null ? [] : [pushSecret],
-  };
+  return { ...opened, baseUrl: settings.baseUrl, otherSecrets: pushSecret === null ? [] : [pushSecret] };
 }
 
 /** The secret that signs pushed events; null when there is none, or it cannot be opened. */
 export function openPushSecret(opener: Opener, { id, pushSecret }: BridgeSettings): string | null {
   return pushSecret && openSecret(opener, 'connection.bridge_push_secret', id, pushSecret);
-}
-
-/** The password of its proxy; null when it has none. */
-export function openProxyPassword(
-  opener: Opener,
-  { id, proxyPassword }: BridgeSettings,
-): string | null | 'unreadable' {
-  if (!proxyPassword) return null;
-  return openSecret(opener, 'connection.proxy_password', id, proxyPassword) ?? 'unreadable';
 }

@@ -4,8 +4,9 @@ import { type Clock, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
 import type { Copies } from '../../connection/ports.ts';
+import type { ChannelPlace } from '../../destination/ports.ts';
 import type { People, Target } from '../../destination/sending/people.ts';
-import type { ChannelBotTarget, ChannelPlace } from '../../destination/sending/scene.ts';
+import type { ChannelBotTarget } from '../../destination/sending/scene.ts';
 import {
   CHANNEL_BOT_LIMIT,
   type ChannelBotText,
@@ -16,12 +17,12 @@ import {
   type MessageMention,
   type TemplateFailure,
 } from '../../messages/index.ts';
+import { GONE_CONNECTION } from '../access.ts';
 import { ACCEPTED, type MessageContent, type MessageSend, type Shown } from '../calls.ts';
 import type { Channel, ChannelCall, SendResult } from '../channel.ts';
 import {
   deliveryCall,
   type Failed,
-  GONE_CONNECTION,
   mayBeDone,
   probeCall,
   rootSigner,
@@ -52,7 +53,7 @@ export interface ChannelBotDeps {
 const BUTTONS = { most: 25, text: 64 } as const;
 /** Two Destinations of one bot that are asked to wait within this time: it is the bot that is limited (channel-bot §11). */
 const LIMITED_TOGETHER: Micros = MINUTE;
-const NOT_CHECKED = 'The channel is not known yet. Check the Destination.';
+export const NOT_CHECKED = 'The channel is not known yet. Check the Destination.';
 
 /** The way to a channel, opened for one call. */
 interface OpenChannel {

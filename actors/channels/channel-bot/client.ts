@@ -1,10 +1,9 @@
 /** Calls the Bot API with the bot's token, which is a part of every path (channel-bot §2). */
 
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
-import { type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
-import { connectionOwner } from '../../connection/messages.ts';
+import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChannelBotSettings } from '../../connection/ports.ts';
-import { proxyRoute } from '../../proxy-config.ts';
+import { openAccess } from '../access.ts';
 import { callWithToken, type TokenAccess, type TokenCallOptions } from '../calls.ts';
 import { answerOutcome, type BotOutcome, unansweredOutcome, verdictOf } from './answer.ts';
 import type { BotRequest } from './operations.ts';
@@ -55,14 +54,8 @@ export function createBotClient(caller: OutboundCaller): BotClient {
 
 const JSON_WANTED = ['Accept', 'application/json'] as const;
 
-/** Where the Bot API is, the token, and the way there; null when one of the secrets cannot be opened. */
+/** Null when one of the secrets cannot be opened. */
 export function openBot(opener: Opener, settings: ChannelBotSettings): BotAccess | null {
-  const { id, baseUrl, access, proxyPassword } = settings;
-  const token = settings.token && openSecret(opener, 'connection.bridge_token', id, settings.token);
-  const password = proxyPassword && openSecret(opener, 'connection.proxy_password', id, proxyPassword);
-  if (token === null || (proxyPassword && password === null)) return null;
-  return {
-    ...{ connectionId: id, owner: connectionOwner(id), baseUrl, token, credentials: String(access) },
-    proxy: proxyRoute(settings.proxy, password),
-  };
+  const opened = openAccess(opener, settings);
+  return opened && { ...opened, baseUrl: settings.baseUrl };
 }

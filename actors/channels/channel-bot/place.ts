@@ -1,6 +1,7 @@
 /** Whether the bot can post to a channel and its group: the calls of the Destination check and of the probe (channel-bot §3). */
-import type { ChannelPlace } from '../../destination/sending/scene.ts';
+import type { ChannelPlace, FoundChannel } from '../../destination/ports.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
+import type { Asked } from '../access.ts';
 import type { Busy } from '../interactive.ts';
 import { type BotFailed, type BotOutcome, TOKEN_REFUSED } from './answer.ts';
 import { type BotChat, type BotMember, type BotRequest, botCalls } from './operations.ts';
@@ -14,14 +15,8 @@ export const PLACE_STEPS = [
 ] as const;
 export type PlaceStep = (typeof PLACE_STEPS)[number];
 
-export interface FoundChannel extends ChannelPlace {
-  readonly channelName: string;
-  /** Null: the group does not tell its name. */
-  readonly groupName: string | null;
-}
-
 export type CheckedChannel =
-  | { readonly is: 'passed'; readonly found: FoundChannel }
+  | { readonly is: 'passed'; readonly found: FoundChannel & { readonly channelName: string } }
   | {
       readonly is: 'failed';
       readonly step: PlaceStep;
@@ -32,13 +27,8 @@ export type CheckedChannel =
     }
   | { readonly is: 'busy'; readonly step: PlaceStep; readonly wait: Busy };
 
-/** One call of the check, or how long to wait for a limiter token. */
-export type AskBot = <Value>(
-  request: BotRequest<Value>,
-) => Promise<
-  | { readonly is: 'answered'; readonly outcome: BotOutcome<Value> }
-  | { readonly is: 'busy'; readonly wait: Busy }
->;
+/** One call of the check. */
+export type AskBot = <Value>(request: BotRequest<Value>) => Promise<Asked<BotOutcome<Value>>>;
 
 export const CHANGED =
   'The channel or its discussion group changed since the Destination was saved. Save it again.';

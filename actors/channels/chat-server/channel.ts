@@ -15,12 +15,12 @@ import {
   type MessageMention,
   type TemplateFailure,
 } from '../../messages/index.ts';
+import { GONE_CONNECTION } from '../access.ts';
 import { ACCEPTED, type MessageContent, type MessageSend, type SendOutcome, type Shown } from '../calls.ts';
 import type { Channel, ChannelCall, SendResult } from '../channel.ts';
 import {
   deliveryCall,
   type Failed,
-  GONE_CONNECTION,
   mayBeDone,
   probeCall,
   rootSigner,

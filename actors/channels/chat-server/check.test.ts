@@ -40,7 +40,7 @@ function checking() {
         settings: async () => (isGone ? null : on.connection()),
       })(
         {
-          destinationId: null,
+          ...{ destinationId: null, found: null },
           fields: {
             ...{ type: 'chat_server', connection_id: CONNECTION, team_id: on.server.team.id },
             ...{ channel_id: channelId, ...changes },

@@ -6,6 +6,7 @@ import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChatServerInfo, ChatServerSettings } from '../../connection/ports.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
+import { askedWithToken, GONE_CONNECTION, openProxyPassword, UNREADABLE } from '../access.ts';
 import {
   type ChannelLister,
   type ConnectionCheck,
@@ -13,17 +14,12 @@ import {
   type Listed,
   type ListedChannel,
   NO_TOKEN,
+  unreachable,
   type WantedChannels,
 } from '../connection-check.ts';
 import type { Busy, CheckedPlace, Interactive } from '../interactive.ts';
 import type { ChatOutcome } from './answer.ts';
-import {
-  type ChatAccess,
-  type ChatCallOptions,
-  type ChatClient,
-  openChatServer,
-  openProxyPassword,
-} from './client.ts';
+import { type ChatAccess, type ChatCallOptions, type ChatClient, openChatServer } from './client.ts';
 import { chatCalls, type ServerChannel, type ServerTeam } from './operations.ts';
 import { type AskServer, type ChatPlace, checkPlace } from './place.ts';
 import { infoOf } from './server-info.ts';
@@ -88,12 +84,6 @@ function failure(name: 'dry_probe' | 'token', outcome: ChatOutcome<unknown>, hos
   if (outcome.class === 'not_sent') return 'the service is stopping';
   const { code, error, status, id } = outcome;
   switch (code) {
-    case 'dns_failed':
-      return `DNS: ${host} not found`;
-    case 'tls_failed':
-      return `TLS: ${error}`;
-    case 'proxy_auth_failed':
-      return 'the proxy refused the login (407)';
     case 'response_invalid':
       return NO_SERVER;
     case 'http_status':
@@ -101,7 +91,7 @@ function failure(name: 'dry_probe' | 'token', outcome: ChatOutcome<unknown>, hos
       if (status === 401 && name === 'token') return id === null ? NO_SERVER : 'the token was refused';
       return `unexpected status ${status}`;
     default:
-      return error;
+      return unreachable(outcome, host) ?? error;
   }
 }
 
@@ -112,16 +102,13 @@ export interface ChatPlaceCheckDeps {
   settings(connectionId: PublicId): Promise<ChatServerSettings | null>;
 }
 
-const GONE = 'the Connection was deleted';
-const UNREADABLE = 'a secret of this Connection cannot be opened any more; enter it again';
-
 /** Whether the bot can post to a channel: the Destination check of the type (chat-server §3). It posts nothing. */
 export function createChatServerCheck(deps: ChatPlaceCheckDeps): NonNullable<Interactive['check']> {
   return async ({ destinationId, fields }, run) => {
     if (fields.type !== 'chat_server')
       throw new Error(`a Destination of type ${fields.type} is no channel of a chat server`);
     const settings = await deps.settings(fields.connection_id);
-    if (!settings) return placeFailed('token', GONE);
+    if (!settings) return placeFailed('token', GONE_CONNECTION);
     const access = openChatServer(deps.opener, settings);
     if (!access) return placeFailed('token', UNREADABLE);
     const owners = { destinationId, connectionId: settings.id };
@@ -137,14 +124,11 @@ function asker(
   owners: { readonly destinationId: PublicId | null; readonly connectionId: PublicId },
   about: Pick<ChatCallOptions, 'check'>,
 ): AskServer {
-  return async (request) => {
-    const grant = await tokens.take(owners);
-    if (grant !== 'granted') return { is: 'busy', wait: grant };
-    const { destinationId } = owners;
-    const outcome = await chat.call(access, request, { class: 'interactive', destinationId, ...about });
-    if (outcome.class === 'retry_after') tokens.spent(owners.connectionId, { ...outcome, scope: 'bot' });
-    return { is: 'answered', outcome };
-  };
+  const { destinationId } = owners;
+  return (request) =>
+    askedWithToken(tokens, owners, () =>
+      chat.call(access, request, { class: 'interactive', destinationId, ...about }),
+    );
 }
 
 async function checkedPlace(place: ChatPlace, ask: AskServer): Promise<CheckedPlace | Busy> {
@@ -181,7 +165,7 @@ const NONE = 'app.channel.get_channels.not_found.app_error';
 export function createChatChannels(deps: ChatPlaceCheckDeps): ChannelLister {
   return async (id, wanted) => {
     const settings = await deps.settings(id);
-    if (!settings) return { is: 'failed', error: GONE };
+    if (!settings) return { is: 'failed', error: GONE_CONNECTION };
     const access = openChatServer(deps.opener, settings);
     if (!access) return { is: 'failed', error: UNREADABLE };
     return listChatChannels(wanted, asker(deps, access, { destinationId: null, connectionId: id }, {}));

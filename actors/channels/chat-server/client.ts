@@ -1,10 +1,9 @@
 /** Calls chat servers with the bot's token (chat-server §2). */
 
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
-import { type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
-import { connectionOwner } from '../../connection/messages.ts';
+import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChatServerSettings } from '../../connection/ports.ts';
-import { proxyRoute } from '../../proxy-config.ts';
+import { openAccess } from '../access.ts';
 import { callWithToken, type TokenAccess, type TokenCallOptions } from '../calls.ts';
 import { answerOutcome, type ChatOutcome, unansweredOutcome, verdictOf } from './answer.ts';
 import type { ChatRequest } from './operations.ts';
@@ -74,19 +73,8 @@ function headersOf(
   ];
 }
 
-/** Where the chat server is, its token, and the way there; null when one of the secrets cannot be opened. */
+/** Null when one of the secrets cannot be opened. */
 export function openChatServer(opener: Opener, settings: ChatServerSettings): ChatAccess | null {
-  const { id, serverUrl, access, proxyPassword } = settings;
-  const token = settings.token && openSecret(opener, 'connection.bridge_token', id, settings.token);
-  const password = openProxyPassword(opener, settings);
-  if (token === null || (proxyPassword && password === null)) return null;
-  return {
-    ...{ connectionId: id, owner: connectionOwner(id), serverUrl, token, credentials: String(access) },
-    proxy: proxyRoute(settings.proxy, password),
-  };
-}
-
-/** The password of its proxy; null when it has none, or it cannot be opened. */
-export function openProxyPassword(opener: Opener, { id, proxyPassword }: ChatServerSettings): string | null {
-  return proxyPassword && openSecret(opener, 'connection.proxy_password', id, proxyPassword);
+  const opened = openAccess(opener, settings);
+  return opened && { ...opened, serverUrl: settings.serverUrl };
 }

@@ -1,4 +1,5 @@
 /** Whether the bot can post to a channel: the calls of the Destination check and of the probe (chat-server §3). */
+import type { Asked } from '../access.ts';
 import type { Busy } from '../interactive.ts';
 import { type ChatFailed, type ChatOutcome, TOKEN_REFUSED } from './answer.ts';
 import { type ChatRequest, chatCalls, type ServerChannel, type ServerTeam } from './operations.ts';
@@ -20,13 +21,8 @@ export type CheckedChannel =
     }
   | { readonly is: 'busy'; readonly step: 'token' | 'bot_in_channel'; readonly wait: Busy };
 
-/** One call of the check, or how long to wait for a limiter token. */
-export type AskServer = <Value>(
-  request: ChatRequest<Value>,
-) => Promise<
-  | { readonly is: 'answered'; readonly outcome: ChatOutcome<Value> }
-  | { readonly is: 'busy'; readonly wait: Busy }
->;
+/** One call of the check. */
+export type AskServer = <Value>(request: ChatRequest<Value>) => Promise<Asked<ChatOutcome<Value>>>;
 
 const NOT_JOINED = 'The bot has not joined this channel.';
 const NO_SUCH_ID = 'No channel has this id.';

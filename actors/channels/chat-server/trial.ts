@@ -8,6 +8,7 @@ import type { EventFacts } from '../../connection/ports.ts';
 import { INTERACTIVE_BUDGET, type InteractiveTokens } from '../../connection/tokens.ts';
 import type { ChatServerTarget } from '../../destination/sending/scene.ts';
 import { chatServerRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
+import { GONE_CONNECTION, keepWait, UNREADABLE } from '../access.ts';
 import { signer } from '../delivering.ts';
 import {
   type AskedTrial,
@@ -38,8 +39,6 @@ export interface ChatServerTrialDeps {
   target(destinationId: PublicId, target: number | null): Promise<ChatServerTarget | null>;
 }
 
-const GONE = 'the Connection was deleted';
-const UNREADABLE = 'a secret of the Connection cannot be opened any more; enter it again';
 const NO_TOKEN = 'no token of the limiter within 5 s';
 /** What is left of a step for its request when everything before took as long as it may. */
 const LEAST_FOR_CALL: Micros = 100_000;
@@ -53,7 +52,7 @@ export function createChatServerTrial(deps: ChatServerTrialDeps): DestinationTri
     async test(asked) {
       const begun = deps.clock.now();
       const target = await deps.target(asked.destination.id, null);
-      if (!target) return ended(deps, begun, 'fatal', GONE);
+      if (!target) return ended(deps, begun, 'fatal', GONE_CONNECTION);
       const access = openChatServer(deps.opener, target.connection);
       if (!access) return ended(deps, begun, 'fatal', UNREADABLE);
       const known = await deps.infos.upToDate(target.connection, access);
@@ -155,8 +154,7 @@ class Trial {
     };
     const timeout = Math.max(LEAST_FOR_CALL, deadline - clock.now());
     const outcome = await chat.call(this.#access, { ...request, timeout }, options);
-    if (outcome.class === 'retry_after')
-      tokens.spent(this.#target.connection.id, { ...outcome, scope: 'bot' });
+    keepWait(tokens, this.#target.connection.id, outcome);
     return { outcome, record: record as RequestRecord | null };
   }
 }

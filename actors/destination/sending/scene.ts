@@ -12,6 +12,7 @@ import { messageAlert, sampleMessage } from '../../previews/messages.ts';
 import { defaultRoute, type TemplateAlerts, templateGroup } from '../../previews/samples.ts';
 import type { TemplateGroup } from '../../templates/data.ts';
 import { parseTemplate, type RenderTimer, type Template, type TemplateKind } from '../../templates/index.ts';
+import type { ChannelPlace } from '../ports.ts';
 import { type People, peopleOf } from './people.ts';
 
 export interface GroupScene {
@@ -180,14 +181,6 @@ export interface ChannelBotTarget {
   /** As the last check that passed found it; null for a former one, whose messages are only edited. */
   readonly place: ChannelPlace | null;
   readonly connection: ChannelBotSettings;
-}
-
-/** A channel and its discussion group. Ids are decimal text. */
-export interface ChannelPlace {
-  readonly channelId: string;
-  /** Of a public channel. */
-  readonly username: string | null;
-  readonly groupId: string;
 }
 
 /** A Storm as it stands. */

@@ -178,7 +178,7 @@ function proxyOf(
 
 function checkBody(
   type: ConnectionType,
-  { ok, steps, info, wrong, tokenless }: CheckedConnection,
+  { ok, steps, info, wrong, tokenless, updates }: CheckedConnection,
   { address, access }: Target,
   saved: SavedAccess | null,
 ) {
@@ -188,8 +188,8 @@ function checkBody(
     steps: steps.map((step) => stepBody(step, access.proxy ? 'proxy' : 'direct')),
     warnings: type.warnings({ address, mode, info, wrong, tokenless }),
     bot_name: type.botName(info),
-    webhook_set: null,
-    pending_updates: null,
+    webhook_set: updates?.webhookSet ?? null,
+    pending_updates: updates?.pending ?? null,
     info: type.infoBody(info),
   };
 }

@@ -1,5 +1,6 @@
 /** Checks of Destinations that are saved (delivery §13). */
 import * as v from 'valibot';
+import { PLACE_CHECKS } from '../../../actors/channels/interactive.ts';
 import { newPublicId } from '../../../runtime/public-id.ts';
 import { messengerBusy } from '../../errors.ts';
 import { type Operation, operation } from '../../operation.ts';
@@ -23,8 +24,8 @@ const CheckShape = d.named(
       v.array(
         v.object({
           name: d.described(
-            v.picklist(['token', 'channel_exists', 'bot_in_channel']),
-            '`token`: the messenger takes the token; `channel_exists`, `bot_in_channel`: the bot can write to the channel.',
+            v.picklist(PLACE_CHECKS),
+            '`token`: the messenger takes the token; `channel_exists`, `bot_in_channel`: the bot can write to the channel; `discussion_group`: it has one; `bot_rights_channel`, `bot_rights_group`: the bot may do there what it has to.',
           ),
           ok: d.flag('Whether it passed.'),
           message: d.textOrNull('What went wrong, masked; null when it passed.'),
@@ -61,10 +62,10 @@ export function destinationCheckOperations(deps: DestinationOperationsDeps): rea
       async handle(call) {
         const destination = await store.read(destinationId(call));
         if (!destination) return notFound();
-        const { id, fields } = destination;
+        const { id, fields, found } = destination;
         if (fields.type === 'webhook') return CHECK_NOT_SUPPORTED;
         const run = newPublicId('RN');
-        const checked = await checkOf(deps, fields.type)({ destinationId: id, fields }, run);
+        const checked = await checkOf(deps, fields.type)({ destinationId: id, fields, found }, run);
         if ('retryAfterSeconds' in checked) return refuse(messengerBusy(checked.retryAfterSeconds));
         const isNews = checked.found !== null && (await store.placeFound(destination, checked.found));
         if (isNews) hints.send({ type: 'destination', id });

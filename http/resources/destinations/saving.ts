@@ -185,7 +185,8 @@ async function judgedMessenger(
   const destinationId = current?.id ?? null;
   if (await deps.store.isTaken(body.name.trim(), destinationId)) return { refuse: nameTaken('Destination') };
   const { fields } = messengerChange(body, current, null);
-  const checked = await checkOf(deps, body.type)({ destinationId, fields }, newPublicId('RN'));
+  const place = { destinationId, fields, found: null };
+  const checked = await checkOf(deps, body.type)(place, newPublicId('RN'));
   if ('retryAfterSeconds' in checked) return { refuse: refuse(messengerBusy(checked.retryAfterSeconds)) };
   if (!checked.ok) return { refuse: checkFailed(checked) };
   return { decide: (locked) => ({ save: messengerChange(body, locked, checked.found) }) };
