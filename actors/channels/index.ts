@@ -6,6 +6,8 @@ import type { DestinationConfig } from '../directory.ts';
 import { createBridgeChannel } from './bridge/channel.ts';
 import { BRIDGE } from './bridge/check.ts';
 import type { ChannelType } from './channel.ts';
+import { createChannelBotChannel } from './channel-bot/channel.ts';
+import { CHANNEL_BOT } from './channel-bot/settings.ts';
 import { createChatServerChannel } from './chat-server/channel.ts';
 import { CHAT_SERVER } from './chat-server/settings.ts';
 import { createEventsChannel, WEBHOOK_EVENTS } from './webhook-events/channel.ts';
@@ -14,6 +16,7 @@ import { WEBHOOK_TEMPLATE } from './webhook-template/check-configuration.ts';
 
 export const CHANNELS = {
   bridge: { ...BRIDGE, open: createBridgeChannel },
+  channel_bot: { ...CHANNEL_BOT, open: createChannelBotChannel },
   chat_server: { ...CHAT_SERVER, open: createChatServerChannel },
   webhook_template: { ...WEBHOOK_TEMPLATE, open: createTemplateChannel },
   webhook_events: { ...WEBHOOK_EVENTS, open: createEventsChannel },

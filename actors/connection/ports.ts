@@ -123,6 +123,14 @@ export interface ChatServerSettings {
   readonly infoReadAt: Micros | null;
 }
 
+/** A channel and its discussion group. Ids are decimal text. */
+export interface ChannelPlace {
+  readonly channelId: string;
+  /** Of a public channel. */
+  readonly username: string | null;
+  readonly groupId: string;
+}
+
 /** What calls through a channel bot Connection are made of, secrets sealed. */
 export interface ChannelBotSettings {
   readonly id: PublicId;

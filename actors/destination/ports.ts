@@ -3,6 +3,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Sealed } from '../../runtime/secrets/keyring.ts';
 import type { Authorship } from '../audit.ts';
+import type { ChannelPlace } from '../connection/ports.ts';
 import type { ConnectionConfig, MentionSettings } from '../directory.ts';
 import type { PasswordChange, ProxyFields } from '../proxy-config.ts';
 import type { DestinationFailing, DestinationHealth, DestinationTemplateError } from './effects.ts';
@@ -45,14 +46,6 @@ export interface FoundPlace {
   readonly teamPath: string | null;
   /** Of a channel bot: where its messages go. */
   readonly channel?: FoundChannel;
-}
-
-/** A channel and its discussion group. Ids are decimal text. */
-export interface ChannelPlace {
-  readonly channelId: string;
-  /** Of a public channel. */
-  readonly username: string | null;
-  readonly groupId: string;
 }
 
 /** A channel with its discussion group, which may not tell its name. */

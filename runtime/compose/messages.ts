@@ -8,6 +8,7 @@ import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { createContentReader } from '../../actors/destination/sending/content.ts';
 import { createRenderReports } from '../../actors/destination/sending/reports.ts';
 import {
+  type ChannelBotTarget,
   type ChatServerTarget,
   createRouteTemplates,
   createSceneReader,
@@ -20,11 +21,14 @@ import { accountsOf } from '../../storage/access/account-links.ts';
 import { createTemplateGroups } from '../../storage/alert-groups/alert-groups.ts';
 import {
   createBridgeTargets,
+  createChannelBotTargets,
   createChatServerTargets,
+  moveDiscussionGroup,
   readDestinationType,
   type Targets,
 } from '../../storage/configuration/connection-rows.ts';
 import type { WebhookSettingsSource } from '../../storage/configuration/destination-rows.ts';
+import { createCopies } from '../../storage/delivery/channel-copies.ts';
 import { createStormReader } from '../../storage/delivery/storms.ts';
 import { readWebhookBody } from '../../storage/delivery/webhook-events.ts';
 import type { WebhookBodies } from '../../storage/delivery/webhook-records.ts';
@@ -40,7 +44,7 @@ import type { TemplateWork } from './templates.ts';
 
 export interface MessagesDeps {
   readonly database: Pick<Database, 'main' | 'keyring'>;
-  readonly connections: Pick<Connections, 'bridge' | 'chatServer' | 'infos' | 'opener'>;
+  readonly connections: Pick<Connections, 'bridge' | 'chatServer' | 'channelBot' | 'infos' | 'opener'>;
   readonly webhooks: Pick<WebhookSettingsSource, 'events' | 'template'>;
   /** Bodies of events that were just recorded. */
   readonly bodies: Pick<WebhookBodies, 'get'>;
@@ -61,8 +65,9 @@ export interface MessagesDeps {
 export interface Messages {
   /** What messages are laid out from; tests and previews read it, too. */
   readonly scenes: SceneReader;
-  /** Where messages of a chat server go; tests and previews read it, too. */
+  /** Where messages go; tests and previews read it, too. */
   readonly chatServerTarget: Targets<ChatServerTarget>['read'];
+  readonly channelBotTarget: Targets<ChannelBotTarget>['read'];
   /** Drops what is kept of where messages of a Destination go. */
   forget(destinationId: PublicId): void;
   send(effect: MessageSend | DestinationProbe): void;
@@ -93,6 +98,7 @@ export function createMessages(deps: MessagesDeps): Messages {
   });
   const targets = createBridgeTargets(main, clock);
   const chatTargets = createChatServerTargets(main, clock);
+  const botTargets = createChannelBotTargets(main, clock);
   const { template, events } = deps.webhooks;
   const shared = { keyring, directory, clock, log, caller: deps.caller };
   const channels = {
@@ -100,6 +106,14 @@ export function createMessages(deps: MessagesDeps): Messages {
     chat_server: CHANNELS.chat_server.open({
       ...connections.chatServer,
       ...{ keyring, clock, opener: connections.opener, ingestUrl: deps.ingestUrl, target: chatTargets.read },
+    }),
+    channel_bot: CHANNELS.channel_bot.open({
+      ...{ bot: connections.channelBot.bot, copies: createCopies(main), opener: connections.opener },
+      ...{ keyring, clock, target: botTargets.read },
+      async groupMoved(id, groupId) {
+        await moveDiscussionGroup(main, id, groupId);
+        botTargets.forget(id);
+      },
     }),
     webhook_template: CHANNELS.webhook_template.open({ ...shared, settings: template, random: randomBytes }),
     webhook_events: CHANNELS.webhook_events.open({ ...shared, settings: events }),
@@ -129,10 +143,12 @@ export function createMessages(deps: MessagesDeps): Messages {
   const forget = (id: PublicId): void => {
     targets.forget(id);
     chatTargets.forget(id);
+    botTargets.forget(id);
   };
   return {
     scenes,
     chatServerTarget: chatTargets.read,
+    channelBotTarget: botTargets.read,
     forget,
     send: sender.send,
     isCalling,

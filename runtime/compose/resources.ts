@@ -5,7 +5,9 @@ import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createBridgeCheck, createBridgeConnectionCheck } from '../../actors/channels/bridge/check.ts';
 import { createBridgePlaces } from '../../actors/channels/bridge/links.ts';
 import { createBridgeTrial } from '../../actors/channels/bridge/trial.ts';
+import { createChannelBotCheck } from '../../actors/channels/channel-bot/check.ts';
 import { createChannelBotPlaces } from '../../actors/channels/channel-bot/links.ts';
+import { createChannelBotTrial } from '../../actors/channels/channel-bot/trial.ts';
 import {
   createChatChannels,
   createChatConnectionCheck,
@@ -114,7 +116,7 @@ export interface ResourceDeps {
   readonly hints: HintBus;
   readonly system: ActorSystem;
   readonly connections: Connections;
-  readonly messages: Pick<Messages, 'scenes' | 'chatServerTarget' | 'forget'>;
+  readonly messages: Pick<Messages, 'scenes' | 'chatServerTarget' | 'channelBotTarget' | 'forget'>;
   readonly internalAlerts: InternalAlerts;
   /** Makes whoever acts for any actor, here or elsewhere, look for messages that a save stored. */
   readonly messagesWait: () => void;
@@ -150,6 +152,12 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     target: deps.messages.chatServerTarget,
     settings: (id: PublicId) => readChatServerSettings(sql, id),
   };
+  const forChannelBots = {
+    ...{ bot: deps.connections.channelBot.bot, opener: deps.connections.opener, keyring },
+    ...{ tokens: interactiveTokens, clock: deps.clock },
+    target: deps.messages.channelBotTarget,
+    settings: (id: PublicId) => readChannelBotSettings(sql, id),
+  };
   const forDestinations = {
     store: destinations,
     ...{ directory, hints, system },
@@ -157,6 +165,10 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       bridge: {
         check: createBridgeCheck({ ...forBridges, system: deps.connections.infoTo }),
         trial: createBridgeTrial(forBridges),
+      },
+      channel_bot: {
+        check: createChannelBotCheck(forChannelBots),
+        trial: createChannelBotTrial(forChannelBots),
       },
       chat_server: {
         check: createChatServerCheck(forChatServers),

@@ -11,7 +11,11 @@ import type {
   StoredConnection,
 } from '../../actors/connection/ports.ts';
 import type { Limiter } from '../../actors/destination/pacing.ts';
-import type { BridgeTarget, ChatServerTarget } from '../../actors/destination/sending/scene.ts';
+import type {
+  BridgeTarget,
+  ChannelBotTarget,
+  ChatServerTarget,
+} from '../../actors/destination/sending/scene.ts';
 import type { DestinationConfig } from '../../actors/directory.ts';
 import type { ProxyFields } from '../../actors/proxy-config.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
@@ -260,6 +264,22 @@ export function createChatServerTargets(sql: Sql, clock: Pick<Clock, 'now'>): Ta
   });
 }
 
+export function createChannelBotTargets(sql: Sql, clock: Pick<Clock, 'now'>): Targets<ChannelBotTarget> {
+  return keptTargets(clock, async (id, target) => {
+    const place = await readPlace(sql, id, target);
+    const connection = place && (await readChannelBotSettings(sql, place.connection_id));
+    if (!connection) return null;
+    const { chat_id: channelId, chat_username: username, discussion_group_id: groupId } = place;
+    const isFound = channelId !== null && groupId !== null;
+    return { place: isFound ? { channelId, username, groupId } : null, connection };
+  });
+}
+
+/** The discussion group of a channel became a supergroup: what is posted there goes to its new id. */
+export async function moveDiscussionGroup(sql: Sql, id: PublicId, groupId: string): Promise<void> {
+  await sql`update destinations set discussion_group_id = ${groupId} where id = ${id}`;
+}
+
 /** Keeps what it read for a moment: many messages go to one channel together. */
 function keptTargets<Target>(
   clock: Pick<Clock, 'now'>,
@@ -298,16 +318,20 @@ interface PlaceRow {
   readonly channel_id: string;
   readonly team_id: string | null;
   readonly team_path: string | null;
+  readonly chat_id: string | null;
+  readonly chat_username: string | null;
+  readonly discussion_group_id: string | null;
 }
 
-/** Of a deleted Destination as well: its messages still get their last edit. The team is that of the present target. */
+/** Of a deleted Destination as well: its messages still get their last edit. What was found is of the present target. */
 async function readPlace(sql: Sql, destinationId: PublicId, target: number | null): Promise<PlaceRow | null> {
   // indexes: destinations_pkey, destination_targets_pkey
   const [place] = await sql<PlaceRow[]>`
-    select connection_id, channel_id, team_id, team_path from destinations
+    select connection_id, channel_id, team_id, team_path, chat_id, chat_username, discussion_group_id
+    from destinations
     where id = ${destinationId} and (target = ${target} or ${target}::integer is null)
     union all
-    select connection_id, channel_id, null, null from destination_targets
+    select connection_id, channel_id, null, null, null, null, null from destination_targets
     where destination_id = ${destinationId} and target = ${target}
     limit 1`;
   return place ?? null;

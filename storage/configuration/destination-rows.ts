@@ -2,6 +2,7 @@
 
 import type {
   DestinationFields,
+  FoundPlace,
   SealedSettings,
   StoredDestination,
   TemplateSettings,
@@ -31,6 +32,11 @@ export interface DestinationRow extends ProxyRow {
   readonly team_id: string | null;
   readonly team_name: string | null;
   readonly team_path: string | null;
+  /** Of a channel bot, as is what follows. */
+  readonly chat_id: string | null;
+  readonly chat_username: string | null;
+  readonly discussion_group_id: string | null;
+  readonly discussion_group_title: string | null;
   readonly mentions: DestinationFields['mentions'];
   readonly limiter: DestinationFields['limiter'];
   readonly secrets_version: number;
@@ -80,7 +86,7 @@ export function storedDestination(row: DestinationRow): StoredDestination {
     id: row.id,
     version: row.version,
     fields: fieldsOf(row),
-    found: { channelName: row.channel_name, teamName: row.team_name, teamPath: row.team_path },
+    found: foundOf(row),
     proxyPasswordAt: row.proxy_password_at,
     signingSecret: {
       updatedAt: row.signing_secret_at,
@@ -93,6 +99,14 @@ export function storedDestination(row: DestinationRow): StoredDestination {
     templateError: templateErrorOf(row),
     createdAt: row.created_at,
   };
+}
+
+function foundOf(row: DestinationRow): FoundPlace {
+  const { chat_id: channelId, discussion_group_id: groupId } = row;
+  const names = { channelName: row.channel_name, teamName: row.team_name, teamPath: row.team_path };
+  if (channelId === null || groupId === null) return names;
+  const { chat_username: username, discussion_group_title: groupName } = row;
+  return { ...names, channel: { channelId, username, groupId, groupName } };
 }
 
 /** Errors of before there was another mode name no request. */

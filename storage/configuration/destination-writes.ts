@@ -121,14 +121,21 @@ export async function updateTarget(
     where id = ${row.id}`;
 }
 
-export async function describePlace(
-  tx: Transaction,
-  id: PublicId,
-  { channelName, teamName, teamPath }: FoundPlace,
-): Promise<void> {
-  await tx`
-    update destinations set channel_name = ${channelName}, team_name = ${teamName}, team_path = ${teamPath}
-    where id = ${id}`;
+export async function describePlace(tx: Transaction, id: PublicId, found: FoundPlace): Promise<void> {
+  await tx`update destinations set ${foundColumns(tx, found)} where id = ${id}`;
+}
+
+/** What a check found, as an assignment to columns. */
+export function foundColumns(sql: Sql | Transaction, found: FoundPlace) {
+  const { channelName, teamName, teamPath, channel } = found;
+  return sql`
+    channel_name = ${channelName},
+    team_name = ${teamName},
+    team_path = ${teamPath},
+    chat_id = ${channel?.channelId ?? null},
+    chat_username = ${channel?.username ?? null},
+    discussion_group_id = ${channel?.groupId ?? null},
+    discussion_group_title = ${channel?.groupName ?? null}`;
 }
 
 /** Keeps the Connection from being deleted until the transaction ends; false when it is gone. */

@@ -11,6 +11,7 @@ import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../runtime/secrets/keyring.ts';
 import { firstStart, internalAlerts, NOW, recordedAudit } from '../../test/configuration.ts';
 import { useDatabase } from '../../test/postgres.ts';
+import { createChannelBotTargets, moveDiscussionGroup } from './connection-rows.ts';
 import { createDestinationStore } from './destinations.ts';
 
 const database = useDatabase();
@@ -58,6 +59,31 @@ async function created(): Promise<PublicId> {
 test('a channel of a chat server keeps its type, its team and what the check found', async () => {
   const id = await created();
   expect(await store.read(id)).toMatchObject({ fields: change().fields, found: FOUND });
+});
+
+test('a channel of a bot keeps where its messages go, and another channel forgets it', async () => {
+  const sql = database.sql();
+  await sql`update connections set type = 'channel_bot' where id = ${connection}`;
+  const channel = { channelId: '-1001', username: 'alerts', groupId: '-1002', groupName: 'Talk' };
+  const found = { channelName: 'Alerts', teamName: null, teamPath: null, channel };
+  const of = (channelId: string) => {
+    const { fields, ...rest } = change({ type: 'channel_bot', channel_id: channelId }, found);
+    const { team_id: _, ...own } = fields as MessengerFields;
+    return { ...rest, fields: own };
+  };
+  const made = await store.create(of('@alerts'), author);
+  if (typeof made === 'string') throw new Error(made);
+  const { id } = made.destination;
+  expect((await store.read(id))?.found).toEqual(found);
+  const targets = createChannelBotTargets(sql, { now: () => 0 });
+  const place = { channelId: '-1001', username: 'alerts', groupId: '-1002' };
+  expect(await targets.read(id, null)).toMatchObject({ place, connection: { id: connection } });
+  await store.update(id, () => ({ save: of('@other') }), author);
+  targets.forget(id);
+  expect(await targets.read(id, 1)).toMatchObject({ place: null, connection: { id: connection } });
+  await moveDiscussionGroup(sql, id, '-1003');
+  targets.forget(id);
+  expect((await targets.read(id, 2))?.place).toEqual({ ...place, groupId: '-1003' });
 });
 
 test('a Connection of another type than the Destination is none', async () => {

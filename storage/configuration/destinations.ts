@@ -34,6 +34,7 @@ import {
 import {
   describePlace,
   destinationSecrets,
+  foundColumns,
   holdConnection,
   insertMessenger,
   insertWebhook,
@@ -93,10 +94,7 @@ export function createDestinationStore(deps: DestinationStoreDeps): DestinationS
       if (fields.type === 'webhook' || isDeepStrictEqual(before, found)) return false;
       const { connection_id: connectionId, channel_id: channelId } = fields;
       const renamed = await sql`
-        update destinations set
-          channel_name = ${found.channelName},
-          team_name = ${found.teamName},
-          team_path = ${found.teamPath}
+        update destinations set ${foundColumns(sql, found)}
         where id = ${id} and connection_id = ${connectionId} and channel_id = ${channelId} and deleted_at is null`;
       return renamed.count > 0;
     },

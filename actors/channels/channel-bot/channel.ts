@@ -3,8 +3,7 @@
 import { type Clock, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
-import type { Copies } from '../../connection/ports.ts';
-import type { ChannelPlace } from '../../destination/ports.ts';
+import type { ChannelPlace, Copies } from '../../connection/ports.ts';
 import type { People, Target } from '../../destination/sending/people.ts';
 import type { ChannelBotTarget } from '../../destination/sending/scene.ts';
 import {

@@ -1,5 +1,6 @@
 /** Whether the bot can post to a channel and its group: the calls of the Destination check and of the probe (channel-bot §3). */
-import type { ChannelPlace, FoundChannel } from '../../destination/ports.ts';
+import type { ChannelPlace } from '../../connection/ports.ts';
+import type { FoundChannel } from '../../destination/ports.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
 import type { Asked } from '../access.ts';
 import type { Busy } from '../interactive.ts';

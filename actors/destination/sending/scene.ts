@@ -3,7 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock, Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { GroupReader, StoredGroup } from '../../alert-group/reading/readers.ts';
-import type { BridgeSettings, ChannelBotSettings, ChatServerSettings } from '../../connection/ports.ts';
+import type {
+  BridgeSettings,
+  ChannelBotSettings,
+  ChannelPlace,
+  ChatServerSettings,
+} from '../../connection/ports.ts';
 import type { Directory, DirectorySource, RoutePolicy } from '../../directory.ts';
 import { cellOf, type LinkSource } from '../../links/configuration.ts';
 import { evaluating, type GroupLink, type LinkFailures } from '../../links/evaluate.ts';
@@ -12,7 +17,6 @@ import { messageAlert, sampleMessage } from '../../previews/messages.ts';
 import { defaultRoute, type TemplateAlerts, templateGroup } from '../../previews/samples.ts';
 import type { TemplateGroup } from '../../templates/data.ts';
 import { parseTemplate, type RenderTimer, type Template, type TemplateKind } from '../../templates/index.ts';
-import type { ChannelPlace } from '../ports.ts';
 import { type People, peopleOf } from './people.ts';
 
 export interface GroupScene {

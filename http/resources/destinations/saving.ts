@@ -63,10 +63,17 @@ function messengerInput({ destination, settings }: MessengerType) {
 }
 type MessengerInput = v.InferOutput<ReturnType<typeof messengerInput>> & { readonly team_id?: unknown };
 
+/** Of a channel bot: as its last check that passed found it. */
+const GroupShape = {
+  discussion_group_id: d.textOrNull('Id of the discussion group of the channel; null before it is known.'),
+  discussion_group_title: d.textOrNull('Name of that group; null before it is known.'),
+};
+
 function messengerShape({ destination, settings }: MessengerType) {
   const { schema, noun, hasTeams } = settings.messenger;
   const teamName = d.textOrNull('Name of the team; null before it is known, and without one.');
   const team: v.ObjectEntries = hasTeams ? { team_name: teamName } : {};
+  const group: v.ObjectEntries = destination.type === 'channel_bot' ? GroupShape : {};
   return d.extending(
     CommonShape,
     `${schema}Destination`,
@@ -76,7 +83,7 @@ function messengerShape({ destination, settings }: MessengerType) {
       connection_id: d.id('CN'),
       ...settings.destination.entries,
       channel_name: d.textOrNull(`Name of the channel as the ${noun} last said; null without one.`),
-      ...team,
+      ...{ ...team, ...group },
       template_error: d.described(v.null(), 'Always null: errors of templates are shown at the Route.'),
       warnings: d.described(v.array(v.never()), 'Always empty.'),
     }),
@@ -100,10 +107,15 @@ function messengerBody(
   { type, name: _name, mentions: _mentions, limiter: _limiter, ...place }: MessengerFields,
   directory: Pick<Directory, 'routes'>,
 ) {
-  const { channelName, teamName } = destination.found;
+  const { channelName, teamName, channel } = destination.found;
+  const group = {
+    discussion_group_id: channel?.groupId ?? null,
+    discussion_group_title: channel?.groupName ?? null,
+  };
   return {
     ...{ type, ...commonBody(destination, directory), ...place, channel_name: channelName },
     ...(channelOf(type).settings.messenger?.hasTeams ? { team_name: teamName } : {}),
+    ...(type === 'channel_bot' ? group : {}),
     ...{ template_error: null, warnings: [] },
   };
 }

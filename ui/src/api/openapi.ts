@@ -1270,10 +1270,10 @@ export interface components {
             /** @description The checks in order, up to the first that failed. */
             readonly checks: readonly {
                 /**
-                 * @description `token`: the messenger takes the token; `channel_exists`, `bot_in_channel`: the bot can write to the channel.
+                 * @description `token`: the messenger takes the token; `channel_exists`, `bot_in_channel`: the bot can write to the channel; `discussion_group`: it has one; `bot_rights_channel`, `bot_rights_group`: the bot may do there what it has to.
                  * @enum {string}
                  */
-                readonly name: "token" | "channel_exists" | "bot_in_channel";
+                readonly name: "token" | "channel_exists" | "bot_in_channel" | "discussion_group" | "bot_rights_channel" | "bot_rights_group";
                 /** @description Whether it passed. */
                 readonly ok: boolean;
                 /** @description What went wrong, masked; null when it passed. */
