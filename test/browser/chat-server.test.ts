@@ -1,0 +1,163 @@
+/** A chat server from nothing to an Alert Group that is worked on there, in real Chromium, with the strict fake behind it. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RunningChatServer, startChatServer } from '../fakes/chat-server/http.ts';
+import { Api } from '../harness/api.ts';
+import { postTo } from '../harness/bridge-channel.ts';
+import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { Sender } from '../harness/sender.ts';
+import { Installation, type Ready } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
+
+const shots = path.resolve(import.meta.dirname, '..', '..', 'test-results', 'screenshots');
+const THREE_MINUTES_MS = 180_000;
+/** Between two keys of somebody who types. */
+const KEY_MS = 15;
+
+let tocsin: Installation;
+let ready: Ready;
+let browser: Browser;
+let chat: RunningChatServer;
+let api: Api;
+let desk: Page;
+
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true });
+  tocsin = new Installation();
+  [ready, browser, chat] = await Promise.all([tocsin.start(), launchChromium(), startChatServer()]);
+  const { server } = chat;
+  const sales = server.addTeam('sales', 'Sales');
+  for (const number of [1, 2, 3, 4, 5, 6, 7, 8])
+    server.addChannel(sales.id, `deals-${number}`, `Deals ${number}`, [server.bot.id]);
+  server.addChannel(sales.id, 'secret', 'Not for bots');
+  server.addUser('alice');
+  api = await Api.signIn(ready);
+  await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
+  desk = await (await newProfile(browser)).newPage();
+  await signIn(desk, ready);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await tocsin.remove();
+  await chat.close();
+});
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name });
+const field = (page: Page | Locator, label: string) => page.getByLabel(label, { exact: true });
+const button = (page: Page | Locator, name: string) => page.getByRole('button', { name, exact: true });
+const alice = () => [...chat.server.users.values()].find(({ username }) => username === 'alice')!;
+const roots = (title: string) =>
+  chat.server.posts.filter(({ rootId, message }) => rootId === '' && message.includes(title));
+
+test('from nothing to a pressed test message and a linked account in under three minutes', async () => {
+  await desk.goto(`${ready.app_url}/connections/new`);
+  const begun = performance.now();
+  await desk.getByRole('button', { name: /^Chat server \(Mattermost\)/ }).click();
+  await desk.getByText('Enable Bot Account Creation').waitFor();
+  await field(desk, 'Address of the server').pressSequentially(chat.url, { delay: KEY_MS });
+  await field(desk, 'Token').fill('half-a-token');
+  await button(desk, 'Check').click();
+  await desk.getByText('the token was refused').waitFor();
+  await desk.getByText(/^Copy the whole token again/).waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await field(desk, 'Token').fill(chat.token);
+  await button(desk, 'Check').click();
+  await desk.getByText('Its bot is tocsin.').waitFor();
+  await desk.getByText(/answers to presses appear in the Thread/).waitFor();
+  await desk.screenshot({ path: path.join(shots, 'wizard-connection.png'), fullPage: true });
+  await button(desk, 'Create').click();
+
+  await heading(desk, 'Choose a channel').waitFor();
+  expect(await desk.evaluate('document.activeElement?.textContent')).toBe('Choose a channel');
+  await desk.getByRole('searchbox', { name: /Channel/ }).pressSequentially('alert', { delay: KEY_MS });
+  expect(await desk.getByRole('radio').count()).toBe(1);
+  await desk.keyboard.press('Tab');
+  await desk.keyboard.press('Space');
+  expect(await desk.getByRole('radio', { name: /Operations › Alerts/ }).isChecked()).toBe(true);
+  expect(await field(desk, 'Name').inputValue()).toBe('Alerts');
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.screenshot({ path: path.join(shots, 'wizard-channel.png'), fullPage: true });
+  await button(desk, 'Check and create').click();
+
+  await heading(desk, 'Try it, and link your account').waitFor();
+  await desk.getByText('AllowedUntrustedInternalConnections').waitFor();
+  await button(desk, 'Send test').click();
+  const steps = desk.locator('#test').getByRole('listitem');
+  await steps.filter({ hasText: 'Press of a button' }).filter({ hasText: 'passed' }).waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.screenshot({ path: path.join(shots, 'wizard-message.png'), fullPage: true });
+
+  await button(desk, 'Link account').click();
+  const dialog = desk.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('alice');
+  await button(dialog, 'Send the code').click();
+  const code = dialog.getByRole('textbox', { name: 'Code', exact: true });
+  await code.waitFor();
+  const sent = chat.server.posts.find(({ message }) => message.includes('Tocsin code: '));
+  await code.fill(/code: (\w{8})/.exec(sent?.message ?? '')?.[1] ?? '');
+  await button(dialog, 'Link account').click();
+  await desk.getByText('@alice').first().waitFor();
+  const took = performance.now() - begun;
+  expect(took).toBeLessThan(THREE_MINUTES_MS);
+  await desk.getByText('Nothing is posted to Alerts yet: choose it in a Route.').waitFor();
+});
+
+test('an alert becomes a message; its button acknowledges by name, Resolve edits it, the Thread has the replies', async () => {
+  const [destination] = (await api.get('/destinations?type=chat_server')).items;
+  await postTo(api, [destination.id]);
+  const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
+  const alert = (shard: string) => ({
+    labels: { alertname: 'CheckoutDown', cluster: 'eu-1', severity: 'critical', shard },
+  });
+  await sender.post({ groupKey: 'checkout', alerts: [alert('a')] });
+  const root = await until('the Root message', async () => roots('CheckoutDown')[0]);
+  await sender.post({ groupKey: 'checkout', alerts: [alert('a'), alert('b')] });
+  const replies = () => chat.server.posts.filter(({ rootId }) => rootId === root.id);
+  const [reply] = await until('the reply', async () => replies().length > 0 && replies());
+  expect(reply?.message).toMatch(/1 new alert/);
+  await desk.goto(`${ready.app_url}/alert-groups?number=1`);
+  await desk.getByRole('heading', { level: 1, name: /CheckoutDown/ }).waitFor();
+
+  const [pressed] = await chat.server.press(root.id, 'ack', alice());
+  expect(pressed?.status).toBe(200);
+  const timeline = desk.getByRole('region', { name: 'Timeline' });
+  const taken = timeline.getByRole('listitem').filter({ hasText: 'acknowledged' });
+  await taken.filter({ hasText: 'admin' }).first().waitFor();
+  await desk.screenshot({ path: path.join(shots, 'chat-server-acknowledged.png'), fullPage: true });
+  await until('the edit', async () => root.props.attachments?.[0]?.actions.some(({ id }) => id === 'unack'));
+
+  await desk
+    .getByRole('button', { name: /^Resolve/ })
+    .first()
+    .click();
+  const confirm = desk.getByRole('dialog').getByRole('button', { name: /^Resolve/ });
+  await confirm.click();
+  await until('the last edit', async () => root.props.attachments?.[0]?.actions.length === 0);
+  expect(roots('CheckoutDown')).toHaveLength(1);
+  expect(chat.server.violations).toEqual([]);
+});
+
+test('on a phone, in Russian and the dark, the message is shown as it looks there', async () => {
+  const phone = await (
+    await newProfile(browser, { width: 360, height: 740, dark: true, locale: 'ru-RU' })
+  ).newPage();
+  await signIn(phone, ready);
+  for (const [where, name] of [
+    ['/connections/new?type=chat_server', 'wizard'],
+    [`/connections/${(await api.get('/connections')).items[0].id}`, 'connection'],
+    [`/destinations/${(await api.get('/destinations')).items[0].id}`, 'destination'],
+    [`/destinations/${(await api.get('/destinations')).items[0].id}/edit`, 'destination-edit'],
+  ] as const) {
+    await phone.goto(ready.app_url + where);
+    await phone.locator('h1').first().waitFor();
+    if (name === 'destination') await phone.locator('figure').first().waitFor();
+    if (name === 'destination-edit') await phone.getByRole('radio', { checked: true }).waitFor();
+    expect(await accessibilityFindings(phone), name).toEqual([]);
+    const wider = await phone.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+    expect(wider, name).toBe(false);
+    await phone.screenshot({ path: path.join(shots, `chat-server-${name}-dark-ru.png`), fullPage: true });
+  }
+});
