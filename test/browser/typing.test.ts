@@ -17,7 +17,7 @@ const FIELDS =
 /** Every page is opened: ten minutes on a slow machine. */
 const LONG = { timeout: 600_000 };
 /** Previews store nothing and are computed while somebody types. */
-const LOOKS_UP = /\/api\/v1\/([a-z-]+-)?previews$/;
+const LOOKS_UP = /\/api\/v1\/(destinations\/\w+\/|[a-z-]+-)?previews$/;
 
 let tocsin: Installation;
 let ready: Ready;
