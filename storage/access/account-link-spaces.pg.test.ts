@@ -66,10 +66,10 @@ function by(userId: PublicId): UserAuthorship {
 }
 
 /** The User asks for a token, and the account sends it to the bot of a Connection. */
-async function bring(userId: PublicId, connectionId: PublicId, sentTo = connectionId) {
+async function bring(userId: PublicId, connectionId: PublicId, sentTo = connectionId, account = BOB) {
   const digest = digestOf(randomBytes(32).toString('base64url'));
   await requests().beginToken({ connectionId, digest }, by(userId));
-  const use = { connectionId: sentTo, eventId: `${events++}`, account: BOB, digest, at: NOW + SECOND };
+  const use = { connectionId: sentTo, eventId: `${events++}`, account, digest, at: NOW + SECOND };
   return (await requests().useToken(use, () => null)).outcome;
 }
 
@@ -103,6 +103,24 @@ test('an account that one channel bot knows is nobody else’s through another',
   await bring(alice, first);
   expect(await bring(carol, second)).toMatchObject({ reason: 'conflict' });
   expect(await bring(alice, second, first)).toMatchObject({ reason: 'wrong_connection' });
+});
+
+test('whoever sends tokens side by side, an account has one User and a User one account', async () => {
+  const connections = [await connection('channel_bot'), await connection('channel_bot')] as const;
+  const outcomes = await Promise.all([
+    ...[alice, carol].map((userId, at) => bring(userId, connections[at]!)),
+    ...[alice, carol].map((userId, at) => bring(userId, connections[1 - at]!)),
+  ]);
+  expect(new Set(outcomes.map((outcome) => outcome?.user?.id)).size).toBe(2);
+  const links = [...(await linksOf(alice)), ...(await linksOf(carol))];
+  expect(links).toMatchObject([{ externalId: BOB.externalId }]);
+
+  const others = ['6001', '6002', '6003'].map((externalId) => ({ ...BOB, externalId }));
+  const free = (await linksOf(alice)).length === 0 ? alice : carol;
+  await Promise.all(
+    others.map((account, at) => bring(free, connections[at % 2]!, connections[at % 2]!, account)),
+  );
+  expect(await linksOf(free)).toHaveLength(1);
 });
 
 test('two chat servers are two spaces: one account each, and a press on the other is not linked', async () => {

@@ -198,7 +198,7 @@ test('in Russian, too', async () => {
   await signIn(page, ready);
   await page.goto(`${ready.app_url}/profile`);
   await button(page, 'Связать учётную запись').click();
-  await page.getByLabel('Соединение').selectOption({ index: 0 });
+  await page.getByLabel('Подключение').selectOption({ index: 0 });
   await page.getByRole('link', { name: 'Открыть Telegram' }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   await shot(page, 'bot-ru');

@@ -9,6 +9,7 @@ import { generateSync, ScureBase32Plugin } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PERMISSIONS } from '../../http/permissions.ts';
 import { embeddedSettings } from '../../storage/postgres/embedded/embedded.ts';
+import { type RunningChatServer, startChatServer } from '../fakes/chat-server/http.ts';
 import { type EchoReceiver, startEchoReceiver } from '../fakes/echo-receiver.ts';
 import { type ReferenceBridge, startReferenceBridge } from '../fakes/reference-bridge.ts';
 import { Api } from '../harness/api.ts';
@@ -34,6 +35,7 @@ let ready: Ready;
 let api: Api;
 let echo: EchoReceiver;
 let bridge: ReferenceBridge;
+let chat: RunningChatServer;
 let provider: IdentityProvider;
 let sender: Sender;
 let live = '';
@@ -41,6 +43,7 @@ const leave = new AbortController();
 
 beforeAll(async () => {
   echo = await startEchoReceiver();
+  chat = await startChatServer();
   bridge = await startReferenceBridge({ tokens: [canaries.make('bridge token', '/+=')] });
   ready = await tocsin.start();
   provider = await startIdentityProvider(`${ready.app_url}/api/v1/sessions/oidc/callback`);
@@ -59,7 +62,7 @@ beforeAll(async () => {
 afterAll(async () => {
   leave.abort();
   await tocsin.remove();
-  await Promise.all([echo.close(), bridge.close(), provider.stop()]);
+  await Promise.all([echo.close(), bridge.close(), chat.close(), provider.stop()]);
 });
 
 /** A signed-in person whose every answer is searched. What tells a secret once is not known yet when it is answered. */
@@ -207,6 +210,23 @@ async function useWebhooks(): Promise<readonly string[]> {
     });
   }
   return ids;
+}
+
+/** A code that the bot sends, typed wrong and right. */
+async function useAccountLinks(): Promise<void> {
+  canaries.add('token of the chat server', chat.token);
+  const user = chat.server.addUser('alice');
+  const { id } = await api.post('/connections', {
+    ...{ type: 'chat_server', name: 'chat server', server_url: chat.url, bot_token: chat.token },
+    ...{ proxy: { enabled: false }, limiter: WIDE },
+  });
+  const links = '/me/account-links/chat-server';
+  const { request_id } = await api.post(links, { connection_id: id, username: user.username });
+  const [code = ''] = /[2-9A-HJ-NP-Z]{8}/.exec(chat.server.posts.at(-1)?.message ?? '') ?? [];
+  canaries.addWhole('Account link code', [code, code.toLowerCase()]);
+  for (const typed of [`${code}X`, code.toLowerCase(), code])
+    await api.call('POST', `${links}/confirmation`, { request_id, code: typed });
+  expect((await api.get('/me/account-links')).items).toMatchObject([{ external_id: user.id }]);
 }
 
 async function useConnections(): Promise<string> {
@@ -447,6 +467,7 @@ const OWN = /^CSRF token in GET \/sessions\/current 200$/;
 test('no secret of any kind is written or told anywhere but where it was told once', async () => {
   const webhooks = await useWebhooks();
   const channel = await useConnections();
+  await useAccountLinks();
   await postTo(api, [...webhooks, channel]);
   await post('Told');
   await until('the message', async () => rootsOf(bridge, 'Told')[0]);
@@ -476,7 +497,7 @@ test('no secret of any kind is written or told anywhere but where it was told on
   const tell = (place: string, text: string | Buffer) => note(findings, canaries, place, text);
   expect(await walkApi(api, tell)).toEqual([
     ...['/alert-group-statistics', '/stored-snapshots', '/stored-snapshots/{stored_snapshot_id}'],
-    ...['/connections/{connection_id}/channels', '/lookup-tables/{lookup_table_id}'],
+    '/lookup-tables/{lookup_table_id}',
   ]);
   for (const url of [ready.app_url, ready.ingest_url, ready.internal_url]) {
     tell('metrics', await (await fetch(`${url}/metrics`)).text());

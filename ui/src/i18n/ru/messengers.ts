@@ -353,7 +353,7 @@ export const messengers = {
   'accountLink.none': 'Ни одной связанной учётной записи',
   'accountLink.noConnections': 'Администратор ещё не настроил мессенджер.',
   'accountLink.messenger': 'Мессенджер',
-  'accountLink.connection': 'Соединение',
+  'accountLink.connection': 'Подключение',
   'accountLink.account': 'Учётная запись',
   'accountLink.lastUsed': 'Последнее действие',
   'accountLink.never': 'Никогда',
@@ -388,7 +388,7 @@ export const messengers = {
   'accountLink.newCode': 'Отправить новый код',
   'accountLink.code': 'Код',
   'accountLink.codeSent':
-    'Бот соединения «{connection}» прислал вам код из 8 символов в личном чате. Введите его здесь.',
+    'Бот подключения «{connection}» прислал вам код из 8 символов в личном чате. Введите его здесь.',
   'accountLink.attempts': {
     one: 'Осталась {count} попытка',
     few: 'Осталось {count} попытки',
@@ -404,7 +404,7 @@ export const messengers = {
     'Откройте чат с ботом здесь или отсканируйте код телефоном. Затем нажмите там «Начать» (Start).',
   'accountLink.qr': 'QR-код, открывающий мессенджер',
   'accountLink.token': 'Токен',
-  'accountLink.tokenSend': 'Отправьте это боту соединения «{connection}» в личном чате.',
+  'accountLink.tokenSend': 'Отправьте это боту подключения «{connection}» в личном чате.',
   'accountLink.tokenWaits': 'Окно закроется само, когда токен дойдёт.',
   'accountLink.newToken': 'Новая ссылка',
   'fieldError.messenger_user_not_found': 'Там никого так не зовут, или бот не может написать этому человеку.',
