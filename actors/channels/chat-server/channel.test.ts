@@ -264,6 +264,35 @@ describe('an outcome that nobody knows', () => {
     expect(on.server.posts).toHaveLength(1);
   });
 
+  test('is looked for page by page, no further back than it can be, and in twenty pages at most', async () => {
+    const on = world();
+    on.server.settings.deduplicates = false;
+    const [, first] = [await on.publish({}, null, { key: 'root-a-0-1' }), on.server.posts[0]!];
+    const chatter = (count: number, earlier = 0) => {
+      const createAt = first.createAt - earlier;
+      const ids = Array.from({ length: count }, (_, index) => index.toString(36).padStart(26, '0'));
+      on.server.posts.push(...ids.map((id) => ({ ...first, id, createAt })));
+    };
+    const searches = () => on.calls().filter((call) => call.startsWith('GET ')).length;
+    on.script.push('lost_after');
+    await on.publish();
+    chatter(130);
+    const again = await on.publish({}, null, { unsureSince });
+    expect(again).toMatchObject({ class: 'ok', messageId: on.server.posts[1]?.id, replayed: true });
+    expect(searches()).toBe(3);
+
+    on.server.posts.length = 1;
+    chatter(70, 3_600_000);
+    await on.publish({}, null, { unsureSince });
+    expect(searches()).toBe(4);
+
+    on.server.posts.length = 1;
+    chatter(1_500);
+    expect(await on.publish({}, null, { unsureSince })).toMatchObject({ class: 'ok', replayed: false });
+    expect(searches()).toBe(24);
+    expect(on.server.violations).toEqual([]);
+  });
+
   test('waits while the search for the mark fails: nothing is posted meanwhile', async () => {
     const on = world();
     await on.publish({}, null, { key: 'root-a-z-1' });

@@ -30,7 +30,15 @@ import {
 } from '../delivering.ts';
 import { type ChatOutcome, SILENCE_REFUSED } from './answer.ts';
 import { type ChatAccess, type ChatClient, openChatServer } from './client.ts';
-import { type ChatRequest, chatCalls, MARK, type NewPost, type ServerPost } from './operations.ts';
+import {
+  type ChatRequest,
+  chatCalls,
+  type FoundPosts,
+  MARK,
+  type NewPost,
+  POSTS_OF_A_PAGE,
+  type ServerPost,
+} from './operations.ts';
 import { checkPlace } from './place.ts';
 import {
   type ButtonsBack,
@@ -71,6 +79,8 @@ const LONGEST_BUTTON = 64;
 const SILENCE_REFUSED_FOR: Micros = 24 * HOUR;
 /** How far the server's clock may be behind, where a post is looked for that may exist. */
 const CLOCKS_DIFFER: Micros = 10 * MINUTE;
+/** Of a search: enough for two posts a second since then. */
+const MOST_PAGES = 20;
 
 export function createChatServerChannel(deps: ChatServerChannelDeps): Channel {
   const kept: Kept = { loud: new Map(), usernames: createUsernames(deps.clock) };
@@ -198,16 +208,27 @@ class Calls {
     });
   }
 
+  /** Page by page back to when the first attempt may have begun, by either clock. */
   async #find(post: NewPost, since: Micros): Promise<{ readonly id: string | null } | Failed> {
     const from = Math.floor((since - CLOCKS_DIFFER) / 1000);
-    const found = await this.make(chatCalls.findPosts(post.channel_id, from));
-    if (found.class !== 'ok') return notPosted(found.is);
     const { bot_id: botId } = this.#opened.info;
-    const own = Object.values(found.value.posts).find(
-      ({ user_id: by, props, delete_at: deletedAt }) =>
-        by === botId && deletedAt === 0 && props?.[MARK] === post.props[MARK],
-    );
-    return { id: own?.id ?? null };
+    let before: string | null = null;
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const request: ChatRequest<FoundPosts> = chatCalls.findPosts(post.channel_id, before);
+      const found = await this.make(request);
+      if (found.class !== 'ok') return notPosted(found.is);
+      const { order, posts } = found.value;
+      const listed = order.flatMap((id) => posts[id] ?? []);
+      const own = listed.find(
+        ({ user_id: by, props, delete_at: deletedAt }) =>
+          by === botId && deletedAt === 0 && props?.[MARK] === post.props[MARK],
+      );
+      const oldest = listed.at(-1);
+      if (own) return { id: own.id };
+      if (!oldest || order.length < POSTS_OF_A_PAGE || oldest.create_at < from) break;
+      before = oldest.id;
+    }
+    return { id: null };
   }
 }
 

@@ -119,7 +119,7 @@ const FoundPost = v.object({
   ...{ id, create_at: millis, user_id: v.string(), root_id: v.string(), delete_at: millis },
   props: v.optional(v.nullable(v.record(v.string(), v.unknown())), null),
 });
-const PostList = v.object({ posts: v.record(v.string(), FoundPost) });
+const PostList = v.object({ order: v.array(id), posts: v.record(v.string(), FoundPost) });
 const AnyObject = v.record(v.string(), v.unknown());
 
 export type BotUser = v.InferOutput<typeof Me>;
@@ -128,6 +128,9 @@ export type ServerRole = v.InferOutput<typeof Role>;
 export type ServerTeam = v.InferOutput<typeof Team>;
 export type ServerChannel = v.InferOutput<typeof Channel>;
 export type ServerPost = v.InferOutput<typeof Post>;
+/** As many of the largest posts as an answer may hold. */
+export const POSTS_OF_A_PAGE = 60;
+
 export type FoundPosts = v.InferOutput<typeof PostList>;
 
 export const chatCalls = {
@@ -168,9 +171,12 @@ export const chatCalls = {
 
   getPost: (postId: string) => get('getPost', below('/posts/', postId), Post),
 
-  /** Posts of a channel, replies and deleted ones included, that changed after a time in Unix ms. */
-  findPosts: (channelId: string, since: number) =>
-    get('findPosts', below('/channels/', channelId, `/posts?since=${since}&skipFetchThreads=true`), PostList),
+  /** A page of the posts of a channel, replies included, newest first. @param before id of a post; null: the newest */
+  findPosts: (channelId: string, before: string | null) => {
+    const after = before === null ? '' : `&before=${encodeURIComponent(before)}`;
+    const query = `/posts?per_page=${POSTS_OF_A_PAGE}&skipFetchThreads=true${after}`;
+    return get('findPosts', below('/channels/', channelId, query), PostList);
+  },
 
   createEphemeralPost: (userId: string, shown: { channel_id: string; message: string; root_id: string }) =>
     post('createEphemeralPost', '/posts/ephemeral', { user_id: userId, post: shown }, AnyObject),

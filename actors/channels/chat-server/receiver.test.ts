@@ -188,6 +188,20 @@ describe('a press', () => {
     expect(it.calls()).toHaveLength(2);
   });
 
+  test('is answered in the channel again once a check found the permission', async () => {
+    const info = { bot_id: 'b', bot_username: 'tocsin', max_post_size: 16_383, answers_privately: true };
+    const settings = { info, infoReadAt: 0 };
+    const it = await pressing({ person: null, settings });
+    await it.press();
+    await it.press();
+    expect(it.calls()).toHaveLength(1);
+    it.on.server.settings.permissions.add('create_post_ephemeral');
+    settings.infoReadAt = it.on.time.now + 1;
+    await it.press();
+    expect(it.calls()).toHaveLength(2);
+    expect(it.on.server.ephemeral.at(-1)).toMatchObject({ rootId: '' });
+  });
+
   test.each<readonly [string, Given]>([
     ['the server fails', { person: null }],
     ['no limiter token is free', { person: null, noToken: true }],

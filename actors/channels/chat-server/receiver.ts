@@ -70,8 +70,16 @@ export function testPressId(postId: string): string {
 export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, 'push'> {
   const { clock, log, system } = deps;
   const inbound = createInboundLog(deps.recorder);
-  /** By Connection and access. */
-  const refusedUntil = new Map<string, Micros>();
+  /** When the permission was refused last, by Connection and access. */
+  const refusedAt = new Map<string, Micros>();
+
+  /** For a day, or until the bot is known to have it since. */
+  const isRefused = ({ id, access, info, infoReadAt: readAt }: ChatServerSettings): boolean => {
+    if (info?.answers_privately === false) return true;
+    const at = refusedAt.get(`${id} ${access}`);
+    if (at === undefined || clock.now() >= at + REFUSED_FOR) return false;
+    return !(info?.answers_privately && readAt !== null && readAt > at);
+  };
 
   const tell = (id: PublicId, eventId: string): void => {
     const settled: EventSettled = { type: 'event_settled', eventId };
@@ -127,10 +135,8 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
    */
   const showPrivately = async (proven: Proven, message: string): Promise<boolean> => {
     const { settings, action, button } = proven;
-    const key = `${settings.id} ${settings.access}`;
     const deadline = clock.now() + INTERACTIVE_BUDGET;
-    const isRefused = settings.info?.answers_privately === false || deadline < (refusedUntil.get(key) ?? 0);
-    if (button.subject === 'thread_reply' || isRefused) return false;
+    if (button.subject === 'thread_reply' || isRefused(settings)) return false;
     const access = openChatServer(deps.opener, settings);
     const posted = access && (await deps.facts.message(settings.id, action.post_id));
     if (!posted) return false;
@@ -143,7 +149,7 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
     const outcome = await deps.chat.call(access, { ...call, timeout }, options);
     if (outcome.class === 'ok') return true;
     const isForbidden = 'status' in outcome && outcome.status === 403;
-    if (isForbidden) refusedUntil.set(key, clock.now() + REFUSED_FOR);
+    if (isForbidden) refusedAt.set(`${settings.id} ${settings.access}`, clock.now());
     else log('event_not_answered', failureOf(proven, outcome));
     return false;
   };

@@ -207,7 +207,7 @@ export class FakeChatServer {
       case 'GET channels/ID/members/me':
         return this.#member(two);
       case 'GET channels/ID/posts':
-        return this.#postsSince(two, Number(url.searchParams.get('since')));
+        return this.#page(two, url.searchParams);
       case 'POST posts':
         return this.#createPost(request, url.searchParams);
       case 'POST posts/ephemeral':
@@ -295,12 +295,19 @@ export class FakeChatServer {
     return post;
   }
 
-  /** Replies and deleted posts included, as the server has it. */
-  #postsSince(channelId: string, since: number): WireAnswer {
-    this.#expect(Number.isInteger(since) && since > 0, 'since');
+  /** Replies included, deleted posts left out, as the server has it (`page` aside, which shifts with every post). */
+  #page(channelId: string, query: URLSearchParams): WireAnswer {
+    const most = Number(query.get('per_page'));
+    this.#expect(Number.isInteger(most) && most > 0 && most <= 200, 'per_page');
+    this.#expect(query.get('skipFetchThreads') === 'true', 'whole threads');
     this.#writable(channelId);
-    const found = this.posts.filter((post) => post.channelId === channelId && post.updateAt > since);
-    const newest = [...found].reverse();
+    const before = query.get('before');
+    const end = before === null ? this.posts.length : this.posts.findIndex(({ id }) => id === before);
+    this.#expect(end >= 0, 'before');
+    const live = this.posts
+      .slice(0, end)
+      .filter((post) => post.channelId === channelId && post.deleteAt === 0);
+    const newest = live.reverse().slice(0, most);
     const posts = Object.fromEntries(newest.map((post) => [post.id, this.#shown(post)]));
     return json(200, { order: newest.map(({ id }) => id), posts, next_post_id: '', prev_post_id: '' });
   }
