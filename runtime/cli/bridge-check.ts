@@ -1,11 +1,10 @@
 /** `tocsin bridge-check`: asks a bridge everything that the protocol demands of it. */
 import { randomBytes } from 'node:crypto';
-import { createInterface } from 'node:readline';
 import { SECOND, systemClock } from '../clock.ts';
 import { type HostPort, parseHostPort } from '../config.ts';
 import { createMask } from '../secrets/masking.ts';
 import { createInbox, type Listener, listen, type PushInbox } from './bridge-check/inbox.ts';
-import type { Ask } from './bridge-check/person.ts';
+import { openTerminal } from './bridge-check/person.ts';
 import { isWell, jsonOf, linesOf, summaryOf } from './bridge-check/run.ts';
 import { isHttpUrl, isPushSecret, isToken, sendOverNetwork } from './bridge-check/send.ts';
 import { ALL_CHECKS, checkBridge, type Session } from './bridge-check/session.ts';
@@ -153,25 +152,4 @@ async function listening({ host, port }: HostPort, inbox: PushInbox): Promise<Li
 
 function afterSeconds(seconds: number, run: () => void) {
   return systemClock.after(seconds * SECOND, run);
-}
-
-/** Reads lines from the terminal for as long as the checks go on. */
-function openTerminal(io: CommandIo): { readonly ask: Ask; close(): void } {
-  const lines = createInterface({ input: process.stdin });
-  return {
-    ask: (line, seconds) =>
-      new Promise((resolve) => {
-        io.out(`     ${line}`);
-        const heard = (typed: string): void => {
-          timer.cancel();
-          resolve(typed);
-        };
-        const timer = afterSeconds(seconds, () => {
-          lines.off('line', heard);
-          resolve(null);
-        });
-        lines.once('line', heard);
-      }),
-    close: () => lines.close(),
-  };
 }

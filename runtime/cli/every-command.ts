@@ -12,6 +12,7 @@ import { keysReset } from './keys/reset.ts';
 import { keysRotate } from './keys/rotate.ts';
 import { keysStatus, keysVerify } from './keys/status.ts';
 import { machinesCommand } from './machines.ts';
+import { messengerCheck } from './messenger-check.ts';
 import { migrate } from './migrate.ts';
 import { quickstart } from './quickstart.ts';
 import { serve } from './run-service.ts';
@@ -37,6 +38,7 @@ export function everyCommand(readSecret: ReturnType<typeof createReadSecret>): r
     ingestFailed,
     ingestReplay,
     ...groupsCommands,
+    messengerCheck,
     bridgeCheck,
     bridgeReference,
     machinesCommand(machines, machinePages),

@@ -66,6 +66,11 @@ const NOT_RUN = [
   ['docs/deploying.md', 'kubectl create namespace', 'needs a cluster'],
   ['docs/deploying.md', 'docker compose build', 'needs Docker and a running installation'],
   ['docs/keys.md', 'tocsin keys reset', 'wipes every Secret of an installation'],
+  [
+    'docs/operating.md',
+    'tocsin messenger-check',
+    'needs a messenger; test/smoke/first-messenger.test.ts runs it with the one to try out',
+  ],
   ['docs/operating.md', 'tocsin migrate && tocsin serve', 'needs a PostgreSQL server of one\u2019s own'],
   [
     'deploy/README.md',

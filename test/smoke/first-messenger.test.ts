@@ -1,6 +1,10 @@
 /** The first thing a new person sees: a message, with no messenger at all (bridge part C). */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommandLine } from '../../runtime/cli/command.ts';
+import { messengerCheck } from '../../runtime/cli/messenger-check.ts';
 import { Api, type Json } from '../harness/api.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
@@ -51,4 +55,47 @@ test('its channel is a Destination like any other: checked, and used by the Defa
   ]);
   const check = await api.post(`/destinations/${items[0].id}/checks`);
   expect(check).toMatchObject({ ok: true, health: { state: 'healthy' } });
+});
+
+test('messenger-check drives the Destination through every step, and names the one that fails', async () => {
+  const api = await Api.signIn(ready);
+  const verbs = ['destinations:read', 'destinations:test', 'connections:read', 'connections:write'];
+  const permissions = [...verbs, 'alert-groups:read', 'alert-groups:acknowledge'];
+  const { value } = await api.post('/me/personal-access-tokens', { name: 'check', permissions });
+  const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-check-'));
+  const file = path.join(folder, 'ingest-token');
+  writeFileSync(file, `${ready.integration_token}\n`);
+  const run = async (words: readonly string[]) => {
+    const out: string[] = [];
+    const env = { HOME: folder, SVC_API_URL: ready.app_url, SVC_API_TOKEN: value };
+    const io = { env, out: (line: string) => out.push(line), err: (line: string) => out.push(line) };
+    const code = await runCommandLine(['messenger-check', ...words, '--json'], [messengerCheck], io);
+    return { code, out: out.join('\n') };
+  };
+  const whole = ['Messenger to try out', '--ingest-url', ready.ingest_url, '--ingest-token-file', file];
+  try {
+    const { code, out } = await run(whole);
+    const { ok, steps } = JSON.parse(out);
+    expect([code, ok, steps], out).toEqual([0, true, expect.any(Array)]);
+    expect(
+      steps.map(({ step, verdict }: Json) => `${verdict} ${step}`),
+      out,
+    ).toEqual([
+      ...['PASS destination', 'PASS connection dry_probe', 'PASS connection get_info', 'PASS token'],
+      ...['PASS channel_exists', 'PASS test message', 'PASS alert', 'PASS message', 'SKIP message seen'],
+      ...['SKIP press', 'PASS edit', 'SKIP edit seen', 'PASS reply', 'SKIP reply seen'],
+      ...['PASS resolution', 'SKIP resolution seen'],
+    ]);
+    const seen = (await messages()).filter(({ heading }) =>
+      String(heading?.title).includes('MessengerCheck'),
+    );
+    expect(seen).toMatchObject([{ buttons: [] }]);
+    expect(await run(['nowhere'])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('There is no nowhere'),
+    });
+    expect(await run(['x', '--labels', 'team'])).toMatchObject({ code: 2 });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -1,5 +1,8 @@
 /** Somebody at the messenger: a person who is asked, or a bridge's `/_sim/` that acts without one. */
+import { createInterface } from 'node:readline';
 import * as v from 'valibot';
+import { SECOND, systemClock } from '../../clock.ts';
+import type { CommandIo } from '../command.ts';
 import { type BridgeClient, demand, Unmet } from './client.ts';
 import { expectSuccess } from './expect.ts';
 
@@ -88,5 +91,26 @@ export function createAskedPerson(ask: Ask): Person {
       if (answer === null) throw new Unmet(`nobody answered within ${PATIENCE_SECONDS} s`);
       return /^y/i.test(answer.trim());
     },
+  };
+}
+
+/** Reads lines from the terminal for as long as the checks go on. */
+export function openTerminal(io: CommandIo): { readonly ask: Ask; close(): void } {
+  const lines = createInterface({ input: process.stdin });
+  return {
+    ask: (line, seconds) =>
+      new Promise((resolve) => {
+        io.out(`     ${line}`);
+        const heard = (typed: string): void => {
+          timer.cancel();
+          resolve(typed);
+        };
+        const timer = systemClock.after(seconds * SECOND, () => {
+          lines.off('line', heard);
+          resolve(null);
+        });
+        lines.once('line', heard);
+      }),
+    close: () => lines.close(),
   };
 }

@@ -12,9 +12,9 @@ const ANSWER_BYTES = 16 * 1_048_576;
 const FILE_BYTES = 65_536;
 
 /** A sentence for the person at the terminal; the command exits with 1. */
-export class GroupsError extends Error {}
+export class ApiError extends Error {}
 
-export interface GroupsApi {
+export interface CliApi {
   get(path: string): Promise<unknown>;
   post(path: string, body: unknown): Promise<unknown>;
 }
@@ -29,21 +29,21 @@ const Problem = v.object({
 /**
  * Address and token: `--url` and `--token-file`, else SVC_API_URL and SVC_API_TOKEN (or its _FILE form), else the file
  * `~/.config/tocsin/cli.json` with `{"api_url", "token"}`. A token is never an argument: arguments are public.
- * @throws {GroupsError} when one of them is missing or cannot be read
+ * @throws {ApiError} when one of them is missing or cannot be read
  */
-export function openGroupsApi(values: OptionValues, env: CommandIo['env']): GroupsApi {
+export function openApi(values: OptionValues, env: CommandIo['env']): CliApi {
   const file = readOwnFile(env);
   const address = textOf(values.url) ?? textOf(env.SVC_API_URL) ?? file.api_url;
   const token = readToken(values, env) ?? file.token;
-  if (!address) throw new GroupsError('Say where the API is: --url, or the variable SVC_API_URL.');
+  if (!address) throw new ApiError('Say where the API is: --url, or the variable SVC_API_URL.');
   if (!URL.canParse(address) || !/^https?:/.test(address)) {
-    throw new GroupsError('The address of the API begins with http:// or https://.');
+    throw new ApiError('The address of the API begins with http:// or https://.');
   }
   const { username, password } = new URL(address);
   if (username !== '' || password !== '') {
-    throw new GroupsError('The address of the API holds no login: leave it out, the token says who you are.');
+    throw new ApiError('The address of the API holds no login: leave it out, the token says who you are.');
   }
-  if (!token) throw new GroupsError('Give a token: --token-file, or the variable SVC_API_TOKEN.');
+  if (!token) throw new ApiError('Give a token: --token-file, or the variable SVC_API_TOKEN.');
   const base = `${address.replace(/\/+$/, '')}/api/v1`;
   return {
     get: (target) => send(`${base}${target}`, token, 'GET'),
@@ -62,20 +62,20 @@ function readOwnFile(env: CommandIo['env']): v.InferOutput<typeof File> {
   const name = path.join(folder, 'tocsin', 'cli.json');
   const stat = statSync(name, { throwIfNoEntry: false });
   if (!stat) return {};
-  if ((stat.mode & 0o077) !== 0) throw new GroupsError(`Others may read ${name}: chmod 600 it.`);
+  if ((stat.mode & 0o077) !== 0) throw new ApiError(`Others may read ${name}: chmod 600 it.`);
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), File), readSmall(name));
-  if (!parsed.success) throw new GroupsError(`${name} is not {"api_url": "…", "token": "…"}.`);
+  if (!parsed.success) throw new ApiError(`${name} is not {"api_url": "…", "token": "…"}.`);
   return parsed.output;
 }
 
-function readSmall(name: string): string {
+export function readSmall(name: string): string {
   const size = statSync(name, { throwIfNoEntry: false })?.size;
-  if (size === undefined) throw new GroupsError(`There is no file ${name}.`);
-  if (size > FILE_BYTES) throw new GroupsError(`${name} is larger than ${FILE_BYTES} bytes.`);
+  if (size === undefined) throw new ApiError(`There is no file ${name}.`);
+  if (size > FILE_BYTES) throw new ApiError(`${name} is larger than ${FILE_BYTES} bytes.`);
   return readFileSync(name, 'utf8');
 }
 
-async function send(url: string, token: string, method: string, body?: unknown): Promise<unknown> {
+export async function send(url: string, token: string, method: string, body?: unknown): Promise<unknown> {
   const response = await fetch(url, {
     method,
     redirect: 'error',
@@ -87,11 +87,11 @@ async function send(url: string, token: string, method: string, body?: unknown):
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
-    throw new GroupsError(`The API does not answer: ${reasonOf(error)}.`);
+    throw new ApiError(`The API does not answer: ${reasonOf(error)}.`);
   });
   const answer = parsed(await readBounded(response));
   if (response.ok) return answer;
-  throw new GroupsError(refusalText(response.status, answer));
+  throw new ApiError(refusalText(response.status, answer));
 }
 
 function reasonOf(error: unknown): string {
@@ -104,7 +104,7 @@ async function readBounded(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > ANSWER_BYTES) throw new GroupsError('The answer is larger than 16 MiB.');
+    if (size > ANSWER_BYTES) throw new ApiError('The answer is larger than 16 MiB.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { formatInstant, systemClock } from '../../clock.ts';
 import { parsePublicId } from '../../public-id.ts';
 import { type Command, type CommandIo, EXIT, type OptionValues, parseDuration } from '../command.ts';
-import { details, Group, type GroupsApi, GroupsError, openGroupsApi, Page, table, textOf } from './api.ts';
+import { ApiError, type CliApi, details, Group, openApi, Page, table, textOf } from './api.ts';
 
 const COMMON = {
   json: { type: 'boolean' },
@@ -116,8 +116,8 @@ interface Shape {
   readonly help?: string;
   readonly options?: Command['options'];
   readonly operands?: Command['operands'];
-  /** @returns what is wrong with the words, or null. @throws {GroupsError} for what is refused or does not work */
-  act(api: GroupsApi, values: OptionValues, io: CommandIo): Promise<string | null>;
+  /** @returns what is wrong with the words, or null. @throws {ApiError} for what is refused or does not work */
+  act(api: CliApi, values: OptionValues, io: CommandIo): Promise<string | null>;
 }
 
 function groupsCommand(verb: string, summary: string, shape: Shape): Command {
@@ -130,12 +130,12 @@ function groupsCommand(verb: string, summary: string, shape: Shape): Command {
     ...(shape.operands ? { operands: shape.operands } : {}),
     async run(values, io) {
       try {
-        const wrong = await shape.act(openGroupsApi(values, io.env), values, io);
+        const wrong = await shape.act(openApi(values, io.env), values, io);
         if (wrong === null) return EXIT.done;
         io.err(`tocsin ${name}: ${wrong}`);
         return EXIT.usage;
       } catch (error) {
-        if (!(error instanceof GroupsError)) throw error;
+        if (!(error instanceof ApiError)) throw error;
         io.err(`tocsin ${name}: ${error.message}`);
         return EXIT.failed;
       }
@@ -143,24 +143,24 @@ function groupsCommand(verb: string, summary: string, shape: Shape): Command {
   };
 }
 
-/** `#12`, `12` or an id. @throws {GroupsError} when there is no such group */
-async function idOf(api: GroupsApi, { group }: OptionValues): Promise<string> {
+/** `#12`, `12` or an id. @throws {ApiError} when there is no such group */
+async function idOf(api: CliApi, { group }: OptionValues): Promise<string> {
   const text = String(group);
   const [, number] = /^#?(\d{1,15})$/.exec(text) ?? [];
   if (number === undefined) {
     const id = parsePublicId(text);
-    if (id === null) throw new GroupsError('Name the Alert Group by its number, such as #12, or by its id.');
+    if (id === null) throw new ApiError('Name the Alert Group by its number, such as #12, or by its id.');
     return id;
   }
   const [found] = read(Found, await api.get(`/alert-groups?number=${number}`)).items;
-  if (!found) throw new GroupsError(`There is no Alert Group #${number}.`);
+  if (!found) throw new ApiError(`There is no Alert Group #${number}.`);
   return found.id;
 }
 
 function read<S extends v.GenericSchema>(schema: S, answer: unknown): v.InferOutput<S> {
   const parsed = v.safeParse(schema, answer);
   if (parsed.success) return parsed.output;
-  throw new GroupsError('The answer is not one of the API of Tocsin. Is the address right?');
+  throw new ApiError('The answer is not one of the API of Tocsin. Is the address right?');
 }
 
 export const groupsCommands: readonly Command[] = [
