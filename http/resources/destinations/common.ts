@@ -1,6 +1,7 @@
 /** What Destinations of every type have in common, mentions included, as it arrives and as it is answered (api §15). */
 import * as v from 'valibot';
 import { channelOf } from '../../../actors/channels/index.ts';
+import type { Limiter } from '../../../actors/destination/pacing.ts';
 import type { DestinationFields, StoredDestination } from '../../../actors/destination/ports.ts';
 import type {
   Directory,
@@ -214,12 +215,12 @@ export function commonErrors(
   ];
 }
 
-/** An omitted field keeps its value, null restores the default (api §1.7). */
-export function commonFields(input: CommonInput, current: StoredDestination | null) {
+/** An omitted field keeps its value, null restores the default of its type (api §1.7). */
+export function commonFields(input: CommonInput, current: StoredDestination | null, limiter?: Limiter) {
   return {
     name: input.name.trim(),
     mentions: changedMentions(input.mentions, current?.fields.mentions),
-    limiter: limiterOf(input.limiter, current?.fields.limiter),
+    limiter: limiterOf(input.limiter, current?.fields.limiter, limiter),
   };
 }
 

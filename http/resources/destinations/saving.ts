@@ -98,7 +98,8 @@ function messengerChange(
 ): DestinationChange {
   const { type, connection_id, channel_id, team_id } = input;
   const team = typeof team_id === 'string' ? { team_id } : {};
-  const fields = { type, ...commonFields(input, current), connection_id, ...team, channel_id };
+  const common = commonFields(input, current, channelOf(type).settings.limiter);
+  const fields = { type, ...common, connection_id, ...team, channel_id };
   return { fields, proxyPassword: { kind: 'keep' }, found };
 }
 
