@@ -212,6 +212,8 @@ export type SendFailed =
       /** What has to wait. `delivery`: calls about the same Alert Group alone. */
       readonly scope: 'connection' | 'destination' | 'delivery';
       readonly error: string;
+      /** So long that the Destination is Broken meanwhile, with `error` as its reason. */
+      readonly breaks?: boolean;
     }
   /** `unsure`: the request was written, and nobody knows what became of it. */
   | { readonly class: 'transient'; readonly error: string; readonly unsure: boolean }

@@ -239,6 +239,17 @@ describe('an answer of the messenger', () => {
     expect(await on.publish({}, null, other)).toMatchObject({ scope: 'connection' });
   });
 
+  test('that asks for more than 15 minutes is kept, and breaks the Destination meanwhile', async () => {
+    const on = world();
+    const parameters = { retry_after: 5_000 };
+    const body = JSON.stringify({ ok: false, error_code: 429, description: 'Too Many Requests', parameters });
+    on.script.push({ status: 429, headers: {}, body });
+    expect(await on.publish()).toEqual({
+      ...{ class: 'retry_after', until: on.time.now + 5_000 * SECOND, scope: 'destination', breaks: true },
+      error: expect.stringMatching(/^asked to wait until \d\d:\d\d UTC$/),
+    });
+  });
+
   test('never shows the token, which is in the path of every call', async () => {
     const on = world();
     on.script.push({ status: 400, headers: {}, body: refusal(400, `Bad Request: /bot${TOKEN}/sendMessage`) });

@@ -1,6 +1,6 @@
 /** Messages of a channel bot: a Root message is a post of the channel, its Thread the comments below it (channel-bot §6, §8). */
 
-import { type Clock, MINUTE, type Micros } from '../../../runtime/clock.ts';
+import { type Clock, formatInstant, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChannelPlace, Copies } from '../../connection/ports.ts';
@@ -52,6 +52,8 @@ export interface ChannelBotDeps {
 const BUTTONS = { most: 25, text: 64 } as const;
 /** Two Destinations of one bot that are asked to wait within this time: it is the bot that is limited (channel-bot §11). */
 const LIMITED_TOGETHER: Micros = MINUTE;
+/** Whoever waits longer is told to people (channel-bot §11). */
+const LONGEST_WAIT: Micros = 15 * MINUTE;
 export const NOT_CHECKED = 'The channel is not known yet. Check the Destination.';
 
 /** The way to a channel, opened for one call. */
@@ -141,7 +143,7 @@ class Calls {
     const outcome = await this.#deps.bot.call(this.#access, request, options);
     if (outcome.class === 'ok') return outcome;
     const failed = failedOutcome(outcome, hasBegun());
-    const is = failed.class === 'retry_after' ? { ...failed, scope: this.#limited() } : failed;
+    const is = failed.class === 'retry_after' ? this.#waiting(failed) : failed;
     return { class: 'failed', is, about: outcome.class === 'not_sent' ? null : outcome.about };
   }
 
@@ -153,6 +155,14 @@ class Calls {
     const made = await this.make(request(text, true));
     if (made.class === 'ok' || made.about?.is !== 'markup') return { ...made, markupRejected: false };
     return { ...(await this.make(request(plainText, false))), markupRejected: true };
+  }
+
+  #waiting(failed: Extract<Failed, { class: 'retry_after' }>): Failed {
+    const { until } = failed;
+    const scope = this.#limited();
+    if (until - this.#deps.clock.now() <= LONGEST_WAIT) return { ...failed, scope };
+    const time = formatInstant(until).slice(11, 16);
+    return { ...failed, scope, breaks: true, error: `asked to wait until ${time} UTC` };
   }
 
   #limited(): 'connection' | 'destination' {

@@ -199,7 +199,7 @@ function asksToWait(
   turn: DestinationTurn,
   delivery: Delivery,
   flight: Flight,
-  { until, scope, error }: Extract<SendFailed, { class: 'retry_after' }>,
+  { until, scope, error, breaks }: Extract<SendFailed, { class: 'retry_after' }>,
 ): void {
   // Nothing is sent to this place before `until`; waiting items keep their order. A former channel delays no other one.
   const isAlone = scope === 'delivery' || (scope === 'destination' && isLeftBehind(turn, delivery));
@@ -210,7 +210,7 @@ function asksToWait(
   save(turn, next(known, putBack(flight, turn.now)));
   if (flight.isProbe) {
     apply(turn, { type: 'probe_failed', reason: unavailable(error), at: turn.now, notBefore: until });
-  }
+  } else if (breaks && !isAlone) broke(turn, unavailable(error));
 }
 
 function failedForNow(

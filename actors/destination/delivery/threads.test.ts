@@ -65,3 +65,20 @@ test('a text that was taken without its markup is told to the group', async () =
   await world.create('A');
   expect(world.noted('A')).toContain('markup_rejected');
 });
+
+test('a wait that breaks its Destination is kept to the end: the first call after it is the probe', async () => {
+  const world = createMessageWorld();
+  await world.begin();
+  const until = world.now() + 5_000 * SECOND;
+  const error = 'asked to wait until 12:30 UTC';
+  world.script({ class: 'retry_after', until, scope: 'destination', error, breaks: true });
+  await world.create('A');
+  world.calls();
+  expect(world.health()).toMatchObject({ state: 'broken', reason: `unavailable: ${error}` });
+  await world.advance(4_999 * SECOND);
+  expect(world.calls()).toEqual([]);
+  await world.advance(2 * SECOND);
+  expect(world.calls()[0]).toBe('probe');
+  expect(world.health().state).toBe('healthy');
+  expect(world.state('A')).toBe('delivered');
+});
