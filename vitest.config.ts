@@ -15,6 +15,7 @@ const LONG = [
   '**/{properties,*.mutation}.test.ts',
   '**/openapi{,.lint,-types}.test.ts',
   'actors/alert-group/ingestion/pair.test.ts',
+  'actors/messages/chat-server.marked.test.ts',
   'actors/destination/actor.test.ts',
   'actors/feed/ingestion-model.test.ts',
   'actors/route/search.test.ts',

@@ -27,6 +27,7 @@ export const nasty = fc.oneof(
     '~~s~~ **b** __i__ `c`',
     '&amp; &#64;all &lt;b&gt; &copy;',
     'http://h/a_b?c=*d* <https://h/>',
+    '<mailto:x> ftp://h/a-b.c www.h.example <a+b.c:d>',
     '\\',
     '\\\\@here\\',
     '\u202Eevil\u2066\u200B',

@@ -4,19 +4,26 @@ import type { MessageFormat } from './format.ts';
 import { emphasised, escapedLine, escapedLines, finishMarkdown, linkTarget } from './markdown-finish.ts';
 
 /** `<` stays: the server shows HTML as text, and not every client takes `\<` for an escape. */
-const CHAT_SERVER_SPECIAL = /[\\`*_{}[\]()>#+\-.!~|]/g;
+const CHAT_SERVER_SPECIAL = /[\\`*_{}[\]()>#+\-.!~|&]/g;
+
+/** Clients make links of addresses, of escaped ones wrong links, and of `<scheme:…>`: U+200B keeps them text. */
+function unlinked(escaped: string): string {
+  return escaped.replaceAll('://', ':\u200B//').replace(/<(?=[a-z][a-z0-9+.\\-]*:)/gi, '<\u200B');
+}
+
+const chatLine = (value: string) => unlinked(escapedLine(value, CHAT_SERVER_SPECIAL));
 
 export const markdown: MessageFormat = {
   name: 'markdown',
-  escape: (value) => escapedLines(value, CHAT_SERVER_SPECIAL),
+  escape: (value) => unlinked(escapedLines(value, CHAT_SERVER_SPECIAL)),
   link: linkTarget,
   finish: (output) => finishMarkdown(output, 'markdown'),
-  value: (text) => escapedLine(text, CHAT_SERVER_SPECIAL),
+  value: chatLine,
   anchor: (content, url) => `[${content}](${linkTarget(url)})`,
   bold: (content) => emphasised('**', content),
   italic: (content) => emphasised('*', content),
   struck: (content) => emphasised('~~', content),
-  pair: (name, content) => `**${escapedLine(name, CHAT_SERVER_SPECIAL)}:** ${content}`,
+  pair: (name, content) => `**${chatLine(name)}:** ${content}`,
   bullets: (items) => items.map((item) => `- ${item}`).join('\n'),
   under: (line, list) => `${line}\n${list}`,
   lines: (lines) => lines.join('\n'),
