@@ -35,7 +35,8 @@ function strange(text: string): readonly string[] {
   const kinds = found.map(({ type }) => type).filter((type) => !OURS.includes(type));
   const targets = found.flatMap((token) => (token.type === 'link' ? [(token as Tokens.Link).href] : []));
   const ordered = found.filter((token) => token.type === 'list' && (token as Tokens.List).ordered);
-  const decoded = found.filter(({ type, raw }) => type === 'text' && /&#?\w+;/.test(raw));
+  const leaves = found.filter((token) => token.type === 'text' && !('tokens' in token && token.tokens));
+  const decoded = leaves.filter(({ raw }) => /&#?\w+;/.test(raw));
   return [
     ...kinds,
     ...decoded.map(() => 'a decoded character'),
