@@ -1,6 +1,6 @@
 /** Messages in the form of a channel bot: one HTML text and a keyboard (messages §4, channel-bot §6 to §8). */
 
-import { html, limitTags, visibleText } from './formats/html.ts';
+import { html, isLinkable, limitTags, visibleText } from './formats/html.ts';
 import {
   type GroupMessage,
   groupPage,
@@ -51,7 +51,7 @@ export function channelBotRoot(
   const page = groupPage(settings, group.id);
   const mark = call.kind === 'test' ? `${text(settings.language, 'test.mark')}: ` : '';
   const frame = {
-    heading: (title: string) => `${emoji} ${mark}${html.bold(html.anchor(title, page))}`,
+    heading: (title: string) => `${emoji} ${mark}${html.bold(linked(title, page))}`,
     mentions: [...new Set((call.mentions ?? []).map(channelBotMention))],
     mentionsPlace: 'before_footer',
   } as const;
@@ -82,7 +82,7 @@ export function channelBotReply(
 ): ChannelBotText & { readonly failure: TemplateFailure | null } {
   const written = { mentions: call.mentions, write: channelBotMention, place: 'first_line' } as const;
   const scene = quietScene(html, group, settings, limit);
-  const heading = under === null ? '' : `${html.anchor(numbered(scene, HEADING_POINTS), under)}\n`;
+  const heading = under === null ? '' : `${linked(numbered(scene, HEADING_POINTS), under)}\n`;
   const laidOut = replyText(html, event, group, settings, written, limit - html.length(heading));
   const buttons = replyButtons(event, settings, call);
   return {
@@ -101,13 +101,18 @@ export function channelBotStorm(
   mentions: readonly MessageMention[] | null,
 ): Omit<ChannelBotMessage, 'failure' | 'truncated'> {
   const { emoji, color, title, link, body } = stormParts(html, storm, settings);
-  const parts = [`${emoji} ${html.bold(html.anchor(title(CHANNEL_BOT_LIMIT), link))}`, ...body];
+  const parts = [`${emoji} ${html.bold(linked(title(CHANNEL_BOT_LIMIT), link))}`, ...body];
   const written = [...new Set((mentions ?? []).map(channelBotMention))];
   const desired = html.parts(parts);
   return {
     ...channelBotText(withMentions(html, parts, written, CHANNEL_BOT_LIMIT), [], link),
     hash: desiredHash({ texts: [desired], color, buttons: [] }),
   };
+}
+
+/** A heading. Its address stands in the line of links as well, and is read there where it cannot be a link. */
+function linked(title: string, page: string): string {
+  return isLinkable(page) ? html.anchor(title, page) : title;
 }
 
 function channelBotText(laidOut: string, buttons: readonly MessageButton[], page: string): ChannelBotText {

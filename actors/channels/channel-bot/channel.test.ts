@@ -82,6 +82,16 @@ describe('a Root message', () => {
     expect(on.server.violations).toEqual([]);
   });
 
+  test('prints an address that the messenger would not link, and only there', async () => {
+    const on = world();
+    const links = [{ kind: 'runbook', url: 'http://wiki/run?a=1&b=2' }] as const;
+    accepted(await on.publish({ links }));
+    const [post] = on.posts();
+    expect(post?.text).toContain('Runbook (http://wiki/run?a=1&b=2)');
+    expect(post?.entities.filter(({ url }) => url?.includes('wiki'))).toEqual([]);
+    expect(on.server.violations).toEqual([]);
+  });
+
   test('with very many Alerts keeps heading, link and buttons', async () => {
     const on = world();
     const many = groupOf(500, (index) => ({ pod: `🔥${'p'.repeat(300)}${index}` }), {

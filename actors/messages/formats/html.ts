@@ -10,7 +10,8 @@ export const html: MessageFormat = {
   link: hrefOf,
   finish: finishHtml,
   value,
-  anchor: (content, url) => `<a href="${hrefOf(url)}">${content}</a>`,
+  anchor: (content, url) =>
+    isLinkable(url) ? `<a href="${hrefOf(url)}">${content}</a>` : `${content} (${value(url)})`,
   bold: (content) => tagged('b', content),
   italic: (content) => tagged('i', content),
   struck: (content) => tagged('s', content),
@@ -23,6 +24,12 @@ export const html: MessageFormat = {
   parts: (parts) => parts.join('\n'),
   length: (output) => visibleText(output).length,
 };
+
+/** Messengers with HTML leave a link out, without a word, whose host has no dot: `http://localhost/` (channel-bot §6). */
+export function isLinkable(url: string): boolean {
+  const hostname = URL.parse(url)?.hostname ?? '';
+  return hostname.includes('.') || hostname.startsWith('[');
+}
 
 function value(text: string): string {
   return mentionless(escapeHtml(oneLine(text)));
