@@ -129,6 +129,7 @@ export const LOG_EVENTS = {
   poll_conflict: [I, 'connection', 'backoff_ms'],
   update_dropped: [I, 'connection', 'reason', 'gap_seconds'],
   webhook_not_removed: [W, 'connection', 'error'],
+  webhook_not_set: [W, 'connection', 'error'],
   update_deferred: [W, 'connection', 'event_id', 'error'],
   update_failed: [E, 'connection', 'event_id'],
   event_not_answered: [W, 'connection', 'event_id', 'outcome', 'error'],

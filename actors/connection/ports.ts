@@ -30,8 +30,15 @@ export interface ChatServerFields extends CommonFields {
   readonly server_url: string;
 }
 
+export interface ChannelBotFields extends CommonFields {
+  readonly type: 'channel_bot';
+  /** Without a trailing slash. */
+  readonly bot_api_base_url: string;
+  readonly update_mode: 'long_polling' | 'webhook';
+}
+
 /** The writable fields of a Connection, in the API's own keys. */
-export type ConnectionFields = BridgeFields | ChatServerFields;
+export type ConnectionFields = BridgeFields | ChatServerFields | ChannelBotFields;
 
 /** Values to store beside the fields; null leaves what is stored. */
 export interface ConnectionSecrets {
@@ -39,6 +46,14 @@ export interface ConnectionSecrets {
   /** Null keeps it, `clear` wipes it. */
   readonly pushSecret: string | 'clear' | null;
   readonly proxyPassword: PasswordChange;
+  /** What the messenger was told of the webhook of a channel bot; left out: nothing. */
+  readonly webhook?: WebhookSet;
+}
+
+/** The address and the secret of a webhook; null of both: none is set. */
+export interface WebhookSet {
+  readonly url: string | null;
+  readonly secret: string | null;
 }
 
 interface ConnectionFacts {
@@ -72,7 +87,18 @@ export interface StoredChatServer extends ConnectionFacts {
   readonly info: ChatServerInfo | null;
 }
 
-export type StoredConnection = StoredBridge | StoredChatServer;
+export interface StoredChannelBot extends ConnectionFacts {
+  readonly fields: ChannelBotFields;
+  readonly info: ChannelBotInfo | null;
+  /** The callback address that the messenger was told last; null: none. */
+  readonly webhookUrl: string | null;
+  /** Polls found a webhook of somebody else. */
+  readonly webhookBlocks: boolean;
+  /** Another live Connection has the same bot. */
+  readonly isUsedTwice: boolean;
+}
+
+export type StoredConnection = StoredBridge | StoredChatServer | StoredChannelBot;
 
 /** What calls through a bridge Connection are made of, secrets sealed. */
 export interface BridgeSettings {
@@ -181,10 +207,12 @@ export interface ConnectionStore {
     limit: number,
   ): Promise<{ readonly items: readonly StoredConnection[]; readonly more: boolean }>;
   read(id: PublicId): Promise<StoredConnection | null>;
+  /** @param id known before, where the other side was told of it; left out: a new one */
   create(
     fields: ConnectionFields,
     secrets: ConnectionSecrets,
     author: Authorship,
+    id?: PublicId,
   ): Promise<StoredConnection | 'name_taken'>;
   update<Refusal>(
     id: PublicId,
@@ -264,4 +292,24 @@ export interface BotChats {
     chatId: string,
     lost: { readonly channel: string; readonly group: string | null } | null,
   ): Promise<void>;
+}
+
+export type PreparedWebhook =
+  /** To be stored with the save; null: the messenger was not asked, and nothing is to be stored. */
+  | {
+      readonly ok: true;
+      readonly webhook: WebhookSet | null;
+      /** The save was not stored after all: the messenger knows another secret than is stored. */
+      undo(): Promise<void>;
+    }
+  | { readonly ok: false; readonly error: string };
+
+/** The webhook of a channel bot when its Connection is saved or deleted. Implemented in channels/channel-bot/saving.ts. */
+export interface BotSaving {
+  /** Brings the messenger to what is to be saved, before it is stored. */
+  prepare(id: PublicId, fields: ChannelBotFields, secrets: ConnectionSecrets): Promise<PreparedWebhook>;
+  /** Before a deletion. @returns to be called once it is stored; null: there is nothing to do */
+  leaving(id: PublicId): Promise<(() => Promise<void>) | null>;
+  /** Sets webhooks that could not be set, or whose callback address is another one since a start. */
+  restore(): Promise<void>;
 }

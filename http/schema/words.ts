@@ -189,6 +189,9 @@ export const ConnectionWarningKind = words(
     event_mode_not_offered: 'The bridge does not offer the event mode that is set.',
     bridge_info_invalid: 'A field of what the bridge says about itself is not valid.',
     bridge_without_token: 'No token is stored.',
+    webhook_blocks_polling: 'Polls bring nothing: the bot has a webhook of another installation or program.',
+    bot_used_twice: 'Another Connection has the same bot: they end the polls of each other.',
+    webhook_not_set: 'The messenger does not know the callback address yet. It is told again every minute.',
     press_answers_in_thread:
       'The bot may not show a text to one person: answers to presses are shown in the Thread.',
   },

@@ -9,19 +9,28 @@ import {
   botPoll,
   createBotReceiver,
 } from '../../actors/channels/channel-bot/receiver.ts';
+import { createBotSaving } from '../../actors/channels/channel-bot/saving.ts';
 import { CHANNEL_BOT } from '../../actors/channels/channel-bot/settings.ts';
 import { lanesOf } from '../../actors/channels/channel-bot/updates.ts';
-import { type BotWebhooks, createBotWebhooks } from '../../actors/channels/channel-bot/webhook.ts';
+import { createBotWebhooks } from '../../actors/channels/channel-bot/webhook.ts';
 import { createEventIntake } from '../../actors/channels/intake.ts';
 import { createPoller, type Poller } from '../../actors/channels/polling.ts';
 import type { PressDeps } from '../../actors/channels/press.ts';
+import type { BotSaving } from '../../actors/connection/ports.ts';
 import type { WaitingTokens } from '../../actors/connection/tokens.ts';
 import type { CallbackReceiver } from '../../http/app.ts';
-import { noteWebhookBlocks, readChannelBotSettings } from '../../storage/configuration/connection-rows.ts';
+import {
+  noteWebhookBlocks,
+  readChannelBotSettings,
+  webhooksNotSet,
+} from '../../storage/configuration/connection-rows.ts';
+import { storeWebhook } from '../../storage/configuration/connections.ts';
 import { createBotChats } from '../../storage/delivery/channel-copies.ts';
 import { readLastDowntime } from '../../storage/engine/signs-of-life.ts';
 import type { Sql } from '../../storage/postgres/records.ts';
 import type { ActorSystem } from '../actor/index.ts';
+import { MINUTE } from '../clock.ts';
+import type { LeaderTask } from '../leader-tasks.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
 
 export interface ChannelBotsDeps
@@ -38,7 +47,8 @@ export interface ChannelBotsDeps
 
 export interface ChannelBots extends Poller {
   readonly bot: BotClient;
-  readonly webhooks: BotWebhooks;
+  readonly saving: BotSaving;
+  readonly restoring: LeaderTask;
   readonly callback: CallbackReceiver;
 }
 
@@ -58,10 +68,17 @@ export function createChannelBots(deps: ChannelBotsDeps): ChannelBots {
     lastDowntime: () => readLastDowntime(main),
   };
   const poller = createPoller({ ...botPoll(forUpdates), intake, system, clock, log });
+  const saving = createBotSaving({
+    ...{ ...deps, webhooks: createBotWebhooks({ ...deps, bot, random: randomBytes }) },
+    settings: forUpdates.settings,
+    store: (id, webhook) => storeWebhook(main, deps.forPresses.keyring, id, webhook, clock.now()),
+    notSet: () => webhooksNotSet(main, deps.ingestUrl),
+  });
   return {
     ...poller,
     bot,
-    webhooks: createBotWebhooks({ ...deps, bot, random: randomBytes }),
+    saving,
+    restoring: { name: 'webhooks', every: MINUTE, run: () => saving.restore() },
     callback: { callback: CHANNEL_BOT.callback, receiver: createBotReceiver(forUpdates) },
   };
 }

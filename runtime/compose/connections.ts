@@ -74,7 +74,7 @@ export interface Connections {
   /** Of every chat server. */
   readonly chatServer: { readonly chat: ChatClient; readonly infos: ServerInfoReader };
   /** Of every channel bot. */
-  readonly channelBot: Pick<ChannelBots, 'bot' | 'webhooks'>;
+  readonly channelBot: Pick<ChannelBots, 'bot' | 'saving' | 'restoring'>;
   /** One for each type of Connection whose other side calls in. */
   readonly callbacks: readonly CallbackReceiver[];
   perform(effect: ConnectionPerformed): void;
@@ -137,7 +137,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     infos,
     infoTo,
     chatServer: { chat, infos: serverInfos },
-    channelBot: { bot: bots.bot, webhooks: bots.webhooks },
+    channelBot: bots,
     tokens,
     opener,
     callbacks: [

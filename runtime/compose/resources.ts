@@ -5,7 +5,7 @@ import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createBridgeCheck, createBridgeConnectionCheck } from '../../actors/channels/bridge/check.ts';
 import { createBridgePlaces } from '../../actors/channels/bridge/links.ts';
 import { createBridgeTrial } from '../../actors/channels/bridge/trial.ts';
-import { createChannelBotCheck } from '../../actors/channels/channel-bot/check.ts';
+import { createBotConnectionCheck, createChannelBotCheck } from '../../actors/channels/channel-bot/check.ts';
 import { createChannelBotPlaces } from '../../actors/channels/channel-bot/links.ts';
 import { createChannelBotTrial } from '../../actors/channels/channel-bot/trial.ts';
 import {
@@ -258,6 +258,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       messageWaits: deps.messagesWait,
       store: connections,
       channels: { chat_server: createChatChannels(forChatServers) },
+      botSaving: deps.connections.channelBot.saving,
       ingestUrl: deps.settings.ingestUrl,
     }),
     connectionCheckOperations({
@@ -265,6 +266,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       checks: {
         bridge: createBridgeConnectionCheck(forBridges),
         chat_server: createChatConnectionCheck(forChatServers),
+        channel_bot: createBotConnectionCheck(forChannelBots),
       },
     }),
     destinationOperations(forDestinations),

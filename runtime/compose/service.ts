@@ -11,7 +11,7 @@ import { type Engine, openEngine } from './engine.ts';
 import { type Ground, openGround, type ServiceDeps } from './ground.ts';
 import { createHousekeepingMetrics } from './housekeeping.ts';
 import { createHttpLayer, type HttpLayer } from './http.ts';
-import { createLeader } from './leader.ts';
+import { createLeader, type LeaderDeps } from './leader.ts';
 
 /** Of the grace of a shutdown: for calls under way, which have 10 s of their own, and for the engine to take their outcomes. */
 const CALLS_WITHIN = 10 * SECOND;
@@ -38,7 +38,8 @@ export async function startService(
   const { http, ingest, oidc } = await createHttpLayer(ground, engine, channels);
   const { clock, state } = ground;
   const { system, placement, calls, broadcast, watch, presence } = engine;
-  const leader = leaderOf(ground, engine, oidc);
+  const webhooks = channels.connections.channelBot.restoring;
+  const leader = leaderOf(ground, engine, { secretExpiry: oidc.secretExpiry, webhooks });
 
   let isStopping = false;
   onStop(async () => {
@@ -83,11 +84,11 @@ export async function startService(
 }
 
 /** What this process does besides while it leads. */
-function leaderOf(ground: Ground, engine: Engine, { secretExpiry }: HttpLayer['oidc']) {
+function leaderOf(ground: Ground, engine: Engine, tasks: Pick<LeaderDeps, 'secretExpiry' | 'webhooks'>) {
   const { database, registry, me, outbound, wake, clock, log } = ground;
   const { leadership, hints, systemMetrics } = engine;
   return createLeader({
-    ...{ leadership, me, hints, clock, log, secretExpiry },
+    ...{ leadership, me, hints, clock, log, ...tasks },
     sql: database.main,
     caller: outbound.caller,
     keyring: database.keyring,

@@ -8,6 +8,7 @@ import type {
   ChatServerSettings,
   ConnectionFields,
   StoredBridge,
+  StoredChannelBot,
   StoredConnection,
 } from '../../actors/connection/ports.ts';
 import type { Limiter } from '../../actors/destination/pacing.ts';
@@ -32,6 +33,10 @@ export interface ConnectionRow {
   readonly access: number;
   readonly event_mode: 'poll' | 'push' | null;
   readonly update_mode: 'long_polling' | 'webhook' | null;
+  readonly webhook_secret: Sealed | null;
+  readonly webhook_url: string | null;
+  readonly webhook_blocks: boolean;
+  readonly is_used_twice: boolean;
   readonly limiter: Limiter;
   readonly proxy: ProxyFields;
   readonly created_at: Micros;
@@ -62,7 +67,12 @@ export function selectConnections(sql: Sql | Transaction) {
       c.*,
       (select count(*)::int from destinations d where d.connection_id = c.id and d.deleted_at is null)
         as destination_count,
-      (select count(*)::int from account_links l where l.connection_id = c.id) as account_link_count
+      (select count(*)::int from account_links l where l.connection_id = c.id) as account_link_count,
+      c.type = 'channel_bot' and exists (
+        select from connections other
+        where other.type = c.type and other.id <> c.id and other.deleted_at is null
+          and other.info ->> 'bot_id' = c.info ->> 'bot_id'
+      ) as is_used_twice
     from connections c`;
 }
 
@@ -86,6 +96,8 @@ export function storedConnection(row: ConnectionRow): StoredConnection {
       const fields = { type: row.type, ...commonFields(row), server_url: row.address };
       return { ...factsOf(row), fields, info: row.info as ChatServerInfo | null };
     }
+    case 'channel_bot':
+      return storedChannelBot(row);
   }
 }
 
@@ -93,6 +105,18 @@ function storedBridge(row: ConnectionRow): StoredBridge {
   const own = { base_url: row.address, event_mode: modeOf(row) };
   const fields = { type: 'bridge', ...commonFields(row), ...own } as const;
   return { ...factsOf(row), fields, info: row.info as BridgeInfo | null };
+}
+
+function storedChannelBot(row: ConnectionRow): StoredChannelBot {
+  const own = { bot_api_base_url: row.address, update_mode: row.update_mode ?? 'long_polling' };
+  return {
+    ...factsOf(row),
+    fields: { type: 'channel_bot', ...commonFields(row), ...own },
+    info: row.info as ChannelBotInfo | null,
+    webhookUrl: row.webhook_url,
+    webhookBlocks: row.webhook_blocks,
+    isUsedTwice: row.is_used_twice,
+  };
 }
 
 function commonFields({ name, limiter, proxy }: ConnectionRow) {
@@ -117,13 +141,17 @@ function factsOf(row: ConnectionRow) {
 }
 
 /** The columns that hold what a type has of its own. */
-export function ownColumns(fields: ConnectionFields): Pick<ConnectionRow, 'type' | 'address' | 'event_mode'> {
+export function ownColumns(
+  fields: ConnectionFields,
+): Pick<ConnectionRow, 'type' | 'address' | 'event_mode' | 'update_mode'> {
   const { type } = fields;
   switch (type) {
     case 'bridge':
-      return { type, address: fields.base_url, event_mode: fields.event_mode };
+      return { type, address: fields.base_url, event_mode: fields.event_mode, update_mode: null };
     case 'chat_server':
-      return { type, address: fields.server_url, event_mode: null };
+      return { type, address: fields.server_url, event_mode: null, update_mode: null };
+    case 'channel_bot':
+      return { type, address: fields.bot_api_base_url, event_mode: null, update_mode: fields.update_mode };
   }
 }
 
@@ -187,26 +215,34 @@ export async function readChatServerSettings(sql: Sql, id: PublicId): Promise<Ch
     : null;
 }
 
-interface BotRow extends Omit<ConnectionRow, 'info' | 'update_mode'> {
-  readonly info: ChannelBotInfo | null;
-  readonly update_mode: 'long_polling' | 'webhook';
-  readonly webhook_secret: Sealed | null;
-  readonly webhook_url: string | null;
-  readonly webhook_blocks: boolean;
-}
-
 /** What calls through a live channel bot Connection are made of; null for any other. */
 export async function readChannelBotSettings(sql: Sql, id: PublicId): Promise<ChannelBotSettings | null> {
-  const [row] = await sql<BotRow[]>`
+  const [row] = await sql<ConnectionRow[]>`
     select * from connections where id = ${id} and type = 'channel_bot' and deleted_at is null`;
-  return row
-    ? {
-        ...{ id: row.id, access: row.access, baseUrl: row.address, token: row.bridge_token },
-        ...{ updateMode: row.update_mode, webhookSecret: row.webhook_secret, webhookUrl: row.webhook_url },
-        ...{ webhookBlocks: row.webhook_blocks, proxy: row.proxy, proxyPassword: row.proxy_password },
-        info: row.info,
-      }
-    : null;
+  return row ? channelBotSettings(row) : null;
+}
+
+function channelBotSettings(row: ConnectionRow): ChannelBotSettings {
+  return {
+    ...{ id: row.id, access: row.access, baseUrl: row.address, token: row.bridge_token },
+    ...{
+      updateMode: row.update_mode ?? 'long_polling',
+      webhookSecret: row.webhook_secret,
+      webhookUrl: row.webhook_url,
+    },
+    ...{ webhookBlocks: row.webhook_blocks, proxy: row.proxy, proxyPassword: row.proxy_password },
+    info: row.info as ChannelBotInfo | null,
+  };
+}
+
+/** Live channel bots in webhook mode whose messenger knows no webhook of theirs, or one at another address. */
+export async function webhooksNotSet(sql: Sql, ingestUrl: string): Promise<readonly ChannelBotSettings[]> {
+  const rows = await sql<ConnectionRow[]>`
+    select * from connections
+    where type = 'channel_bot' and update_mode = 'webhook' and deleted_at is null
+      and webhook_url is distinct from ${`${ingestUrl}/api/v1/callbacks/channel-bot/`} || id
+    order by id`;
+  return rows.map(channelBotSettings);
 }
 
 /** Polls find, or find no more, a webhook of somebody else. Counts only while the Connection has this access. */

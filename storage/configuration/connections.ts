@@ -11,6 +11,7 @@ import type {
   ConnectionUpdate,
   IsCurrent,
   StoredConnection,
+  WebhookSet,
 } from '../../actors/connection/ports.ts';
 import { type DestinationMessage, destinationAddress } from '../../actors/destination/messages.ts';
 import type { AuditChange } from '../../actors/effects.ts';
@@ -57,8 +58,10 @@ export function createConnectionStore(deps: ConnectionStoreDeps): ConnectionStor
       return row && storedConnection(row);
     },
 
-    create: (fields, secrets, author) =>
-      unlessViolated(NAME_RULE, 'name_taken', () => change(author, (made) => insert(made, fields, secrets))),
+    create: (fields, secrets, author, id = newPublicId('CN')) =>
+      unlessViolated(NAME_RULE, 'name_taken', () =>
+        change(author, (made) => insert(made, id, fields, secrets)),
+      ),
 
     update: (id, decide, author) =>
       unlessViolated(NAME_RULE, { outcome: 'name_taken' }, () =>
@@ -89,15 +92,17 @@ async function readPage(
 
 async function insert(
   { tx, appendAudit, author, sealer }: SealingChange,
+  id: PublicId,
   fields: ConnectionFields,
   secrets: ConnectionSecrets,
 ): Promise<StoredConnection> {
-  const id = newPublicId('CN');
-  const { type, address, event_mode } = ownColumns(fields);
+  const { type, address, event_mode, update_mode } = ownColumns(fields);
   await tx`
-    insert into connections (id, version, name, type, address, access, event_mode, limiter, proxy, created_at)
+    insert into connections (
+      id, version, name, type, address, access, event_mode, update_mode, limiter, proxy, created_at
+    )
     values (
-      ${id}, 1, ${fields.name}, ${type}, ${address}, 1, ${event_mode},
+      ${id}, 1, ${fields.name}, ${type}, ${address}, 1, ${event_mode}, ${update_mode},
       ${JSON.stringify(fields.limiter)}::text::jsonb, ${JSON.stringify(fields.proxy)}::text::jsonb, ${author.at}
     )`;
   await writeSecrets(tx, sealer, id, secrets, author);
@@ -122,7 +127,7 @@ async function update<Refusal>(
   const { save: fields, secrets } = decision;
   const diff = [...auditDiff(current.fields, fields), ...secretChanges(secrets, current)];
   if (diff.length === 0) return { outcome: 'unchanged', connection: current };
-  const { address, event_mode } = ownColumns(fields);
+  const { address, event_mode, update_mode } = ownColumns(fields);
   const isElsewhere = address !== row.address;
   const isOtherAccess = isElsewhere || secrets.token !== null;
   await tx`
@@ -131,6 +136,8 @@ async function update<Refusal>(
       name = ${fields.name},
       address = ${address},
       event_mode = ${event_mode},
+      update_mode = ${update_mode},
+      webhook_blocks = webhook_blocks and update_mode = ${update_mode},
       limiter = ${JSON.stringify(fields.limiter)}::text::jsonb,
       proxy = ${JSON.stringify(fields.proxy)}::text::jsonb
     where id = ${id}`;
@@ -160,6 +167,9 @@ async function remove(change: SealingChange, id: PublicId, isCurrent: IsCurrent)
       bridge_token_at = null,
       bridge_push_secret = null,
       bridge_push_secret_at = null,
+      webhook_secret = null,
+      webhook_secret_at = null,
+      webhook_url = null,
       proxy_password = null,
       proxy_password_at = null
     where id = ${id}`;
@@ -183,6 +193,7 @@ async function forgetAccess(tx: Transaction, id: PublicId): Promise<void> {
       info_failed_at = null,
       info_wrong = null,
       tokenless = false,
+      webhook_blocks = false,
       inbound_error = null,
       inbound_since = null
     where id = ${id}`;
@@ -192,9 +203,10 @@ async function writeSecrets(
   tx: Transaction,
   sealer: Sealer,
   id: PublicId,
-  { token, pushSecret, proxyPassword }: ConnectionSecrets,
+  { token, pushSecret, proxyPassword, webhook }: ConnectionSecrets,
   { at }: Authorship,
 ): Promise<void> {
+  if (webhook) await writeWebhook(tx, sealer, id, webhook, at);
   if (token !== null) {
     await tx`
       update connections set
@@ -216,6 +228,31 @@ async function writeSecrets(
   await tx`
     update connections set proxy_password = ${password}, proxy_password_at = ${password && at}
     where id = ${id}`;
+}
+
+/** What the messenger was told of a webhook, outside of a save. */
+export function storeWebhook(
+  sql: Sql,
+  keyring: Keyring,
+  id: PublicId,
+  webhook: WebhookSet,
+  at: Micros,
+): Promise<void> {
+  return inSealingTransaction(sql, keyring, (tx, sealer) => writeWebhook(tx, sealer, id, webhook, at));
+}
+
+async function writeWebhook(
+  tx: Transaction,
+  sealer: Sealer,
+  id: PublicId,
+  { url, secret }: WebhookSet,
+  at: Micros,
+): Promise<void> {
+  const sealed = secret === null ? null : sealer.seal('connection.webhook_secret_token', id, secret);
+  await tx`
+    update connections set
+      webhook_url = ${url}, webhook_secret = ${sealed}, webhook_secret_at = ${sealed && at}
+    where id = ${id} and deleted_at is null`;
 }
 
 /** Clearing what was not there is no change. */

@@ -23,7 +23,7 @@ import { type FieldError, invalid, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { request_log_run } from '../../schema/shapes.ts';
 import { Via } from '../../schema/words.ts';
-import { CHECK_STEPS, ConnectionCheckInput, checkErrors, normalisedAddress, servedType } from './shapes.ts';
+import { CHECK_STEPS, ConnectionCheckInput, checkErrors, normalisedAddress, typeOf } from './shapes.ts';
 import { type ConnectionType, WarningShape } from './type.ts';
 import { InfoShape } from './types/bridge.ts';
 
@@ -98,13 +98,11 @@ async function check(
   deps: ConnectionCheckDeps,
   { body }: Call<unknown, ConnectionCheckInput>,
 ): Promise<Answer> {
-  const by = Object.hasOwn(deps.checks, body.type)
-    ? deps.checks[body.type as ConnectionFields['type']]
-    : null;
-  const saved = body.connection_id && by ? await by.saved(body.connection_id) : null;
+  const by = deps.checks[body.type];
+  const saved = body.connection_id ? await by.saved(body.connection_id) : null;
   const errors = inputErrors(body, saved);
-  if (errors.length > 0 || !by) return invalid(errors);
-  const type = servedType(body.type);
+  if (errors.length > 0) return invalid(errors);
+  const type = typeOf(body.type);
   const target = targetOf(type, body, saved);
   const run = newPublicId('RN');
   const checked = await by.run({

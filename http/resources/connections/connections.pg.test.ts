@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createBridgeConnectionCheck } from '../../../actors/channels/bridge/check.ts';
 import { createBridgeClient } from '../../../actors/channels/bridge/client.ts';
 import { readInfo } from '../../../actors/channels/bridge/info.ts';
+import { createBotConnectionCheck } from '../../../actors/channels/channel-bot/check.ts';
+import { createBotClient } from '../../../actors/channels/channel-bot/client.ts';
 import { createChatChannels, createChatConnectionCheck } from '../../../actors/channels/chat-server/check.ts';
 import { createChatClient } from '../../../actors/channels/chat-server/client.ts';
 import { createInteractiveTokens, createWaitingTokens } from '../../../actors/connection/tokens.ts';
@@ -17,6 +19,7 @@ import type { RequestRecord } from '../../../runtime/outbound/request-log/record
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import {
   readBridgeSettings,
+  readChannelBotSettings,
   readChatServerSettings,
 } from '../../../storage/configuration/connection-rows.ts';
 import { createConnectionStore } from '../../../storage/configuration/connections.ts';
@@ -103,6 +106,10 @@ beforeEach(async () => {
         chat_server: createChatConnectionCheck({
           ...{ ...opening, chat: createChatClient(caller) },
           settings: (id) => readChatServerSettings(sql, id),
+        }),
+        channel_bot: createBotConnectionCheck({
+          ...{ ...opening, bot: createBotClient(caller) },
+          settings: (id) => readChannelBotSettings(sql, id),
         }),
       },
     }),
@@ -211,11 +218,6 @@ describe('creating', () => {
     [{ proxy: { enabled: true } }, [422, 'required /proxy/type', 'required /proxy/address']],
   ])('%j is refused', async (changes, expected) => {
     expect(errorsOf(await api.post('/connections', input(changes)))).toEqual(expected);
-  });
-
-  test('a type that this build does not speak to is not made', async () => {
-    const answer = await api.post('/connections', { type: 'channel_bot', name: 'Chat', proxy: OFF });
-    expect(errorsOf(answer)).toEqual([422, 'unsupported /type']);
   });
 
   test('a name belongs to one', async () => {
@@ -533,7 +535,7 @@ describe('a check', () => {
     [{ bot_token: '' }, [422, 'too_short /bot_token']],
     [{ proxy: { enabled: true } }, [422, 'required /proxy/type', 'required /proxy/address']],
     [{ proxy: undefined }, [400, 'required /proxy', 'required /proxy/enabled']],
-    [{ type: 'channel_bot' }, [422, 'unsupported /type']],
+    [{ type: 'pigeon' }, [400, 'invalid_format /type']],
     [{ type: 'chat_server' }, [400, 'required /server_url']],
   ])('%j is refused', async (changes, expected) => {
     expect(errorsOf(await check(changes))).toEqual(expected);

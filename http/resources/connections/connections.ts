@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { ChannelLister } from '../../../actors/channels/connection-check.ts';
 import { connectionAddress, connectionOwner } from '../../../actors/connection/messages.ts';
 import type {
+  BotSaving,
   ConnectionFields,
   ConnectionStore,
   StoredConnection,
@@ -11,7 +12,7 @@ import type {
 import type { DirectorySource } from '../../../actors/directory.ts';
 import type { HintBus } from '../../../actors/effects.ts';
 import type { Address } from '../../../runtime/actor/index.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
+import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
 import { messengerBusy } from '../../errors.ts';
 import { type Answer, authorOf, type Call, type Operation, operation } from '../../operation.ts';
 import { COMMAND_PERMISSIONS } from '../../permissions.ts';
@@ -57,6 +58,30 @@ export interface ConnectionOperationsDeps {
   readonly ingestUrl: string;
   /** By type, where channels can be listed. */
   readonly channels: Readonly<Partial<Record<ConnectionFields['type'], ChannelLister>>>;
+  /** Of channel bots. */
+  readonly botSaving?: Pick<BotSaving, 'prepare' | 'leaving'>;
+}
+
+type Wanted = ReturnType<typeof connectionFields>;
+type Prepared = Wanted & {
+  /** It was not stored after all. */
+  undo(): Promise<void>;
+};
+
+/** Before a channel bot is stored its messenger is told where updates go from then on (channel-bot §1.1). */
+async function prepare(
+  { botSaving }: ConnectionOperationsDeps,
+  id: PublicId,
+  { save, secrets }: Wanted,
+): Promise<Prepared | { readonly refuse: Answer }> {
+  if (save.type !== 'channel_bot' || !botSaving) return { save, secrets, undo: async () => undefined };
+  const prepared = await botSaving.prepare(id, save, secrets);
+  if (prepared.ok) {
+    const { webhook, undo } = prepared;
+    return { save, secrets: webhook ? { ...secrets, webhook } : secrets, undo };
+  }
+  const detail = `The messenger did not take the change: ${prepared.error}`;
+  return { refuse: invalid([{ pointer: '/update_mode', code: 'webhook_call_failed', detail }]) };
 }
 
 export const CONNECTION_ID = { connection_id: 'CN' } as const;
@@ -139,22 +164,43 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
       async create(call) {
         const errors = connectionErrors(call.body, null);
         if (errors.length > 0) return { refuse: invalid(errors) };
-        const { save, secrets } = connectionFields(call.body, null);
-        const created = await store.create(save, secrets, authorOf(call));
-        if (created === 'name_taken') return created;
-        await changed(deps, created.id);
+        const id = newPublicId('CN');
+        const prepared = await prepare(deps, id, connectionFields(call.body, null));
+        if ('refuse' in prepared) return { refuse: prepared.refuse };
+        const created = await store.create(prepared.save, prepared.secrets, authorOf(call), id);
+        if (created === 'name_taken') {
+          await prepared.undo();
+          return created;
+        }
+        await changed(deps, id);
         return { saved: created };
       },
       async update(call, id) {
-        const update = await store.update(id, (current) => decide(call, current), authorOf(call));
-        if (update.outcome === 'refused') return { refuse: update.refusal };
+        const before = await store.read(id);
+        if (!before) return 'unknown';
+        const wanted = decide(call, before);
+        if ('refuse' in wanted) return { refuse: wanted.refuse };
+        const prepared = await prepare(deps, id, wanted);
+        if ('refuse' in prepared) return { refuse: prepared.refuse };
+        const { secrets, undo } = prepared;
+        const decideLocked = (current: StoredConnection) => {
+          const decided = decide(call, current);
+          return 'refuse' in decided ? decided : { save: decided.save, secrets };
+        };
+        const update = await store.update(id, decideLocked, authorOf(call));
         if (update.outcome === 'saved') await changed(deps, id, update.unlinked);
+        else await undo();
+        if (update.outcome === 'refused') return { refuse: update.refusal };
         return 'connection' in update ? { saved: update.connection } : update.outcome;
       },
       async remove(call, id, isCurrent) {
+        const leave = await deps.botSaving?.leaving(id);
         const removal = await store.remove(id, isCurrent, authorOf(call));
         if (removal.outcome === 'in_use') return { refuse: IN_USE };
-        if (removal.outcome === 'removed') await changed(deps, id, removal.unlinked);
+        if (removal.outcome === 'removed') {
+          await changed(deps, id, removal.unlinked);
+          await leave?.();
+        }
         return removal.outcome;
       },
     }),

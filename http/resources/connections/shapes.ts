@@ -12,41 +12,30 @@ import type { FieldError } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { limiterErrors, limiterOf, nameErrors } from '../../schema/fields.ts';
 import { proxyBody } from '../../schema/shapes.ts';
-import { ConnectionType as TypeWord } from '../../schema/words.ts';
-import { type ConnectionType, commonCheckInput, commonInput, secretStatus } from './type.ts';
+import { type ConnectionType, secretStatus } from './type.ts';
 import { BRIDGE } from './types/bridge.ts';
+import { CHANNEL_BOT } from './types/channel-bot.ts';
 import { CHAT_SERVER } from './types/chat-server.ts';
 
-/** The types that are served, a line each. */
-const TYPES = [BRIDGE, CHAT_SERVER] as const;
-type Type = (typeof TYPES)[number]['type'];
-
-/** Whether the API makes Connections of a type, and Destinations behind them. */
-export function isServed(type: string): type is Type {
-  return TYPES.some((each) => each.type === type);
-}
-
-/** The description of types that there will be. */
-export function notServed(types: readonly string[]): string {
-  return `This version does not serve ${types.map((type) => `\`${type}\``).join(' and ')}: 422.`;
-}
-
-/** Types that there will be: only the type is looked at, and refused. */
-const LATER = TypeWord.options.filter((type) => !isServed(type));
-const laterType = d.described(v.picklist(LATER), notServed(LATER));
-const later = <Entries extends v.ObjectEntries>(entries: Entries) =>
-  LATER.length > 0 ? [v.object({ type: laterType, ...entries })] : [];
+/** A line each. */
+const TYPES = [BRIDGE, CHAT_SERVER, CHANNEL_BOT] as const;
 
 export const ConnectionInput = d.named(
   'ConnectionInput',
-  v.variant('type', [...TYPES.map(({ input }) => input), ...later(commonInput)]),
+  v.variant(
+    'type',
+    TYPES.map(({ input }) => input),
+  ),
   'A Connection as it is saved.',
 );
 export type ConnectionInput = v.InferOutput<typeof ConnectionInput>;
 
 export const ConnectionCheckInput = d.named(
   'ConnectionCheckInput',
-  v.variant('type', [...TYPES.map(({ checkInput }) => checkInput), ...later(commonCheckInput)]),
+  v.variant(
+    'type',
+    TYPES.map(({ checkInput }) => checkInput),
+  ),
   'A Connection to check, saved or not.',
 );
 export type ConnectionCheckInput = v.InferOutput<typeof ConnectionCheckInput>;
@@ -61,20 +50,20 @@ export const ConnectionShape = d.named(
 );
 
 /** Steps of the checks of all types, with their meaning. */
-export const CHECK_STEPS = { ...BRIDGE.checkSteps, ...CHAT_SERVER.checkSteps };
+export const CHECK_STEPS = { ...BRIDGE.checkSteps, ...CHAT_SERVER.checkSteps, ...CHANNEL_BOT.checkSteps };
 
 const LONGEST_ADDRESS = 2000;
 const TOKEN = /^[!-~]{1,512}$/;
 
-/** @throws for a type that is not served */
-export function servedType(type: string): ConnectionType {
+/** @throws for a type that there is not */
+export function typeOf(type: string): ConnectionType {
   const found: ConnectionType | undefined = TYPES.find((each) => each.type === type);
-  if (!found) throw new Error(`Connections of type ${type} are not served`);
+  if (!found) throw new Error(`there are no Connections of type ${type}`);
   return found;
 }
 
 export function addressOf(fields: ConnectionFields): string {
-  return servedType(fields.type).addressOf(fields);
+  return typeOf(fields.type).addressOf(fields);
 }
 
 /** Everything that is wrong with a body beyond its shape (422), all of it together. */
@@ -93,8 +82,7 @@ export function connectionErrors(
 }
 
 function ownErrors(input: ConnectionInput, current: StoredConnection | null): readonly FieldError[] {
-  if (!isServedInput(input)) return [];
-  const type = servedType(input.type);
+  const type = typeOf(input.type);
   const stored = current && addressOf(current.fields);
   const address = normalisedAddress(type.addressIn(input, stored));
   return [
@@ -104,22 +92,14 @@ function ownErrors(input: ConnectionInput, current: StoredConnection | null): re
   ];
 }
 
-function isServedInput<Input extends { readonly type: string }>(
-  input: Input,
-): input is Extract<Input, { readonly type: Type }> {
-  return isServed(input.type);
-}
-
-/** 422 of the type: it never changes, and only some are served. */
-export function typeErrors(type: string, current: string | null): readonly FieldError[] {
-  if (current !== null && type !== current) return [TYPE_IS_FIXED];
-  return isServed(type) ? [] : [LATER_TYPE];
+/** 422 of the type: it never changes. */
+function typeErrors(type: string, current: string | null): readonly FieldError[] {
+  return current !== null && type !== current ? [TYPE_IS_FIXED] : [];
 }
 
 /** 422 of a check, the Connection that it names aside. @param stored the address of that Connection */
 export function checkErrors(input: ConnectionCheckInput, stored: string | null): readonly FieldError[] {
-  if (!isServedInput(input)) return [LATER_TYPE];
-  const type = servedType(input.type);
+  const type = typeOf(input.type);
   const { bot_token: token } = input;
   return [
     ...addressErrors(type, normalisedAddress(type.addressIn(input, stored))),
@@ -168,9 +148,9 @@ export function connectionFields(
   input: ConnectionInput,
   current: StoredConnection | null,
 ): { readonly save: ConnectionFields; readonly secrets: ConnectionSecrets } {
-  const type = servedType(input.type);
+  const type = typeOf(input.type);
   const proxy = changedProxy(input.proxy, current?.fields.proxy ?? NO_PROXY);
-  const token = isServedInput(input) ? (input.bot_token ?? null) : null;
+  const token = input.bot_token ?? null;
   const common = {
     name: input.name.trim(),
     address: normalisedAddress(type.addressIn(input, current && addressOf(current.fields))) ?? '',
@@ -186,8 +166,9 @@ export function connectionFields(
 /** A Connection as reads answer it. */
 export function connectionBody(connection: StoredConnection, ingestUrl: string): object {
   const { id, fields, info, inbound, infoWrong: wrong, tokenless } = connection;
-  const type = servedType(fields.type);
+  const type = typeOf(fields.type);
   const { callback } = channelOf(fields.type);
+  const callbackUrl = `${ingestUrl}/api/v1/callbacks/${callback?.path}/${id}`;
   const mode = 'event_mode' in fields ? fields.event_mode : null;
   return {
     id,
@@ -200,23 +181,20 @@ export function connectionBody(connection: StoredConnection, ingestUrl: string):
     bot_username: type.botName(info),
     destination_count: connection.destinationCount,
     account_link_count: connection.accountLinkCount,
-    callback_url: `${ingestUrl}/api/v1/callbacks/${callback?.path}/${id}`,
+    callback_url: callbackUrl,
     inbound: {
       last_at: formatInstantOrNull(inbound.lastAt),
       error: inbound.error,
       since: formatInstantOrNull(inbound.since),
     },
-    warnings: type.warnings({ address: type.addressOf(fields), mode, info, wrong, tokenless }),
+    warnings: [
+      ...type.warnings({ address: type.addressOf(fields), mode, info, wrong, tokenless }),
+      ...(type.savedWarnings?.(connection, callbackUrl) ?? []),
+    ],
     created_at: formatInstant(connection.createdAt),
     etag: `"${connection.version}"`,
   };
 }
-
-const LATER_TYPE: FieldError = {
-  pointer: '/type',
-  code: 'unsupported',
-  detail: 'This messenger comes with a later version. Choose another type.',
-};
 
 const TYPE_IS_FIXED: FieldError = {
   pointer: '/type',

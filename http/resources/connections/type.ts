@@ -53,6 +53,8 @@ export interface ConnectionType<
   /** What a check answers as `info`. */
   infoBody(info: InfoOf<Of> | null): object | null;
   warnings(known: Known<InfoOf<Of>>): readonly Warning[];
+  /** Further ones of what is stored. */
+  savedWarnings?(connection: StoredOf<Of>, callbackUrl: string): readonly Warning[];
 }
 
 /** As stored, before its own fields are added. */

@@ -163,7 +163,7 @@ describe('creating', () => {
     [{ name: '' }, [400, 'too_short /name']],
     [{ name: '  ' }, [422, 'required /name']],
     [{ name: 'x'.repeat(201) }, [422, 'too_long /name']],
-    [{ type: 'channel_bot' }, [422, 'unsupported /type']],
+    [{ type: 'pigeon' }, [400, 'invalid_format /type']],
     [{ mode: 'template', template: {} }, [422, 'required /template/create', 'required /template/update']],
     [{ mode: 'template' }, [422, 'required /template']],
     [{ events: undefined }, [422, 'required /events']],

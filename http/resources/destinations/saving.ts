@@ -22,9 +22,7 @@ import type { Answer, Call } from '../../operation.ts';
 import { type FieldError, invalid, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { nameErrors, publicId } from '../../schema/fields.ts';
-import { DestinationType } from '../../schema/words.ts';
 import { nameTaken } from '../configuration.ts';
-import { isServed, notServed } from '../connections/shapes.ts';
 import { CommonShape, commonBody, commonErrors, commonFields, commonInput } from './common.ts';
 import {
   WebhookInput,
@@ -34,19 +32,6 @@ import {
   webhookErrors,
   webhookFields,
 } from './webhook.ts';
-
-const SERVED = MESSENGERS.filter(({ destination }) => isServed(destination.type));
-/** Types that there will be: only the type is looked at, and refused. */
-const LATER_TYPES = DestinationType.options.filter((type) => type !== 'webhook' && !isServed(type));
-const later =
-  LATER_TYPES.length > 0
-    ? [
-        v.object({
-          type: d.described(v.picklist(LATER_TYPES), notServed(LATER_TYPES)),
-          name: commonInput.name,
-        }),
-      ]
-    : [];
 
 function messengerInput({ destination, settings }: MessengerType) {
   const { schema, noun } = settings.messenger;
@@ -129,14 +114,14 @@ const UNKNOWN_CONNECTION: FieldError = {
 
 export const DestinationInput = d.named(
   'DestinationInput',
-  v.variant('type', [WebhookInput, ...SERVED.map(messengerInput), ...later]),
+  v.variant('type', [WebhookInput, ...MESSENGERS.map(messengerInput)]),
   'A Destination, as it is saved.',
 );
 export type DestinationInput = v.InferOutput<typeof DestinationInput>;
 
 export const DestinationShape = d.named(
   'Destination',
-  v.variant('type', [WebhookShape, ...SERVED.map(messengerShape)]),
+  v.variant('type', [WebhookShape, ...MESSENGERS.map(messengerShape)]),
   'Where Alert Groups are sent.',
 );
 
@@ -149,7 +134,6 @@ export function destinationBody(destination: StoredDestination, directory: Pick<
 
 const typeError = (code: FieldError['code'], detail: string) => ({ pointer: '/type', code, detail });
 const TYPE_IS_FIXED = typeError('invalid_format', 'The type of a Destination cannot change.');
-const LATER_TYPE = typeError('unsupported', 'This messenger comes with a later version.');
 
 /** Refused, or what is to become of the Destination once it is locked; null: of a new one. */
 export type JudgedSave =
@@ -169,8 +153,7 @@ export async function judgedSave(
     return { refuse: invalid([TYPE_IS_FIXED, ...nameErrors(body.name)]) };
   }
   if (body.type === 'webhook') return judgedWebhook({ body, directory });
-  if ('connection_id' in body) return judgedMessenger(deps, { body, directory }, current);
-  return { refuse: invalid([LATER_TYPE, ...nameErrors(body.name)]) };
+  return judgedMessenger(deps, { body, directory }, current);
 }
 
 /** Nothing is sent; a field that is left out is judged as it is stored at that moment. */

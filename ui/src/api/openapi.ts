@@ -844,6 +844,107 @@ export interface components {
          * @enum {string}
          */
         readonly BulkOutcome: "done" | "unchanged" | "refused" | "skipped" | "failed";
+        /** @description The way to a channel bot. */
+        readonly ChannelBotConnection: components["schemas"]["ConnectionBase"] & {
+            /**
+             * @description A channel bot.
+             * @constant
+             */
+            readonly type: "channel_bot";
+            /**
+             * Format: uri
+             * @description Address of the Bot API.
+             */
+            readonly bot_api_base_url: string;
+            readonly update_mode: components["schemas"]["UpdateMode"];
+        };
+        /** @description A Connection to a channel bot to check, saved or not. */
+        readonly ChannelBotConnectionCheckInput: {
+            /**
+             * @description A channel bot.
+             * @constant
+             */
+            readonly type: "channel_bot";
+            /**
+             * Format: uri
+             * @description Address of the Bot API: http or https, without query, fragment and user name. At first https://api.telegram.org.
+             */
+            readonly bot_api_base_url?: string;
+            /**
+             * @description How presses arrive: the service asks for them (`long_polling`), or the messenger posts them (`webhook`).
+             * @enum {string}
+             */
+            readonly update_mode?: "long_polling" | "webhook";
+            /** @description The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only. */
+            readonly bot_token?: string | null;
+            /** @description The proxy to it. Its stored password is used with `connection_id` where it is left out. */
+            readonly proxy: components["schemas"]["ProxyConfigInput"];
+            /** @description Id of the saved Connection that the check is about; null or left out for a new one. */
+            readonly connection_id?: components["schemas"]["PublicId"] | null;
+        };
+        /** @description A Connection to a channel bot, as it is saved. */
+        readonly ChannelBotConnectionInput: {
+            /**
+             * @description A channel bot.
+             * @constant
+             */
+            readonly type: "channel_bot";
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
+            readonly limiter?: components["schemas"]["LimiterInput"] | null;
+            /** @description The proxy to it. */
+            readonly proxy: components["schemas"]["ProxyConfigInput"];
+            /**
+             * Format: uri
+             * @description Address of the Bot API: http or https, without query, fragment and user name. At first https://api.telegram.org.
+             */
+            readonly bot_api_base_url?: string;
+            /**
+             * @description How presses arrive: the service asks for them (`long_polling`), or the messenger posts them (`webhook`).
+             * @enum {string}
+             */
+            readonly update_mode?: "long_polling" | "webhook";
+            /** @description Token of the bot. Needed on creation and with another address; left out it stays. */
+            readonly bot_token?: string;
+        };
+        /** @description A channel of a messenger behind a channel bot. */
+        readonly ChannelBotDestination: components["schemas"]["DestinationBase"] & {
+            /**
+             * @description A channel behind a channel bot.
+             * @constant
+             */
+            readonly type: "channel_bot";
+            readonly connection_id: components["schemas"]["ConnectionId"];
+            /** @description Id of the channel (`-100…`), or the name of a public one with `@` before it. It names its discussion group. */
+            readonly channel_id: string;
+            /** @description Name of the channel as the channel bot last said; null without one. */
+            readonly channel_name: string | null;
+            /** @description Id of the discussion group of the channel; null before it is known. */
+            readonly discussion_group_id: string | null;
+            /** @description Name of that group; null before it is known. */
+            readonly discussion_group_title: string | null;
+            /** @description Always null: errors of templates are shown at the Route. */
+            readonly template_error: null;
+            /** @description Always empty. */
+            readonly warnings: readonly unknown[];
+        };
+        /** @description A Destination behind a channel bot, as it is saved. */
+        readonly ChannelBotDestinationInput: {
+            /**
+             * @description A channel behind a channel bot.
+             * @constant
+             */
+            readonly type: "channel_bot";
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Whom messages mention. Left out it stays, null mentions nobody. */
+            readonly mentions?: components["schemas"]["MentionsInput"] | null;
+            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
+            readonly limiter?: components["schemas"]["LimiterInput"] | null;
+            /** @description Id of the Connection to the channel bot. */
+            readonly connection_id: components["schemas"]["PublicId"];
+            /** @description Id of the channel (`-100…`), or the name of a public one with `@` before it. It names its discussion group. */
+            readonly channel_id: string;
+        };
         /**
          * @description Through which bot to link an account.
          * @example {
@@ -993,7 +1094,7 @@ export interface components {
          */
         readonly CommandName: "acknowledge" | "unacknowledge" | "resolve" | "unresolve" | "snooze" | "unsnooze" | "still_on_it" | "add_note";
         /** @description The way to a messenger. */
-        readonly Connection: components["schemas"]["BridgeConnection"] | components["schemas"]["ChatServerConnection"];
+        readonly Connection: components["schemas"]["BridgeConnection"] | components["schemas"]["ChatServerConnection"] | components["schemas"]["ChannelBotConnection"];
         /** @description What Connections of every type answer. */
         readonly ConnectionBase: {
             readonly id: components["schemas"]["ConnectionId"];
@@ -1091,19 +1192,7 @@ export interface components {
          *       }
          *     }
          */
-        readonly ConnectionCheckInput: components["schemas"]["BridgeConnectionCheckInput"] | components["schemas"]["ChatServerConnectionCheckInput"] | {
-            /**
-             * @description This version does not serve `channel_bot`: 422.
-             * @enum {string}
-             */
-            readonly type: "channel_bot";
-            /** @description The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only. */
-            readonly bot_token?: string | null;
-            /** @description The proxy to it. Its stored password is used with `connection_id` where it is left out. */
-            readonly proxy: components["schemas"]["ProxyConfigInput"];
-            /** @description Id of the saved Connection that the check is about; null or left out for a new one. */
-            readonly connection_id?: components["schemas"]["PublicId"] | null;
-        };
+        readonly ConnectionCheckInput: components["schemas"]["BridgeConnectionCheckInput"] | components["schemas"]["ChatServerConnectionCheckInput"] | components["schemas"]["ChannelBotConnectionCheckInput"];
         /** @description One step of a check. */
         readonly ConnectionCheckStep: {
             readonly name: components["schemas"]["ConnectionCheckStepName"];
@@ -1122,9 +1211,11 @@ export interface components {
          *     - `dry_probe`: the address can be reached
          *     - `get_info`: the bridge takes the token and says what it is
          *     - `token`: the chat server takes the token
+         *     - `get_me`: the Bot API takes the token and says which bot it is
+         *     - `get_webhook_info`: the bot says where its updates go
          * @enum {string}
          */
-        readonly ConnectionCheckStepName: "dry_probe" | "get_info" | "token";
+        readonly ConnectionCheckStepName: "dry_probe" | "get_info" | "token" | "get_me" | "get_webhook_info";
         /**
          * Format: public-id
          * @description A PublicId with the prefix CN.
@@ -1149,18 +1240,7 @@ export interface components {
          *       }
          *     }
          */
-        readonly ConnectionInput: components["schemas"]["BridgeConnectionInput"] | components["schemas"]["ChatServerConnectionInput"] | {
-            /**
-             * @description This version does not serve `channel_bot`: 422.
-             * @enum {string}
-             */
-            readonly type: "channel_bot";
-            readonly name: components["schemas"]["ResourceName"];
-            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
-            readonly limiter?: components["schemas"]["LimiterInput"] | null;
-            /** @description The proxy to it. */
-            readonly proxy: components["schemas"]["ProxyConfigInput"];
-        };
+        readonly ConnectionInput: components["schemas"]["BridgeConnectionInput"] | components["schemas"]["ChatServerConnectionInput"] | components["schemas"]["ChannelBotConnectionInput"];
         /**
          * @description The type of a Connection.
          *     - `chat_server`: A chat server, Mattermost.
@@ -1181,10 +1261,13 @@ export interface components {
          *     - `event_mode_not_offered`: The bridge does not offer the event mode that is set.
          *     - `bridge_info_invalid`: A field of what the bridge says about itself is not valid.
          *     - `bridge_without_token`: No token is stored.
+         *     - `webhook_blocks_polling`: Polls bring nothing: the bot has a webhook of another installation or program.
+         *     - `bot_used_twice`: Another Connection has the same bot: they end the polls of each other.
+         *     - `webhook_not_set`: The messenger does not know the callback address yet. It is told again every minute.
          *     - `press_answers_in_thread`: The bot may not show a text to one person: answers to presses are shown in the Thread.
          * @enum {string}
          */
-        readonly ConnectionWarningKind: "base_url_uses_http" | "event_mode_not_offered" | "bridge_info_invalid" | "bridge_without_token" | "press_answers_in_thread";
+        readonly ConnectionWarningKind: "base_url_uses_http" | "event_mode_not_offered" | "bridge_info_invalid" | "bridge_without_token" | "webhook_blocks_polling" | "bot_used_twice" | "webhook_not_set" | "press_answers_in_thread";
         /** @description A new token and what to paste at the sender. */
         readonly CreatedIntegrationToken: {
             /** @description The token as it is listed. */
@@ -1238,7 +1321,7 @@ export interface components {
          */
         readonly DeliveryState: "pending" | "delivered" | "waiting_for_broken_destination" | "not_delivered" | "deleted_in_messenger" | "withheld" | "retired";
         /** @description Where Alert Groups are sent. */
-        readonly Destination: components["schemas"]["WebhookDestination"] | components["schemas"]["BridgeDestination"] | components["schemas"]["ChatServerDestination"];
+        readonly Destination: components["schemas"]["WebhookDestination"] | components["schemas"]["BridgeDestination"] | components["schemas"]["ChannelBotDestination"] | components["schemas"]["ChatServerDestination"];
         /** @description What Destinations of every type answer. */
         readonly DestinationBase: {
             readonly id: components["schemas"]["DestinationId"];
@@ -1336,14 +1419,7 @@ export interface components {
          *       }
          *     }
          */
-        readonly DestinationInput: components["schemas"]["WebhookDestinationInput"] | components["schemas"]["BridgeDestinationInput"] | components["schemas"]["ChatServerDestinationInput"] | {
-            /**
-             * @description This version does not serve `channel_bot`: 422.
-             * @enum {string}
-             */
-            readonly type: "channel_bot";
-            readonly name: components["schemas"]["ResourceName"];
-        };
+        readonly DestinationInput: components["schemas"]["WebhookDestinationInput"] | components["schemas"]["BridgeDestinationInput"] | components["schemas"]["ChannelBotDestinationInput"] | components["schemas"]["ChatServerDestinationInput"];
         /** @description Something that would be sent. */
         readonly DestinationPreview: {
             readonly name: components["schemas"]["DestinationPreviewName"];
@@ -4003,6 +4079,13 @@ export interface components {
             /** @description Body, masked; null without one. */
             readonly body: string | null;
         };
+        /**
+         * @description How updates of a bot arrive.
+         *     - `long_polling`: Tocsin asks for updates.
+         *     - `webhook`: The messenger posts them to the callback address.
+         * @enum {string}
+         */
+        readonly UpdateMode: "long_polling" | "webhook";
         /** @description A person who can sign in, or could. */
         readonly User: {
             readonly id: components["schemas"]["UserId"];
