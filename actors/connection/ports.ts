@@ -304,7 +304,7 @@ export type PreparedWebhook =
     }
   | { readonly ok: false; readonly error: string };
 
-/** The webhook of a channel bot when its Connection is saved or deleted. Implemented in channels/channel-bot/saving.ts. */
+/** The webhook of a channel bot around a save of its Connection. Implemented in channels/channel-bot/saving.ts. */
 export interface BotSaving {
   /** Brings the messenger to what is to be saved, before it is stored. */
   prepare(id: PublicId, fields: ChannelBotFields, secrets: ConnectionSecrets): Promise<PreparedWebhook>;

@@ -1,4 +1,4 @@
-/** Channel bots: from a poll or a posted update to its effect, and the change between the two (channel-bot §4, §1.1). */
+/** Channel bots: from an update to its effect, and the change between polls and webhook (channel-bot §4, §1.1). */
 import { randomBytes } from 'node:crypto';
 import type { ReceivedTokenDeps } from '../../actors/account-links/linking.ts';
 import { createBotAnswers } from '../../actors/channels/channel-bot/answers.ts';

@@ -237,10 +237,11 @@ function channelBotSettings(row: ConnectionRow): ChannelBotSettings {
 
 /** Live channel bots in webhook mode whose messenger knows no webhook of theirs, or one at another address. */
 export async function webhooksNotSet(sql: Sql, ingestUrl: string): Promise<readonly ChannelBotSettings[]> {
+  const callbacks = `${ingestUrl}/api/v1/callbacks/channel-bot/`;
   const rows = await sql<ConnectionRow[]>`
     select * from connections
     where type = 'channel_bot' and update_mode = 'webhook' and deleted_at is null
-      and webhook_url is distinct from ${`${ingestUrl}/api/v1/callbacks/channel-bot/`} || id
+      and (webhook_secret is null or webhook_url is distinct from ${callbacks} || id)
     order by id`;
   return rows.map(channelBotSettings);
 }

@@ -98,7 +98,7 @@ test('rights that changed are told to the Destinations of the chat, as its chann
   expect(waits).toBe(3);
 });
 
-test('a Connection that polls is among those that are told to go on; a foreign webhook is noted for its access', async () => {
+test('a Connection that polls is told to go on; a foreign webhook is noted for its access', async () => {
   const sql = database.sql();
   expect(await polledConnections(sql)).toContain(connectionId);
   await noteWebhookBlocks(sql, connectionId, 2, true);

@@ -1,4 +1,4 @@
-/** Copies of posts in discussion groups, and what a bot learns of the chats that Destinations post to (channel-bot §3, §8.1). */
+/** Copies of posts in discussion groups, and chats in which a bot has other rights (channel-bot §3, §8.1). */
 import type { CopySeen } from '../../actors/connection/effects.ts';
 import type { BotChats, Copies } from '../../actors/connection/ports.ts';
 import { type DestinationMessage, destinationAddress } from '../../actors/destination/messages.ts';

@@ -1,4 +1,4 @@
-/** A Connection of a bot that receives: its actor, the strict Bot API and everything between, on a clock that tests move. */
+/** A bot that receives: the actor, the strict Bot API and everything between, on a clock that tests move. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { Registry } from 'prom-client';

@@ -82,7 +82,10 @@ async function fillEveryField(): Promise<void> {
       ...{ type: 'bridge', name: 'bridge', base_url: 'https://bridge.example', event_mode: 'push' },
       ...{ limiter: LIMITER, proxy: PROXY },
     },
-    { token: 'bridge-token', pushSecret: 'push-secret', proxyPassword: PASSWORD },
+    {
+      ...{ token: 'bridge-token', pushSecret: 'push-secret', proxyPassword: PASSWORD },
+      webhook: { url: 'https://ingest.example', secret: 'webhook-secret' },
+    },
     author(),
   );
   if (stored === 'name_taken') throw new Error('the database is not empty');
@@ -435,6 +438,7 @@ describe('after all keys were lost, a reset', () => {
       `  ${destination} (receiver): proxy password`,
       `  ${bridge} (bridge): token`,
       `  ${bridge} (bridge): push secret`,
+      `  ${bridge} (bridge): secret of a webhook (nothing to enter: it is set anew)`,
       `  ${bridge} (bridge): proxy password`,
       '  oidc: client secret of the identity provider',
       '  oidc: proxy password of the identity provider',
