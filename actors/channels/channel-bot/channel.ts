@@ -1,4 +1,4 @@
-/** Messages of a channel bot: a Root message is a post of the channel, its Thread the comments below it (channel-bot §6, §8). */
+/** Messages of a channel bot: a Root message is a post, its Thread the comments below it (channel-bot §6, §8). */
 
 import { type Clock, formatInstant, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
@@ -50,7 +50,7 @@ export interface ChannelBotDeps {
 
 /** Of a message and of a label (messages §3). */
 const BUTTONS = { most: 25, text: 64 } as const;
-/** Two Destinations of one bot that are asked to wait within this time: it is the bot that is limited (channel-bot §11). */
+/** When two Destinations of a bot are asked to wait within this time, the bot is limited (channel-bot §11). */
 const LIMITED_TOGETHER: Micros = MINUTE;
 /** Whoever waits longer is told to people (channel-bot §11). */
 const LONGEST_WAIT: Micros = 15 * MINUTE;

@@ -24,7 +24,7 @@ export interface BotConnectionCheckDeps {
 const RECENT: Micros = HOUR;
 const LONGEST_ERROR = 200;
 
-/** Tries the address without the token, which never reaches a server that is none, then the token, then the way back. */
+/** Tries the address without the token, which never reaches another server, then the token, then the way back. */
 export function createBotConnectionCheck(deps: BotConnectionCheckDeps): ConnectionCheck {
   const { bot, opener, clock } = deps;
   return {

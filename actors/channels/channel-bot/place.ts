@@ -1,4 +1,4 @@
-/** Whether the bot can post to a channel and its group: the calls of the Destination check and of the probe (channel-bot §3). */
+/** Whether the bot can post to a channel and its group: calls of the Destination check and the probe (channel-bot §3). */
 import type { ChannelPlace } from '../../connection/ports.ts';
 import type { FoundChannel } from '../../destination/ports.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';

@@ -34,7 +34,7 @@ export const CHANNEL_BOT = {
   destination: { type: 'channel_bot', mode: null },
   settings: {
     destination: Place,
-    /** Documented are 20 a minute for a group; a channel, its group and edits are counted together (channel-bot §5). */
+    /** 20 a minute are documented for a group; a channel, its group and edits count together (channel-bot §5). */
     limiter: { limit: 10, per_seconds: 60 },
     connection: Access,
     messenger: { schema: 'ChannelBot', noun: 'channel bot', hasTeams: false },
