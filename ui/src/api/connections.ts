@@ -6,7 +6,7 @@ import type { Items, Page, PageRequest, Schemas } from './shapes.ts';
 export type ConnectionType = Schemas['ConnectionType'];
 
 /** How events of a bridge or updates of a channel bot arrive. */
-export type InboundMode = 'poll' | 'push' | 'long_polling' | 'webhook';
+export type InboundMode = Schemas['EventMode'] | Schemas['UpdateMode'];
 
 /** What a bridge says of itself. */
 export type BridgeInfo = Schemas['BridgeInfo'];
@@ -23,11 +23,8 @@ export type ConnectionWarning = Schemas['ConnectionWarning'];
 /** A Connection of any type: what all have, and what one of them has. */
 export type Connection = Schemas['ConnectionBase'] &
   Own<Schemas['BridgeConnection']> &
-  Own<Schemas['ChatServerConnection']> & {
-    readonly type: ConnectionType;
-    readonly bot_api_base_url?: string;
-    readonly update_mode?: InboundMode;
-  };
+  Own<Schemas['ChatServerConnection']> &
+  Own<Schemas['ChannelBotConnection']> & { readonly type: ConnectionType };
 
 /** What the forms send besides is named as the type names it. */
 export type ConnectionInput = Pick<

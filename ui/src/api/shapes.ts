@@ -161,16 +161,15 @@ export type DestinationWarning = Webhook['warnings'][number];
 type Webhook = Schemas['WebhookDestination'];
 type Bridge = Schemas['BridgeDestination'];
 type ChatServer = Schemas['ChatServerDestination'];
+type ChannelBot = Schemas['ChannelBotDestination'];
 type Common = Omit<Pick<Webhook, keyof Webhook & keyof Bridge>, 'type' | 'template_error' | 'warnings'>;
 
 /** A Destination of any type: what all have, and what one of them has. */
 export type Destination = Common &
   Partial<Omit<Webhook, keyof Bridge>> &
   Partial<Omit<Bridge, keyof Webhook>> &
-  Partial<Omit<ChatServer, keyof Webhook>> & {
-    readonly channel_title?: string | null;
-    readonly discussion_group_id?: string | null;
-    readonly discussion_group_title?: string | null;
+  Partial<Omit<ChatServer, keyof Webhook>> &
+  Partial<Omit<ChannelBot, keyof Webhook>> & {
     readonly type: DestinationType;
     readonly template_error: Webhook['template_error'];
     readonly warnings: readonly DestinationWarning[];

@@ -34,7 +34,7 @@ const link = (href: string, pieces: readonly Piece[]): readonly Piece[] =>
   isWebAddress(href) ? [{ is: 'link', href, pieces }] : pieces;
 
 export function piecesOf(source: string, format: string): readonly Piece[] {
-  if (format === 'html') return ofNodes(new DOMParser().parseFromString(source, 'text/html').body);
+  if (format === 'html') return ofHtml(source);
   if (format === 'plain' || format === 'json') return [text(source)];
   return insideOf(new Parser().parse(source));
 }
@@ -99,10 +99,18 @@ const HTML: Readonly<Record<string, Tag>> = {
   blockquote: 'blockquote',
 };
 
+/** A quote ends its line: the break that follows it would be a second one. */
+const AFTER_QUOTE = /(<\/blockquote>)\n/g;
+
+function ofHtml(source: string): readonly Piece[] {
+  const document = new DOMParser().parseFromString(source.replace(AFTER_QUOTE, '$1'), 'text/html');
+  return ofNodes(document.body);
+}
+
 function ofNodes(parent: ParentNode & globalThis.Node): readonly Piece[] {
   return [...parent.childNodes].flatMap((node) => {
-    if (!(node instanceof Element))
-      return node.nodeType === globalThis.Node.TEXT_NODE ? [text(node.textContent ?? '')] : [];
+    if (node.nodeType === globalThis.Node.TEXT_NODE) return [text(node.textContent ?? '')];
+    if (!(node instanceof Element)) return [];
     const name = node.tagName.toLowerCase();
     if (name === 'a') return link(node.getAttribute('href') ?? '', ofNodes(node));
     const tag = HTML[name];

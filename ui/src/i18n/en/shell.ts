@@ -19,7 +19,6 @@ export const shell = {
   'view.forbiddenText': 'Ask an Admin when you need it.',
   'view.notFound': 'Not found',
   'view.notFoundText': 'It may have been deleted, or the address is not right.',
-  'view.notInThisVersion': 'Not in this version',
   'view.pageNotLoaded': 'This page could not be loaded',
   'view.pageNotLoadedText': 'You may be offline, or Tocsin was updated. Load the page again.',
 

@@ -19,7 +19,6 @@ export const shell = {
   'view.forbiddenText': 'Если он нужен, обратитесь к администратору.',
   'view.notFound': 'Не найдено',
   'view.notFoundText': 'Возможно, объект удалён или адрес неверен.',
-  'view.notInThisVersion': 'В этой версии этого нет',
   'view.pageNotLoaded': 'Страницу загрузить не удалось',
   'view.pageNotLoadedText': 'Возможно, нет сети или Tocsin обновился. Загрузите страницу заново.',
 

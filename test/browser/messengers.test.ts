@@ -1,8 +1,9 @@
-/** A chat server from nothing to an Alert Group that is worked on there, in real Chromium, with the strict fake behind it. */
+/** A messenger from nothing to an Alert Group that is worked on there, in real Chromium, with the strict fakes behind it. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RunningBotApi, startBotApi } from '../fakes/channel-bot/http.ts';
 import { type RunningChatServer, startChatServer } from '../fakes/chat-server/http.ts';
 import { Api } from '../harness/api.ts';
 import { postTo } from '../harness/bridge-channel.ts';
@@ -20,13 +21,19 @@ let tocsin: Installation;
 let ready: Ready;
 let browser: Browser;
 let chat: RunningChatServer;
+let bots: RunningBotApi;
 let api: Api;
 let desk: Page;
 
 beforeAll(async () => {
   mkdirSync(shots, { recursive: true });
   tocsin = new Installation();
-  [ready, browser, chat] = await Promise.all([tocsin.start(), launchChromium(), startChatServer()]);
+  [ready, browser, chat, bots] = await Promise.all([
+    tocsin.start(),
+    launchChromium(),
+    startChatServer(),
+    startBotApi(),
+  ]);
   const { server } = chat;
   const sales = server.addTeam('sales', 'Sales');
   for (const number of [1, 2, 3, 4, 5, 6, 7, 8])
@@ -42,7 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await tocsin.remove();
-  await chat.close();
+  await Promise.all([chat.close(), bots.close()]);
 });
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name });
@@ -138,6 +145,93 @@ test('an alert becomes a message; its button acknowledges by name, Resolve edits
   await until('the last edit', async () => root.props.attachments?.[0]?.actions.length === 0);
   expect(roots('CheckoutDown')).toHaveLength(1);
   expect(chat.server.violations).toEqual([]);
+});
+
+test('a channel bot: from nothing to a test message and a linked account in under three minutes', async () => {
+  const { world } = bots.server;
+  await desk.goto(`${ready.app_url}/connections/new`);
+  const begun = performance.now();
+  await desk.getByRole('button', { name: /^Channel bot \(Telegram\)/ }).click();
+  await desk.getByText('write /newbot to @BotFather').waitFor();
+  await field(desk, 'Address of the Bot API').fill(bots.url);
+  await field(desk, 'Token').fill(`${bots.token}x`);
+  await button(desk, 'Check').click();
+  await desk.getByText(/^Copy the whole token again/).waitFor();
+  await field(desk, 'Token').fill(bots.token);
+  await button(desk, 'Check').click();
+  await desk.getByText('Its bot is oncall_bot.').waitFor();
+  await button(desk, 'Create').click();
+
+  await heading(desk, 'Choose a channel').waitFor();
+  await field(desk, 'Name').fill('Telegram alerts');
+  await field(desk, 'Channel').fill('@nowhere');
+  await button(desk, 'Check and create').click();
+  await desk.locator('input[aria-invalid="true"]').waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await field(desk, 'Channel').fill('@alerts');
+  await button(desk, 'Check and create').click();
+
+  await heading(desk, 'Try it, and link your account').waitFor();
+  const shown = desk.locator('figure').first();
+  await shown.getByRole('link', { name: 'Open in Tocsin' }).waitFor();
+  expect(await shown.textContent()).not.toMatch(/<\/?\w/);
+  await desk.locator('#test').screenshot({ path: path.join(shots, 'message-preview-telegram.png') });
+  await button(desk, 'Send test').click();
+  await desk.locator('#test').getByRole('listitem').filter({ hasText: 'passed' }).waitFor();
+  const tried = world.channel.messages.at(-1)!;
+  const bob = world.addPerson(5001, 'bob_tg');
+  bots.server.press(tried, 'Ack', bob);
+  await until('the answer to the press', async () =>
+    bots.server.answers.some(({ text }) => /test/i.test(text ?? '')),
+  );
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.screenshot({ path: path.join(shots, 'wizard-telegram.png'), fullPage: true });
+
+  await button(desk, 'Link account').click();
+  const dialog = desk.getByRole('dialog');
+  await dialog.getByLabel('Connection').selectOption('Telegram · Channel bot (Telegram)');
+  const link = (await dialog.getByRole('link', { name: 'Open Telegram' }).getAttribute('href')) ?? '';
+  const start = new URL(link).searchParams.get('start');
+  bots.server.write(world.chats.get(bob.id)!, bob, `/start ${start}`);
+  await desk.getByText('@bob_tg').first().waitFor();
+  expect(performance.now() - begun).toBeLessThan(THREE_MINUTES_MS);
+});
+
+test('an alert becomes a post of the bot; its button acknowledges by name, Resolve edits it, the Thread is comments', async () => {
+  const { world } = bots.server;
+  const bob = world.people.get(5001)!;
+  const [destination] = (await api.get('/destinations?type=channel_bot')).items;
+  await postTo(api, [destination.id]);
+  const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
+  const alert = (shard: string) => ({ labels: { alertname: 'QueueStuck', severity: 'critical', shard } });
+  await sender.post({ groupKey: 'queue', alerts: [alert('a')] });
+  const post = await until('the post', async () =>
+    world.channel.messages.find(({ text }) => text.includes('QueueStuck')),
+  );
+  await sender.post({ groupKey: 'queue', alerts: [alert('a'), alert('b')] });
+  const comments = () => world.group.messages.filter(({ by, copyOf }) => by === null && copyOf === null);
+  const comment = await until('the comment', async () => comments()[0]);
+  const copy = world.group.messages.find(({ copyOf }) => copyOf?.messageId === post.messageId);
+  expect([comment.text.split('\n')[0], comment.replyTo]).toEqual(['1 new alert', copy?.messageId]);
+
+  await desk.goto(`${ready.app_url}/alert-groups?number=2`);
+  await desk.getByRole('heading', { level: 1, name: /QueueStuck/ }).waitFor();
+  bots.server.press(post, 'Ack', bob);
+  const timeline = desk.getByRole('region', { name: 'Timeline' });
+  const taken = timeline.getByRole('listitem').filter({ hasText: 'acknowledged' });
+  await taken.filter({ hasText: 'admin' }).first().waitFor();
+  await until('the edit', async () => post.keyboard.flat().some(({ text }) => text === 'Unack'));
+  await desk.screenshot({ path: path.join(shots, 'telegram-acknowledged.png'), fullPage: true });
+  await desk
+    .getByRole('button', { name: /^Resolve/ })
+    .first()
+    .click();
+  await desk
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Resolve/ })
+    .click();
+  await until('the last edit', async () => post.keyboard.length === 0 && post.text.includes('Resolved'));
+  expect(bots.server.violations).toEqual([]);
 });
 
 test('on a phone, in Russian and the dark, the message is shown as it looks there', async () => {
