@@ -14,9 +14,10 @@ const keyboard: InlineKeyboard = { inline_keyboard: [[{ text: 'Ack', callback_da
 const root = { text: '<b>one</b>', isHtml: true, isQuiet: false, replyTo: null, keyboard } as const;
 
 function messenger() {
-  const server = new FakeBotApi({ now: () => 1_791_020_467_000, token: '123456:secret-token' });
+  const time = { now: 1_791_020_467_000 };
+  const server = new FakeBotApi({ now: () => time.now, token: '123456:secret-token' });
   return {
-    server,
+    ...{ server, time },
     async call<Value>({ operation, method, body, read }: BotRequest<Value>): Promise<Value> {
       const { body: text } = await server.answer({
         ...{ method, target: `/bot123456:secret-token/${operation}` },
@@ -95,4 +96,55 @@ test('the bot, its rights and its webhook are read', async () => {
   await expect(call(botCalls.getUpdates(null))).rejects.toThrow('webhook is active');
   await call(botCalls.deleteWebhook());
   expect(await call(botCalls.getUpdates(null))).toEqual([]);
+});
+
+test.each([
+  ['<x>one</x>', 'Unsupported start tag "x" at byte offset 0'],
+  ['é<b>one', "Can't find end tag corresponding to start tag"],
+  ['<b>one</i>', 'Unmatched end tag at byte offset 6, expected "</b>", found "</i>"'],
+  ['one</b>', 'Unexpected end tag at byte offset 3'],
+  ['one < two', 'Unclosed start tag at byte offset 4'],
+  ['<b> </b>', 'message text is empty'],
+  ['🔥'.repeat(2_049), 'message is too long'],
+  ['&amp;'.repeat(6_600), 'text is too long'],
+])('the strict messenger refuses %j', async (text, said) => {
+  const { server, call } = messenger();
+  const sent = call(botCalls.sendMessage({ ...root, chatId: String(server.world.channel.id), text }));
+  await expect(sent).rejects.toThrow(said.replaceAll('"', '\\"'));
+  expect(server.world.channel.messages).toEqual([]);
+});
+
+test('the strict messenger takes 20 messages a minute in a group, and 30 calls a second of a bot', async () => {
+  const { server, time, call } = messenger();
+  const chats = [server.world.channel, server.world.addChat(-1_002, 'channel', 'Two')].map(({ id }) =>
+    String(id),
+  );
+  const send = (chat = 0) => call(botCalls.sendMessage({ ...root, chatId: chats[chat] ?? '' }));
+  for (let sent = 0; sent < 20; sent++) await send();
+  await expect(send()).rejects.toThrow('"retry_after":60');
+  for (let sent = 0; sent < 10; sent++) await send(1);
+  await expect(send(1)).rejects.toThrow('"retry_after":1}');
+  time.now += 1_000;
+  await send(1);
+  time.now += 59_000;
+  await send();
+});
+
+test('the strict messenger takes 64 bytes of data behind a button, and one answer to a press within its time', async () => {
+  const { server, time, call } = messenger();
+  const chatId = String(server.world.channel.id);
+  const withData = (data: string) =>
+    botCalls.sendMessage({
+      ...{ ...root, chatId },
+      keyboard: { inline_keyboard: [[{ text: 'Ack', callback_data: data }]] },
+    });
+  await expect(call(withData('é'.repeat(33)))).rejects.toThrow('BUTTON_DATA_INVALID');
+  await call(withData('é'.repeat(32)));
+  const [post] = server.world.channel.messages;
+  if (!post) throw new Error('no post');
+  const queryId = server.press(post, 'Ack', server.world.addPerson(5001, 'ann'));
+  time.now += 15_001;
+  await expect(call(botCalls.answerCallbackQuery(queryId, 'late', false))).rejects.toThrow(
+    'query is too old',
+  );
 });
