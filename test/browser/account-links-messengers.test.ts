@@ -42,7 +42,7 @@ beforeAll(async () => {
   ]);
   alice = chat.server.addUser('alice');
   api = await Api.signIn(ready);
-  await attach();
+  await attachChat();
   desk = await (await newProfile(browser)).newPage();
   phone = await (await newProfile(browser, { width: 360, height: 740, dark: true })).newPage();
   await signIn(desk, ready);
@@ -57,11 +57,25 @@ afterAll(async () => {
 
 const WIDE = { limit: 1000, per_seconds: 1 };
 
-async function attach(): Promise<void> {
+const COMMON = { proxy: { enabled: false }, limiter: WIDE };
+const makeChat = (name: string): Promise<{ readonly id: string }> =>
+  api.post('/connections', {
+    ...{ ...COMMON, type: 'chat_server', name, server_url: chat.url, bot_token: chat.token },
+  });
+
+async function attachChat(): Promise<void> {
   await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
-  const common = { proxy: { enabled: false }, limiter: WIDE };
+  const { id } = await makeChat('Team chat');
+  const { destination } = await api.post('/destinations', {
+    ...{ type: 'chat_server', name: 'ops', limiter: WIDE, connection_id: id },
+    ...{ team_id: chat.server.team.id, channel_id: chat.server.channel.id },
+  });
+  await postTo(api, [destination.id], { thread_batching_window_seconds: 0 });
+}
+
+async function attachBot(): Promise<void> {
   const bot = await api.post('/connections', {
-    ...{ ...common, type: 'bridge', name: 'Bot', base_url: 'http://127.0.0.1:1' },
+    ...{ ...COMMON, type: 'bridge', name: 'Bot', base_url: 'http://127.0.0.1:1' },
     ...{ bot_token: bots.token, event_mode: 'poll' },
   });
   const sql = connect(await embeddedSettings(path.join(tocsin.dataDir, 'postgres')), {
@@ -74,15 +88,7 @@ async function attach(): Promise<void> {
     where id = ${bot.id}`;
   await sql.end();
   // This save has the Directory read anew.
-  const { id } = await api.post('/connections', {
-    ...{ ...common, type: 'chat_server', name: 'Team chat' },
-    ...{ server_url: chat.url, bot_token: chat.token },
-  });
-  const { destination } = await api.post('/destinations', {
-    ...{ type: 'chat_server', name: 'ops', limiter: WIDE, connection_id: id },
-    ...{ team_id: chat.server.team.id, channel_id: chat.server.channel.id },
-  });
-  await postTo(api, [destination.id], { thread_batching_window_seconds: 0 });
+  await makeChat('Another chat');
 }
 
 const section = (page: Page) => page.getByRole('region', { name: 'Messenger accounts' });
@@ -112,7 +118,7 @@ test('a press by somebody who is not linked says how to link there, and changes 
 test('a chat server sends a code to the account that the person names; nobody else is found', async () => {
   await phone.goto(`${ready.app_url}/profile`);
   await button(phone, 'Link account').click();
-  await phone.getByLabel('Connection').selectOption('Team chat · Chat server (Mattermost)');
+  await phone.getByText('Team chat · Chat server (Mattermost)').waitFor();
   const name = phone.getByLabel('Your user name there');
   await name.fill('@nobody');
   await button(phone, 'Send the code').click();
@@ -167,7 +173,24 @@ test('an Admin sees the account on the page of the user and takes it away', asyn
   await section(phone).getByText('No account is linked').waitFor();
 });
 
+test('whoever has just set a messenger up is offered its Connection first', async () => {
+  const field = (name: string) => desk.getByLabel(name, { exact: true });
+  await desk.goto(`${ready.app_url}/connections/new`);
+  await desk.getByRole('button', { name: /^Chat server \(Mattermost\)/ }).click();
+  await field('Name').fill('Your chat');
+  await field('Address of the server').fill(chat.url);
+  await field('Token').fill(chat.token);
+  await button(desk, 'Create').click();
+  await desk.getByRole('radio', { name: /Operations › Alerts/ }).check();
+  await button(desk, 'Check and create').click();
+  await button(desk, 'Link account').click();
+  const chosen = desk.getByRole('dialog').getByLabel('Connection').locator('option:checked');
+  await expect.poll(() => chosen.innerText()).toBe('Your chat · Chat server (Mattermost)');
+});
+
 test('a channel bot is opened by a link or a QR code, and Start links the account; the dialog closes by itself', async () => {
+  await attachBot();
+  await phone.reload();
   await button(phone, 'Link account').click();
   await phone.getByLabel('Connection').selectOption('Bot · Channel bot (Telegram)');
   const open = phone.getByRole('link', { name: 'Open Telegram' });
