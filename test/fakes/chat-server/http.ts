@@ -15,7 +15,8 @@ export interface RunningChatServer {
   close(): Promise<void>;
 }
 
-export async function startChatServer(): Promise<RunningChatServer> {
+/** @param port of 127.0.0.1; 0: any that is free */
+export async function startChatServer(port = 0): Promise<RunningChatServer> {
   const token = 'chat-server-bot-token';
   const server = new FakeChatServer({
     now: () => Date.now(),
@@ -47,10 +48,13 @@ export async function startChatServer(): Promise<RunningChatServer> {
       response.writeHead(answer.status, answer.headers).end(answer.body);
     });
   });
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const { port } = listener.address() as AddressInfo;
+  await new Promise<void>((resolve, reject) => {
+    listener.once('error', reject);
+    listener.listen(port, '127.0.0.1', resolve);
+  });
+  const { port: bound } = listener.address() as AddressInfo;
   return {
-    ...{ server, token, url: `http://127.0.0.1:${port}` },
+    ...{ server, token, url: `http://127.0.0.1:${bound}` },
     loseAnswers(count, text = '') {
       lost = count;
       wanted = text;
