@@ -8,6 +8,7 @@ import { latency } from './latency.ts';
 import { lists } from './lists.ts';
 import { memory } from './memory.ts';
 import { messages } from './messages.ts';
+import { messengers } from './messengers.ts';
 import { type Bench, keepReports, machine, printReport, type Report } from './report.ts';
 import { scale } from './scale.ts';
 import { signIn } from './sign-in.ts';
@@ -25,6 +26,7 @@ const BENCHES: readonly Bench[] = [
   growth,
   slopes,
   messages,
+  messengers,
   templates,
   signIn,
 ];

@@ -186,7 +186,7 @@ function startWeather({ api, gateways, destinationIds, random }: Weather) {
 }
 
 /** A save probes at once. @returns whether it was Broken, or may have been */
-async function saveIfBroken(api: Api, id: string): Promise<boolean> {
+export async function saveIfBroken(api: Api, id: string): Promise<boolean> {
   const read = await api.call('GET', `/destinations/${id}`);
   // A service that is full says so; it is asked again.
   if (read.status !== 200) return true;
@@ -210,7 +210,7 @@ async function unhealthy(api: Api, ids: readonly string[]): Promise<string[]> {
   return faults;
 }
 
-async function inLanes<One>(all: readonly One[], act: (one: One) => Promise<void>): Promise<void> {
+export async function inLanes<One>(all: readonly One[], act: (one: One) => Promise<void>): Promise<void> {
   const left = all.values();
   const lanes = Array.from({ length: LANES }, async () => {
     for (const one of left) await act(one);
