@@ -1,7 +1,6 @@
 /**
  * SIGKILL while updates of a bot are handled: what was not acknowledged comes again, each press is carried out exactly
- * once, and the offset never goes back (channel-bot §4). The rows of the Connection and of the posts are written as the
- * service would write them.
+ * once, and the offset never goes back (channel-bot §4). Posts are made as the service would make them.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +18,6 @@ import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 
-const SECRET = 's'.repeat(43);
 /** Groups that are pressed in one round: more than one page of side-by-side work would hide nothing. */
 const GROUPS = 8;
 
@@ -68,37 +66,31 @@ async function database<Result>(use: (sql: ReturnType<typeof connect>) => Promis
   }
 }
 
-/** A Connection whose token is sealed, made of one that the API takes, and the account of the Admin. */
+/** A Connection that polls, and the account of the Admin. */
 async function attach(): Promise<void> {
   await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
-  const polled = {
-    ...{ type: 'bridge', base_url: 'http://127.0.0.1:1', bot_token: bot.token, event_mode: 'poll' },
+  const connection = await api.post('/connections', {
+    ...{ type: 'channel_bot', name: 'bot', bot_api_base_url: bot.url, bot_token: bot.token },
     ...{ proxy: { enabled: false }, limiter: { limit: 1000, per_seconds: 1 } },
-  };
-  connectionId = (await api.post('/connections', { ...polled, name: 'bot' })).id;
+  });
+  connectionId = connection.id;
   const { user } = await api.get('/me');
-  await database(async (sql) => {
-    await sql`
-      update connections
-      set type = 'channel_bot', event_mode = null, update_mode = 'long_polling', address = ${bot.url}
-      where id = ${connectionId}`;
-    await sql`
+  await database(
+    (sql) => sql`
       insert into account_links (id, messenger, space, external_id, user_id, connection_id, username, created_at)
       values (
         ${newPublicId('AK')}, 'channel_bot', 'channel_bot', ${String(alice.id)}, ${user.id}, ${connectionId}, 'alice',
         ${Date.now() * 1000}
-      )`;
-  });
-  // A save has the Directory read anew.
-  await api.post('/connections', {
-    ...polled,
-    name: 'another',
-    event_mode: 'push',
-    push_secret: PUSH_SECRET,
-  });
+      )`,
+  );
 }
 
-const PUSH_SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+/** How updates arrive from now on. */
+async function arriveBy(mode: 'long_polling' | 'webhook'): Promise<void> {
+  await api.change(`/connections/${connectionId}`, ({ bot_api_base_url, name, limiter }) => ({
+    ...{ type: 'channel_bot', name, bot_api_base_url, limiter, proxy: { enabled: false }, update_mode: mode },
+  }));
+}
 
 interface Posted {
   readonly group: PublicId;
@@ -204,19 +196,29 @@ test('killed again and again, each press is carried out once, and the offset nev
 
 test('killed while the messenger posts to the webhook, each press is carried out once', async () => {
   const all = await posts('Hook');
-  await database(async (sql) => {
-    const secret = keyring
-      .sealer(keyring.activeKeyId)
-      .seal('connection.webhook_secret_token', connectionId, SECRET);
-    await sql`
-      update connections set update_mode = 'webhook', webhook_secret = ${secret} where id = ${connectionId}`;
-  });
-  const url = `${new URL(ready.ingest_endpoint).origin}/api/v1/callbacks/channel-bot/${connectionId}`;
-  bot.server.updates.setWebhook({ url, secret: SECRET, allowed: ['message', 'callback_query'] });
+  await arriveBy('webhook');
+  expect(bot.server.updates.webhook?.url).toContain(connectionId);
   for (const { message } of all.slice(0, 4)) bot.server.press(message, 'Snooze', alice);
   await until('some Command', async () => (await snoozed(all)) > 0);
   await restart();
   for (const { message } of all.slice(4)) bot.server.press(message, 'Snooze', alice);
+  await everyPressOnce(all);
+});
+
+test('between webhook and polls, there and back, no press is lost', async () => {
+  const all = await posts('Switch');
+  const press = (index: number) => all[index] && bot.server.press(all[index].message, 'Snooze', alice);
+  press(0);
+  const changed = arriveBy('long_polling');
+  press(1);
+  await changed;
+  press(2);
+  expect(bot.server.updates.webhook).toBeNull();
+  await until('these three', async () => (await snoozed(all)) >= 3);
+  const back = arriveBy('webhook');
+  for (const index of [3, 4, 5]) press(index);
+  await back;
+  for (const index of [6, 7]) press(index);
   await everyPressOnce(all);
 });
 
