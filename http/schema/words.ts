@@ -125,7 +125,7 @@ export const ConnectionType = words(
   'ConnectionType',
   {
     chat_server: 'A chat server, Mattermost.',
-    channel_bot: 'A channel-bot messenger. Not served by this version.',
+    channel_bot: 'A channel-bot messenger.',
     bridge: 'A bridge, which speaks the bridge protocol.',
   },
   'The type of a Connection.',

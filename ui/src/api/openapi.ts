@@ -1244,7 +1244,7 @@ export interface components {
         /**
          * @description The type of a Connection.
          *     - `chat_server`: A chat server, Mattermost.
-         *     - `channel_bot`: A channel-bot messenger. Not served by this version.
+         *     - `channel_bot`: A channel-bot messenger.
          *     - `bridge`: A bridge, which speaks the bridge protocol.
          * @enum {string}
          */
