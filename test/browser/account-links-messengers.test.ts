@@ -1,13 +1,8 @@
-/**
- * How people link accounts of a chat server and of a channel bot, in real Chromium, with the strict servers behind them.
- * The API does not create Connections to channel bots yet: that one is made of one that it takes.
- */
+/** How people link accounts of a chat server and of a channel bot, in real Chromium, against the strict servers. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect } from '../../storage/postgres/connection.ts';
-import { embeddedSettings } from '../../storage/postgres/embedded/embedded.ts';
 import { type RunningBotApi, startBotApi } from '../fakes/channel-bot/http.ts';
 import type { FakePerson } from '../fakes/channel-bot/world.ts';
 import { type RunningChatServer, startChatServer } from '../fakes/chat-server/http.ts';
@@ -73,23 +68,10 @@ async function attachChat(): Promise<void> {
   await postTo(api, [destination.id], { thread_batching_window_seconds: 0 });
 }
 
-async function attachBot(): Promise<void> {
-  const bot = await api.post('/connections', {
-    ...{ ...COMMON, type: 'bridge', name: 'Bot', base_url: 'http://127.0.0.1:1' },
-    ...{ bot_token: bots.token, event_mode: 'poll' },
+const attachBot = (): Promise<unknown> =>
+  api.post('/connections', {
+    ...{ ...COMMON, type: 'channel_bot', name: 'Bot', bot_api_base_url: bots.url, bot_token: bots.token },
   });
-  const sql = connect(await embeddedSettings(path.join(tocsin.dataDir, 'postgres')), {
-    max: 1,
-    applicationName: 'test',
-  });
-  await sql`
-    update connections
-    set type = 'channel_bot', event_mode = null, update_mode = 'long_polling', address = ${bots.url}
-    where id = ${bot.id}`;
-  await sql.end();
-  // This save has the Directory read anew.
-  await makeChat('Another chat');
-}
 
 const section = (page: Page) => page.getByRole('region', { name: 'Messenger accounts' });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
