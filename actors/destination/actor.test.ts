@@ -23,6 +23,14 @@ test('a Destination whose secrets were lost is Broken at once; what waits is kep
   expect(destination.announced()).toEqual([]);
 });
 
+test('rights that the messenger took away break it before the next call, in the words of the check', () => {
+  const destination = createDestinationHarness();
+  const reason = 'The bot may not post messages in the channel.';
+  destination.send({ type: 'rights_lost', reason });
+  expect(destination.health()).toMatchObject({ state: 'broken', reason });
+  expect(destination.announced()).toEqual(['destination_broken']);
+});
+
 describe('every call fails', () => {
   const failure = { class: 'transient', error: 'answered 503' } as const;
 
