@@ -246,8 +246,8 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
 }
 
 /**
- * Whoever knows the secret of pushed events, or puts a proxy in between, may act as the people whose accounts are linked
- * through the Connection. Another address removes these links.
+ * Whoever knows the secret of pushed events, or puts a proxy in between, may act as the people whose accounts are
+ * linked through the Connection. Another address removes these links.
  */
 function unheld({ identity, body }: Call<unknown, ConnectionInput>, current: StoredConnection) {
   const { save, secrets } = connectionFields(body, current);

@@ -21,8 +21,8 @@ export type StoredOf<Of extends Type> = Extract<StoredConnection, { readonly fie
 type InfoOf<Of extends Type> = NonNullable<StoredOf<Of>['info']>;
 
 /**
- * One type of Connection: a module below `types/` and a line of `shapes.ts`. What is the same for all is not asked of it:
- * names, limiters, proxies, the form of addresses and tokens, and that another address needs the token again.
+ * One type of Connection: a module below `types/` and a line of `shapes.ts`. What is the same for all is not asked of
+ * it: names, limiters, proxies, the form of addresses and tokens, and that another address needs the token again.
  */
 export interface ConnectionType<
   Of extends Type = Type,
@@ -106,7 +106,7 @@ export const WarningShape = d.named(
   v.object({
     kind: ConnectionWarningKind,
     field: d.textOrNull(
-      'JSON pointer to the field, into the info of the bridge with `bridge_info_invalid`; null for the whole Connection.',
+      'JSON pointer to the field, or into the info of a bridge with `bridge_info_invalid`; null for the whole.',
     ),
   }),
   'Something about a Connection that is not as it should be.',

@@ -1252,7 +1252,7 @@ export interface components {
         /** @description Something about a Connection that is not as it should be. */
         readonly ConnectionWarning: {
             readonly kind: components["schemas"]["ConnectionWarningKind"];
-            /** @description JSON pointer to the field, into the info of the bridge with `bridge_info_invalid`; null for the whole Connection. */
+            /** @description JSON pointer to the field, or into the info of a bridge with `bridge_info_invalid`; null for the whole. */
             readonly field: string | null;
         };
         /**
