@@ -72,7 +72,7 @@ export function createChannelBots(deps: ChannelBotsDeps): ChannelBots {
     ...{ ...deps, webhooks: createBotWebhooks({ ...deps, bot, random: randomBytes }) },
     settings: forUpdates.settings,
     store: (id, webhook) => storeWebhook(main, deps.forPresses.keyring, id, webhook, clock.now()),
-    notSet: () => webhooksNotSet(main, deps.ingestUrl),
+    notSet: () => webhooksNotSet(main, deps.ingestUrl, clock.now()),
   });
   return {
     ...poller,

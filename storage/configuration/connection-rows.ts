@@ -235,13 +235,21 @@ function channelBotSettings(row: ConnectionRow): ChannelBotSettings {
   };
 }
 
+/** A save marks the webhook as lost until it is stored: longer than one takes. */
+const SAVED_WITHIN: Micros = 30 * SECOND;
+
 /** Live channel bots in webhook mode whose messenger knows no webhook of theirs, or one at another address. */
-export async function webhooksNotSet(sql: Sql, ingestUrl: string): Promise<readonly ChannelBotSettings[]> {
+export async function webhooksNotSet(
+  sql: Sql,
+  ingestUrl: string,
+  now: Micros,
+): Promise<readonly ChannelBotSettings[]> {
   const callbacks = `${ingestUrl}/api/v1/callbacks/channel-bot/`;
   const rows = await sql<ConnectionRow[]>`
     select * from connections
     where type = 'channel_bot' and update_mode = 'webhook' and deleted_at is null
       and (webhook_secret is null or webhook_url is distinct from ${callbacks} || id)
+      and (webhook_secret is not null or coalesce(webhook_secret_at, 0) <= ${now - SAVED_WITHIN})
     order by id`;
   return rows.map(channelBotSettings);
 }

@@ -251,7 +251,7 @@ async function writeWebhook(
   const sealed = secret === null ? null : sealer.seal('connection.webhook_secret_token', id, secret);
   await tx`
     update connections set
-      webhook_url = ${url}, webhook_secret = ${sealed}, webhook_secret_at = ${sealed && at}
+      webhook_url = ${url}, webhook_secret = ${sealed}, webhook_secret_at = ${at}
     where id = ${id} and deleted_at is null`;
 }
 

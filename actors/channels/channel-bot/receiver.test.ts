@@ -265,6 +265,16 @@ describe('long polling', () => {
     expect(it.settings.webhookBlocks).toBe(false);
   });
 
+  test('leaves its own webhook, met before the save that set it was stored', async () => {
+    const it = receiving();
+    it.server.updates.webhook = { url: CALLBACK, secret: SECRET, allowed: [] };
+    await it.pass(SECOND);
+    expect(it.events()).toContain('poll_conflict');
+    it.configure('webhook');
+    await it.pass(MINUTE, SECOND);
+    expect(it.server.updates.webhook).not.toBeNull();
+  });
+
   test('shows a revoked token, and asks once a minute', async () => {
     const it = receiving();
     await it.settle();

@@ -57,14 +57,21 @@ export function botPoll(
   const { bot, clock, log } = deps;
   /** Of the poll under way or its batch, by Connection. */
   const accesses = new Map<PublicId, BotAccess>();
+  /** Connections whose last poll met their own webhook. */
+  const metOwn = new Set<PublicId>();
 
-  /** The webhook that is in the way: ours is left from a save that failed half-way, another one belongs to others. */
+  /**
+   * The webhook that is in the way: another one belongs to others; ours is left from a save that failed half-way, unless
+   * a save that sets it is about to be stored. That one is stored before the next poll, which is 5 s later.
+   */
   const blocked = async (settings: ChannelBotSettings, access: BotAccess): Promise<PollOutcome> => {
     const found = await bot.call(access, botCalls.getWebhookInfo(), { class: 'background' });
     const url = found.class === 'ok' ? found.value.url : '';
-    if (url === callbackOf(deps.ingestUrl, settings.id))
-      await bot.call(access, botCalls.deleteWebhook(), { class: 'background' });
-    else if (url !== '' && !settings.webhookBlocks)
+    if (url === callbackOf(deps.ingestUrl, settings.id)) {
+      const isLeft = metOwn.delete(settings.id);
+      if (isLeft) await bot.call(access, botCalls.deleteWebhook(), { class: 'background' });
+      else metOwn.add(settings.id);
+    } else if (url !== '' && !settings.webhookBlocks)
       await deps.webhookBlocks(settings.id, settings.access, true);
     return { is: 'conflict' };
   };
@@ -85,6 +92,7 @@ export function botPoll(
         return /webhook is active/i.test(outcome.error) ? blocked(settings, access) : { is: 'conflict' };
       }
       if (settings.webhookBlocks) await deps.webhookBlocks(settings.id, settings.access, false);
+      metOwn.delete(settings.id);
       accesses.set(settings.id, access);
       const sent = outcome.value;
       const cursor = cursorBehind(sent, clock.now()) ?? effect.cursor ?? '';

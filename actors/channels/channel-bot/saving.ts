@@ -52,17 +52,21 @@ export function createBotSaving({
       const access = accessAfter(opener, { id, stored, fields, secrets });
       if (!access) return { ok: false, error: 'a secret of the Connection cannot be read' };
       const after = { access, mode: fields.update_mode, secret: null };
+      // What the messenger is told from here on may never be stored: then the webhook counts as lost, and is set again.
+      if (stored?.updateMode === 'webhook') await store(id, LOST);
       const changed = await webhooks.change(id, before, after);
       if (changed.ok) {
         const { url, secret } = changed;
         // Of a Connection that polls on, the next poll removes it.
         const undo = async () => {
           if (!stored) await webhooks.forget(after);
+          // Another save may have stored a secret meanwhile that is no longer the one at the messenger.
           if (stored?.updateMode === 'webhook') await store(id, LOST);
         };
         return { ok: true, webhook: { url, secret }, undo };
       }
-      if (changed.isLost) await store(id, LOST);
+      const isKept = stored?.updateMode === 'webhook' && !changed.isLost;
+      if (isKept && before) await store(id, { url: stored.webhookUrl, secret: before.secret });
       return { ok: false, error: changed.error };
     },
 

@@ -33,7 +33,7 @@ export interface BotPlace {
 export type WebhookChange =
   /** To be stored with the save. `url` null: no webhook is set. */
   | { readonly ok: true; readonly url: string | null; readonly secret: string | null }
-  /** Nothing may be stored. `isLost`: the webhook that was in use could not be set again. */
+  /** Nothing may be stored. `isLost`: the webhook that was in use may be set no more. */
   | { readonly ok: false; readonly error: string; readonly isLost: boolean };
 
 export interface BotWebhooks {
@@ -102,7 +102,9 @@ export function createBotWebhooks({ bot, ingestUrl, clock, log, random }: BotWeb
       }
       if (before?.mode !== 'webhook') return { ok: true, url: null, secret: null };
       const outcome = await remove(before.access);
-      if (outcome.class !== 'ok' && isSameBot) return { ok: false, error: failure(outcome), isLost: false };
+      // Without an answer nobody knows whether it is removed.
+      if (outcome.class !== 'ok' && isSameBot)
+        return { ok: false, error: failure(outcome), isLost: outcome.class === 'transient' };
       if (outcome.class !== 'ok') log('webhook_not_removed', { connection: id, error: failure(outcome) });
       return { ok: true, url: null, secret: null };
     },

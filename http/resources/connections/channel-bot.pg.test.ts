@@ -8,7 +8,7 @@ import { createBotSaving } from '../../../actors/channels/channel-bot/saving.ts'
 import { createBotWebhooks } from '../../../actors/channels/channel-bot/webhook.ts';
 import type { BotSaving, ChannelBotFields, ConnectionSecrets } from '../../../actors/connection/ports.ts';
 import { createWaitingTokens } from '../../../actors/connection/tokens.ts';
-import { systemClock } from '../../../runtime/clock.ts';
+import { MINUTE, systemClock } from '../../../runtime/clock.ts';
 import { type Log, silentLog } from '../../../runtime/log.ts';
 import { createOutboundCaller } from '../../../runtime/outbound/caller.ts';
 import { createOutboundClient, type OutboundClient } from '../../../runtime/outbound/client.ts';
@@ -62,7 +62,7 @@ beforeEach(async () => {
     ...{ opener, log, settings },
     webhooks: createBotWebhooks({ bot, ingestUrl: INGEST, clock: systemClock, log, random }),
     store: (id, webhook) => storeWebhook(sql, keyring, id, webhook, NOW),
-    notSet: () => webhooksNotSet(sql, INGEST),
+    notSet: () => webhooksNotSet(sql, INGEST, NOW + MINUTE),
   });
   const system = { tell: () => undefined, ask: async () => ({ granted: true }) };
   const store = createConnectionStore({ sql, appendAudit: recordedAudit().appendAudit, keyring });
@@ -207,6 +207,23 @@ describe('its webhook', () => {
     expect(webhook()).toBeNull();
   });
 
+  test('that could not be removed counts as set, unless the messenger did not answer', async () => {
+    const made = await created({ update_mode: 'webhook' });
+    const secret = await storedSecret(made.id);
+    const refused = async (status: number) => {
+      bots.server.settings.instead = {
+        ...{ status, headers: {} },
+        body: `{"ok":false,"error_code":${status},"description":"no"}`,
+      };
+      return errorsOf(await saved(made, { update_mode: 'long_polling' }));
+    };
+    expect(await refused(400)).toEqual([422, 'webhook_call_failed /update_mode']);
+    expect(await storedSecret(made.id)).toBe(secret);
+    expect(await webhooksNotSet(database.sql(), INGEST, NOW + MINUTE)).toEqual([]);
+    expect(await refused(500)).toEqual([422, 'webhook_call_failed /update_mode']);
+    expect(await webhooksNotSet(database.sql(), INGEST, NOW + MINUTE)).toHaveLength(1);
+  });
+
   test('a stale save leaves it as it is', async () => {
     const made = await created({ update_mode: 'webhook' });
     const { secret } = webhook() ?? {};
@@ -223,11 +240,11 @@ describe('its webhook', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await saving.restore();
     expect(webhook()).toMatchObject({ url: callbackOf(made.id), secret: await storedSecret(made.id) });
-    expect(await webhooksNotSet(database.sql(), INGEST)).toEqual([]);
-    expect(await webhooksNotSet(database.sql(), 'https://moved.example')).toHaveLength(1);
+    expect(await webhooksNotSet(database.sql(), INGEST, NOW + MINUTE)).toEqual([]);
+    expect(await webhooksNotSet(database.sql(), 'https://moved.example', NOW)).toHaveLength(1);
   });
 
-  test('a save that could not be stored is undone: the next restore sets a secret that is stored', async () => {
+  test('a save that is never stored, even without being undone, leaves it to the next restore', async () => {
     const made = await created({ update_mode: 'webhook' });
     const fields: ChannelBotFields = {
       ...{ type: 'channel_bot', name: 'Bot', bot_api_base_url: bots.url, update_mode: 'webhook' },
@@ -241,7 +258,9 @@ describe('its webhook', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const prepared = await saving.prepare(made.id, fields, secrets);
     if (!prepared.ok) throw new Error(prepared.error);
-    await prepared.undo();
-    expect(await webhooksNotSet(database.sql(), INGEST)).toHaveLength(1);
+    expect(await webhooksNotSet(database.sql(), INGEST, NOW)).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await saving.restore();
+    expect(webhook()?.secret).toBe(await storedSecret(made.id));
   });
 });
