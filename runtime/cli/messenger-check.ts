@@ -7,8 +7,8 @@ import { type Command, type CommandIo, EXIT, type OptionValues } from './command
 import { ApiError, type CliApi, openApi, readSmall, send, textOf } from './groups/api.ts';
 
 const NAME = 'tocsin messenger-check';
-/** For a message to be delivered, s; and for a person to do something. */
-const DELIVERED_WITHIN = 60;
+/** For a message to be delivered, s: replies may be collected first, or wait for a copy of the post. */
+const DELIVERED_WITHIN = 150;
 const PERSON_WITHIN = 300;
 /** Between two looks, ms. */
 const LOOK_AGAIN = 500;
@@ -80,6 +80,7 @@ const TestRun = v.looseObject({
 const Group = v.looseObject({
   id: v.string(),
   number: v.number(),
+  firing_alert_count: v.number(),
   status: v.string(),
   owner: v.nullable(v.looseObject({ name: v.string() })),
 });
@@ -90,6 +91,7 @@ const Deliveries = v.looseObject({
       destination: v.looseObject({ id: v.string() }),
       state: v.string(),
       possible_duplicate: v.boolean(),
+      machine: v.looseObject({ thread: v.string() }),
       message_url: v.nullable(v.string()),
       updated_at: v.string(),
       error: v.nullable(v.string()),
@@ -255,6 +257,11 @@ async function journey(on: Journey): Promise<void> {
     if (!(await delivered(on, group.id, 'edit'))) return;
     await confirm(on, 'edit seen', 'Does the message now say that it is acknowledged, and by whom?');
     await post(on, name, 'firing', ['a', 'b']);
+    const isAdded = await within(DELIVERED_WITHIN, async () => {
+      const { firing_alert_count: count } = read(Group, await on.api.get(`/alert-groups/${group.id}`));
+      return count === 2 ? count : null;
+    });
+    if (isAdded === null) return on.report('reply', 'FAIL', 'the second alert is not in the Alert Group');
     if (!(await delivered(on, group.id, 'reply'))) return;
     await confirm(on, 'reply seen', 'Is there a reply in its Thread about one alert more?');
   } finally {
@@ -276,7 +283,7 @@ async function groupsNamed({ api }: Journey, name: string): Promise<readonly v.I
   return read(Groups, await api.get(`/alert-groups?q=${name}&${words}`)).items;
 }
 
-/** Waits until the delivery changed and the newest state of the group is in the messenger. */
+/** Waits until the delivery changed, the newest state of the group is in the messenger and no reply waits. */
 async function delivered(on: Journey, group: string, step: string): Promise<boolean> {
   const { api, destination, report } = on;
   let last = 'this Destination is not one of its Route: see --labels';
@@ -285,7 +292,8 @@ async function delivered(on: Journey, group: string, step: string): Promise<bool
     const item = items.find((each) => each.destination.id === destination);
     if (!item) return null;
     last = item.error ?? item.state;
-    if (item.state !== 'delivered' || item.updated_at === on.changedAt) return null;
+    const isWhole = item.state === 'delivered' && item.machine.thread === 'silent';
+    if (!isWhole || item.updated_at === on.changedAt) return null;
     on.changedAt = item.updated_at;
     return `${item.message_url ?? 'delivered'}${item.possible_duplicate ? ', perhaps twice' : ''}`;
   });

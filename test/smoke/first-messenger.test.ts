@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../../runtime/cli/command.ts';
 import { messengerCheck } from '../../runtime/cli/messenger-check.ts';
 import { Api, type Json } from '../harness/api.ts';
+import { postTo } from '../harness/bridge-channel.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
@@ -59,6 +60,8 @@ test('its channel is a Destination like any other: checked, and used by the Defa
 
 test('messenger-check drives the Destination through every step, and names the one that fails', async () => {
   const api = await Api.signIn(ready);
+  const { items } = await api.get('/destinations');
+  await postTo(api, [items[0].id], { thread_batching_window_seconds: 0 });
   const verbs = ['destinations:read', 'destinations:test', 'connections:read', 'connections:write'];
   const permissions = [...verbs, 'alert-groups:read', 'alert-groups:acknowledge'];
   const { value } = await api.post('/me/personal-access-tokens', { name: 'check', permissions });
@@ -90,6 +93,8 @@ test('messenger-check drives the Destination through every step, and names the o
       String(heading?.title).includes('MessengerCheck'),
     );
     expect(seen).toMatchObject([{ buttons: [] }]);
+    const replies = (await messages()).filter(({ root_id: root }) => root === seen[0]?.message_id);
+    expect(replies.map(({ kind }) => kind)).toContain('reply');
     expect(await run(['nowhere'])).toMatchObject({
       code: 1,
       out: expect.stringContaining('There is no nowhere'),
