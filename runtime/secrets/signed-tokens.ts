@@ -44,6 +44,14 @@ export function buttonData(keyring: Keyring, { subject, id, command, seconds }: 
   return Buffer.concat([signed, mac]).toString('base64url');
 }
 
+/**
+ * Proves that a button was sent through this Connection. Other messengers show the text of the same button to people, so
+ * it proves nothing where the sender of a press does not (secrets §6).
+ */
+export function buttonProof(keyring: Keyring, keyId: string, connectionId: PublicId, text: string): string {
+  return macOf(keyring, keyId, Buffer.from(`${connectionId} ${text}`)).toString('base64url');
+}
+
 /** Reads what came back with a press. Nothing is known of it before its signature holds. */
 export function readButtonData(keyring: Keyring, text: string): ReadButtonData {
   const bytes = TEXT.test(text) ? Buffer.from(text, 'base64url') : null;

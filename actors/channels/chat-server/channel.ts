@@ -42,7 +42,7 @@ import {
 import { checkPlace } from './place.ts';
 import {
   type ButtonsBack,
-  callbackUrl,
+  buttonsBack,
   messageUrl,
   type PostOrigin,
   replyPost,
@@ -95,8 +95,7 @@ export function createChatServerChannel(deps: ChatServerChannelDeps): Channel {
     if (!access) return { class: 'fatal', error: 'secret_unreadable' };
     const known = await deps.infos.upToDate(connection, access);
     if (known.class !== 'ok') return failedOutcome(known, false);
-    const url = callbackUrl(deps.ingestUrl, connection.id);
-    const back = { callbackUrl: url, keyId: deps.keyring.activeKeyId };
+    const back = buttonsBack(deps.keyring, deps.ingestUrl, connection.id);
     return { access, target, info: known.info, back };
   };
 

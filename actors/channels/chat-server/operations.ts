@@ -45,7 +45,7 @@ export interface PostAction {
   readonly style: 'default' | 'primary' | 'success';
   readonly integration: {
     readonly url: string;
-    readonly context: { readonly action: string; readonly key_id: string };
+    readonly context: { readonly action: string; readonly key_id: string; readonly proof: string };
   };
 }
 

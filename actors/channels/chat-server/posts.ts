@@ -1,13 +1,15 @@
 /** Posts as the chat server takes them: with attachment, buttons and mark (chat-server §4, §5, §8). */
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { ButtonCommand } from '../../../runtime/secrets/signed-tokens.ts';
+import type { Keyring } from '../../../runtime/secrets/keyring.ts';
+import { type ButtonCommand, buttonProof } from '../../../runtime/secrets/signed-tokens.ts';
 import type { ChatServerMessage, ChatServerReply, MessageButton } from '../../messages/index.ts';
 import { MARK, type NewPost, type PostAction, type PostAttachment, type PostPatch } from './operations.ts';
 
-/** Where the server sends presses of one Connection, and the key that signed the buttons. */
+/** What comes back with presses of one Connection, and where. */
 export interface ButtonsBack {
   readonly callbackUrl: string;
-  readonly keyId: string;
+  /** @param action the signed text of a button */
+  contextOf(action: string): PostAction['integration']['context'];
 }
 
 /** The bot that posts, and the key of the intent, the same at every attempt. */
@@ -30,6 +32,16 @@ const ACTIONS = {
 /** Of a Connection. @param ingestUrl where senders and messengers reach the service, without a trailing slash */
 export function callbackUrl(ingestUrl: string, connectionId: PublicId): string {
   return `${ingestUrl}/api/v1/callbacks/chat-server/${connectionId}`;
+}
+
+export function buttonsBack(keyring: Keyring, ingestUrl: string, connectionId: PublicId): ButtonsBack {
+  const keyId = keyring.activeKeyId;
+  return {
+    callbackUrl: callbackUrl(ingestUrl, connectionId),
+    contextOf: (action) => ({
+      ...{ action, key_id: keyId, proof: buttonProof(keyring, keyId, connectionId, action) },
+    }),
+  };
 }
 
 /** A Root message, Storm summary or test message. */
@@ -84,14 +96,14 @@ function attachmentOf(
 
 function actionsOf(
   buttons: readonly MessageButton[],
-  { callbackUrl: url, keyId }: ButtonsBack,
+  { callbackUrl: url, contextOf }: ButtonsBack,
 ): PostAction[] {
   let snoozes = 0;
   return buttons.map(({ command, text, data }) => {
     const { id, style } = ACTIONS[command];
     return {
       ...{ id: command === 'snooze' ? `${id}${snoozes++}` : id, type: 'button', name: text, style },
-      integration: { url, context: { action: data, key_id: keyId } },
+      integration: { url, context: contextOf(data) },
     };
   });
 }

@@ -8,6 +8,7 @@ import type { CarriedReply, GroupCommand } from '../../alert-group/messages.ts';
 import type { EventArrived } from '../../connection/messages.ts';
 import type { ChatServerSettings, LinkedPerson, PostedMessage } from '../../connection/ports.ts';
 import { EMPTY_DIRECTORY } from '../../directory.fixture.ts';
+import { buttonsBack } from './posts.ts';
 import { createActionReceiver, testPressId } from './receiver.ts';
 import { CONNECTION, DESTINATION, GROUP, keyring, world } from './world.fixture.ts';
 
@@ -111,10 +112,14 @@ async function pressing(given: Given = {}) {
     },
     body: (changes: object = {}, button: Partial<ButtonData> = {}) => ({
       ...{ user_id: alice.id, user_name: 'alice', channel_id: post.channelId, post_id: post.id },
-      context: { action: signed(button), key_id: keyring.activeKeyId },
+      context: contextOf(signed(button)),
       ...changes,
     }),
   };
+}
+
+function contextOf(action: string, connectionId = CONNECTION) {
+  return buttonsBack(keyring, 'https://ingest.example', connectionId).contextOf(action);
 }
 
 function signed(button: Partial<ButtonData> = {}): string {
@@ -250,12 +255,18 @@ describe('whoever cannot prove a press', () => {
     ['no JSON', {}, () => 'x'],
     ['a field missing', {}, (body) => ({ ...body, post_id: undefined })],
     ['an unknown Connection', { settings: null }, (body) => body],
+    ['one changed character', {}, (body) => ({ ...body, context: contextOf(changed) })],
+    ['another key id', {}, (body) => ({ ...body, context: { ...contextOf(signed()), key_id: 'k-0' } })],
     [
-      'one changed character',
+      'the button of another messenger, shown to people there',
       {},
-      (body) => ({ ...body, context: { action: changed, key_id: keyring.activeKeyId } }),
+      (body) => ({ ...body, context: { action: signed(), key_id: keyring.activeKeyId } }),
     ],
-    ['another key id', {}, (body) => ({ ...body, context: { action: signed(), key_id: 'k-0' } })],
+    [
+      'the button of another Connection',
+      {},
+      (body) => ({ ...body, context: contextOf(signed(), 'CN000000000002' as PublicId) }),
+    ],
     ['an unknown post', { posted: null }, (body) => body],
     [
       'the post of another group',

@@ -5,8 +5,8 @@ import { HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
 import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
 import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/keyring.ts';
-import { type ButtonData, readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
+import { equalSecrets, type Opener } from '../../../runtime/secrets/keyring.ts';
+import { type ButtonData, buttonProof, readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
 import {
   connectionAddress,
   type EventAnswer,
@@ -49,7 +49,7 @@ const Action = v.object({
   channel_id: text(64),
   post_id: text(64),
   trigger_id: v.fallback(v.nullable(text(512)), null),
-  context: v.object({ action: text(64), key_id: text(128) }),
+  context: v.object({ action: text(64), key_id: text(128), proof: text(64) }),
 });
 type Action = v.InferOutput<typeof Action>;
 
@@ -164,6 +164,8 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
     const signed = readButtonData(deps.keyring, context.action);
     if (!signed.ok) return { say: signed.reason };
     if (signed.keyId !== context.key_id) return { say: 'invalid' };
+    const proof = buttonProof(deps.keyring, signed.keyId, connection.id, context.action);
+    if (!equalSecrets(proof, context.proof)) return { say: 'invalid' };
     const eventId = trigger ?? newPublicId('RQ');
     return { settings: connection, action: read.output, button: signed.button, eventId };
   };

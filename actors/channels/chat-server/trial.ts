@@ -22,7 +22,7 @@ import {
 } from '../interactive.ts';
 import { type ChatAccess, type ChatCallOptions, type ChatClient, openChatServer } from './client.ts';
 import { type ChatRequest, chatCalls } from './operations.ts';
-import { callbackUrl, rootPost } from './posts.ts';
+import { buttonsBack, rootPost } from './posts.ts';
 import { testPressId } from './receiver.ts';
 import type { ServerInfoReader } from './server-info.ts';
 
@@ -99,7 +99,7 @@ class Trial {
     const sign = signer(keyring, 'test_message', destination.id);
     const call = { kind: 'test', notes: NO_NOTES, mentions: null, sign } as const;
     const message = chatServerRoot(scene.group, scene.settings, call, limit);
-    const back = { callbackUrl: callbackUrl(ingestUrl, connectionId), keyId: keyring.activeKeyId };
+    const back = buttonsBack(keyring, ingestUrl, connectionId);
     const origin = { channelId: this.#target.channelId, botId, key: `test-${run}` };
     const post = rootPost(message, origin, back);
     const sent = await this.#call(chatCalls.createPost(post, true));
