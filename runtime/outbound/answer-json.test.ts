@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { parseAnswer } from './answer-json.ts';
+import { parseAnswer, parseStorable } from './answer-json.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -16,6 +16,11 @@ test.each([
   ['a text without an end', '"a\\', undefined],
 ])('%s', (_, text, value) => {
   expect(parseAnswer(Buffer.from(text))).toEqual(value);
+});
+
+test('texts that are stored have no U+0000, which the database refuses', () => {
+  const body = Buffer.from(String.raw`{"a":["x\u0000y",{"b":"\u0000"}],"c":"\\u0000"}`);
+  expect(parseStorable(body)).toEqual({ a: ['x\ufffdy', { b: '\ufffd' }], c: String.raw`\u0000` });
 });
 
 test('the largest page of the smallest events is read', () => {

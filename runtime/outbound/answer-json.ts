@@ -8,15 +8,26 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
+type Reviver = (key: string, value: unknown) => unknown;
+
 /** Undefined: no JSON, or too many values or levels, which are counted before anything is made of them. */
-export function parseAnswer(body: Buffer): unknown {
+export function parseAnswer(body: Buffer, reviver?: Reviver): unknown {
   if (!isModest(body)) return undefined;
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(body.toString('utf8'), reviver);
   } catch {
     // Not JSON: whoever asks says what that means.
     return undefined;
   }
+}
+
+/** The same, its texts as the database can hold them: with U+FFFD for U+0000. */
+export function parseStorable(body: Buffer): unknown {
+  return parseAnswer(body, body.includes('\\u0000') ? withoutZero : undefined);
+}
+
+function withoutZero(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value;
 }
 
 /** Whether there is time to read it, should it be JSON. */

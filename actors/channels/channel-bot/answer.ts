@@ -1,7 +1,7 @@
 /** What an answer of the Bot API means, decided by `error_code` and `description` (channel-bot §11). */
 import * as v from 'valibot';
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
-import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
+import { parseStorable } from '../../../runtime/outbound/answer-json.ts';
 import type { OutboundAnswer } from '../../../runtime/outbound/client.ts';
 import {
   type ErrorCode,
@@ -74,7 +74,7 @@ export function answerOutcome<Value>(
   context: VerdictContext,
   request: Pick<BotRequest<Value>, 'operation' | 'isReply' | 'read'>,
 ): Exclude<BotOutcome<Value>, { class: 'not_sent' }> {
-  const read = v.safeParse(Envelope, parseAnswer(answer.body));
+  const read = v.safeParse(Envelope, parseStorable(answer.body));
   if (!read.success) return strange(answer, context);
   if (!read.output.ok) return refusal(read.output, answer, context, request);
   const value = request.read(read.output.result);

@@ -96,6 +96,13 @@ describe('the check of a Connection', () => {
     expect(on.records).toHaveLength(1);
   });
 
+  test('takes no name that no bot can have', async () => {
+    const on = checking();
+    Object.assign(on.server.world.bot, { username: 'x'.repeat(65) });
+    const message = 'not the answer that a Bot API server gives';
+    expect(await on.connect()).toMatchObject({ info: null, steps: [{}, { ok: false, message }, {}] });
+  });
+
   test('tells of a token that was revoked, and of a webhook that does not take updates', async () => {
     const on = checking();
     on.server.updates.setWebhook({ url: 'https://x.example', secret: 's', allowed: [] });
@@ -124,6 +131,12 @@ describe('the check of a channel', () => {
     });
     expect([...channel.messages, ...group.messages]).toEqual([]);
     expect((await on.check(String(channel.id))).found).toEqual(came.found);
+  });
+
+  test('finds names that can be stored', async () => {
+    const on = checking();
+    Object.assign(on.server.world.channel, { title: 'A\0lerts' });
+    expect((await on.check()).found).toMatchObject({ channelName: 'A\ufffdlerts' });
   });
 
   test.each<readonly [string, string, string, (on: ReturnType<typeof checking>) => void]>([

@@ -63,7 +63,10 @@ export const UPDATE_KINDS = ['message', 'callback_query', 'my_chat_member'] as c
 
 const id = v.pipe(v.number(), v.safeInteger());
 
-const Me = v.object({ id, is_bot: v.literal(true), username: v.string() });
+/** Twice the longest that the messenger gives. */
+const LONGEST_NAME = 64;
+
+const Me = v.object({ id, is_bot: v.literal(true), username: v.pipe(v.string(), v.maxLength(LONGEST_NAME)) });
 const WebhookInfo = v.object({
   url: v.string(),
   pending_update_count: v.pipe(v.number(), v.integer()),

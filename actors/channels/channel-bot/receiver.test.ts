@@ -415,6 +415,15 @@ describe('a private message', () => {
     },
   );
 
+  test('from a name that cannot be stored links under one that can', async () => {
+    const it = receiving();
+    const chat = talk(it);
+    it.person.username = 'ann\0tg';
+    it.server.write(chat, it.person, `/start ${'a'.repeat(43)}`);
+    await it.settle();
+    expect(it.tokens).toMatchObject([{ account: { username: 'ann\ufffdtg' } }]);
+  });
+
   test('/start and /help are answered with help, once a minute', async () => {
     const it = receiving();
     const chat = talk(it);

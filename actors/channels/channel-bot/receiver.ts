@@ -4,7 +4,7 @@
  */
 import { type Clock, DAY, HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
-import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
+import { parseStorable } from '../../../runtime/outbound/answer-json.ts';
 import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
 import type { ErrorCode } from '../../../runtime/outbound/verdict.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
@@ -180,7 +180,7 @@ export function createBotReceiver(deps: BotReceiverDeps): Pick<Receiver, 'push'>
     if (!settings || secret === null || !isRight)
       return { answer: { status: 401 }, code: 'signature_invalid' };
     try {
-      return await handle(settings, parseAnswer(push.body));
+      return await handle(settings, parseStorable(push.body));
     } catch (error) {
       log('store_read_failed', { what: `Connection ${settings.id}`, error: String(error) });
       return { answer: { status: 500 }, code: 'handler_failed' };

@@ -1,7 +1,7 @@
 /** What an answer of the chat server means for whoever called it (chat-server §2, §9). Pure. */
 import * as v from 'valibot';
 import { MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
-import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
+import { parseStorable } from '../../../runtime/outbound/answer-json.ts';
 import type { OutboundAnswer } from '../../../runtime/outbound/client.ts';
 import {
   type ErrorCode,
@@ -75,7 +75,7 @@ export function answerOutcome<Value>(
   request: Pick<ChatRequest<Value>, 'operation' | 'isReply' | 'read'>,
 ): Exclude<ChatOutcome<Value>, { class: 'not_sent' }> {
   const { status } = answer;
-  const json = parseAnswer(answer.body);
+  const json = parseStorable(answer.body);
   if (status < 200 || status >= 300) return refusal(answer, context, request, json);
   const value = json === undefined ? null : request.read(json);
   if (value !== null) return { class: 'ok', value };

@@ -100,6 +100,12 @@ describe('the check of a Connection', () => {
     expect(JSON.stringify(on.records)).not.toContain(TOKEN);
   });
 
+  test('takes no name that no account can have', async () => {
+    const on = checking();
+    on.server.bot.username = 'x'.repeat(65);
+    expect(await on.check()).toMatchObject({ ok: false, info: null });
+  });
+
   test('passes with what it can say without a token', async () => {
     const on = checking();
     expect(await on.check({ token: null })).toMatchObject({
@@ -125,6 +131,12 @@ describe('the check of a Destination', () => {
       checks: [{ name: 'token' }, { name: 'bot_in_channel' }],
     });
     expect(on.server.posts).toEqual([]);
+  });
+
+  test('learns names that can be stored', async () => {
+    const on = checking();
+    Object.assign(on.server.channel, { displayName: 'A\0lerts' });
+    expect(await on.place()).toMatchObject({ found: { channelName: 'A\ufffdlerts' } });
   });
 
   test('takes direct channels, which are of no team', async () => {

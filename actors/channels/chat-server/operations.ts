@@ -77,14 +77,14 @@ export interface PostPatch {
   readonly props: { readonly attachments: readonly PostAttachment[] };
 }
 
-/** Longer than any id that a server has made. */
+/** Longer than any id that a server has made, and its longest username. */
 const LONGEST_ID = 64;
 const id = v.pipe(v.string(), v.nonEmpty(), v.maxLength(LONGEST_ID));
 const millis = v.pipe(v.number(), v.integer());
 
 const Me = v.object({
   id,
-  username: v.string(),
+  username: v.pipe(v.string(), v.maxLength(LONGEST_ID)),
   roles: v.string(),
   delete_at: v.optional(millis, 0),
 });

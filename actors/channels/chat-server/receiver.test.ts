@@ -130,6 +130,12 @@ function signed(button: Partial<ButtonData> = {}): string {
 const OLD_BUTTON = 'This button is not valid here, nothing happened';
 
 describe('a press', () => {
+  test('of an id that cannot be stored is carried out under one that can', async () => {
+    const it = await pressing();
+    await it.push(it.body({ trigger_id: 't\0' }));
+    expect(it.commands).toMatchObject([{ carrier: { eventId: 't\ufffd' } }]);
+  });
+
   test('by a linked responder runs the Command as that User, and says nothing', async () => {
     const it = await pressing();
     expect(await it.press()).toMatchObject([{ status: 200 }]);

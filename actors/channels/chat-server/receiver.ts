@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
-import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
+import { parseStorable } from '../../../runtime/outbound/answer-json.ts';
 import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
 import { equalSecrets, type Opener } from '../../../runtime/secrets/keyring.ts';
@@ -158,7 +158,7 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
     push: Push,
     connection: ChatServerSettings | null,
   ): Promise<Proven | PrivateAnswer> => {
-    const read = v.safeParse(Action, parseAnswer(push.body));
+    const read = v.safeParse(Action, parseStorable(push.body));
     if (!read.success || !connection) return { say: 'invalid' };
     const { context, trigger_id: trigger } = read.output;
     const signed = readButtonData(deps.keyring, context.action);
