@@ -160,6 +160,7 @@ export const WHILE_ENROLLING: readonly string[] = ['getMyTotp', 'beginTotpEnrolm
 /** Operations that can give somebody rights; each refuses to give what the caller does not hold (access §9.1). */
 export const GIVES_RIGHTS: readonly string[] = [
   'convertUserToLocal',
+  'createConnection',
   'createPasswordSetupLink',
   'createPersonalAccessToken',
   'createServiceAccount',
@@ -205,11 +206,7 @@ export const GIVES_NO_RIGHTS: Readonly<Record<string, readonly string[]>> = {
     'submitSessionTotp',
   ],
   'calls the provider as it was saved': ['checkOidcSettings'],
-  'concerns a Connection that nobody is linked through': [
-    'checkConnection',
-    'createConnection',
-    'deleteConnection',
-  ],
+  'concerns a Connection that nobody is linked through': ['checkConnection', 'deleteConnection'],
   'changes how things are shown and kept': ['updateMe', 'updateOrganization', 'updateOutboundPolicy'],
 };
 

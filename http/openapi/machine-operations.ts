@@ -239,7 +239,7 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     summary: 'A button was pressed in a chat',
     description:
       'Sent by the chat server with the signed data of the button. Always answered 200: with a text for the person, or ' +
-      'with nothing. Connections of this type cannot be created yet, so every press is answered as not valid.',
+      'with nothing.',
     ...CALLBACK,
     answers: { ...NOT_HTTP, 200: 'Taken. `ephemeral_text` is shown to the person who pressed.' },
     contentType: 'application/json',

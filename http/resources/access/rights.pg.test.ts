@@ -69,6 +69,12 @@ const connection = (lab: Lab, pointer: string, changes: object): Try => ({
   },
 });
 
+const CHAT_SERVER = {
+  ...{ type: 'chat_server', name: 'Chat', server_url: 'https://chat.example', bot_token: 't' },
+  proxy: { enabled: false },
+};
+const BOT = { type: 'channel_bot', name: 'Bot 2', bot_token: '123456:secret', proxy: { enabled: false } };
+
 const ATTACKS: readonly Attack[] = [
   [
     'makes an Admin',
@@ -211,6 +217,41 @@ const ATTACKS: readonly Attack[] = [
     'connections:write',
     (lab) => connection(lab, '/proxy', { proxy: OTHER_PROXY }),
   ],
+  [
+    'answers as a chat server through which people are linked, at another place of its host',
+    'updateConnection',
+    'connections:write',
+    ({ chatServer }) => ({
+      method: 'PUT',
+      path: `/connections/${chatServer}`,
+      etag: '"1"',
+      pointer: '/server_url',
+      body: { ...CHAT_SERVER, server_url: 'http://chat.example/own' },
+    }),
+  ],
+  [
+    'answers as the messenger of a bot',
+    'createConnection',
+    'connections:write',
+    () => ({
+      method: 'POST',
+      path: '/connections',
+      pointer: '/bot_api_base_url',
+      body: { ...BOT, bot_api_base_url: 'https://bots.example' },
+    }),
+  ],
+  [
+    'answers as the messenger of a bot that is there',
+    'updateConnection',
+    'connections:write',
+    ({ bot }) => ({
+      method: 'PUT',
+      path: `/connections/${bot}`,
+      etag: '"1"',
+      pointer: '/bot_api_base_url',
+      body: { ...BOT, bot_api_base_url: 'https://bots.example' },
+    }),
+  ],
 ];
 
 type Lab = Awaited<ReturnType<typeof start>>;
@@ -303,9 +344,15 @@ async function start() {
     },
   });
   const connection = String(made.json.id);
+  const alsoMade = async (body: object) =>
+    String((await server.send('POST', '/api/v1/connections', { headers: full, body })).json.id);
+  const chatServer = await alsoMade(CHAT_SERVER);
+  const bot = await alsoMade({ ...BOT, name: 'Bot' });
   await sql`
     insert into account_links (id, messenger, space, external_id, user_id, connection_id, created_at)
-    values ('AK0000000000AA', 'bridge', ${connection}, '18', ${responder}, ${connection}, 1)`;
+    values
+      ('AK0000000000AA', 'bridge', ${connection}, '18', ${responder}, ${connection}, 1),
+      ('AK0000000000AB', 'chat_server', ${chatServer}, '18', ${responder}, ${chatServer}, 1)`;
 
   /** Everything that says who may do what. */
   const rights = async () => {
@@ -342,7 +389,7 @@ async function start() {
     viewer,
     responder,
     account,
-    connection,
+    ...{ connection, chatServer, bot },
   };
 
   function forUsers() {

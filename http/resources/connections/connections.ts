@@ -1,6 +1,7 @@
 /** Connections: list, create, read, update, delete (api §14). */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import { endsLinks } from '../../../actors/account-links/link.ts';
 import type { ChannelLister } from '../../../actors/channels/connection-check.ts';
 import { connectionAddress, connectionOwner } from '../../../actors/connection/messages.ts';
 import type {
@@ -39,12 +40,14 @@ import {
 } from '../configuration.ts';
 import {
   addressOf,
+  addressPointer,
   ConnectionInput,
   ConnectionShape,
   connectionBody,
   connectionErrors,
   connectionFields,
 } from './shapes.ts';
+import { PUBLIC_BOT_API } from './types/channel-bot.ts';
 
 export interface ConnectionOperationsDeps {
   readonly store: ConnectionStore;
@@ -162,7 +165,7 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
       body: (connection) => connectionBody(connection, deps.ingestUrl),
       read: (id) => store.read(id),
       async create(call) {
-        const errors = connectionErrors(call.body, null);
+        const errors = [...connectionErrors(call.body, null), ...unheld(call, null)];
         if (errors.length > 0) return { refuse: invalid(errors) };
         const id = newPublicId('CN');
         const prepared = await prepare(deps, id, connectionFields(call.body, null));
@@ -246,19 +249,26 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
 }
 
 /**
- * Whoever knows the secret of pushed events, or puts a proxy in between, may act as the people whose accounts are
- * linked through the Connection. Another address removes these links.
+ * Whoever knows the secret of pushed events, puts a proxy in between, or answers at another address that keeps the Account
+ * links, may act as the people whose accounts are linked (access §9.1).
  */
-function unheld({ identity, body }: Call<unknown, ConnectionInput>, current: StoredConnection) {
+function unheld({ identity, body }: Call<unknown, ConnectionInput>, current: StoredConnection | null) {
   const { save, secrets } = connectionFields(body, current);
-  const isElsewhere = addressOf(save) !== addressOf(current.fields);
-  if (current.accountLinkCount === 0 || isElsewhere) return [];
+  const address = addressOf(save);
+  const before = current === null ? null : addressOf(current.fields);
+  const links = current?.accountLinkCount ?? 0;
+  const isLinked = before !== null && links > 0 && !endsLinks(save.type, before, address);
+  // Accounts of channel bots count for every Connection to one; at its own address the messenger vouches for them.
+  const isOwnBotApi = save.type === 'channel_bot' && address !== PUBLIC_BOT_API;
+  const isElsewhere = address !== before && (isOwnBotApi || (isLinked && save.type !== 'channel_bot'));
+  const isOtherProxy = current !== null && !isDeepStrictEqual(save.proxy, current.fields.proxy);
   const isOtherSecret = secrets.pushSecret !== null && secrets.pushSecret !== 'clear';
   return [
-    ...(isOtherSecret ? unheldErrors(identity, '/push_secret', COMMAND_PERMISSIONS) : []),
-    ...(isDeepStrictEqual(save.proxy, current.fields.proxy)
-      ? []
-      : unheldErrors(identity, '/proxy', COMMAND_PERMISSIONS)),
+    ...(isElsewhere ? unheldErrors(identity, addressPointer(save), COMMAND_PERMISSIONS) : []),
+    ...(isLinked && isOtherSecret ? unheldErrors(identity, '/push_secret', COMMAND_PERMISSIONS) : []),
+    ...((isLinked || isOwnBotApi) && isOtherProxy
+      ? unheldErrors(identity, '/proxy', COMMAND_PERMISSIONS)
+      : []),
   ];
 }
 

@@ -66,6 +66,11 @@ export function addressOf(fields: ConnectionFields): string {
   return typeOf(fields.type).addressOf(fields);
 }
 
+/** Pointer to it in a body. */
+export function addressPointer({ type }: ConnectionFields): string {
+  return `/${typeOf(type).addressField}`;
+}
+
 /** Everything that is wrong with a body beyond its shape (422), all of it together. */
 export function connectionErrors(
   input: ConnectionInput,

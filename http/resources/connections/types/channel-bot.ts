@@ -15,7 +15,7 @@ const NO_BOT_TOKEN: FieldError = {
   code: 'invalid_format',
   detail: 'A token of a bot is its number, a colon and letters, digits, _ and -.',
 };
-const PUBLIC_BOT_API = 'https://api.telegram.org';
+export const PUBLIC_BOT_API = 'https://api.telegram.org';
 
 const UpdateMode = d.words(
   'UpdateMode',
