@@ -83,7 +83,7 @@ export type PressedThrough = (
   | { readonly transport: 'chat_server'; readonly way: 'chat_server_press' }
   | { readonly transport: 'channel_bot'; readonly way: 'channel_bot_press' }
 ) & {
-  /** How long a press waits until its message is recorded. Zero where the other side sends it again. */
+  /** How long a press waits until its message is recorded. Then its event comes again, or fails where none does. */
   readonly recordedWithin: Micros;
 };
 
@@ -295,6 +295,11 @@ export function actorOf(
 
 export function connectionRef({ directory }: Pick<PressDeps, 'directory'>, id: PublicId) {
   return { id, name: directory.current().connectionsById.get(id)?.name ?? id };
+}
+
+/** Says of a press that belongs to no message of the Connection, or is not signed, that it came (secrets §6). */
+export function tellInvalid({ log }: Pick<PressDeps, 'log'>, connection: PublicId): void {
+  log('press_handled', { connection, group: null, command: null, outcome: 'invalid' });
 }
 
 function handled(

@@ -4,7 +4,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { type ReceivedTokenDeps, receiveToken } from '../../account-links/linking.ts';
 import type { BotChats } from '../../connection/ports.ts';
 import { privateAnswer } from '../../messages/index.ts';
-import { type PressDeps, type Reaction, reactToPress } from '../press.ts';
+import { type PressDeps, type Reaction, reactToPress, tellInvalid } from '../press.ts';
 import type { BotAnswers } from './answers.ts';
 import { messageIdOf } from './copies.ts';
 import { NO_ADMIN, NO_EDITS, NO_POSTS } from './place.ts';
@@ -102,16 +102,17 @@ async function press(
   const { id, occurredAt, from, message, data } = update;
   // A bot is no person.
   if (from.isBot) return null;
-  if (!message || data === null) return invalid(deps);
+  if (!message || data === null) return invalid(deps, connectionId);
   const original = message.isChannel
     ? null
     : await deps.chats.originalOf(connectionId, message.chatId, message.messageId);
   const { chatId, messageId } = original ?? message;
   const { isBot: _, ...account } = from;
   const event = { id, occurredAt, messageId: messageIdOf(chatId, messageId), account, data };
-  return (await reactToPress(deps, connectionId, event, THROUGH)) ?? invalid(deps);
+  return (await reactToPress(deps, connectionId, event, THROUGH)) ?? invalid(deps, connectionId);
 }
 
-function invalid({ publicUrl }: PressDeps): Reaction {
-  return { is: 'noted', say: privateAnswer({ say: 'invalid' }, THROUGH.way, 'en', publicUrl) };
+function invalid(deps: PressDeps, connectionId: PublicId): Reaction {
+  tellInvalid(deps, connectionId);
+  return { is: 'noted', say: privateAnswer({ say: 'invalid' }, THROUGH.way, 'en', deps.publicUrl) };
 }

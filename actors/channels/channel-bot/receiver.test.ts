@@ -73,6 +73,7 @@ describe('a press', () => {
       await it.post(null),
     ]) {
       expect(await pressed(it, message)).toMatchObject({ isAlert: true });
+      expect(it.logged.splice(0)).toMatchObject([{ event: 'press_handled', fields: { outcome: 'invalid' } }]);
     }
     expect(it.commands).toEqual([]);
   });

@@ -287,6 +287,8 @@ describe('whoever cannot prove a press', () => {
     expect([it.commands, it.events, it.calls()]).toEqual([[], [], []]);
     const refused = { errorClass: 'refused', errorCode: 'action_invalid', status: 200 };
     expect(it.on.records).toMatchObject(given.settings === null ? [] : [refused]);
+    // Whoever knows no Connection writes no log.
+    expect(it.logged).toEqual(given.settings === null ? [] : ['press_handled']);
   });
 });
 

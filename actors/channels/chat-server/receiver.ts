@@ -18,7 +18,7 @@ import { INTERACTIVE_BUDGET, type InteractiveTokens } from '../../connection/tok
 import { type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
 import type { Push, PushAnswer, Receiver } from '../channel.ts';
 import { createInboundLog } from '../inbound.ts';
-import { isOf, type PressDeps, type Reaction, reactToPress } from '../press.ts';
+import { isOf, type PressDeps, type Reaction, reactToPress, tellInvalid } from '../press.ts';
 import { type ChatClient, openChatServer } from './client.ts';
 import { chatCalls } from './operations.ts';
 import { callbackUrl } from './posts.ts';
@@ -189,6 +189,7 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
       if (connection === 'unread') return { status: 200, body: said(textOf({ say: 'failed' })) };
       const { body, failed } = await judged(push, connection);
       if (connection) {
+        if (failed === REFUSED) tellInvalid(deps, connection.id);
         inbound({
           ...{ operation: 'interactiveAction', connectionId: connection.id, began, ended: clock.now() },
           ...{ url: callbackUrl(deps.ingestUrl, connection.id), headers: push.headers, body: push.body },
