@@ -124,8 +124,8 @@ export const SETTINGS = {
     schema: oneOf(['strict', 'fast']),
     fallback: 'strict',
     about:
-      'fast: connections of senders are read by the HTTP library alone, at about two thirds of the processor time. Use ' +
-      'it where senders are in a network of their own.',
+      'fast: a socket that serves senders alone is read by the HTTP library without the strict reading before it, at about ' +
+      'two thirds of the processor time. Use it where senders are in a network of their own.',
   },
   SVC_LISTEN_INTERNAL: {
     schema: listenAddress,

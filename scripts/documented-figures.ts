@@ -28,6 +28,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['# times an hour by a user', 'actors/account-links/link.ts TOKENS_PER_USER'],
     ['which waits up to # s for it', 'actors/channels/press.ts EDITS_WAIT / SECOND'],
     ['Without a result within # s', 'actors/channels/press.ts ANSWERED_WITHIN / SECOND'],
+    ['(# s with a channel bot)', 'actors/channels/channel-bot/answers.ts ANSWERED_AFTER / SECOND'],
   ],
   'docs/architecture.md': [
     ['Actors hash onto # shards', 'runtime/actor/address.ts SHARDS'],
