@@ -226,6 +226,20 @@ describe('long polling', () => {
     expect(it.server.updates.waiting).toEqual([]);
   });
 
+  test.each([
+    ['the same batch', '[{"update_id":5}]'],
+    ['numbers below zero', '[{"update_id":-5}]'],
+  ])('a server that answers with %s for ever is asked once a second', async (_what, result) => {
+    const it = receiving();
+    await it.settle();
+    it.server.settings.instead = { status: 200, headers: {}, body: `{"ok":true,"result":${result}}` };
+    await it.pass(30 * SECOND);
+    const before = it.server.calls.length;
+    await it.pass(5 * SECOND);
+    expect(it.server.calls.length - before).toBeLessThanOrEqual(6);
+    expect(it.server.calls.length).toBeGreaterThan(before);
+  });
+
   test('takes a lower number after a quiet week', async () => {
     const it = receiving();
     await it.post();

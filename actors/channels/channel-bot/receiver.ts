@@ -95,7 +95,7 @@ export function botPoll(
       metOwn.delete(settings.id);
       accesses.set(settings.id, access);
       const sent = outcome.value;
-      const cursor = cursorBehind(sent, clock.now()) ?? effect.cursor ?? '';
+      const cursor = cursorBehind(sent, clock.now(), effect.cursor);
       return { is: 'page', sent, cursor, isFull: sent.length >= BATCH };
     },
 
@@ -120,10 +120,11 @@ function offsetOf(cursor: string | null, now: Micros): number | null {
   return offset && at !== undefined && now - at < OFFSET_HOLDS ? offset : null;
 }
 
-/** Behind the highest number; null: the batch has none. */
-function cursorBehind(sent: readonly unknown[], now: Micros): string | null {
-  const numbers = sent.flatMap((value) => updateNumber(value) ?? []);
-  return numbers.length === 0 ? null : `${Math.max(...numbers) + 1}@${now}`;
+/** Behind the highest number; as it was where the batch has none, or came before. */
+function cursorBehind(sent: readonly unknown[], now: Micros, before: string | null): string {
+  const highest = sent.reduce<number>((most, value) => Math.max(most, updateNumber(value) ?? 0), 0);
+  const isNew = highest > 0 && !before?.startsWith(`${highest + 1}@`);
+  return isNew ? `${highest + 1}@${now}` : (before ?? '');
 }
 
 /** 401 and 404 show for as long as the token or the address is not another one. */
