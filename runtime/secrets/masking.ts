@@ -15,6 +15,11 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/\b\d{6,12}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g, REDACTED],
   // The signed data of a button: whoever has it can press.
   [/\bAQ[A-Za-z0-9_-]{53}(?![A-Za-z0-9_-])/g, REDACTED],
+  // What a person sends to a bot: whoever has the token, until it is used, can link an account of theirs.
+  [
+    /(\bstart(?:@\w{1,64})?(?:[=\s+]|%20|\\[nrt]|\\u[0-9a-f]{4}){1,64})[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/gi,
+    `$1${REDACTED}`,
+  ],
 ];
 
 /** The scheme is looked at last: before, a long word would be read again from each of its letters. */

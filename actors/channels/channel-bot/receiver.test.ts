@@ -430,6 +430,22 @@ describe('a private message', () => {
     },
   );
 
+  test.each(['long_polling', 'webhook'] as const)(
+    'leaves no token of a link in records (%s)',
+    async (mode) => {
+      const it = receiving({ mode });
+      if (mode === 'webhook')
+        it.server.updates.webhook = { url: CALLBACK, secret: SECRET, allowed: ['message'] };
+      const chat = talk(it);
+      it.server.write(chat, it.person, `/start  ${token}`);
+      it.server.write(chat, it.person, `https://t.me/oncall_bot?start=${token}`);
+      await it.settle();
+      expect(it.tokens).toHaveLength(1);
+      expect(JSON.stringify(it.requests)).toContain('start=[redacted]');
+      expect(JSON.stringify(it.requests)).not.toContain(token);
+    },
+  );
+
   test('from a name that cannot be stored links under one that can', async () => {
     const it = receiving();
     const chat = talk(it);
