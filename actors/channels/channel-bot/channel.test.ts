@@ -234,6 +234,13 @@ describe('an answer of the messenger', () => {
     expect(await on.publish()).toMatchObject({ class: 'transient', unsure: true });
   });
 
+  test('with a number that no message has is none', async () => {
+    const on = world();
+    const result = { message_id: -7, date: 1, chat: { id: -1001234567890 } };
+    on.script.push({ status: 200, headers: {}, body: JSON.stringify({ ok: true, result }) });
+    expect(await on.publish()).toMatchObject({ class: 'transient', unsure: true });
+  });
+
   test('that asks to wait holds the Destination, and the bot when a second one is asked, too', async () => {
     const on = world();
     const body = JSON.stringify({

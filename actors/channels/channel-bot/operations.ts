@@ -85,7 +85,7 @@ const Member = v.object({
   can_post_messages: v.optional(v.boolean(), false),
   can_edit_messages: v.optional(v.boolean(), false),
 });
-const Message = v.object({ message_id: id, date: v.number(), chat: v.object({ id }) });
+const Message = v.object({ message_id: v.pipe(id, v.minValue(0)), date: v.number(), chat: v.object({ id }) });
 /** Read by whoever handles them: one that is not understood must not hide the others. */
 const Updates = v.array(v.record(v.string(), v.unknown()));
 const Done = v.literal(true);

@@ -390,6 +390,17 @@ describe('copies', () => {
     expect(it.cursor()).not.toBeNull();
   });
 
+  test('of numbers that no message has are passed', async () => {
+    const it = receiving();
+    it.server.updates.add('message', {
+      ...{ message_id: -912, chat: { id: -1009, type: 'supergroup' }, date: 1, is_automatic_forward: true },
+      ...{ forward_from_chat: { id: -1001, type: 'channel' }, forward_from_message_id: 57 },
+    });
+    await it.settle();
+    expect(it.records).not.toContainEqual(expect.objectContaining({ type: 'connection.copy_seen' }));
+    expect(it.server.updates.waiting).toEqual([]);
+  });
+
   test('those of older servers name the post in two fields', async () => {
     const it = receiving();
     it.server.updates.add('message', {

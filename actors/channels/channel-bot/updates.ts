@@ -6,6 +6,7 @@ import type { CopyTold } from '../../connection/messages.ts';
 
 /** Ids have at most 52 bits; they are kept as decimal text. */
 const id = v.pipe(v.number(), v.safeInteger(), v.transform(String));
+const messageId = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.transform(String));
 const text = (most: number) => v.pipe(v.string(), v.maxLength(most));
 
 const Person = v.object({
@@ -27,14 +28,14 @@ const Press = v.object({
 });
 
 const Chat = v.object({ id, type: v.string() });
-const Origin = v.object({ type: v.literal('channel'), chat: v.object({ id }), message_id: id });
+const Origin = v.object({ type: v.literal('channel'), chat: v.object({ id }), message_id: messageId });
 /** Servers before Bot API 7.0 name the origin in two fields; later ones send them beside `forward_origin`. */
 const Copied = v.object({
-  message_id: id,
+  message_id: messageId,
   is_automatic_forward: v.literal(true),
   forward_origin: v.fallback(v.nullable(Origin), null),
   forward_from_chat: v.fallback(v.nullable(v.object({ id })), null),
-  forward_from_message_id: v.fallback(v.nullable(id), null),
+  forward_from_message_id: v.fallback(v.nullable(messageId), null),
 });
 const Message = v.object({
   chat: Chat,
