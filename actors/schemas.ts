@@ -20,6 +20,13 @@ export function text(most: number) {
   );
 }
 
+/** The address that calls begin with; what it may hold is judged where it is saved. */
+export const baseUrl = named(
+  'BaseUrl',
+  v.pipe(v.string(), v.metadata({ format: 'uri' })),
+  'Address: http or https, without query, fragment and user name, up to 2,000 characters.',
+);
+
 /** A schema with a sentence for the API description. */
 export function described<S extends v.GenericSchema<unknown, unknown>>(schema: S, text: string): S {
   return v.pipe(schema, v.description(text)) as unknown as S;

@@ -80,7 +80,7 @@ export const VALID_BODIES: Readonly<Record<string, JsonObject>> = {
   acceptRouteSuggestion: examples.RouteSuggestionAcceptance,
   createServiceAccount: examples.ServiceAccountInput,
   updateServiceAccount: examples.ServiceAccountInput,
-  createServiceAccountToken: examples.ServiceAccountTokenInput,
+  createServiceAccountToken: examples.ApiTokenInput,
   previewTemplate: examples.TemplatePreviewInput,
   createUser: examples.NewUserInput,
   updateUser: examples.UserInput,

@@ -15,11 +15,11 @@ const templateInput = v.optional(v.nullable(v.string()));
 export const RoutePolicyInput = v.object({
   reopen_window_seconds: described(
     integer(0, YEAR_SECONDS),
-    'Seconds after the end within which the same Alerts reopen the Alert Group in place of a new one. 0 never does; at most a year.',
+    'Seconds after the end in which the same Alerts reopen it. 0 never does; at most a year.',
   ),
   grace_period_seconds: described(
     integer(0, YEAR_SECONDS),
-    'Seconds after somebody resolved an Alert Group in which its Alerts that still fire start no new one. At most a year.',
+    'Seconds after somebody resolved it in which Alerts that still fire start no new one. At most a year.',
   ),
   urgent_rise_removes_ack: described(
     v.boolean(),
@@ -31,11 +31,11 @@ export const RoutePolicyInput = v.object({
   ),
   thread_batching_window_seconds: described(
     integer(0, 3_600),
-    'Seconds for which what follows a Thread reply is gathered into the next one; 0 for none, at most an hour.',
+    'Seconds in which what follows a Thread reply is gathered for the next; 0 for none, at most an hour.',
   ),
   storm_threshold: described(
     integer(1, 100_000),
-    'More new Alert Groups than this within 60 seconds begin a Storm. 1 to 100,000.',
+    'More new Alert Groups than this in 60 seconds begin a Storm. 1 to 100,000.',
   ),
   language: described(v.picklist(['en', 'ru']), 'Language of messages: `en` is English, `ru` Russian.'),
   templates: described(
@@ -74,7 +74,7 @@ export const RoutePolicyInput = v.object({
   ),
   auto_unacknowledge: described(
     v.boolean(),
-    'Whether an Owner who answers neither of two Reminders loses the Alert Group.',
+    'Whether an Owner who answers neither of two Reminders loses it.',
   ),
 });
 export type RoutePolicyInput = v.InferOutput<typeof RoutePolicyInput>;
@@ -94,7 +94,7 @@ export const RoutePolicyShape = v.object({
       ),
       ack_timeout_notice: described(
         v.nullable(v.string()),
-        'What is said when nobody acknowledges in time; null for the built-in one.',
+        'The notice that nobody acknowledged; null for the built-in one.',
       ),
     }),
     'Templates of messages.',

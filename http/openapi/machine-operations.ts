@@ -5,6 +5,7 @@ import type { Method } from '../operation.ts';
 import { parameterNames } from '../request/router.ts';
 import { count, described, documented, named, type Schema, text, time } from '../schema/described.ts';
 import { Labels } from '../schema/shapes.ts';
+import { AlertState } from '../schema/words.ts';
 import { DEFAULT_RESPONSE, pathParameter, problemResponses, type Refusal } from './operation.ts';
 import { type Json, type SchemaReader, SHARED_NAMES } from './schema.ts';
 
@@ -12,18 +13,18 @@ import { type Json, type SchemaReader, SHARED_NAMES } from './schema.ts';
 const AlertmanagerAlert = named(
   'AlertmanagerAlert',
   v.object({
-    status: described(v.picklist(['firing', 'resolved']), '`firing`: it fires; `resolved`: it ended.'),
-    labels: described(Labels, 'What identifies the alert.'),
-    annotations: described(v.optional(Labels), 'What is said about the alert.'),
+    status: AlertState,
+    labels: Labels,
+    annotations: v.optional(Labels),
     startsAt: time('When the alert began to fire.'),
     endsAt: described(
       v.optional(documented(v.string(), { format: 'date-time' })),
-      'When the alert ended. While it fires, the time after which Alertmanager would consider it over.',
+      'When it ended. While it fires, when Alertmanager would consider it over.',
     ),
     generatorURL: described(v.optional(v.string()), 'The page of the rule that made the alert.'),
     fingerprint: described(
       v.optional(v.string()),
-      'Hash of the labels as Alertmanager computes it. Tocsin computes its own.',
+      'Hash of the labels by Alertmanager. Tocsin computes its own.',
     ),
   }),
   'One alert of a notification.',
@@ -35,22 +36,20 @@ const AlertmanagerSnapshot = named(
   v.object({
     version: described(v.optional(v.string()), 'Version of the format.', '4'),
     groupKey: text(
-      'Key of the group at the sender, with the path of its route. Snapshots of one key replace one another.',
+      'Key of the group at the sender, with its route. Snapshots of one key replace one another.',
       '{}/{severity="critical"}:{alertname="DiskFull"}',
     ),
     truncatedAlerts: v.optional(
-      count(
-        'How many alerts `max_alerts` cut off. Alerts that a cut Snapshot does not list stay as they are.',
-      ),
+      count('How many alerts `max_alerts` cut off. Those that are not listed then stay as they are.'),
     ),
     status: described(
       v.optional(v.picklist(['firing', 'resolved'])),
       '`firing` while at least one alert fires, else `resolved`.',
     ),
     receiver: described(v.optional(v.string()), 'Name of the receiver at the sender.'),
-    groupLabels: described(v.optional(Labels), 'The labels that the group is made by.'),
-    commonLabels: described(v.optional(Labels), 'Labels that all alerts share.'),
-    commonAnnotations: described(v.optional(Labels), 'Annotations that all alerts share.'),
+    groupLabels: v.optional(Labels),
+    commonLabels: v.optional(Labels),
+    commonAnnotations: v.optional(Labels),
     externalURL: described(v.optional(v.string()), 'Address of the Alertmanager.'),
     alerts: described(v.array(AlertmanagerAlert), 'All alerts of the group, those that ended included.'),
   }),
@@ -69,11 +68,11 @@ const BridgePerson = named(
 );
 
 const common = {
-  id: text('Id of the event. An event whose id was handled before is ignored.'),
+  id: text('Its id. One that was handled before is ignored.'),
   occurred_at: time('When it happened.'),
 };
 const message = text('Id of the message at the bridge.');
-const user = described(BridgePerson, 'Who did it.');
+const user = BridgePerson;
 
 /** What a bridge pushes (bridge §3.4). */
 const BridgeEventShape = named(
@@ -108,7 +107,7 @@ const BridgeEventShape = named(
       user: described(v.optional(v.nullable(BridgePerson)), 'Who deleted it; null when that is not known.'),
     }),
   ]),
-  'Something that happened in the messenger behind a bridge. Events of other types are answered 204 and ignored.',
+  'An event of a messenger behind a bridge. Other types are answered 204 and ignored.',
 );
 
 /** What a messenger posts for a bot (channel-bot §4.2). */
@@ -120,7 +119,7 @@ const ChannelBotUpdateShape = named(
       'Number of the update, by which a repeat is known.',
     ),
   }),
-  'An update of the Bot API: beside its number one member that is named for its kind.',
+  'An update of the Bot API: its number and one member named for its kind.',
   { update_id: 10_000 },
 );
 
@@ -155,25 +154,24 @@ const SNAPSHOT = {
   tag: 'Ingestion',
   needs: 'integration-token',
   body: AlertmanagerSnapshot,
-  answers: { ...NOT_HTTP, 202: 'Stored durably. It is processed after the answer. No body.' },
+  answers: { ...NOT_HTTP, 202: 'Stored durably; processed after the answer. No body.' },
   refusals: [...INGEST_REFUSALS, [413, 'payload-too-large', '']],
 } as const;
 
 const SNAPSHOT_TEXT =
-  'The webhook receiver of Alertmanager: one notification of a group of alerts. The answer is sent after the body is ' +
-  'committed. Any body up to 16 MiB is kept byte for byte; one that cannot be read as a Snapshot is still answered ' +
-  '202, marked as failed and shown in the list of Stored Snapshots. After 500 and 503, send it again.';
+  'Takes notifications of Alertmanager and answers after the body is committed. Any body up to 16 MiB is kept byte for ' +
+  'byte; one that is no Snapshot is 202, too, and listed as failed in Stored Snapshots. After 500 and 503, send it again.';
 
 const HEARTBEAT = {
   tag: 'Ingestion',
   needs: 'integration-token',
-  answers: { ...NOT_HTTP, 204: 'Recorded, or the Heartbeat of the Integration is off.' },
+  answers: { ...NOT_HTTP, 204: 'Recorded, or Heartbeats are off.' },
   refusals: INGEST_REFUSALS,
 } as const;
 
 const HEARTBEAT_TEXT =
-  'A signal that the path from the sender works. The body is not read. When the Heartbeat of the Integration is on ' +
-  'and no signal arrives within its timeout, the Integration counts as lost and an Internal alert fires.';
+  'A sign that the path from the sender works. The body is not read. While the Heartbeat of the Integration is on, ' +
+  'its timeout without a signal makes it lost, and an Internal alert fires.';
 
 const CALLBACK = { method: 'POST', tag: 'Callbacks', needs: 'none', mayFail: true } as const;
 
@@ -198,7 +196,7 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     method: 'POST',
     path: '/api/v1/ingest/{ingest_token}',
     summary: 'Send a Snapshot with the token in the path',
-    description: `${SNAPSHOT_TEXT} For senders that cannot set a header.`,
+    description: 'As `ingestSnapshot`, for senders that cannot set a header.',
     ...SNAPSHOT,
   },
   {
@@ -214,7 +212,7 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     method: 'POST',
     path: '/api/v1/heartbeat/{ingest_token}',
     summary: 'Send a Heartbeat with the token in the path',
-    description: `${HEARTBEAT_TEXT} For senders that cannot set a header.`,
+    description: 'As `heartbeat`, for senders that cannot set a header.',
     ...HEARTBEAT,
   },
   {
@@ -222,7 +220,7 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     method: 'GET',
     path: '/api/v1/heartbeat',
     summary: 'Send a Heartbeat by GET',
-    description: `${HEARTBEAT_TEXT} For senders that can only read a URL.`,
+    description: 'As `heartbeat`, for senders that can only read a URL.',
     ...HEARTBEAT,
   },
   {
@@ -230,7 +228,7 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     method: 'GET',
     path: '/api/v1/heartbeat/{ingest_token}',
     summary: 'Send a Heartbeat by GET with the token in the path',
-    description: `${HEARTBEAT_TEXT} For senders that can only read a URL and cannot set a header.`,
+    description: 'As `heartbeat`, for senders that can only read a URL and cannot set a header.',
     ...HEARTBEAT,
   },
   {
@@ -251,8 +249,8 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     summary: 'A channel bot received an update',
     description:
       'Posted by the messenger to a Connection in webhook mode, with its secret token in the header ' +
-      '`X-Telegram-Bot-Api-Secret-Token`. An update whose `update_id` was handled before is answered 200 and ignored, ' +
-      'and so is one of a kind that nobody asked for.',
+      '`X-Telegram-Bot-Api-Secret-Token`. Updates handled before, and kinds that nobody asked for, are answered 200 ' +
+      'and ignored.',
     ...CALLBACK,
     body: ChannelBotUpdateShape,
     answers: { ...NOT_HTTP, 200: '`{}`: handled, or handled before.' },
@@ -269,8 +267,8 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     summary: 'A bridge reports an event',
     description:
       'Signed as Standard Webhooks prescribe, with the push secret of the Connection, in the headers `webhook-id`, ' +
-      '`webhook-timestamp` and `webhook-signature`. Repeat an event until it is answered 204 or 400; an event whose ' +
-      'id was handled before is answered 204 and ignored.',
+      '`webhook-timestamp` and `webhook-signature`. Repeat an event until it is answered 204 or 400; one handled ' +
+      'before is 204 and ignored.',
     ...CALLBACK,
     body: BridgeEventShape,
     answers: { 204: 'Handled, or handled before.' },
@@ -285,8 +283,7 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     id: 'liveness',
     path: '/health/live',
     summary: 'Is the process alive?',
-    description:
-      'Answers as long as the process can answer at all. It asks nothing of the database or of Redis.',
+    description: 'Answers while the process can answer at all, without database and Redis.',
     answers: { ...NOT_HTTP, 200: '`ok`' },
     ...PROBE,
   },
@@ -294,7 +291,7 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     id: 'readiness',
     path: '/health/ready',
     summary: 'May it be sent requests?',
-    description: 'Load balancers send requests to this replica only while the answer is 200.',
+    description: 'Send requests to this replica only while the answer is 200.',
     answers: {
       ...NOT_HTTP,
       200: '`ok`',
@@ -306,7 +303,7 @@ export const MACHINE_OPERATIONS: readonly MachineOperation[] = [
     id: 'metrics',
     path: '/metrics',
     summary: 'Prometheus metrics',
-    description: 'Everything this replica measures, in the Prometheus text format 0.0.4.',
+    description: 'What this replica measures, in the Prometheus text format 0.0.4.',
     answers: { ...NOT_HTTP, 200: 'The metrics.' },
     ...PROBE,
   },

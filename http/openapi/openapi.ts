@@ -89,7 +89,7 @@ function withExample([name, schema]: readonly [string, Json]): readonly [string,
 
 const INTRODUCTION = `Alert grouping and on-call for Prometheus Alertmanager.
 
-- Bodies are one JSON object. Fields and query parameters that an operation does not know are ignored, so what was read can be sent back. Clients ignore fields and enum values they do not know.
+- Bodies are one JSON object. Fields and query parameters that an operation does not know are ignored, so what was read can be sent back. A query parameter that is an array may be repeated; any of its values will do, where it does not say otherwise. Clients ignore fields and enum values they do not know.
 - Times are RFC 3339; answers use UTC. Durations are whole seconds in fields named \`…_seconds\`.
 - Lists answer \`items\` and \`next_cursor\`. Pass \`next_cursor\` as \`cursor\` to read on; it is null at the end.
 - Configuration carries a version in the header \`ETag\` and the field \`etag\`. Send it in \`If-Match\` when you change it.

@@ -188,18 +188,18 @@ export const ProblemShape = named(
     code: described(v.optional(v.string()), 'Refines the type. Stable; branch on it.', 'name_taken'),
     errors: described(
       v.optional(v.pipe(v.array(FieldErrorShape), v.maxLength(FIELD_ERROR_LIMIT))),
-      'The fields that failed, the first 50 of them, on `validation-failed` only.',
+      'The first 50 fields that failed, on `validation-failed` only.',
     ),
     retry_after_seconds: described(
       v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
       'The same as the header `Retry-After`, on 429 and 503.',
     ),
     open_alert_group_count: v.optional(
-      count('How many open Alert Groups the Route has, on `route-has-open-alert-groups`.'),
+      count('Open Alert Groups of the Route, on `route-has-open-alert-groups`.'),
     ),
     related_alert_group: described(
       v.optional(AlertGroupRef),
-      'The newer Alert Group that stands in the way, with the code `newer_alert_group_exists`.',
+      'The newer one that stands in the way, with `newer_alert_group_exists`.',
     ),
     link_rules: described(
       v.optional(v.array(EntityRef)),

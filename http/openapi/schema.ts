@@ -126,9 +126,18 @@ function withMeanings(schema: Json, meanings: Readonly<Record<string, string>>):
 /** The same schema in fewer words, and without the strictness that is meant for ourselves only. */
 // biome-ignore lint/suspicious/noExplicitAny: the converter's own type of a JSON Schema is not exported for draft 2020-12
 function compact(schema: Json): any {
-  const { additionalProperties, propertyNames, required, anyOf, const: constant, ...rest } = schema;
+  const {
+    additionalProperties,
+    propertyNames,
+    required,
+    anyOf,
+    const: constant,
+    default: byDefault,
+    ...rest
+  } = schema;
   return {
     ...rest,
+    ...(byDefault === undefined || isEmptyList(byDefault) ? {} : { default: byDefault }),
     ...(constant === undefined ? {} : { type: typeof constant, const: constant }),
     ...(Array.isArray(required) && required.length > 0 ? { required } : {}),
     ...(additionalProperties === undefined || additionalProperties === false ? {} : { additionalProperties }),
@@ -137,6 +146,11 @@ function compact(schema: Json): any {
       : { propertyNames }),
     ...(anyOf === undefined ? {} : alternatives(anyOf as readonly Json[])),
   };
+}
+
+/** A list that is empty at first is one that is left out. */
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** `anyOf`, or a list of types where one of two alternatives is null; a description of the other one is of both. */

@@ -2,10 +2,10 @@
 import * as v from 'valibot';
 import * as d from '../schema/described.ts';
 import { EntityRef, Labels } from '../schema/shapes.ts';
-import { GroupStatus, ResolveReason, SeverityLevel, TRANSPORTS } from '../schema/words.ts';
+import { AlertState, GroupStatus, ResolveReason, SeverityLevel, TRANSPORTS } from '../schema/words.ts';
 import type { Json, SchemaReader } from './schema.ts';
 
-const Person = { id: d.anyId('Id of the person or Service account.'), name: d.text('Its name.') };
+const Person = { id: d.ANY_ID, name: d.text('Its name.') };
 const Transport = d.words('WebhookTransport', TRANSPORTS, 'The way in which it was done.');
 
 const Mention = d.named(
@@ -56,14 +56,14 @@ const Group = d.named(
     id: d.id('AG'),
     title: d.text('A line that names it.'),
     summary: d.textOrNull('The summary that all its Alerts share; null without one.'),
-    status: d.described(GroupStatus, 'Its status.'),
+    status: GroupStatus,
     owner: d.described(
       v.optional(v.strictObject({ ...Person, login: d.text('Login of the Owner.') })),
       'Who acknowledged it. Absent without an Owner.',
     ),
-    route: d.described(EntityRef, 'The Route it belongs to.'),
+    route: EntityRef,
     urgent: d.flag('Whether it is Urgent.'),
-    severity_level: d.described(SeverityLevel, 'Its severity level.'),
+    severity_level: SeverityLevel,
     started_at: d.time('When its first Alert began to fire.'),
     resolved_at: v.nullable(d.time('When it was resolved; null while open.')),
     snooze_until: v.nullable(d.time('When the Snooze ends; null without an end, and unless snoozed.')),
@@ -77,9 +77,9 @@ const Alert = d.named(
   'WebhookAlert',
   v.strictObject({
     fingerprint: d.text('Identity of the Alert: a hash of its labels.'),
-    status: d.described(v.picklist(['firing', 'resolved']), '`firing`: it fires; `resolved`: it ended.'),
-    labels: d.described(Labels, 'Its labels.'),
-    annotations: d.described(Labels, 'Its annotations.'),
+    status: AlertState,
+    labels: Labels,
+    annotations: Labels,
     starts_at: d.time('When it began to fire.'),
     resolved_at: v.nullable(d.time('When it ended; null while it fires.')),
     resolve_reason: d.described(v.nullable(ResolveReason), 'Why it ended; null while it fires.'),
@@ -95,14 +95,14 @@ export const WebhookBodyShape = d.named(
     version: d.described(v.literal(1), 'Version of the format. Fields and events may be added within it.'),
     /** A lifecycle event, or `test`; names are added within version 1. */
     event: d.text('Name of the event, or `test`. Ignore names you do not know.'),
-    notify: d.flag('Whether people should be called: the event rings, it is not only news.'),
+    notify: d.flag('Whether the event rings; else it is only news.'),
     mentions: d.described(v.array(Mention), 'Whom to mention.'),
     sequence: d.described(
       v.pipe(v.number(), v.integer(), v.minValue(0)),
-      'Place of the event among those of the Alert Group. A higher one is newer.',
+      'Its place among those of the Alert Group. A higher one is newer.',
     ),
     occurred_at: d.time('When it happened.'),
-    actor: d.described(Actor, 'Who did it.'),
+    actor: Actor,
     alert_group: d.described(Group, 'The Alert Group after the event.'),
     alerts: d.described(v.array(Alert), 'The Alerts of the Alert Group.'),
     test: d.described(v.optional(v.literal(true)), '`true` on a test. Absent otherwise.'),

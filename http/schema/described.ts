@@ -106,8 +106,7 @@ export function idComponent(prefix: string) {
 function typedId(prefix: IdPrefix) {
   return documented(v.string(), {
     component: ID_NAMES[prefix],
-    description: `A PublicId with the prefix ${prefix}.`,
-    format: 'public-id',
+    description: `A PublicId: \`${prefix}…\`.`,
     pattern: `^${prefix}[0-9A-HJKMNP-TV-Z]{12}$`,
     examples: [`${prefix}9X2QF4H7NJC0`],
   });
@@ -140,6 +139,16 @@ export function text(description: string, ...examples: readonly string[]) {
 
 /** The version of a resource, in its body. */
 export const VERSION = named('ResourceVersion', v.string(), 'Its version, as in the header `ETag`.');
+
+/** When a resource was created. */
+export const CREATED_AT = named('CreationTime', time('When it was created.'), 'When it was created.');
+
+/** When a token was last used. */
+export const LAST_USE = named(
+  'LastUse',
+  v.nullable(time('When it was last used, to the minute; null when never.')),
+  'When it was last used, to the minute; null when never.',
+);
 
 /** Free text, or null. */
 export function textOrNull(description: string) {

@@ -73,20 +73,17 @@ const DEFAULT_LIMITER: Limiter = { limit: 5, per_seconds: 1 };
 const BOUNDS = { limit: 1000, per_seconds: 3600 } as const;
 const COUNTS = { limit: 'Calls, 1 to 1,000.', per_seconds: 'Seconds, 1 to 3,600.' } as const;
 
-export const limiterInput = d.described(
-  v.optional(
+export const limiterInput = v.optional(
+  d.named(
+    'LimiterInput',
     v.nullable(
-      d.named(
-        'LimiterInput',
-        v.object({
-          limit: d.described(v.number(), COUNTS.limit),
-          per_seconds: d.described(v.number(), COUNTS.per_seconds),
-        }),
-        'A Limiter, as it is saved.',
-      ),
+      v.object({
+        limit: d.described(v.number(), COUNTS.limit),
+        per_seconds: d.described(v.number(), COUNTS.per_seconds),
+      }),
     ),
+    'Most calls in a time. Left out it stays, null goes back to the default of the type.',
   ),
-  'Most calls in a time. Left out it stays, null goes back to the default of the type.',
 );
 
 export const LimiterShape = d.named(
@@ -148,7 +145,7 @@ const matcher = v.pipe(
 /** `label`, repeated: all of them must match. */
 export const labelMatchers = d.described(
   v.optional(v.pipe(v.array(matcher), v.maxLength(MAX_MATCHERS)), []),
-  'A Matcher in text form, such as `severity="critical"` or `job=~"node.*"`. Repeated, all of them must match; at most 20.',
+  'A Matcher in text form, such as `job=~"node.*"`. Repeated, all must match; at most 20.',
 );
 
 /** `q`: trimmed; empty is no filter. */

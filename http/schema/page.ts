@@ -16,7 +16,7 @@ export const pageQuery = {
   limit: v.optional(
     d.described(
       wholeNumber(1, MAX_LIMIT, { default: DEFAULT_LIMIT }),
-      'How many items a page has at most. A page may hold fewer and still not be the last one.',
+      'Most items of a page. It may hold fewer and still not be the last.',
     ),
   ),
 };

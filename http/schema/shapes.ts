@@ -8,7 +8,7 @@ import { DestinationType, MatcherOp } from './words.ts';
 
 export const EntityRef = d.named(
   'EntityRef',
-  v.object({ id: d.anyId('Its id.'), name: d.text('Its name now, or its last one.') }),
+  v.object({ id: d.ANY_ID, name: d.text('Its name now, or its last one.') }),
   'A resource by id and name. Something deleted keeps its last name.',
 );
 
@@ -62,7 +62,7 @@ export const MatcherShape = d.named(
   v.object({
     label: d.text('Name of the label.'),
     op: MatcherOp,
-    value: d.text('What the value is compared with. Regular expressions are RE2 and match the whole value.'),
+    value: d.text('What the value is compared with. Expressions are RE2 and match it whole.'),
   }),
   'A condition on one label.',
 );
@@ -88,7 +88,7 @@ export const DestinationRef = d.named(
     id: d.id('DS'),
     name: d.text('Its name.'),
     type: DestinationType,
-    health: d.described(HealthShape, 'Whether it takes what is sent.'),
+    health: HealthShape,
   }),
   'A Destination and its health.',
 );
@@ -102,14 +102,16 @@ const NextCursor = d.named(
 /** `{items, next_cursor}` of a paged list. */
 export function pageOf<Item extends v.GenericSchema>(item: Item) {
   return v.object({
-    items: d.described(v.array(item), 'The items of the page.'),
+    items: d.described(v.array(item), 'The page.'),
     next_cursor: NextCursor,
   });
 }
 
 /** What a check or a test answers of its requests. */
-export const request_log_run = v.nullable(
-  d.id('RN', 'Run of the Request log that has the requests; null when none was sent.'),
+export const request_log_run = d.named(
+  'RequestLogRun',
+  v.nullable(d.id('RN')),
+  'Its run in the Request log; null when nothing was sent.',
 );
 
 /** `{items}` of a list that is not paged. */
@@ -128,12 +130,10 @@ export const ProxyConfigInput = d.named(
   'ProxyConfigInput',
   v.object({
     enabled: d.flag('Whether requests go through it.'),
-    type: d.described(v.optional(ProxyType), 'Its protocol. Needed while enabled.'),
+    type: d.described(v.optional(ProxyType), 'Needed while enabled.'),
     address: d.optionalText('`host:port`. Needed while enabled.'),
-    username: d.optionalTextOrNull('User name at the proxy, up to 255 characters; null for none.'),
-    password: d.optionalTextOrNull(
-      'Password at the proxy, up to 255 characters. Left out it stays, null clears it.',
-    ),
+    username: d.optionalTextOrNull('User name, up to 255 characters; null for none.'),
+    password: d.optionalTextOrNull('Password, up to 255 characters. Left out it stays, null clears it.'),
   }),
   'A proxy for requests, as it is saved.',
 );
@@ -143,10 +143,10 @@ export const ProxyConfigShape = d.named(
   v.object({
     enabled: d.flag('Whether requests go through it.'),
     /** Absent, like the address, when it was never set. */
-    type: d.described(v.optional(ProxyType), 'Its protocol. Absent until one was set.'),
+    type: d.described(v.optional(ProxyType), 'Absent until one was set.'),
     address: d.optionalText('`host:port`. Absent until one was set.'),
     username: d.textOrNull('User name at the proxy; null for none.'),
-    password_status: d.described(SecretStatus, 'Whether a password is stored.'),
+    password_status: SecretStatus,
   }),
   'A proxy for requests.',
 );

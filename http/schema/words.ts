@@ -233,16 +233,6 @@ export const LinkScope = words(
   'What a link is about.',
 );
 
-export const Messenger = words(
-  'Messenger',
-  {
-    chat_server: 'A chat server.',
-    channel_bot: 'A channel-bot messenger.',
-    bridge: 'A messenger behind a bridge.',
-  },
-  'The kind of messenger.',
-);
-
 export const SessionStateWord = words(
   'SessionState',
   {

@@ -10,7 +10,7 @@ import { connectionAddress } from '../../connection/messages.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
-import { described } from '../../schemas.ts';
+import { baseUrl, described } from '../../schemas.ts';
 import { codePoints } from '../../text.ts';
 import { GONE_CONNECTION, openProxyPassword, UNREADABLE } from '../access.ts';
 import type { ChannelType } from '../channel.ts';
@@ -177,21 +177,18 @@ const Place = v.object({
 });
 
 const Access = v.object({
-  base_url: described(
-    v.pipe(v.string(), v.metadata({ format: 'uri' })),
-    'Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters.',
-  ),
+  base_url: baseUrl,
   event_mode: described(
     v.optional(v.picklist(['poll', 'push'])),
     '`poll` (default): Tocsin asks for events; `push`: the bridge sends them to `callback_url`.',
   ),
   bot_token: described(
     v.optional(v.nullable(v.string())),
-    'Token that Tocsin proves itself with. Needed on creation and with another address; left out it stays.',
+    'Token for the bridge. Needed on creation and with another address; left out it stays.',
   ),
   push_secret: described(
     v.optional(v.nullable(v.string())),
-    'Secret that signs pushed events: `whsec_` and base64 of at least 24 bytes. Needed for `push`; left out it stays, null clears it.',
+    'Signs pushed events: `whsec_` and base64 of at least 24 bytes. Needed for `push`; left out it stays, null clears it.',
   ),
 });
 

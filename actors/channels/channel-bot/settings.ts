@@ -1,6 +1,6 @@
 /** What is known of the channel before anything runs: its line of the registry, and the settings that it takes. */
 import * as v from 'valibot';
-import { described } from '../../schemas.ts';
+import { baseUrl, described } from '../../schemas.ts';
 import type { ChannelType } from '../channel.ts';
 
 export const PUBLIC_BOT_API = 'https://api.telegram.org';
@@ -11,15 +11,12 @@ const CHANNEL = /^(-100[0-9]{1,13}|@[A-Za-z][A-Za-z0-9_]{3,31})$/;
 const Place = v.object({
   channel_id: described(
     v.pipe(v.string(), v.regex(CHANNEL, 'invalid_format')),
-    'Id of the channel (`-100…`), or the name of a public one with `@` before it. It names its discussion group.',
+    'Id of the channel (`-100…`), or `@` and the name of a public one. Its discussion group is found by it.',
   ),
 });
 
 const Access = v.object({
-  bot_api_base_url: described(
-    v.optional(v.pipe(v.string(), v.metadata({ format: 'uri' }))),
-    `Address of the Bot API: http or https, without query, fragment and user name. At first ${PUBLIC_BOT_API}.`,
-  ),
+  bot_api_base_url: described(v.optional(baseUrl), `That of the Bot API. At first ${PUBLIC_BOT_API}.`),
   update_mode: described(
     v.optional(v.picklist(['long_polling', 'webhook'])),
     'How presses arrive: the service asks for them (`long_polling`), or the messenger posts them (`webhook`).',

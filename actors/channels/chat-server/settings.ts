@@ -1,6 +1,6 @@
 /** What is known of the channel before anything runs: its line of the registry, and the settings that it takes. */
 import * as v from 'valibot';
-import { described } from '../../schemas.ts';
+import { baseUrl, described } from '../../schemas.ts';
 import type { ChannelType } from '../channel.ts';
 
 /** Ids of the server are opaque. */
@@ -13,10 +13,7 @@ const Place = v.object({
 });
 
 const Access = v.object({
-  server_url: described(
-    v.pipe(v.string(), v.metadata({ format: 'uri' })),
-    'Address of the chat server, the one that people use: http or https, without query, fragment and user name.',
-  ),
+  server_url: described(baseUrl, 'The one that people use.'),
   bot_token: described(
     v.optional(v.nullable(v.string())),
     'Token of the bot account. Needed on creation and with another address; left out it stays.',

@@ -178,7 +178,7 @@ export const ExtractionRulesShape = named(
       path: described(v.string(), 'Where it is in the JSON of the answer.'),
     }),
   ),
-  'Values that are taken from answers and may be used in later requests.',
+  'Values of answers that later requests may use.',
 );
 
 const request = described(v.string(), 'The template: a request line, headers, an empty line and a body.');
@@ -211,7 +211,7 @@ const TemplateInput = named(
       'Sent for what must ring after the first message; null for none.',
     ),
   }),
-  'The requests of a webhook in template mode, as they are saved. A role that is left out stays, null clears it where it may be absent.',
+  'Requests of template mode, as they are saved. One that is left out stays, null clears it where it may be absent.',
 );
 
 export const WEBHOOK_TEMPLATE = {

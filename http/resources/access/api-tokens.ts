@@ -29,7 +29,7 @@ import { itemsOf } from '../../schema/shapes.ts';
 import { PermissionShape } from './users.ts';
 
 const TokenInput = d.named(
-  'ServiceAccountTokenInput',
+  'ApiTokenInput',
   v.object({
     name,
     expires_at: d.described(
@@ -37,28 +37,27 @@ const TokenInput = d.named(
       'When the token ends, in the future; null or left out for never.',
     ),
   }),
-  'A new token of a Service account.',
+  'A new API token.',
 );
 export type TokenInput = v.InferOutput<typeof TokenInput>;
 
-const common = {
-  id: d.anyId('Id of the token.'),
-  name: d.text('Its name.'),
-  expires_at: v.nullable(d.time('When it ends; null for never.')),
-  created_at: d.time('When it was created.'),
-  last_used_at: v.nullable(d.time('When it was last used, to the minute; null when never.')),
-  last_used_address: d.textOrNull('Address it was last used from; null when never.'),
-};
-
-const ServiceAccountTokenShape = d.named(
-  'ServiceAccountToken',
-  v.object(common),
-  'A token of a Service account, without its value.',
+const TokenShape = d.named(
+  'ApiToken',
+  v.object({
+    id: d.ANY_ID,
+    name: d.text('Its name.'),
+    expires_at: v.nullable(d.time('When it ends; null for never.')),
+    created_at: d.CREATED_AT,
+    last_used_at: d.LAST_USE,
+    last_used_address: d.textOrNull('Address it was last used from; null when never.'),
+  }),
+  'An API token, without its value.',
 );
-const PersonalTokenShape = d.named(
+const PersonalTokenShape = d.extending(
+  TokenShape,
   'PersonalAccessToken',
   v.object({
-    ...common,
+    ...TokenShape.entries,
     permissions: d.described(v.array(PermissionShape), 'What it may do, as long as its owner may.'),
   }),
   'A Personal access token, without its value.',
@@ -67,7 +66,7 @@ const PersonalTokenShape = d.named(
 /** The token and its value, which no later answer holds. */
 function createdShape<Token extends v.GenericSchema>(token: Token) {
   return v.object({
-    token: d.described(token, 'The token as it is listed.'),
+    token: token,
     value: d.text('The token itself. In this answer only.'),
   });
 }
@@ -105,13 +104,14 @@ const TOO_MANY_TOKENS = invalid([
 const PERSONAL_TOKENS = '/me/personal-access-tokens';
 const PROFILE_TAG = 'Profile';
 
-const PersonalTokenInput = d.named(
+const PersonalTokenInput = d.extending(
+  TokenInput,
   'PersonalAccessTokenInput',
   v.object({
     ...TokenInput.entries,
     permissions: d.described(
       v.pipe(v.array(PermissionShape), v.nonEmpty('too_short')),
-      'Permissions of the token, all of them held by you; repeats are dropped.',
+      'All of them held by you; repeats are dropped.',
     ),
   }),
   'A new Personal access token.',
@@ -216,7 +216,7 @@ export function serviceAccountTokenOperations(accounts: ServiceAccounts): readon
       needs: 'service-accounts:read',
       ids: ACCOUNT_ID,
       answers: {
-        200: { description: 'Tokens without their values', schema: itemsOf(ServiceAccountTokenShape) },
+        200: { description: 'Tokens without their values', schema: itemsOf(TokenShape) },
       },
       async handle(call) {
         const tokens = await accounts.tokens(accountId(call));
@@ -236,7 +236,7 @@ export function serviceAccountTokenOperations(accounts: ServiceAccounts): readon
       ids: ACCOUNT_ID,
       body: TokenInput,
       answers: {
-        201: { description: 'The token and its value', schema: createdShape(ServiceAccountTokenShape) },
+        201: { description: 'The token and its value', schema: createdShape(TokenShape) },
       },
       handle: (call) => createForAccount(accounts, call),
     }),

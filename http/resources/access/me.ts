@@ -72,7 +72,7 @@ export function meOperations(deps: MeDeps): readonly Operation[] {
       path: '/me',
       tag: 'Profile',
       summary: 'Read your own profile and Permissions',
-      description: 'For a token, the Permissions are those of the token that you hold, too.',
+      description: 'For a token, those of its Permissions that you hold, too.',
       needs: 'user',
       answers: { 200: OF_ME },
       async handle({ identity }) {
@@ -135,7 +135,7 @@ const SessionInfoShape = d.named(
   'SessionInfo',
   v.object({
     id: d.id('SN'),
-    method: d.described(SignInMethod, 'How it began.'),
+    method: SignInMethod,
     created_at: d.time('When it began.'),
     last_used_at: d.time('When it was last used, to the minute.'),
     address: d.textOrNull('Address it was last used from; null when unknown.'),
@@ -170,7 +170,7 @@ export function ownSessionOperations(sessions: Sessions): readonly Operation[] {
       summary: 'Sign out everywhere',
       description: 'This session ends, too.',
       needs: 'session',
-      answers: { 204: { description: 'Every session of yours has ended; the cookie is cleared' } },
+      answers: { 204: { description: 'All your sessions ended; the cookie is cleared' } },
       async handle(call) {
         const { id, name } = callerOf(call);
         const entry = { action: 'session.ended_all', resourceId: id, resourceName: name };

@@ -30,7 +30,7 @@ const GroupMapping = d.named(
 const common = {
   enabled: d.flag('Whether people can sign in this way.'),
   display_name: d.optionalText(
-    'Name on the sign-in button, up to 100 characters. Left out or absent: the host of the issuer.',
+    'Name on the sign-in button, up to 100 characters. Absent: the host of the issuer.',
   ),
   issuer_url: d.described(
     v.string(),
@@ -44,12 +44,10 @@ const common = {
   ),
   unmatched_role: d.described(
     v.picklist(['none', 'viewer', 'responder']),
-    'Role of people without a mapped group: `viewer` or `responder`; `none` refuses them.',
+    'Role without a mapped group: `viewer` or `responder`; `none` refuses.',
   ),
   sync_role: d.flag('Whether the Role is set anew from the groups at every sign-in.'),
-  skip_totp_with_idp_mfa: d.flag(
-    'Whether the second factor is left to the provider when it says that it asked for one.',
-  ),
+  skip_totp_with_idp_mfa: d.flag('Whether a second factor that the provider says it asked for is enough.'),
 };
 
 const SettingsBase = d.named(
@@ -73,13 +71,13 @@ export const OidcSettingsInput = d.extending(
       'Scopes to ask for besides `openid`; repeats are dropped. Left out they stay.',
     ),
     client_secret: d.optionalTextOrNull(
-      'Secret of Tocsin at the provider, up to 2,000 characters. Left out it stays; it cannot be cleared.',
+      'Secret at the provider, up to 2,000 characters. Left out it stays; it cannot be cleared.',
     ),
     client_secret_expires_on: d.described(
       v.optional(v.nullable(aDay)),
       'Day on which the secret expires, `YYYY-MM-DD`; null for never.',
     ),
-    proxy: d.described(ProxyConfigInput, 'The proxy to the provider.'),
+    proxy: ProxyConfigInput,
   }),
   'Single sign-on as it is saved.',
 );
@@ -93,10 +91,10 @@ export const OidcWarningShape = d.named(
       '`nobody_can_sign_in`: no group has a Role; `groups_claim_missing`: the last sign-in named no groups; `secret_expiring`: the client secret expires soon; `last_admin_kept`: a user kept the Role as the last active Admin.',
     ),
     expires_on: d.optionalText('The day, with `secret_expiring`.'),
-    user: d.described(v.optional(UserRef), 'The user, with `last_admin_kept`.'),
+    user: d.described(v.optional(UserRef), 'With `last_admin_kept`.'),
     role: d.described(v.optional(Role), 'The Role that the groups ask for, with `last_admin_kept`.'),
   }),
-  'Something about single sign-on that is not as it should be. The fields besides `kind` are those of the kind.',
+  'What is wrong with single sign-on. The fields besides `kind` are those of the kind.',
 );
 
 export const OidcSettingsShape = d.extending(
@@ -105,9 +103,9 @@ export const OidcSettingsShape = d.extending(
   v.object({
     ...common,
     scopes: d.described(v.array(v.string()), 'Scopes that are asked for besides `openid`.'),
-    client_secret_status: d.described(SecretStatus, 'Whether a client secret is stored.'),
+    client_secret_status: SecretStatus,
     client_secret_expires_on: d.textOrNull('Day on which the client secret expires; null when not known.'),
-    proxy: d.described(ProxyConfigShape, 'The proxy to the provider.'),
+    proxy: ProxyConfigShape,
     warnings: d.described(v.array(OidcWarningShape), 'What is not as it should be.'),
     updated_at: v.nullable(d.time('When the settings were last saved; null before that.')),
     etag: d.text('Their version, as in the header `ETag`.'),

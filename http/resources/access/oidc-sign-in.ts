@@ -46,9 +46,7 @@ export function oidcSignInOperations(deps: OidcSignInDeps): readonly Operation[]
       description: 'For browsers. Sets a cookie that the return must bring along.',
       needs: 'none',
       query: v.object({
-        return_to: d.optionalText(
-          'Path of the UI to go to afterwards. Anything else leads to the first page.',
-        ),
+        return_to: d.optionalText('Path of the UI to go to afterwards; else the first page.'),
       }),
       takesAnyQuery: true,
       answers: {

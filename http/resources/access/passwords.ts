@@ -63,7 +63,7 @@ export function passwordOperations(deps: PasswordDeps): readonly Operation[] {
       path: '/me/password',
       tag: 'Profile',
       summary: 'Change your own password; your other sessions end',
-      description: 'After three wrong passwords attempts have to wait: 429.',
+      description: 'After three wrong passwords attempts wait: 429.',
       needs: 'session',
       body: ChangeInput,
       answers: { 204: { description: 'The new password counts' } },

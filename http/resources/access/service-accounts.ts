@@ -46,7 +46,7 @@ const AccountShape = d.named(
       '`active`: its tokens work; `disabled`: they are refused.',
     ),
     token_count: d.count('Tokens that were not revoked.'),
-    created_at: d.time('When it was created.'),
+    created_at: d.CREATED_AT,
     etag: d.VERSION,
   }),
   'An identity of a program.',

@@ -69,7 +69,7 @@ export function sessionOperations(deps: SessionDeps): readonly Operation[] {
       tag: 'Sessions',
       summary: 'Sign in with login and password',
       description:
-        'Sets the cookie `svc_session`. After three failures attempts have to wait: 429, and are not looked at.',
+        'Sets the cookie `svc_session`. After three failures attempts wait: 429, and are not looked at.',
       needs: 'none',
       body: SignInBody,
       answers: { 201: { description: 'The session; its cookie is set', schema: SessionShape } },
@@ -107,7 +107,7 @@ const SignInBody = d.named(
     login: d.described(v.pipe(v.string(), v.minLength(1)), 'Login, in any case.'),
     password: d.described(v.pipe(v.string(), v.minLength(1)), 'Password.'),
     totp_code: d.optionalText(
-      'A code of the authenticator, for accounts with a second factor. Left out, the session waits for one.',
+      'A code of the authenticator. Left out, the session waits for one where it is needed.',
     ),
     recovery_code: d.optionalText(
       'A recovery code in its place. With both, the code of the authenticator counts.',

@@ -49,8 +49,8 @@ export const LAST_ADMIN_REFUSAL = [409, 'conflict', 'last_admin'] as const;
 export const WithLinkShape = d.named(
   'UserWithSetupLink',
   v.object({
-    user: d.described(UserShape, 'The user.'),
-    password_setup_link: d.described(SetupLinkShape, 'The link. Tocsin sends no email: hand it over.'),
+    user: UserShape,
+    password_setup_link: d.described(SetupLinkShape, 'Tocsin sends no email: hand it over.'),
   }),
   'A user and a link that sets a password.',
 );
@@ -58,12 +58,9 @@ export const WithLinkShape = d.named(
 const ListQuery = v.object({
   ...pageQuery,
   q: d.described(searchText, 'Part of the name, login or email in any case, up to 200 characters.'),
-  role: d.described(many(Role), 'Only this Role. Repeated, any of them.'),
-  status: d.described(
-    many(UserStatus),
-    'Only this status. Repeated, any of them. Left out, deleted users are included.',
-  ),
-  source: d.described(many(UserSource), 'Only users from this source. Repeated, any of them.'),
+  role: d.described(many(Role), 'Only this Role.'),
+  status: d.described(many(UserStatus), 'Only this status. Left out, deleted users are included.'),
+  source: d.described(many(UserSource), 'Only users from this source.'),
 });
 
 const UserInput = d.named(
@@ -77,7 +74,8 @@ const UserInput = d.named(
 );
 type UserInput = v.InferOutput<typeof UserInput>;
 
-const NewUserInput = d.named(
+const NewUserInput = d.extending(
+  UserInput,
   'NewUserInput',
   v.object({
     ...UserInput.entries,
@@ -158,7 +156,7 @@ export function userAccountOperations(deps: UserAccountDeps): readonly Operation
       tag: TAG,
       summary: 'Delete a user for good; what they did stays under a made-up name',
       description:
-        'Cannot be undone. Sessions, tokens and Account links end; acknowledged Alert Groups fire again.',
+        'Cannot be undone. Sessions, tokens and Account links end; what the user owns fires again.',
       needs: 'users:write',
       ids: USER_ID,
       ifMatch: 'optional',

@@ -12,20 +12,18 @@ import { Language, Role, SessionStateWord } from '../../schema/words.ts';
 const ListQuery = v.object({
   ...pageQuery,
   q: d.optionalText('Part of the name or login in any case.'),
-  connection_id: d.described(
-    v.optional(publicId),
-    'Id of a Connection: `linked` then says whether a Mention through it reaches the person.',
-  ),
+  connection_id: d.described(v.optional(publicId), 'Id of a Connection that `linked` is about.'),
 });
 
 /** `linked` only where `connection_id` was given, by somebody who may read users. */
-const ListedShape = d.named(
+const ListedShape = d.extending(
+  UserRef,
   'DirectoryUser',
   v.object({
     ...UserRef.entries,
     linked: d.described(
       v.optional(v.boolean()),
-      'Whether an Account link lets a Mention through the Connection reach the person. Only with `connection_id` and `users:read`.',
+      'Whether a Mention through the Connection reaches the person. Only with `connection_id` and `users:read`.',
     ),
   }),
   'A user in a picker.',
@@ -44,8 +42,7 @@ export function userOperations(users: UserDirectory): readonly Operation[] {
       query: ListQuery,
       answers: {
         200: {
-          description:
-            'By name; for users:read with connection_id, whether an Account link lets a Mention there reach them',
+          description: 'Users by name',
           schema: pageOf(ListedShape),
         },
       },
@@ -130,8 +127,8 @@ export const UserShape = d.named(
     role: Role,
     role_locked: d.flag('Whether the identity provider decides the Role.'),
     source: UserSource,
-    oidc_offline_access: d.flag('Whether the identity provider can be asked about the user while away.'),
-    sign_in_method: d.described(SignInMethod, 'How the user signs in.'),
+    oidc_offline_access: d.flag('Whether the provider can be asked about the user while away.'),
+    sign_in_method: SignInMethod,
     status: UserStatus,
     totp_enabled: d.flag('Whether there is a second factor.'),
     time_zone: d.textOrNull('IANA time zone; null for that of the Organization.'),
@@ -152,12 +149,12 @@ export const PermissionShape = d.words(
 export const SessionShape = d.named(
   'Session',
   v.object({
-    user: d.described(UserShape, 'Who signed in.'),
+    user: UserShape,
     state: SessionStateWord,
     csrf_token: d.text('Value for the header `X-CSRF-Token`.'),
     expires_at: d.time('When it ends, whatever is done.'),
     idle_expires_at: d.time('When it ends without another request.'),
-    method: d.described(SignInMethod, 'How it began.'),
+    method: SignInMethod,
     permissions: d.described(v.array(PermissionShape), 'What it may do. Empty unless `active`.'),
   }),
   'A web session.',

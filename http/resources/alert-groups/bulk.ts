@@ -25,7 +25,7 @@ const BulkInput = d.named(
   v.object({
     command: d.described(
       v.picklist(['acknowledge', 'resolve', 'snooze', 'unsnooze']),
-      'Which Command: `acknowledge` takes ownership, `resolve` ends, `snooze` silences for a time, `unsnooze` ends the Snooze. It decides which Permission is needed.',
+      '`acknowledge` takes ownership, `resolve` ends, `snooze` silences for a time, `unsnooze` ends that. It decides which Permission is needed.',
     ),
     alert_group_ids: d.described(
       v.pipe(v.array(publicId), v.minLength(1, 'too_short'), v.maxLength(MOST_GROUPS, 'too_long')),

@@ -53,7 +53,7 @@ const BODYLESS = [
     id: 'unresolveAlertGroup',
     name: 'unresolve',
     summary: 'Open an Alert Group again that a person resolved',
-    description: 'As long as an Alert of it fires and no newer Alert Group took its place.',
+    description: 'While an Alert of it fires and no newer one took its place.',
     codes: [
       'not_resolved',
       'resolved_automatically',
@@ -149,7 +149,7 @@ export function commandOperations(deps: AlertGroupOperationsDeps): readonly Oper
       path: '/alert-groups/{alert_group_id}/snooze',
       tag: TAG,
       summary: 'Pause an Alert Group until a time, a preset or without end',
-      description: 'Rings no more until then. Alerts that join are gathered for the end of the Snooze.',
+      description: 'Rings no more until then. Alerts that join are gathered for the end.',
       needs: 'alert-groups:snooze',
       ids: GROUP_IDS,
       body: SnoozeInput,

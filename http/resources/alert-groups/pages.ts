@@ -52,10 +52,7 @@ export function pageOperations(deps: AlertGroupOperationsDeps): readonly Operati
       ids: GROUP_IDS,
       query: v.object({
         ...pageQuery,
-        kind: d.described(
-          v.optional(v.array(EntryKind), []),
-          'Only entries of this kind. Repeated, any of them.',
-        ),
+        kind: d.described(v.optional(v.array(EntryKind), []), 'Only entries of this kind.'),
         order: d.described(
           v.optional(v.picklist(['asc', 'desc']), 'desc'),
           '`asc`: the oldest first; `desc`: the newest first.',
@@ -189,19 +186,19 @@ export interface DeliveryOperationsDeps {
 const DeliveryShape = d.named(
   'Delivery',
   v.object({
-    destination: d.described(DestinationRef, 'The Destination.'),
+    destination: DestinationRef,
     state: DeliveryState,
     machine: d.described(
       v.object({
-        root: d.described(v.string(), 'State of the Root message, or of the events that a webhook is sent.'),
+        root: d.described(v.string(), 'State of the Root message, or of the events of a webhook.'),
         thread: d.described(v.string(), 'State of the Thread.'),
       }),
       'Where the statechart `delivery` stands.',
     ),
-    thread_not_attached: d.flag('Whether the Thread could not be attached to the message.'),
-    possible_duplicate: d.flag('Whether the message may be there twice, because an answer was lost.'),
+    thread_not_attached: d.flag('Whether the Thread could not be attached.'),
+    possible_duplicate: d.flag('Whether the message may be there twice: an answer was lost.'),
     message_url: v.nullable(d.url('The message in the messenger; null without one.')),
-    error: d.textOrNull('What the messenger or receiver answered last, masked; null without an error.'),
+    error: d.textOrNull('What was answered last, masked; null without an error.'),
     updated_at: d.time('When this last changed.'),
   }),
   'How an Alert Group is delivered to one Destination.',
@@ -215,8 +212,7 @@ export function deliveryOperations({ deliveries }: DeliveryOperationsDeps): read
       path: '/alert-groups/{alert_group_id}/deliveries',
       tag: 'Alert Groups',
       summary: 'List where an Alert Group was delivered, by Destination name',
-      description:
-        'Says for each Destination how far the newest state of the Alert Group is, and what is in its way.',
+      description: 'For each Destination, how far the newest state is, and what is in its way.',
       needs: 'alert-groups:read',
       ids: { alert_group_id: 'AG' },
       answers: { 200: { description: 'One item a Destination', schema: itemsOf(DeliveryShape) } },

@@ -25,14 +25,14 @@ const MAX_COLUMNS = 20;
 
 export const labelColumns = d.described(
   v.optional(v.pipe(v.array(v.string()), v.maxLength(MAX_COLUMNS)), []),
-  'A label name, repeated at most 20 times. `label_values` then has the values that all Alerts of a group share.',
+  'A label name, at most 20 times. `label_values` then has the values that all Alerts of a group share.',
 );
 
 /** Filters that the list and the counts share. */
 const filters = {
-  route: d.described(many(publicId), 'Id of a Route. Repeated, any of them.'),
-  integration: d.described(many(publicId), 'Id of an Integration. Repeated, any of them.'),
-  severity: d.described(many(SeverityLevel), 'Severity level. Repeated, any of them.'),
+  route: d.described(many(publicId), 'Id of a Route.'),
+  integration: d.described(many(publicId), 'Id of an Integration.'),
+  severity: d.described(many(SeverityLevel), 'Severity level.'),
   urgent: d.described(v.optional(yesOrNo), 'Only Urgent ones, or only others.'),
   resolved_by: d.described(
     v.optional(v.picklist(['user', 'system'])),
@@ -40,16 +40,16 @@ const filters = {
   ),
   resolve_reason: d.described(
     v.optional(ResolveReason),
-    'Only those the service resolved for this reason. Not together with `resolved_by=user`.',
+    'Those the service resolved for this reason. Not with `resolved_by=user`.',
   ),
   reopened: d.described(v.optional(yesOrNo), 'Only those opened again at least once, or only others.'),
   label: d.described(
     labelMatchers,
-    'A Matcher in text form, such as `severity="critical"` or `job=~"node.*"`, against the labels that all Alerts of a group share. Repeated, all of them must match; at most 20.',
+    'A Matcher in text form, such as `job=~"node.*"`, against the labels that all Alerts of a group share. Repeated, all must match; at most 20.',
   ),
   owner: d.described(
     v.optional(v.union([v.picklist(['me', 'none']), publicId], 'invalid_format')),
-    'Id of a user who is the Owner, `me`, or `none` for groups without one. A Service account cannot ask for `me`.',
+    'Id of the Owner, `me`, or `none` for groups without one. A Service account cannot ask for `me`.',
   ),
   snoozed_no_end: d.described(v.optional(yesOrNo), 'Only those snoozed without end, or only others.'),
   delivery_problem: d.described(
@@ -59,12 +59,12 @@ const filters = {
   unclaimed: d.described(v.optional(yesOrNo), 'Only those that nobody acknowledged in time, or only others.'),
   from: d.described(
     instant,
-    'Only those that lasted at or after this time. Without `from`, `to` and a number: the last 7 days.',
+    'Those that lasted at or after this time. Without `from`, `to` and a number: the last 7 days.',
   ),
   to: d.described(instant, 'Only those that began before this time; after `from`.'),
   q: d.described(
     searchText,
-    'Text in title or summary in any case, up to 200 characters after trimming. `#N` asks for the group with that number.',
+    'Text in title or summary in any case, up to 200 characters. `#N`: the group with that number.',
   ),
 };
 
@@ -75,7 +75,7 @@ export const SORTS = ['started_at', '-started_at', 'last_changed_at', '-last_cha
 export const listQuery = v.object({
   ...pageQuery,
   ...filters,
-  status: d.described(many(GroupStatus), 'Status. Repeated, any of them. Left out, the three open ones.'),
+  status: d.described(many(GroupStatus), 'Status. Left out, the three open ones.'),
   number: d.described(
     v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
     'Number of an Alert Group. Status and range then have no defaults.',

@@ -75,14 +75,14 @@ export const NoticeShape = d.named(
     label: d.optionalText('The label that differs, with `replacement`.'),
     retention_days: v.optional(d.count('Days for which details are kept, with `details_removed`.')),
     resolved_number: v.optional(
-      d.count('Number of the Alert Group that somebody resolved, with `firing_again_after_manual_resolve`.'),
+      d.count('Number of the one that was resolved, with `firing_again_after_manual_resolve`.'),
     ),
     related_alert_group: d.described(
       v.optional(AlertGroupRef),
       'The other Alert Group, with `newer_alert_group_exists`.',
     ),
   }),
-  'Something that people who look at an Alert Group should know. The fields besides `kind` are those of the kind.',
+  'What people should know of an Alert Group. The fields besides `kind` are those of the kind.',
 );
 
 export const LinkShape = d.named(
@@ -103,7 +103,7 @@ export const AlertGroupShape = d.named(
     number: d.count('The number that people know it by, `#N`. Numbers grow.'),
     title: d.text('A line that names it, from labels and annotations.'),
     summary: d.described(text, 'The summary that all its Alerts share; null without one.'),
-    status: d.described(GroupStatus, 'Its status.'),
+    status: GroupStatus,
     owner: d.described(v.nullable(UserRef), 'Who acknowledged it; null unless `acknowledged`.'),
     snooze_until: v.nullable(d.time('When the Snooze ends; null without an end, and unless `snoozed`.')),
     snoozed_by: d.described(v.nullable(ActorRef), 'Who snoozed it; null unless `snoozed`.'),
@@ -112,21 +112,19 @@ export const AlertGroupShape = d.named(
       'The highest level among its firing Alerts; of a resolved one, the last.',
     ),
     urgent: d.flag('Whether it is Urgent: by its Route, or by its level where critical is Urgent.'),
-    route: d.described(EntityRef, 'The Route it belongs to.'),
+    route: EntityRef,
     integrations: d.described(v.array(EntityRef), 'The Integrations that its Alerts came from.'),
     started_at: d.time('When it was created: its first Alert was received.'),
     alerts_started_at: v.nullable(
-      d.time(
-        'The earliest `starts_at` of its Alerts, by the clocks of their senders; null where it is not known.',
-      ),
+      d.time('The earliest `starts_at` of its Alerts, by the clocks of their senders; null if not known.'),
     ),
     resolved_at: v.nullable(d.time('When it was resolved; null while open.')),
-    last_changed_at: d.time('When its status, its Alerts or its Notes last changed.'),
+    last_changed_at: d.time('When its status, Alerts or Notes last changed.'),
     reopen_count: d.count('How often it was opened again.'),
     firing_alert_count: d.count('How many of its Alerts fire.'),
     resolved_alert_count: d.count('How many of its Alerts ended.'),
     resolution: d.described(v.nullable(ResolutionShape), 'How it was resolved; null while open.'),
-    unclaimed: d.flag('Whether the ack timeout passed and nobody acknowledged it.'),
+    unclaimed: d.flag('Whether nobody acknowledged it in time.'),
     next_notice: d.described(
       v.nullable(
         v.object({
@@ -142,20 +140,20 @@ export const AlertGroupShape = d.named(
     delivery_problem: d.flag('Whether it could not be delivered somewhere.'),
     details_removed: d.flag('Whether retention removed its Alerts and Timeline.'),
     group_labels: d.described(Labels, 'The labels of its Group key.'),
-    common_labels: d.described(Labels, 'The labels that all its Alerts share.'),
-    common_annotations: d.described(Labels, 'The annotations that all its Alerts share.'),
+    common_labels: Labels,
+    common_annotations: Labels,
     label_values: d.described(
       Labels,
-      'The values of `label_columns` that all its Alerts share. Empty when none were asked for.',
+      'Values of `label_columns` that all its Alerts share; empty without them.',
     ),
     notices: d.described(v.array(NoticeShape), 'What people should know about it.'),
     links: d.described(
       v.array(LinkShape),
-      'Links: those of Link rules by name, then runbook, dashboard and source.',
+      'Those of Link rules by name, then runbook, dashboard and source.',
     ),
     allowed_commands: d.described(v.array(Command), 'The Commands that the caller may use on it now.'),
   }),
-  'An Alert Group: Alerts of one Route that share a Group key, from the first that fired to the end.',
+  'Alerts of one Route that share a Group key, from the first that fired to the end.',
 );
 
 export const CommandAnswer = d.named(
@@ -209,8 +207,8 @@ export const AlertBase = d.named(
   v.object({
     fingerprint: d.text('Identity of the Alert: a hash of its labels.'),
     labels: d.described(Labels, 'Its labels, static labels of the Integration included.'),
-    annotations: d.described(Labels, 'Its annotations.'),
-    state: d.described(AlertState, 'Whether it fires.'),
+    annotations: Labels,
+    state: AlertState,
     resolve_reason: d.described(v.nullable(ResolveReason), 'Why it ended; null while it fires.'),
     resolve_reason_text: d.described(text, 'The reason as a sentence in English; null while it fires.'),
     starts_at: d.time('When it began to fire, as the sender says.'),
@@ -226,7 +224,7 @@ export const AlertShape = d.extending(
   'Alert',
   v.object({
     ...AlertBase.entries,
-    integration: d.described(EntityRef, 'The Integration it came from.'),
+    integration: EntityRef,
     source_url: v.nullable(d.url('The page of the rule that made it; null without one.')),
   }),
   'An Alert of an Alert Group.',
@@ -237,7 +235,7 @@ export const RelatedShape = d.named(
   v.object({
     id: d.id('AG'),
     number: d.count('Its number, `#N`.'),
-    status: d.described(GroupStatus, 'Its status.'),
+    status: GroupStatus,
     started_at: d.time('When it was created: its first Alert was received.'),
     duration_seconds: d.described(v.nullable(v.number()), 'Seconds from start to end; null while open.'),
     resolution: d.described(v.nullable(ResolutionShape), 'How it was resolved; null while open.'),
@@ -250,8 +248,8 @@ export const NoteShape = d.named(
   v.object({
     id: d.id('NE'),
     body: d.text('The text, up to 4,000 characters.'),
-    author: d.described(ActorRef, 'Who wrote it.'),
-    transport: d.described(Transport, 'How it was written.'),
+    author: ActorRef,
+    transport: Transport,
     created_at: d.time('When it was written.'),
   }),
   'A text that somebody wrote about an Alert Group.',
@@ -266,18 +264,18 @@ export const TimelineEntryShape = d.named(
   v.object({
     id: d.anyId('Id of the entry; `NE` for a Note, `DE` for a delivery event, else `TE`.'),
     at: d.time('When it happened.'),
-    kind: d.described(EntryKind, 'What it is about.'),
+    kind: EntryKind,
     actor: d.described(
       v.object({
         kind: d.described(
           v.picklist(['user', 'service_account', 'system']),
           '`user`: a person; `service_account`: a program; `system`: the service itself.',
         ),
-        id: v.optional(d.anyId('Id of the person or the Service account. Absent for the service.')),
-        name: d.optionalText('Name of the person or the Service account. Absent for the service.'),
+        id: v.optional(d.anyId('Its id. Absent for the service.')),
+        name: d.optionalText('Its name. Absent for the service.'),
         login: d.described(v.optional(text), 'Login of a person.'),
         token_name: d.described(v.optional(text), 'Name of the API token that was used; null without one.'),
-        transport: d.described(v.optional(Transport), 'How it was done. Absent for the service.'),
+        transport: d.described(v.optional(Transport), 'Absent for the service.'),
         reason: d.optionalText('Why the service did it. Absent for people.'),
       }),
       'Who did it.',
@@ -288,7 +286,7 @@ export const TimelineEntryShape = d.named(
       'Whether the event rings (`loud`) or only edits messages (`quiet`).',
     ),
     mentions: d.described(v.optional(strings), 'Whom the event mentions.'),
-    sequence: v.optional(d.count('Place of the event among those of the Alert Group, from 0.')),
+    sequence: v.optional(d.count('Its place among those of the Alert Group, from 0.')),
     from_status: d.described(v.optional(v.nullable(GroupStatus)), 'Status before; null for the first entry.'),
     to_status: d.described(v.optional(GroupStatus), 'Status after.'),
     reason: d.described(v.optional(text), 'Why, as a word; null without a reason.'),
@@ -304,27 +302,24 @@ export const TimelineEntryShape = d.named(
     ),
     from_severity_level: d.described(v.optional(level), 'Level before; null when it did not change.'),
     to_severity_level: d.described(v.optional(level), 'Level after; null when it did not change.'),
-    note: d.described(v.optional(NoteShape), 'The Note, with the kind `notes`.'),
+    note: d.described(v.optional(NoteShape), 'With the kind `notes`.'),
     notice_number: d.described(
       v.optional(v.nullable(v.number())),
       'Which notice in a row it was, from 1; null for others.',
     ),
     missed_count: d.described(
       v.optional(v.nullable(v.number())),
-      'How many notices were due in a downtime and left out; null without any.',
+      'Notices that a downtime left out; null without any.',
     ),
-    delivery_event: d.optionalText('What happened to the delivery, with the kind `delivery`.'),
-    destination: d.described(v.optional(EntityRef), 'The Destination concerned, with the kind `delivery`.'),
-    error: d.described(
-      v.optional(text),
-      'What the messenger or the receiver answered, masked; null without an error.',
-    ),
+    delivery_event: d.optionalText('What happened to it, with the kind `delivery`.'),
+    destination: d.described(v.optional(EntityRef), 'With the kind `delivery`.'),
+    error: d.described(v.optional(text), 'What was answered, masked; null without an error.'),
     system_event: d.optionalText('What the service did, with the kind `system`.'),
     period_from: v.optional(v.nullable(d.time('Begin of the period concerned; null without one.'))),
     period_to: v.optional(v.nullable(d.time('End of the period concerned; null without one.'))),
     detail: d.described(v.optional(text), 'More about it, in English; null without any.'),
   }),
-  'Something that happened to an Alert Group. `kind` says which of the optional fields are there.',
+  'What happened to an Alert Group. `kind` says which of the optional fields are there.',
 );
 
 export const SnoozePresetsShape = d.named(

@@ -37,8 +37,8 @@ const DurationShape = d.named(
 
 const figures = {
   alert_group_count: d.count('How many Alert Groups started.'),
-  time_to_acknowledge: d.described(DurationShape, 'From start to the first acknowledgement.'),
-  time_to_resolve: d.described(DurationShape, 'From start to the end.'),
+  time_to_acknowledge: d.described(DurationShape, 'Until somebody acknowledged.'),
+  time_to_resolve: d.described(DurationShape, 'Until the end.'),
 };
 
 const StatisticsShape = d.named(
@@ -53,7 +53,7 @@ const StatisticsShape = d.named(
     items: d.described(
       v.array(
         v.object({
-          subject: d.described(EntityRef, 'The Route or Integration.'),
+          subject: EntityRef,
           ...figures,
           per_day: d.described(
             v.array(v.object({ date: d.text('The day, `YYYY-MM-DD`.'), ...figures })),
@@ -72,17 +72,14 @@ const statisticsQuery = v.object({
     v.picklist(STATISTICS_SUBJECTS),
     'What to count by: `route` or `integration`, each of which has a row.',
   ),
-  route: d.described(many(publicId), 'Id of a Route, with `group_by=route` only. Repeated, any of them.'),
-  integration: d.described(
-    many(publicId),
-    'Id of an Integration, with `group_by=integration` only. Repeated, any of them.',
-  ),
+  route: d.described(many(publicId), 'Id of a Route, with `group_by=route` only.'),
+  integration: d.described(many(publicId), 'Id of an Integration. With `group_by=integration` only.'),
   from: d.described(
     instant,
     'Only groups that started at or after this time. With `to` alone: 7 days before it. Neither: the last 7 days.',
   ),
   to: d.described(instant, 'Only groups that started before this time; after `from`. Left out: now.'),
-  time_zone: d.optionalText('IANA time zone of the days. Left out: yours, else that of the Organization.'),
+  time_zone: d.optionalText('IANA time zone. Left out: yours, else that of the Organization.'),
 });
 
 type Query = v.InferOutput<typeof statisticsQuery>;
@@ -94,7 +91,7 @@ export function statisticsOperations({ statistics }: StatisticsOperationsDeps): 
       method: 'GET',
       path: '/alert-group-statistics',
       tag: TAG,
-      summary: 'Say how many Alert Groups started and how fast people were, by Route or Integration and day',
+      summary: 'Count Alert Groups that started, and how fast people were, by Route or Integration and day',
       description:
         'Groups count by when they started, under their present Route; one with Alerts of two Integrations counts for both. Percentiles are exact.',
       needs: 'alert-groups:read',

@@ -23,7 +23,7 @@ import { conflict, type FieldErrorCode, invalid, notFound, refuse } from '../../
 import * as d from '../../schema/described.ts';
 import { publicId } from '../../schema/fields.ts';
 import { EntityRef, itemsOf } from '../../schema/shapes.ts';
-import { Messenger } from '../../schema/words.ts';
+import { ConnectionType } from '../../schema/words.ts';
 
 export interface AccountLinkOperationsDeps {
   readonly links: AccountLinkStore;
@@ -45,10 +45,10 @@ const AccountLinkShape = d.named(
   'AccountLink',
   v.object({
     id: d.id('AK'),
-    messenger: Messenger,
+    messenger: ConnectionType,
     connection: d.described(
       v.nullable(EntityRef),
-      'The Connection; null when it holds for every Connection of the messenger.',
+      'The Connection; null when it holds for all of the messenger.',
     ),
     external_id: d.text('Id of the account in the messenger.'),
     username: d.textOrNull('Name of the account as it was last seen; null when unknown.'),
@@ -72,17 +72,17 @@ const LinkableShape = d.named(
   v.object({
     id: d.id('CN'),
     name: d.text('Its name.'),
-    messenger: Messenger,
+    messenger: ConnectionType,
     link_methods: d.described(v.array(LinkMethod), 'How an account can be linked.'),
     handle_kind: d.described(
       v.nullable(v.picklist(['email', 'login', 'username', 'user_id'])),
-      'What `handle` is with `code`: `email`, `login`, `username` or `user_id` there; null without it.',
+      'What `handle` is: `email`, `login`, `username` or `user_id` there; null without `code`.',
     ),
   }),
   'A Connection through which an account can be linked.',
 );
 
-const ConnectionId = d.described(publicId, 'Id of the Connection.');
+const ConnectionId = publicId;
 
 const BridgeStart = d.named(
   'BridgeLinkStart',
@@ -149,7 +149,7 @@ const TokenShape = d.named(
   'LinkToken',
   v.object({
     token: d.text('The text.'),
-    deep_link: v.nullable(d.url('An address that opens the chat with the bot; null without one.')),
+    deep_link: v.nullable(d.url('Opens the chat with the bot; null without one.')),
     expires_at: d.time('When it ends, after 10 minutes.'),
   }),
   'A text to send to the bot. In this answer only.',
@@ -158,7 +158,7 @@ const TokenShape = d.named(
 const DeepLinkShape = d.named(
   'LinkDeepLink',
   v.object({
-    deep_link: d.url('An address that opens the chat with the bot and sends the token.'),
+    deep_link: d.url('Opens the chat with the bot and sends the token.'),
     expires_at: d.time('When it ends, after 10 minutes.'),
   }),
   'A link to the bot. In this answer only.',
@@ -184,7 +184,7 @@ export function accountLinkOperations(deps: AccountLinkOperationsDeps): readonly
       path: '/me/account-links',
       tag: TAG,
       summary: 'List your Account links, oldest first',
-      description: 'Every account through which buttons and Thread messages act in your name.',
+      description: 'Accounts whose buttons and Thread messages act in your name.',
       needs: 'user',
       answers: { 200: { description: 'Yours', schema: itemsOf(AccountLinkShape) } },
       handle: async (call) => list(await links.of(callerOf(call))),
@@ -231,7 +231,7 @@ export function accountLinkOperations(deps: AccountLinkOperationsDeps): readonly
       tag: TAG,
       summary: 'Begin to link an account of a channel bot: by a link that opens the chat with the bot',
       description:
-        'Whoever opens the link and presses Start is linked to you. It works once, for 10 minutes; at most 20 an hour.',
+        'Whoever opens the link and presses Start is linked to you, once, for 10 minutes; at most 20 an hour.',
       needs: 'session',
       body: ChannelBotStart,
       answers: { 201: { description: 'A link to the bot, told here only', schema: DeepLinkShape } },

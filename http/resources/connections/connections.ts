@@ -90,7 +90,7 @@ async function prepare(
 export const CONNECTION_ID = { connection_id: 'CN' } as const;
 const ListQuery = v.object({
   ...pageQuery,
-  type: d.described(v.optional(v.array(ConnectionType)), 'Only this type. Repeated, any of them.'),
+  type: d.described(v.optional(v.array(ConnectionType)), 'Only this type.'),
 });
 
 const ChannelsQuery = v.object({
@@ -133,7 +133,7 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
           'Create a Connection; nothing is sent',
           'The address is not tried. Check it first with `checkConnection`.',
         ],
-        get: ['Read a Connection', 'Secrets are never answered; their status says whether there is one.'],
+        get: ['Read a Connection', 'Secrets are never answered, only whether there is one.'],
         update: [
           'Update a Connection; another address needs the token again',
           'Secrets that are left out stay. Another address needs `bot_token` again and may end Account links.',
@@ -151,10 +151,7 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
         delete: [[409, 'conflict', 'in_use']],
       },
       list: {
-        words: [
-          'List Connections, oldest first',
-          'Secrets are never answered; their status says whether there is one.',
-        ],
+        words: ['List Connections, oldest first', 'Secrets are never answered, only whether there is one.'],
         answer: 'Connections',
         query: ListQuery,
         place: PLACE_BY_AGE,
@@ -214,8 +211,7 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
       path: '/connections/{connection_id}/channels',
       tag: 'Connections',
       summary: 'List the channels of the bot of a chat server; other types have no such list',
-      description:
-        'For pickers of a channel: by team, then name, at most 500. Direct and group channels are left out.',
+      description: 'By team, then name, at most 500, without direct and group channels.',
       needs: 'destinations:write',
       ids: CONNECTION_ID,
       query: ChannelsQuery,

@@ -80,25 +80,28 @@ export interface Known<Info extends ConnectionInfo> {
 export const commonInput = {
   name,
   limiter: limiterInput,
-  proxy: d.described(ProxyConfigInput, 'The proxy to it.'),
+  proxy: ProxyConfigInput,
 };
 const CommonInput = v.object({ ...commonInput, bot_token: v.optional(v.nullable(v.string())) });
 export type CommonInput = v.InferOutput<typeof CommonInput> & { readonly type: string };
 
-export const commonCheckInput = {
-  bot_token: d.optionalTextOrNull(
-    'The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only.',
-  ),
-  proxy: d.described(
-    ProxyConfigInput,
-    'The proxy to it. Its stored password is used with `connection_id` where it is left out.',
-  ),
-  connection_id: d.described(
-    v.optional(v.nullable(publicId)),
-    'Id of the saved Connection that the check is about; null or left out for a new one.',
-  ),
-};
-const CommonCheckInput = v.object(commonCheckInput);
+export const CommonCheckInput = d.named(
+  'ConnectionCheckInputBase',
+  v.object({
+    bot_token: d.optionalTextOrNull(
+      'Null or left out: the stored one of `connection_id`, for its stored address only.',
+    ),
+    proxy: d.described(
+      ProxyConfigInput,
+      'With `connection_id`, a password that is left out is the stored one.',
+    ),
+    connection_id: d.described(
+      v.optional(v.nullable(publicId)),
+      'Id of the saved Connection; null or left out for a new one.',
+    ),
+  }),
+  'What checks of every type take.',
+);
 export type CommonCheckInput = v.InferOutput<typeof CommonCheckInput> & { readonly type: string };
 
 export const WarningShape = d.named(
@@ -106,7 +109,7 @@ export const WarningShape = d.named(
   v.object({
     kind: ConnectionWarningKind,
     field: d.textOrNull(
-      'JSON pointer to the field, or into the info of a bridge with `bridge_info_invalid`; null for the whole.',
+      'JSON pointer to the field, or into `info` with `bridge_info_invalid`; null for the whole.',
     ),
   }),
   'Something about a Connection that is not as it should be.',
@@ -118,9 +121,9 @@ export const CommonShape = d.named(
   v.object({
     id: d.id('CN'),
     name: d.text('Its name, unique.'),
-    limiter: d.described(LimiterShape, 'Most calls in a time.'),
-    proxy: d.described(ProxyConfigShape, 'The proxy to it.'),
-    bot_token_status: d.described(SecretStatus, 'Whether a token is stored.'),
+    limiter: LimiterShape,
+    proxy: ProxyConfigShape,
+    bot_token_status: SecretStatus,
     bot_username: d.textOrNull('Name of the bot as it was last seen; null before that.'),
     destination_count: d.count('Destinations that use it.'),
     account_link_count: d.count('Account links through it.'),
@@ -134,7 +137,7 @@ export const CommonShape = d.named(
       'Whether events arrive.',
     ),
     warnings: d.described(v.array(WarningShape), 'What is not as it should be.'),
-    created_at: d.time('When it was created.'),
+    created_at: d.CREATED_AT,
     etag: d.VERSION,
   }),
   'What Connections of every type answer.',

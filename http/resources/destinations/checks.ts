@@ -35,7 +35,7 @@ const CheckShape = d.named(
     ),
     health: d.described(
       HealthShape,
-      'Health after the check. A check that passes ends Broken, one that fails changes nothing.',
+      'Health after the check. One that passes ends Broken, one that fails changes nothing.',
     ),
     request_log_run,
   }),

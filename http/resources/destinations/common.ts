@@ -64,7 +64,7 @@ const TargetsInput = d.named(
     ),
     groups: d.described(
       v.pipe(v.array(groupName), v.maxLength(MOST_GROUPS, 'too_long')),
-      'Names of groups of the messenger, at most 20 of 1 to 64 characters. A bridge takes none.',
+      'Groups of the messenger, at most 20 of 1 to 64 characters. A bridge takes none.',
     ),
   }),
   'Whom to mention.',
@@ -83,10 +83,10 @@ const TargetsShape = d.named(
 /** All six settings, and no other. */
 const MentionsInput = d.named(
   'MentionsInput',
-  v.strictObject(everySetting(() => TargetsInput)),
-  'Whom to mention at which event. All six events must be given.',
+  v.nullable(v.strictObject(everySetting(() => TargetsInput))),
+  'Whom to mention at which event, all six of them. Left out it stays, null mentions nobody.',
 );
-export type MentionsInput = v.InferOutput<typeof MentionsInput>;
+export type MentionsInput = NonNullable<v.InferOutput<typeof MentionsInput>>;
 
 const MentionsShape = d.named(
   'Mentions',
@@ -160,10 +160,7 @@ function everySetting<Value>(value: (setting: MentionSetting) => Value): Record<
 
 export const commonInput = {
   name,
-  mentions: d.described(
-    v.optional(v.nullable(MentionsInput)),
-    'Whom messages mention. Left out it stays, null mentions nobody.',
-  ),
+  mentions: v.optional(MentionsInput),
   limiter: limiterInput,
 };
 const CommonInput = v.object(commonInput);
@@ -172,9 +169,9 @@ type CommonInput = v.InferOutput<typeof CommonInput>;
 const common = {
   id: d.id('DS'),
   name: d.text('Its name, unique.'),
-  mentions: d.described(MentionsShape, 'Whom messages mention.'),
-  limiter: d.described(LimiterShape, 'Most calls in a time.'),
-  health: d.described(HealthShape, 'Whether it takes what is sent.'),
+  mentions: MentionsShape,
+  limiter: LimiterShape,
+  health: HealthShape,
   failing: d.described(
     v.nullable(
       d.named(
@@ -183,17 +180,14 @@ const common = {
           since: d.time('Since when every delivery has failed.'),
           error: d.text('What the last one failed with, masked.'),
         }),
-        'A row of failures that did not make the Destination Broken.',
+        'A row of failures that did not make it Broken.',
       ),
     ),
     'Since when every delivery has failed; null while they succeed.',
   ),
   waiting: d.count('How many deliveries wait.'),
-  routes: d.described(
-    v.array(EntityRef),
-    'The Routes that send to it. A Route says so, in `destination_ids`.',
-  ),
-  created_at: d.time('When it was created.'),
+  routes: d.described(v.array(EntityRef), 'Routes that send to it, by their `destination_ids`.'),
+  created_at: d.CREATED_AT,
   etag: d.VERSION,
 };
 export const CommonShape = d.named(

@@ -34,15 +34,12 @@ const SAVE_REFUSALS = [NAME_REFUSAL, [503, 'interactive-budget-exhausted', '']] 
 
 const ListQuery = v.object({
   ...pageQuery,
-  type: d.described(v.optional(v.array(DestinationType)), 'Only this type. Repeated, any of them.'),
+  type: d.described(v.optional(v.array(DestinationType)), 'Only this type.'),
   health: d.described(
     v.optional(v.array(v.picklist(['healthy', 'broken']))),
-    'Only `healthy` ones, or `broken` ones that refused what was sent. Repeated, any of them.',
+    '`healthy` ones, or `broken` ones that refused what was sent.',
   ),
-  route: d.described(
-    v.optional(v.array(publicId)),
-    'Id of a Route: only Destinations that it sends to. Repeated, any of them.',
-  ),
+  route: d.described(v.optional(v.array(publicId)), 'Only Destinations of this Route.'),
 });
 
 export function destinationOperations(deps: DestinationOperationsDeps): readonly Operation[] {
@@ -57,10 +54,10 @@ export function destinationOperations(deps: DestinationOperationsDeps): readonly
     noun: 'Destination',
     words: {
       create: [
-        'Create a Destination: a messenger is checked first; the signing secret of a webhook is in this answer only',
+        'Create a Destination; a messenger is checked first',
         'A messenger that fails its check is 422 `destination_check_failed`, and nothing is stored.',
       ],
-      get: ['Read a Destination', 'Secrets are never answered; their status says whether there is one.'],
+      get: ['Read a Destination', 'Secrets are never answered, only whether there is one.'],
       update: [
         'Update a Destination: a messenger is checked first, a Broken webhook is tried again at once',
         'What is left out stays. A messenger that fails its check is 422 `destination_check_failed`.',
@@ -73,21 +70,18 @@ export function destinationOperations(deps: DestinationOperationsDeps): readonly
     shape: DestinationShape,
     input: DestinationInput,
     created: {
-      description: 'The Destination, and the secret that signs the requests of a webhook',
+      description: 'The Destination and its signing secret',
       schema: v.object({
-        destination: d.described(DestinationShape, 'The Destination.'),
+        destination: DestinationShape,
         signing_secret: d.textOrNull(
-          'The secret that signs requests of a webhook in events mode, `whsec_…`. In this answer only; null for others.',
+          'Signs requests of a webhook in events mode, `whsec_…`. In this answer only; null for others.',
         ),
       }),
       etag: true,
     },
     refusals: { create: SAVE_REFUSALS, update: SAVE_REFUSALS },
     list: {
-      words: [
-        'List Destinations, oldest first',
-        'Secrets are never answered; their status says whether there is one.',
-      ],
+      words: ['List Destinations, oldest first', 'Secrets are never answered, only whether there is one.'],
       answer: 'Destinations',
       query: ListQuery,
       place: PLACE_BY_AGE,

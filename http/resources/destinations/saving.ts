@@ -40,7 +40,7 @@ function messengerInput({ destination, settings }: MessengerType) {
     v.object({
       type: d.described(v.literal(destination.type), `A channel behind a ${noun}.`),
       ...commonInput,
-      connection_id: d.described(publicId, `Id of the Connection to the ${noun}.`),
+      connection_id: publicId,
       ...settings.destination.entries,
     }),
     `A Destination behind a ${noun}, as it is saved.`,
@@ -50,8 +50,8 @@ type MessengerInput = v.InferOutput<ReturnType<typeof messengerInput>> & { reado
 
 /** Of a channel bot: as its last check that passed found it. */
 const GroupShape = {
-  discussion_group_id: d.textOrNull('Id of the discussion group of the channel; null before it is known.'),
-  discussion_group_title: d.textOrNull('Name of that group; null before it is known.'),
+  discussion_group_id: d.textOrNull('Id of its discussion group; null before it is known.'),
+  discussion_group_title: d.textOrNull('Its name; null before it is known.'),
 };
 
 function messengerShape({ destination, settings }: MessengerType) {
@@ -67,9 +67,9 @@ function messengerShape({ destination, settings }: MessengerType) {
       ...CommonShape.entries,
       connection_id: d.id('CN'),
       ...settings.destination.entries,
-      channel_name: d.textOrNull(`Name of the channel as the ${noun} last said; null without one.`),
+      channel_name: d.textOrNull('Its name when last seen; null without one.'),
       ...{ ...team, ...group },
-      template_error: d.described(v.null(), 'Always null: errors of templates are shown at the Route.'),
+      template_error: d.described(v.null(), 'Always null: the Route shows it.'),
       warnings: d.described(v.array(v.never()), 'Always empty.'),
     }),
     `A channel of a messenger behind a ${noun}.`,

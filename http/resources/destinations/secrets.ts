@@ -161,7 +161,7 @@ export function destinationSecretOperations(deps: DestinationOperationsDeps): re
           description: 'The new secret, in this answer only',
           schema: v.object({
             secret: d.text('The new signing secret, `whsec_…`. In this answer only.'),
-            status: d.described(SigningSecretStatusShape, 'Its status.'),
+            status: SigningSecretStatusShape,
           }),
         },
       },

@@ -75,7 +75,7 @@ const StepShape = d.named(
     response_body: d.textOrNull('First 4,096 bytes of the answer, masked; null without one.'),
     extracted: d.described(
       v.nullable(v.record(v.string(), v.nullable(v.string()))),
-      'Values that the extraction rules found in the answer, null for one not found; null where there are no rules.',
+      'Values found by the extraction rules, each null if not found; null without rules.',
     ),
     duration_ms: d.described(v.number(), 'Milliseconds it took.'),
     error_class: ErrorClass,

@@ -38,7 +38,7 @@ const ExtractingShape = d.named(
   'ExtractingWebhookRequest',
   v.object({
     request,
-    extract: d.described(ExtractionRulesShape, 'Values that are taken from the answer.'),
+    extract: ExtractionRulesShape,
   }),
   'A request as a template, and what is taken from its answer.',
 );
@@ -104,8 +104,8 @@ export const WebhookShape = d.extending(
     mode: Mode,
     events: d.described(v.nullable(EventsInput), 'Settings of events mode; null when never set.'),
     template: d.described(v.nullable(TemplateShape), 'Settings of template mode; null when never set.'),
-    proxy: d.described(ProxyConfigShape, 'The proxy to the receiver.'),
-    signing_secret_status: d.described(SigningSecretStatusShape, 'Whether requests are signed.'),
+    proxy: ProxyConfigShape,
+    signing_secret_status: SigningSecretStatusShape,
     template_error: d.described(
       v.nullable(
         v.object({
@@ -123,7 +123,7 @@ export const WebhookShape = d.extending(
         v.object({
           kind: d.described(
             v.picklist(['previous_signing_secret_active', 'literal_credential']),
-            '`previous_signing_secret_active`: retire it once receivers know the new one; `literal_credential`: a template holds what looks like a credential, which belongs into a Secret.',
+            '`previous_signing_secret_active`: retire it once receivers know the new one; `literal_credential`: a template seems to hold a credential, which belongs into a Secret.',
           ),
           field: d.textOrNull('Where, as a JSON pointer; null when it is about no field.'),
           line: d.described(v.nullable(v.number()), 'Line in a template; null otherwise.'),

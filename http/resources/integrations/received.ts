@@ -28,7 +28,7 @@ const alertsQuery = v.object({
   ...pageQuery,
   state: d.described(v.optional(AlertState), 'Only Alerts in this state.'),
   label: labelMatchers,
-  q: d.described(searchText, 'Text in the labels in any case, up to 200 characters after trimming.'),
+  q: d.described(searchText, 'Text in the labels in any case, up to 200 characters.'),
   sort: d.described(
     v.optional(v.picklist(SORTS), '-last_seen_at'),
     'By last sight (`last_seen_at`) or begin (`starts_at`), oldest first; `-last_seen_at`, `-starts_at`: newest first.',
@@ -43,14 +43,14 @@ const ViewedAlertShape = d.extending(
     ...AlertBase.entries,
     static_label_warnings: d.described(
       v.array(v.string()),
-      'Names of static labels that the Alert sets itself to another value.',
+      'Static labels that the Alert sets to another value.',
     ),
     route: d.described(v.optional(EntityRef), 'The Route that took it. Absent when its Alert Group is gone.'),
-    severity_level: d.described(SeverityLevel, 'Its level.'),
+    severity_level: SeverityLevel,
     severity_raw: d.textOrNull('Value of the severity label; null without one.'),
-    alert_group: d.described(v.optional(AlertGroupRef), 'The Alert Group. Absent when it is gone.'),
+    alert_group: d.described(v.optional(AlertGroupRef), 'Absent when it is gone.'),
   }),
-  'An Alert of an Integration, in the Alert Group where it fires or fired last.',
+  'An Alert of an Integration, where it fires or fired last.',
 );
 
 export function integrationAlertOperations({ alerts }: IntegrationAlertsDeps): readonly Operation[] {
@@ -61,8 +61,7 @@ export function integrationAlertOperations({ alerts }: IntegrationAlertsDeps): r
       path: '/integrations/{integration_id}/alerts',
       tag: 'Integrations',
       summary: 'List Alerts of an Integration, deleted or not, last seen first; a page may be short',
-      description:
-        'Each Alert once, in the Alert Group where it fires or fired last. At most 5,000 are looked at for a page.',
+      description: 'Each Alert once, where it fires or fired last. At most 5,000 are looked at for a page.',
       needs: 'alerts:read',
       ids: INTEGRATION_ID,
       query: alertsQuery,
@@ -129,14 +128,12 @@ const RouteShape = d.named(
       v.nullable(v.number()),
       'Seconds between repeats, as observed; null until they were.',
     ),
-    resolve_by_absence_after_seconds: d.count(
-      'Seconds of silence after which Alerts of the route count as over.',
-    ),
+    resolve_by_absence_after_seconds: d.count('Seconds of silence after which its Alerts are over.'),
     truncated_group_count: d.count('How many groups of the route are cut off by `max_alerts`.'),
-    long_interval_warning: d.flag('Whether it repeats so rarely that ended Alerts are noticed late.'),
+    long_interval_warning: d.flag('Whether it repeats so rarely that ends are noticed late.'),
     recommended_snippet: d.textOrNull('A change to `alertmanager.yml` that helps; null when none is needed.'),
   }),
-  "A route of the sender's configuration, and what was learned about it.",
+  'A route of the sender, and what was learned about it.',
 );
 
 export function alertmanagerRouteOperations({

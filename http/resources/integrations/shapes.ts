@@ -54,22 +54,22 @@ export const IntegrationInput = d.named(
     description: freeText,
     connection_mode: d.described(
       v.picklist(['webhook_only']),
-      'How the sender is connected. `webhook_only`, the only way: it posts Snapshots.',
+      '`webhook_only`, the only way: it posts Snapshots.',
     ),
     static_labels: d.described(
       StaticLabels,
-      'Labels that every Alert of the Integration gets. A label that the sender sets wins.',
+      'Labels that each of its Alerts gets. One that the sender sets wins.',
     ),
     duplicate_window_seconds: d.described(
       integer(1, 3_600),
-      'Seconds within which the same Snapshot from a second sender of a pair counts once. 1 to 3,600.',
+      'Seconds in which the same Snapshot of a pair of senders counts once, 1 to 3,600.',
     ),
     heartbeat: d.described(
       v.object({
         enabled: d.flag('Whether Heartbeats are expected.'),
         timeout_seconds: d.described(
           v.optional(integer(1, 86_400)),
-          'Seconds without a Heartbeat after which the sender counts as lost. 1 to 86,400. Left out it stays.',
+          'Seconds without a Heartbeat until the sender is lost, 1 to 86,400. Left out it stays.',
         ),
       }),
       'Whether silence of the sender is noticed.',
@@ -86,14 +86,12 @@ export const IntegrationShape = d.named(
     name: d.text('Its name, unique.'),
     description: d.text('Free text.'),
     connection_mode: d.described(v.picklist(['webhook_only']), '`webhook_only`: it posts Snapshots.'),
-    static_labels: d.described(Labels, 'Labels that every Alert of the Integration gets.'),
-    duplicate_window_seconds: d.count(
-      'Seconds within which the same Snapshot from a second sender of a pair counts once.',
-    ),
+    static_labels: d.described(Labels, 'Labels that each of its Alerts gets.'),
+    duplicate_window_seconds: d.count('Seconds in which the same Snapshot of a pair of senders counts once.'),
     heartbeat: d.described(
       v.object({
         enabled: d.flag('Whether Heartbeats are expected.'),
-        timeout_seconds: d.count('Seconds without a Heartbeat after which the sender counts as lost.'),
+        timeout_seconds: d.count('Seconds without a Heartbeat until the sender is lost.'),
         state: HeartbeatState,
         url: v.optional(d.url('Where Heartbeats are sent. Absent on the built-in Integration.')),
         last_signal_at: v.nullable(d.time('When the last Heartbeat arrived; null before the first.')),
@@ -101,7 +99,7 @@ export const IntegrationShape = d.named(
       }),
       'The sign of life that the sender gives.',
     ),
-    builtin: d.flag('Whether it is the Integration of Internal alerts, which cannot be changed or deleted.'),
+    builtin: d.flag('Whether it is that of Internal alerts, which cannot be changed or deleted.'),
     ingest_url: v.optional(d.url('Where Snapshots are sent. Absent on the built-in Integration.')),
     last_snapshot_at: v.nullable(d.time('When the last Snapshot arrived; null before the first.')),
     snapshot_count: d.count('How many Snapshots arrived so far.'),
@@ -110,11 +108,9 @@ export const IntegrationShape = d.named(
         v.object({
           kind: IntegrationWarningKind,
           since: v.optional(d.time('Since when, where that is known.')),
-          truncated_group_count: v.optional(
-            d.count('How many groups of the sender are cut off, with `snapshot_truncated`.'),
-          ),
+          truncated_group_count: v.optional(d.count('Groups that are cut off, with `snapshot_truncated`.')),
           failed_count: v.optional(
-            d.count('How many bodies were no Snapshots, up to 1,000, with `snapshot_failed`.'),
+            d.count('Bodies that were no Snapshots, up to 1,000, with `snapshot_failed`.'),
           ),
           stored_snapshot_id: v.optional(
             d.id('SS', 'The newest of those Stored Snapshots, with `snapshot_failed`.'),
@@ -122,14 +118,14 @@ export const IntegrationShape = d.named(
           error: v.optional(d.text('Why that one is no Snapshot, with `snapshot_failed`.')),
           route_path: d.optionalText("Path of the sender's route, with `long_repeat_interval`."),
           repeat_interval_seconds: v.optional(
-            d.count('Learned seconds between repeats of that route, with `long_repeat_interval`.'),
+            d.count('Seconds between its repeats, with `long_repeat_interval`.'),
           ),
         }),
       ),
       'What is not as it should be.',
     ),
     open_alert_group_count: d.count('Open Alert Groups with Alerts of it.'),
-    created_at: d.time('When it was created.'),
+    created_at: d.CREATED_AT,
     etag: d.VERSION,
   }),
   'A source of Snapshots.',
@@ -140,8 +136,8 @@ export const IntegrationTokenShape = d.named(
   v.object({
     id: d.id('NK'),
     name: d.textOrNull('Its name; null without one.'),
-    created_at: d.time('When it was created.'),
-    last_used_at: v.nullable(d.time('When it was last used, to the minute; null when never.')),
+    created_at: d.CREATED_AT,
+    last_used_at: d.LAST_USE,
   }),
   'A token of an Integration, without its value.',
 );

@@ -26,7 +26,7 @@ const LIST = 'stored-snapshots';
 
 const item = {
   id: d.id('SS'),
-  integration: d.described(EntityRef, 'The Integration that received it.'),
+  integration: EntityRef,
   received_at: d.time('When it arrived.'),
   processed_at: v.nullable(d.time('When it was processed or found unreadable; null while it waits.')),
   size_bytes: d.count('Size of the body in bytes.'),
@@ -69,7 +69,7 @@ export function storedSnapshotOperations({ reader }: StoredSnapshotOperationsDep
         integration: d.described(publicId, 'Id of the Integration. An unknown one has no Snapshots.'),
         from: d.described(instant, 'Only Snapshots that arrived at or after this time.'),
         to: d.described(instant, 'Only Snapshots that arrived before this time; after `from`.'),
-        state: d.described(many(SnapshotState), 'Only Snapshots in this state. Repeated, any of them.'),
+        state: d.described(many(SnapshotState), 'Only Snapshots in this state.'),
       }),
       answers: { 200: { description: 'A page of Stored Snapshots', schema: pageOf(ItemShape) } },
       refusals: [[422, 'validation-failed', '']],

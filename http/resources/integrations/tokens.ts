@@ -35,11 +35,11 @@ const TokenInput = d.named(
 const CreatedToken = d.named(
   'CreatedIntegrationToken',
   v.object({
-    token: d.described(IntegrationTokenShape, 'The token as it is listed.'),
+    token: IntegrationTokenShape,
     value: d.text('The token itself, `svc_int_…`. In this answer only.'),
     alertmanager_snippet: d.text('A receiver for `alertmanager.yml`, with the token.'),
     heartbeat_snippet: d.textOrNull(
-      'A rule and receiver that send Heartbeats, with the token; null while Heartbeats are off.',
+      'A rule and a receiver for Heartbeats, with the token; null while they are off.',
     ),
   }),
   'A new token and what to paste at the sender.',
@@ -54,7 +54,7 @@ export function integrationTokenOperations(deps: IntegrationOperationsDeps): rea
       path: '/integrations/{integration_id}/tokens',
       tag: 'Integrations',
       summary: 'List the tokens of an Integration, oldest first',
-      description: 'Several tokens may be in use, so that a sender can change from one to the next.',
+      description: 'Several may be in use, so that a sender can change to the next.',
       needs: 'integrations:read',
       ids: INTEGRATION_ID,
       answers: {
@@ -72,7 +72,7 @@ export function integrationTokenOperations(deps: IntegrationOperationsDeps): rea
       path: '/integrations/{integration_id}/tokens',
       tag: 'Integrations',
       summary: 'Create a token; its value is in this answer only',
-      description: 'The answer has snippets for the sender with the token in them.',
+      description: 'The answer has snippets with the token for the sender.',
       needs: 'integrations:write',
       ids: INTEGRATION_ID,
       body: TokenInput,

@@ -43,7 +43,7 @@ const LinkRuleInput = d.named(
     name,
     matchers: d.described(
       MatchersInput,
-      'All of them must match the labels; at most 50. Without any, the rule always applies.',
+      'All must match the labels; at most 50. Without any, it always applies.',
     ),
     scope: d.described(
       v.object({
@@ -66,7 +66,7 @@ const LinkRuleShape = d.named(
   v.object({
     id: d.id('KR'),
     name: d.text('Its name, unique. It is the text of the link.'),
-    matchers: d.described(v.array(MatcherShape), 'All of them must match the labels.'),
+    matchers: d.described(v.array(MatcherShape), 'All must match the labels.'),
     scope: d.described(
       v.object({
         type: LinkScope,
@@ -75,10 +75,8 @@ const LinkRuleShape = d.named(
       'What the link is about.',
     ),
     url_template: d.text('Template of the address.'),
-    builtin: d.flag(
-      'Whether it is the built-in rule Explore, whose name and scope stay and which cannot be deleted.',
-    ),
-    created_at: d.time('When it was created.'),
+    builtin: d.flag('Whether it is Explore, whose name and scope stay and which cannot be deleted.'),
+    created_at: d.CREATED_AT,
     etag: d.VERSION,
   }),
   'A rule that makes links from labels.',

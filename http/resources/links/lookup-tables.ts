@@ -84,12 +84,12 @@ const LookupTableShape = d.named(
       v.array(
         v.object({
           key: d.text('Key of the row.'),
-          values: d.described(Labels, 'The value of each column.'),
+          values: Labels,
         }),
       ),
       'Rows by key.',
     ),
-    created_at: d.time('When it was created.'),
+    created_at: d.CREATED_AT,
     etag: d.VERSION,
   }),
   'Values by key, which templates read.',

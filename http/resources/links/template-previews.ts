@@ -39,7 +39,7 @@ const PreviewInput = d.named(
       'Characters of a message at most; null or left out for no limit.',
     ),
   }),
-  'A template to render. At most one of `stored_snapshot_id` and `alert_group_id` is given.',
+  'A template to render, on at most one of `stored_snapshot_id` and `alert_group_id`.',
 );
 type PreviewInput = v.InferOutput<typeof PreviewInput>;
 
@@ -56,7 +56,7 @@ const PreviewShape = d.named(
     source: d.textOrNull('The built-in template when `template` was empty; null otherwise.'),
     sample: d.described(
       v.nullable(v.picklist(['stored_snapshot', 'alert_group', 'example'])),
-      'What it was rendered on: the given `stored_snapshot` or `alert_group`, or a built-in `example`; null: nothing.',
+      'What it was rendered on: `stored_snapshot`, `alert_group` or the built-in `example`; null: nothing.',
     ),
     errors: d.described(
       v.array(

@@ -51,7 +51,7 @@ const settings = {
     ),
     'How each level is shown; every level once.',
   ),
-  critical_is_urgent: d.flag('Whether Alert Groups of the level `critical` are Urgent on every Route.'),
+  critical_is_urgent: d.flag('Whether the level `critical` is Urgent on every Route.'),
   instance_labels: d.described(
     v.array(v.string()),
     'Labels in which two Alerts about the same thing may differ, such as `pod`.',
@@ -68,18 +68,18 @@ const settings = {
   ),
   totp_required: d.described(
     v.picklist(['nobody', 'local_users', 'everyone']),
-    'Who needs a second factor: `nobody`, `local_users` (who sign in with a password) or `everyone`.',
+    'Who needs a second factor: `nobody`, `local_users` (with a password) or `everyone`.',
   ),
   oidc_token_grace_seconds: d.described(
     v.pipe(v.number(), v.integer(), v.maxValue(LONGEST_GRACE_SECONDS)),
-    'Seconds for which tokens of people go on working while the provider cannot be asked about them.',
+    'Seconds for which tokens of people work while the provider cannot be asked.',
   ),
 };
 
 const SettingsBase = d.named(
   'OrganizationBase',
   v.object(settings),
-  'Settings of the installation that are answered as they are saved.',
+  'Settings that are answered as they are saved.',
 );
 
 const workdayStart = v.pipe(v.string(), v.regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/));
@@ -102,11 +102,11 @@ const OrganizationBody = d.extending(
     outgoing_heartbeat: d.described(
       v.object({
         url: v.optional(
-          v.nullable(d.url('Where it is sent, up to 2,000 characters. Left out it stays, null ends it.')),
+          v.nullable(d.url('Address, up to 2,000 characters. Left out it stays, null ends it.')),
         ),
-        proxy: d.described(ProxyConfigInput, 'The proxy to it.'),
+        proxy: ProxyConfigInput,
       }),
-      'A signal of Tocsin itself to a watcher elsewhere, once a minute.',
+      'A sign of life to a watcher elsewhere, once a minute.',
     ),
   }),
   'Settings of the Organization as they are saved.',
@@ -119,14 +119,14 @@ const OrganizationShape = d.extending(
     id: d.id('RG'),
     ...settings,
     workday_start: d.described(workdayStart, 'When a workday begins, `HH:MM`.'),
-    week_start: d.described(weekStart, 'Day a week begins with.'),
+    week_start: weekStart,
     outgoing_heartbeat: d.described(
       v.object({
         url_status: d.described(
           SecretStatus,
-          'Whether an address is stored. Addresses hold tokens, so they are not answered.',
+          'Whether an address is stored. It holds a token, so it is not answered.',
         ),
-        proxy: d.described(ProxyConfigShape, 'The proxy to it.'),
+        proxy: ProxyConfigShape,
       }),
       'A signal of Tocsin itself to a watcher elsewhere.',
     ),

@@ -46,17 +46,15 @@ const PolicyInput = d.named(
       v.picklist(['standard', 'strict']),
       '`standard`: private addresses are allowed; `strict`: only those in `allowed`.',
     ),
-    allowed: d.described(
-      v.array(v.string()),
-      'Host names, addresses and networks in CIDR notation that are allowed.',
-    ),
+    allowed: d.described(v.array(v.string()), 'Host names, addresses and networks (CIDR) that are allowed.'),
     denied: d.described(v.array(v.string()), 'Those that are refused, whatever is allowed.'),
   }),
   'Where the service may connect to, as it is saved.',
 );
 type PolicyInput = v.InferOutput<typeof PolicyInput>;
 
-const PolicyShape = d.named(
+const PolicyShape = d.extending(
+  PolicyInput,
   'OutboundPolicy',
   v.object({
     ...PolicyInput.entries,

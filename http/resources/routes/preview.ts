@@ -38,7 +38,7 @@ const PreviewInput = d.named(
   v.object({
     route_id: d.described(
       v.optional(v.nullable(publicId)),
-      'Id of the Route whose key would change. Null or left out: `matchers` say what is taken.',
+      'Id of the Route whose key would change. Null or left out: `matchers` say it.',
     ),
     matchers: d.described(
       v.optional(v.nullable(MatchersInput)),
@@ -61,7 +61,7 @@ const SideShape = d.named(
     examples: d.described(
       v.array(
         v.object({
-          group_key_values: d.described(Labels, 'Values of the labels of the key.'),
+          group_key_values: Labels,
           alert_count: d.count('How many Alerts have these values.'),
         }),
       ),
@@ -85,14 +85,14 @@ const PreviewShape = d.named(
   'GroupKeyPreview',
   v.object({
     period_seconds: d.count('Seconds that were looked back.'),
-    truncated: d.flag('Whether something of the period was left unread, because there was too much.'),
+    truncated: d.flag('Whether there was too much to read it all.'),
     current: d.described(v.nullable(SideShape), 'With the present key of the Route; null without a Route.'),
     proposed: d.described(SideShape, 'With the proposed key.'),
     samples: d.described(
       v.array(
         v.object({
-          labels: d.described(Labels, 'Labels of the Alert.'),
-          taken_by: d.described(TakingShape, 'The Route that takes it.'),
+          labels: Labels,
+          taken_by: TakingShape,
           comes_here: d.flag('Whether that is the Route of the preview.'),
         }),
       ),
@@ -101,7 +101,7 @@ const PreviewShape = d.named(
     taken_earlier: d.described(
       v.array(
         v.object({
-          route: d.described(TakingShape, 'The Route.'),
+          route: TakingShape,
           alert_count: d.count('How many Alerts it takes.'),
         }),
       ),

@@ -28,7 +28,7 @@ export interface RouteOperationsDeps extends RouteAnnouncement {
 }
 
 const OF_LIST = {
-  description: 'All Routes in evaluation order, the Default route last',
+  description: 'The Routes in order',
   schema: itemsOf(RouteShape),
   etag: true,
 } as const;

@@ -30,7 +30,7 @@ const MatcherInput = d.named(
     op: MatcherOp,
     value: d.described(
       text(MATCHER_VALUE_LIMIT),
-      'What the value is compared with, up to 4,096 characters. Regular expressions are RE2 and match the whole value.',
+      'What the value is compared with, up to 4,096 characters. Expressions are RE2 and match it whole.',
     ),
   }),
   'A condition on one label, as it is saved.',
@@ -42,7 +42,7 @@ export const GroupKeyInput = v.pipe(v.array(labelName), v.maxLength(20, 'too_lon
 const PolicyBase = d.named(
   'RoutePolicyBase',
   v.omit(RoutePolicyInput, ['templates']),
-  'How Alert Groups of a Route live, without the templates of their messages.',
+  'How Alert Groups of a Route live, without templates.',
 );
 
 const PolicyShape = d.extending(
@@ -59,16 +59,16 @@ export const RouteInput = d.named(
     description: freeText,
     matchers: d.described(
       MatchersInput,
-      'All of them must match an Alert; at most 50. Without any, every Alert matches.',
+      'All must match an Alert; at most 50. Without any, every Alert does.',
     ),
     urgent: d.flag('Whether all its Alert Groups are Urgent.'),
     group_key: d.described(
       GroupKeyInput,
-      'Names of the labels by whose values Alerts are split into Alert Groups; at most 20. Empty: one Alert Group.',
+      'Labels by whose values Alerts are split into Alert Groups; at most 20. Empty: one Alert Group.',
     ),
     destination_ids: d.described(
       v.pipe(v.array(publicId), v.maxLength(50, 'too_long')),
-      'Ids of the Destinations that its Alert Groups are sent to; at most 50.',
+      'Ids of its Destinations, at most 50.',
     ),
     policy: d.extending(
       PolicyBase,
@@ -94,35 +94,28 @@ export const RouteOrderInput = d.named(
 
 /** A body that would be accepted, as it is answered. */
 export const RouteInputShape = d.named(
-  'SuggestedRoute',
+  'RouteBase',
   v.object({
     name: d.text('Its name.'),
     description: d.text('Free text.'),
-    matchers: d.described(v.array(MatcherShape), 'All of them must match an Alert.'),
+    matchers: d.described(v.array(MatcherShape), 'All must match an Alert.'),
     urgent: d.flag('Whether all its Alert Groups are Urgent.'),
-    group_key: d.described(
-      v.array(v.string()),
-      'Names of the labels by whose values Alerts are split into Alert Groups.',
-    ),
-    destination_ids: d.described(v.array(d.id('DS')), 'Destinations that its Alert Groups are sent to.'),
+    group_key: d.described(v.array(v.string()), 'Labels by whose values Alerts are split into Alert Groups.'),
+    destination_ids: d.described(v.array(d.id('DS')), 'Ids of its Destinations.'),
     policy: PolicyShape,
   }),
-  'A Route that may be created.',
+  'What a Route says, suggested ones included.',
 );
 
-export const RouteShape = d.named(
+export const RouteShape = d.extending(
+  RouteInputShape,
   'Route',
   v.object({
     id: d.id('RT'),
     ...RouteInputShape.entries,
-    position: d.count(
-      'Its place in the order of evaluation, from 0. The first Route that matches takes an Alert.',
-    ),
-    is_default: d.flag('Whether it is the Default route, which takes what no other one does.'),
-    destinations: d.described(
-      v.array(DestinationRef),
-      'The Destinations of `destination_ids`, with their health.',
-    ),
+    position: d.count('Its place in the order, from 0. The first Route that matches takes an Alert.'),
+    is_default: d.flag('Whether it is the Default route, which takes the rest.'),
+    destinations: d.described(v.array(DestinationRef), 'Each of them, with its health.'),
     template_error: d.described(
       v.nullable(
         v.object({
@@ -140,7 +133,7 @@ export const RouteShape = d.named(
       ),
       'The template that fails; null while none does.',
     ),
-    storm_active: d.flag('Whether a Storm lasts: more new Alert Groups than `storm_threshold` a minute.'),
+    storm_active: d.flag('Whether a Storm lasts.'),
     storm: d.described(
       v.nullable(
         v.object({
@@ -151,7 +144,7 @@ export const RouteShape = d.named(
       'The Storm; null without one.',
     ),
     open_alert_group_count: d.count('Open Alert Groups of the Route.'),
-    created_at: d.time('When it was created.'),
+    created_at: d.CREATED_AT,
     etag: d.VERSION,
   }),
   'A rule that says which Alerts form which Alert Groups, and where these are sent.',

@@ -31,7 +31,7 @@ const AcceptInput = d.named(
   v.object({
     destination_ids: d.described(
       v.optional(v.pipe(v.array(publicId), v.maxLength(50, 'too_long'))),
-      'Ids of the Destinations of the new Route; at least one, at most 50.',
+      'Ids of its Destinations, 1 to 50.',
     ),
   }),
   'How to create a suggested Route.',
@@ -47,7 +47,7 @@ const SuggestionShape = d.named(
     ),
     route: d.described(RouteInputShape, 'The Route that would be created.'),
   }),
-  'A Route that would take Internal alerts which the Default route takes now.',
+  'A Route for Internal alerts which the Default route takes now.',
 );
 
 const OBSOLETE = conflict(

@@ -44,10 +44,7 @@ const Check = d.words(
 const item = {
   id: d.id('RQ'),
   at: d.time('When the request began.'),
-  direction: d.described(
-    v.picklist(DIRECTIONS),
-    '`outbound`: Tocsin sent it; `inbound`: it came from a messenger or bridge.',
-  ),
+  direction: d.described(v.picklist(DIRECTIONS), '`outbound`: Tocsin sent it; `inbound`: it was received.'),
   operation: d.text('What was called.'),
   method: d.text('HTTP method.'),
   url: d.text('Address, masked.'),
@@ -96,17 +93,17 @@ const ListQuery = v.object({
   ...pageQuery,
   connection: d.described(
     v.optional(publicId),
-    'Id of a Connection. One of `connection`, `destination` and `run` is needed, and not both of the first two.',
+    'Id of a Connection. One of `connection`, `destination` and `run` is needed, not both of the first two.',
   ),
   destination: d.described(v.optional(publicId), 'Id of a Destination.'),
   run: d.described(v.optional(publicId), 'Id of one run of a check or test.'),
   direction: d.described(
     v.optional(v.picklist(DIRECTIONS)),
-    'Only requests of this direction: `outbound` was sent, `inbound` received.',
+    'Only `outbound` (sent) or only `inbound` (received) ones.',
   ),
   status_class: d.described(
     v.optional(v.picklist(STATUS_CLASSES)),
-    'Only requests answered like this: `2xx` taken, `3xx` redirected, `4xx` refused, `5xx` failed, `none` not at all.',
+    'How it was answered: `2xx` taken, `3xx` redirected, `4xx` refused, `5xx` failed, `none` not at all.',
   ),
   operation: d.described(
     v.optional(v.pipe(v.string(), v.minLength(1, 'too_short'), v.maxLength(64, 'too_long'))),

@@ -27,7 +27,7 @@ const NoticeShape = d.named(
       '`recovering_after_downtime`: data may be incomplete; `no_replica_leading`: scheduled work stands still.',
     ),
     audience: d.described(v.picklist(['all', 'admins']), 'Who sees it: `all` people, or `admins` only.'),
-    since: d.time('Since when. With `no_replica_leading`: the last sign of life of the Leader.'),
+    since: d.time('Since when. With `no_replica_leading`: last sign of life of the Leader.'),
     until: v.nullable(d.time('Until when; null when that is open.')),
   }),
   'Something that people should know now.',
@@ -56,7 +56,7 @@ const StatusShape = d.named(
           refreshed_at: d.time('Its last sign of life.'),
         }),
       ),
-      'Replicas that gave a sign of life within 2 minutes, the Leader first.',
+      'Those seen within 2 minutes, the Leader first.',
     ),
     coordination: d.described(
       v.object({
@@ -66,7 +66,7 @@ const StatusShape = d.named(
         ),
         redis_up: d.described(
           v.nullable(v.boolean()),
-          'Whether the replica that answers reaches Redis; null without Redis.',
+          'Whether the replica that answers reaches Redis; null without.',
         ),
         read_at: d.time('When all of this was read.'),
         replicas: d.described(
@@ -110,16 +110,16 @@ const StatusShape = d.named(
     delivery_queues: d.described(
       v.array(
         v.object({
-          destination: d.described(EntityRef, 'The Destination.'),
+          destination: EntityRef,
           queued: d.count('How many wait.'),
         }),
       ),
-      'Destinations for which deliveries wait, the longest queue first.',
+      'Destinations with deliveries that wait, the longest queue first.',
     ),
     broken_destinations: d.described(
       v.array(
         v.object({
-          destination: d.described(EntityRef, 'The Destination.'),
+          destination: EntityRef,
           since: d.time('Since when.'),
           reason: d.text('Why, masked.'),
         }),
@@ -129,7 +129,7 @@ const StatusShape = d.named(
     failing_destinations: d.described(
       v.array(
         v.object({
-          destination: d.described(EntityRef, 'The Destination.'),
+          destination: EntityRef,
           since: d.time('Since when every delivery has failed.'),
           error: d.text('What the last one failed with, masked.'),
           waiting: d.count('How many deliveries wait.'),
@@ -140,7 +140,7 @@ const StatusShape = d.named(
     integrations_attention: d.described(
       v.array(
         v.object({
-          integration: d.described(EntityRef, 'The Integration.'),
+          integration: EntityRef,
           issue: d.described(
             v.picklist(['heartbeat_lost', 'snapshot_truncated']),
             '`heartbeat_lost`: no Heartbeat in time; `snapshot_truncated`: the sender cuts off Alerts.',
@@ -157,10 +157,10 @@ const StatusShape = d.named(
             v.picklist(['route', 'destination']),
             'Whether it is of a `route` or of a `destination`.',
           ),
-          subject: d.described(EntityRef, 'The Route or Destination.'),
+          subject: EntityRef,
           template: d.described(
             v.picklist(['root_message', 'line', 'ack_timeout_notice', 'webhook_request']),
-            '`root_message`, `line`, `ack_timeout_notice`: of messages of a Route; `webhook_request`: of a webhook.',
+            '`root_message`, `line`, `ack_timeout_notice`: of a Route; `webhook_request`: of a webhook.',
           ),
           since: d.time('Since when it fails.'),
           error: d.text('What is wrong.'),
@@ -171,7 +171,7 @@ const StatusShape = d.named(
     active_storms: d.described(
       v.array(
         v.object({
-          route: d.described(EntityRef, 'The Route.'),
+          route: EntityRef,
           since: d.time('Since when.'),
           alert_group_count: d.count('How many Alert Groups began since then.'),
         }),

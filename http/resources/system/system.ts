@@ -82,7 +82,7 @@ function describedAs(
     path,
     tag: 'System',
     summary: `Read this API as OpenAPI 3.1 (${format.toUpperCase()})`,
-    description: 'Of the build that answers. Without credentials, like all that is needed to sign in.',
+    description: 'Of the build that answers. Needs no credentials.',
     needs: 'none',
     answers: {
       200: { description: 'The API description', contentType, etag: true },
@@ -110,7 +110,7 @@ const ActorShape = d.named(
     replica: d.textOrNull('Id of the replica that runs it; null when none does.'),
     state: d.described(
       v.nullable(v.union([v.string(), v.record(v.string(), v.unknown())])),
-      'State as its machine names it, without what it knows; null before it began.',
+      'State as its machine names it; null before it began.',
     ),
     schema: d.count('Version of the form it is stored in.'),
     version: d.count('How often it was stored.'),
@@ -141,7 +141,7 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
         key: 'Id of what it is the actor of. For a feed, its opaque key.',
       },
       summary: 'Read the state of one actor, and which messages it was given lately',
-      description: 'Any replica answers. 503 when the one that runs the actor does not answer within 5 s.',
+      description: '503 when the replica of the actor does not answer within 5 s.',
       needs: 'system-status:read',
       answers: { 200: { description: 'The actor', schema: ActorShape } },
       /**

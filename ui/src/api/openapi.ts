@@ -8,8 +8,8 @@ export interface components {
         /** @description An account of a messenger that acts for a person. */
         readonly AccountLink: {
             readonly id: components["schemas"]["AccountLinkId"];
-            readonly messenger: components["schemas"]["Messenger"];
-            /** @description The Connection; null when it holds for every Connection of the messenger. */
+            readonly messenger: components["schemas"]["ConnectionType"];
+            /** @description The Connection; null when it holds for all of the messenger. */
             readonly connection: components["schemas"]["EntityRef"] | null;
             /** @description Id of the account in the messenger. */
             readonly external_id: string;
@@ -27,14 +27,12 @@ export interface components {
             readonly created_at: string;
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix AK.
+         * @description A PublicId: `AK…`.
          * @example AK9X2QF4H7NJC0
          */
         readonly AccountLinkId: string;
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix AR.
+         * @description A PublicId: `AR…`.
          * @example AR9X2QF4H7NJC0
          */
         readonly AccountLinkRequestId: string;
@@ -53,7 +51,7 @@ export interface components {
             readonly key: string;
             /** @description Id of the replica that runs it; null when none does. */
             readonly replica: string | null;
-            /** @description State as its machine names it, without what it knows; null before it began. */
+            /** @description State as its machine names it; null before it began. */
             readonly state: string | {
                 readonly [key: string]: unknown;
             } | null;
@@ -97,7 +95,6 @@ export interface components {
         };
         /** @description An Alert of an Alert Group. */
         readonly Alert: components["schemas"]["AlertBase"] & {
-            /** @description The Integration it came from. */
             readonly integration: components["schemas"]["EntityRef"];
             /**
              * Format: uri
@@ -111,9 +108,7 @@ export interface components {
             readonly fingerprint: string;
             /** @description Its labels, static labels of the Integration included. */
             readonly labels: components["schemas"]["Labels"];
-            /** @description Its annotations. */
             readonly annotations: components["schemas"]["Labels"];
-            /** @description Whether it fires. */
             readonly state: components["schemas"]["AlertState"];
             /** @description Why it ended; null while it fires. */
             readonly resolve_reason: components["schemas"]["ResolveReason"] | null;
@@ -137,7 +132,7 @@ export interface components {
             /** @description Keys of the sender's groups that list it. */
             readonly alertmanager_groups: readonly string[];
         };
-        /** @description An Alert Group: Alerts of one Route that share a Group key, from the first that fired to the end. */
+        /** @description Alerts of one Route that share a Group key, from the first that fired to the end. */
         readonly AlertGroup: {
             readonly id: components["schemas"]["AlertGroupId"];
             /** @description The number that people know it by, `#N`. Numbers grow. */
@@ -146,7 +141,6 @@ export interface components {
             readonly title: string;
             /** @description The summary that all its Alerts share; null without one. */
             readonly summary: string | null;
-            /** @description Its status. */
             readonly status: components["schemas"]["GroupStatus"];
             /** @description Who acknowledged it; null unless `acknowledged`. */
             readonly owner: components["schemas"]["UserRef"] | null;
@@ -161,7 +155,6 @@ export interface components {
             readonly severity_level: components["schemas"]["SeverityLevel"];
             /** @description Whether it is Urgent: by its Route, or by its level where critical is Urgent. */
             readonly urgent: boolean;
-            /** @description The Route it belongs to. */
             readonly route: components["schemas"]["EntityRef"];
             /** @description The Integrations that its Alerts came from. */
             readonly integrations: readonly components["schemas"]["EntityRef"][];
@@ -172,7 +165,7 @@ export interface components {
             readonly started_at: string;
             /**
              * Format: date-time
-             * @description The earliest `starts_at` of its Alerts, by the clocks of their senders; null where it is not known.
+             * @description The earliest `starts_at` of its Alerts, by the clocks of their senders; null if not known.
              */
             readonly alerts_started_at: string | null;
             /**
@@ -182,7 +175,7 @@ export interface components {
             readonly resolved_at: string | null;
             /**
              * Format: date-time
-             * @description When its status, its Alerts or its Notes last changed.
+             * @description When its status, Alerts or Notes last changed.
              */
             readonly last_changed_at: string;
             /** @description How often it was opened again. */
@@ -193,7 +186,7 @@ export interface components {
             readonly resolved_alert_count: number;
             /** @description How it was resolved; null while open. */
             readonly resolution: components["schemas"]["Resolution"] | null;
-            /** @description Whether the ack timeout passed and nobody acknowledged it. */
+            /** @description Whether nobody acknowledged it in time. */
             readonly unclaimed: boolean;
             /** @description The next notice that is due; null when none is. */
             readonly next_notice: {
@@ -214,15 +207,13 @@ export interface components {
             readonly details_removed: boolean;
             /** @description The labels of its Group key. */
             readonly group_labels: components["schemas"]["Labels"];
-            /** @description The labels that all its Alerts share. */
             readonly common_labels: components["schemas"]["Labels"];
-            /** @description The annotations that all its Alerts share. */
             readonly common_annotations: components["schemas"]["Labels"];
-            /** @description The values of `label_columns` that all its Alerts share. Empty when none were asked for. */
+            /** @description Values of `label_columns` that all its Alerts share; empty without them. */
             readonly label_values: components["schemas"]["Labels"];
             /** @description What people should know about it. */
             readonly notices: readonly components["schemas"]["AlertGroupNotice"][];
-            /** @description Links: those of Link rules by name, then runbook, dashboard and source. */
+            /** @description Those of Link rules by name, then runbook, dashboard and source. */
             readonly links: readonly components["schemas"]["AlertGroupLink"][];
             /** @description The Commands that the caller may use on it now. */
             readonly allowed_commands: readonly components["schemas"]["CommandName"][];
@@ -241,8 +232,7 @@ export interface components {
             readonly all: number;
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix AG.
+         * @description A PublicId: `AG…`.
          * @example AG9X2QF4H7NJC0
          */
         readonly AlertGroupId: string;
@@ -268,7 +258,7 @@ export interface components {
          * @enum {string}
          */
         readonly AlertGroupLinkKind: "link_rule" | "runbook" | "dashboard" | "source";
-        /** @description Something that people who look at an Alert Group should know. The fields besides `kind` are those of the kind. */
+        /** @description What people should know of an Alert Group. The fields besides `kind` are those of the kind. */
         readonly AlertGroupNotice: {
             readonly kind: components["schemas"]["AlertGroupNoticeKind"];
             /** @description How many Alerts still fire, with `alerts_still_firing`. */
@@ -277,7 +267,7 @@ export interface components {
             readonly label?: string;
             /** @description Days for which details are kept, with `details_removed`. */
             readonly retention_days?: number;
-            /** @description Number of the Alert Group that somebody resolved, with `firing_again_after_manual_resolve`. */
+            /** @description Number of the one that was resolved, with `firing_again_after_manual_resolve`. */
             readonly resolved_number?: number;
             /** @description The other Alert Group, with `newer_alert_group_exists`. */
             readonly related_alert_group?: components["schemas"]["AlertGroupRef"];
@@ -317,13 +307,12 @@ export interface components {
             readonly to: string;
             /** @description One item for each Route in evaluation order, or Integration by name. Deleted ones come last, and only with groups. */
             readonly items: readonly {
-                /** @description The Route or Integration. */
                 readonly subject: components["schemas"]["EntityRef"];
                 /** @description How many Alert Groups started. */
                 readonly alert_group_count: number;
-                /** @description From start to the first acknowledgement. */
+                /** @description Until somebody acknowledged. */
                 readonly time_to_acknowledge: components["schemas"]["DurationFigures"];
-                /** @description From start to the end. */
+                /** @description Until the end. */
                 readonly time_to_resolve: components["schemas"]["DurationFigures"];
                 /** @description The same figures for each day of the time zone. */
                 readonly per_day: readonly {
@@ -331,9 +320,9 @@ export interface components {
                     readonly date: string;
                     /** @description How many Alert Groups started. */
                     readonly alert_group_count: number;
-                    /** @description From start to the first acknowledgement. */
+                    /** @description Until somebody acknowledged. */
                     readonly time_to_acknowledge: components["schemas"]["DurationFigures"];
-                    /** @description From start to the end. */
+                    /** @description Until the end. */
                     readonly time_to_resolve: components["schemas"]["DurationFigures"];
                 }[];
             }[];
@@ -347,14 +336,8 @@ export interface components {
         readonly AlertState: "firing" | "resolved";
         /** @description One alert of a notification. */
         readonly AlertmanagerAlert: {
-            /**
-             * @description `firing`: it fires; `resolved`: it ended.
-             * @enum {string}
-             */
-            readonly status: "firing" | "resolved";
-            /** @description What identifies the alert. */
+            readonly status: components["schemas"]["AlertState"];
             readonly labels: components["schemas"]["Labels"];
-            /** @description What is said about the alert. */
             readonly annotations?: components["schemas"]["Labels"];
             /**
              * Format: date-time
@@ -363,25 +346,25 @@ export interface components {
             readonly startsAt: string;
             /**
              * Format: date-time
-             * @description When the alert ended. While it fires, the time after which Alertmanager would consider it over.
+             * @description When it ended. While it fires, when Alertmanager would consider it over.
              */
             readonly endsAt?: string;
             /** @description The page of the rule that made the alert. */
             readonly generatorURL?: string;
-            /** @description Hash of the labels as Alertmanager computes it. Tocsin computes its own. */
+            /** @description Hash of the labels by Alertmanager. Tocsin computes its own. */
             readonly fingerprint?: string;
         };
-        /** @description A route of the sender's configuration, and what was learned about it. */
+        /** @description A route of the sender, and what was learned about it. */
         readonly AlertmanagerRoute: {
             /** @description Path of the route, as the group keys of the sender show it. */
             readonly route_path: string;
             /** @description Seconds between repeats, as observed; null until they were. */
             readonly learned_repeat_interval_seconds: number | null;
-            /** @description Seconds of silence after which Alerts of the route count as over. */
+            /** @description Seconds of silence after which its Alerts are over. */
             readonly resolve_by_absence_after_seconds: number;
             /** @description How many groups of the route are cut off by `max_alerts`. */
             readonly truncated_group_count: number;
-            /** @description Whether it repeats so rarely that ended Alerts are noticed late. */
+            /** @description Whether it repeats so rarely that ends are noticed late. */
             readonly long_interval_warning: boolean;
             /** @description A change to `alertmanager.yml` that helps; null when none is needed. */
             readonly recommended_snippet: string | null;
@@ -416,11 +399,11 @@ export interface components {
              */
             readonly version?: string;
             /**
-             * @description Key of the group at the sender, with the path of its route. Snapshots of one key replace one another.
+             * @description Key of the group at the sender, with its route. Snapshots of one key replace one another.
              * @example {}/{severity="critical"}:{alertname="DiskFull"}
              */
             readonly groupKey: string;
-            /** @description How many alerts `max_alerts` cut off. Alerts that a cut Snapshot does not list stay as they are. */
+            /** @description How many alerts `max_alerts` cut off. Those that are not listed then stay as they are. */
             readonly truncatedAlerts?: number;
             /**
              * @description `firing` while at least one alert fires, else `resolved`.
@@ -429,16 +412,43 @@ export interface components {
             readonly status?: "firing" | "resolved";
             /** @description Name of the receiver at the sender. */
             readonly receiver?: string;
-            /** @description The labels that the group is made by. */
             readonly groupLabels?: components["schemas"]["Labels"];
-            /** @description Labels that all alerts share. */
             readonly commonLabels?: components["schemas"]["Labels"];
-            /** @description Annotations that all alerts share. */
             readonly commonAnnotations?: components["schemas"]["Labels"];
             /** @description Address of the Alertmanager. */
             readonly externalURL?: string;
             /** @description All alerts of the group, those that ended included. */
             readonly alerts: readonly components["schemas"]["AlertmanagerAlert"][];
+        };
+        /** @description An API token, without its value. */
+        readonly ApiToken: {
+            readonly id: components["schemas"]["PublicId"];
+            /** @description Its name. */
+            readonly name: string;
+            /**
+             * Format: date-time
+             * @description When it ends; null for never.
+             */
+            readonly expires_at: string | null;
+            readonly created_at: components["schemas"]["CreationTime"];
+            readonly last_used_at: components["schemas"]["LastUse"];
+            /** @description Address it was last used from; null when never. */
+            readonly last_used_address: string | null;
+        };
+        /**
+         * @description A new API token.
+         * @example {
+         *       "name": "CI",
+         *       "expires_at": "2030-01-01T00:00:00Z"
+         *     }
+         */
+        readonly ApiTokenInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /**
+             * Format: date-time
+             * @description When the token ends, in the future; null or left out for never.
+             */
+            readonly expires_at?: string | null;
         };
         /** @description Something that was done. */
         readonly AuditEntry: {
@@ -498,15 +508,19 @@ export interface components {
             };
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix AE.
+         * @description A PublicId: `AE…`.
          * @example AE9X2QF4H7NJC0
          */
         readonly AuditEntryId: string;
+        /**
+         * Format: uri
+         * @description Address: http or https, without query, fragment and user name, up to 2,000 characters.
+         */
+        readonly BaseUrl: string;
         /** @description The way to a bridge. */
         readonly BridgeConnection: components["schemas"]["ConnectionBase"] & {
             /**
-             * @description A bridge, which speaks the bridge protocol.
+             * @description A bridge.
              * @constant
              */
             readonly type: "bridge";
@@ -516,7 +530,6 @@ export interface components {
              */
             readonly base_url: string;
             readonly event_mode: components["schemas"]["EventMode"];
-            /** @description Whether a secret for pushed events is stored. */
             readonly push_secret_status: components["schemas"]["SecretStatus"];
             /** @description What the bridge last said about itself; null before that. */
             readonly info: components["schemas"]["BridgeInfo"] | null;
@@ -526,50 +539,31 @@ export interface components {
              */
             readonly info_updated_at: string | null;
         };
-        /** @description A Connection to a bridge to check, saved or not. */
-        readonly BridgeConnectionCheckInput: {
+        /** @description A bridge to check, saved or not. */
+        readonly BridgeConnectionCheckInput: components["schemas"]["ConnectionCheckInputBase"] & {
             /**
-             * @description A bridge, which speaks the bridge protocol.
+             * @description A bridge.
              * @constant
              */
             readonly type: "bridge";
-            /**
-             * Format: uri
-             * @description Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters.
-             */
-            readonly base_url: string;
-            /** @description The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only. */
-            readonly bot_token?: string | null;
-            /** @description The proxy to it. Its stored password is used with `connection_id` where it is left out. */
-            readonly proxy: components["schemas"]["ProxyConfigInput"];
-            /** @description Id of the saved Connection that the check is about; null or left out for a new one. */
-            readonly connection_id?: components["schemas"]["PublicId"] | null;
+            readonly base_url: components["schemas"]["BaseUrl"];
         };
         /** @description A Connection to a bridge, as it is saved. */
         readonly BridgeConnectionInput: {
             /**
-             * @description A bridge, which speaks the bridge protocol.
+             * @description A bridge.
              * @constant
              */
             readonly type: "bridge";
             readonly name: components["schemas"]["ResourceName"];
-            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
-            readonly limiter?: components["schemas"]["LimiterInput"] | null;
-            /** @description The proxy to it. */
+            readonly limiter?: components["schemas"]["LimiterInput"];
             readonly proxy: components["schemas"]["ProxyConfigInput"];
-            /**
-             * Format: uri
-             * @description Address of the bridge: http or https, without query, fragment and user name, up to 2,000 characters.
-             */
-            readonly base_url: string;
-            /**
-             * @description `poll` (default): Tocsin asks for events; `push`: the bridge sends them to `callback_url`.
-             * @enum {string}
-             */
-            readonly event_mode?: "poll" | "push";
-            /** @description Token that Tocsin proves itself with. Needed on creation and with another address; left out it stays. */
+            readonly base_url: components["schemas"]["BaseUrl"];
+            /** @description At first `poll`. Left out it stays. */
+            readonly event_mode?: components["schemas"]["EventMode"];
+            /** @description Token for the bridge. Needed on creation and with another address; left out it stays. */
             readonly bot_token?: string | null;
-            /** @description Secret that signs pushed events: `whsec_` and base64 of at least 24 bytes. Needed for `push`; left out it stays, null clears it. */
+            /** @description Signs pushed events: `whsec_` and base64 of at least 24 bytes. Needed for `push`; left out it stays, null clears it. */
             readonly push_secret?: string | null;
         };
         /** @description A channel of a messenger behind a bridge. */
@@ -582,9 +576,9 @@ export interface components {
             readonly connection_id: components["schemas"]["ConnectionId"];
             /** @description Id of the channel at the bridge, 1 to 512 characters. */
             readonly channel_id: string;
-            /** @description Name of the channel as the bridge last said; null without one. */
+            /** @description Its name when last seen; null without one. */
             readonly channel_name: string | null;
-            /** @description Always null: errors of templates are shown at the Route. */
+            /** @description Always null: the Route shows it. */
             readonly template_error: null;
             /** @description Always empty. */
             readonly warnings: readonly unknown[];
@@ -597,17 +591,14 @@ export interface components {
              */
             readonly type: "bridge";
             readonly name: components["schemas"]["ResourceName"];
-            /** @description Whom messages mention. Left out it stays, null mentions nobody. */
-            readonly mentions?: components["schemas"]["MentionsInput"] | null;
-            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
-            readonly limiter?: components["schemas"]["LimiterInput"] | null;
-            /** @description Id of the Connection to the bridge. */
+            readonly mentions?: components["schemas"]["MentionsInput"];
+            readonly limiter?: components["schemas"]["LimiterInput"];
             readonly connection_id: components["schemas"]["PublicId"];
             /** @description Id of the channel at the bridge, 1 to 512 characters. */
             readonly channel_id: string;
         };
         /**
-         * @description Something that happened in the messenger behind a bridge. Events of other types are answered 204 and ignored.
+         * @description An event of a messenger behind a bridge. Other types are answered 204 and ignored.
          * @example {
          *       "id": "evt-1",
          *       "occurred_at": "2030-01-01T00:00:00Z",
@@ -623,7 +614,7 @@ export interface components {
          *     }
          */
         readonly BridgeEvent: {
-            /** @description Id of the event. An event whose id was handled before is ignored. */
+            /** @description Its id. One that was handled before is ignored. */
             readonly id: string;
             /**
              * Format: date-time
@@ -637,12 +628,11 @@ export interface components {
             readonly type: "press";
             /** @description Id of the message at the bridge. */
             readonly message_id: string;
-            /** @description Who did it. */
             readonly user: components["schemas"]["BridgePerson"];
             /** @description The data of the button. */
             readonly data: string;
         } | {
-            /** @description Id of the event. An event whose id was handled before is ignored. */
+            /** @description Its id. One that was handled before is ignored. */
             readonly id: string;
             /**
              * Format: date-time
@@ -660,12 +650,11 @@ export interface components {
             readonly thread_ref?: string | null;
             /** @description Id of what was written. */
             readonly reply_id: string;
-            /** @description Who did it. */
             readonly user: components["schemas"]["BridgePerson"];
             /** @description What was written, 1 to 10,000 characters. */
             readonly text: string;
         } | {
-            /** @description Id of the event. An event whose id was handled before is ignored. */
+            /** @description Its id. One that was handled before is ignored. */
             readonly id: string;
             /**
              * Format: date-time
@@ -677,12 +666,11 @@ export interface components {
              * @constant
              */
             readonly type: "account_link";
-            /** @description Who did it. */
             readonly user: components["schemas"]["BridgePerson"];
             /** @description The token, 1 to 512 characters. */
             readonly token: string;
         } | {
-            /** @description Id of the event. An event whose id was handled before is ignored. */
+            /** @description Its id. One that was handled before is ignored. */
             readonly id: string;
             /**
              * Format: date-time
@@ -735,7 +723,7 @@ export interface components {
                 readonly delete: boolean;
                 /** @description `false` without direct messages. */
                 readonly direct_messages: false | {
-                    /** @description Whether the bot may write to somebody who never wrote to it. */
+                    /** @description Whether it may write to somebody who never wrote to it. */
                     readonly bot_can_start: boolean;
                 };
                 /** @description A press can be answered to one person alone. */
@@ -763,7 +751,7 @@ export interface components {
             readonly user_lookup: "none" | "email" | "login" | "username" | "user_id";
             /** @description How events can be delivered. */
             readonly event_delivery: readonly components["schemas"]["EventMode"][];
-            /** @description Address that opens a chat with the bot; `{token}` is replaced. Null without one. */
+            /** @description Opens a chat with the bot; `{token}` is replaced. Null without one. */
             readonly link_url_template: string | null;
         };
         /**
@@ -775,7 +763,6 @@ export interface components {
          *     }
          */
         readonly BridgeLinkStart: {
-            /** @description Id of the Connection. */
             readonly connection_id: components["schemas"]["PublicId"];
             /** @description One of the `link_methods` of the Connection. */
             readonly method: components["schemas"]["LinkMethod"];
@@ -823,7 +810,7 @@ export interface components {
          */
         readonly BulkCommandInput: {
             /**
-             * @description Which Command: `acknowledge` takes ownership, `resolve` ends, `snooze` silences for a time, `unsnooze` ends the Snooze. It decides which Permission is needed.
+             * @description `acknowledge` takes ownership, `resolve` ends, `snooze` silences for a time, `unsnooze` ends that. It decides which Permission is needed.
              * @enum {string}
              */
             readonly command: "acknowledge" | "resolve" | "snooze" | "unsnooze";
@@ -858,29 +845,17 @@ export interface components {
             readonly bot_api_base_url: string;
             readonly update_mode: components["schemas"]["UpdateMode"];
         };
-        /** @description A Connection to a channel bot to check, saved or not. */
-        readonly ChannelBotConnectionCheckInput: {
+        /** @description A channel bot to check, saved or not. */
+        readonly ChannelBotConnectionCheckInput: components["schemas"]["ConnectionCheckInputBase"] & {
             /**
              * @description A channel bot.
              * @constant
              */
             readonly type: "channel_bot";
-            /**
-             * Format: uri
-             * @description Address of the Bot API: http or https, without query, fragment and user name. At first https://api.telegram.org.
-             */
-            readonly bot_api_base_url?: string;
-            /**
-             * @description How presses arrive: the service asks for them (`long_polling`), or the messenger posts them (`webhook`).
-             * @enum {string}
-             */
-            readonly update_mode?: "long_polling" | "webhook";
-            /** @description The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only. */
-            readonly bot_token?: string | null;
-            /** @description The proxy to it. Its stored password is used with `connection_id` where it is left out. */
-            readonly proxy: components["schemas"]["ProxyConfigInput"];
-            /** @description Id of the saved Connection that the check is about; null or left out for a new one. */
-            readonly connection_id?: components["schemas"]["PublicId"] | null;
+            /** @description That of the Bot API. At first https://api.telegram.org. */
+            readonly bot_api_base_url?: components["schemas"]["BaseUrl"];
+            /** @description At first `long_polling`. Left out it stays. */
+            readonly update_mode?: components["schemas"]["UpdateMode"];
         };
         /** @description A Connection to a channel bot, as it is saved. */
         readonly ChannelBotConnectionInput: {
@@ -890,20 +865,12 @@ export interface components {
              */
             readonly type: "channel_bot";
             readonly name: components["schemas"]["ResourceName"];
-            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
-            readonly limiter?: components["schemas"]["LimiterInput"] | null;
-            /** @description The proxy to it. */
+            readonly limiter?: components["schemas"]["LimiterInput"];
             readonly proxy: components["schemas"]["ProxyConfigInput"];
-            /**
-             * Format: uri
-             * @description Address of the Bot API: http or https, without query, fragment and user name. At first https://api.telegram.org.
-             */
-            readonly bot_api_base_url?: string;
-            /**
-             * @description How presses arrive: the service asks for them (`long_polling`), or the messenger posts them (`webhook`).
-             * @enum {string}
-             */
-            readonly update_mode?: "long_polling" | "webhook";
+            /** @description That of the Bot API. At first https://api.telegram.org. */
+            readonly bot_api_base_url?: components["schemas"]["BaseUrl"];
+            /** @description At first `long_polling`. Left out it stays. */
+            readonly update_mode?: components["schemas"]["UpdateMode"];
             /** @description Token of the bot. Needed on creation and with another address; left out it stays. */
             readonly bot_token?: string;
         };
@@ -915,15 +882,15 @@ export interface components {
              */
             readonly type: "channel_bot";
             readonly connection_id: components["schemas"]["ConnectionId"];
-            /** @description Id of the channel (`-100…`), or the name of a public one with `@` before it. It names its discussion group. */
+            /** @description Id of the channel (`-100…`), or `@` and the name of a public one. Its discussion group is found by it. */
             readonly channel_id: string;
-            /** @description Name of the channel as the channel bot last said; null without one. */
+            /** @description Its name when last seen; null without one. */
             readonly channel_name: string | null;
-            /** @description Id of the discussion group of the channel; null before it is known. */
+            /** @description Id of its discussion group; null before it is known. */
             readonly discussion_group_id: string | null;
-            /** @description Name of that group; null before it is known. */
+            /** @description Its name; null before it is known. */
             readonly discussion_group_title: string | null;
-            /** @description Always null: errors of templates are shown at the Route. */
+            /** @description Always null: the Route shows it. */
             readonly template_error: null;
             /** @description Always empty. */
             readonly warnings: readonly unknown[];
@@ -936,13 +903,10 @@ export interface components {
              */
             readonly type: "channel_bot";
             readonly name: components["schemas"]["ResourceName"];
-            /** @description Whom messages mention. Left out it stays, null mentions nobody. */
-            readonly mentions?: components["schemas"]["MentionsInput"] | null;
-            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
-            readonly limiter?: components["schemas"]["LimiterInput"] | null;
-            /** @description Id of the Connection to the channel bot. */
+            readonly mentions?: components["schemas"]["MentionsInput"];
+            readonly limiter?: components["schemas"]["LimiterInput"];
             readonly connection_id: components["schemas"]["PublicId"];
-            /** @description Id of the channel (`-100…`), or the name of a public one with `@` before it. It names its discussion group. */
+            /** @description Id of the channel (`-100…`), or `@` and the name of a public one. Its discussion group is found by it. */
             readonly channel_id: string;
         };
         /**
@@ -952,11 +916,10 @@ export interface components {
          *     }
          */
         readonly ChannelBotLinkStart: {
-            /** @description Id of the Connection. */
             readonly connection_id: components["schemas"]["PublicId"];
         };
         /**
-         * @description An update of the Bot API: beside its number one member that is named for its kind.
+         * @description An update of the Bot API: its number and one member named for its kind.
          * @example {
          *       "update_id": 10000
          *     }
@@ -978,24 +941,15 @@ export interface components {
              */
             readonly server_url: string;
         };
-        /** @description A Connection to a chat server to check, saved or not. */
-        readonly ChatServerConnectionCheckInput: {
+        /** @description A chat server to check, saved or not. */
+        readonly ChatServerConnectionCheckInput: components["schemas"]["ConnectionCheckInputBase"] & {
             /**
              * @description A chat server.
              * @constant
              */
             readonly type: "chat_server";
-            /**
-             * Format: uri
-             * @description Address of the chat server, the one that people use: http or https, without query, fragment and user name.
-             */
-            readonly server_url: string;
-            /** @description The token to check with. Null or left out: the stored one of `connection_id`, for its stored address only. */
-            readonly bot_token?: string | null;
-            /** @description The proxy to it. Its stored password is used with `connection_id` where it is left out. */
-            readonly proxy: components["schemas"]["ProxyConfigInput"];
-            /** @description Id of the saved Connection that the check is about; null or left out for a new one. */
-            readonly connection_id?: components["schemas"]["PublicId"] | null;
+            /** @description The one that people use. */
+            readonly server_url: components["schemas"]["BaseUrl"];
         };
         /** @description A Connection to a chat server, as it is saved. */
         readonly ChatServerConnectionInput: {
@@ -1005,15 +959,10 @@ export interface components {
              */
             readonly type: "chat_server";
             readonly name: components["schemas"]["ResourceName"];
-            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
-            readonly limiter?: components["schemas"]["LimiterInput"] | null;
-            /** @description The proxy to it. */
+            readonly limiter?: components["schemas"]["LimiterInput"];
             readonly proxy: components["schemas"]["ProxyConfigInput"];
-            /**
-             * Format: uri
-             * @description Address of the chat server, the one that people use: http or https, without query, fragment and user name.
-             */
-            readonly server_url: string;
+            /** @description The one that people use. */
+            readonly server_url: components["schemas"]["BaseUrl"];
             /** @description Token of the bot account. Needed on creation and with another address; left out it stays. */
             readonly bot_token?: string | null;
         };
@@ -1029,11 +978,11 @@ export interface components {
             readonly team_id: string;
             /** @description Id of the channel at the chat server, 1 to 64 characters. */
             readonly channel_id: string;
-            /** @description Name of the channel as the chat server last said; null without one. */
+            /** @description Its name when last seen; null without one. */
             readonly channel_name: string | null;
             /** @description Name of the team; null before it is known, and without one. */
             readonly team_name: string | null;
-            /** @description Always null: errors of templates are shown at the Route. */
+            /** @description Always null: the Route shows it. */
             readonly template_error: null;
             /** @description Always empty. */
             readonly warnings: readonly unknown[];
@@ -1046,11 +995,8 @@ export interface components {
              */
             readonly type: "chat_server";
             readonly name: components["schemas"]["ResourceName"];
-            /** @description Whom messages mention. Left out it stays, null mentions nobody. */
-            readonly mentions?: components["schemas"]["MentionsInput"] | null;
-            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
-            readonly limiter?: components["schemas"]["LimiterInput"] | null;
-            /** @description Id of the Connection to the chat server. */
+            readonly mentions?: components["schemas"]["MentionsInput"];
+            readonly limiter?: components["schemas"]["LimiterInput"];
             readonly connection_id: components["schemas"]["PublicId"];
             /** @description Id of the team at the chat server, 1 to 64 characters. */
             readonly team_id: string;
@@ -1065,7 +1011,6 @@ export interface components {
          *     }
          */
         readonly ChatServerLinkStart: {
-            /** @description Id of the Connection. */
             readonly connection_id: components["schemas"]["PublicId"];
             /** @description Your username there, 1 to 64 characters; one leading `@` is ignored. */
             readonly username: string;
@@ -1100,11 +1045,8 @@ export interface components {
             readonly id: components["schemas"]["ConnectionId"];
             /** @description Its name, unique. */
             readonly name: string;
-            /** @description Most calls in a time. */
             readonly limiter: components["schemas"]["Limiter"];
-            /** @description The proxy to it. */
             readonly proxy: components["schemas"]["ProxyConfig"];
-            /** @description Whether a token is stored. */
             readonly bot_token_status: components["schemas"]["SecretStatus"];
             /** @description Name of the bot as it was last seen; null before that. */
             readonly bot_username: string | null;
@@ -1134,11 +1076,7 @@ export interface components {
             };
             /** @description What is not as it should be. */
             readonly warnings: readonly components["schemas"]["ConnectionWarning"][];
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
+            readonly created_at: components["schemas"]["CreationTime"];
             readonly etag: components["schemas"]["ResourceVersion"];
         };
         /** @description A channel of a chat server. */
@@ -1175,10 +1113,9 @@ export interface components {
             readonly webhook_set: boolean | null;
             /** @description Updates that wait at a channel bot; null for others. */
             readonly pending_updates: number | null;
-            /** @description What a bridge said; null when it did not, and for others. */
+            /** @description What a bridge said; null otherwise. */
             readonly info: components["schemas"]["BridgeInfo"] | null;
-            /** @description Run of the Request log that has the requests; null when none was sent. */
-            readonly request_log_run: components["schemas"]["RequestRunId"] | null;
+            readonly request_log_run: components["schemas"]["RequestLogRun"];
         };
         /**
          * @description A Connection to check, saved or not.
@@ -1193,6 +1130,15 @@ export interface components {
          *     }
          */
         readonly ConnectionCheckInput: components["schemas"]["BridgeConnectionCheckInput"] | components["schemas"]["ChatServerConnectionCheckInput"] | components["schemas"]["ChannelBotConnectionCheckInput"];
+        /** @description What checks of every type take. */
+        readonly ConnectionCheckInputBase: {
+            /** @description Null or left out: the stored one of `connection_id`, for its stored address only. */
+            readonly bot_token?: string | null;
+            /** @description With `connection_id`, a password that is left out is the stored one. */
+            readonly proxy: components["schemas"]["ProxyConfigInput"];
+            /** @description Id of the saved Connection; null or left out for a new one. */
+            readonly connection_id?: components["schemas"]["PublicId"] | null;
+        };
         /** @description One step of a check. */
         readonly ConnectionCheckStep: {
             readonly name: components["schemas"]["ConnectionCheckStepName"];
@@ -1217,8 +1163,7 @@ export interface components {
          */
         readonly ConnectionCheckStepName: "dry_probe" | "get_info" | "token" | "get_me" | "get_webhook_info";
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix CN.
+         * @description A PublicId: `CN…`.
          * @example CN9X2QF4H7NJC0
          */
         readonly ConnectionId: string;
@@ -1252,7 +1197,7 @@ export interface components {
         /** @description Something about a Connection that is not as it should be. */
         readonly ConnectionWarning: {
             readonly kind: components["schemas"]["ConnectionWarningKind"];
-            /** @description JSON pointer to the field, or into the info of a bridge with `bridge_info_invalid`; null for the whole. */
+            /** @description JSON pointer to the field, or into `info` with `bridge_info_invalid`; null for the whole. */
             readonly field: string | null;
         };
         /**
@@ -1270,37 +1215,40 @@ export interface components {
         readonly ConnectionWarningKind: "base_url_uses_http" | "event_mode_not_offered" | "bridge_info_invalid" | "bridge_without_token" | "webhook_blocks_polling" | "bot_used_twice" | "webhook_not_set" | "press_answers_in_thread";
         /** @description A new token and what to paste at the sender. */
         readonly CreatedIntegrationToken: {
-            /** @description The token as it is listed. */
             readonly token: components["schemas"]["IntegrationToken"];
             /** @description The token itself, `svc_int_…`. In this answer only. */
             readonly value: string;
             /** @description A receiver for `alertmanager.yml`, with the token. */
             readonly alertmanager_snippet: string;
-            /** @description A rule and receiver that send Heartbeats, with the token; null while Heartbeats are off. */
+            /** @description A rule and a receiver for Heartbeats, with the token; null while they are off. */
             readonly heartbeat_snippet: string | null;
         };
+        /**
+         * Format: date-time
+         * @description When it was created.
+         */
+        readonly CreationTime: string;
         /** @description How an Alert Group is delivered to one Destination. */
         readonly Delivery: {
-            /** @description The Destination. */
             readonly destination: components["schemas"]["DestinationRef"];
             readonly state: components["schemas"]["DeliveryState"];
             /** @description Where the statechart `delivery` stands. */
             readonly machine: {
-                /** @description State of the Root message, or of the events that a webhook is sent. */
+                /** @description State of the Root message, or of the events of a webhook. */
                 readonly root: string;
                 /** @description State of the Thread. */
                 readonly thread: string;
             };
-            /** @description Whether the Thread could not be attached to the message. */
+            /** @description Whether the Thread could not be attached. */
             readonly thread_not_attached: boolean;
-            /** @description Whether the message may be there twice, because an answer was lost. */
+            /** @description Whether the message may be there twice: an answer was lost. */
             readonly possible_duplicate: boolean;
             /**
              * Format: uri
              * @description The message in the messenger; null without one.
              */
             readonly message_url: string | null;
-            /** @description What the messenger or receiver answered last, masked; null without an error. */
+            /** @description What was answered last, masked; null without an error. */
             readonly error: string | null;
             /**
              * Format: date-time
@@ -1327,23 +1275,16 @@ export interface components {
             readonly id: components["schemas"]["DestinationId"];
             /** @description Its name, unique. */
             readonly name: string;
-            /** @description Whom messages mention. */
             readonly mentions: components["schemas"]["Mentions"];
-            /** @description Most calls in a time. */
             readonly limiter: components["schemas"]["Limiter"];
-            /** @description Whether it takes what is sent. */
             readonly health: components["schemas"]["DestinationHealth"];
             /** @description Since when every delivery has failed; null while they succeed. */
             readonly failing: components["schemas"]["DestinationFailing"] | null;
             /** @description How many deliveries wait. */
             readonly waiting: number;
-            /** @description The Routes that send to it. A Route says so, in `destination_ids`. */
+            /** @description Routes that send to it, by their `destination_ids`. */
             readonly routes: readonly components["schemas"]["EntityRef"][];
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
+            readonly created_at: components["schemas"]["CreationTime"];
             readonly etag: components["schemas"]["ResourceVersion"];
         };
         /** @description The outcome of a check. */
@@ -1362,12 +1303,11 @@ export interface components {
                 /** @description What went wrong, masked; null when it passed. */
                 readonly message: string | null;
             }[];
-            /** @description Health after the check. A check that passes ends Broken, one that fails changes nothing. */
+            /** @description Health after the check. One that passes ends Broken, one that fails changes nothing. */
             readonly health: components["schemas"]["DestinationHealth"];
-            /** @description Run of the Request log that has the requests; null when none was sent. */
-            readonly request_log_run: components["schemas"]["RequestRunId"] | null;
+            readonly request_log_run: components["schemas"]["RequestLogRun"];
         };
-        /** @description A row of failures that did not make the Destination Broken. */
+        /** @description A row of failures that did not make it Broken. */
         readonly DestinationFailing: {
             /**
              * Format: date-time
@@ -1393,8 +1333,7 @@ export interface components {
             readonly reason: string | null;
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix DS.
+         * @description A PublicId: `DS…`.
          * @example DS9X2QF4H7NJC0
          */
         readonly DestinationId: string;
@@ -1446,7 +1385,6 @@ export interface components {
             /** @description Its name. */
             readonly name: string;
             readonly type: components["schemas"]["DestinationType"];
-            /** @description Whether it takes what is sent. */
             readonly health: components["schemas"]["DestinationHealth"];
         };
         /** @description The outcome of a test. */
@@ -1455,8 +1393,7 @@ export interface components {
             readonly steps: readonly components["schemas"]["DestinationTestStep"][];
             /** @description Health after the test. One that succeeds ends Broken. */
             readonly health: components["schemas"]["DestinationHealth"];
-            /** @description Run of the Request log that has the requests; null when none was sent. */
-            readonly request_log_run: components["schemas"]["RequestRunId"] | null;
+            readonly request_log_run: components["schemas"]["RequestLogRun"];
         };
         /** @description One request of a test. */
         readonly DestinationTestStep: {
@@ -1471,7 +1408,7 @@ export interface components {
             readonly response_status: number | null;
             /** @description First 4,096 bytes of the answer, masked; null without one. */
             readonly response_body: string | null;
-            /** @description Values that the extraction rules found in the answer, null for one not found; null where there are no rules. */
+            /** @description Values found by the extraction rules, each null if not found; null without rules. */
             readonly extracted: {
                 readonly [key: string]: string | null;
             } | null;
@@ -1512,15 +1449,8 @@ export interface components {
          */
         readonly DestinationType: "webhook" | "chat_server" | "channel_bot" | "bridge";
         /** @description A user in a picker. */
-        readonly DirectoryUser: {
-            readonly id: components["schemas"]["UserId"];
-            /** @description Name now; `deleted-user-<id>` once deleted. */
-            readonly name: string;
-            /** @description Login; `deleted-user-<id>` once deleted. */
-            readonly login: string;
-            /** @description Whether the user was deleted. */
-            readonly deactivated: boolean;
-            /** @description Whether an Account link lets a Mention through the Connection reach the person. Only with `connection_id` and `users:read`. */
+        readonly DirectoryUser: components["schemas"]["UserRef"] & {
+            /** @description Whether a Mention through the Connection reaches the person. Only with `connection_id` and `users:read`. */
             readonly linked?: boolean;
         };
         /** @description How long something took. */
@@ -1534,7 +1464,6 @@ export interface components {
         };
         /** @description A resource by id and name. Something deleted keeps its last name. */
         readonly EntityRef: {
-            /** @description Its id. */
             readonly id: components["schemas"]["PublicId"];
             /** @description Its name now, or its last one. */
             readonly name: string;
@@ -1555,7 +1484,7 @@ export interface components {
         /**
          * @description How events of a bridge arrive.
          *     - `poll`: Tocsin asks for events.
-         *     - `push`: The bridge sends them.
+         *     - `push`: The bridge sends them to `callback_url`.
          * @enum {string}
          */
         readonly EventMode: "poll" | "push";
@@ -1563,10 +1492,9 @@ export interface components {
         readonly ExtractingWebhookRequest: {
             /** @description The template: a request line, headers, an empty line and a body. */
             readonly request: string;
-            /** @description Values that are taken from the answer. */
             readonly extract: components["schemas"]["ExtractionRules"];
         };
-        /** @description Values that are taken from answers and may be used in later requests. */
+        /** @description Values of answers that later requests may use. */
         readonly ExtractionRules: readonly {
             /** @description Name of the value. */
             readonly name: string;
@@ -1620,7 +1548,7 @@ export interface components {
         readonly GroupKeyPreview: {
             /** @description Seconds that were looked back. */
             readonly period_seconds: number;
-            /** @description Whether something of the period was left unread, because there was too much. */
+            /** @description Whether there was too much to read it all. */
             readonly truncated: boolean;
             /** @description With the present key of the Route; null without a Route. */
             readonly current: components["schemas"]["GroupKeySide"] | null;
@@ -1628,16 +1556,13 @@ export interface components {
             readonly proposed: components["schemas"]["GroupKeySide"];
             /** @description Alerts of the period, and which Route takes each. */
             readonly samples: readonly {
-                /** @description Labels of the Alert. */
                 readonly labels: components["schemas"]["Labels"];
-                /** @description The Route that takes it. */
                 readonly taken_by: components["schemas"]["RouteTaking"];
                 /** @description Whether that is the Route of the preview. */
                 readonly comes_here: boolean;
             }[];
             /** @description Routes further up that take Alerts which match here, too. */
             readonly taken_earlier: readonly {
-                /** @description The Route. */
                 readonly route: components["schemas"]["RouteTaking"];
                 /** @description How many Alerts it takes. */
                 readonly alert_count: number;
@@ -1661,7 +1586,7 @@ export interface components {
          *     }
          */
         readonly GroupKeyPreviewInput: {
-            /** @description Id of the Route whose key would change. Null or left out: `matchers` say what is taken. */
+            /** @description Id of the Route whose key would change. Null or left out: `matchers` say it. */
             readonly route_id?: components["schemas"]["PublicId"] | null;
             /** @description The Matchers of a Route that does not exist yet; at most 50. */
             readonly matchers?: readonly components["schemas"]["MatcherInput"][] | null;
@@ -1676,7 +1601,6 @@ export interface components {
             readonly alert_group_count: number;
             /** @description Up to five of them, those with the most Alerts first. */
             readonly examples: readonly {
-                /** @description Values of the labels of the key. */
                 readonly group_key_values: components["schemas"]["Labels"];
                 /** @description How many Alerts have these values. */
                 readonly alert_count: number;
@@ -1712,15 +1636,15 @@ export interface components {
              * @enum {string}
              */
             readonly connection_mode: "webhook_only";
-            /** @description Labels that every Alert of the Integration gets. */
+            /** @description Labels that each of its Alerts gets. */
             readonly static_labels: components["schemas"]["Labels"];
-            /** @description Seconds within which the same Snapshot from a second sender of a pair counts once. */
+            /** @description Seconds in which the same Snapshot of a pair of senders counts once. */
             readonly duplicate_window_seconds: number;
             /** @description The sign of life that the sender gives. */
             readonly heartbeat: {
                 /** @description Whether Heartbeats are expected. */
                 readonly enabled: boolean;
-                /** @description Seconds without a Heartbeat after which the sender counts as lost. */
+                /** @description Seconds without a Heartbeat until the sender is lost. */
                 readonly timeout_seconds: number;
                 readonly state: components["schemas"]["HeartbeatState"];
                 /**
@@ -1739,7 +1663,7 @@ export interface components {
                  */
                 readonly lost_since: string | null;
             };
-            /** @description Whether it is the Integration of Internal alerts, which cannot be changed or deleted. */
+            /** @description Whether it is that of Internal alerts, which cannot be changed or deleted. */
             readonly builtin: boolean;
             /**
              * Format: uri
@@ -1761,9 +1685,9 @@ export interface components {
                  * @description Since when, where that is known.
                  */
                 readonly since?: string;
-                /** @description How many groups of the sender are cut off, with `snapshot_truncated`. */
+                /** @description Groups that are cut off, with `snapshot_truncated`. */
                 readonly truncated_group_count?: number;
-                /** @description How many bodies were no Snapshots, up to 1,000, with `snapshot_failed`. */
+                /** @description Bodies that were no Snapshots, up to 1,000, with `snapshot_failed`. */
                 readonly failed_count?: number;
                 /** @description The newest of those Stored Snapshots, with `snapshot_failed`. */
                 readonly stored_snapshot_id?: components["schemas"]["StoredSnapshotId"];
@@ -1771,34 +1695,28 @@ export interface components {
                 readonly error?: string;
                 /** @description Path of the sender's route, with `long_repeat_interval`. */
                 readonly route_path?: string;
-                /** @description Learned seconds between repeats of that route, with `long_repeat_interval`. */
+                /** @description Seconds between its repeats, with `long_repeat_interval`. */
                 readonly repeat_interval_seconds?: number;
             }[];
             /** @description Open Alert Groups with Alerts of it. */
             readonly open_alert_group_count: number;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
+            readonly created_at: components["schemas"]["CreationTime"];
             readonly etag: components["schemas"]["ResourceVersion"];
         };
-        /** @description An Alert of an Integration, in the Alert Group where it fires or fired last. */
+        /** @description An Alert of an Integration, where it fires or fired last. */
         readonly IntegrationAlert: components["schemas"]["AlertBase"] & {
-            /** @description Names of static labels that the Alert sets itself to another value. */
+            /** @description Static labels that the Alert sets to another value. */
             readonly static_label_warnings: readonly string[];
             /** @description The Route that took it. Absent when its Alert Group is gone. */
             readonly route?: components["schemas"]["EntityRef"];
-            /** @description Its level. */
             readonly severity_level: components["schemas"]["SeverityLevel"];
             /** @description Value of the severity label; null without one. */
             readonly severity_raw: string | null;
-            /** @description The Alert Group. Absent when it is gone. */
+            /** @description Absent when it is gone. */
             readonly alert_group?: components["schemas"]["AlertGroupRef"];
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix NT.
+         * @description A PublicId: `NT…`.
          * @example NT9X2QF4H7NJC0
          */
         readonly IntegrationId: string;
@@ -1823,19 +1741,19 @@ export interface components {
             /** @description Free text, up to 2,000 characters; null or left out is empty. */
             readonly description?: string | null;
             /**
-             * @description How the sender is connected. `webhook_only`, the only way: it posts Snapshots.
+             * @description `webhook_only`, the only way: it posts Snapshots.
              * @enum {string}
              */
             readonly connection_mode: "webhook_only";
-            /** @description Labels that every Alert of the Integration gets. A label that the sender sets wins. */
+            /** @description Labels that each of its Alerts gets. One that the sender sets wins. */
             readonly static_labels: unknown;
-            /** @description Seconds within which the same Snapshot from a second sender of a pair counts once. 1 to 3,600. */
+            /** @description Seconds in which the same Snapshot of a pair of senders counts once, 1 to 3,600. */
             readonly duplicate_window_seconds: number;
             /** @description Whether silence of the sender is noticed. */
             readonly heartbeat: {
                 /** @description Whether Heartbeats are expected. */
                 readonly enabled: boolean;
-                /** @description Seconds without a Heartbeat after which the sender counts as lost. 1 to 86,400. Left out it stays. */
+                /** @description Seconds without a Heartbeat until the sender is lost, 1 to 86,400. Left out it stays. */
                 readonly timeout_seconds?: number;
             };
         };
@@ -1844,20 +1762,11 @@ export interface components {
             readonly id: components["schemas"]["IntegrationTokenId"];
             /** @description Its name; null without one. */
             readonly name: string | null;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
-            /**
-             * Format: date-time
-             * @description When it was last used, to the minute; null when never.
-             */
-            readonly last_used_at: string | null;
+            readonly created_at: components["schemas"]["CreationTime"];
+            readonly last_used_at: components["schemas"]["LastUse"];
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix NK.
+         * @description A PublicId: `NK…`.
          * @example NK9X2QF4H7NJC0
          */
         readonly IntegrationTokenId: string;
@@ -1911,6 +1820,11 @@ export interface components {
          * @enum {string}
          */
         readonly Language: "en" | "ru";
+        /**
+         * Format: date-time
+         * @description When it was last used, to the minute; null when never.
+         */
+        readonly LastUse: string | null;
         /** @description At most `limit` calls in any `per_seconds`. */
         readonly Limiter: {
             /** @description Calls, 1 to 1,000. */
@@ -1918,13 +1832,13 @@ export interface components {
             /** @description Seconds, 1 to 3,600. */
             readonly per_seconds: number;
         };
-        /** @description A Limiter, as it is saved. */
+        /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
         readonly LimiterInput: {
             /** @description Calls, 1 to 1,000. */
             readonly limit: number;
             /** @description Seconds, 1 to 3,600. */
             readonly per_seconds: number;
-        };
+        } | null;
         /** @description A code was sent. */
         readonly LinkCodeRequest: {
             /** @description Give it back with the code. */
@@ -1954,7 +1868,7 @@ export interface components {
         readonly LinkDeepLink: {
             /**
              * Format: uri
-             * @description An address that opens the chat with the bot and sends the token.
+             * @description Opens the chat with the bot and sends the token.
              */
             readonly deep_link: string;
             /**
@@ -1975,7 +1889,7 @@ export interface components {
             readonly id: components["schemas"]["LinkRuleId"];
             /** @description Its name, unique. It is the text of the link. */
             readonly name: string;
-            /** @description All of them must match the labels. */
+            /** @description All must match the labels. */
             readonly matchers: readonly components["schemas"]["Matcher"][];
             /** @description What the link is about. */
             readonly scope: {
@@ -1985,18 +1899,13 @@ export interface components {
             };
             /** @description Template of the address. */
             readonly url_template: string;
-            /** @description Whether it is the built-in rule Explore, whose name and scope stay and which cannot be deleted. */
+            /** @description Whether it is Explore, whose name and scope stay and which cannot be deleted. */
             readonly builtin: boolean;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
+            readonly created_at: components["schemas"]["CreationTime"];
             readonly etag: components["schemas"]["ResourceVersion"];
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix KR.
+         * @description A PublicId: `KR…`.
          * @example KR9X2QF4H7NJC0
          */
         readonly LinkRuleId: string;
@@ -2020,7 +1929,7 @@ export interface components {
          */
         readonly LinkRuleInput: {
             readonly name: components["schemas"]["ResourceName"];
-            /** @description All of them must match the labels; at most 50. Without any, the rule always applies. */
+            /** @description All must match the labels; at most 50. Without any, it always applies. */
             readonly matchers: readonly components["schemas"]["MatcherInput"][];
             /** @description What the link is about. */
             readonly scope: {
@@ -2044,7 +1953,7 @@ export interface components {
             readonly token: string;
             /**
              * Format: uri
-             * @description An address that opens the chat with the bot; null without one.
+             * @description Opens the chat with the bot; null without one.
              */
             readonly deep_link: string | null;
             /**
@@ -2058,11 +1967,11 @@ export interface components {
             readonly id: components["schemas"]["ConnectionId"];
             /** @description Its name. */
             readonly name: string;
-            readonly messenger: components["schemas"]["Messenger"];
+            readonly messenger: components["schemas"]["ConnectionType"];
             /** @description How an account can be linked. */
             readonly link_methods: readonly components["schemas"]["LinkMethod"][];
             /**
-             * @description What `handle` is with `code`: `email`, `login`, `username` or `user_id` there; null without it.
+             * @description What `handle` is: `email`, `login`, `username` or `user_id` there; null without `code`.
              * @enum {string|null}
              */
             readonly handle_kind: "email" | "login" | "username" | "user_id" | null;
@@ -2101,19 +2010,13 @@ export interface components {
             readonly entries: readonly {
                 /** @description Key of the row. */
                 readonly key: string;
-                /** @description The value of each column. */
                 readonly values: components["schemas"]["Labels"];
             }[];
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
+            readonly created_at: components["schemas"]["CreationTime"];
             readonly etag: components["schemas"]["ResourceVersion"];
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix TB.
+         * @description A PublicId: `TB…`.
          * @example TB9X2QF4H7NJC0
          */
         readonly LookupTableId: string;
@@ -2154,7 +2057,7 @@ export interface components {
             /** @description Name of the label. */
             readonly label: string;
             readonly op: components["schemas"]["MatcherOp"];
-            /** @description What the value is compared with. Regular expressions are RE2 and match the whole value. */
+            /** @description What the value is compared with. Expressions are RE2 and match it whole. */
             readonly value: string;
         };
         /** @description A condition on one label, as it is saved. */
@@ -2162,7 +2065,7 @@ export interface components {
             /** @description Name of the label. */
             readonly label: string;
             readonly op: components["schemas"]["MatcherOp"];
-            /** @description What the value is compared with, up to 4,096 characters. Regular expressions are RE2 and match the whole value. */
+            /** @description What the value is compared with, up to 4,096 characters. Expressions are RE2 and match it whole. */
             readonly value: string;
         };
         /**
@@ -2199,7 +2102,7 @@ export interface components {
             readonly everyone: components["schemas"]["MentionEveryone"];
             /** @description Ids of users, at most 50. */
             readonly user_ids: readonly components["schemas"]["PublicId"][];
-            /** @description Names of groups of the messenger, at most 20 of 1 to 64 characters. A bridge takes none. */
+            /** @description Groups of the messenger, at most 20 of 1 to 64 characters. A bridge takes none. */
             readonly groups: readonly string[];
         };
         /** @description Whom to mention at which event. */
@@ -2211,7 +2114,7 @@ export interface components {
             readonly snooze_ended: components["schemas"]["MentionTargets"];
             readonly rise_to_urgent: components["schemas"]["MentionTargets"];
         };
-        /** @description Whom to mention at which event. All six events must be given. */
+        /** @description Whom to mention at which event, all six of them. Left out it stays, null mentions nobody. */
         readonly MentionsInput: {
             readonly new_alert_group: components["schemas"]["MentionTargetsInput"];
             readonly new_alerts: components["schemas"]["MentionTargetsInput"];
@@ -2219,7 +2122,7 @@ export interface components {
             readonly ack_timeout: components["schemas"]["MentionTargetsInput"];
             readonly snooze_ended: components["schemas"]["MentionTargetsInput"];
             readonly rise_to_urgent: components["schemas"]["MentionTargetsInput"];
-        };
+        } | null;
         /**
          * @description A format of messages.
          *     - `markdown`: Markdown of a chat server.
@@ -2228,14 +2131,6 @@ export interface components {
          * @enum {string}
          */
         readonly MessageFormat: "markdown" | "html" | "commonmark";
-        /**
-         * @description The kind of messenger.
-         *     - `chat_server`: A chat server.
-         *     - `channel_bot`: A channel-bot messenger.
-         *     - `bridge`: A messenger behind a bridge.
-         * @enum {string}
-         */
-        readonly Messenger: "chat_server" | "channel_bot" | "bridge";
         /** @description An account of a messenger. */
         readonly MessengerAccount: {
             /** @description Its id in the messenger. */
@@ -2268,11 +2163,7 @@ export interface components {
          *       "login": "ann"
          *     }
          */
-        readonly NewUserInput: {
-            readonly name: components["schemas"]["ResourceName"];
-            /** @description Email address, up to 254 characters; null, empty or left out for none. */
-            readonly email?: string | null;
-            readonly role: components["schemas"]["Role"];
+        readonly NewUserInput: components["schemas"]["UserInput"] & {
             /** @description Login, unique in any case, 1 to 200 characters without white space. It never changes. */
             readonly login: string;
         };
@@ -2283,9 +2174,7 @@ export interface components {
             readonly id: components["schemas"]["NoteId"];
             /** @description The text, up to 4,000 characters. */
             readonly body: string;
-            /** @description Who wrote it. */
             readonly author: components["schemas"]["ActorRef"];
-            /** @description How it was written. */
             readonly transport: components["schemas"]["Transport"];
             /**
              * Format: date-time
@@ -2294,8 +2183,7 @@ export interface components {
             readonly created_at: string;
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix NE.
+         * @description A PublicId: `NE…`.
          * @example NE9X2QF4H7NJC0
          */
         readonly NoteId: string;
@@ -2339,11 +2227,9 @@ export interface components {
         readonly OidcSettings: components["schemas"]["OidcSettingsBase"] & {
             /** @description Scopes that are asked for besides `openid`. */
             readonly scopes: readonly string[];
-            /** @description Whether a client secret is stored. */
             readonly client_secret_status: components["schemas"]["SecretStatus"];
             /** @description Day on which the client secret expires; null when not known. */
             readonly client_secret_expires_on: string | null;
-            /** @description The proxy to the provider. */
             readonly proxy: components["schemas"]["ProxyConfig"];
             /** @description What is not as it should be. */
             readonly warnings: readonly components["schemas"]["OidcWarning"][];
@@ -2359,7 +2245,7 @@ export interface components {
         readonly OidcSettingsBase: {
             /** @description Whether people can sign in this way. */
             readonly enabled: boolean;
-            /** @description Name on the sign-in button, up to 100 characters. Left out or absent: the host of the issuer. */
+            /** @description Name on the sign-in button, up to 100 characters. Absent: the host of the issuer. */
             readonly display_name?: string;
             /** @description Address of the provider, without query and fragment, up to 2,000 characters. */
             readonly issuer_url: string;
@@ -2370,13 +2256,13 @@ export interface components {
             /** @description Roles by group, at most 500. Of several that match, the highest Role counts. */
             readonly group_mappings: readonly components["schemas"]["OidcGroupMapping"][];
             /**
-             * @description Role of people without a mapped group: `viewer` or `responder`; `none` refuses them.
+             * @description Role without a mapped group: `viewer` or `responder`; `none` refuses.
              * @enum {string}
              */
             readonly unmatched_role: "none" | "viewer" | "responder";
             /** @description Whether the Role is set anew from the groups at every sign-in. */
             readonly sync_role: boolean;
-            /** @description Whether the second factor is left to the provider when it says that it asked for one. */
+            /** @description Whether a second factor that the provider says it asked for is enough. */
             readonly skip_totp_with_idp_mfa: boolean;
         };
         /**
@@ -2409,14 +2295,13 @@ export interface components {
         readonly OidcSettingsInput: components["schemas"]["OidcSettingsBase"] & {
             /** @description Scopes to ask for besides `openid`; repeats are dropped. Left out they stay. */
             readonly scopes?: readonly string[];
-            /** @description Secret of Tocsin at the provider, up to 2,000 characters. Left out it stays; it cannot be cleared. */
+            /** @description Secret at the provider, up to 2,000 characters. Left out it stays; it cannot be cleared. */
             readonly client_secret?: string | null;
             /** @description Day on which the secret expires, `YYYY-MM-DD`; null for never. */
             readonly client_secret_expires_on?: string | null;
-            /** @description The proxy to the provider. */
             readonly proxy: components["schemas"]["ProxyConfigInput"];
         };
-        /** @description Something about single sign-on that is not as it should be. The fields besides `kind` are those of the kind. */
+        /** @description What is wrong with single sign-on. The fields besides `kind` are those of the kind. */
         readonly OidcWarning: {
             /**
              * @description `nobody_can_sign_in`: no group has a Role; `groups_claim_missing`: the last sign-in named no groups; `secret_expiring`: the client secret expires soon; `last_admin_kept`: a user kept the Role as the last active Admin.
@@ -2425,7 +2310,7 @@ export interface components {
             readonly kind: "nobody_can_sign_in" | "groups_claim_missing" | "secret_expiring" | "last_admin_kept";
             /** @description The day, with `secret_expiring`. */
             readonly expires_on?: string;
-            /** @description The user, with `last_admin_kept`. */
+            /** @description With `last_admin_kept`. */
             readonly user?: components["schemas"]["UserRef"];
             /** @description The Role that the groups ask for, with `last_admin_kept`. */
             readonly role?: components["schemas"]["Role"];
@@ -2435,19 +2320,17 @@ export interface components {
             readonly id: components["schemas"]["OrganizationId"];
             /** @description When a workday begins, `HH:MM`. */
             readonly workday_start: string;
-            /** @description Day a week begins with. */
             readonly week_start: components["schemas"]["Weekday"];
             /** @description A signal of Tocsin itself to a watcher elsewhere. */
             readonly outgoing_heartbeat: {
-                /** @description Whether an address is stored. Addresses hold tokens, so they are not answered. */
+                /** @description Whether an address is stored. It holds a token, so it is not answered. */
                 readonly url_status: components["schemas"]["SecretStatus"];
-                /** @description The proxy to it. */
                 readonly proxy: components["schemas"]["ProxyConfig"];
             };
             /** @description Their version, as in the header `ETag`. */
             readonly etag: string;
         };
-        /** @description Settings of the installation that are answered as they are saved. */
+        /** @description Settings that are answered as they are saved. */
         readonly OrganizationBase: {
             /** @description Name of the Organization. */
             readonly name: string;
@@ -2459,22 +2342,21 @@ export interface components {
             readonly severity_mapping: readonly components["schemas"]["SeverityMapping"][];
             /** @description How each level is shown; every level once. */
             readonly severity_styles: readonly components["schemas"]["SeverityStyle"][];
-            /** @description Whether Alert Groups of the level `critical` are Urgent on every Route. */
+            /** @description Whether the level `critical` is Urgent on every Route. */
             readonly critical_is_urgent: boolean;
             /** @description Labels in which two Alerts about the same thing may differ, such as `pod`. */
             readonly instance_labels: readonly string[];
             readonly retention: components["schemas"]["Retention"];
             /**
-             * @description Who needs a second factor: `nobody`, `local_users` (who sign in with a password) or `everyone`.
+             * @description Who needs a second factor: `nobody`, `local_users` (with a password) or `everyone`.
              * @enum {string}
              */
             readonly totp_required: "nobody" | "local_users" | "everyone";
-            /** @description Seconds for which tokens of people go on working while the provider cannot be asked about them. */
+            /** @description Seconds for which tokens of people work while the provider cannot be asked. */
             readonly oidc_token_grace_seconds: number;
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix RG.
+         * @description A PublicId: `RG…`.
          * @example RG9X2QF4H7NJC0
          */
         readonly OrganizationId: string;
@@ -2527,28 +2409,18 @@ export interface components {
             readonly workday_start?: string;
             /** @description Day a week begins with. Left out it stays. */
             readonly week_start?: components["schemas"]["Weekday"];
-            /** @description A signal of Tocsin itself to a watcher elsewhere, once a minute. */
+            /** @description A sign of life to a watcher elsewhere, once a minute. */
             readonly outgoing_heartbeat: {
                 /**
                  * Format: uri
-                 * @description Where it is sent, up to 2,000 characters. Left out it stays, null ends it.
+                 * @description Address, up to 2,000 characters. Left out it stays, null ends it.
                  */
                 readonly url?: string | null;
-                /** @description The proxy to it. */
                 readonly proxy: components["schemas"]["ProxyConfigInput"];
             };
         };
         /** @description Where the service may connect to. */
-        readonly OutboundPolicy: {
-            /**
-             * @description `standard`: private addresses are allowed; `strict`: only those in `allowed`.
-             * @enum {string}
-             */
-            readonly policy: "standard" | "strict";
-            /** @description Host names, addresses and networks in CIDR notation that are allowed. */
-            readonly allowed: readonly string[];
-            /** @description Those that are refused, whatever is allowed. */
-            readonly denied: readonly string[];
+        readonly OutboundPolicy: components["schemas"]["OutboundPolicyInput"] & {
             /** @description Networks that are refused, whatever the policy. */
             readonly always_blocked: readonly string[];
             readonly etag: components["schemas"]["ResourceVersion"];
@@ -2571,7 +2443,7 @@ export interface components {
              * @enum {string}
              */
             readonly policy: "standard" | "strict";
-            /** @description Host names, addresses and networks in CIDR notation that are allowed. */
+            /** @description Host names, addresses and networks (CIDR) that are allowed. */
             readonly allowed: readonly string[];
             /** @description Those that are refused, whatever is allowed. */
             readonly denied: readonly string[];
@@ -2652,34 +2524,12 @@ export interface components {
          */
         readonly Permission: "alert-groups:read" | "alert-groups:acknowledge" | "alert-groups:resolve" | "alert-groups:snooze" | "alert-groups:note" | "alerts:read" | "integrations:read" | "integrations:write" | "stored-snapshots:read" | "routes:read" | "routes:write" | "connections:read" | "connections:write" | "destinations:read" | "destinations:write" | "destinations:test" | "link-rules:read" | "link-rules:write" | "lookup-tables:read" | "lookup-tables:write" | "templates:preview" | "users:read" | "users:write" | "oidc:read" | "oidc:write" | "service-accounts:read" | "service-accounts:write" | "organization:write" | "organization:read" | "audit-log:read" | "system-status:read";
         /** @description A Personal access token, without its value. */
-        readonly PersonalAccessToken: {
-            /** @description Id of the token. */
-            readonly id: components["schemas"]["PublicId"];
-            /** @description Its name. */
-            readonly name: string;
-            /**
-             * Format: date-time
-             * @description When it ends; null for never.
-             */
-            readonly expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
-            /**
-             * Format: date-time
-             * @description When it was last used, to the minute; null when never.
-             */
-            readonly last_used_at: string | null;
-            /** @description Address it was last used from; null when never. */
-            readonly last_used_address: string | null;
+        readonly PersonalAccessToken: components["schemas"]["ApiToken"] & {
             /** @description What it may do, as long as its owner may. */
             readonly permissions: readonly components["schemas"]["Permission"][];
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix PT.
+         * @description A PublicId: `PT…`.
          * @example PT9X2QF4H7NJC0
          */
         readonly PersonalAccessTokenId: string;
@@ -2693,14 +2543,8 @@ export interface components {
          *       ]
          *     }
          */
-        readonly PersonalAccessTokenInput: {
-            readonly name: components["schemas"]["ResourceName"];
-            /**
-             * Format: date-time
-             * @description When the token ends, in the future; null or left out for never.
-             */
-            readonly expires_at?: string | null;
-            /** @description Permissions of the token, all of them held by you; repeats are dropped. */
+        readonly PersonalAccessTokenInput: components["schemas"]["ApiTokenInput"] & {
+            /** @description All of them held by you; repeats are dropped. */
             readonly permissions: readonly components["schemas"]["Permission"][];
         };
         /**
@@ -2732,13 +2576,13 @@ export interface components {
              * @example name_taken
              */
             readonly code?: string;
-            /** @description The fields that failed, the first 50 of them, on `validation-failed` only. */
+            /** @description The first 50 fields that failed, on `validation-failed` only. */
             readonly errors?: readonly components["schemas"]["FieldError"][];
             /** @description The same as the header `Retry-After`, on 429 and 503. */
             readonly retry_after_seconds?: number;
-            /** @description How many open Alert Groups the Route has, on `route-has-open-alert-groups`. */
+            /** @description Open Alert Groups of the Route, on `route-has-open-alert-groups`. */
             readonly open_alert_group_count?: number;
-            /** @description The newer Alert Group that stands in the way, with the code `newer_alert_group_exists`. */
+            /** @description The newer one that stands in the way, with `newer_alert_group_exists`. */
             readonly related_alert_group?: components["schemas"]["AlertGroupRef"];
             /** @description The Link rules that read the Lookup table, with the code `in_use`; the first 50. */
             readonly link_rules?: readonly components["schemas"]["EntityRef"][];
@@ -2783,26 +2627,25 @@ export interface components {
         readonly ProxyConfig: {
             /** @description Whether requests go through it. */
             readonly enabled: boolean;
-            /** @description Its protocol. Absent until one was set. */
+            /** @description Absent until one was set. */
             readonly type?: components["schemas"]["ProxyType"];
             /** @description `host:port`. Absent until one was set. */
             readonly address?: string;
             /** @description User name at the proxy; null for none. */
             readonly username: string | null;
-            /** @description Whether a password is stored. */
             readonly password_status: components["schemas"]["SecretStatus"];
         };
         /** @description A proxy for requests, as it is saved. */
         readonly ProxyConfigInput: {
             /** @description Whether requests go through it. */
             readonly enabled: boolean;
-            /** @description Its protocol. Needed while enabled. */
+            /** @description Needed while enabled. */
             readonly type?: components["schemas"]["ProxyType"];
             /** @description `host:port`. Needed while enabled. */
             readonly address?: string;
-            /** @description User name at the proxy, up to 255 characters; null for none. */
+            /** @description User name, up to 255 characters; null for none. */
             readonly username?: string | null;
-            /** @description Password at the proxy, up to 255 characters. Left out it stays, null clears it. */
+            /** @description Password, up to 255 characters. Left out it stays, null clears it. */
             readonly password?: string | null;
         };
         /**
@@ -2846,7 +2689,6 @@ export interface components {
             readonly id: components["schemas"]["AlertGroupId"];
             /** @description Its number, `#N`. */
             readonly number: number;
-            /** @description Its status. */
             readonly status: components["schemas"]["GroupStatus"];
             /**
              * Format: date-time
@@ -2876,6 +2718,8 @@ export interface components {
          * @enum {string}
          */
         readonly RequestCheck: "connection_check" | "destination_check" | "destination_test" | "probe";
+        /** @description Its run in the Request log; null when nothing was sent. */
+        readonly RequestLogRun: components["schemas"]["RequestRunId"] | null;
         /** @description A request that was sent or received. */
         readonly RequestRecord: {
             readonly id: components["schemas"]["RequestRecordId"];
@@ -2885,7 +2729,7 @@ export interface components {
              */
             readonly at: string;
             /**
-             * @description `outbound`: Tocsin sent it; `inbound`: it came from a messenger or bridge.
+             * @description `outbound`: Tocsin sent it; `inbound`: it was received.
              * @enum {string}
              */
             readonly direction: "outbound" | "inbound";
@@ -2940,14 +2784,12 @@ export interface components {
             readonly response_body: string | null;
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix RQ.
+         * @description A PublicId: `RQ…`.
          * @example RQ9X2QF4H7NJC0
          */
         readonly RequestRecordId: string;
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix RN.
+         * @description A PublicId: `RN…`.
          * @example RN9X2QF4H7NJC0
          */
         readonly RequestRunId: string;
@@ -3008,26 +2850,13 @@ export interface components {
          */
         readonly Role: "admin" | "responder" | "viewer";
         /** @description A rule that says which Alerts form which Alert Groups, and where these are sent. */
-        readonly Route: {
+        readonly Route: components["schemas"]["RouteBase"] & {
             readonly id: components["schemas"]["RouteId"];
-            /** @description Its name. */
-            readonly name: string;
-            /** @description Free text. */
-            readonly description: string;
-            /** @description All of them must match an Alert. */
-            readonly matchers: readonly components["schemas"]["Matcher"][];
-            /** @description Whether all its Alert Groups are Urgent. */
-            readonly urgent: boolean;
-            /** @description Names of the labels by whose values Alerts are split into Alert Groups. */
-            readonly group_key: readonly string[];
-            /** @description Destinations that its Alert Groups are sent to. */
-            readonly destination_ids: readonly components["schemas"]["DestinationId"][];
-            readonly policy: components["schemas"]["RoutePolicy"];
-            /** @description Its place in the order of evaluation, from 0. The first Route that matches takes an Alert. */
+            /** @description Its place in the order, from 0. The first Route that matches takes an Alert. */
             readonly position: number;
-            /** @description Whether it is the Default route, which takes what no other one does. */
+            /** @description Whether it is the Default route, which takes the rest. */
             readonly is_default: boolean;
-            /** @description The Destinations of `destination_ids`, with their health. */
+            /** @description Each of them, with its health. */
             readonly destinations: readonly components["schemas"]["DestinationRef"][];
             /** @description The template that fails; null while none does. */
             readonly template_error: {
@@ -3049,7 +2878,7 @@ export interface components {
                  */
                 readonly fallback: "fallback_template";
             } | null;
-            /** @description Whether a Storm lasts: more new Alert Groups than `storm_threshold` a minute. */
+            /** @description Whether a Storm lasts. */
             readonly storm_active: boolean;
             /** @description The Storm; null without one. */
             readonly storm: {
@@ -3063,16 +2892,27 @@ export interface components {
             } | null;
             /** @description Open Alert Groups of the Route. */
             readonly open_alert_group_count: number;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
+            readonly created_at: components["schemas"]["CreationTime"];
             readonly etag: components["schemas"]["ResourceVersion"];
         };
+        /** @description What a Route says, suggested ones included. */
+        readonly RouteBase: {
+            /** @description Its name. */
+            readonly name: string;
+            /** @description Free text. */
+            readonly description: string;
+            /** @description All must match an Alert. */
+            readonly matchers: readonly components["schemas"]["Matcher"][];
+            /** @description Whether all its Alert Groups are Urgent. */
+            readonly urgent: boolean;
+            /** @description Labels by whose values Alerts are split into Alert Groups. */
+            readonly group_key: readonly string[];
+            /** @description Ids of its Destinations. */
+            readonly destination_ids: readonly components["schemas"]["DestinationId"][];
+            readonly policy: components["schemas"]["RoutePolicy"];
+        };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix RT.
+         * @description A PublicId: `RT…`.
          * @example RT9X2QF4H7NJC0
          */
         readonly RouteId: string;
@@ -3127,13 +2967,13 @@ export interface components {
             readonly name: components["schemas"]["ResourceName"];
             /** @description Free text, up to 2,000 characters; null or left out is empty. */
             readonly description?: string | null;
-            /** @description All of them must match an Alert; at most 50. Without any, every Alert matches. */
+            /** @description All must match an Alert; at most 50. Without any, every Alert does. */
             readonly matchers: readonly components["schemas"]["MatcherInput"][];
             /** @description Whether all its Alert Groups are Urgent. */
             readonly urgent: boolean;
-            /** @description Names of the labels by whose values Alerts are split into Alert Groups; at most 20. Empty: one Alert Group. */
+            /** @description Labels by whose values Alerts are split into Alert Groups; at most 20. Empty: one Alert Group. */
             readonly group_key: readonly string[];
-            /** @description Ids of the Destinations that its Alert Groups are sent to; at most 50. */
+            /** @description Ids of its Destinations, at most 50. */
             readonly destination_ids: readonly components["schemas"]["PublicId"][];
             readonly policy: components["schemas"]["RoutePolicyInput"];
         };
@@ -3157,23 +2997,23 @@ export interface components {
                 readonly root_message: string | null;
                 /** @description The line of an Alert in a message; null for the built-in one. */
                 readonly line: string | null;
-                /** @description What is said when nobody acknowledges in time; null for the built-in one. */
+                /** @description The notice that nobody acknowledged; null for the built-in one. */
                 readonly ack_timeout_notice: string | null;
             };
         };
-        /** @description How Alert Groups of a Route live, without the templates of their messages. */
+        /** @description How Alert Groups of a Route live, without templates. */
         readonly RoutePolicyBase: {
-            /** @description Seconds after the end within which the same Alerts reopen the Alert Group in place of a new one. 0 never does; at most a year. */
+            /** @description Seconds after the end in which the same Alerts reopen it. 0 never does; at most a year. */
             readonly reopen_window_seconds: number;
-            /** @description Seconds after somebody resolved an Alert Group in which its Alerts that still fire start no new one. At most a year. */
+            /** @description Seconds after somebody resolved it in which Alerts that still fire start no new one. At most a year. */
             readonly grace_period_seconds: number;
             /** @description Whether an Alert Group that becomes Urgent loses its Owner. */
             readonly urgent_rise_removes_ack: boolean;
             /** @description Durations that buttons offer, at most 10 of up to a year. */
             readonly snooze_durations_seconds: readonly number[];
-            /** @description Seconds for which what follows a Thread reply is gathered into the next one; 0 for none, at most an hour. */
+            /** @description Seconds in which what follows a Thread reply is gathered for the next; 0 for none, at most an hour. */
             readonly thread_batching_window_seconds: number;
-            /** @description More new Alert Groups than this within 60 seconds begin a Storm. 1 to 100,000. */
+            /** @description More new Alert Groups than this in 60 seconds begin a Storm. 1 to 100,000. */
             readonly storm_threshold: number;
             /**
              * @description Language of messages: `en` is English, `ru` Russian.
@@ -3182,7 +3022,7 @@ export interface components {
             readonly language: "en" | "ru";
             readonly ack_timeout: components["schemas"]["AckTimeout"];
             readonly reminders: components["schemas"]["Reminders"];
-            /** @description Whether an Owner who answers neither of two Reminders loses the Alert Group. */
+            /** @description Whether an Owner who answers neither of two Reminders loses it. */
             readonly auto_unacknowledge: boolean;
         };
         /** @description How Alert Groups of a Route live, as it is saved. */
@@ -3212,7 +3052,7 @@ export interface components {
             readonly group_key: readonly string[];
             readonly policy: components["schemas"]["RoutePolicy"];
         };
-        /** @description A Route that would take Internal alerts which the Default route takes now. */
+        /** @description A Route for Internal alerts which the Default route takes now. */
         readonly RouteSuggestion: {
             /**
              * @description `heartbeat_lost`: alerts about senders that fell silent; `internal_alerts`: all Internal alerts.
@@ -3220,7 +3060,7 @@ export interface components {
              */
             readonly id: "heartbeat_lost" | "internal_alerts";
             /** @description The Route that would be created. */
-            readonly route: components["schemas"]["SuggestedRoute"];
+            readonly route: components["schemas"]["RouteBase"];
         };
         /**
          * @description How to create a suggested Route.
@@ -3231,7 +3071,7 @@ export interface components {
          *     }
          */
         readonly RouteSuggestionAcceptance: {
-            /** @description Ids of the Destinations of the new Route; at least one, at most 50. */
+            /** @description Ids of its Destinations, 1 to 50. */
             readonly destination_ids?: readonly components["schemas"]["PublicId"][];
         };
         /** @description A Route that takes Alerts of a preview. */
@@ -3288,16 +3128,11 @@ export interface components {
             readonly status: "active" | "disabled";
             /** @description Tokens that were not revoked. */
             readonly token_count: number;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
+            readonly created_at: components["schemas"]["CreationTime"];
             readonly etag: components["schemas"]["ResourceVersion"];
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix SA.
+         * @description A PublicId: `SA…`.
          * @example SA9X2QF4H7NJC0
          */
         readonly ServiceAccountId: string;
@@ -3312,54 +3147,13 @@ export interface components {
             readonly name: components["schemas"]["ResourceName"];
             readonly role: components["schemas"]["Role"];
         };
-        /** @description A token of a Service account, without its value. */
-        readonly ServiceAccountToken: {
-            /** @description Id of the token. */
-            readonly id: components["schemas"]["PublicId"];
-            /** @description Its name. */
-            readonly name: string;
-            /**
-             * Format: date-time
-             * @description When it ends; null for never.
-             */
-            readonly expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly created_at: string;
-            /**
-             * Format: date-time
-             * @description When it was last used, to the minute; null when never.
-             */
-            readonly last_used_at: string | null;
-            /** @description Address it was last used from; null when never. */
-            readonly last_used_address: string | null;
-        };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix ST.
+         * @description A PublicId: `ST…`.
          * @example ST9X2QF4H7NJC0
          */
         readonly ServiceAccountTokenId: string;
-        /**
-         * @description A new token of a Service account.
-         * @example {
-         *       "name": "CI",
-         *       "expires_at": "2030-01-01T00:00:00Z"
-         *     }
-         */
-        readonly ServiceAccountTokenInput: {
-            readonly name: components["schemas"]["ResourceName"];
-            /**
-             * Format: date-time
-             * @description When the token ends, in the future; null or left out for never.
-             */
-            readonly expires_at?: string | null;
-        };
         /** @description A web session. */
         readonly Session: {
-            /** @description Who signed in. */
             readonly user: components["schemas"]["User"];
             readonly state: components["schemas"]["SessionState"];
             /** @description Value for the header `X-CSRF-Token`. */
@@ -3374,21 +3168,18 @@ export interface components {
              * @description When it ends without another request.
              */
             readonly idle_expires_at: string;
-            /** @description How it began. */
             readonly method: components["schemas"]["SignInMethod"];
             /** @description What it may do. Empty unless `active`. */
             readonly permissions: readonly components["schemas"]["Permission"][];
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix SN.
+         * @description A PublicId: `SN…`.
          * @example SN9X2QF4H7NJC0
          */
         readonly SessionId: string;
         /** @description A session of yours. */
         readonly SessionInfo: {
             readonly id: components["schemas"]["SessionId"];
-            /** @description How it began. */
             readonly method: components["schemas"]["SignInMethod"];
             /**
              * Format: date-time
@@ -3472,7 +3263,7 @@ export interface components {
             readonly login: string;
             /** @description Password. */
             readonly password: string;
-            /** @description A code of the authenticator, for accounts with a second factor. Left out, the session waits for one. */
+            /** @description A code of the authenticator. Left out, the session waits for one where it is needed. */
             readonly totp_code?: string;
             /** @description A recovery code in its place. With both, the code of the authenticator counts. */
             readonly recovery_code?: string;
@@ -3557,7 +3348,6 @@ export interface components {
         /** @description A body that a sender posted. */
         readonly StoredSnapshot: {
             readonly id: components["schemas"]["StoredSnapshotId"];
-            /** @description The Integration that received it. */
             readonly integration: components["schemas"]["EntityRef"];
             /**
              * Format: date-time
@@ -3594,27 +3384,10 @@ export interface components {
             readonly body_encoding: "utf8" | "base64";
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix SS.
+         * @description A PublicId: `SS…`.
          * @example SS9X2QF4H7NJC0
          */
         readonly StoredSnapshotId: string;
-        /** @description A Route that may be created. */
-        readonly SuggestedRoute: {
-            /** @description Its name. */
-            readonly name: string;
-            /** @description Free text. */
-            readonly description: string;
-            /** @description All of them must match an Alert. */
-            readonly matchers: readonly components["schemas"]["Matcher"][];
-            /** @description Whether all its Alert Groups are Urgent. */
-            readonly urgent: boolean;
-            /** @description Names of the labels by whose values Alerts are split into Alert Groups. */
-            readonly group_key: readonly string[];
-            /** @description Destinations that its Alert Groups are sent to. */
-            readonly destination_ids: readonly components["schemas"]["DestinationId"][];
-            readonly policy: components["schemas"]["RoutePolicy"];
-        };
         /** @description Something that people should know now. */
         readonly SystemNotice: {
             /**
@@ -3629,7 +3402,7 @@ export interface components {
             readonly audience: "all" | "admins";
             /**
              * Format: date-time
-             * @description Since when. With `no_replica_leading`: the last sign of life of the Leader.
+             * @description Since when. With `no_replica_leading`: last sign of life of the Leader.
              */
             readonly since: string;
             /**
@@ -3644,7 +3417,7 @@ export interface components {
             readonly version: string;
             /** @description Commit of the build that answers. */
             readonly commit: string;
-            /** @description Replicas that gave a sign of life within 2 minutes, the Leader first. */
+            /** @description Those seen within 2 minutes, the Leader first. */
             readonly replicas: readonly {
                 /** @description Id of the replica. */
                 readonly id: string;
@@ -3665,7 +3438,7 @@ export interface components {
                  * @enum {string}
                  */
                 readonly mode: "single" | "redis";
-                /** @description Whether the replica that answers reaches Redis; null without Redis. */
+                /** @description Whether the replica that answers reaches Redis; null without. */
                 readonly redis_up: boolean | null;
                 /**
                  * Format: date-time
@@ -3723,16 +3496,14 @@ export interface components {
                  */
                 readonly until: string | null;
             };
-            /** @description Destinations for which deliveries wait, the longest queue first. */
+            /** @description Destinations with deliveries that wait, the longest queue first. */
             readonly delivery_queues: readonly {
-                /** @description The Destination. */
                 readonly destination: components["schemas"]["EntityRef"];
                 /** @description How many wait. */
                 readonly queued: number;
             }[];
             /** @description Broken Destinations, the oldest first. */
             readonly broken_destinations: readonly {
-                /** @description The Destination. */
                 readonly destination: components["schemas"]["EntityRef"];
                 /**
                  * Format: date-time
@@ -3744,7 +3515,6 @@ export interface components {
             }[];
             /** @description Destinations where every delivery fails and that are not Broken. */
             readonly failing_destinations: readonly {
-                /** @description The Destination. */
                 readonly destination: components["schemas"]["EntityRef"];
                 /**
                  * Format: date-time
@@ -3758,7 +3528,6 @@ export interface components {
             }[];
             /** @description Integrations that need attention. */
             readonly integrations_attention: readonly {
-                /** @description The Integration. */
                 readonly integration: components["schemas"]["EntityRef"];
                 /**
                  * @description `heartbeat_lost`: no Heartbeat in time; `snapshot_truncated`: the sender cuts off Alerts.
@@ -3778,10 +3547,9 @@ export interface components {
                  * @enum {string}
                  */
                 readonly subject_kind: "route" | "destination";
-                /** @description The Route or Destination. */
                 readonly subject: components["schemas"]["EntityRef"];
                 /**
-                 * @description `root_message`, `line`, `ack_timeout_notice`: of messages of a Route; `webhook_request`: of a webhook.
+                 * @description `root_message`, `line`, `ack_timeout_notice`: of a Route; `webhook_request`: of a webhook.
                  * @enum {string}
                  */
                 readonly template: "root_message" | "line" | "ack_timeout_notice" | "webhook_request";
@@ -3795,7 +3563,6 @@ export interface components {
             }[];
             /** @description Routes in a Storm, the oldest first. */
             readonly active_storms: readonly {
-                /** @description The Route. */
                 readonly route: components["schemas"]["EntityRef"];
                 /**
                  * Format: date-time
@@ -3843,7 +3610,7 @@ export interface components {
             /** @description The built-in template when `template` was empty; null otherwise. */
             readonly source: string | null;
             /**
-             * @description What it was rendered on: the given `stored_snapshot` or `alert_group`, or a built-in `example`; null: nothing.
+             * @description What it was rendered on: `stored_snapshot`, `alert_group` or the built-in `example`; null: nothing.
              * @enum {string|null}
              */
             readonly sample: "stored_snapshot" | "alert_group" | "example" | null;
@@ -3865,7 +3632,7 @@ export interface components {
             }[];
         };
         /**
-         * @description A template to render. At most one of `stored_snapshot_id` and `alert_group_id` is given.
+         * @description A template to render, on at most one of `stored_snapshot_id` and `alert_group_id`.
          * @example {
          *       "kind": "line",
          *       "template": "{{ .Title }}",
@@ -3894,7 +3661,7 @@ export interface components {
             /** @description Characters of a message at most; null or left out for no limit. */
             readonly length_limit?: number | null;
         };
-        /** @description Something that happened to an Alert Group. `kind` says which of the optional fields are there. */
+        /** @description What happened to an Alert Group. `kind` says which of the optional fields are there. */
         readonly TimelineEntry: {
             /** @description Id of the entry; `NE` for a Note, `DE` for a delivery event, else `TE`. */
             readonly id: components["schemas"]["PublicId"];
@@ -3903,7 +3670,6 @@ export interface components {
              * @description When it happened.
              */
             readonly at: string;
-            /** @description What it is about. */
             readonly kind: components["schemas"]["TimelineKind"];
             /** @description Who did it. */
             readonly actor: {
@@ -3912,15 +3678,15 @@ export interface components {
                  * @enum {string}
                  */
                 readonly kind: "user" | "service_account" | "system";
-                /** @description Id of the person or the Service account. Absent for the service. */
+                /** @description Its id. Absent for the service. */
                 readonly id?: components["schemas"]["PublicId"];
-                /** @description Name of the person or the Service account. Absent for the service. */
+                /** @description Its name. Absent for the service. */
                 readonly name?: string;
                 /** @description Login of a person. */
                 readonly login?: string | null;
                 /** @description Name of the API token that was used; null without one. */
                 readonly token_name?: string | null;
-                /** @description How it was done. Absent for the service. */
+                /** @description Absent for the service. */
                 readonly transport?: components["schemas"]["Transport"];
                 /** @description Why the service did it. Absent for people. */
                 readonly reason?: string;
@@ -3934,7 +3700,7 @@ export interface components {
             readonly loudness?: "loud" | "quiet";
             /** @description Whom the event mentions. */
             readonly mentions?: readonly string[];
-            /** @description Place of the event among those of the Alert Group, from 0. */
+            /** @description Its place among those of the Alert Group, from 0. */
             readonly sequence?: number;
             /** @description Status before; null for the first entry. */
             readonly from_status?: components["schemas"]["GroupStatus"] | null;
@@ -3963,17 +3729,17 @@ export interface components {
             readonly from_severity_level?: components["schemas"]["SeverityLevel"] | null;
             /** @description Level after; null when it did not change. */
             readonly to_severity_level?: components["schemas"]["SeverityLevel"] | null;
-            /** @description The Note, with the kind `notes`. */
+            /** @description With the kind `notes`. */
             readonly note?: components["schemas"]["Note"];
             /** @description Which notice in a row it was, from 1; null for others. */
             readonly notice_number?: number | null;
-            /** @description How many notices were due in a downtime and left out; null without any. */
+            /** @description Notices that a downtime left out; null without any. */
             readonly missed_count?: number | null;
-            /** @description What happened to the delivery, with the kind `delivery`. */
+            /** @description What happened to it, with the kind `delivery`. */
             readonly delivery_event?: string;
-            /** @description The Destination concerned, with the kind `delivery`. */
+            /** @description With the kind `delivery`. */
             readonly destination?: components["schemas"]["EntityRef"];
-            /** @description What the messenger or the receiver answered, masked; null without an error. */
+            /** @description What was answered, masked; null without an error. */
             readonly error?: string | null;
             /** @description What the service did, with the kind `system`. */
             readonly system_event?: string;
@@ -4082,7 +3848,7 @@ export interface components {
         /**
          * @description How updates of a bot arrive.
          *     - `long_polling`: Tocsin asks for updates.
-         *     - `webhook`: The messenger posts them to the callback address.
+         *     - `webhook`: The messenger posts them to `callback_url`.
          * @enum {string}
          */
         readonly UpdateMode: "long_polling" | "webhook";
@@ -4099,9 +3865,8 @@ export interface components {
             /** @description Whether the identity provider decides the Role. */
             readonly role_locked: boolean;
             readonly source: components["schemas"]["UserSource"];
-            /** @description Whether the identity provider can be asked about the user while away. */
+            /** @description Whether the provider can be asked about the user while away. */
             readonly oidc_offline_access: boolean;
-            /** @description How the user signs in. */
             readonly sign_in_method: components["schemas"]["SignInMethod"];
             readonly status: components["schemas"]["UserStatus"];
             /** @description Whether there is a second factor. */
@@ -4123,8 +3888,7 @@ export interface components {
             readonly etag: components["schemas"]["ResourceVersion"];
         };
         /**
-         * Format: public-id
-         * @description A PublicId with the prefix SR.
+         * @description A PublicId: `SR…`.
          * @example SR9X2QF4H7NJC0
          */
         readonly UserId: string;
@@ -4170,9 +3934,8 @@ export interface components {
         readonly UserStatus: "active" | "disabled" | "deleted";
         /** @description A user and a link that sets a password. */
         readonly UserWithSetupLink: {
-            /** @description The user. */
             readonly user: components["schemas"]["User"];
-            /** @description The link. Tocsin sends no email: hand it over. */
+            /** @description Tocsin sends no email: hand it over. */
             readonly password_setup_link: components["schemas"]["PasswordSetupLink"];
         };
         /**
@@ -4189,7 +3952,6 @@ export interface components {
              * @constant
              */
             readonly kind: "user";
-            /** @description Id of the person or Service account. */
             readonly id: components["schemas"]["PublicId"];
             /** @description Its name. */
             readonly name: string;
@@ -4204,7 +3966,6 @@ export interface components {
              * @constant
              */
             readonly kind: "service_account";
-            /** @description Id of the person or Service account. */
             readonly id: components["schemas"]["PublicId"];
             /** @description Its name. */
             readonly name: string;
@@ -4224,14 +3985,8 @@ export interface components {
         readonly WebhookAlert: {
             /** @description Identity of the Alert: a hash of its labels. */
             readonly fingerprint: string;
-            /**
-             * @description `firing`: it fires; `resolved`: it ended.
-             * @enum {string}
-             */
-            readonly status: "firing" | "resolved";
-            /** @description Its labels. */
+            readonly status: components["schemas"]["AlertState"];
             readonly labels: components["schemas"]["Labels"];
-            /** @description Its annotations. */
             readonly annotations: components["schemas"]["Labels"];
             /**
              * Format: date-time
@@ -4260,22 +4015,18 @@ export interface components {
             readonly title: string;
             /** @description The summary that all its Alerts share; null without one. */
             readonly summary: string | null;
-            /** @description Its status. */
             readonly status: components["schemas"]["GroupStatus"];
             /** @description Who acknowledged it. Absent without an Owner. */
             readonly owner?: {
-                /** @description Id of the person or Service account. */
                 readonly id: components["schemas"]["PublicId"];
                 /** @description Its name. */
                 readonly name: string;
                 /** @description Login of the Owner. */
                 readonly login: string;
             };
-            /** @description The Route it belongs to. */
             readonly route: components["schemas"]["EntityRef"];
             /** @description Whether it is Urgent. */
             readonly urgent: boolean;
-            /** @description Its severity level. */
             readonly severity_level: components["schemas"]["SeverityLevel"];
             /**
              * Format: date-time
@@ -4312,9 +4063,7 @@ export interface components {
             readonly events: components["schemas"]["WebhookEvents"] | null;
             /** @description Settings of template mode; null when never set. */
             readonly template: components["schemas"]["WebhookTemplate"] | null;
-            /** @description The proxy to the receiver. */
             readonly proxy: components["schemas"]["ProxyConfig"];
-            /** @description Whether requests are signed. */
             readonly signing_secret_status: components["schemas"]["SigningSecretStatus"];
             /** @description The request that fails; null while none does. */
             readonly template_error: {
@@ -4341,7 +4090,7 @@ export interface components {
             /** @description What is not as it should be. */
             readonly warnings: readonly {
                 /**
-                 * @description `previous_signing_secret_active`: retire it once receivers know the new one; `literal_credential`: a template holds what looks like a credential, which belongs into a Secret.
+                 * @description `previous_signing_secret_active`: retire it once receivers know the new one; `literal_credential`: a template seems to hold a credential, which belongs into a Secret.
                  * @enum {string}
                  */
                 readonly kind: "previous_signing_secret_active" | "literal_credential";
@@ -4364,10 +4113,8 @@ export interface components {
              */
             readonly type: "webhook";
             readonly name: components["schemas"]["ResourceName"];
-            /** @description Whom messages mention. Left out it stays, null mentions nobody. */
-            readonly mentions?: components["schemas"]["MentionsInput"] | null;
-            /** @description Most calls in a time. Left out it stays, null goes back to the default of the type. */
-            readonly limiter?: components["schemas"]["LimiterInput"] | null;
+            readonly mentions?: components["schemas"]["MentionsInput"];
+            readonly limiter?: components["schemas"]["LimiterInput"];
             readonly mode: components["schemas"]["WebhookMode"];
             /** @description Needed in events mode. Left out it stays. */
             readonly events?: components["schemas"]["WebhookEvents"] | null;
@@ -4385,18 +4132,17 @@ export interface components {
             readonly version: 1;
             /** @description Name of the event, or `test`. Ignore names you do not know. */
             readonly event: string;
-            /** @description Whether people should be called: the event rings, it is not only news. */
+            /** @description Whether the event rings; else it is only news. */
             readonly notify: boolean;
             /** @description Whom to mention. */
             readonly mentions: readonly components["schemas"]["WebhookMention"][];
-            /** @description Place of the event among those of the Alert Group. A higher one is newer. */
+            /** @description Its place among those of the Alert Group. A higher one is newer. */
             readonly sequence: number;
             /**
              * Format: date-time
              * @description When it happened.
              */
             readonly occurred_at: string;
-            /** @description Who did it. */
             readonly actor: components["schemas"]["WebhookActor"];
             /** @description The Alert Group after the event. */
             readonly alert_group: components["schemas"]["WebhookAlertGroup"];
@@ -4441,7 +4187,6 @@ export interface components {
              * @constant
              */
             readonly type: "user";
-            /** @description Id of the person or Service account. */
             readonly id: components["schemas"]["PublicId"];
             /** @description Its name. */
             readonly name: string;
@@ -4478,7 +4223,7 @@ export interface components {
             /** @description Sent for what must ring after the first message; null for none. */
             readonly reply_in_thread: components["schemas"]["WebhookRequest"] | null;
         };
-        /** @description The requests of a webhook in template mode, as they are saved. A role that is left out stays, null clears it where it may be absent. */
+        /** @description Requests of template mode, as they are saved. One that is left out stays, null clears it where it may be absent. */
         readonly WebhookTemplateInput: {
             /** @description Sent when an Alert Group is first delivered. Needed. */
             readonly create?: components["schemas"]["WebhookRequestInput"] | null;
@@ -4518,37 +4263,37 @@ export interface components {
             readonly items: readonly components["schemas"]["AccountLink"][];
         };
         readonly ListAlertGroupsAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["AlertGroup"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListAlertGroupAlertsAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["Alert"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListTimelineAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["TimelineEntry"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListRelatedAlertGroupsAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["RelatedAlertGroup"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListNotesAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["Note"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListAuditLogAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["AuditEntry"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListConnectionsAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["Connection"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
@@ -4561,14 +4306,13 @@ export interface components {
             readonly items: readonly components["schemas"]["Delivery"][];
         };
         readonly ListDestinationsAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["Destination"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly CreateDestinationAnswer: {
-            /** @description The Destination. */
             readonly destination: components["schemas"]["Destination"];
-            /** @description The secret that signs requests of a webhook in events mode, `whsec_…`. In this answer only; null for others. */
+            /** @description Signs requests of a webhook in events mode, `whsec_…`. In this answer only; null for others. */
             readonly signing_secret: string | null;
         };
         readonly PreviewDestinationAnswer: {
@@ -4582,11 +4326,10 @@ export interface components {
         readonly GenerateSigningSecretAnswer: {
             /** @description The new signing secret, `whsec_…`. In this answer only. */
             readonly secret: string;
-            /** @description Its status. */
             readonly status: components["schemas"]["SigningSecretStatus"];
         };
         readonly ListIntegrationsAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["Integration"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
@@ -4599,17 +4342,17 @@ export interface components {
             readonly items: readonly components["schemas"]["AlertmanagerRoute"][];
         };
         readonly ListIntegrationAlertsAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["IntegrationAlert"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListLinkRulesAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["LinkRule"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListLookupTablesAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["LookupTable"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
@@ -4618,13 +4361,12 @@ export interface components {
             readonly items: readonly components["schemas"]["PersonalAccessToken"][];
         };
         readonly CreatePersonalAccessTokenAnswer: {
-            /** @description The token as it is listed. */
             readonly token: components["schemas"]["PersonalAccessToken"];
             /** @description The token itself. In this answer only. */
             readonly value: string;
         };
         readonly ListRequestRecordsAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["RequestRecord"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
@@ -4649,22 +4391,21 @@ export interface components {
             readonly items: readonly components["schemas"]["RouteSuggestion"][];
         };
         readonly ListServiceAccountsAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["ServiceAccount"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListServiceAccountTokensAnswer: {
             /** @description All items. */
-            readonly items: readonly components["schemas"]["ServiceAccountToken"][];
+            readonly items: readonly components["schemas"]["ApiToken"][];
         };
         readonly CreateServiceAccountTokenAnswer: {
-            /** @description The token as it is listed. */
-            readonly token: components["schemas"]["ServiceAccountToken"];
+            readonly token: components["schemas"]["ApiToken"];
             /** @description The token itself. In this answer only. */
             readonly value: string;
         };
         readonly ListStoredSnapshotsAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["StoredSnapshot"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
@@ -4673,7 +4414,7 @@ export interface components {
             readonly items: readonly components["schemas"]["SystemNotice"][];
         };
         readonly ListUsersAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["User"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };
@@ -4703,7 +4444,7 @@ export interface components {
             readonly items: readonly components["schemas"]["SessionInfo"][];
         };
         readonly ListUserDirectoryAnswer: {
-            /** @description The items of the page. */
+            /** @description The page. */
             readonly items: readonly components["schemas"]["DirectoryUser"][];
             readonly next_cursor: components["schemas"]["NextCursor"];
         };

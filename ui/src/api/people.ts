@@ -87,7 +87,7 @@ export function createSessionsApi(client: ApiClient) {
 }
 
 /** Accounts at messengers that belong to people of Tocsin (api §4.1, §5). */
-export type Messenger = Schemas['Messenger'];
+export type Messenger = Schemas['ConnectionType'];
 export type LinkMethod = LinkableConnection['link_methods'][number];
 
 export type AccountLink = Schemas['AccountLink'];
@@ -147,12 +147,11 @@ export function createAccountLinksApi(client: ApiClient) {
 export const ROLES = ['admin', 'responder', 'viewer'] as const;
 export type RoleName = Schemas['Role'];
 
-export type ApiToken = Schemas['ServiceAccountToken'] &
-  Partial<Pick<Schemas['PersonalAccessToken'], 'permissions'>>;
+export type ApiToken = Schemas['ApiToken'] & Partial<Pick<Schemas['PersonalAccessToken'], 'permissions'>>;
 
 export type CreatedApiToken = Schemas['CreateServiceAccountTokenAnswer' | 'CreatePersonalAccessTokenAnswer'];
 
-export type ApiTokenInput = Schemas['ServiceAccountTokenInput' | 'PersonalAccessTokenInput'];
+export type ApiTokenInput = Schemas['ApiTokenInput' | 'PersonalAccessTokenInput'];
 
 /** The tokens of one owner. */
 export interface TokensApi {

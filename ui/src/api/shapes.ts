@@ -66,7 +66,7 @@ export type CreatedIntegrationToken = Schemas['CreatedIntegrationToken'];
 
 export type RoutePolicy = Schemas['RoutePolicy'];
 
-export type RouteInput = Schemas['SuggestedRoute'];
+export type RouteInput = Schemas['RouteBase'];
 
 export type Route = Schemas['Route'];
 

@@ -9,9 +9,9 @@ import type { FieldError } from '../../../problem.ts';
 import * as d from '../../../schema/described.ts';
 import { SecretStatus } from '../../../schema/shapes.ts';
 import {
+  CommonCheckInput,
   CommonShape,
   type ConnectionType,
-  commonCheckInput,
   commonInput,
   type Known,
   secretStatus,
@@ -19,19 +19,29 @@ import {
 } from '../type.ts';
 
 const { connection: Access } = CHANNELS.bridge.settings;
-const type = d.described(v.literal('bridge'), 'A bridge, which speaks the bridge protocol.');
+const type = d.described(v.literal('bridge'), 'A bridge.');
+
+const EventMode = d.words(
+  'EventMode',
+  { poll: 'Tocsin asks for events.', push: 'The bridge sends them to `callback_url`.' },
+  'How events of a bridge arrive.',
+);
 
 const Input = d.named(
   'BridgeConnectionInput',
-  v.object({ type, ...commonInput, ...Access.entries }),
+  v.object({
+    ...{ type, ...commonInput, ...Access.entries },
+    event_mode: d.described(v.optional(EventMode), 'At first `poll`. Left out it stays.'),
+  }),
   'A Connection to a bridge, as it is saved.',
 );
 type Input = v.InferOutput<typeof Input>;
 
-const CheckInput = d.named(
+const CheckInput = d.extending(
+  CommonCheckInput,
   'BridgeConnectionCheckInput',
-  v.object({ type, base_url: Access.entries.base_url, ...commonCheckInput }),
-  'A Connection to a bridge to check, saved or not.',
+  v.object({ type, base_url: Access.entries.base_url, ...CommonCheckInput.entries }),
+  'A bridge to check, saved or not.',
 );
 
 const PersonShape = d.named(
@@ -43,12 +53,6 @@ const PersonShape = d.named(
     bot: d.flag('Whether it is a program.'),
   }),
   'An account of a messenger.',
-);
-
-const EventMode = d.words(
-  'EventMode',
-  { poll: 'Tocsin asks for events.', push: 'The bridge sends them.' },
-  'How events of a bridge arrive.',
 );
 
 export const InfoShape = d.named(
@@ -82,7 +86,7 @@ export const InfoShape = d.named(
           v.union([
             v.literal(false),
             v.object({
-              bot_can_start: d.flag('Whether the bot may write to somebody who never wrote to it.'),
+              bot_can_start: d.flag('Whether it may write to somebody who never wrote to it.'),
             }),
           ]),
           '`false` without direct messages.',
@@ -109,9 +113,7 @@ export const InfoShape = d.named(
       'By what an account can be found: its `email`, `login`, `username` or `user_id`; `none`: by nothing.',
     ),
     event_delivery: d.described(v.array(EventMode), 'How events can be delivered.'),
-    link_url_template: d.textOrNull(
-      'Address that opens a chat with the bot; `{token}` is replaced. Null without one.',
-    ),
+    link_url_template: d.textOrNull('Opens a chat with the bot; `{token}` is replaced. Null without one.'),
   }),
   'What a bridge says about itself and its messenger.',
 );
@@ -124,7 +126,7 @@ const Shape = d.extending(
     ...CommonShape.entries,
     base_url: d.url('Address of the bridge.'),
     event_mode: EventMode,
-    push_secret_status: d.described(SecretStatus, 'Whether a secret for pushed events is stored.'),
+    push_secret_status: SecretStatus,
     info: d.described(v.nullable(InfoShape), 'What the bridge last said about itself; null before that.'),
     info_updated_at: v.nullable(d.time('When it said so; null before that.')),
   }),

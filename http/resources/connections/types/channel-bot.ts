@@ -4,7 +4,7 @@ import { CHANNELS } from '../../../../actors/channels/index.ts';
 import type { StoredChannelBot } from '../../../../actors/connection/ports.ts';
 import type { FieldError } from '../../../problem.ts';
 import * as d from '../../../schema/described.ts';
-import { CommonShape, type ConnectionType, commonCheckInput, commonInput, type Warning } from '../type.ts';
+import { CommonCheckInput, CommonShape, type ConnectionType, commonInput, type Warning } from '../type.ts';
 
 const { connection: Access } = CHANNELS.channel_bot.settings;
 const type = d.described(v.literal('channel_bot'), 'A channel bot.');
@@ -19,24 +19,27 @@ export const PUBLIC_BOT_API = 'https://api.telegram.org';
 
 const UpdateMode = d.words(
   'UpdateMode',
-  { long_polling: 'Tocsin asks for updates.', webhook: 'The messenger posts them to the callback address.' },
+  { long_polling: 'Tocsin asks for updates.', webhook: 'The messenger posts them to `callback_url`.' },
   'How updates of a bot arrive.',
 );
 
+const update_mode = d.described(v.optional(UpdateMode), 'At first `long_polling`. Left out it stays.');
+
 const Input = d.named(
   'ChannelBotConnectionInput',
-  v.object({ type, ...commonInput, ...Access.entries }),
+  v.object({ type, ...commonInput, ...Access.entries, update_mode }),
   'A Connection to a channel bot, as it is saved.',
 );
 type Input = v.InferOutput<typeof Input>;
 
-const CheckInput = d.named(
+const CheckInput = d.extending(
+  CommonCheckInput,
   'ChannelBotConnectionCheckInput',
   v.object({
-    ...{ type, bot_api_base_url: Access.entries.bot_api_base_url, update_mode: Access.entries.update_mode },
-    ...commonCheckInput,
+    ...{ type, bot_api_base_url: Access.entries.bot_api_base_url, update_mode },
+    ...CommonCheckInput.entries,
   }),
-  'A Connection to a channel bot to check, saved or not.',
+  'A channel bot to check, saved or not.',
 );
 
 const Shape = d.extending(

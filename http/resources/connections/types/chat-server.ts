@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { CHANNELS } from '../../../../actors/channels/index.ts';
 import * as d from '../../../schema/described.ts';
-import { CommonShape, type ConnectionType, commonCheckInput, commonInput } from '../type.ts';
+import { CommonCheckInput, CommonShape, type ConnectionType, commonInput } from '../type.ts';
 
 const { connection: Access } = CHANNELS.chat_server.settings;
 const type = d.described(v.literal('chat_server'), 'A chat server.');
@@ -13,10 +13,11 @@ const Input = d.named(
   'A Connection to a chat server, as it is saved.',
 );
 
-const CheckInput = d.named(
+const CheckInput = d.extending(
+  CommonCheckInput,
   'ChatServerConnectionCheckInput',
-  v.object({ type, server_url: Access.entries.server_url, ...commonCheckInput }),
-  'A Connection to a chat server to check, saved or not.',
+  v.object({ type, server_url: Access.entries.server_url, ...CommonCheckInput.entries }),
+  'A chat server to check, saved or not.',
 );
 
 const Shape = d.extending(
