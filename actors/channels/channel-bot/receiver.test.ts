@@ -6,7 +6,8 @@ import type { Webhook } from '../../../test/fakes/channel-bot/updates.ts';
 import type { FakeMessage } from '../../../test/fakes/channel-bot/world.ts';
 import { digestOf } from '../../account-links/link.ts';
 import { UPDATE_KINDS } from './operations.ts';
-import { ALICE, CONNECTION, DESTINATION, GROUP, INGEST, receiving, SECRET } from './receiving.fixture.ts';
+import { ALICE, GROUP, INGEST, receiving, SECRET } from './receiving.fixture.ts';
+import { CONNECTION, DESTINATION, TOKEN } from './world.fixture.ts';
 
 const CALLBACK = `${INGEST}/api/v1/callbacks/channel-bot/${CONNECTION}`;
 const HEADER = 'x-telegram-bot-api-secret-token';
@@ -299,7 +300,7 @@ describe('long polling', () => {
     const before = it.server.calls.length;
     await it.pass(58 * SECOND);
     expect(it.server.calls).toHaveLength(before);
-    it.server.settings.token = '123456:hunter2-very-secret';
+    it.server.settings.token = TOKEN;
     await it.pass(2 * SECOND);
     await it.pass(26 * SECOND);
     expect(it.trouble()).toBeNull();

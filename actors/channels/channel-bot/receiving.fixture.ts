@@ -10,7 +10,6 @@ import { createOutboundCaller } from '../../../runtime/outbound/caller.ts';
 import { createOutboundMetrics } from '../../../runtime/outbound/metrics.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { type ButtonData, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
 import { FakeBotApi } from '../../../test/fakes/channel-bot/server.ts';
 import type { FakeMessage } from '../../../test/fakes/channel-bot/world.ts';
@@ -33,11 +32,9 @@ import { createUpdateReactions } from './reactions.ts';
 import { botPoll, createBotReceiver } from './receiver.ts';
 import { lanesOf } from './updates.ts';
 import { createBotWebhooks } from './webhook.ts';
+import { CONNECTION, DESTINATION, type Elsewhere, keyring, sealer, TOKEN } from './world.fixture.ts';
 
-export const CONNECTION = 'CN5Q8V2K7WXM3D' as PublicId;
-export const DESTINATION = 'DSK7M3QX9P2RTA' as PublicId;
 export const GROUP = 'AGK7M3QX9P2RTA' as PublicId;
-export const BOT_TOKEN = '123456:hunter2-very-secret';
 export const INGEST = 'https://ingest.example';
 export const SECRET = 's'.repeat(43);
 export const ALICE: LinkedPerson = {
@@ -47,15 +44,13 @@ export const ALICE: LinkedPerson = {
 export const POSTED: PostedMessage = {
   ...{ destinationId: DESTINATION, kind: 'root', groupId: GROUP, routeId: null, isPresent: true },
 };
-const key = masterKey(randomBytes(32));
-const keyring = createKeyring([key], key.id);
-const sealer = keyring.sealer(key.id);
 
 export interface Given {
   readonly mode?: 'long_polling' | 'webhook';
   /** What an Alert Group answers to a Command; a promise is awaited. */
   readonly reply?: CarriedReply | Promise<CarriedReply>;
   readonly person?: LinkedPerson | null;
+  readonly elsewhere?: Elsewhere;
   readonly downtime?: { readonly startedAt: number; readonly endedAt: number };
 }
 
@@ -67,13 +62,14 @@ export function receiving(given: Given = {}) {
   let wakes = 0;
   let version = 0;
   const server = new FakeBotApi({
-    ...{ now: () => clock.now() / 1_000, token: BOT_TOKEN },
+    ...{ now: () => clock.now() / 1_000, token: TOKEN },
     sleep: (ms) => new Promise((resolve) => clock.after(ms * 1_000, resolve)),
     post: async (url, body, headers) => (await push(url, body, headers)) ?? { status: 502, body: '' },
   });
   const settings: { -readonly [Field in keyof ChannelBotSettings]: ChannelBotSettings[Field] } = {
-    ...{ id: CONNECTION, access: 1, baseUrl: 'https://api.telegram.org', info: null },
-    token: sealer.seal('connection.bridge_token', CONNECTION, BOT_TOKEN),
+    ...{ id: CONNECTION, access: 1, info: null },
+    baseUrl: given.elsewhere?.baseUrl ?? 'https://api.telegram.org',
+    token: sealer.seal('connection.bridge_token', CONNECTION, TOKEN),
     ...{ updateMode: given.mode ?? 'long_polling', webhookUrl: null, webhookBlocks: false },
     webhookSecret: sealer.seal('connection.webhook_secret_token', CONNECTION, SECRET),
     ...{ proxy: NO_PROXY, proxyPassword: null },
@@ -134,7 +130,7 @@ export function receiving(given: Given = {}) {
   };
   const log: Log = (event, fields) => void logged.push({ event, fields: fields ?? {} });
   const caller = createOutboundCaller({
-    client: {
+    client: given.elsewhere?.client ?? {
       async request({ method, url, headers, body }) {
         const names = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
         const answer = await server.answer({
@@ -235,7 +231,7 @@ export function receiving(given: Given = {}) {
       const button = { subject: 'root_message', id: GROUP, command: 'acknowledge', seconds: 0 } as const;
       const data = buttonData(keyring, { ...button, ...changes });
       await server.answer({
-        ...{ method: 'POST', target: `/bot${BOT_TOKEN}/sendMessage` },
+        ...{ method: 'POST', target: `/bot${TOKEN}/sendMessage` },
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({
           ...{ chat_id: server.world.channel.id, text: 'one' },
@@ -247,7 +243,7 @@ export function receiving(given: Given = {}) {
       if (as) posted.set(messageIdOf(message.chatId, message.messageId), { ...POSTED, ...as });
       return message;
     },
-    recordPost({ chatId, messageId }: FakeMessage): void {
+    recordPost({ chatId, messageId }: Pick<FakeMessage, 'chatId' | 'messageId'>): void {
       posted.set(messageIdOf(chatId, messageId), POSTED);
     },
     /** Lets everything happen that waits for no time. */

@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { type Clock, SECOND } from '../../../runtime/clock.ts';
 import { silentLog } from '../../../runtime/log.ts';
 import { createOutboundCaller } from '../../../runtime/outbound/caller.ts';
+import type { OutboundClient } from '../../../runtime/outbound/client.ts';
 import { createOutboundMetrics } from '../../../runtime/outbound/metrics.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
@@ -29,9 +30,16 @@ export const GROUP = group412().id;
 
 const key = masterKey(randomBytes(32));
 export const keyring = createKeyring([key], key.id);
+export const sealer = keyring.sealer(key.id);
 const ANSWERED: ReplyEvent = { event: 'resolved', reason: 'gone' };
 
-export function world() {
+/** A Bot API server that runs by itself, in place of the strict fake. */
+export interface Elsewhere {
+  readonly client: Pick<OutboundClient, 'request'>;
+  readonly baseUrl: string;
+}
+
+export function world(elsewhere?: Elsewhere) {
   const account = { externalId: '5001', username: 'ann', displayName: null };
   const people = peopleOf(new Map([[ANN, account]]), new Map());
   const time = { now: 1_791_020_467 * SECOND };
@@ -41,7 +49,7 @@ export function world() {
   const records: RequestRecord[] = [];
   const lost = { kind: 'failed', code: 'timeout', error: 'no answer within 10 s' } as const;
   const caller = createOutboundCaller({
-    client: {
+    client: elsewhere?.client ?? {
       async request({ method, url, headers, body, mayBegin }) {
         if (mayBegin && !mayBegin()) return { kind: 'failed', code: 'withheld', error: 'withheld' };
         const scripted = script.shift();
@@ -65,8 +73,9 @@ export function world() {
   });
   const bot = createBotClient(caller);
   const connection = (changes: Partial<ChannelBotSettings> = {}): ChannelBotSettings => ({
-    ...{ id: CONNECTION, access: 1, baseUrl: 'https://bot-api.example', updateMode: 'long_polling' },
-    token: keyring.sealer(key.id).seal('connection.bridge_token', CONNECTION, TOKEN),
+    ...{ id: CONNECTION, access: 1, updateMode: 'long_polling' },
+    baseUrl: elsewhere?.baseUrl ?? 'https://bot-api.example',
+    token: sealer.seal('connection.bridge_token', CONNECTION, TOKEN),
     ...{ webhookSecret: null, webhookUrl: null, webhookBlocks: false, proxy: NO_PROXY },
     ...{ proxyPassword: null, info: null, ...changes },
   });
