@@ -21,10 +21,10 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_070,
-  lines: 147_000,
+  files: 1_040,
+  lines: 143_760,
   smallFiles: 40,
-  wideLines: 560,
+  wideLines: 550,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */
