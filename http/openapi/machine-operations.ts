@@ -14,8 +14,8 @@ const AlertmanagerAlert = named(
   'AlertmanagerAlert',
   v.object({
     status: AlertState,
-    labels: Labels,
-    annotations: v.optional(Labels),
+    labels: described(Labels, 'Its labels.'),
+    annotations: described(v.optional(Labels), 'Its annotations.'),
     startsAt: time('When the alert began to fire.'),
     endsAt: described(
       v.optional(documented(v.string(), { format: 'date-time' })),
@@ -47,9 +47,9 @@ const AlertmanagerSnapshot = named(
       '`firing` while at least one alert fires, else `resolved`.',
     ),
     receiver: described(v.optional(v.string()), 'Name of the receiver at the sender.'),
-    groupLabels: v.optional(Labels),
-    commonLabels: v.optional(Labels),
-    commonAnnotations: v.optional(Labels),
+    groupLabels: described(v.optional(Labels), 'Its labels.'),
+    commonLabels: described(v.optional(Labels), 'Shared labels.'),
+    commonAnnotations: described(v.optional(Labels), 'Shared annotations.'),
     externalURL: described(v.optional(v.string()), 'Address of the Alertmanager.'),
     alerts: described(v.array(AlertmanagerAlert), 'All alerts of the group, those that ended included.'),
   }),

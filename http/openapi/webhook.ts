@@ -78,8 +78,8 @@ const Alert = d.named(
   v.strictObject({
     fingerprint: d.text('Identity of the Alert: a hash of its labels.'),
     status: AlertState,
-    labels: Labels,
-    annotations: Labels,
+    labels: d.described(Labels, 'Its labels.'),
+    annotations: d.described(Labels, 'Its annotations.'),
     starts_at: d.time('When it began to fire.'),
     resolved_at: v.nullable(d.time('When it ended; null while it fires.')),
     resolve_reason: d.described(v.nullable(ResolveReason), 'Why it ended; null while it fires.'),

@@ -158,6 +158,7 @@ async function typeInWhatOpens(path: string): Promise<string[]> {
     // What was pressed before may have taken some away.
     if ((await button.count()) === 0) break;
     await button.click();
+    await desk.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
     const opened = desk.locator(OPENED).first();
     if ((await opened.count()) > 0) titles.push(await typeInside(opened));
     if (new URL(desk.url()).pathname !== new URL(path, ready.app_url).pathname) await open(path);

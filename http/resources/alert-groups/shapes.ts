@@ -140,8 +140,8 @@ export const AlertGroupShape = d.named(
     delivery_problem: d.flag('Whether it could not be delivered somewhere.'),
     details_removed: d.flag('Whether retention removed its Alerts and Timeline.'),
     group_labels: d.described(Labels, 'The labels of its Group key.'),
-    common_labels: Labels,
-    common_annotations: Labels,
+    common_labels: d.described(Labels, 'Labels of all Alerts.'),
+    common_annotations: d.described(Labels, 'Annotations of all Alerts.'),
     label_values: d.described(
       Labels,
       'Values of `label_columns` that all its Alerts share; empty without them.',
@@ -207,7 +207,7 @@ export const AlertBase = d.named(
   v.object({
     fingerprint: d.text('Identity of the Alert: a hash of its labels.'),
     labels: d.described(Labels, 'Its labels, static labels of the Integration included.'),
-    annotations: Labels,
+    annotations: d.described(Labels, 'Its annotations.'),
     state: AlertState,
     resolve_reason: d.described(v.nullable(ResolveReason), 'Why it ended; null while it fires.'),
     resolve_reason_text: d.described(text, 'The reason as a sentence in English; null while it fires.'),

@@ -84,7 +84,7 @@ const LookupTableShape = d.named(
       v.array(
         v.object({
           key: d.text('Key of the row.'),
-          values: Labels,
+          values: d.described(Labels, 'By column.'),
         }),
       ),
       'Rows by key.',

@@ -61,7 +61,7 @@ const SideShape = d.named(
     examples: d.described(
       v.array(
         v.object({
-          group_key_values: Labels,
+          group_key_values: d.described(Labels, 'Of the key.'),
           alert_count: d.count('How many Alerts have these values.'),
         }),
       ),
@@ -91,7 +91,7 @@ const PreviewShape = d.named(
     samples: d.described(
       v.array(
         v.object({
-          labels: Labels,
+          labels: d.described(Labels, 'Its labels.'),
           taken_by: TakingShape,
           comes_here: d.flag('Whether that is the Route of the preview.'),
         }),

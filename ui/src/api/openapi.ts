@@ -108,6 +108,7 @@ export interface components {
             readonly fingerprint: string;
             /** @description Its labels, static labels of the Integration included. */
             readonly labels: components["schemas"]["Labels"];
+            /** @description Its annotations. */
             readonly annotations: components["schemas"]["Labels"];
             readonly state: components["schemas"]["AlertState"];
             /** @description Why it ended; null while it fires. */
@@ -207,7 +208,9 @@ export interface components {
             readonly details_removed: boolean;
             /** @description The labels of its Group key. */
             readonly group_labels: components["schemas"]["Labels"];
+            /** @description Labels of all Alerts. */
             readonly common_labels: components["schemas"]["Labels"];
+            /** @description Annotations of all Alerts. */
             readonly common_annotations: components["schemas"]["Labels"];
             /** @description Values of `label_columns` that all its Alerts share; empty without them. */
             readonly label_values: components["schemas"]["Labels"];
@@ -337,7 +340,9 @@ export interface components {
         /** @description One alert of a notification. */
         readonly AlertmanagerAlert: {
             readonly status: components["schemas"]["AlertState"];
+            /** @description Its labels. */
             readonly labels: components["schemas"]["Labels"];
+            /** @description Its annotations. */
             readonly annotations?: components["schemas"]["Labels"];
             /**
              * Format: date-time
@@ -412,8 +417,11 @@ export interface components {
             readonly status?: "firing" | "resolved";
             /** @description Name of the receiver at the sender. */
             readonly receiver?: string;
+            /** @description Its labels. */
             readonly groupLabels?: components["schemas"]["Labels"];
+            /** @description Shared labels. */
             readonly commonLabels?: components["schemas"]["Labels"];
+            /** @description Shared annotations. */
             readonly commonAnnotations?: components["schemas"]["Labels"];
             /** @description Address of the Alertmanager. */
             readonly externalURL?: string;
@@ -1556,6 +1564,7 @@ export interface components {
             readonly proposed: components["schemas"]["GroupKeySide"];
             /** @description Alerts of the period, and which Route takes each. */
             readonly samples: readonly {
+                /** @description Its labels. */
                 readonly labels: components["schemas"]["Labels"];
                 readonly taken_by: components["schemas"]["RouteTaking"];
                 /** @description Whether that is the Route of the preview. */
@@ -1601,6 +1610,7 @@ export interface components {
             readonly alert_group_count: number;
             /** @description Up to five of them, those with the most Alerts first. */
             readonly examples: readonly {
+                /** @description Of the key. */
                 readonly group_key_values: components["schemas"]["Labels"];
                 /** @description How many Alerts have these values. */
                 readonly alert_count: number;
@@ -2010,6 +2020,7 @@ export interface components {
             readonly entries: readonly {
                 /** @description Key of the row. */
                 readonly key: string;
+                /** @description By column. */
                 readonly values: components["schemas"]["Labels"];
             }[];
             readonly created_at: components["schemas"]["CreationTime"];
@@ -3986,7 +3997,9 @@ export interface components {
             /** @description Identity of the Alert: a hash of its labels. */
             readonly fingerprint: string;
             readonly status: components["schemas"]["AlertState"];
+            /** @description Its labels. */
             readonly labels: components["schemas"]["Labels"];
+            /** @description Its annotations. */
             readonly annotations: components["schemas"]["Labels"];
             /**
              * Format: date-time
