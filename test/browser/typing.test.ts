@@ -67,13 +67,16 @@ afterAll(async () => {
   await bridge.close();
 });
 
+/** Resolves in the page once it has drawn what it has. */
+const DRAWN = 'new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))';
+
 async function open(path: string): Promise<void> {
   await desk.goto(ready.app_url + path);
   await desk.locator('main h1').first().waitFor({ state: 'attached' });
   // Not until the network is idle: the live stream never is.
   await desk.locator('main .skeleton').first().waitFor({ state: 'detached' });
   await until('what the page reads', async () => reading.size === 0);
-  await desk.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
+  await desk.evaluate(DRAWN);
 }
 
 /** Addresses of the other parts of the page that is open. */
@@ -158,7 +161,7 @@ async function typeInWhatOpens(path: string): Promise<string[]> {
     // What was pressed before may have taken some away.
     if ((await button.count()) === 0) break;
     await button.click();
-    await desk.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
+    await desk.evaluate(DRAWN);
     const opened = desk.locator(OPENED).first();
     if ((await opened.count()) > 0) titles.push(await typeInside(opened));
     if (new URL(desk.url()).pathname !== new URL(path, ready.app_url).pathname) await open(path);
