@@ -74,8 +74,9 @@ export async function signIn(page: Page, ready: Ready): Promise<void> {
   await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'));
 }
 
-/** What axe-core finds on the page as it is now. */
+/** What axe-core finds on the page as it is now, once it has its heading: the address changes before the page is drawn. */
 export async function accessibilityFindings(page: Page): Promise<Finding[]> {
+  await page.locator('h1').first().waitFor({ state: 'attached' });
   await page.evaluate(axeSource);
   return page.evaluate(async () => {
     const scope = globalThis as unknown as {
