@@ -21,10 +21,10 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_040,
-  lines: 143_760,
-  smallFiles: 40,
-  wideLines: 550,
+  files: 1_038,
+  lines: 143_702,
+  smallFiles: 39,
+  wideLines: 549,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */

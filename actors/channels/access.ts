@@ -43,6 +43,27 @@ export type Asked<Outcome> =
   /** No limiter token within the time that a person waits. */
   | { readonly is: 'busy'; readonly wait: Busy };
 
+/** One step of a check: what was answered, or why the check ends with it. */
+export type Step<Name, Value, Failed> =
+  | { readonly is: 'ok'; readonly value: Value }
+  | { readonly is: 'busy'; readonly step: Name; readonly wait: Busy }
+  | { readonly is: 'failed'; readonly step: Name; readonly message: string; readonly outcome: Failed };
+
+export function stepOf<
+  Name extends string,
+  Value,
+  Failed extends { readonly class: 'not_sent' } | { readonly class: string; readonly error: string },
+>(
+  step: Name,
+  asked: Asked<{ readonly class: 'ok'; readonly value: Value } | Failed>,
+): Step<Name, Value, Failed> {
+  if (asked.is === 'busy') return { is: 'busy', step, wait: asked.wait };
+  const { outcome } = asked;
+  if ('value' in outcome) return { is: 'ok', value: outcome.value };
+  const message = 'error' in outcome ? outcome.error : 'the service is stopping';
+  return { is: 'failed', step, message, outcome };
+}
+
 /** Makes one call that a person waits for. A wait that the answer asks for is kept by everybody. */
 export async function askedWithToken<Outcome extends { readonly class: string }>(
   tokens: InteractiveTokens,

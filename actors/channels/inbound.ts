@@ -1,5 +1,6 @@
 /** Requests of another side in the Request log (outbound-http §4): what was handled, and some that was refused. */
 import { MINUTE, type Micros } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
 import type { HeaderList } from '../../runtime/outbound/client.ts';
 import { createRecordMask } from '../../runtime/outbound/request-log/mask-record.ts';
 import type { RequestRecord } from '../../runtime/outbound/request-log/record.ts';
@@ -74,4 +75,18 @@ function recordOf(taken: Inbound): RequestRecord {
     request: masked.message(taken.headers, taken.body),
     response: masked.message([], null),
   };
+}
+
+/** The Connection that a request of another side names. Null: there is none. `unread`: nobody can say at the moment. */
+export async function readSettings<Settings>(
+  { settings, log }: { settings(id: PublicId): Promise<Settings | null>; readonly log: Log },
+  id: PublicId | null,
+): Promise<Settings | null | 'unread'> {
+  if (id === null) return null;
+  try {
+    return await settings(id);
+  } catch (error) {
+    log('store_read_failed', { what: `Connection ${id}`, error: String(error) });
+    return 'unread';
+  }
 }

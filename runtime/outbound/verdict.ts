@@ -168,3 +168,30 @@ export function retryAfter(header: string | undefined, now: Micros): Micros | nu
   const millis = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(millis) ? null : Math.max(now, millis * 1000);
 }
+
+/**
+ * What a request without an answer, or with one that the client did not like, comes to for a channel.
+ * @param redirect its class, and what to do about it, which ends the sentence
+ * @returns null: it was not sent, as the service stops or the caller had given up when the connection was open
+ */
+export function unanswered(
+  verdict: Verdict,
+  redirect: { readonly class: 'fatal' | 'unknown'; readonly error: string },
+): {
+  readonly class: 'transient' | 'fatal' | 'unknown';
+  readonly code: ErrorCode;
+  readonly error: string;
+} | null {
+  if (verdict.class === 'ok' || verdict.code === 'cancelled') return null;
+  const { code, error } = verdict;
+  switch (verdict.class) {
+    case 'blocked':
+      return { class: 'fatal', code, error };
+    case 'redirect':
+      return { class: redirect.class, code, error: error + redirect.error };
+    case 'transient':
+      return { class: 'transient', code, error };
+    default:
+      return { class: 'unknown', code, error };
+  }
+}

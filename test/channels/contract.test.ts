@@ -3,7 +3,7 @@ import { createBridgeClient } from '../../actors/channels/bridge/client.ts';
 import { readInfo } from '../../actors/channels/bridge/info.ts';
 import { createChannelBotChannel } from '../../actors/channels/channel-bot/channel.ts';
 import { createBotClient } from '../../actors/channels/channel-bot/client.ts';
-import { messageIdOf } from '../../actors/channels/channel-bot/copies.ts';
+import { messageIdOf } from '../../actors/channels/channel-bot/operations.ts';
 import { CHANNEL_BOT } from '../../actors/channels/channel-bot/settings.ts';
 import { createChatServerChannel } from '../../actors/channels/chat-server/channel.ts';
 import { createChatClient } from '../../actors/channels/chat-server/client.ts';

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { messageIdOf } from '../../actors/channels/channel-bot/copies.ts';
+import { messageIdOf } from '../../actors/channels/channel-bot/operations.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { createKeyring, type Keyring, masterKey } from '../../runtime/secrets/keyring.ts';
 import { buttonData } from '../../runtime/secrets/signed-tokens.ts';

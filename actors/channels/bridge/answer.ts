@@ -7,6 +7,7 @@ import {
   type ErrorCode,
   errorLine,
   retryAfter,
+  unanswered,
   type Verdict,
   type VerdictContext,
 } from '../../../runtime/outbound/verdict.ts';
@@ -76,19 +77,8 @@ export function answerOutcome<Value>(
 
 /** Of a request without an answer, or with one that the client itself did not like. */
 export function unansweredOutcome(verdict: Verdict, status: number | null): BridgeOutcome<never> {
-  if (verdict.class === 'ok' || verdict.code === 'cancelled') return { class: 'not_sent' };
-  const { code, error } = verdict;
-  const failure = { code, status, error, detail: null };
-  switch (verdict.class) {
-    case 'blocked':
-      return { class: 'fatal', ...failure };
-    case 'transient':
-      return { class: 'transient', ...failure };
-    case 'redirect':
-      return { class: 'unknown', ...failure, error: `${error}${MISCONFIGURED}` };
-    default:
-      return { class: 'unknown', ...failure };
-  }
+  const failed = unanswered(verdict, { class: 'unknown', error: MISCONFIGURED });
+  return failed ? { ...failed, status, detail: null } : { class: 'not_sent' };
 }
 
 /** The same in the words that all owners share. */

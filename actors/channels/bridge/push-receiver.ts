@@ -9,7 +9,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { equalSecrets, type Opener } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { Push, PushAnswer, Receiver } from '../channel.ts';
-import { createInboundLog } from '../inbound.ts';
+import { createInboundLog, readSettings } from '../inbound.ts';
 import type { EventIntake } from '../intake.ts';
 import { newSigningSecret, webhookSignature } from '../signature.ts';
 import { openBridge, openPushSecret } from './client.ts';
@@ -35,18 +35,8 @@ interface Judged {
 }
 
 export function createPushReceiver(deps: PushReceiverDeps): PushReceiver {
-  const { intake, opener, clock, log } = deps;
+  const { intake, opener, clock } = deps;
   const inbound = createInboundLog(deps.recorder);
-
-  const readSettings = async (id: PublicId | null): Promise<BridgeSettings | null | 'unread'> => {
-    if (id === null) return null;
-    try {
-      return await deps.settings(id);
-    } catch (error) {
-      log('store_read_failed', { what: `Connection ${id}`, error: String(error) });
-      return 'unread';
-    }
-  };
 
   const judge = async (connection: BridgeSettings | null, push: Push): Promise<Judged> => {
     const isPushed = connection?.eventMode === 'push';
@@ -75,7 +65,7 @@ export function createPushReceiver(deps: PushReceiverDeps): PushReceiver {
   return {
     async push(push) {
       const began = clock.now();
-      const connection = await readSettings(push.id);
+      const connection = await readSettings(deps, push.id);
       if (connection === 'unread') return { status: 500 };
       const judged = await judge(connection, push);
       if (connection) record(connection, push, judged, began);

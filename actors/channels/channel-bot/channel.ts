@@ -31,8 +31,14 @@ import {
 } from '../delivering.ts';
 import type { About, BotOutcome } from './answer.ts';
 import { type BotAccess, type BotClient, openBot } from './client.ts';
-import { messageIdOf, messageRefOf } from './copies.ts';
-import { type BotRequest, botCalls, type InlineKeyboard, type NewMessage } from './operations.ts';
+import {
+  type BotRequest,
+  botCalls,
+  type InlineKeyboard,
+  messageIdOf,
+  messageRefOf,
+  type NewMessage,
+} from './operations.ts';
 import { CHANGED, checkPlace } from './place.ts';
 import { beginThread, nextWay, readThread, threadAfter, type Way, wayWithout } from './thread.ts';
 

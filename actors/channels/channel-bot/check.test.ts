@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { WireAnswer } from '../../../test/fakes/channel-bot/shapes.ts';
+import type { WireAnswer } from '../../../test/fakes/listener.ts';
 import type { FoundPlace, MessengerFields, StoredDestination } from '../../destination/ports.ts';
 import type { GroupScene } from '../../destination/sending/scene.ts';
 import { group412, settings } from '../../messages/messages.fixture.ts';

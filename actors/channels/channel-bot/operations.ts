@@ -38,6 +38,18 @@ export interface MessageRef {
   readonly messageId: string;
 }
 
+/** Messages are known to the service by chat and number, for both exist in every chat anew: `-1001234567890/57`. */
+export function messageIdOf(chatId: string | number, messageId: string | number): string {
+  return `${chatId}/${messageId}`;
+}
+
+/** @throws for a text that {@link messageIdOf} did not make */
+export function messageRefOf(id: string): MessageRef {
+  const [, chatId, messageId] = /^(-?\d+)\/(\d+)$/.exec(id) ?? [];
+  if (chatId === undefined || messageId === undefined) throw new Error(`not an id of a message: ${id}`);
+  return { chatId, messageId };
+}
+
 /** Buttons by rows. */
 export interface InlineKeyboard {
   readonly inline_keyboard: { text: string; callback_data: string }[][];

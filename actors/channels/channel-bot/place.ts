@@ -2,7 +2,7 @@
 import type { ChannelPlace } from '../../connection/ports.ts';
 import type { FoundChannel } from '../../destination/ports.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
-import type { Asked } from '../access.ts';
+import { type Asked, stepOf } from '../access.ts';
 import type { Busy } from '../interactive.ts';
 import { type BotFailed, type BotOutcome, TOKEN_REFUSED } from './answer.ts';
 import { type BotChat, type BotMember, type BotRequest, botCalls } from './operations.ts';
@@ -40,7 +40,6 @@ const NO_COMMENTS =
 export const NO_ADMIN = 'The bot is not an admin of the channel.';
 export const NO_POSTS = 'The bot may not post messages in the channel.';
 export const NO_EDITS = 'The bot may not edit messages in the channel.';
-const STOPPING = 'the service is stopping';
 const LONGEST_NAME = 200;
 
 /**
@@ -53,9 +52,9 @@ export async function checkPlace(
   saved: ChannelPlace | null,
   ask: AskBot,
 ): Promise<CheckedChannel> {
-  const me = await step('token', botCalls.getMe(), ask);
+  const me = stepOf('token', await ask(botCalls.getMe()));
   if (me.is !== 'ok') return me;
-  const chat = await step('channel_exists', botCalls.getChat(channel), ask);
+  const chat = stepOf('channel_exists', await ask(botCalls.getChat(channel)));
   if (chat.is !== 'ok')
     return chat.is === 'failed' && isAbsent(chat) ? { ...chat, message: NO_CHANNEL } : chat;
   const { id, type, linked_chat_id: linked } = chat.value;
@@ -63,35 +62,22 @@ export async function checkPlace(
   if (saved && saved.channelId !== String(id)) return useless('channel_exists', CHANGED);
   if (linked === undefined) return useless('discussion_group', NO_COMMENTS);
   if (saved && saved.groupId !== String(linked)) return useless('discussion_group', CHANGED);
-  const group = await step('discussion_group', botCalls.getChat(String(linked)), ask);
+  const group = stepOf('discussion_group', await ask(botCalls.getChat(String(linked))));
   if (group.is === 'busy') return group;
   const groupName = group.is === 'ok' ? titleOf(group.value) : null;
   const botId = String(me.value.id);
-  const inChannel = await step('bot_rights_channel', botCalls.getChatMember(String(id), botId), ask);
+  const inChannel = stepOf('bot_rights_channel', await ask(botCalls.getChatMember(String(id), botId)));
   if (inChannel.is !== 'ok')
     return inChannel.is === 'failed' && isAbsent(inChannel) ? { ...inChannel, message: NO_ADMIN } : inChannel;
   const lacking = lackingIn(inChannel.value);
   if (lacking !== null) return useless('bot_rights_channel', lacking);
-  const inGroup = await step('bot_rights_group', botCalls.getChatMember(String(linked), botId), ask);
+  const inGroup = stepOf('bot_rights_group', await ask(botCalls.getChatMember(String(linked), botId)));
   const noAdmin = notInGroup(groupName ?? String(linked));
   if (inGroup.is !== 'ok')
     return inGroup.is === 'failed' && isAbsent(inGroup) ? { ...inGroup, message: noAdmin } : inGroup;
   if (!isAdmin(inGroup.value)) return useless('bot_rights_group', noAdmin);
   const found = { channelId: String(id), username: chat.value.username ?? null, groupId: String(linked) };
   return { is: 'passed', found: { ...found, channelName: titleOf(chat.value) ?? channel, groupName } };
-}
-
-async function step<Value>(
-  name: PlaceStep,
-  request: BotRequest<Value>,
-  ask: AskBot,
-): Promise<Exclude<CheckedChannel, { is: 'passed' }> | { readonly is: 'ok'; readonly value: Value }> {
-  const asked = await ask(request);
-  if (asked.is === 'busy') return { is: 'busy', step: name, wait: asked.wait };
-  const { outcome } = asked;
-  if (outcome.class === 'ok') return { is: 'ok', value: outcome.value };
-  const message = outcome.class === 'not_sent' ? STOPPING : outcome.error;
-  return { is: 'failed', step: name, message, outcome };
 }
 
 /** The chat does not exist, or the bot is not in it: the messenger does not always tell these apart. */

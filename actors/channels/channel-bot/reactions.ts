@@ -6,7 +6,7 @@ import type { BotChats } from '../../connection/ports.ts';
 import { privateAnswer } from '../../messages/index.ts';
 import { type PressDeps, type Reaction, reactToPress, tellInvalid } from '../press.ts';
 import type { BotAnswers } from './answers.ts';
-import { messageIdOf } from './copies.ts';
+import { messageIdOf } from './operations.ts';
 import { NO_ADMIN, NO_EDITS, NO_POSTS } from './place.ts';
 import type { BotUpdate, LostRights } from './updates.ts';
 

@@ -13,7 +13,7 @@ import { LONG_PAUSE } from '../../connection/machine.ts';
 import type { PollOutcome } from '../../connection/messages.ts';
 import type { ChannelBotSettings } from '../../connection/ports.ts';
 import type { Push, PushAnswer, Receiver } from '../channel.ts';
-import { createInboundLog } from '../inbound.ts';
+import { createInboundLog, readSettings } from '../inbound.ts';
 import type { EventIntake } from '../intake.ts';
 import type { PollerDeps } from '../polling.ts';
 import type { BotFailed } from './answer.ts';
@@ -200,7 +200,7 @@ export function createBotReceiver(deps: BotReceiverDeps): Pick<Receiver, 'push'>
   return {
     async push(push) {
       const began = clock.now();
-      const settings = await read(deps, push.id);
+      const settings = await readSettings(deps, push.id);
       if (settings === 'unread') return { status: 500 };
       const judged = await judge(settings, push);
       if (settings) record(settings, push, judged, began);
@@ -215,19 +215,6 @@ const ERRORS: Partial<Record<ErrorCode, string>> = {
   body_invalid: 'the body is no update',
   handler_failed: 'handling the update failed',
 };
-
-async function read(
-  { settings, log }: BotReceiverDeps,
-  id: PublicId | null,
-): Promise<ChannelBotSettings | null | 'unread'> {
-  if (id === null) return null;
-  try {
-    return await settings(id);
-  } catch (error) {
-    log('store_read_failed', { what: `Connection ${id}`, error: String(error) });
-    return 'unread';
-  }
-}
 
 function secretOf(opener: Opener, { id, webhookSecret }: ChannelBotSettings): string | null {
   return webhookSecret && openSecret(opener, 'connection.webhook_secret_token', id, webhookSecret);

@@ -27,7 +27,7 @@ import { createEventIntake } from '../intake.ts';
 import { createPoller } from '../polling.ts';
 import { createBotAnswers } from './answers.ts';
 import { createBotClient, openBot } from './client.ts';
-import { messageIdOf } from './copies.ts';
+import { messageIdOf } from './operations.ts';
 import { createUpdateReactions } from './reactions.ts';
 import { botPoll, createBotReceiver } from './receiver.ts';
 import { lanesOf } from './updates.ts';

@@ -19,8 +19,7 @@ import {
 } from '../interactive.ts';
 import { NOT_CHECKED, sentKeyboard } from './channel.ts';
 import { type BotClient, openBot } from './client.ts';
-import { messageIdOf } from './copies.ts';
-import { botCalls } from './operations.ts';
+import { botCalls, messageIdOf } from './operations.ts';
 
 export interface ChannelBotTrialDeps {
   readonly bot: BotClient;

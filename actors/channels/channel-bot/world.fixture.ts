@@ -10,8 +10,8 @@ import type { RequestRecord } from '../../../runtime/outbound/request-log/record
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { FakeBotApi } from '../../../test/fakes/channel-bot/server.ts';
-import type { WireAnswer } from '../../../test/fakes/channel-bot/shapes.ts';
 import type { FakeMessage } from '../../../test/fakes/channel-bot/world.ts';
+import type { WireAnswer } from '../../../test/fakes/listener.ts';
 import type { ChannelBotSettings, ChannelPlace } from '../../connection/ports.ts';
 import { peopleOf, type Target } from '../../destination/sending/people.ts';
 import type { GroupScene } from '../../destination/sending/scene.ts';

@@ -7,6 +7,7 @@ import {
   type ErrorCode,
   errorLine,
   retryAfter,
+  unanswered,
   type Verdict,
   type VerdictContext,
 } from '../../../runtime/outbound/verdict.ts';
@@ -85,19 +86,8 @@ export function answerOutcome<Value>(
 
 /** Of a request without an answer, or with one that the client itself did not like. */
 export function unansweredOutcome(verdict: Verdict, status: number | null): ChatOutcome<never> {
-  if (verdict.class === 'ok' || verdict.code === 'cancelled') return { class: 'not_sent' };
-  const { code, error } = verdict;
-  const failure = { code, status, id: null, error };
-  switch (verdict.class) {
-    case 'blocked':
-      return { class: 'fatal', ...failure };
-    case 'redirect':
-      return { class: 'fatal', ...failure, error: `${error}${MISCONFIGURED}` };
-    case 'transient':
-      return { class: 'transient', ...failure };
-    default:
-      return { class: 'unknown', ...failure };
-  }
+  const failed = unanswered(verdict, { class: 'fatal', error: MISCONFIGURED });
+  return failed ? { ...failed, status, id: null } : { class: 'not_sent' };
 }
 
 /** The same in the words that all owners share. */

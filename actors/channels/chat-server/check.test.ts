@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { WireAnswer } from '../../../test/fakes/chat-server/shapes.ts';
+import type { WireAnswer } from '../../../test/fakes/listener.ts';
 import type { MessengerFields } from '../../destination/ports.ts';
 import { createChatConnectionCheck, createChatServerCheck, listChatChannels } from './check.ts';
 import { openChatServer } from './client.ts';

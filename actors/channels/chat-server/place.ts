@@ -1,5 +1,5 @@
 /** Whether the bot can post to a channel: the calls of the Destination check and of the probe (chat-server §3). */
-import type { Asked } from '../access.ts';
+import { type Asked, stepOf } from '../access.ts';
 import type { Busy } from '../interactive.ts';
 import { type ChatFailed, type ChatOutcome, TOKEN_REFUSED } from './answer.ts';
 import { type ChatRequest, chatCalls, type ServerChannel, type ServerTeam } from './operations.ts';
@@ -28,40 +28,24 @@ const NOT_JOINED = 'The bot has not joined this channel.';
 const NO_SUCH_ID = 'No channel has this id.';
 const ARCHIVED = 'The channel is archived.';
 const OTHER_TEAM = 'The channel belongs to another team.';
-const STOPPING = 'the service is stopping';
 
 /** Posts nothing. */
 export async function checkPlace(place: ChatPlace, ask: AskServer): Promise<CheckedChannel> {
-  const me = await step('token', chatCalls.getMe(), ask);
+  const me = stepOf('token', await ask(chatCalls.getMe()));
   if (me.is !== 'ok') return me;
   const inChannel = 'bot_in_channel';
-  const member = await step(inChannel, chatCalls.getChannelMember(place.channelId), ask);
+  const member = stepOf(inChannel, await ask(chatCalls.getChannelMember(place.channelId)));
   if (member.is !== 'ok') return member.is === 'failed' ? { ...member, message: notJoined(member) } : member;
-  const channel = await step(inChannel, chatCalls.getChannel(place.channelId), ask);
+  const channel = stepOf(inChannel, await ask(chatCalls.getChannel(place.channelId)));
   if (channel.is !== 'ok') return channel;
   if (channel.value.delete_at !== 0) return useless(ARCHIVED);
   const { team_id: teamId } = channel.value;
   // Direct and group channels are of no team.
   if (teamId === '') return { is: 'passed', channel: channel.value, team: null };
   if (teamId !== place.teamId) return useless(OTHER_TEAM);
-  const team = await step(inChannel, chatCalls.getTeam(teamId), ask);
+  const team = stepOf(inChannel, await ask(chatCalls.getTeam(teamId)));
   if (team.is !== 'ok') return team;
   return { is: 'passed', channel: channel.value, team: team.value };
-}
-
-type Step = 'token' | 'bot_in_channel';
-
-async function step<Value>(
-  name: Step,
-  request: ChatRequest<Value>,
-  ask: AskServer,
-): Promise<Exclude<CheckedChannel, { is: 'passed' }> | { readonly is: 'ok'; readonly value: Value }> {
-  const asked = await ask(request);
-  if (asked.is === 'busy') return { is: 'busy', step: name, wait: asked.wait };
-  const { outcome } = asked;
-  if (outcome.class === 'ok') return { is: 'ok', value: outcome.value };
-  const message = outcome.class === 'not_sent' ? STOPPING : outcome.error;
-  return { is: 'failed', step: name, message, outcome };
 }
 
 /** 403, or 404 where the bot may read the channel anyway; a 401 is about the token. */

@@ -17,7 +17,7 @@ import type { ChatServerSettings } from '../../connection/ports.ts';
 import { INTERACTIVE_BUDGET, type InteractiveTokens } from '../../connection/tokens.ts';
 import { type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
 import type { Push, PushAnswer, Receiver } from '../channel.ts';
-import { createInboundLog } from '../inbound.ts';
+import { createInboundLog, readSettings } from '../inbound.ts';
 import { isOf, type PressDeps, type Reaction, reactToPress, tellInvalid } from '../press.ts';
 import { type ChatClient, openChatServer } from './client.ts';
 import { chatCalls } from './operations.ts';
@@ -185,7 +185,7 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
   return {
     async push(push): Promise<PushAnswer> {
       const began = clock.now();
-      const connection = await settingsOf(deps, push.id);
+      const connection = await readSettings(deps, push.id);
       if (connection === 'unread') return { status: 200, body: said(textOf({ say: 'failed' })) };
       const { body, failed } = await judged(push, connection);
       if (connection) {
@@ -228,19 +228,6 @@ const SILENT: Judged = { body: NOTHING_SAID, failed: null };
 /** Markdown as written: without this the server would read it as another messenger's markup. */
 function said(message: string): string {
   return JSON.stringify({ ephemeral_text: message, skip_slack_parsing: true });
-}
-
-async function settingsOf(
-  { settings, log }: ActionReceiverDeps,
-  id: PublicId | null,
-): Promise<ChatServerSettings | null | 'unread'> {
-  if (id === null) return null;
-  try {
-    return await settings(id);
-  } catch (error) {
-    log('store_read_failed', { what: `Connection ${id}`, error: String(error) });
-    return 'unread';
-  }
 }
 
 function secretsOf(opener: Opener, connection: ChatServerSettings): readonly string[] {

@@ -9,7 +9,7 @@ import type { RequestRecord } from '../../../runtime/outbound/request-log/record
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { FakeChatServer } from '../../../test/fakes/chat-server/server.ts';
-import type { WireAnswer } from '../../../test/fakes/chat-server/shapes.ts';
+import type { WireAnswer } from '../../../test/fakes/listener.ts';
 import type { ChatServerInfo, ChatServerSettings } from '../../connection/ports.ts';
 import { peopleOf, type Target } from '../../destination/sending/people.ts';
 import type { GroupScene } from '../../destination/sending/scene.ts';

@@ -237,7 +237,7 @@ describe('its webhook', () => {
     bots.server.updates.setWebhook(null);
     const { body } = await api.get(`/connections/${made.id}`);
     expect(body.warnings).toContainEqual({ kind: 'webhook_not_set', field: '/update_mode' });
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    bots.pass(1_000);
     await saving.restore();
     expect(webhook()).toMatchObject({ url: callbackOf(made.id), secret: await storedSecret(made.id) });
     expect(await webhooksNotSet(database.sql(), INGEST, NOW + MINUTE)).toEqual([]);
@@ -255,11 +255,11 @@ describe('its webhook', () => {
       pushSecret: null,
       proxyPassword: { kind: 'keep' },
     };
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    bots.pass(1_000);
     const prepared = await saving.prepare(made.id, fields, secrets);
     if (!prepared.ok) throw new Error(prepared.error);
     expect(await webhooksNotSet(database.sql(), INGEST, NOW)).toEqual([]);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    bots.pass(1_000);
     await saving.restore();
     expect(webhook()?.secret).toBe(await storedSecret(made.id));
   });

@@ -1,8 +1,7 @@
 /** The strict Bot API server on a port of its own: it answers over HTTP, holds polls, and posts updates to a webhook. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { plainFetch } from '../../harness/plain-fetch.ts';
+import { startListener } from '../listener.ts';
 import { FakeBotApi } from './server.ts';
 
 export interface RunningBotApi {
@@ -13,6 +12,8 @@ export interface RunningBotApi {
   loseAnswers(count: number, method: string, text?: string): void;
   /** How many of those are still to come. */
   leftToLose(): number;
+  /** Lets time go by for its limits. */
+  pass(ms: number): void;
   close(): Promise<void>;
 }
 
@@ -23,10 +24,11 @@ const COPY_AFTER_MS = 100;
 
 export async function startBotApi(): Promise<RunningBotApi> {
   const token = '123456:hunter2-very-secret-bot-token';
+  let passed = 0;
   const closing = new AbortController();
   const { signal } = closing;
   const server = new FakeBotApi({
-    ...{ now: () => Date.now(), token },
+    ...{ now: () => Date.now() + passed, token },
     sleep: (ms) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
     async post(url, body, headers) {
       const answer = await plainFetch(url, { method: 'POST', headers, body });
@@ -35,39 +37,23 @@ export async function startBotApi(): Promise<RunningBotApi> {
   });
   Object.assign(server.settings, { isLocal: true, copiesAtOnce: false });
   const repeating = setInterval(() => void server.updates.deliver(), REPEAT_MS).unref();
-  let lost = { count: 0, method: '', text: '' };
-  const listener = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', async () => {
-      const headers = Object.fromEntries(
-        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      );
-      const { method = 'GET', url: target = '/' } = request;
-      const body = Buffer.concat(parts).toString();
-      const answer = await server.answer({ method, target, headers, body });
-      setTimeout(() => server.forward(), COPY_AFTER_MS).unref();
-      if (lost.count > 0 && target.endsWith(`/${lost.method}`) && body.includes(lost.text)) {
-        lost = { ...lost, count: lost.count - 1 };
-        request.socket.destroy();
-        return;
-      }
-      if (!response.destroyed) response.writeHead(answer.status, answer.headers).end(answer.body);
-    });
+  const listener = await startListener(async (request) => {
+    const answer = await server.answer(request);
+    setTimeout(() => server.forward(), COPY_AFTER_MS).unref();
+    return answer;
   });
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const { port } = listener.address() as AddressInfo;
   return {
-    ...{ server, token, url: `http://127.0.0.1:${port}` },
+    ...{ server, token, url: listener.url, leftToLose: listener.leftToLose },
     loseAnswers(count, method, text = '') {
-      lost = { count, method, text };
+      listener.lose(count, ({ target, body }) => target.endsWith(`/${method}`) && body.includes(text));
     },
-    leftToLose: () => lost.count,
+    pass(ms) {
+      passed += ms;
+    },
     async close() {
       clearInterval(repeating);
       closing.abort();
-      listener.closeAllConnections();
-      await new Promise((resolve) => listener.close(resolve));
+      await listener.close();
     },
   };
 }

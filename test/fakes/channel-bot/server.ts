@@ -4,18 +4,10 @@
  * server's own sources (telegram-bot-api/Client.cpp, td/), named where they are kept. What no server would refuse though a
  * careful client never sends it is noted in `violations`.
  */
+
+import type { WireAnswer, WireRequest } from '../listener.ts';
 import { mentionsIn, type Parsed, parseHtml, Unreadable } from './html.ts';
-import {
-  BODIES,
-  bodyOf,
-  done,
-  type Keyboard,
-  limited,
-  type Method,
-  Refusal,
-  type WireAnswer,
-  type WireRequest,
-} from './shapes.ts';
+import { BODIES, bodyOf, done, type Keyboard, limited, type Method, Refusal } from './shapes.ts';
 import { type PostUpdate, Updates } from './updates.ts';
 import {
   chatShape,

@@ -3,6 +3,7 @@
  * (Bot API documentation, "Available methods"; telegram-bot-api/Client.cpp for the texts of its refusals).
  */
 import * as v from 'valibot';
+import type { WireAnswer } from '../listener.ts';
 
 /** Ids have at most 52 bits ("Chat", `id`). */
 const id = v.pipe(v.number(), v.safeInteger());
@@ -54,21 +55,6 @@ export const BODIES = {
 } as const;
 export type Method = keyof typeof BODIES;
 export type Keyboard = v.InferOutput<typeof Keyboard>;
-
-export interface WireRequest {
-  readonly method: string;
-  /** Path and query. */
-  readonly target: string;
-  /** Names in small letters. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-export interface WireAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
 
 /** "Making requests": `error_code` and status are the same. */
 const PREFIXES: Readonly<Record<number, string>> = {

@@ -1,5 +1,7 @@
 /** Updates that wait for a bot: taken by polls, or posted to its webhook ("Getting updates"; Client.cpp, WebhookActor.cpp). */
-import type { Refusal, WireAnswer } from './shapes.ts';
+
+import type { WireAnswer } from '../listener.ts';
+import type { Refusal } from './shapes.ts';
 import { done, Refusal as Refused } from './shapes.ts';
 
 export interface WaitingUpdate {

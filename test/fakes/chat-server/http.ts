@@ -1,7 +1,6 @@
 /** The strict Mattermost server on a port of its own: it answers over HTTP, and sends presses to their callbacks. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { plainFetch } from '../../harness/plain-fetch.ts';
+import { startListener } from '../listener.ts';
 import { FakeChatServer } from './server.ts';
 
 export interface RunningChatServer {
@@ -27,42 +26,15 @@ export async function startChatServer(port = 0): Promise<RunningChatServer> {
       return { status: answer.status, body: await answer.text() };
     },
   });
-  let lost = 0;
-  let wanted = '';
-  const listener = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', async () => {
-      const headers = Object.fromEntries(
-        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      );
-      const { method = 'GET', url: target = '/' } = request;
-      const body = Buffer.concat(parts).toString();
-      const answer = await server.answer({ method, target, headers, body });
-      const isPost = method === 'POST' && target.startsWith('/api/v4/posts');
-      if (lost > 0 && isPost && body.includes(wanted)) {
-        lost--;
-        request.socket.destroy();
-        return;
-      }
-      response.writeHead(answer.status, answer.headers).end(answer.body);
-    });
-  });
-  await new Promise<void>((resolve, reject) => {
-    listener.once('error', reject);
-    listener.listen(port, '127.0.0.1', resolve);
-  });
-  const { port: bound } = listener.address() as AddressInfo;
+  const listener = await startListener((request) => server.answer(request), port);
   return {
-    ...{ server, token, url: `http://127.0.0.1:${bound}` },
+    ...{ server, token, url: listener.url, leftToLose: listener.leftToLose, close: listener.close },
     loseAnswers(count, text = '') {
-      lost = count;
-      wanted = text;
-    },
-    leftToLose: () => lost,
-    async close() {
-      listener.closeAllConnections();
-      await new Promise((resolve) => listener.close(resolve));
+      listener.lose(
+        count,
+        ({ method, target, body }) =>
+          method === 'POST' && target.startsWith('/api/v4/posts') && body.includes(text),
+      );
     },
   };
 }

@@ -4,16 +4,8 @@
  * remembers. What no server would take from a careful client is noted in `violations`.
  */
 import * as v from 'valibot';
-import {
-  type Attachment,
-  BODIES,
-  ID,
-  json,
-  LIMITED,
-  Refusal,
-  type WireAnswer,
-  type WireRequest,
-} from './shapes.ts';
+import type { WireAnswer, WireRequest } from '../listener.ts';
+import { type Attachment, BODIES, ID, json, LIMITED, Refusal } from './shapes.ts';
 
 export interface FakeUser {
   readonly id: string;

@@ -3,6 +3,7 @@
  * that its newer versions warn of and a button that it would not route are violations (docs/contract/chat-server.md).
  */
 import * as v from 'valibot';
+import type { WireAnswer } from '../listener.ts';
 
 export const ID = /^[a-z0-9]{26}$/;
 const id = v.pipe(v.string(), v.regex(ID));
@@ -61,21 +62,6 @@ export const BODIES = {
 export type Attachment = v.InferOutput<typeof Attachment>;
 export type Action = v.InferOutput<typeof Action>;
 export type CreatePost = v.InferOutput<typeof BODIES.createPost>;
-
-export interface WireRequest {
-  readonly method: string;
-  /** Path and query. */
-  readonly target: string;
-  /** Names in small letters. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-export interface WireAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
 
 /** Ids of errors with the status that the server gives them. */
 const STATUS = {
