@@ -125,7 +125,7 @@ export const SETTINGS = {
     fallback: 'strict',
     about:
       'fast: a socket that serves senders alone is read by the HTTP library without the strict reading before it, at about ' +
-      'two thirds of the processor time. Use it where senders are in a network of their own.',
+      'half to two thirds of the processor time. Use it where senders are in a network of their own.',
   },
   SVC_LISTEN_INTERNAL: {
     schema: listenAddress,
