@@ -24,7 +24,7 @@ import * as d from '../../schema/described.ts';
 import { request_log_run } from '../../schema/shapes.ts';
 import { Via } from '../../schema/words.ts';
 import { CHECK_STEPS, ConnectionCheckInput, checkErrors, normalisedAddress, typeOf } from './shapes.ts';
-import { type ConnectionType, WarningShape } from './type.ts';
+import { type ConnectionType, WarningShape, warningsOf } from './type.ts';
 import { InfoShape } from './types/bridge.ts';
 
 export interface ConnectionCheckDeps {
@@ -184,11 +184,11 @@ function checkBody(
   return {
     ok,
     steps: steps.map((step) => stepBody(step, access.proxy ? 'proxy' : 'direct')),
-    warnings: type.warnings({ address, mode, info, wrong, tokenless }),
+    warnings: warningsOf(type, { address, mode, info, wrong, tokenless }),
     bot_name: type.botName(info),
     webhook_set: updates?.webhookSet ?? null,
     pending_updates: updates?.pending ?? null,
-    info: type.infoBody(info),
+    info: type.infoBody?.(info) ?? null,
   };
 }
 

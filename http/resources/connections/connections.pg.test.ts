@@ -583,7 +583,8 @@ describe('a Connection to a chat server', () => {
     expect(connection).toMatchObject({
       ...{ type: 'chat_server', server_url: `${server.url}/chat`, limiter: { limit: 5, per_seconds: 1 } },
       callback_url: `https://ingest.example.org/api/v1/callbacks/chat-server/${id}`,
-      ...{ bot_token_status: { set: true }, bot_username: null, warnings: [], etag: '"1"' },
+      ...{ bot_token_status: { set: true }, bot_username: null, etag: '"1"' },
+      warnings: [{ kind: 'base_url_uses_http', field: '/server_url' }],
     });
     for (const field of ['base_url', 'event_mode', 'push_secret_status', 'info', 'info_updated_at'])
       expect(connection).not.toHaveProperty(field);
@@ -643,12 +644,24 @@ describe('a Connection to a chat server', () => {
         { name: 'token', ok: true },
       ],
       ...{ ok: true, bot_name: 'tocsin', info: null, webhook_set: null, pending_updates: null },
-      warnings: [{ kind: 'press_answers_in_thread', field: null }],
+      warnings: [
+        { kind: 'base_url_uses_http', field: '/server_url' },
+        { kind: 'press_answers_in_thread', field: null },
+      ],
     });
     expect(told.map(({ type }) => type)).toEqual(['take_token', 'take_token', 'info_read']);
     server.server.settings.permissions.add('create_post_ephemeral');
     const allowed = await api.post('/connections/checks', chat(server, untyped));
-    expect(allowed.body.warnings).toEqual([]);
+    expect(allowed.body.warnings).toEqual([{ kind: 'base_url_uses_http', field: '/server_url' }]);
+  });
+
+  test('is warned of plain http, and of nothing with https', async () => {
+    const warningsAt = async (server_url: string, name: string) =>
+      (await make({ server_url, name })).warnings;
+    expect(await warningsAt('HTTP://chat.example', 'plain')).toEqual([
+      { kind: 'base_url_uses_http', field: '/server_url' },
+    ]);
+    expect(await warningsAt('https://chat.example', 'sealed')).toEqual([]);
   });
 
   test('shows the bot and its warning once they are known', async () => {
@@ -656,7 +669,8 @@ describe('a Connection to a chat server', () => {
     const info = { bot_id: 'b', bot_username: 'tocsin', max_post_size: 16_383, answers_privately: false };
     await database.sql()`update connections set info = ${JSON.stringify(info)}::text::jsonb, info_at = 1`;
     expect((await api.get(`/connections/${id}`)).body).toMatchObject({
-      ...{ bot_username: 'tocsin', warnings: [{ kind: 'press_answers_in_thread', field: null }] },
+      bot_username: 'tocsin',
+      warnings: [{ kind: 'base_url_uses_http' }, { kind: 'press_answers_in_thread', field: null }],
     });
   });
 

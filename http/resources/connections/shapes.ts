@@ -12,7 +12,7 @@ import type { FieldError } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { limiterErrors, limiterOf, nameErrors } from '../../schema/fields.ts';
 import { proxyBody } from '../../schema/shapes.ts';
-import { type ConnectionType, secretStatus } from './type.ts';
+import { type ConnectionType, secretStatus, warningsOf } from './type.ts';
 import { BRIDGE } from './types/bridge.ts';
 import { CHANNEL_BOT } from './types/channel-bot.ts';
 import { CHAT_SERVER } from './types/chat-server.ts';
@@ -76,11 +76,11 @@ export function connectionErrors(
   input: ConnectionInput,
   current: StoredConnection | null,
 ): readonly FieldError[] {
-  const type = typeErrors(input.type, current?.fields.type ?? null);
+  const isAnotherType = current !== null && input.type !== current.fields.type;
   return [
-    ...type,
+    ...(isAnotherType ? [TYPE_IS_FIXED] : []),
     ...nameErrors(input.name),
-    ...(type.length > 0 ? [] : ownErrors(input, current)),
+    ...(isAnotherType ? [] : ownErrors(input, current)),
     ...limiterErrors(input.limiter),
     ...proxyErrors(input.proxy, current?.fields.proxy ?? NO_PROXY),
   ];
@@ -93,13 +93,8 @@ function ownErrors(input: ConnectionInput, current: StoredConnection | null): re
   return [
     ...addressErrors(type, address),
     ...tokenErrors(type, input.bot_token, { isElsewhere: current !== null && address !== stored, current }),
-    ...type.errors(input, current),
+    ...(type.errors?.(input, current) ?? []),
   ];
-}
-
-/** 422 of the type: it never changes. */
-function typeErrors(type: string, current: string | null): readonly FieldError[] {
-  return current !== null && type !== current ? [TYPE_IS_FIXED] : [];
 }
 
 /** 422 of a check, the Connection that it names aside. @param stored the address of that Connection */
@@ -164,7 +159,7 @@ export function connectionFields(
   };
   return {
     save: type.fields(input, common, current),
-    secrets: { token, pushSecret: type.pushSecret(input), proxyPassword: proxy.password },
+    secrets: { token, pushSecret: type.pushSecret?.(input) ?? null, proxyPassword: proxy.password },
   };
 }
 
@@ -193,7 +188,7 @@ export function connectionBody(connection: StoredConnection, ingestUrl: string):
       since: formatInstantOrNull(inbound.since),
     },
     warnings: [
-      ...type.warnings({ address: type.addressOf(fields), mode, info, wrong, tokenless }),
+      ...warningsOf(type, { address: type.addressOf(fields), mode, info, wrong, tokenless }),
       ...(type.savedWarnings?.(connection, callbackUrl) ?? []),
     ],
     created_at: formatInstant(connection.createdAt),

@@ -44,15 +44,16 @@ export interface ConnectionType<
   addressIn(body: Input | Checked, stored: string | null): string;
   addressOf(fields: FieldsOf<Of>): string;
   /** What is wrong with its own fields, address and token aside. */
-  errors(body: Input, current: StoredOf<Of> | null): readonly FieldError[];
+  errors?(body: Input, current: StoredOf<Of> | null): readonly FieldError[];
   fields(body: Input, common: CommonFields, current: StoredOf<Of> | null): FieldsOf<Of>;
-  pushSecret(body: Input): ConnectionSecrets['pushSecret'];
+  pushSecret?(body: Input): ConnectionSecrets['pushSecret'];
   /** Its own fields of an answer. */
   body(connection: StoredOf<Of>): object;
   botName(info: InfoOf<Of> | null): string | null;
   /** What a check answers as `info`. */
-  infoBody(info: InfoOf<Of> | null): object | null;
-  warnings(known: Known<InfoOf<Of>>): readonly Warning[];
+  infoBody?(info: InfoOf<Of> | null): object | null;
+  /** Beyond those of every type, see {@link warningsOf}. */
+  warnings?(known: Known<InfoOf<Of>>): readonly Warning[];
   /** Further ones of what is stored. */
   savedWarnings?(connection: StoredOf<Of>, callbackUrl: string): readonly Warning[];
 }
@@ -115,6 +116,13 @@ export const WarningShape = d.named(
   'Something about a Connection that is not as it should be.',
 );
 export type Warning = v.InferOutput<typeof WarningShape>;
+
+/** Of a saved Connection or of a check; without those that only a saved one has (api §14). */
+export function warningsOf(type: ConnectionType, known: Known<InfoOf<Type>>): readonly Warning[] {
+  const own = type.warnings?.(known) ?? [];
+  if (!known.address.startsWith('http:')) return own;
+  return [{ kind: 'base_url_uses_http', field: `/${type.addressField}` }, ...own];
+}
 
 export const CommonShape = d.named(
   'ConnectionBase',

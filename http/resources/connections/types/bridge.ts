@@ -137,10 +137,9 @@ function infoBody(info: BridgeInfo) {
   return { ...info, event_delivery: [...info.event_delivery] };
 }
 
-function warnings({ address, mode, info, wrong, tokenless }: Known<BridgeInfo>): readonly Warning[] {
+function warnings({ mode, info, wrong, tokenless }: Known<BridgeInfo>): readonly Warning[] {
   const isUnoffered = mode !== null && info !== null && !info.event_delivery.includes(mode);
   return [
-    ...(address.startsWith('http:') ? [{ kind: 'base_url_uses_http', field: '/base_url' } as const] : []),
     ...(isUnoffered ? [{ kind: 'event_mode_not_offered', field: '/event_mode' } as const] : []),
     ...(wrong === null ? [] : [{ kind: 'bridge_info_invalid', field: wrong } as const]),
     ...(tokenless ? [{ kind: 'bridge_without_token', field: null } as const] : []),

@@ -85,14 +85,10 @@ export const CHANNEL_BOT = {
     ...{ type: 'channel_bot', ...common, bot_api_base_url: address },
     update_mode: mode ?? current?.fields.update_mode ?? 'long_polling',
   }),
-  pushSecret: () => null,
   body: ({ fields }) => ({
     bot_api_base_url: fields.bot_api_base_url,
     update_mode: fields.update_mode,
   }),
   botName: (info) => info?.bot_username ?? null,
-  infoBody: () => null,
-  warnings: ({ address }) =>
-    address.startsWith('http:') ? [{ kind: 'base_url_uses_http', field: '/bot_api_base_url' }] : [],
   savedWarnings,
 } as const satisfies ConnectionType<'channel_bot', Input, v.InferOutput<typeof CheckInput>>;

@@ -41,12 +41,9 @@ export const CHAT_SERVER = {
   limiter: { limit: 5, per_seconds: 1 },
   addressIn: (body) => body.server_url,
   addressOf: (fields) => fields.server_url,
-  errors: () => [],
   fields: (_body, { address, ...common }) => ({ type: 'chat_server', ...common, server_url: address }),
-  pushSecret: () => null,
   body: ({ fields }) => ({ server_url: fields.server_url }),
   botName: (info) => info?.bot_username ?? null,
-  infoBody: () => null,
   warnings: ({ info }) =>
     info === null || info.answers_privately ? [] : [{ kind: 'press_answers_in_thread', field: null }],
 } as const satisfies ConnectionType<
