@@ -140,11 +140,16 @@ async function seedRoutes(api: Api, pager: string, others: readonly string[]): P
   }));
 }
 
-async function seedPerson(api: Api, ready: Ready, login: string, name: string, language: string) {
+/** A new Responder. @returns their session */
+export async function signUp(api: Api, { app_url }: Ready, login: string, name: string): Promise<Api> {
   const made = await api.post('/users', { login, name, role: 'responder', email: `${login}@example.org` });
   const token = new URL(made.password_setup_link.url).hash.slice('#token='.length);
-  await new Api(ready.app_url).post('/password-setups', { token, password: PASSWORD });
-  const person = await Api.signIn({ app_url: ready.app_url, login, password: PASSWORD });
+  await new Api(app_url).post('/password-setups', { token, password: PASSWORD });
+  return Api.signIn({ app_url, login, password: PASSWORD });
+}
+
+async function seedPerson(api: Api, ready: Ready, login: string, name: string, language: string) {
+  const person = await signUp(api, ready, login, name);
   await person.call('PUT', '/me', { name, time_zone: 'Europe/Berlin', language });
   return { login, password: PASSWORD };
 }

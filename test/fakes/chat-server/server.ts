@@ -439,7 +439,7 @@ export class FakeChatServer {
   /** 26 characters, as the server's ids have. */
   #id(kind: string): string {
     this.#made++;
-    return `${kind}${this.#made.toString(36)}`.padEnd(26, '0');
+    return kind + this.#made.toString(36).padStart(25, '0');
   }
 }
 
