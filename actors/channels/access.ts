@@ -1,11 +1,22 @@
 /** What opens the way to the other side of a Connection, and how a person's calls take limiter tokens for it. */
+import type { Clock, Micros } from '../../runtime/clock.ts';
+import type { RequestRecord } from '../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { type Opener, openSecret, type Sealed } from '../../runtime/secrets/keyring.ts';
 import { connectionOwner } from '../connection/messages.ts';
-import type { InteractiveTokens, TokenOwners } from '../connection/tokens.ts';
+import { INTERACTIVE_BUDGET, type InteractiveTokens, type TokenOwners } from '../connection/tokens.ts';
 import { type ProxyFields, proxyRoute } from '../proxy-config.ts';
-import type { TokenAccess } from './calls.ts';
-import type { Busy } from './interactive.ts';
+import type { TokenAccess, TokenCallOptions } from './calls.ts';
+import {
+  type AskedTrial,
+  type Busy,
+  shownExchange,
+  type TrialClass,
+  type TrialName,
+  type TrialResult,
+  type TrialStep,
+  type Tried,
+} from './interactive.ts';
 
 /** What is stored of it, secrets sealed. */
 export interface SealedAccess {
@@ -85,4 +96,69 @@ export function keepWait(
 ): void {
   if (outcome.class !== 'retry_after' || outcome.until === undefined) return;
   tokens.spent(connectionId, { class: 'retry_after', until: outcome.until, scope: 'bot' });
+}
+
+export const NO_LIMITER_TOKEN = 'no token of the limiter within 5 s';
+
+export function noToken({ retryAfterSeconds }: Busy): string {
+  return `${NO_LIMITER_TOKEN}, the next is due in ${retryAfterSeconds} s`;
+}
+
+/** What is left of a step for its request when everything before took as long as it may. */
+const LEAST_FOR_CALL: Micros = 100_000;
+
+export interface TrialStepDeps {
+  readonly tokens: Pick<InteractiveTokens, 'take'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export interface TrialOptions extends TokenCallOptions {
+  readonly class: 'interactive';
+  readonly check: { readonly as: 'destination_test'; readonly run: PublicId };
+  readonly destinationId: PublicId;
+  readonly observe: (record: RequestRecord) => void;
+}
+
+export interface Limited {
+  readonly class: 'limited';
+  readonly error: string;
+}
+
+/** Begins a step of a test message; it takes at most as long as a person waits. */
+export function beginStep(
+  { tokens, clock }: TrialStepDeps,
+  { destination: { id: destinationId }, run }: AskedTrial,
+  name: TrialName = 'message',
+) {
+  const begun = clock.now();
+  const deadline = begun + INTERACTIVE_BUDGET;
+  let record: RequestRecord | null = null;
+  const ended = (result: TrialResult): TrialStep => ({
+    ...{ name, ...shownExchange(record), extracted: null },
+    ...{ duration: clock.now() - begun, ...result },
+  });
+  return {
+    name,
+    deadline,
+    ended,
+    /** Of the first step: the test ends with it, and nothing was posted. */
+    failed: (errorClass: TrialClass, error: string | null): Tried => ({
+      steps: [ended({ errorClass, error })],
+      message: null,
+    }),
+    /** Makes its request, with a limiter token. */
+    async call<Outcome>(
+      connectionId: PublicId | null,
+      make: (options: TrialOptions, timeout: Micros) => Promise<Outcome>,
+    ): Promise<Outcome | Limited> {
+      const grant = await tokens.take({ destinationId, connectionId });
+      if (grant !== 'granted') return { class: 'limited', error: noToken(grant) };
+      const observe = (made: RequestRecord) => {
+        record = made;
+      };
+      const check = { as: 'destination_test', run } as const;
+      const options = { class: 'interactive', destinationId, check, observe } as const;
+      return make(options, Math.max(LEAST_FOR_CALL, deadline - clock.now()));
+    },
+  };
 }

@@ -7,6 +7,7 @@ import type { InfoRead } from '../connection/messages.ts';
 import type { StoredConnection } from '../connection/ports.ts';
 import type { TokenGrant } from '../connection/tokens.ts';
 import type { ProxyFields } from '../proxy-config.ts';
+import { noToken } from './access.ts';
 import type { TokenAccess } from './calls.ts';
 import type { Busy } from './interactive.ts';
 
@@ -133,7 +134,7 @@ export async function checkInSteps(
     const grant = await take();
     if (grant !== 'granted' && steps.length === 0) return grant;
     const begun = clock.now();
-    const message = grant === 'granted' ? await make() : noGrant(grant);
+    const message = grant === 'granted' ? await make() : noToken(grant);
     const latencyMs = grant === 'granted' ? Math.round((clock.now() - begun) / 1000) : null;
     ok = message === null;
     steps.push({
@@ -145,8 +146,4 @@ export async function checkInSteps(
     });
   }
   return { ok, steps };
-}
-
-function noGrant({ retryAfterSeconds }: Busy): string {
-  return `no token of the limiter within 5 s, the next is due in ${retryAfterSeconds} s`;
 }

@@ -1,67 +1,43 @@
 /** A test message of a channel bot (delivery §13): a post of the channel, outside every Thread. */
-import type { Clock, Micros } from '../../../runtime/clock.ts';
-import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
-import { INTERACTIVE_BUDGET, type InteractiveTokens } from '../../connection/tokens.ts';
+import type { InteractiveTokens } from '../../connection/tokens.ts';
 import type { ChannelBotTarget } from '../../destination/sending/scene.ts';
 import { CHANNEL_BOT_LIMIT, channelBotRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
-import { GONE_CONNECTION, keepWait, UNREADABLE } from '../access.ts';
-import type { TokenCallOptions } from '../calls.ts';
+import { beginStep, GONE_CONNECTION, keepWait, type TrialStepDeps, UNREADABLE } from '../access.ts';
 import { signer } from '../delivering.ts';
-import {
-  type AskedTrial,
-  type DestinationTrial,
-  shownExchange,
-  type TrialResult,
-  type Tried,
-  trialResult,
-} from '../interactive.ts';
+import { type AskedTrial, type DestinationTrial, trialResult } from '../interactive.ts';
 import { NOT_CHECKED, sentKeyboard } from './channel.ts';
 import { type BotClient, openBot } from './client.ts';
 import { botCalls, messageIdOf } from './operations.ts';
 
-export interface ChannelBotTrialDeps {
+export interface ChannelBotTrialDeps extends TrialStepDeps {
+  readonly tokens: InteractiveTokens;
   readonly bot: BotClient;
   readonly opener: Opener;
   readonly keyring: Keyring;
-  readonly tokens: InteractiveTokens;
-  readonly clock: Pick<Clock, 'now'>;
   target(destinationId: PublicId, target: number | null): Promise<ChannelBotTarget | null>;
 }
-
-const NO_TOKEN = 'no token of the limiter within 5 s';
 
 /** Its buttons belong to the Destination, so that a press says it was a test. */
 export function createChannelBotTrial(deps: ChannelBotTrialDeps): DestinationTrial {
   return {
     async test(asked) {
-      const { destination } = asked;
-      const begun = deps.clock.now();
-      const target = await deps.target(destination.id, null);
-      const failed = (error: string, errorClass: TrialResult['errorClass'] = 'fatal') =>
-        tried(deps.clock.now() - begun, null, { errorClass, error }, null);
-      if (!target) return failed(GONE_CONNECTION);
-      if (!target.place) return failed(NOT_CHECKED);
+      const step = beginStep(deps, asked);
+      const target = await deps.target(asked.destination.id, null);
+      if (!target) return step.failed('fatal', GONE_CONNECTION);
+      if (!target.place) return step.failed('fatal', NOT_CHECKED);
       const { connection, place } = target;
       const access = openBot(deps.opener, connection);
-      if (!access) return failed(UNREADABLE);
-      const owners = { destinationId: destination.id, connectionId: connection.id };
-      if ((await deps.tokens.take(owners)) !== 'granted') return failed(NO_TOKEN, 'limited');
-      let record: RequestRecord | null = null;
-      const options: TokenCallOptions = {
-        ...{ class: 'interactive', destinationId: destination.id },
-        check: { as: 'destination_test', run: asked.run },
-        observe: (made) => {
-          record = made;
-        },
-      };
-      const request = { ...testPost(deps, asked, place.channelId), timeout: INTERACTIVE_BUDGET };
-      const outcome = await deps.bot.call(access, request, options);
+      if (!access) return step.failed('fatal', UNREADABLE);
+      const outcome = await step.call(connection.id, (options, timeout) =>
+        deps.bot.call(access, { ...testPost(deps, asked, place.channelId), timeout }, options),
+      );
       keepWait(deps.tokens, connection.id, outcome);
-      const sent = outcome.class === 'ok' ? messageIdOf(place.channelId, outcome.value.message_id) : null;
-      const message = sent === null ? null : { connectionId: connection.id, messageId: sent };
-      return tried(deps.clock.now() - begun, record, trialResult(outcome), message);
+      const steps = [step.ended(trialResult(outcome))];
+      if (outcome.class !== 'ok') return { steps, message: null };
+      const messageId = messageIdOf(place.channelId, outcome.value.message_id);
+      return { steps, message: { connectionId: connection.id, messageId } };
     },
 
     async preview({ scene }) {
@@ -78,14 +54,4 @@ function testPost({ keyring }: ChannelBotTrialDeps, { destination, scene }: Aske
   const { text } = message;
   const post = { chatId, text, isHtml: true, isQuiet: true, replyTo: null };
   return botCalls.sendMessage({ ...post, keyboard: sentKeyboard(message) });
-}
-
-function tried(
-  duration: Micros,
-  record: RequestRecord | null,
-  result: TrialResult,
-  message: Tried['message'],
-): Tried {
-  const step = { ...shownExchange(record), extracted: null, duration, name: 'message', ...result } as const;
-  return { steps: [step], message };
 }

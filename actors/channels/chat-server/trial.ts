@@ -1,37 +1,26 @@
 /** A test message in a chat server, with the press that proves the way back (delivery §13, chat-server §11). */
-
 import type { Clock, Micros } from '../../../runtime/clock.ts';
-import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
-import type { EventFacts } from '../../connection/ports.ts';
-import { INTERACTIVE_BUDGET, type InteractiveTokens } from '../../connection/tokens.ts';
+import type { ChatServerInfo, EventFacts } from '../../connection/ports.ts';
+import type { InteractiveTokens } from '../../connection/tokens.ts';
 import type { ChatServerTarget } from '../../destination/sending/scene.ts';
 import { chatServerRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
-import { GONE_CONNECTION, keepWait, UNREADABLE } from '../access.ts';
+import { beginStep, GONE_CONNECTION, keepWait, type TrialStepDeps, UNREADABLE } from '../access.ts';
 import { signer } from '../delivering.ts';
-import {
-  type AskedTrial,
-  type DestinationTrial,
-  shownExchange,
-  type TrialClass,
-  type TrialResult,
-  type TrialStep,
-  type Tried,
-  trialResult,
-} from '../interactive.ts';
-import { type ChatAccess, type ChatCallOptions, type ChatClient, openChatServer } from './client.ts';
+import { type AskedTrial, type DestinationTrial, type TrialStep, trialResult } from '../interactive.ts';
+import { type ChatAccess, type ChatClient, openChatServer } from './client.ts';
 import { type ChatRequest, chatCalls } from './operations.ts';
 import { buttonsBack, rootPost } from './posts.ts';
 import { testPressId } from './receiver.ts';
 import type { ServerInfoReader } from './server-info.ts';
 
-export interface ChatServerTrialDeps {
+export interface ChatServerTrialDeps extends TrialStepDeps {
+  readonly tokens: InteractiveTokens;
   readonly chat: ChatClient;
   readonly infos: ServerInfoReader;
   readonly opener: Opener;
   readonly keyring: Keyring;
-  readonly tokens: InteractiveTokens;
   readonly facts: Pick<EventFacts, 'handled'>;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Where the server calls, without a trailing slash. */
@@ -39,25 +28,37 @@ export interface ChatServerTrialDeps {
   target(destinationId: PublicId, target: number | null): Promise<ChatServerTarget | null>;
 }
 
-const NO_TOKEN = 'no token of the limiter within 5 s';
-/** What is left of a step for its request when everything before took as long as it may. */
-const LEAST_FOR_CALL: Micros = 100_000;
 /** Between two looks for the press, which may arrive at another replica. */
 const LOOK_EVERY: Micros = 100_000;
 
-type Step = Pick<TrialStep, 'name' | 'errorClass' | 'error'>;
+type Step = ReturnType<typeof beginStep>;
+
+interface Way {
+  readonly deps: ChatServerTrialDeps;
+  readonly access: ChatAccess;
+  readonly connectionId: PublicId;
+}
 
 export function createChatServerTrial(deps: ChatServerTrialDeps): DestinationTrial {
   return {
     async test(asked) {
-      const begun = deps.clock.now();
+      const step = beginStep(deps, asked);
       const target = await deps.target(asked.destination.id, null);
-      if (!target) return ended(deps, begun, 'fatal', GONE_CONNECTION);
+      if (!target) return step.failed('fatal', GONE_CONNECTION);
       const access = openChatServer(deps.opener, target.connection);
-      if (!access) return ended(deps, begun, 'fatal', UNREADABLE);
+      if (!access) return step.failed('fatal', UNREADABLE);
       const known = await deps.infos.upToDate(target.connection, access);
-      if (known.class !== 'ok') return endedBy(deps, begun, trialResult(known));
-      return new Trial(deps, asked, target, access, begun).run(known.info.bot_id, known.info.max_post_size);
+      if (known.class !== 'ok') return { steps: [step.ended(trialResult(known))], message: null };
+      const { id: connectionId } = target.connection;
+      const way = { deps, access, connectionId };
+      const post = testPost(deps, asked, target, known.info);
+      const outcome = await call(way, step, chatCalls.createPost(post, true));
+      const steps = [step.ended(trialResult(outcome))];
+      if (outcome.class !== 'ok') return { steps, message: null };
+      const { id: messageId } = outcome.value;
+      const [button] = post.props.attachments?.[0]?.actions ?? [];
+      if (button) steps.push(await press(way, asked, messageId, button.id));
+      return { steps, message: { connectionId, messageId } };
     },
 
     async preview({ destination, scene }) {
@@ -69,104 +70,47 @@ export function createChatServerTrial(deps: ChatServerTrialDeps): DestinationTri
   };
 }
 
-/** The two steps of one test. Its buttons belong to the Destination, so that a press says it was a test. */
-class Trial {
-  readonly #deps: ChatServerTrialDeps;
-  readonly #asked: AskedTrial;
-  readonly #target: ChatServerTarget;
-  readonly #access: ChatAccess;
-  readonly #begun: Micros;
+/** Its buttons belong to the Destination, so that a press says it was a test. */
+function testPost(
+  { keyring, ingestUrl }: ChatServerTrialDeps,
+  { destination, scene, run }: AskedTrial,
+  { connection, channelId }: ChatServerTarget,
+  { bot_id: botId, max_post_size: limit }: ChatServerInfo,
+) {
+  const sign = signer(keyring, 'test_message', destination.id);
+  const call = { kind: 'test', notes: NO_NOTES, mentions: null, sign } as const;
+  const message = chatServerRoot(scene.group, scene.settings, call, limit);
+  const origin = { channelId, botId, key: `test-${run}` };
+  return rootPost(message, origin, buttonsBack(keyring, ingestUrl, connection.id));
+}
 
-  constructor(
-    deps: ChatServerTrialDeps,
-    asked: AskedTrial,
-    target: ChatServerTarget,
-    access: ChatAccess,
-    begun: Micros,
-  ) {
-    this.#deps = deps;
-    this.#asked = asked;
-    this.#target = target;
-    this.#access = access;
-    this.#begun = begun;
-  }
+async function call<Value>({ deps, access, connectionId }: Way, step: Step, request: ChatRequest<Value>) {
+  const outcome = await step.call(connectionId, (options, timeout) =>
+    deps.chat.call(access, { ...request, timeout }, options),
+  );
+  keepWait(deps.tokens, connectionId, outcome);
+  return outcome;
+}
 
-  async run(botId: string, limit: number): Promise<Tried> {
-    const { keyring, clock, ingestUrl } = this.#deps;
-    const { destination, scene, run } = this.#asked;
-    const connectionId = this.#target.connection.id;
-    if (!(await this.#isGranted())) return ended(this.#deps, this.#begun, 'limited', NO_TOKEN);
-    const sign = signer(keyring, 'test_message', destination.id);
-    const call = { kind: 'test', notes: NO_NOTES, mentions: null, sign } as const;
-    const message = chatServerRoot(scene.group, scene.settings, call, limit);
-    const back = buttonsBack(keyring, ingestUrl, connectionId);
-    const origin = { channelId: this.#target.channelId, botId, key: `test-${run}` };
-    const post = rootPost(message, origin, back);
-    const sent = await this.#call(chatCalls.createPost(post, true));
-    const result = trialResult(sent.outcome);
-    const step = stepOf(clock.now() - this.#begun, sent.record, { name: 'message', ...result });
-    if (sent.outcome.class !== 'ok') return { steps: [step], message: null };
-    const { id: messageId } = sent.outcome.value;
-    const [first] = post.props.attachments?.[0]?.actions ?? [];
-    const steps = first ? [step, await this.#press(messageId, first.id)] : [step];
-    return { steps, message: { connectionId, messageId } };
-  }
-
-  /** What the server answers does not decide: the callback has to arrive, at any replica. */
-  async #press(postId: string, actionId: string): Promise<TrialStep> {
-    const { clock, facts } = this.#deps;
-    const begun = clock.now();
-    const deadline = begun + INTERACTIVE_BUDGET;
-    const ended = (record: RequestRecord | null, errorClass: TrialClass, error: string | null) =>
-      stepOf(clock.now() - begun, record, { name: 'press', errorClass, error });
-    if (!(await this.#isGranted())) return ended(null, 'limited', NO_TOKEN);
-    const { record } = await this.#call(chatCalls.doPostAction(postId, actionId), deadline);
-    for (;;) {
-      if (await facts.handled(this.#target.connection.id, testPressId(postId)))
-        return ended(record, 'none', null);
-      if (clock.now() + LOOK_EVERY >= deadline) return ended(record, 'unknown', this.#notArrived());
-      await new Promise<void>((resolve) => void clock.after(LOOK_EVERY, resolve));
-    }
-  }
-
-  #notArrived(): string {
-    const { hostname } = new URL(this.#deps.ingestUrl);
-    return (
-      `The press did not reach ${hostname}. If that is a private address, list it in the server's setting ` +
-      'ServiceSettings.AllowedUntrustedInternalConnections; the server also has to trust its certificate.'
-    );
-  }
-
-  async #isGranted(): Promise<boolean> {
-    const owners = { destinationId: this.#asked.destination.id, connectionId: this.#target.connection.id };
-    return (await this.#deps.tokens.take(owners)) === 'granted';
-  }
-
-  async #call<Value>(request: ChatRequest<Value>, deadline = this.#begun + INTERACTIVE_BUDGET) {
-    const { clock, chat, tokens } = this.#deps;
-    let record: RequestRecord | null = null;
-    const options: ChatCallOptions = {
-      ...{ class: 'interactive', destinationId: this.#asked.destination.id },
-      check: { as: 'destination_test', run: this.#asked.run },
-      observe: (made) => {
-        record = made;
-      },
-    };
-    const timeout = Math.max(LEAST_FOR_CALL, deadline - clock.now());
-    const outcome = await chat.call(this.#access, { ...request, timeout }, options);
-    keepWait(tokens, this.#target.connection.id, outcome);
-    return { outcome, record: record as RequestRecord | null };
+/** What the server answers does not decide: the callback has to arrive, at any replica. */
+async function press(way: Way, asked: AskedTrial, postId: string, actionId: string): Promise<TrialStep> {
+  const { clock, facts } = way.deps;
+  const step = beginStep(way.deps, asked, 'press');
+  const outcome = await call(way, step, chatCalls.doPostAction(postId, actionId));
+  if (outcome.class === 'limited') return step.ended(trialResult(outcome));
+  for (;;) {
+    if (await facts.handled(way.connectionId, testPressId(postId)))
+      return step.ended({ errorClass: 'none', error: null });
+    if (clock.now() + LOOK_EVERY >= step.deadline)
+      return step.ended({ errorClass: 'unknown', error: notArrived(way.deps) });
+    await new Promise<void>((resolve) => void clock.after(LOOK_EVERY, resolve));
   }
 }
 
-function ended(deps: ChatServerTrialDeps, begun: Micros, errorClass: TrialClass, error: string): Tried {
-  return endedBy(deps, begun, { errorClass, error });
-}
-
-function endedBy({ clock }: ChatServerTrialDeps, begun: Micros, result: TrialResult): Tried {
-  return { steps: [stepOf(clock.now() - begun, null, { name: 'message', ...result })], message: null };
-}
-
-function stepOf(duration: Micros, record: RequestRecord | null, step: Step): TrialStep {
-  return { ...shownExchange(record), extracted: null, duration, ...step };
+function notArrived({ ingestUrl }: ChatServerTrialDeps): string {
+  const { hostname } = new URL(ingestUrl);
+  return (
+    `The press did not reach ${hostname}. If that is a private address, list it in the server's setting ` +
+    'ServiceSettings.AllowedUntrustedInternalConnections; the server also has to trust its certificate.'
+  );
 }

@@ -1,19 +1,17 @@
 /** Tests of outgoing webhooks: one event or one create, sent at once and never repeated (webhooks §6). */
-import type { Micros } from '../../../runtime/clock.ts';
 import type { Called } from '../../../runtime/outbound/caller.ts';
-import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import { createMask } from '../../../runtime/secrets/masking.ts';
-import { INTERACTIVE_BUDGET } from '../../connection/tokens.ts';
 import { newEventId } from '../../destination/messages.ts';
 import type { SealedSettings, StoredDestination, TemplateSettings } from '../../destination/ports.ts';
 import type { GroupScene } from '../../destination/sending/scene.ts';
+import { beginStep, type Limited } from '../access.ts';
 import {
   type AskedTrial,
   type DestinationTrial,
-  shownExchange,
   type TrialClass,
-  type TrialName,
+  type TrialResult,
   type TrialStep,
+  trialResult,
 } from '../interactive.ts';
 import type { RefusedRequest } from '../webhook-events/opening.ts';
 import { buildWebhookRequest, renderTestBody } from '../webhook-events/request.ts';
@@ -28,10 +26,7 @@ import {
   type WantedRequest,
 } from './send-request.ts';
 
-const NO_TOKEN = 'no token of the limiter within 5 s';
-
-/** What is left of a step for its request when everything before took as long as it may. */
-const LEAST_FOR_CALL: Micros = 100_000;
+type Step = ReturnType<typeof beginStep>;
 
 const TEST_TITLE = '🧪 Test message: ';
 
@@ -39,20 +34,12 @@ export function createWebhookTrial(deps: WebhookTrialDeps): DestinationTrial {
   return {
     async test(asked) {
       const name = modeOf(asked.destination) === 'template' ? 'create' : 'event';
-      const step = new Step(deps, name, asked);
-      const grant = await deps.tokens.take({ destinationId: asked.destination.id, connectionId: null });
-      if (grant !== 'granted') {
-        const { retryAfterSeconds } = grant;
-        return tried(step.ended('limited', `${NO_TOKEN}, the next is due in ${retryAfterSeconds} s`));
-      }
-      return tried(await (name === 'event' ? sendEvent(deps, asked, step) : sendCreate(deps, asked, step)));
+      const step = beginStep(deps, asked, name);
+      const made = await (name === 'event' ? sendEvent(deps, asked, step) : sendCreate(deps, asked, step));
+      return { steps: [made], message: null };
     },
     preview: (asked) => previewWebhook(deps, asked),
   };
-}
-
-function tried(step: TrialStep) {
-  return { steps: [step], message: null };
 }
 
 async function sendEvent(deps: WebhookTrialDeps, asked: AskedTrial, step: Step): Promise<TrialStep> {
@@ -64,9 +51,8 @@ async function sendEvent(deps: WebhookTrialDeps, asked: AskedTrial, step: Step):
   const text = renderTestBody({ actor: asked.by, at: now, group }, scene.data.number, publicUrl);
   const body = Buffer.from(text, 'utf8');
   const built = buildWebhookRequest({ settings, keyring, eventId: newEventId(random), body, now });
-  if (built.outcome !== 'ready') return step.refused(built);
-  await step.call(settings, { ...built, method: 'POST', body });
-  return step.finished(null);
+  if (built.outcome !== 'ready') return step.ended(refusedResult(deps, built));
+  return step.ended(resultOf(await call(deps, step, settings, { ...built, method: 'POST', body })));
 }
 
 async function sendCreate(deps: WebhookTrialDeps, asked: AskedTrial, step: Step): Promise<TrialStep> {
@@ -75,16 +61,18 @@ async function sendCreate(deps: WebhookTrialDeps, asked: AskedTrial, step: Step)
   const wanted = testCreate(settings, asked.scene);
   const eventId = newEventId(random);
   const built = buildTemplateRequest(wanted, { sealed: settings, keyring, eventId, now: clock.now() });
-  if (built.outcome !== 'ready') return step.refused(built);
-  const called = await step.call(settings, built);
-  if (called.verdict.class !== 'ok' || wanted.template.extract.length === 0) return step.finished(null);
+  if (built.outcome !== 'ready') return step.ended(refusedResult(deps, built));
+  const called = await call(deps, step, settings, built);
+  const made = step.ended(resultOf(called));
+  if (!('verdict' in called) || called.verdict.class !== 'ok' || wanted.template.extract.length === 0)
+    return made;
   const mask = createMask(built.secrets);
   const { values } = extractionOf(wanted, called);
   const shown = wanted.template.extract.map(({ name }) => {
     const value = values[name];
     return [name, value === undefined ? null : mask(value)] as const;
   });
-  return step.finished(Object.fromEntries(shown));
+  return { ...made, extracted: Object.fromEntries(shown) };
 }
 
 function testCreate({ template }: TemplateSettings, { data, settings }: GroupScene): WantedRequest {
@@ -95,60 +83,28 @@ function testCreate({ template }: TemplateSettings, { data, settings }: GroupSce
   };
 }
 
-/** One step of a test while it is made. */
-class Step {
-  readonly #deps: WebhookTrialDeps;
-  readonly #name: Extract<TrialName, 'event' | 'create'>;
-  readonly #asked: AskedTrial;
-  readonly #begun: Micros;
-  #record: RequestRecord | null = null;
-  #called: Called | null = null;
+function call(
+  deps: WebhookTrialDeps,
+  step: Step,
+  settings: SealedSettings,
+  ready: SendableRequest,
+): Promise<Called | Limited> {
+  return step.call(null, async ({ class: is, destinationId, check, observe }, timeout) => {
+    const about = { attempt: 1, destinationId, alertGroupId: null, check: check.as, checkRun: check.run };
+    const options = { class: is, timeout, about, observe };
+    return (await callReady(deps, settings, ready, step.name, options)).called;
+  });
+}
 
-  constructor(deps: WebhookTrialDeps, name: Extract<TrialName, 'event' | 'create'>, asked: AskedTrial) {
-    this.#deps = deps;
-    this.#name = name;
-    this.#asked = asked;
-    this.#begun = deps.clock.now();
-  }
+function resultOf(called: Called | Limited): TrialResult {
+  if (!('verdict' in called)) return trialResult(called);
+  const { verdict } = called;
+  return { errorClass: classOf(verdict), error: verdict.class === 'ok' ? null : verdict.error };
+}
 
-  async call(settings: SealedSettings, ready: SendableRequest): Promise<Called> {
-    const left = this.#begun + INTERACTIVE_BUDGET - this.#deps.clock.now();
-    const { destination, run } = this.#asked;
-    const { called } = await callReady(this.#deps, settings, ready, this.#name, {
-      class: 'interactive',
-      timeout: Math.max(LEAST_FOR_CALL, left),
-      about: {
-        attempt: 1,
-        destinationId: destination.id,
-        alertGroupId: null,
-        check: 'destination_test',
-        checkRun: run,
-      },
-      observe: (record) => {
-        this.#record = record;
-      },
-    });
-    this.#called = called;
-    return called;
-  }
-
-  finished(extracted: TrialStep['extracted']): TrialStep {
-    const verdict = this.#called?.verdict;
-    if (!verdict) throw new Error('a step of a test ended without its request');
-    const error = verdict.class === 'ok' ? null : verdict.error;
-    return { ...this.ended(classOf(verdict), error), extracted };
-  }
-
-  refused(built: RefusedRequest): TrialStep {
-    const { class: errorClass, error } = refusal(this.#deps, built);
-    return this.ended(errorClass, error);
-  }
-
-  ended(errorClass: TrialClass, error: string | null): TrialStep {
-    const duration = this.#deps.clock.now() - this.#begun;
-    const shown = shownExchange(this.#record);
-    return { name: this.#name, ...shown, extracted: null, duration, errorClass, error };
-  }
+function refusedResult(deps: WebhookTrialDeps, built: RefusedRequest): TrialResult {
+  const { class: errorClass, error } = refusal(deps, built);
+  return { errorClass, error };
 }
 
 function classOf({ class: verdict }: Called['verdict']): TrialClass {
