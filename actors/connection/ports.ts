@@ -279,10 +279,18 @@ export interface Copies {
   find(post: Pick<PostCopy, 'connectionId' | 'channelId' | 'postId'>): Promise<Copy | null>;
 }
 
+/** The discussion group of a channel became a supergroup, which has another id. */
+export type GroupMoved = Omit<PostCopy, 'postId' | 'groupId' | 'copyId'> &
+  Readonly<Record<'from' | 'to', string>>;
+
 /** The chats that a channel bot posts to. Implemented in storage/delivery/channel-copies.ts. */
 export interface BotChats {
   /** The post that a message of a group is the copy of; null: it is none. */
   originalOf(connectionId: PublicId, groupId: string, copyId: string): Promise<ChatMessage | null>;
+  /** Channels of Destinations whose comments are in a group. */
+  channelsOf(connectionId: PublicId, groupId: string): Promise<readonly string[]>;
+  /** What is posted to the group goes to its new id, under which its copies are not known (channel-bot §12). */
+  groupMoved(moved: GroupMoved): Promise<void>;
   /**
    * The bot has other rights in a chat: Destinations that post there become Broken, or are tried at once.
    * @param lost by the part that the chat has for a Destination; null: all rights are there

@@ -32,6 +32,7 @@ import type { ActorSystem } from '../actor/index.ts';
 import { MINUTE } from '../clock.ts';
 import type { LeaderTask } from '../leader-tasks.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
+import type { PublicId } from '../public-id.ts';
 
 export interface ChannelBotsDeps
   extends Pick<BotReceiverDeps, 'recorder' | 'ingestUrl' | 'opener' | 'clock' | 'log'>,
@@ -56,21 +57,21 @@ export function createChannelBots(deps: ChannelBotsDeps): ChannelBots {
   const { main, system, clock, log } = deps;
   const bot = createBotClient(deps.caller);
   const answers = createBotAnswers({ ...deps, bot });
+  const settings = (id: PublicId) => readChannelBotSettings(main, id);
   const react = createUpdateReactions({
-    ...{ ...deps.forPresses, hints: deps.hints, links: deps.links, answers },
+    ...{ ...deps, ...deps.forPresses, answers, bot, settings },
     chats: createBotChats(main, deps.messagesWait, clock.now),
   });
   const intake = createEventIntake({ react, lanesOf, say: answers.say, system, clock, log });
   const forUpdates: BotReceiverDeps = {
-    ...{ ...deps, bot, intake, answers },
-    settings: (id) => readChannelBotSettings(main, id),
+    ...{ ...deps, bot, intake, answers, settings },
     webhookBlocks: (id, access, blocks) => noteWebhookBlocks(main, id, access, blocks),
     lastDowntime: () => readLastDowntime(main),
   };
   const poller = createPoller({ ...botPoll(forUpdates), intake, system, clock, log });
   const saving = createBotSaving({
     ...{ ...deps, webhooks: createBotWebhooks({ ...deps, bot, random: randomBytes }) },
-    settings: forUpdates.settings,
+    settings,
     store: (id, webhook) => storeWebhook(main, deps.forPresses.keyring, id, webhook, clock.now()),
     notSet: () => webhooksNotSet(main, deps.ingestUrl, clock.now()),
   });

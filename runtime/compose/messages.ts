@@ -23,12 +23,11 @@ import {
   createBridgeTargets,
   createChannelBotTargets,
   createChatServerTargets,
-  moveDiscussionGroup,
   readDestinationType,
   type Targets,
 } from '../../storage/configuration/connection-rows.ts';
 import type { WebhookSettingsSource } from '../../storage/configuration/destination-rows.ts';
-import { createCopies } from '../../storage/delivery/channel-copies.ts';
+import { createCopies, moveDiscussionGroup } from '../../storage/delivery/channel-copies.ts';
 import { createStormReader } from '../../storage/delivery/storms.ts';
 import { readWebhookBody } from '../../storage/delivery/webhook-events.ts';
 import type { WebhookBodies } from '../../storage/delivery/webhook-records.ts';
@@ -110,8 +109,8 @@ export function createMessages(deps: MessagesDeps): Messages {
     channel_bot: CHANNELS.channel_bot.open({
       ...{ bot: connections.channelBot.bot, copies: createCopies(main), opener: connections.opener },
       ...{ keyring, clock, target: botTargets.read },
-      async groupMoved(id, groupId) {
-        await moveDiscussionGroup(main, id, groupId);
+      async groupMoved(id, moved) {
+        await moveDiscussionGroup(main, moved);
         botTargets.forget(id);
       },
     }),

@@ -320,11 +320,6 @@ export function createChannelBotTargets(sql: Sql, clock: Pick<Clock, 'now'>): Ta
   });
 }
 
-/** The discussion group of a channel became a supergroup: what is posted there goes to its new id. */
-export async function moveDiscussionGroup(sql: Sql, id: PublicId, groupId: string): Promise<void> {
-  await sql`update destinations set discussion_group_id = ${groupId} where id = ${id}`;
-}
-
 /** Keeps what it read for a moment: many messages go to one channel together. */
 function keptTargets<Target>(
   clock: Pick<Clock, 'now'>,

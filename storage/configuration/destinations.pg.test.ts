@@ -11,7 +11,7 @@ import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { createKeyring, masterKey } from '../../runtime/secrets/keyring.ts';
 import { firstStart, internalAlerts, NOW, recordedAudit } from '../../test/configuration.ts';
 import { useDatabase } from '../../test/postgres.ts';
-import { createChannelBotTargets, moveDiscussionGroup } from './connection-rows.ts';
+import { createChannelBotTargets } from './connection-rows.ts';
 import { createDestinationStore } from './destinations.ts';
 
 const database = useDatabase();
@@ -81,9 +81,6 @@ test('a channel of a bot keeps where its messages go, and another channel forget
   await store.update(id, () => ({ save: of('@other') }), author);
   targets.forget(id);
   expect(await targets.read(id, 1)).toMatchObject({ place: null, connection: { id: connection } });
-  await moveDiscussionGroup(sql, id, '-1003');
-  targets.forget(id);
-  expect((await targets.read(id, 2))?.place).toEqual({ ...place, groupId: '-1003' });
 });
 
 test('a Connection of another type than the Destination is none', async () => {

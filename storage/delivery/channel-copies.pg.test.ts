@@ -34,6 +34,21 @@ const seen = (changes: Partial<CopySeen> = {}): CopySeen => ({
 const write = (...copies: readonly CopySeen[]) =>
   database.sql().begin((tx) => connectionWriter.write(tx, copies, new Map()));
 
+const chatsOf = (messagesWait: () => void = () => undefined) =>
+  createBotChats(database.sql(), messagesWait, () => NOW);
+
+/** A Destination that posts to the channel. */
+async function bound(chat: string, group: string): Promise<PublicId> {
+  const id = newPublicId('DS');
+  await database.sql()`
+    insert into destinations (
+      id, version, type, name, limiter, mentions, secrets_version, connection_id, created_at, chat_id,
+      discussion_group_id
+    )
+    values (${id}, 1, 'channel_bot', ${id}, '{}', '{}', 1, ${connectionId}, ${NOW}, ${chat}, ${group})`;
+  return id;
+}
+
 test('the first copy of a post counts, and a press under it leads to the post', async () => {
   await write(seen(), seen({ copyId: '913' }));
   await write(seen({ copyId: '914' }));
@@ -41,11 +56,7 @@ test('the first copy of a post counts, and a press under it leads to the post', 
   const post = { connectionId, channelId: '-1001', postId: '57' };
   expect(await copies.find(post)).toEqual({ groupId: '-1009', copyId: '912' });
   expect(await copies.find({ ...post, postId: '58' })).toBeNull();
-  const chats = createBotChats(
-    database.sql(),
-    () => undefined,
-    () => NOW,
-  );
+  const chats = chatsOf();
   expect(await chats.originalOf(connectionId, '-1009', '912')).toEqual({ chatId: '-1001', messageId: '57' });
   expect(await chats.originalOf(connectionId, '-1009', '913')).toBeNull();
 });
@@ -63,27 +74,31 @@ test('a copy goes a day after it was seen unless its post is a message of the se
   expect(left).toEqual({ post_id: '57' });
 });
 
+test('a group that became a supergroup is that of its channel, and its copies are known no more', async () => {
+  const sql = database.sql();
+  await Promise.all([bound('-1001', '-1009'), bound('-1002', '-1009'), bound('-1001', '-1008')]);
+  await write(seen(), seen({ channelId: '-1002', copyId: '913' }));
+  const chats = chatsOf();
+  expect([...(await chats.channelsOf(connectionId, '-1009'))].sort()).toEqual(['-1001', '-1002']);
+  await chats.groupMoved({ connectionId, channelId: '-1001', from: '-1009', to: '-1007' });
+  expect(await chats.channelsOf(connectionId, '-1007')).toEqual(['-1001']);
+  expect(await chats.channelsOf(connectionId, '-1008')).toEqual(['-1001']);
+  expect(await chats.channelsOf(connectionId, '-1009')).toEqual(['-1002']);
+  const copies = createCopies(sql);
+  expect(await copies.find({ connectionId, channelId: '-1001', postId: '57' })).toBeNull();
+  expect(await copies.find({ connectionId, channelId: '-1002', postId: '57' })).not.toBeNull();
+  await write(seen({ groupId: '-1007', copyId: '12' }));
+  expect(await copies.find({ connectionId, channelId: '-1001', postId: '57' })).toMatchObject({
+    copyId: '12',
+  });
+});
+
 test('rights that changed are told to the Destinations of the chat, as its channel or its group', async () => {
   const sql = database.sql();
-  const destination = newPublicId('DS');
-  const other = newPublicId('DS');
-  for (const [id, chat, group] of [
-    [destination, '-1001', '-1009'],
-    [other, '-1002', '-1008'],
-  ] as const) {
-    await sql`
-      insert into destinations (
-        id, version, type, name, limiter, mentions, secrets_version, connection_id, created_at, chat_id,
-        discussion_group_id
-      )
-      values (${id}, 1, 'channel_bot', ${id}, '{}', '{}', 1, ${connectionId}, ${NOW}, ${chat}, ${group})`;
-  }
+  const destination = await bound('-1001', '-1009');
+  const other = await bound('-1002', '-1008');
   let waits = 0;
-  const chats = createBotChats(
-    sql,
-    () => waits++,
-    () => NOW,
-  );
+  const chats = chatsOf(() => waits++);
   await chats.rightsChanged(connectionId, '-1001', { channel: 'lost', group: null });
   await chats.rightsChanged(connectionId, '-1009', { channel: 'lost', group: 'no admin' });
   await chats.rightsChanged(connectionId, '-1001', null);

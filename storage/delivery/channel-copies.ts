@@ -1,6 +1,6 @@
 /** Copies of posts in discussion groups, and chats in which a bot has other rights (channel-bot §3, §8.1). */
 import type { CopySeen } from '../../actors/connection/effects.ts';
-import type { BotChats, Copies } from '../../actors/connection/ports.ts';
+import type { BotChats, Copies, GroupMoved } from '../../actors/connection/ports.ts';
 import { type DestinationMessage, destinationAddress } from '../../actors/destination/messages.ts';
 import { DAY, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
@@ -42,6 +42,16 @@ export function createBotChats(sql: Sql, messagesWait: () => void, now: () => Mi
       return row ?? null;
     },
 
+    async channelsOf(connectionId, groupId) {
+      // index: destinations_of_connection
+      const rows = await sql<{ chat_id: string }[]>`
+        select distinct chat_id from destinations
+        where connection_id = ${connectionId} and discussion_group_id = ${groupId} and deleted_at is null`;
+      return rows.map((row) => row.chat_id);
+    },
+
+    groupMoved: (moved) => moveDiscussionGroup(sql, moved),
+
     async rightsChanged(connectionId, chatId, lost) {
       const told = await inTransaction(sql, async (tx) => {
         // index: destinations_of_connection
@@ -61,6 +71,22 @@ export function createBotChats(sql: Sql, messagesWait: () => void, now: () => Mi
       if (told) messagesWait();
     },
   };
+}
+
+/** A person's comment teaches the copies under their new ids. */
+export async function moveDiscussionGroup(
+  sql: Sql,
+  { connectionId, channelId, from, to }: GroupMoved,
+): Promise<void> {
+  // indexes: destinations_of_connection, channel_copies_pkey
+  await sql`
+    with moved as (
+      update destinations set discussion_group_id = ${to}
+      where connection_id = ${connectionId} and chat_id = ${channelId} and discussion_group_id = ${from}
+        and deleted_at is null
+    )
+    delete from channel_copies
+    where connection_id = ${connectionId} and channel_id = ${channelId} and group_id = ${from}`;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { type Clock, formatInstant, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
-import type { ChannelPlace, Copies } from '../../connection/ports.ts';
+import type { ChannelPlace, Copies, GroupMoved } from '../../connection/ports.ts';
 import type { People, Target } from '../../destination/sending/people.ts';
 import type { ChannelBotTarget } from '../../destination/sending/scene.ts';
 import {
@@ -51,7 +51,7 @@ export interface ChannelBotDeps {
   /** Of the Destination, `null` meaning its present one; null when its Connection is deleted. */
   target(destinationId: PublicId, target: number | null): Promise<ChannelBotTarget | null>;
   /** The discussion group of a Destination has another id since it became a supergroup (channel-bot §12). */
-  groupMoved(destinationId: PublicId, groupId: string): Promise<void>;
+  groupMoved(destinationId: PublicId, moved: GroupMoved): Promise<void>;
 }
 
 /** Of a message and of a label (messages §3). */
@@ -64,6 +64,7 @@ export const NOT_CHECKED = 'The channel is not known yet. Check the Destination.
 
 /** The way to a channel, opened for one call. */
 interface OpenChannel {
+  readonly connectionId: PublicId;
   readonly access: BotAccess;
   readonly place: ChannelPlace | null;
 }
@@ -73,8 +74,11 @@ export function createChannelBotChannel(deps: ChannelBotDeps): Channel {
   const open = async (destinationId: PublicId, target: number | null): Promise<OpenChannel | Failed> => {
     const found = await deps.target(destinationId, target);
     if (!found) return { class: 'unknown', error: GONE_CONNECTION };
-    const access = openBot(deps.opener, found.connection);
-    return access ? { access, place: found.place } : { class: 'fatal', error: 'secret_unreadable' };
+    const { connection, place } = found;
+    const access = openBot(deps.opener, connection);
+    return access
+      ? { connectionId: connection.id, access, place }
+      : { class: 'fatal', error: 'secret_unreadable' };
   };
 
   return {
@@ -245,7 +249,7 @@ type ReplyContent = Extract<MessageContent, { kind: 'reply' }>;
 async function reply(
   deps: ChannelBotDeps,
   calls: Calls,
-  { access, place }: OpenChannel,
+  { connectionId, place }: OpenChannel,
   { asked }: ChannelCall<MessageSend>,
   content: ReplyContent,
 ): Promise<SendResult> {
@@ -253,9 +257,7 @@ async function reply(
   if (operation.kind !== 'reply') throw new Error(`a ${operation.kind} was laid out as a reply`);
   if (!place) return { outcome: { class: 'unknown', error: NOT_CHECKED }, failure: null };
   const { chatId: channelId, messageId: postId } = messageRefOf(operation.messageId);
-  const post = { connectionId: access.connectionId ?? asked.connectionId, channelId, postId };
-  const { connectionId } = post;
-  const copy = connectionId === null ? null : await deps.copies.find({ ...post, connectionId });
+  const copy = await deps.copies.find({ connectionId, channelId, postId });
   const way = nextWay(readThread(operation.threadRef), place.groupId, copy, deps.clock.now());
   if (way.is === 'later')
     return { outcome: { class: 'not_sent', because: 'not_yet', until: way.until }, failure: null };
@@ -263,7 +265,8 @@ async function reply(
   const first = await replied(deps, calls, way, url, content);
   if (first.about?.is === 'thread_gone') return replied(deps, calls, wayWithout(way), url, content);
   if (first.about?.is !== 'moved') return first;
-  const moved = await followed(deps, calls, place, destinationId, first.about.to);
+  const to = { from: way.groupId, to: first.about.to };
+  const moved = await followed(deps, calls, destinationId, { connectionId, channelId, ...to });
   if ('class' in moved) return { outcome: moved, failure: first.failure };
   return replied(deps, calls, moved, url, content);
 }
@@ -305,15 +308,14 @@ async function replied(
 async function followed(
   deps: ChannelBotDeps,
   calls: Calls,
-  { channelId }: ChannelPlace,
   destinationId: PublicId,
-  groupId: string,
+  moved: GroupMoved,
 ): Promise<Way | Failed> {
-  const chat = await calls.make(botCalls.getChat(channelId));
+  const chat = await calls.make(botCalls.getChat(moved.channelId));
   if (chat.class === 'failed') return chat.is;
-  if (String(chat.value.linked_chat_id) !== groupId) return { class: 'fatal', error: CHANGED };
-  await deps.groupMoved(destinationId, groupId);
-  return { is: 'chained', groupId, to: null, isLost: false };
+  if (String(chat.value.linked_chat_id) !== moved.to) return { class: 'fatal', error: CHANGED };
+  await deps.groupMoved(destinationId, moved);
+  return { is: 'chained', groupId: moved.to, to: null, isLost: false };
 }
 
 function mentionsOf(targets: readonly Target[], { mention }: People): readonly MessageMention[] {

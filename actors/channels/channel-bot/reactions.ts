@@ -6,8 +6,10 @@ import type { BotChats } from '../../connection/ports.ts';
 import { privateAnswer } from '../../messages/index.ts';
 import { type PressDeps, type Reaction, reactToPress, tellInvalid } from '../press.ts';
 import type { BotAnswers } from './answers.ts';
-import { messageIdOf } from './operations.ts';
-import { NO_ADMIN, NO_EDITS, NO_POSTS } from './place.ts';
+import { openBot } from './client.ts';
+import type { ChannelBotPlacesDeps } from './links.ts';
+import { botCalls, messageIdOf } from './operations.ts';
+import { CHANGED, NO_ADMIN, NO_EDITS, NO_POSTS } from './place.ts';
 import type { BotUpdate, LostRights } from './updates.ts';
 
 /** A press waits so long for the record of its message; afterwards its update is handled again. */
@@ -28,7 +30,10 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const LOST = { no_admin: NO_ADMIN, no_posts: NO_POSTS, no_edits: NO_EDITS } as const;
 const LOST_GROUP = 'The bot is not an admin of the discussion group, so it cannot see the copies of posts.';
 
-export interface UpdateReactionDeps extends PressDeps, Pick<ReceivedTokenDeps, 'links' | 'hints'> {
+export interface UpdateReactionDeps
+  extends PressDeps,
+    Pick<ReceivedTokenDeps, 'links' | 'hints'>,
+    Pick<ChannelBotPlacesDeps, 'bot' | 'opener' | 'settings'> {
   readonly chats: BotChats;
   readonly answers: Pick<BotAnswers, 'answeredBefore'>;
 }
@@ -84,9 +89,32 @@ export function createUpdateReactions(
         await deps.chats.rightsChanged(connectionId, update.chatId, update.lost && lostIn(update.lost));
         return { is: 'noted', say: null };
       case 'moved':
-        return null;
+        await follow(deps, connectionId, update);
+        return { is: 'noted', say: null };
     }
   };
+}
+
+/**
+ * A group became a supergroup: its new id is stored where it is still the group of the channel (channel-bot §12).
+ * @throws when the messenger does not answer: the update has to come again
+ */
+async function follow(
+  { chats, bot, opener, settings: read }: UpdateReactionDeps,
+  connectionId: PublicId,
+  { chatId: from, to }: Extract<BotUpdate, { type: 'moved' }>,
+): Promise<void> {
+  const channels = await chats.channelsOf(connectionId, from);
+  const settings = channels.length > 0 && (await read(connectionId));
+  const access = settings && openBot(opener, settings);
+  if (!access) return;
+  for (const channelId of channels) {
+    const chat = await bot.call(access, botCalls.getChat(channelId), { class: 'background' });
+    if (chat.class !== 'ok') throw new Error(`the group of ${channelId} is not known: ${chat.class}`);
+    if (String(chat.value.linked_chat_id) === to)
+      await chats.groupMoved({ connectionId, channelId, from, to });
+    else await chats.rightsChanged(connectionId, from, { channel: CHANGED, group: CHANGED });
+  }
 }
 
 /** In a group only administrators count. */

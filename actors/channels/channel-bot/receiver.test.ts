@@ -516,6 +516,54 @@ test('rights that the bot loses and gets back are told to what posts there', asy
   ]);
 });
 
+describe('a group that became a supergroup', () => {
+  const NEXT = -1_001_112_223_334;
+
+  test('has its new id at once, before anything is sent there', async () => {
+    const it = receiving();
+    const { world } = it.server;
+    const next = it.server.upgrade(world.group, NEXT);
+    world.link(world.channel, next);
+    await it.settle();
+    const of = { connectionId: CONNECTION, channelId: String(world.channel.id) };
+    expect(it.moved).toEqual([{ ...of, from: String(world.group.id), to: String(NEXT) }]);
+    expect(it.rights).toEqual([]);
+  });
+
+  test('and is the group of the channel no more breaks what posts there', async () => {
+    const it = receiving();
+    const { world } = it.server;
+    it.server.upgrade(world.group, NEXT);
+    world.link(world.channel, null);
+    await it.settle();
+    const changed = expect.stringContaining('changed since the Destination was saved');
+    expect(it.rights).toEqual([[String(world.group.id), { channel: changed, group: changed }]]);
+    expect(it.moved).toEqual([]);
+  });
+
+  test('while the messenger does not say whose group it is comes again', async () => {
+    const it = receiving();
+    const { world } = it.server;
+    world.link(world.channel, it.server.upgrade(world.group, NEXT));
+    const { bot } = world.channel;
+    world.channel.bot = null;
+    await it.settle();
+    expect(it.moved).toEqual([]);
+    world.channel.bot = bot;
+    await it.pass(2 * SECOND);
+    expect(it.moved).toHaveLength(1);
+    expect(it.handled()).toHaveLength(1);
+  });
+
+  test('that nothing posts to is nothing', async () => {
+    const it = receiving();
+    it.server.upgrade(it.server.world.addChat(-5, 'group', 'Others'), NEXT);
+    await it.settle();
+    expect([it.moved, it.rights]).toEqual([[], []]);
+    expect(it.server.calls).not.toContain('getChat');
+  });
+});
+
 describe('a webhook', () => {
   const update = (it: ReturnType<typeof receiving>, body: object | string, headers = { [HEADER]: SECRET }) =>
     it.push(CALLBACK, typeof body === 'string' ? body : JSON.stringify(body), headers);

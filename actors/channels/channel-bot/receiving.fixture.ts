@@ -19,7 +19,7 @@ import type { CarriedReply, GroupCommand } from '../../alert-group/messages.ts';
 import { createConnectionActor } from '../../connection/actor.ts';
 import type { ConnectionPerformed, ConnectionRecord } from '../../connection/effects.ts';
 import type { ConnectionMessage } from '../../connection/messages.ts';
-import type { ChannelBotSettings, LinkedPerson, PostedMessage } from '../../connection/ports.ts';
+import type { ChannelBotSettings, GroupMoved, LinkedPerson, PostedMessage } from '../../connection/ports.ts';
 import { createWaitingTokens } from '../../connection/tokens.ts';
 import { EMPTY_DIRECTORY } from '../../directory.fixture.ts';
 import { NO_PROXY } from '../../proxy-config.ts';
@@ -88,6 +88,7 @@ export function receiving(given: Given = {}) {
   const logged: { event: string; fields: object }[] = [];
   const tokens: TokenUse[] = [];
   const rights: (readonly [chatId: string, lost: unknown])[] = [];
+  const moved: GroupMoved[] = [];
   const handled = new Map<string, string | null>();
   const copies = new Map<string, { chatId: string; messageId: string }>();
 
@@ -152,7 +153,7 @@ export function receiving(given: Given = {}) {
     tokens: createWaitingTokens({ system, clock }),
   });
   const react = createUpdateReactions({
-    ...{ system, keyring, publicUrl, clock, log, answers },
+    ...{ system, keyring, publicUrl, clock, log, answers, bot, opener, settings: async () => settings },
     directory: { current: () => EMPTY_DIRECTORY, reload: async () => undefined },
     may: (role) => role !== 'viewer',
     facts: {
@@ -177,6 +178,9 @@ export function receiving(given: Given = {}) {
     hints: { send: () => undefined },
     chats: {
       originalOf: async (_id, groupId, copyId) => copies.get(messageIdOf(groupId, copyId)) ?? null,
+      channelsOf: async (_id, groupId) =>
+        groupId === String(server.world.group.id) ? [String(server.world.channel.id)] : [],
+      groupMoved: async (to) => void moved.push(to),
       rightsChanged: async (_id, chatId, lost) => void rights.push([chatId, lost]),
     },
   });
@@ -215,7 +219,21 @@ export function receiving(given: Given = {}) {
   configure(settings.updateMode);
 
   return {
-    ...{ clock, server, settings, on, commands, told, requests, logged, tokens, rights, records, push },
+    ...{
+      clock,
+      server,
+      settings,
+      on,
+      commands,
+      told,
+      requests,
+      logged,
+      tokens,
+      rights,
+      moved,
+      records,
+      push,
+    },
     ...{ configure, opener },
     access: () => openBot(opener, settings),
     webhooks: createBotWebhooks({ bot, ingestUrl: INGEST, clock, log, random: (size) => randomBytes(size) }),

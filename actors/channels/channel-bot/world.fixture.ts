@@ -91,7 +91,7 @@ export function world(elsewhere?: Elsewhere) {
     ...{ keyring, clock, bot, opener },
     copies: { find: async ({ postId }) => copies.get(postId) ?? null },
     target: async () => ({ place: place.is, connection: connection() }),
-    groupMoved: async (_id, groupId) => void moved.push(groupId),
+    groupMoved: async (_id, { to }) => void moved.push(to),
   });
   const send = async (
     operation: MessageOperation,

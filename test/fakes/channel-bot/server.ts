@@ -327,6 +327,19 @@ export class FakeBotApi {
     });
   }
 
+  /** A group becomes a supergroup, which has another id; its channel is linked to that one or not. */
+  upgrade(group: FakeChat, id: number): FakeChat {
+    const next = this.world.addChat(id, 'supergroup', group.title);
+    group.movedTo = id;
+    const message = this.world.add(group, { text: '', date: this.#seconds() });
+    this.tell(group, 'message', {
+      ...messageShape(this.world, message),
+      text: undefined,
+      migrate_to_chat_id: id,
+    });
+    return next;
+  }
+
   #answerQuery(asked: ReturnType<typeof bodyOf<'answercallbackquery'>>): WireAnswer {
     const { callback_query_id: queryId, text, show_alert: isAlert } = asked;
     const query = this.#queries.get(queryId);
