@@ -34,6 +34,7 @@ export {
   chatServerRoot,
   chatServerStorm,
 } from './chat-server.ts';
+export { isLinkable } from './formats/html.ts';
 export {
   type DeliveryNotes,
   type GroupMessage,

@@ -191,6 +191,8 @@ export const ConnectionWarningKind = words(
     bridge_without_token: 'No token is stored.',
     webhook_blocks_polling: 'Polls bring nothing: the bot has a webhook of another installation or program.',
     bot_used_twice: 'Another Connection has the same bot: they end the polls of each other.',
+    public_url_not_linkable:
+      'Messages have no links: the messenger makes none to the address of this installation.',
     webhook_not_set: 'The messenger does not know the callback address yet. It is told again every minute.',
     press_answers_in_thread:
       'The bot may not show a text to one person: answers to presses are shown in the Thread.',

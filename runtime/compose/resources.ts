@@ -259,7 +259,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       store: connections,
       channels: { chat_server: createChatChannels(forChatServers) },
       botSaving: deps.connections.channelBot.saving,
-      ingestUrl: deps.settings.ingestUrl,
+      ...{ ingestUrl: deps.settings.ingestUrl, publicUrl: deps.settings.publicUrl },
     }),
     connectionCheckOperations({
       ...{ ...deps, tokens: deps.connections.tokens, poke: deps.messagesWait },

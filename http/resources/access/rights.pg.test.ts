@@ -288,7 +288,7 @@ async function start() {
           directory,
           hints,
           channels: {},
-          ingestUrl: 'https://ingest.example',
+          ...{ ingestUrl: 'https://ingest.example', publicUrl: 'https://oncall.example' },
         },
         messageWaits: () => undefined,
         client: { release: () => undefined },

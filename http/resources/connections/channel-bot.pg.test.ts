@@ -31,6 +31,8 @@ const keyring = createKeyring([key], key.id);
 const opener = { keyring, log: silentLog };
 const INGEST = 'https://ingest.example.org';
 const OFF = { enabled: false };
+/** Where people open the service. */
+let publicUrl: string;
 
 let api: OperationClient;
 let bots: RunningBotApi;
@@ -44,6 +46,7 @@ beforeEach(async () => {
   await firstStart(sql, key);
   bots = await startBotApi();
   logged = [];
+  publicUrl = 'https://oncall.example.org';
   const log: Log = (event) => void logged.push(event);
   const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
   await directory.reload();
@@ -70,6 +73,9 @@ beforeEach(async () => {
     ...connectionOperations({
       ...{ store, directory, hints: recordedHints(), client, messageWaits: () => undefined },
       ...{ ingestUrl: INGEST, channels: {}, botSaving: saving },
+      get publicUrl() {
+        return publicUrl;
+      },
     }),
     ...connectionCheckOperations({
       ...{ system, client, clock: systemClock, poke: () => undefined },
@@ -151,6 +157,16 @@ describe('a Connection', () => {
     expect((await saved(body, { bot_token: bots.token })).body.warnings).toEqual([
       { kind: 'base_url_uses_http', field: '/bot_api_base_url' },
     ]);
+  });
+
+  test('warns that messages have no links where the address of the service has no dot', async () => {
+    const { id } = await created();
+    publicUrl = 'http://localhost:8080';
+    expect((await api.get(`/connections/${id}`)).body.warnings).toContainEqual({
+      ...{ kind: 'public_url_not_linkable', field: null },
+    });
+    publicUrl = 'http://[2001:db8::1]:8080';
+    expect((await api.get(`/connections/${id}`)).body.warnings).toHaveLength(1);
   });
 
   test('is checked before it is saved, in three steps', async () => {

@@ -85,7 +85,7 @@ beforeEach(async () => {
     ...connectionOperations({
       ...{ store, directory, hints, client },
       messageWaits: (to) => void waiting.push(to),
-      ingestUrl: 'https://ingest.example.org',
+      ...{ ingestUrl: 'https://ingest.example.org', publicUrl: 'https://oncall.example.org' },
       channels: {
         chat_server: createChatChannels({
           ...{ ...opening, chat: createChatClient(caller) },

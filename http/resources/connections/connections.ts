@@ -59,6 +59,8 @@ export interface ConnectionOperationsDeps {
   readonly client: { release(owner: string): void };
   /** Where the other side calls in, without a trailing slash. */
   readonly ingestUrl: string;
+  /** Where people open the service, without a trailing slash. */
+  readonly publicUrl: string;
   /** By type, where channels can be listed. */
   readonly channels: Readonly<Partial<Record<ConnectionFields['type'], ChannelLister>>>;
   /** Of channel bots. */
@@ -159,7 +161,7 @@ export function connectionOperations(deps: ConnectionOperationsDeps): readonly O
         page: async ({ query: { type = null } }, after, limit) =>
           byAge(await store.page(type, after as PlaceByAge | null, limit)),
       },
-      body: (connection) => connectionBody(connection, deps.ingestUrl),
+      body: (connection) => connectionBody(connection, deps),
       read: (id) => store.read(id),
       async create(call) {
         const errors = [...connectionErrors(call.body, null), ...unheld(call, null)];

@@ -163,8 +163,11 @@ export function connectionFields(
   };
 }
 
+/** Of the service, without trailing slashes. */
+type Addresses = Readonly<Record<'ingestUrl' | 'publicUrl', string>>;
+
 /** A Connection as reads answer it. */
-export function connectionBody(connection: StoredConnection, ingestUrl: string): object {
+export function connectionBody(connection: StoredConnection, { ingestUrl, publicUrl }: Addresses): object {
   const { id, fields, info, inbound, infoWrong: wrong, tokenless } = connection;
   const type = typeOf(fields.type);
   const { callback } = channelOf(fields.type);
@@ -189,7 +192,7 @@ export function connectionBody(connection: StoredConnection, ingestUrl: string):
     },
     warnings: [
       ...warningsOf(type, { address: type.addressOf(fields), mode, info, wrong, tokenless }),
-      ...(type.savedWarnings?.(connection, callbackUrl) ?? []),
+      ...(type.savedWarnings?.(connection, { callbackUrl, publicUrl }) ?? []),
     ],
     created_at: formatInstant(connection.createdAt),
     etag: `"${connection.version}"`,

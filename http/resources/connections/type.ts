@@ -55,8 +55,11 @@ export interface ConnectionType<
   /** Beyond those of every type, see {@link warningsOf}. */
   warnings?(known: Known<InfoOf<Of>>): readonly Warning[];
   /** Further ones of what is stored. */
-  savedWarnings?(connection: StoredOf<Of>, callbackUrl: string): readonly Warning[];
+  savedWarnings?(connection: StoredOf<Of>, own: OwnAddresses): readonly Warning[];
 }
+
+/** Of the service: where the other side calls in for the Connection, and where people open it. */
+export type OwnAddresses = Readonly<Record<'callbackUrl' | 'publicUrl', string>>;
 
 /** As stored, before its own fields are added. */
 export interface CommonFields {

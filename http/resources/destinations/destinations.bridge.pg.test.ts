@@ -142,7 +142,7 @@ beforeEach(async () => {
       ...{ store: connections, directory, hints, client },
       messageWaits: () => undefined,
       channels: {},
-      ingestUrl: 'https://ingest.example.org',
+      ...{ ingestUrl: 'https://ingest.example.org', publicUrl: 'https://oncall.example.org' },
     }),
     ...destinationOperations(deps),
     ...destinationCheckOperations(deps),

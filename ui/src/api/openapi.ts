@@ -1216,11 +1216,12 @@ export interface components {
          *     - `bridge_without_token`: No token is stored.
          *     - `webhook_blocks_polling`: Polls bring nothing: the bot has a webhook of another installation or program.
          *     - `bot_used_twice`: Another Connection has the same bot: they end the polls of each other.
+         *     - `public_url_not_linkable`: Messages have no links: the messenger makes none to the address of this installation.
          *     - `webhook_not_set`: The messenger does not know the callback address yet. It is told again every minute.
          *     - `press_answers_in_thread`: The bot may not show a text to one person: answers to presses are shown in the Thread.
          * @enum {string}
          */
-        readonly ConnectionWarningKind: "base_url_uses_http" | "event_mode_not_offered" | "bridge_info_invalid" | "bridge_without_token" | "webhook_blocks_polling" | "bot_used_twice" | "webhook_not_set" | "press_answers_in_thread";
+        readonly ConnectionWarningKind: "base_url_uses_http" | "event_mode_not_offered" | "bridge_info_invalid" | "bridge_without_token" | "webhook_blocks_polling" | "bot_used_twice" | "public_url_not_linkable" | "webhook_not_set" | "press_answers_in_thread";
         /** @description A new token and what to paste at the sender. */
         readonly CreatedIntegrationToken: {
             readonly token: components["schemas"]["IntegrationToken"];

@@ -2,9 +2,17 @@
 import * as v from 'valibot';
 import { CHANNELS } from '../../../../actors/channels/index.ts';
 import type { StoredChannelBot } from '../../../../actors/connection/ports.ts';
+import { isLinkable } from '../../../../actors/messages/index.ts';
 import type { FieldError } from '../../../problem.ts';
 import * as d from '../../../schema/described.ts';
-import { CommonCheckInput, CommonShape, type ConnectionType, commonInput, type Warning } from '../type.ts';
+import {
+  CommonCheckInput,
+  CommonShape,
+  type ConnectionType,
+  commonInput,
+  type OwnAddresses,
+  type Warning,
+} from '../type.ts';
 
 const { connection: Access } = CHANNELS.channel_bot.settings;
 const type = d.described(v.literal('channel_bot'), 'A channel bot.');
@@ -54,12 +62,16 @@ const Shape = d.extending(
   'The way to a channel bot.',
 );
 
-function savedWarnings(connection: StoredChannelBot, callbackUrl: string): readonly Warning[] {
+function savedWarnings(
+  connection: StoredChannelBot,
+  { callbackUrl, publicUrl }: OwnAddresses,
+): readonly Warning[] {
   const { fields, webhookUrl, webhookBlocks, isUsedTwice } = connection;
   const isNotSet = fields.update_mode === 'webhook' && webhookUrl !== callbackUrl;
   return [
     ...(webhookBlocks ? [{ kind: 'webhook_blocks_polling', field: '/update_mode' } as const] : []),
     ...(isUsedTwice ? [{ kind: 'bot_used_twice', field: null } as const] : []),
+    ...(isLinkable(publicUrl) ? [] : [{ kind: 'public_url_not_linkable', field: null } as const]),
     ...(isNotSet ? [{ kind: 'webhook_not_set', field: '/update_mode' } as const] : []),
   ];
 }
