@@ -121,6 +121,7 @@ export const LOG_EVENTS = {
   ],
   delivery_possible_duplicate: [W, 'destination', 'group'],
   delivery_work_failed: [W, 'destination', 'group', 'error'],
+  delivery_defect: [E, 'destination', 'group', 'error'],
   fallback_template_used: [W, 'destination', 'group', 'route', 'template', 'error'],
   destination_broken: [W, 'destination', 'reason'],
   destination_recovered: [I, 'destination', 'reason'],

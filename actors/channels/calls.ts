@@ -202,6 +202,8 @@ export type SendOutcome =
   | { readonly class: 'dropped' }
   /** No request was made: what it needs could not be read, or it goes back in line to be decided anew. */
   | { readonly class: 'not_sent'; readonly because: 'unreadable' | 'put_back' }
+  /** No request was made: the service failed at it. */
+  | { readonly class: 'not_sent'; readonly because: 'defect'; readonly error: string }
   /** No request was made: a reply waits for something that the messenger still has to tell, at most until then. */
   | { readonly class: 'not_sent'; readonly because: 'not_yet'; readonly until: Micros };
 
@@ -218,7 +220,7 @@ export type SendFailed =
   /** `unsure`: the request was written, and nobody knows what became of it. */
   | { readonly class: 'transient'; readonly error: string; readonly unsure: boolean }
   | { readonly class: 'fatal'; readonly error: string }
-  /** `unsure`: the messenger said that it was done, in words that nobody understands. */
+  /** `unsure`: it may be done, and the answer was not understood, or the service failed at it. */
   | { readonly class: 'unknown'; readonly error: string; readonly unsure?: boolean }
   | { readonly class: 'gone'; readonly error: string }
   | { readonly class: 'edit_window_closed'; readonly error: string }

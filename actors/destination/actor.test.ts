@@ -313,6 +313,19 @@ describe('answers', () => {
     expect(destination.stored('AGA#1')).toMatchObject({ state: 'sending', attempts: 0 });
   });
 
+  test('an event that the service failed at waits in the same way, and the Destination is failing', () => {
+    const destination = createDestinationHarness();
+    destination.record(A, 'created');
+    const since = destination.now();
+    destination.answer('AGA#1', { class: 'not_sent', because: 'defect', error: 'internal error' });
+    expect(destination.failing()).toEqual({ since, error: 'internal error' });
+    expect(destination.wakeAt()).toBe(destination.now() + SECOND);
+    expect(destination.stored('AGA#1')).toMatchObject({ state: 'waiting', attempts: 0 });
+    destination.advance(SECOND);
+    destination.answer('AGA#1', { class: 'ok', status: 200 });
+    expect(destination.failing()).toBeNull();
+  });
+
   test('a template error ends the event and shows on the Destination until a request renders', () => {
     const destination = createDestinationHarness();
     destination.record(A, 'created');

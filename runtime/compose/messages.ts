@@ -31,6 +31,7 @@ import { createCopies, moveDiscussionGroup } from '../../storage/delivery/channe
 import { createStormReader } from '../../storage/delivery/storms.ts';
 import { readWebhookBody } from '../../storage/delivery/webhook-events.ts';
 import type { WebhookBodies } from '../../storage/delivery/webhook-records.ts';
+import { isUnavailable } from '../../storage/postgres/connection.ts';
 import { type ActorSystem, shardOf } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -131,8 +132,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     typeOf: (id) => readDestinationType(main, id),
     reports: createRenderReports({ system: deps.system, metrics: templates.metrics, clock, log }),
     pauses: createPauseWatch(clock, systemMonotonic),
-    clock,
-    log,
+    ...{ isUnavailable, clock, log },
     deliveryMetrics: deps.deliveryMetrics,
   });
   const isCalling = (shard: number): boolean => {

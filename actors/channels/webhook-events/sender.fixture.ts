@@ -36,6 +36,7 @@ export function createEventSender(deps: EventSenderDeps): MessageSender {
     directory: { current: () => EMPTY_DIRECTORY },
     typeOf: async () => 'webhook',
     reports: { rendered: () => undefined },
+    isUnavailable: (error) => (error as Error).message === 'connection terminated',
     pauses: { begin: () => ({ hasPaused: () => hasPaused, end: () => undefined }) },
     clock: systemClock,
     log,

@@ -119,7 +119,7 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
   }
 }
 
-/** No call was made: the item is wanted as before, after a pause when its content could not be read. */
+/** No call was made: the item is wanted as before, after a pause when its content could not be read or made. */
 function notSent(
   turn: DestinationTurn,
   delivery: Delivery,
@@ -128,6 +128,7 @@ function notSent(
 ): void {
   returnTokens(turn, delivery, flight);
   const { because } = outcome;
+  if (because === 'defect' && !isLeftBehind(turn, delivery)) callFailed(turn, outcome.error);
   const known =
     because === 'put_back' ? delivery : retried(delivery, flight, (tries) => pausedBy(turn, tries, outcome));
   save(turn, next(known, putBack(flight, turn.now)));

@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
-import { silentLog } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import type { MessageContent, MessageSend, SendFinished, SendOutcome } from '../../channels/calls.ts';
+import type { Channel } from '../../channels/channel.ts';
 import type { DestinationConfig, Directory } from '../../directory.ts';
 import { createDeliveryMetrics } from '../metrics.ts';
 import { createMessageSender } from './sender.ts';
@@ -15,12 +15,16 @@ const OK: SendOutcome = {
   ...{ class: 'ok', messageId: 'm', threadRef: null, messageUrl: null, hash: null },
   ...{ replayed: false, values: {}, editableUntil: null, signedWith: null },
 };
+const AWAY = new Error('connection terminated');
 const BACK = { class: 'not_sent', because: 'put_back' };
 
-function sending() {
+type Sent = Pick<Channel, 'send' | 'probe'>;
+
+function sending({ bridge: channel, unread }: { readonly bridge?: Sent; readonly unread?: Error } = {}) {
   const clock = createManualClock();
   const answers = new Map<string, (outcome: SendOutcome) => void>();
   const begun: string[] = [];
+  const logged: string[] = [];
   const told: (readonly [subject: string, outcome: SendOutcome])[] = [];
   const subjects = new Map<number, string>();
   const bridge = { type: 'bridge' } as DestinationConfig;
@@ -33,7 +37,7 @@ function sending() {
       },
     },
     channels: {
-      bridge: {
+      bridge: channel ?? {
         send: ({ asked }) => {
           const subject = subjects.get(asked.call) ?? '';
           begun.push(subject);
@@ -44,23 +48,34 @@ function sending() {
         probe: async () => OK,
       },
     },
-    contents: { read: async () => ({ is: 'content', content: {} as MessageContent }) },
+    contents: {
+      async read() {
+        if (unread) throw unread;
+        return { is: 'content', content: {} as MessageContent };
+      },
+    },
     directory: {
       current: () =>
         ({ destinationsById: new Map([ONE, TWO].map((id) => [id, bridge])) }) as unknown as Directory,
     },
     typeOf: async () => null,
     reports: { rendered: () => undefined },
+    isUnavailable: (error) => error === AWAY,
     pauses: { begin: () => ({ hasPaused: () => false, end: () => undefined }) },
     clock,
-    log: silentLog,
+    log: (event) => logged.push(event),
     deliveryMetrics: createDeliveryMetrics(new Registry()),
   });
   const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
     begun,
     told,
+    logged,
     clock,
+    probe: async () => {
+      sender.send({ type: 'message.probe', destinationId: ONE, call: 99, connectionId: null });
+      await settled();
+    },
     async send(subject: string, { destinationId = ONE, urgent = false } = {}) {
       subjects.set(subjects.size + 1, subject);
       sender.send(asked(subjects.size, destinationId, urgent));
@@ -141,4 +156,57 @@ test('a process that ends begins nothing that waits for its turn', async () => {
   await finished;
   expect(sender.begun).toEqual(['A', 'B', 'C', 'D']);
   expect(sender.told.map(([subject]) => subject)).toEqual(['A', 'B', 'C', 'D']);
+});
+
+describe('what a channel throws', () => {
+  const early: Sent = { send: () => Promise.reject(new Error('a defect')), probe: null };
+  const late: Sent = {
+    async send({ mayBegin }) {
+      if (mayBegin()) throw new Error('a defect');
+      throw new Error('it may begin');
+    },
+    async probe() {
+      throw new Error('a defect');
+    },
+  };
+  const away: Sent = { send: () => Promise.reject(AWAY), probe: null };
+  const error = expect.stringContaining('delivery_defect');
+
+  test.each<readonly [string, Parameters<typeof sending>[0], object, string]>([
+    [
+      'before the call: tried again',
+      { bridge: early },
+      { class: 'not_sent', because: 'defect', error },
+      'delivery_defect',
+    ],
+    [
+      'in the call: never sent twice',
+      { bridge: late },
+      { class: 'unknown', error, unsure: true },
+      'delivery_defect',
+    ],
+    [
+      'while the database is away',
+      { bridge: away },
+      { class: 'not_sent', because: 'unreadable' },
+      'delivery_work_failed',
+    ],
+  ])('%s', async (_says, options, outcome, event) => {
+    const sender = sending(options);
+    await sender.send('A');
+    expect(sender.told).toEqual([['A', outcome]]);
+    expect(sender.logged.filter((name) => name !== 'delivery_attempt')).toEqual([event]);
+  });
+
+  test('a content that cannot be read is read again', async () => {
+    const sender = sending({ unread: AWAY });
+    await sender.send('A');
+    expect(sender.told).toEqual([['A', { class: 'not_sent', because: 'unreadable' }]]);
+  });
+
+  test('in a probe: it failed', async () => {
+    const sender = sending({ bridge: late });
+    await sender.probe();
+    expect(sender.told).toEqual([['', { class: 'unknown', error }]]);
+  });
 });

@@ -30,6 +30,8 @@ export interface MessageSenderDeps {
   typeOf(destinationId: PublicId): Promise<DestinationConfig['type'] | null>;
   /** Told how templates of Routes fared. */
   readonly reports: RenderReports;
+  /** Whether an error means that the database cannot be read now. */
+  isUnavailable(error: unknown): boolean;
   /** Notices that the process stood still between the look at its ownership and the call. */
   readonly pauses: { begin(): Watch };
   readonly clock: Clock;
@@ -49,6 +51,8 @@ interface Waiting extends LaneCall {
 const LONGEST_WAIT: Micros = SECOND;
 /** Requests of an events-mode webhook under way at once (webhooks §3.2). */
 const EVENTS_AT_ONCE = 10;
+/** What people see of a defect; the log has the error. */
+const INTERNAL = 'internal error, see delivery_defect in the log';
 const PUT_BACK = { class: 'not_sent', because: 'put_back' } as const satisfies SendOutcome;
 
 export interface MessageSender {
@@ -86,10 +90,14 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     try {
       if (!(await system.stillOwns(destinationAddress(asked.destinationId)))) return;
       const began = clock.now();
-      const outcome = await outcomeOf(
-        deps,
-        asked,
-        () => (isEvent(asked) || !isFinishing) && !watch.hasPaused(),
+      let hasBegun = false;
+      const mayBegin = () => {
+        const may = (isEvent(asked) || !isFinishing) && !watch.hasPaused();
+        hasBegun ||= may;
+        return may;
+      };
+      const outcome = await outcomeOf(deps, asked, mayBegin).catch((error: unknown) =>
+        thrown(asked, error, hasBegun),
       );
       if (isFinishing && outcome.class === 'not_sent') return;
       tell(asked, outcome);
@@ -100,18 +108,27 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     }
   };
 
-  const failed = (asked: Asked, error: unknown): void => {
-    log('delivery_work_failed', {
+  /**
+   * What could not be read is read again. Any other error is a defect: it is logged as one, shown as the health of the
+   * Destination, and what may have reached the messenger is not sent once more (delivery §7.5).
+   */
+  const thrown = (asked: Asked, error: unknown, hasBegun: boolean): SendOutcome => {
+    const isOutage = deps.isUnavailable(error);
+    log(isOutage ? 'delivery_work_failed' : 'delivery_defect', {
       destination: asked.destinationId,
       group: asked.type === 'message.send' ? groupOf(asked) : null,
       error: error instanceof Error ? error.message : String(error),
     });
-    tell(asked, { class: 'not_sent', because: 'unreadable' });
+    if (hasBegun && isEvent(asked)) return { class: 'transient', error: INTERNAL, unsure: true };
+    if (hasBegun) return { class: 'unknown', error: INTERNAL, unsure: true };
+    if (isOutage) return { class: 'not_sent', because: 'unreadable' };
+    if (asked.type === 'message.probe') return { class: 'unknown', error: INTERNAL };
+    return { class: 'not_sent', because: 'defect', error: INTERNAL };
   };
 
   const call = (asked: Asked): Promise<void> => {
     const made = run(asked)
-      .catch((error: unknown) => failed(asked, error))
+      .catch((error: unknown) => tell(asked, thrown(asked, error, false)))
       .finally(() => underWay.delete(made));
     underWay.set(made, asked.destinationId);
     return made;
