@@ -1,10 +1,12 @@
 /**
- * `npm run pictures`: makes the icon and the pictures of the README anew, of the real service in real Chromium. Emoji come
+ * `npm run pictures`: makes the icon and the pictures of the README and of `docs/` anew, of the real service in real Chromium. Emoji come
  * out as boxes without a font that has them (`apt-get install fonts-noto-color-emoji`).
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { startBotApi } from '../test/fakes/channel-bot/http.ts';
+import { startChatServer } from '../test/fakes/chat-server/http.ts';
 import { Api, type Json } from '../test/harness/api.ts';
 import { launchChromium, newProfile, signIn } from '../test/harness/browser.ts';
 import { groupOf, raise, TROUBLES } from '../test/harness/seeded.ts';
@@ -58,6 +60,53 @@ async function pictureOfMessage(browser: Browser, messenger: string): Promise<vo
   await shown.screenshot({ path: fileOf('message') });
 }
 
+/** Past a Connection, which is checked first. @param type as its card says it */
+async function connect(page: Page, type: RegExp, address: string, token: string): Promise<void> {
+  await page.goto(`${ready.app_url}/connections/new`);
+  await page.getByRole('button', { name: type }).click();
+  await page.getByLabel(/^Address of/).fill(address);
+  await page.getByLabel('Token', { exact: true }).fill(token);
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  await page.getByText('Its bot is').waitFor();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('heading', { name: 'Choose a channel' }).waitFor();
+}
+
+/** The set-ups of Mattermost and Telegram, with the strict servers of the tests behind them. */
+async function picturesOfSetUps(browser: Browser): Promise<void> {
+  const [chat, bots] = await Promise.all([startChatServer(), startBotApi()]);
+  const page = await (await newProfile(browser, { width: 1120, height: 640 })).newPage();
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  await signIn(page, ready);
+  const { server } = chat;
+  server.addChannel(server.team.id, 'payments', 'Payments', [server.bot.id]);
+  await connect(page, /^Chat server/, chat.url, chat.token);
+  await page.getByRole('radio', { name: /Alerts/ }).check();
+  await quiet(page);
+  await save(page, 'mattermost-channel');
+  await press('Check and create');
+  await press('Next: choose a Route');
+  await page.getByRole('radio', { name: /^Default/ }).waitFor();
+  await quiet(page);
+  await save(page, 'mattermost-route');
+  await connect(page, /^Channel bot/, bots.url, bots.token);
+  await page.getByLabel('Name', { exact: true }).fill('Alerts in Telegram');
+  await page.getByLabel('Channel', { exact: true }).fill('@alerts');
+  await press('Check and create');
+  const shown = page.locator('figure').first();
+  await shown.getByRole('link', { name: 'Open in Tocsin' }).waitFor();
+  await quiet(page);
+  await page.setViewportSize({ width: 1120, height: 900 });
+  await page.locator('#test').screenshot({ path: fileOf('telegram-message') });
+  await Promise.all([chat.close(), bots.close()]);
+}
+
+/** Without what was said of the steps before. */
+async function quiet(page: Page): Promise<void> {
+  const said = page.getByRole('button', { name: 'Close', exact: true });
+  while ((await said.count()) > 0) await said.first().click();
+}
+
 function save(page: Page, name: string): Promise<Buffer> {
   return page.screenshot({ path: fileOf(name) });
 }
@@ -83,6 +132,7 @@ try {
   const shown = TROUBLES.find(({ alertname }) => alertname === SHOWN);
   if (shown) await raise(sender, shown, { resolved: shown.pods.slice(-1) });
   await pictureOfMessage(browser, ready.messenger_url);
+  await picturesOfSetUps(browser);
 } finally {
   await browser.close();
   await tocsin.remove();

@@ -192,8 +192,8 @@ export const messengers = {
   'wizardRoute.choose': 'Route',
   'wizardRoute.adds': 'It goes on posting to {names}.',
   'wizardRoute.open': {
-    one: 'Its {count} open Alert Group is posted there at once, without a sound.',
-    other: 'Its {count} open Alert Groups are posted there at once, without a sound.',
+    one: 'Its {count} open Alert Group is posted to {name} at once, without a sound.',
+    other: 'Its {count} open Alert Groups are posted to {name} at once, without a sound.',
   },
   'wizardRoute.attach': 'Add to the Route {route}',
   'wizardRoute.overtaken': 'Somebody else changed this Route meanwhile. It was read again: add it once more.',
