@@ -59,7 +59,8 @@ export function createChannelBots(deps: ChannelBotsDeps): ChannelBots {
   const answers = createBotAnswers({ ...deps, bot });
   const settings = (id: PublicId) => readChannelBotSettings(main, id);
   const react = createUpdateReactions({
-    ...{ ...deps, ...deps.forPresses, answers, bot, settings },
+    ...{ ...deps.forPresses, answers, bot, settings },
+    ...{ hints: deps.hints, links: deps.links, opener: deps.opener },
     chats: createBotChats(main, deps.messagesWait, clock.now),
   });
   const intake = createEventIntake({ react, lanesOf, say: answers.say, system, clock, log });
