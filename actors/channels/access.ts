@@ -10,6 +10,8 @@ import type { TokenAccess, TokenCallOptions } from './calls.ts';
 import {
   type AskedTrial,
   type Busy,
+  type CheckedPlace,
+  type CheckedStep,
   shownExchange,
   type TrialClass,
   type TrialName,
@@ -75,6 +77,19 @@ export function stepOf<
   return { is: 'failed', step, message, outcome };
 }
 
+type StepName = CheckedStep['name'];
+
+/** Steps that passed. */
+export function passedSteps(names: readonly StepName[]): readonly CheckedStep[] {
+  return names.map((name) => ({ name, ok: true, message: null }));
+}
+
+/** The check of a place that ends with a step. @param steps all of its type, in order */
+export function placeFailed(steps: readonly StepName[], name: StepName, message: string): CheckedPlace {
+  const before = passedSteps(steps.slice(0, steps.indexOf(name)));
+  return { ok: false, checks: [...before, { name, ok: false, message }], found: null };
+}
+
 /** Makes one call that a person waits for. A wait that the answer asks for is kept by everybody. */
 export async function askedWithToken<Outcome extends { readonly class: string }>(
   tokens: InteractiveTokens,
@@ -86,6 +101,11 @@ export async function askedWithToken<Outcome extends { readonly class: string }>
   const outcome = await call();
   keepWait(tokens, owners.connectionId, outcome);
   return { is: 'answered', outcome };
+}
+
+/** Why a call that a person waits for was of no use; masked. */
+export function failed(outcome: { readonly class: string; readonly error?: string }) {
+  return { is: 'failed', error: outcome.error ?? 'the service is stopping' } as const;
 }
 
 /** All calls of one token wait together. */
@@ -161,4 +181,20 @@ export function beginStep(
       return make(options, Math.max(LEAST_FOR_CALL, deadline - clock.now()));
     },
   };
+}
+
+/** Between two looks for what may arrive at another replica. */
+const LOOK_EVERY: Micros = 100_000;
+
+/** @returns false when it was not seen before the deadline */
+export async function seenBy(
+  clock: Pick<Clock, 'now' | 'after'>,
+  deadline: Micros,
+  look: () => Promise<unknown>,
+): Promise<boolean> {
+  while (!(await look())) {
+    if (clock.now() + LOOK_EVERY >= deadline) return false;
+    await new Promise<void>((resolve) => void clock.after(LOOK_EVERY, resolve));
+  }
+  return true;
 }

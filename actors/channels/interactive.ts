@@ -65,7 +65,7 @@ export interface CheckedStep {
 /** Of an answer, as it is shown. */
 const ANSWER_BYTES = 4096;
 
-export type TrialName = 'message' | 'press' | 'event' | 'create';
+export type TrialName = 'message' | 'press' | 'copy' | 'event' | 'create';
 
 export type TrialClass =
   | 'none'
@@ -89,6 +89,7 @@ export interface TrialStep {
   readonly extracted: Readonly<Record<string, string | null>> | null;
   readonly duration: Micros;
   readonly errorClass: TrialClass;
+  /** With class `none`: what is to be known all the same. */
   readonly error: string | null;
 }
 
@@ -103,7 +104,7 @@ export interface TrialRequest {
 
 /** What would be sent. */
 export interface PreviewItem {
-  readonly name: Exclude<TrialName, 'press'> | 'update' | 'open_thread' | 'reply_in_thread';
+  readonly name: Exclude<TrialName, 'press' | 'copy'> | 'update' | 'open_thread' | 'reply_in_thread';
   readonly format: 'markdown' | 'html' | 'commonmark' | 'json' | 'plain';
   readonly text: string | null;
   readonly request: TrialRequest | null;

@@ -226,7 +226,7 @@ async function testMessage(api: CliApi, id: string, report: Report): Promise<voi
     await api.post(`/destinations/${id}/tests`, { source: { kind: 'example' } }),
   );
   for (const { name, error_class: failed, error, response_status: status, duration_ms: took } of steps) {
-    const detail = error ?? `answered ${status ?? 'nothing'} after ${Math.round(took)} ms`;
+    const detail = error ?? `${status === null ? 'seen' : `answered ${status}`} after ${Math.round(took)} ms`;
     report(`test ${name}`, failed === 'none' ? 'PASS' : 'FAIL', detail);
   }
 }

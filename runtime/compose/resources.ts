@@ -88,6 +88,7 @@ import {
   createRouteStore,
   createSuggestionStore,
 } from '../../storage/configuration/routes.ts';
+import { createCopies } from '../../storage/delivery/channel-copies.ts';
 import { createEventFacts } from '../../storage/delivery/connection-events.ts';
 import { readGroupDeliveries } from '../../storage/delivery/group-deliveries.ts';
 import { createRequestLogReader } from '../../storage/delivery/request-log.ts';
@@ -154,6 +155,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
   };
   const forChannelBots = {
     ...{ bot: deps.connections.channelBot.bot, opener: deps.connections.opener, keyring },
+    copies: createCopies(sql),
     ...{ tokens: interactiveTokens, clock: deps.clock },
     target: deps.messages.channelBotTarget,
     settings: (id: PublicId) => readChannelBotSettings(sql, id),

@@ -136,7 +136,10 @@ test('its check reads, its test message posts, its preview is HTML', async () =>
   expect(await api.post(`/destinations/${destination}/checks`)).toMatchObject({ ok: true });
   expect(world.channel.messages.length).toBe(before);
   const { steps } = await api.post(`/destinations/${destination}/tests`, { source: { kind: 'example' } });
-  expect(steps).toMatchObject([{ name: 'message', error_class: 'none', response_status: 200 }]);
+  expect(steps).toMatchObject([
+    { name: 'message', error_class: 'none', response_status: 200 },
+    { name: 'copy', error_class: 'none', error: null },
+  ]);
   const message = world.channel.messages.at(-1);
   if (!message) throw new Error('no test message');
   expect(await answerTo(bot.server.press(message, 'Ack', alice))).toMatchObject({ isAlert: true });

@@ -3,7 +3,7 @@
 import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
-import { type ButtonSubject, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
+import type { ButtonSubject } from '../../../runtime/secrets/signed-tokens.ts';
 import type { Target } from '../../destination/sending/people.ts';
 import type { BridgeTarget } from '../../destination/sending/scene.ts';
 import {
@@ -16,19 +16,12 @@ import {
   type SignButton,
   type TemplateFailure,
 } from '../../messages/index.ts';
-import {
-  ACCEPTED,
-  type DestinationProbe,
-  groupOf,
-  type MessageContent,
-  type MessageSend,
-  type SendAccepted,
-  type SendOutcome,
-  type Shown,
-} from '../calls.ts';
+import { GONE_CONNECTION } from '../access.ts';
+import { ACCEPTED, type MessageContent, type MessageSend, type SendOutcome, type Shown } from '../calls.ts';
 import type { Capabilities, Channel, ChannelCall, SendResult } from '../channel.ts';
+import { type BegunCall, deliveryCall, type Failed, probeCall, signedWith, signer } from '../delivering.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { type BridgeAccess, type BridgeClient, type CallOptions, openBridge } from './client.ts';
+import { type BridgeAccess, type BridgeClient, openBridge } from './client.ts';
 import type { BridgeInfo } from './info.ts';
 import type { InfoReader, KnownInfo } from './info-reader.ts';
 import { type BridgeRequest, bridgeCalls } from './operations.ts';
@@ -49,8 +42,6 @@ interface OpenBridge {
   readonly channelId: string;
   readonly info: BridgeInfo;
 }
-
-const GONE_CONNECTION = 'the Connection was deleted';
 
 export function createBridgeChannel(deps: BridgeChannelDeps): Channel {
   const open = async (asked: {
@@ -92,9 +83,9 @@ export function createBridgeChannel(deps: BridgeChannelDeps): Channel {
       const opened = await open({ destinationId: call.asked.destinationId, target: null });
       if ('class' in opened) return opened;
       const { access, channelId } = opened;
-      const token = await called(deps, access, bridgeCalls.getInfo(), probing(call));
+      const token = await called(deps, access, bridgeCalls.getInfo(), probeCall(call));
       if (token.class !== 'ok') return token;
-      const channel = await called(deps, access, bridgeCalls.checkChannel(channelId), probing(call));
+      const channel = await called(deps, access, bridgeCalls.checkChannel(channelId), probeCall(call));
       return channel.class === 'ok' ? ACCEPTED : channel;
     },
   };
@@ -111,10 +102,10 @@ async function publish(
   const posted = { ...message.envelope, channel_id: channelId, kind, mentions: message.mentions } as const;
   const began = deps.clock.now();
   const request = bridgeCalls.postMessage({ ...posted, notify: isLoud }, requireKey(call));
-  const outcome = await called(deps, access, request, sending(call));
+  const outcome = await called(deps, access, request, deliveryCall(call));
   if (outcome.class !== 'ok') return { outcome, failure: message.failure };
   const { message_id: messageId, thread_ref: threadRef, replayed } = outcome.value;
-  const shownAs = { hash: message.hash, signedWith: signedWith(deps, message.envelope.buttons) };
+  const shownAs = { hash: message.hash, signedWith: signedWith(deps.keyring, message.envelope.buttons) };
   const editableUntil = editEnd(info, began);
   return {
     outcome: { ...ACCEPTED, ...shownAs, messageId, threadRef, replayed, editableUntil },
@@ -133,9 +124,9 @@ async function edit(
   const { envelope, hash, failure } = laidOut(deps, info, shown, notes, []);
   if (!operation.isFinal && hash === operation.hash) return { outcome: { class: 'unchanged' }, failure };
   const request = bridgeCalls.editMessage(operation.messageId, envelope);
-  const outcome = await called(deps, access, request, sending(call));
+  const outcome = await called(deps, access, request, deliveryCall(call));
   if (outcome.class !== 'ok') return { outcome, failure };
-  const accepted = { ...ACCEPTED, hash, signedWith: signedWith(deps, envelope.buttons) };
+  const accepted = { ...ACCEPTED, hash, signedWith: signedWith(deps.keyring, envelope.buttons) };
   return { outcome: accepted, failure };
 }
 
@@ -158,10 +149,10 @@ async function reply(
     { ...content, notify: isLoud },
     requireKey(call),
   );
-  const outcome = await called(deps, access, request, sending(call));
+  const outcome = await called(deps, access, request, deliveryCall(call));
   if (outcome.class !== 'ok') return { outcome, failure };
   const { message_id: messageId, thread_ref: threadRef, replayed } = outcome.value;
-  const signed = signedWith(deps, buttons);
+  const signed = signedWith(deps.keyring, buttons);
   return { outcome: { ...ACCEPTED, messageId, threadRef, replayed, signedWith: signed }, failure };
 }
 
@@ -219,11 +210,7 @@ export function bridgeSigner(
   id: PublicId,
 ): SignButton | null {
   if (!capabilities.buttons) return null;
-  return (command, seconds) => buttonData(keyring, { subject, id, command, seconds });
-}
-
-function signedWith({ keyring }: BridgeChannelDeps, buttons: readonly unknown[]): string | null {
-  return buttons.length > 0 ? keyring.activeKeyId : null;
+  return signer(keyring, subject, id);
 }
 
 const LARGEST_MARGIN: Micros = 300 * SECOND;
@@ -239,34 +226,15 @@ function requireKey({ asked }: ChannelCall<MessageSend>): string {
   return asked.key;
 }
 
-type Sending = CallOptions & { readonly mayBegin: () => boolean };
-
-function sending({ asked, mayBegin }: ChannelCall<MessageSend>): Sending {
-  const { destinationId, attempt } = asked;
-  return { class: 'delivery', attempt, destinationId, alertGroupId: groupOf(asked), mayBegin };
-}
-
-function probing({ asked, mayBegin }: ChannelCall<DestinationProbe>): Sending {
-  const check = { as: 'probe', run: null } as const;
-  return { class: 'delivery', destinationId: asked.destinationId, check, mayBegin };
-}
-
-type Failed = Exclude<SendOutcome, SendAccepted>;
-
 /** One call, in the words of deliveries. */
 async function called<Value>(
   { bridge }: BridgeChannelDeps,
   access: BridgeAccess,
   request: BridgeRequest<Value>,
-  options: Sending,
+  { options, hasBegun }: BegunCall,
 ): Promise<{ readonly class: 'ok'; readonly value: Value } | Failed> {
-  let hasBegun = false;
-  const mayBegin = () => {
-    hasBegun = options.mayBegin();
-    return hasBegun;
-  };
-  const outcome = await bridge.call(access, request, { ...options, mayBegin });
-  return outcome.class === 'ok' ? outcome : failedOutcome(outcome, hasBegun);
+  const outcome = await bridge.call(access, request, options);
+  return outcome.class === 'ok' ? outcome : failedOutcome(outcome, hasBegun());
 }
 
 /** @param hasBegun the first byte may have been sent, so that no answer says nothing about what the bridge did */

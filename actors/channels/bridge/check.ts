@@ -12,10 +12,10 @@ import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
 import { baseUrl, described } from '../../schemas.ts';
 import { codePoints } from '../../text.ts';
-import { GONE_CONNECTION, openProxyPassword, UNREADABLE } from '../access.ts';
+import { GONE_CONNECTION, openProxyPassword, passedSteps, placeFailed, UNREADABLE } from '../access.ts';
 import type { ChannelType } from '../channel.ts';
 import { type ConnectionCheck, checkInSteps, NO_TOKEN, unreachable } from '../connection-check.ts';
-import type { CheckedPlace, CheckedStep, Interactive } from '../interactive.ts';
+import type { Interactive } from '../interactive.ts';
 import type { BridgeOutcome } from './answer.ts';
 import { type BridgeClient, type CallOptions, openBridge } from './client.ts';
 import { infoRead } from './info-reader.ts';
@@ -116,9 +116,9 @@ export function createBridgeCheck(deps: BridgeCheckDeps): NonNullable<Interactiv
     if (fields.type !== 'bridge')
       throw new Error(`a Destination of type ${fields.type} is no channel of a bridge`);
     const settings = await deps.settings(fields.connection_id);
-    if (!settings) return failed('token', GONE_CONNECTION);
+    if (!settings) return placeFailed(STEPS, 'token', GONE_CONNECTION);
     const access = openBridge(deps.opener, settings);
-    if (!access) return failed('token', UNREADABLE);
+    if (!access) return placeFailed(STEPS, 'token', UNREADABLE);
     const owners = { destinationId, connectionId: settings.id };
     const check = { as: 'destination_check', run } as const;
     const options: CallOptions = { class: 'interactive', destinationId, check };
@@ -131,19 +131,17 @@ export function createBridgeCheck(deps: BridgeCheckDeps): NonNullable<Interactiv
       system.tell(connectionAddress(settings.id), infoRead(settings.access, info, null, clock.now()));
     }
     if (info.class !== 'ok') {
-      return failed(
-        'token',
-        cutToBytes(messageOf('get_info', info, new URL(access.baseUrl).hostname), LONGEST_MESSAGE),
-      );
+      const message = messageOf('get_info', info, new URL(access.baseUrl).hostname);
+      return placeFailed(STEPS, 'token', cutToBytes(message, LONGEST_MESSAGE));
     }
 
     const forChannel = await deps.tokens.take(owners);
     if (forChannel !== 'granted') return forChannel;
     const channel = await bridge.call(access, bridgeCalls.checkChannel(fields.channel_id), options);
     deps.tokens.spent(settings.id, channel);
-    if (channel.class === 'not_sent') return failed('channel_exists', 'the service is stopping');
-    if (channel.class !== 'ok') return failed('channel_exists', channel.detail ?? channel.error);
-    const checks = [passed('token'), passed('channel_exists')];
+    if (channel.class === 'not_sent') return placeFailed(STEPS, 'channel_exists', 'the service is stopping');
+    if (channel.class !== 'ok') return placeFailed(STEPS, 'channel_exists', channel.detail ?? channel.error);
+    const checks = passedSteps(STEPS);
     const found = { channelName: shownName(channel.value.name), teamName: null, teamPath: null };
     return { ok: true, checks, found };
   };
@@ -154,14 +152,7 @@ function shownName(name: string): string {
   return cutPoints(oneLine(name), LONGEST_NAME);
 }
 
-function failed(name: CheckedStep['name'], message: string): CheckedPlace {
-  const before = name === 'token' ? [] : [passed('token')];
-  return { ok: false, checks: [...before, { name, ok: false, message }], found: null };
-}
-
-function passed(name: CheckedStep['name']): CheckedStep {
-  return { name, ok: true, message: null };
-}
+const STEPS = ['token', 'channel_exists'] as const;
 
 const CHANNEL_CHARACTERS = 512;
 

@@ -5,7 +5,8 @@ import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import { type NotStarted, sendsCodes } from '../../account-links/link.ts';
 import type { LinkPeople, LinkPlaces } from '../../account-links/linking.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
-import type { BridgeOutcome, FailedOutcome } from './answer.ts';
+import { failed } from '../access.ts';
+import type { BridgeOutcome } from './answer.ts';
 import { type BridgeAccess, type BridgeClient, openBridge } from './client.ts';
 import { accountOf } from './events.ts';
 import type { InfoReader } from './info-reader.ts';
@@ -61,10 +62,6 @@ export function createBridgePlaces(deps: BridgePlacesDeps): LinkPlaces {
       }
     );
   };
-}
-
-function failed(outcome: FailedOutcome | { readonly class: 'not_sent' }): NotStarted {
-  return { is: 'failed', error: 'error' in outcome ? outcome.error : 'the service stops' };
 }
 
 function isRefusal(status: number | null): boolean {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { WireAnswer } from '../../../test/fakes/listener.ts';
 import type { FoundPlace, MessengerFields, StoredDestination } from '../../destination/ports.ts';
@@ -20,10 +21,25 @@ function checking() {
   const take = async () => (tokens-- > 0 ? ('granted' as const) : { retryAfterSeconds: 4 });
   const spent: unknown[] = [];
   const limits = { take, spent: (_id: PublicId, outcome: unknown) => void spent.push(outcome) };
-  const deps = { ...on, tokens: limits, keyring, settings: async () => on.connection() };
+  const deps = {
+    ...on,
+    copies: on.copyReader,
+    tokens: limits,
+    keyring,
+    settings: async () => on.connection(),
+  };
   const place = createChannelBotCheck(deps);
   const trial = createChannelBotTrial({
     ...deps,
+    clock: {
+      now: on.clock.now,
+      after(by, run) {
+        on.time.now += by;
+        on.seeCopies();
+        run();
+        return { cancel: () => undefined };
+      },
+    },
     target: async () => ({ place: on.place.is, connection: on.connection() }),
   });
   const scene = { group: group412(), settings: settings() } as GroupScene;
@@ -240,13 +256,32 @@ describe('a test message', () => {
   test('is a Quiet post that says so, and its buttons are of the Destination', async () => {
     const on = checking();
     const { steps, message } = await on.test();
-    expect(steps).toMatchObject([{ name: 'message', errorClass: 'none', responseStatus: 200 }]);
+    expect(steps).toMatchObject([
+      { name: 'message', errorClass: 'none', responseStatus: 200 },
+      { name: 'copy', errorClass: 'none', error: null, request: null },
+    ]);
     expect(message).toEqual({ connectionId: CONNECTION, messageId: '-1001234567890/1' });
     expect(on.posts()).toMatchObject([
       { isQuiet: true, text: expect.stringContaining('Test message: #412') },
     ]);
     expect(on.posts()[0]?.keyboard).toHaveLength(2);
     expect(JSON.stringify(steps)).not.toContain(TOKEN.slice(8));
+  });
+
+  test.each([
+    ['is forwarded into the group', 'always', null],
+    ['is forwarded without its buttons only', 'without_buttons', 'No copy of the post was seen'],
+    ['is never forwarded', 'never', 'No copy of the post was seen'],
+  ] as const)('that %s says what that means for replies', async (_world, copies, said) => {
+    const on = checking();
+    on.server.settings.copies = copies;
+    const { steps, message } = await on.test();
+    expect(steps[1]).toMatchObject({
+      ...{ name: 'copy', errorClass: 'none' },
+      error: said && expect.stringContaining(said),
+    });
+    expect(steps[1]?.duration).toBeLessThan(5 * SECOND);
+    expect(message).not.toBeNull();
   });
 
   test('waits for no limiter token, and is shown before as HTML', async () => {

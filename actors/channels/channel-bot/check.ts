@@ -5,13 +5,20 @@ import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChannelBotInfo, ChannelBotSettings } from '../../connection/ports.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
-import { askedWithToken, GONE_CONNECTION, openProxyPassword, UNREADABLE } from '../access.ts';
+import {
+  askedWithToken,
+  GONE_CONNECTION,
+  openProxyPassword,
+  passedSteps,
+  placeFailed,
+  UNREADABLE,
+} from '../access.ts';
 import { type ConnectionCheck, checkInSteps, NO_TOKEN, unreachable } from '../connection-check.ts';
-import type { CheckedPlace, Interactive } from '../interactive.ts';
+import type { Interactive } from '../interactive.ts';
 import { type BotOutcome, NO_BOT_API } from './answer.ts';
 import { type BotClient, openBot } from './client.ts';
 import { type BotWebhookInfo, botCalls } from './operations.ts';
-import { checkPlace, PLACE_STEPS, type PlaceStep } from './place.ts';
+import { checkPlace, PLACE_STEPS } from './place.ts';
 
 export interface BotConnectionCheckDeps {
   readonly bot: BotClient;
@@ -121,9 +128,9 @@ export function createChannelBotCheck(deps: BotPlaceCheckDeps): NonNullable<Inte
     if (fields.type !== 'channel_bot')
       throw new Error(`a Destination of type ${fields.type} is no channel of a channel bot`);
     const settings = await deps.settings(fields.connection_id);
-    if (!settings) return placeFailed('token', GONE_CONNECTION);
+    if (!settings) return placeFailed(PLACE_STEPS, 'token', GONE_CONNECTION);
     const access = openBot(deps.opener, settings);
-    if (!access) return placeFailed('token', UNREADABLE);
+    if (!access) return placeFailed(PLACE_STEPS, 'token', UNREADABLE);
     const check = { as: 'destination_check', run } as const;
     const owners = { destinationId, connectionId: settings.id };
     const checked = await checkPlace(fields.channel_id, saved?.channel ?? null, (request) =>
@@ -132,18 +139,9 @@ export function createChannelBotCheck(deps: BotPlaceCheckDeps): NonNullable<Inte
       ),
     );
     if (checked.is === 'busy') return checked.wait;
-    if (checked.is === 'failed') return placeFailed(checked.step, checked.message);
+    if (checked.is === 'failed') return placeFailed(PLACE_STEPS, checked.step, checked.message);
     const { channelName, ...channel } = checked.found;
-    const checks = PLACE_STEPS.map(passed);
+    const checks = passedSteps(PLACE_STEPS);
     return { ok: true, checks, found: { channelName, teamName: null, teamPath: null, channel } };
   };
-}
-
-function placeFailed(name: PlaceStep, message: string): CheckedPlace {
-  const before = PLACE_STEPS.slice(0, PLACE_STEPS.indexOf(name)).map(passed);
-  return { ok: false, checks: [...before, { name, ok: false, message }], found: null };
-}
-
-function passed(name: PlaceStep) {
-  return { name, ok: true, message: null } as const;
 }

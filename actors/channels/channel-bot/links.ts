@@ -6,6 +6,7 @@ import type { NotStarted } from '../../account-links/link.ts';
 import type { LinkPlaces } from '../../account-links/linking.ts';
 import type { ChannelBotSettings } from '../../connection/ports.ts';
 import type { WaitingTokens } from '../../connection/tokens.ts';
+import { failed } from '../access.ts';
 import { type BotClient, openBot } from './client.ts';
 import { botCalls } from './operations.ts';
 
@@ -25,8 +26,7 @@ export function createChannelBotPlaces(deps: ChannelBotPlacesDeps): LinkPlaces {
     const grant = await deps.tokens.take(settings.id);
     if (grant !== 'granted') return { is: 'busy', ...grant };
     const me = await deps.bot.call(access, botCalls.getMe(), { class: 'interactive' });
-    if (me.class === 'ok') return me.value.username;
-    return { is: 'failed', error: me.class === 'not_sent' ? 'the service stops' : me.error };
+    return me.class === 'ok' ? me.value.username : failed(me);
   };
 
   return async (id) => {

@@ -1,12 +1,14 @@
 /** A test message of a channel bot (delivery §13): a post of the channel, outside every Thread. */
+import type { Clock } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
+import type { Copies, PostCopy } from '../../connection/ports.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import type { ChannelBotTarget } from '../../destination/sending/scene.ts';
 import { CHANNEL_BOT_LIMIT, channelBotRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
-import { beginStep, GONE_CONNECTION, keepWait, type TrialStepDeps, UNREADABLE } from '../access.ts';
+import { beginStep, GONE_CONNECTION, keepWait, seenBy, type TrialStepDeps, UNREADABLE } from '../access.ts';
 import { signer } from '../delivering.ts';
-import { type AskedTrial, type DestinationTrial, trialResult } from '../interactive.ts';
+import { type AskedTrial, type DestinationTrial, type TrialStep, trialResult } from '../interactive.ts';
 import { NOT_CHECKED, sentKeyboard } from './channel.ts';
 import { type BotClient, openBot } from './client.ts';
 import { botCalls, messageIdOf } from './operations.ts';
@@ -14,6 +16,8 @@ import { botCalls, messageIdOf } from './operations.ts';
 export interface ChannelBotTrialDeps extends TrialStepDeps {
   readonly tokens: InteractiveTokens;
   readonly bot: BotClient;
+  readonly copies: Copies;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly opener: Opener;
   readonly keyring: Keyring;
   target(destinationId: PublicId, target: number | null): Promise<ChannelBotTarget | null>;
@@ -36,8 +40,11 @@ export function createChannelBotTrial(deps: ChannelBotTrialDeps): DestinationTri
       keepWait(deps.tokens, connection.id, outcome);
       const steps = [step.ended(trialResult(outcome))];
       if (outcome.class !== 'ok') return { steps, message: null };
-      const messageId = messageIdOf(place.channelId, outcome.value.message_id);
-      return { steps, message: { connectionId: connection.id, messageId } };
+      const { channelId } = place;
+      const { message_id: postId } = outcome.value;
+      const { id: connectionId } = connection;
+      steps.push(await copied(deps, asked, { connectionId, channelId, postId: String(postId) }));
+      return { steps, message: { connectionId, messageId: messageIdOf(channelId, postId) } };
     },
 
     async preview({ scene }) {
@@ -45,6 +52,21 @@ export function createChannelBotTrial(deps: ChannelBotTrialDeps): DestinationTri
       return [{ name: 'message', format: 'html', text, request: null }];
     },
   };
+}
+
+const NO_COPY =
+  'No copy of the post was seen in the discussion group within 5 s. Where the messenger makes none of posts with ' +
+  'buttons, or updates do not arrive, replies follow each other in the group, the first with a link to the post.';
+
+/** Whether posts with buttons are forwarded into the group, which only a post can show (channel-bot §8.0). */
+async function copied(
+  deps: ChannelBotTrialDeps,
+  asked: AskedTrial,
+  post: Omit<PostCopy, 'groupId' | 'copyId'>,
+): Promise<TrialStep> {
+  const step = beginStep(deps, asked, 'copy');
+  const isSeen = await seenBy(deps.clock, step.deadline, () => deps.copies.find(post));
+  return step.ended({ errorClass: 'none', error: isSeen ? null : NO_COPY });
 }
 
 function testPost({ keyring }: ChannelBotTrialDeps, { destination, scene }: AskedTrial, chatId: string) {

@@ -12,7 +12,7 @@ import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { FakeBotApi } from '../../../test/fakes/channel-bot/server.ts';
 import type { FakeMessage } from '../../../test/fakes/channel-bot/world.ts';
 import type { WireAnswer } from '../../../test/fakes/listener.ts';
-import type { ChannelBotSettings, ChannelPlace } from '../../connection/ports.ts';
+import type { ChannelBotSettings, ChannelPlace, Copies } from '../../connection/ports.ts';
 import { peopleOf, type Target } from '../../destination/sending/people.ts';
 import type { GroupScene } from '../../destination/sending/scene.ts';
 import { type GroupMessage, NO_NOTES, type ReplyEvent } from '../../messages/index.ts';
@@ -87,9 +87,9 @@ export function world(elsewhere?: Elsewhere) {
   /** Copies that an update told of, by the post. */
   const copies = new Map<string, { readonly groupId: string; readonly copyId: string }>();
   const moved: string[] = [];
+  const copyReader: Copies = { find: async ({ postId }) => copies.get(postId) ?? null };
   const channel = createChannelBotChannel({
-    ...{ keyring, clock, bot, opener },
-    copies: { find: async ({ postId }) => copies.get(postId) ?? null },
+    ...{ keyring, clock, bot, opener, copies: copyReader },
     target: async () => ({ place: place.is, connection: connection() }),
     groupMoved: async (_id, { to }) => void moved.push(to),
   });
@@ -122,6 +122,7 @@ export function world(elsewhere?: Elsewhere) {
       records,
       place,
       copies,
+      copyReader,
       moved,
       opener,
       connection,

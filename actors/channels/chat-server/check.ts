@@ -6,7 +6,15 @@ import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChatServerInfo, ChatServerSettings } from '../../connection/ports.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
-import { askedWithToken, GONE_CONNECTION, openProxyPassword, UNREADABLE } from '../access.ts';
+import {
+  askedWithToken,
+  failed,
+  GONE_CONNECTION,
+  openProxyPassword,
+  passedSteps,
+  placeFailed,
+  UNREADABLE,
+} from '../access.ts';
 import {
   type ChannelLister,
   type ConnectionCheck,
@@ -108,9 +116,9 @@ export function createChatServerCheck(deps: ChatPlaceCheckDeps): NonNullable<Int
     if (fields.type !== 'chat_server')
       throw new Error(`a Destination of type ${fields.type} is no channel of a chat server`);
     const settings = await deps.settings(fields.connection_id);
-    if (!settings) return placeFailed('token', GONE_CONNECTION);
+    if (!settings) return placeFailed(STEPS, 'token', GONE_CONNECTION);
     const access = openChatServer(deps.opener, settings);
-    if (!access) return placeFailed('token', UNREADABLE);
+    if (!access) return placeFailed(STEPS, 'token', UNREADABLE);
     const owners = { destinationId, connectionId: settings.id };
     const ask = asker(deps, access, owners, { check: { as: 'destination_check', run } });
     return checkedPlace({ teamId: fields.team_id ?? '', channelId: fields.channel_id }, ask);
@@ -134,11 +142,11 @@ function asker(
 async function checkedPlace(place: ChatPlace, ask: AskServer): Promise<CheckedPlace | Busy> {
   const checked = await checkPlace(place, ask);
   if (checked.is === 'busy') return checked.wait;
-  if (checked.is === 'failed') return placeFailed(checked.step, checked.message);
+  if (checked.is === 'failed') return placeFailed(STEPS, checked.step, checked.message);
   const { channel, team } = checked;
   return {
     ok: true,
-    checks: [TOKEN_PASSED, { name: 'bot_in_channel', ok: true, message: null }],
+    checks: passedSteps(STEPS),
     found: {
       channelName: shownName(channel),
       teamName: team && shownName(team),
@@ -147,12 +155,7 @@ async function checkedPlace(place: ChatPlace, ask: AskServer): Promise<CheckedPl
   };
 }
 
-const TOKEN_PASSED = { name: 'token', ok: true, message: null } as const;
-
-function placeFailed(name: 'token' | 'bot_in_channel', message: string): CheckedPlace {
-  const failed = { name, ok: false, message };
-  return { ok: false, checks: name === 'token' ? [failed] : [TOKEN_PASSED, failed], found: null };
-}
+const STEPS = ['token', 'bot_in_channel'] as const;
 
 const MOST_TEAMS = 20;
 const MOST_CHANNELS = 500;
@@ -210,10 +213,6 @@ function byTeamAndName(one: ListedChannel, other: ListedChannel): number {
 
 function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
-}
-
-function failed(outcome: Exclude<ChatOutcome<never>, { readonly class: 'ok' }>): Listed {
-  return { is: 'failed', error: outcome.class === 'not_sent' ? 'the service is stopping' : outcome.error };
 }
 
 const LONGEST_NAME = 200;

@@ -5,6 +5,7 @@ import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { NotStarted } from '../../account-links/link.ts';
 import type { LinkPeople, LinkPlaces } from '../../account-links/linking.ts';
 import type { ChatServerSettings } from '../../connection/ports.ts';
+import { failed } from '../access.ts';
 import type { ChatOutcome } from './answer.ts';
 import { type ChatAccess, type ChatClient, openChatServer } from './client.ts';
 import { type ChatRequest, chatCalls, MARK } from './operations.ts';
@@ -73,8 +74,4 @@ function isNobody(outcome: ChatOutcome<unknown>): boolean {
 /** The bot may not write to this account, while its token is good. */
 function isRefusal(outcome: ChatOutcome<unknown>): boolean {
   return 'status' in outcome && (outcome.status === 403 || outcome.status === 400);
-}
-
-function failed(outcome: Exclude<ChatOutcome<never>, { readonly class: 'ok' }>): NotStarted {
-  return { is: 'failed', error: outcome.class === 'not_sent' ? 'the service stops' : outcome.error };
 }

@@ -1,12 +1,12 @@
 /** A test message in a chat server, with the press that proves the way back (delivery §13, chat-server §11). */
-import type { Clock, Micros } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChatServerInfo, EventFacts } from '../../connection/ports.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import type { ChatServerTarget } from '../../destination/sending/scene.ts';
 import { chatServerRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
-import { beginStep, GONE_CONNECTION, keepWait, type TrialStepDeps, UNREADABLE } from '../access.ts';
+import { beginStep, GONE_CONNECTION, keepWait, seenBy, type TrialStepDeps, UNREADABLE } from '../access.ts';
 import { signer } from '../delivering.ts';
 import { type AskedTrial, type DestinationTrial, type TrialStep, trialResult } from '../interactive.ts';
 import { type ChatAccess, type ChatClient, openChatServer } from './client.ts';
@@ -27,9 +27,6 @@ export interface ChatServerTrialDeps extends TrialStepDeps {
   readonly ingestUrl: string;
   target(destinationId: PublicId, target: number | null): Promise<ChatServerTarget | null>;
 }
-
-/** Between two looks for the press, which may arrive at another replica. */
-const LOOK_EVERY: Micros = 100_000;
 
 type Step = ReturnType<typeof beginStep>;
 
@@ -98,13 +95,11 @@ async function press(way: Way, asked: AskedTrial, postId: string, actionId: stri
   const step = beginStep(way.deps, asked, 'press');
   const outcome = await call(way, step, chatCalls.doPostAction(postId, actionId));
   if (outcome.class === 'limited') return step.ended(trialResult(outcome));
-  for (;;) {
-    if (await facts.handled(way.connectionId, testPressId(postId)))
-      return step.ended({ errorClass: 'none', error: null });
-    if (clock.now() + LOOK_EVERY >= step.deadline)
-      return step.ended({ errorClass: 'unknown', error: notArrived(way.deps) });
-    await new Promise<void>((resolve) => void clock.after(LOOK_EVERY, resolve));
-  }
+  const isSeen = await seenBy(clock, step.deadline, () =>
+    facts.handled(way.connectionId, testPressId(postId)),
+  );
+  if (isSeen) return step.ended({ errorClass: 'none', error: null });
+  return step.ended({ errorClass: 'unknown', error: notArrived(way.deps) });
 }
 
 function notArrived({ ingestUrl }: ChatServerTrialDeps): string {

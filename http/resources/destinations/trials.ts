@@ -67,10 +67,10 @@ const StepShape = d.named(
   'DestinationTestStep',
   v.object({
     name: d.described(
-      v.picklist(['message', 'press', 'event', 'create']),
-      '`message`: a message of a messenger; `press`: the bot of a chat server presses its button; `event`: a webhook in events mode; `create`: the first request of a webhook in template mode.',
+      v.picklist(['message', 'press', 'copy', 'event', 'create']),
+      '`message`: a message of a messenger; `press`: the bot of a chat server presses its button; `copy`: the post of a channel bot is forwarded into the discussion group; `event`: a webhook in events mode; `create`: the first request of a webhook in template mode.',
     ),
-    request: d.described(v.nullable(RequestShape), 'What was sent; null when it could not be made.'),
+    request: d.described(v.nullable(RequestShape), 'What was sent; null when nothing was.'),
     response_status: d.described(v.nullable(v.number()), 'HTTP status of the answer; null without one.'),
     response_body: d.textOrNull('First 4,096 bytes of the answer, masked; null without one.'),
     extracted: d.described(
@@ -79,15 +79,15 @@ const StepShape = d.named(
     ),
     duration_ms: d.described(v.number(), 'Milliseconds it took.'),
     error_class: ErrorClass,
-    error: d.textOrNull('What went wrong, masked; null otherwise.'),
+    error: d.textOrNull('What went wrong, masked, or what a `copy` that was not seen means; null otherwise.'),
   }),
-  'One request of a test.',
+  'One step of a test.',
 );
 
 const TestShape = d.named(
   'DestinationTest',
   v.object({
-    steps: d.described(v.array(StepShape), 'The requests in order.'),
+    steps: d.described(v.array(StepShape), 'The steps in order.'),
     health: d.described(HealthShape, 'Health after the test. One that succeeds ends Broken.'),
     request_log_run,
   }),

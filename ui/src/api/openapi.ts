@@ -1398,20 +1398,20 @@ export interface components {
         };
         /** @description The outcome of a test. */
         readonly DestinationTest: {
-            /** @description The requests in order. */
+            /** @description The steps in order. */
             readonly steps: readonly components["schemas"]["DestinationTestStep"][];
             /** @description Health after the test. One that succeeds ends Broken. */
             readonly health: components["schemas"]["DestinationHealth"];
             readonly request_log_run: components["schemas"]["RequestLogRun"];
         };
-        /** @description One request of a test. */
+        /** @description One step of a test. */
         readonly DestinationTestStep: {
             /**
-             * @description `message`: a message of a messenger; `press`: the bot of a chat server presses its button; `event`: a webhook in events mode; `create`: the first request of a webhook in template mode.
+             * @description `message`: a message of a messenger; `press`: the bot of a chat server presses its button; `copy`: the post of a channel bot is forwarded into the discussion group; `event`: a webhook in events mode; `create`: the first request of a webhook in template mode.
              * @enum {string}
              */
-            readonly name: "message" | "press" | "event" | "create";
-            /** @description What was sent; null when it could not be made. */
+            readonly name: "message" | "press" | "copy" | "event" | "create";
+            /** @description What was sent; null when nothing was. */
             readonly request: components["schemas"]["TrialRequest"] | null;
             /** @description HTTP status of the answer; null without one. */
             readonly response_status: number | null;
@@ -1424,7 +1424,7 @@ export interface components {
             /** @description Milliseconds it took. */
             readonly duration_ms: number;
             readonly error_class: components["schemas"]["ErrorClass"];
-            /** @description What went wrong, masked; null otherwise. */
+            /** @description What went wrong, masked, or what a `copy` that was not seen means; null otherwise. */
             readonly error: string | null;
         };
         /**

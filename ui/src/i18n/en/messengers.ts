@@ -111,6 +111,7 @@ export const messengers = {
   'trial.log': 'What the test sent',
   'testStep.message': 'Message',
   'testStep.press': 'Press of a button',
+  'testStep.copy': 'Copy in the discussion group',
   'testStep.event': 'Event',
   'testStep.create': 'Create',
   'testStep.update': 'Update',

@@ -114,6 +114,7 @@ export const messengers = {
   'trial.log': 'Что отправила проверка',
   'testStep.message': 'Сообщение',
   'testStep.press': 'Нажатие кнопки',
+  'testStep.copy': 'Копия в группе обсуждения',
   'testStep.event': 'Событие',
   'testStep.create': 'Создание',
   'testStep.update': 'Изменение',
