@@ -65,7 +65,8 @@ const NOT_RUN = [
   ['docs/bridges.md', 'https://bridge.example.org/matrix', 'needs a bridge and a person who answers it'],
   ['docs/deploying.md', 'kubectl create namespace', 'needs a cluster'],
   ['docs/deploying.md', 'docker compose build', 'needs Docker and a running installation'],
-  ['docs/mattermost.md', 'npm run try:mattermost', 'serves the server of test/crash/chat-server.test.ts'],
+  ['docs/mattermost.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
+  ['docs/telegram.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
   ['docs/keys.md', 'tocsin keys reset', 'wipes every Secret of an installation'],
   [
     'docs/operating.md',

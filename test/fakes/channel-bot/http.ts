@@ -22,7 +22,8 @@ const REPEAT_MS = 500;
 /** How soon a post has its copy in the group: it takes the server 1 to 5 s. */
 const COPY_AFTER_MS = 100;
 
-export async function startBotApi(): Promise<RunningBotApi> {
+/** @param port of 127.0.0.1; 0: any that is free */
+export async function startBotApi(port = 0): Promise<RunningBotApi> {
   const token = '123456:hunter2-very-secret-bot-token';
   let passed = 0;
   const closing = new AbortController();
@@ -41,7 +42,7 @@ export async function startBotApi(): Promise<RunningBotApi> {
     const answer = await server.answer(request);
     setTimeout(() => server.forward(), COPY_AFTER_MS).unref();
     return answer;
-  });
+  }, port);
   return {
     ...{ server, token, url: listener.url, leftToLose: listener.leftToLose },
     loseAnswers(count, method, text = '') {
