@@ -15,7 +15,13 @@ const inside = (folder: string) =>
   readdirSync(path.join(ROOT, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name}`);
-const PAGES = ['README.md', ...inside('docs'), ...inside('docs/runbooks'), 'deploy/README.md'];
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...inside('docs'),
+  ...inside('docs/runbooks'),
+  'deploy/README.md',
+];
 
 /** Lines of fenced blocks that are typed: all of `sh`, those after a prompt elsewhere. Continued lines are joined. */
 function typedLines(page: string): readonly string[] {
