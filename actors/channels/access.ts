@@ -62,6 +62,9 @@ export type Step<Name, Value, Failed> =
   | { readonly is: 'busy'; readonly step: Name; readonly wait: Busy }
   | { readonly is: 'failed'; readonly step: Name; readonly message: string; readonly outcome: Failed };
 
+/** A check that ends with one of its steps. `outcome` null: the other side answered, and the place is of no use. */
+export type EndedStep<Name, Failed> = Exclude<Step<Name, never, Failed | null>, { readonly is: 'ok' }>;
+
 export function stepOf<
   Name extends string,
   Value,

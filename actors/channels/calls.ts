@@ -255,6 +255,8 @@ export interface SendAccepted {
   readonly thread?: 'attached' | 'unattached';
   /** The messenger took it without its markup only. */
   readonly markupRejected?: boolean;
+  /** Found, not sent: earlier attempts posted it more than once. */
+  readonly isDuplicate?: boolean;
 }
 
 /** What an accepted call says unless the channel learned more. */

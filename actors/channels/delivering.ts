@@ -3,7 +3,9 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring } from '../../runtime/secrets/keyring.ts';
 import { type ButtonSubject, buttonData } from '../../runtime/secrets/signed-tokens.ts';
 import type { DeliveryNotes, SignButton } from '../messages/index.ts';
+import type { EndedStep } from './access.ts';
 import {
+  ACCEPTED,
   type DestinationProbe,
   groupOf,
   type MessageSend,
@@ -64,7 +66,15 @@ export function signedWith({ activeKeyId }: Keyring, buttons: readonly unknown[]
 }
 
 /** A probe that failed says what the check says. */
-export function withText(failed: Failed, error: string): Failed {
+export function probed<Outcome>(
+  checked: { readonly is: 'passed' } | EndedStep<string, Outcome>,
+  failedOutcome: (outcome: Outcome) => Failed,
+): SendOutcome {
+  if (checked.is === 'passed') return ACCEPTED;
+  if (checked.is === 'busy') return { class: 'not_sent', because: 'put_back' };
+  const { outcome, message: error } = checked;
+  if (outcome === null) return { class: 'fatal', error };
+  const failed = failedOutcome(outcome);
   return 'error' in failed ? { ...failed, error } : failed;
 }
 

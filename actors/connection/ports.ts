@@ -269,6 +269,8 @@ export interface PostCopy {
   readonly postId: string;
   readonly groupId: string;
   readonly copyId: string;
+  /** The Alert Group that its heading leads to; null: it is no Root message. */
+  readonly about: PublicId | null;
 }
 
 export type Copy = Pick<PostCopy, 'groupId' | 'copyId'>;
@@ -277,10 +279,14 @@ export type Copy = Pick<PostCopy, 'groupId' | 'copyId'>;
 export interface Copies {
   /** Null: no copy of the post is known. */
   find(post: Pick<PostCopy, 'connectionId' | 'channelId' | 'postId'>): Promise<Copy | null>;
+  /** Root messages whose ids are not stored, newest first: those after the newest stored one, if seen since then. */
+  lost(
+    of: Pick<PostCopy, 'connectionId' | 'channelId'> & { readonly about: PublicId; readonly since: Micros },
+  ): Promise<readonly (Copy & Pick<PostCopy, 'postId'>)[]>;
 }
 
 /** The discussion group of a channel became a supergroup, which has another id. */
-export type GroupMoved = Omit<PostCopy, 'postId' | 'groupId' | 'copyId'> &
+export type GroupMoved = Pick<PostCopy, 'connectionId' | 'channelId'> &
   Readonly<Record<'from' | 'to', string>>;
 
 /** The chats that a channel bot posts to. Implemented in storage/delivery/channel-copies.ts. */

@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 const seen = (changes: Partial<CopySeen> = {}): CopySeen => ({
   ...{ type: 'connection.copy_seen', connectionId, channelId: '-1001', postId: '57' },
-  ...{ groupId: '-1009', copyId: '912', at: NOW },
+  ...{ groupId: '-1009', copyId: '912', about: null, at: NOW },
   ...changes,
 });
 const write = (...copies: readonly CopySeen[]) =>
@@ -72,6 +72,35 @@ test('a copy goes a day after it was seen unless its post is a message of the se
   const [left] = await sql<{ post_id: string }[]>`
     select post_id from channel_copies where connection_id = ${connectionId}`;
   expect(left).toEqual({ post_id: '57' });
+});
+
+test('a post that no id is stored of is found by its copy, if it is newer than those that are known', async () => {
+  const sql = database.sql();
+  const about = newPublicId('AG');
+  const of = { connectionId, channelId: '-1001', about, since: NOW };
+  const { lost } = createCopies(sql);
+  await write(
+    seen({ about, at: NOW - 1 }),
+    seen({ about, postId: '101', copyId: '913' }),
+    seen({ about, postId: '99', copyId: '914' }),
+    seen({ postId: '102', copyId: '915' }),
+    seen({ about: newPublicId('AG'), postId: '103', copyId: '916' }),
+    seen({ about, channelId: '-1002', postId: '104', copyId: '917' }),
+  );
+  expect(await lost(of)).toEqual([
+    { postId: '101', groupId: '-1009', copyId: '913' },
+    { postId: '99', groupId: '-1009', copyId: '914' },
+  ]);
+  const post = (message: string, kind = 'root') => sql`
+    insert into delivered_messages (
+      connection_id, message_id, destination_id, kind, group_id, is_present, posted_at
+    )
+    values (${connectionId}, ${message}, ${newPublicId('DS')}, ${kind}, ${about}, true, ${NOW})`;
+  await post('-1009/950', 'reply');
+  await post('-1001/100');
+  expect((await lost(of)).map(({ postId }) => postId)).toEqual(['101']);
+  await post('-1001/101');
+  expect(await lost(of)).toEqual([]);
 });
 
 test('a group that became a supergroup is that of its channel, and its copies are known no more', async () => {

@@ -17,17 +17,31 @@ export function createCopies(sql: Sql): Copies {
         where connection_id = ${connectionId} and channel_id = ${channelId} and post_id = ${postId}`;
       return row ?? null;
     },
+
+    async lost({ connectionId, channelId, about, since }) {
+      // indexes: channel_copies_about, delivered_messages_of_group
+      return sql<{ postId: string; groupId: string; copyId: string }[]>`
+        select post_id as "postId", group_id as "groupId", copy_id as "copyId" from channel_copies c
+        where connection_id = ${connectionId} and channel_id = ${channelId} and about = ${about}
+          and seen_at >= ${since} and not exists (
+            select from delivered_messages m
+            where m.group_id = c.about and m.connection_id = c.connection_id
+              and split_part(m.message_id, '/', 1) = c.channel_id
+              and split_part(m.message_id, '/', 2)::bigint >= c.post_id::bigint
+          )
+        order by post_id::bigint desc`;
+    },
   };
 }
 
 /** The first copy of a post counts. */
 export async function writeCopy(
   tx: Transaction,
-  { connectionId, channelId, postId, groupId, copyId, at }: CopySeen,
+  { connectionId, channelId, postId, groupId, copyId, about, at }: CopySeen,
 ): Promise<void> {
   await tx`
-    insert into channel_copies (connection_id, channel_id, post_id, group_id, copy_id, seen_at)
-    values (${connectionId}, ${channelId}, ${postId}, ${groupId}, ${copyId}, ${at})
+    insert into channel_copies (connection_id, channel_id, post_id, group_id, copy_id, about, seen_at)
+    values (${connectionId}, ${channelId}, ${postId}, ${groupId}, ${copyId}, ${about ?? null}, ${at})
     on conflict do nothing`;
 }
 

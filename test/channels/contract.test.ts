@@ -338,6 +338,7 @@ channelContract('channel-bot', {
           const copy = group.messages.find(({ copyOf }) => String(copyOf?.messageId) === postId);
           return copy ? { groupId: String(group.id), copyId: String(copy.messageId) } : null;
         },
+        lost: async () => [],
       },
       target: async () => ({ place, connection }),
       groupMoved: () => Promise.reject(new Error('no group moved')),

@@ -193,12 +193,48 @@ test('a 429 holds everything for as long as it says, and nothing is lost', async
   expect(rootsOf('Limited')).toHaveLength(1);
 });
 
-test('a post whose answer was lost is posted again, and the delivery says so', async () => {
+test('a post whose answer was lost is known by its copy: one post, with buttons, edits and comments', async () => {
+  bot.loseAnswers(1, 'sendMessage', ' Known');
+  await fire('Known');
+  const root = await posted('Known');
+  const known = await idOf('Known');
+  await until('the delivery', async () => (await deliveryOf(known))?.state === 'delivered');
+  await answerTo(bot.server.press(root, 'Ack', alice));
+  await shows(root, '🟠');
+  await fire('Known', 'firing', ['a', 'b']);
+  await until('the comment', async () => repliesTo(root)[0]);
+  await fire('Known', 'resolved', ['a', 'b']);
+  await shows(root, '🟢');
+  expect(rootsOf('Known')).toHaveLength(1);
+  expect(await deliveryOf(known)).toMatchObject({ possible_duplicate: false, thread_not_attached: false });
+});
+
+test('killed while its post was made and the answer lost, the service knows the post by its copy', async () => {
+  bot.loseAnswers(1, 'sendMessage', ' Killed');
+  await fire('Killed');
+  const root = await posted('Killed');
+  await tocsin.kill();
+  await tocsin.start();
+  api = await Api.signIn(ready);
+  const killed = await idOf('Killed');
+  await until('the delivery', async () => (await deliveryOf(killed))?.state === 'delivered');
+  await fire('Killed', 'resolved');
+  await until('the end', async () => (rootsOf('Killed').at(-1)?.text ?? '').startsWith('🟢'));
+  const isOne = rootsOf('Killed').length === 1;
+  expect([isOne, root.keyboard.length === 0 || !isOne]).toEqual([
+    !(await deliveryOf(killed)).possible_duplicate,
+    true,
+  ]);
+});
+
+test('a post whose answer was lost and that has no copy is posted again, and the delivery says so', async () => {
+  bot.server.settings.copies = 'never';
   bot.loseAnswers(1, 'sendMessage', ' Lost');
   await fire('Lost');
   await until('the second post', async () => rootsOf('Lost').length === 2);
   const lost = await idOf('Lost');
   await until('the flag', async () => (await deliveryOf(lost)).possible_duplicate);
+  bot.server.settings.copies = 'always';
   await fire('Lost', 'resolved');
   const last = rootsOf('Lost').at(-1);
   if (last) await shows(last, '🟢');

@@ -1,5 +1,4 @@
 /** Messages through a bridge (bridge §6): laid out as CommonMark within what its Info says, and posted, edited, answered. */
-
 import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';

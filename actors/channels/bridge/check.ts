@@ -1,5 +1,4 @@
 /** Tries a bridge, without the token and with it, and a channel behind it (outbound-http §5, bridge §6). */
-
 import * as v from 'valibot';
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import type { Clock } from '../../../runtime/clock.ts';

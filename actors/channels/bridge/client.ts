@@ -1,5 +1,4 @@
 /** Calls bridges, and maps the outcomes (bridge §1.1, §2). */
-
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import { type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';

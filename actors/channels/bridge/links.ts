@@ -1,5 +1,4 @@
 /** What a bridge can do for Account links: take tokens, find people and write to them (account-links §5.2). */
-
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import { type NotStarted, sendsCodes } from '../../account-links/link.ts';

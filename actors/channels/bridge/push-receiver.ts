@@ -1,5 +1,4 @@
 /** Takes events that bridges push (bridge §7.3). */
-
 import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';

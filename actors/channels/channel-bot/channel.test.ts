@@ -105,6 +105,54 @@ describe('a Root message', () => {
   });
 });
 
+describe('a Root message whose answer was lost', () => {
+  const lost = async (on: ReturnType<typeof world>) => {
+    on.script.push('lost_after');
+    expect(await on.publish()).toMatchObject({ class: 'transient', unsure: true });
+    return { unsureSince: on.time.now };
+  };
+  const copied = (on: ReturnType<typeof world>, postId: string) =>
+    on.lostPosts.unshift({
+      ...{ postId, groupId: '-1009876543210', copyId: '1' },
+      about: GROUP,
+      at: on.time.now,
+    });
+
+  test('is known by its copy: nothing is posted again', async () => {
+    const on = world();
+    const asked = await lost(on);
+    copied(on, '1');
+    const outcome = accepted(await on.publish({}, null, asked));
+    expect(outcome).toMatchObject({ messageId: '-1001234567890/1', replayed: true, isDuplicate: false });
+    expect(outcome.messageUrl).toBe('https://t.me/alerts/1');
+    expect(on.posts()).toHaveLength(1);
+    accepted(await on.edit(outcome.messageId ?? '', { status: 'acknowledged' }));
+    expect(on.posts()[0]?.text).toMatch(/^🟠/);
+    expect(accepted(await on.reply(outcome.messageId ?? '', outcome.threadRef)).thread).toBe('attached');
+  });
+
+  test('and was posted by two attempts is the newer one, and named a duplicate', async () => {
+    const on = world();
+    const asked = await lost(on);
+    copied(on, '1');
+    copied(on, '2');
+    expect(accepted(await on.publish({}, null, asked))).toMatchObject({
+      ...{ messageId: '-1001234567890/2', isDuplicate: true },
+    });
+  });
+
+  test('is posted again while no copy is known, or that of an earlier time', async () => {
+    const on = world();
+    copied(on, '1');
+    on.time.now += SECOND;
+    accepted(await on.publish({}, null, await lost(on)));
+    expect(on.posts()).toHaveLength(2);
+    // A first attempt asks nobody.
+    accepted(await on.publish());
+    expect(on.posts()).toHaveLength(3);
+  });
+});
+
 describe('an edit', () => {
   test('carries all buttons again, and none once it is resolved', async () => {
     const on = await published();

@@ -1,5 +1,4 @@
 /** Messages of a channel bot: a Root message is a post, its Thread the comments below it (channel-bot §6, §8). */
-
 import { type Clock, formatInstant, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
@@ -17,17 +16,17 @@ import {
   type TemplateFailure,
 } from '../../messages/index.ts';
 import { GONE_CONNECTION } from '../access.ts';
-import { ACCEPTED, type MessageContent, type MessageSend, type Shown } from '../calls.ts';
+import { ACCEPTED, groupOf, type MessageContent, type MessageSend, type Shown } from '../calls.ts';
 import type { Channel, ChannelCall, SendResult } from '../channel.ts';
 import {
   deliveryCall,
   type Failed,
   mayBeDone,
   probeCall,
+  probed,
   rootSigner,
   signedWith,
   signer,
-  withText,
 } from '../delivering.ts';
 import type { About, BotOutcome } from './answer.ts';
 import { type BotAccess, type BotClient, openBot } from './client.ts';
@@ -40,7 +39,7 @@ import {
   type NewMessage,
 } from './operations.ts';
 import { CHANGED, checkPlace } from './place.ts';
-import { beginThread, nextWay, readThread, threadAfter, type Way, wayWithout } from './thread.ts';
+import { attachedTo, beginThread, nextWay, readThread, threadAfter, type Way, wayWithout } from './thread.ts';
 
 export interface ChannelBotDeps {
   readonly bot: BotClient;
@@ -99,7 +98,7 @@ export function createChannelBotChannel(deps: ChannelBotDeps): Channel {
       const calls = new Calls(deps, opened, call, limits);
       switch (content.kind) {
         case 'publish':
-          return publish(deps, calls, opened, content);
+          return publish(deps, calls, opened, call, content);
         case 'edit':
           return edit(deps, calls, call, content);
         case 'reply':
@@ -118,11 +117,7 @@ export function createChannelBotChannel(deps: ChannelBotDeps): Channel {
         is: 'answered',
         outcome: await deps.bot.call(access, request, options),
       }));
-      if (checked.is === 'passed') return ACCEPTED;
-      if (checked.is === 'busy') return { class: 'not_sent', because: 'put_back' };
-      const { outcome, message } = checked;
-      if (outcome === null) return { class: 'fatal', error: message };
-      return withText(failedOutcome(outcome, hasBegun()), message);
+      return probed(checked, (outcome) => failedOutcome(outcome, hasBegun()));
     },
   };
 }
@@ -190,7 +185,8 @@ class Calls {
 async function publish(
   deps: ChannelBotDeps,
   calls: Calls,
-  { place }: OpenChannel,
+  { connectionId, place }: OpenChannel,
+  { asked }: ChannelCall<MessageSend>,
   { shown, notes, isLoud, targets }: Extract<MessageContent, { kind: 'publish' }>,
 ): Promise<SendResult> {
   if (!place) return { outcome: { class: 'fatal', error: NOT_CHECKED }, failure: null };
@@ -198,6 +194,18 @@ async function publish(
   const message = laidOut(deps, shown, notes, mentionsOf(targets, people));
   const { failure, hash } = message;
   const { channelId } = place;
+  const signed = signedWith(deps.keyring, message.keyboard);
+  const { unsureSince: since } = asked;
+  const about = since === null ? null : groupOf(asked);
+  const lost =
+    about && since !== null ? await deps.copies.lost({ connectionId, channelId, about, since }) : [];
+  const [found] = lost;
+  if (found) {
+    const { postId } = found;
+    const posted = { messageId: messageIdOf(channelId, postId), messageUrl: messageUrl(place, postId) };
+    const known = { replayed: true, threadRef: attachedTo(found), isDuplicate: lost.length > 1 };
+    return { outcome: { ...ACCEPTED, ...posted, ...known, signedWith: signed }, failure };
+  }
   const made = await calls.makeText(message, (text, isHtml) =>
     botCalls.sendMessage({
       ...{ chatId: channelId, text, isHtml, isQuiet: !isLoud, replyTo: null },
@@ -210,7 +218,7 @@ async function publish(
     outcome: {
       ...{ ...ACCEPTED, messageId: messageIdOf(channelId, id), hash, markupRejected: made.markupRejected },
       messageUrl: messageUrl(place, String(id)),
-      signedWith: signedWith(deps.keyring, message.keyboard),
+      signedWith: signed,
       threadRef: beginThread(deps.clock.now()),
     },
     failure,

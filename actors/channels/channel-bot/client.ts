@@ -1,5 +1,4 @@
 /** Calls the Bot API with the bot's token, which is a part of every path (channel-bot §2). */
-
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChannelBotSettings } from '../../connection/ports.ts';

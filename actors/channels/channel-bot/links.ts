@@ -1,5 +1,4 @@
 /** What a channel bot can do for Account links: a deep link that brings a token to it (account-links §4). */
-
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { NotStarted } from '../../account-links/link.ts';

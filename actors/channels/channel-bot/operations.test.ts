@@ -1,13 +1,7 @@
 import type { ApiMethods, Opts } from '@grammyjs/types';
 import { expect, expectTypeOf, test } from 'vitest';
 import { FakeBotApi } from '../../../test/fakes/channel-bot/server.ts';
-import {
-  type BotOperation,
-  type BotRequest,
-  botCalls,
-  type InlineKeyboard,
-  type MessageRef,
-} from './operations.ts';
+import { type BotOperation, type BotRequest, botCalls, type InlineKeyboard } from './operations.ts';
 
 type Known = Opts<never>;
 const keyboard: InlineKeyboard = { inline_keyboard: [[{ text: 'Ack', callback_data: 'AQ' }]] };
@@ -68,7 +62,7 @@ test('a post, its copy in the group, an edit, a comment and a press are understo
   const chat = await call(botCalls.getChat('@alerts'));
   expect(chat).toMatchObject({ id: channel.id, type: 'channel', linked_chat_id: group.id });
   const post = await call(botCalls.sendMessage({ chatId, ...root }));
-  const ref: MessageRef = { chatId, messageId: String(post.message_id) };
+  const ref = { chatId, messageId: String(post.message_id) };
   await call(botCalls.editMessageText(ref, { ...root, text: 'two' }));
   const [copy] = group.messages;
   expect(copy).toMatchObject({ text: 'two', copyOf: { chatId: channel.id, messageId: post.message_id } });

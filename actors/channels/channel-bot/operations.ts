@@ -1,6 +1,7 @@
 /** Every call of the Bot API that the service makes: its request and its answer (channel-bot §2). */
 import * as v from 'valibot';
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
+import type { ChatMessage } from '../../connection/ports.ts';
 
 const ANSWER_WITHIN: Micros = 10 * SECOND;
 /** The messenger holds an empty poll so long, in seconds; the whole request takes at most 10 s more. */
@@ -32,19 +33,13 @@ export interface BotRequest<Value> {
   isEmpty?(value: Value): boolean;
 }
 
-/** Ids have at most 52 bits; they are kept as decimal text and sent as numbers. */
-export interface MessageRef {
-  readonly chatId: string;
-  readonly messageId: string;
-}
-
 /** Messages are known to the service by chat and number, for both exist in every chat anew: `-1001234567890/57`. */
 export function messageIdOf(chatId: string | number, messageId: string | number): string {
   return `${chatId}/${messageId}`;
 }
 
 /** @throws for a text that {@link messageIdOf} did not make */
-export function messageRefOf(id: string): MessageRef {
+export function messageRefOf(id: string): ChatMessage {
   const [, chatId, messageId] = /^(-?\d+)\/(\d+)$/.exec(id) ?? [];
   if (chatId === undefined || messageId === undefined) throw new Error(`not an id of a message: ${id}`);
   return { chatId, messageId };
@@ -151,7 +146,7 @@ export const botCalls = {
     isReply: message.replyTo !== null,
   }),
 
-  editMessageText: ({ chatId, messageId }: MessageRef, edit: MessageEdit) =>
+  editMessageText: ({ chatId, messageId }: ChatMessage, edit: MessageEdit) =>
     post('editMessageText', editBody(chatId, messageId, edit), Message),
 
   answerCallbackQuery: (queryId: string, text: string, isAlert: boolean) =>

@@ -2,8 +2,7 @@
 import type { ChannelPlace } from '../../connection/ports.ts';
 import type { FoundChannel } from '../../destination/ports.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
-import { type Asked, stepOf } from '../access.ts';
-import type { Busy } from '../interactive.ts';
+import { type Asked, type EndedStep, stepOf } from '../access.ts';
 import { type BotFailed, type BotOutcome, TOKEN_REFUSED } from './answer.ts';
 import { type BotChat, type BotMember, type BotRequest, botCalls } from './operations.ts';
 
@@ -18,15 +17,7 @@ export type PlaceStep = (typeof PLACE_STEPS)[number];
 
 export type CheckedChannel =
   | { readonly is: 'passed'; readonly found: FoundChannel & { readonly channelName: string } }
-  | {
-      readonly is: 'failed';
-      readonly step: PlaceStep;
-      /** For people; masked. */
-      readonly message: string;
-      /** Null: the messenger answered, and the place is of no use. */
-      readonly outcome: BotFailed | { readonly class: 'not_sent' } | null;
-    }
-  | { readonly is: 'busy'; readonly step: PlaceStep; readonly wait: Busy };
+  | EndedStep<PlaceStep, BotFailed | { readonly class: 'not_sent' }>;
 
 /** One call of the check. */
 export type AskBot = <Value>(request: BotRequest<Value>) => Promise<Asked<BotOutcome<Value>>>;

@@ -370,6 +370,20 @@ describe('copies', () => {
     ]);
   });
 
+  test.each<[string, string, string, boolean]>([
+    ['a Root message', '🔴 ', `https://oncall.example/alert-groups/${GROUP}`, true],
+    ['a Root message of an emoji of several signs', '🏔️ ', `http://10.0.0.1/a/alert-groups/${GROUP}`, true],
+    ['a test message', '🔴 Test message: ', `https://oncall.example/alert-groups/${GROUP}`, false],
+    ['another page', '🔴 ', 'https://oncall.example/alert-groups', false],
+    ['a group of nobody', '🔴 ', 'https://oncall.example/alert-groups/AGx', false],
+  ])('of %s are recorded with what they are about', async (_what, before, href, isKnown) => {
+    const it = receiving();
+    await it.post(null, {}, `${before}<b><a href="${href}">#412 HighErrorRate</a></b>`);
+    await it.settle();
+    const about = isKnown ? GROUP : null;
+    expect(it.records.filter(({ type }) => type === 'connection.copy_seen')).toMatchObject([{ about }]);
+  });
+
   test('a comment under one teaches it, too', async () => {
     const it = receiving();
     const { world } = it.server;

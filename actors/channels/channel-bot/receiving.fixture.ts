@@ -245,6 +245,7 @@ export function receiving(given: Given = {}) {
     async post(
       as: Partial<PostedMessage> | null = {},
       changes: Partial<ButtonData> = {},
+      text = 'one',
     ): Promise<FakeMessage> {
       const button = { subject: 'root_message', id: GROUP, command: 'acknowledge', seconds: 0 } as const;
       const data = buttonData(keyring, { ...button, ...changes });
@@ -252,7 +253,7 @@ export function receiving(given: Given = {}) {
         ...{ method: 'POST', target: `/bot${TOKEN}/sendMessage` },
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({
-          ...{ chat_id: server.world.channel.id, text: 'one' },
+          ...{ chat_id: server.world.channel.id, text, parse_mode: 'HTML' },
           reply_markup: { inline_keyboard: [[{ text: 'Ack', callback_data: data }]] },
         }),
       });

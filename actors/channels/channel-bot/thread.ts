@@ -2,7 +2,6 @@
  * Where the next reply to a post goes (channel-bot §8.2). The delivery keeps this state between replies, as `threadRef` of
  * its message: `wait/<until, µs>`, `copy/<group>/<copy>`, `chain/<group>/<last link>`, `lost/<group>/<last link>`.
  */
-
 import { MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Copy } from '../../connection/ports.ts';
 

@@ -62,7 +62,7 @@ const NO_COPY =
 async function copied(
   deps: ChannelBotTrialDeps,
   asked: AskedTrial,
-  post: Omit<PostCopy, 'groupId' | 'copyId'>,
+  post: Pick<PostCopy, 'connectionId' | 'channelId' | 'postId'>,
 ): Promise<TrialStep> {
   const step = beginStep(deps, asked, 'copy');
   const isSeen = await seenBy(deps.clock, step.deadline, () => deps.copies.find(post));

@@ -1,6 +1,7 @@
 /** What a messenger tells a bot, as far as the service needs it (channel-bot §4, §8.1, §9, §10). */
 import * as v from 'valibot';
 import type { Micros } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
 import type { MessengerAccount } from '../../account-links/link.ts';
 import type { CopyTold } from '../../connection/messages.ts';
 
@@ -36,6 +37,8 @@ const Copied = v.object({
   forward_origin: v.fallback(v.nullable(Origin), null),
   forward_from_chat: v.fallback(v.nullable(v.object({ id })), null),
   forward_from_message_id: v.fallback(v.nullable(messageId), null),
+  text: v.fallback(v.string(), ''),
+  entities: v.fallback(v.array(v.object({ offset: v.number(), url: v.optional(v.string(), '') })), []),
 });
 const Message = v.object({
   chat: Chat,
@@ -51,6 +54,9 @@ const Membership = v.object({
     can_edit_messages: v.fallback(v.boolean(), false),
   }),
 });
+/** The heading of a Root message: an emoji and #N, which links to the page of its Alert Group. */
+const HEADING = /^\S+ (?=#\d)/;
+const PAGE = /\/alert-groups\/(AG[0-9A-Z]{12})$/;
 /** Positive, of 32 bits at the public service. */
 const Numbered = v.object({ update_id: v.pipe(v.number(), v.safeInteger()) });
 
@@ -98,10 +104,9 @@ export function updateNumber(value: unknown): number | null {
 export function readUpdate(value: unknown, now: Micros, gap: Micros | null): BotUpdate | null {
   const number = updateNumber(value);
   if (number === null) return null;
-  const update = { id: `update-${number}` };
   const { callback_query: query, message, my_chat_member: member } = value as Record<string, unknown>;
   const read = query ? pressOf(query, now - (gap ?? 0)) : message ? messageOf(message) : rightsOf(member);
-  return { ...update, ...(read ?? { type: 'other', chatId: null }) };
+  return { id: `update-${number}`, ...(read ?? { type: 'other', chatId: null }) };
 }
 
 type Content = BotUpdate extends infer Update
@@ -142,7 +147,14 @@ function copyOf(value: unknown, groupId: string): CopyTold | null {
   const { message_id: copyId, forward_origin: origin, forward_from_chat: from } = read.output;
   const channelId = origin?.chat.id ?? from?.id;
   const postId = origin?.message_id ?? read.output.forward_from_message_id;
-  return channelId && postId ? { channelId, postId, groupId, copyId } : null;
+  return channelId && postId ? { channelId, postId, groupId, copyId, about: aboutOf(read.output) } : null;
+}
+
+/** By the address that the heading leads to: other installations may post #N to the channel as well. */
+function aboutOf({ text: shown, entities }: v.InferOutput<typeof Copied>): PublicId | null {
+  const [before] = HEADING.exec(shown) ?? [];
+  const heading = entities.find(({ offset, url }) => offset === before?.length && url !== '');
+  return (PAGE.exec(heading?.url ?? '')?.[1] ?? null) as PublicId | null;
 }
 
 function rightsOf(value: unknown): Content | null {

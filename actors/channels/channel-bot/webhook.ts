@@ -6,6 +6,7 @@ import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { newToken } from '../../account-links/link.ts';
+import { failed } from '../access.ts';
 import type { BotOutcome } from './answer.ts';
 import type { BotAccess, BotClient } from './client.ts';
 import { type BotRequest, botCalls } from './operations.ts';
@@ -73,14 +74,11 @@ export function createBotWebhooks({ bot, ingestUrl, clock, log, random }: BotWeb
 
   const remove = (access: BotAccess): Promise<BotOutcome<true>> => call(access, botCalls.deleteWebhook());
 
-  const failure = (outcome: BotOutcome<true>): string =>
-    'error' in outcome ? outcome.error : 'the service stops';
-
   /** A bot that is replaced may be gone. */
   const leave = async ({ access }: BotPlace): Promise<void> => {
     const outcome = await remove(access);
     if (outcome.class !== 'ok')
-      log('webhook_not_removed', { connection: access.connectionId, error: failure(outcome) });
+      log('webhook_not_removed', { connection: access.connectionId, error: failed(outcome).error });
   };
 
   return {
@@ -98,14 +96,15 @@ export function createBotWebhooks({ bot, ingestUrl, clock, log, random }: BotWeb
           before?.mode === 'webhook' &&
           isSameBot &&
           (before.secret === null || (await set(id, before.access, before.secret)).class !== 'ok');
-        return { ok: false, error: failure(outcome), isLost };
+        return { ok: false, error: failed(outcome).error, isLost };
       }
       if (before?.mode !== 'webhook') return { ok: true, url: null, secret: null };
       const outcome = await remove(before.access);
       // Without an answer nobody knows whether it is removed.
       if (outcome.class !== 'ok' && isSameBot)
-        return { ok: false, error: failure(outcome), isLost: outcome.class === 'transient' };
-      if (outcome.class !== 'ok') log('webhook_not_removed', { connection: id, error: failure(outcome) });
+        return { ok: false, error: failed(outcome).error, isLost: outcome.class === 'transient' };
+      if (outcome.class !== 'ok')
+        log('webhook_not_removed', { connection: id, error: failed(outcome).error });
       return { ok: true, url: null, secret: null };
     },
 

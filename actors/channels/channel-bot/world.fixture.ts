@@ -12,7 +12,7 @@ import { createKeyring, masterKey } from '../../../runtime/secrets/keyring.ts';
 import { FakeBotApi } from '../../../test/fakes/channel-bot/server.ts';
 import type { FakeMessage } from '../../../test/fakes/channel-bot/world.ts';
 import type { WireAnswer } from '../../../test/fakes/listener.ts';
-import type { ChannelBotSettings, ChannelPlace, Copies } from '../../connection/ports.ts';
+import type { ChannelBotSettings, ChannelPlace, Copies, Copy } from '../../connection/ports.ts';
 import { peopleOf, type Target } from '../../destination/sending/people.ts';
 import type { GroupScene } from '../../destination/sending/scene.ts';
 import { type GroupMessage, NO_NOTES, type ReplyEvent } from '../../messages/index.ts';
@@ -87,7 +87,12 @@ export function world(elsewhere?: Elsewhere) {
   /** Copies that an update told of, by the post. */
   const copies = new Map<string, { readonly groupId: string; readonly copyId: string }>();
   const moved: string[] = [];
-  const copyReader: Copies = { find: async ({ postId }) => copies.get(postId) ?? null };
+  /** Posts that no id is stored of, newest first. */
+  const lostPosts: (Copy & { readonly postId: string; readonly about: PublicId; readonly at: number })[] = [];
+  const copyReader: Copies = {
+    find: async ({ postId }) => copies.get(postId) ?? null,
+    lost: async ({ about, since }) => lostPosts.filter((post) => post.about === about && post.at >= since),
+  };
   const channel = createChannelBotChannel({
     ...{ keyring, clock, bot, opener, copies: copyReader },
     target: async () => ({ place: place.is, connection: connection() }),
@@ -123,6 +128,7 @@ export function world(elsewhere?: Elsewhere) {
       place,
       copies,
       copyReader,
+      lostPosts,
       moved,
       opener,
       connection,

@@ -1,5 +1,4 @@
 /** Messages in a chat server: a Root message is a post with one attachment, its Thread the replies (chat-server §4, §5). */
-
 import { type Clock, HOUR, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
@@ -23,10 +22,10 @@ import {
   type Failed,
   mayBeDone,
   probeCall,
+  probed,
   rootSigner,
   signedWith,
   signer,
-  withText,
 } from '../delivering.ts';
 import { type ChatOutcome, SILENCE_REFUSED } from './answer.ts';
 import { type ChatAccess, type ChatClient, openChatServer } from './client.ts';
@@ -136,11 +135,7 @@ export function createChatServerChannel(deps: ChatServerChannelDeps): Channel {
         is: 'answered',
         outcome: await deps.chat.call(access, request, options),
       }));
-      if (checked.is === 'passed') return ACCEPTED;
-      if (checked.is === 'busy') return { class: 'not_sent', because: 'put_back' };
-      const { outcome, message } = checked;
-      if (outcome === null) return { class: 'fatal', error: message };
-      return withText(failedOutcome(outcome, hasBegun()), message);
+      return probed(checked, (outcome) => failedOutcome(outcome, hasBegun()));
     },
   };
 }

@@ -1,5 +1,4 @@
 /** Tries a chat server before and after it is saved, and lists the channels of its bot (chat-server §1, §3). */
-
 import type { Clock } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Opener } from '../../../runtime/secrets/keyring.ts';

@@ -1,5 +1,4 @@
 /** Calls chat servers with the bot's token (chat-server §2). */
-
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
 import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChatServerSettings } from '../../connection/ports.ts';

@@ -1,5 +1,4 @@
 /** What a chat server can do for Account links: find people and write to them (account-links §5.1). */
-
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { NotStarted } from '../../account-links/link.ts';

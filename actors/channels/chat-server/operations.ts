@@ -124,7 +124,6 @@ const AnyObject = v.record(v.string(), v.unknown());
 
 export type BotUser = v.InferOutput<typeof Me>;
 export type ChatUser = v.InferOutput<typeof User>;
-export type ServerRole = v.InferOutput<typeof Role>;
 export type ServerTeam = v.InferOutput<typeof Team>;
 export type ServerChannel = v.InferOutput<typeof Channel>;
 export type ServerPost = v.InferOutput<typeof Post>;

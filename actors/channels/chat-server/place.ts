@@ -1,6 +1,5 @@
 /** Whether the bot can post to a channel: the calls of the Destination check and of the probe (chat-server §3). */
-import { type Asked, stepOf } from '../access.ts';
-import type { Busy } from '../interactive.ts';
+import { type Asked, type EndedStep, stepOf } from '../access.ts';
 import { type ChatFailed, type ChatOutcome, TOKEN_REFUSED } from './answer.ts';
 import { type ChatRequest, chatCalls, type ServerChannel, type ServerTeam } from './operations.ts';
 
@@ -11,15 +10,7 @@ export interface ChatPlace {
 
 export type CheckedChannel =
   | { readonly is: 'passed'; readonly channel: ServerChannel; readonly team: ServerTeam | null }
-  | {
-      readonly is: 'failed';
-      readonly step: 'token' | 'bot_in_channel';
-      /** For people; masked. */
-      readonly message: string;
-      /** Null: the server answered, and the channel is of no use. */
-      readonly outcome: ChatFailed | { readonly class: 'not_sent' } | null;
-    }
-  | { readonly is: 'busy'; readonly step: 'token' | 'bot_in_channel'; readonly wait: Busy };
+  | EndedStep<'token' | 'bot_in_channel', ChatFailed | { readonly class: 'not_sent' }>;
 
 /** One call of the check. */
 export type AskServer = <Value>(request: ChatRequest<Value>) => Promise<Asked<ChatOutcome<Value>>>;

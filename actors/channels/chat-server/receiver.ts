@@ -1,5 +1,4 @@
 /** Takes presses that the chat server sends to the callback address (chat-server §8.1, §8.2). */
-
 import * as v from 'valibot';
 import { HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
 import { parseStorable } from '../../../runtime/outbound/answer-json.ts';

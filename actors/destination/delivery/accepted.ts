@@ -155,8 +155,9 @@ function wasDuplicated(
   turn: DestinationTurn,
   delivery: Delivery,
   flight: Flight,
-  { replayed }: SendAccepted,
+  { replayed, isDuplicate }: SendAccepted,
 ): boolean {
+  if (isDuplicate) return true;
   const { unsureSince } = triesOf(delivery, flight);
   if (flight.kind === 'edit' || unsureSince === null || replayed) return false;
   return !repeatsSafely(turn.state.messages.place) || flight.startedAt - unsureSince > KEY_KNOWN_FOR;
