@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_038,
-  lines: 143_702,
+  files: 1_040,
+  lines: 144_216,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,

@@ -1,6 +1,7 @@
 /** Every command of `tocsin`, in the order of its help. */
 import { machinePages, machines } from '../../actors/machines.ts';
 import { readVersion } from '../version.ts';
+import { backup, restore } from './backup.ts';
 import { bridgeCheck } from './bridge-check.ts';
 import { bridgeReference } from './bridge-reference.ts';
 import { type Command, EXIT } from './command.ts';
@@ -25,6 +26,8 @@ export function everyCommand(readSecret: ReturnType<typeof createReadSecret>): r
     quickstart,
     serve,
     migrate,
+    backup,
+    restore,
     doctor,
     keysStatus,
     keysVerify,

@@ -28,6 +28,8 @@ export interface ConnectOptions {
   readonly answerWithin?: number;
   /** Server settings of every session, such as `{ lock_timeout: '5s' }`. */
   readonly session?: Readonly<Record<string, string>>;
+  /** Told each socket that is opened. */
+  readonly onSocket?: (socket: { resume(): unknown }) => void;
   /** Counts what the pool has open and what waits for it. */
   readonly load?: CountedLoad;
   /** Told every Audit entry that a transaction of this client has committed. */
@@ -59,6 +61,7 @@ function open(settings: DatabaseSettings, options: ConnectOptions): Sql {
     socket: async () => {
       const socket = await openSocket(settings, CONNECT_TIMEOUT_S * 1000, options.answerWithin ?? null);
       options.load?.opened(socket);
+      options.onSocket?.(socket);
       return socket;
     },
   };

@@ -150,7 +150,7 @@ async function lockPartitions(tx: Transaction): Promise<void> {
  * A table beside the others, attached when it is complete: unlike `create … partition of`, that lets inserts go on.
  * False when another replica made it meanwhile.
  */
-async function createPartition(
+export async function createPartition(
   tx: Transaction,
   { table, unit, storage, neverTruncated }: PartitionedTable,
   { name, from, until }: Period,
