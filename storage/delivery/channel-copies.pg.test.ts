@@ -91,12 +91,15 @@ test('a post that no id is stored of is found by its copy, if it is newer than t
     { postId: '101', groupId: '-1009', copyId: '913' },
     { postId: '99', groupId: '-1009', copyId: '914' },
   ]);
-  const post = (message: string, kind = 'root') => sql`
+  const post = (message: string, kind = 'root', by = connectionId) => sql`
     insert into delivered_messages (
       connection_id, message_id, destination_id, kind, group_id, is_present, posted_at
     )
-    values (${connectionId}, ${message}, ${newPublicId('DS')}, ${kind}, ${about}, true, ${NOW})`;
+    values (${by}, ${message}, ${newPublicId('DS')}, ${kind}, ${about}, true, ${NOW})`;
   await post('-1009/950', 'reply');
+  // Of other messengers, where the Alert Group is as well.
+  for (const id of ['o3ejnmtx6bnadr', '-1001/x', '-1001/99999999999999999999'])
+    await post(id, 'root', newPublicId('CN'));
   await post('-1001/100');
   expect((await lost(of)).map(({ postId }) => postId)).toEqual(['101']);
   await post('-1001/101');

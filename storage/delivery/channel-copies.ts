@@ -27,7 +27,7 @@ export function createCopies(sql: Sql): Copies {
             select from delivered_messages m
             where m.group_id = c.about and m.connection_id = c.connection_id
               and split_part(m.message_id, '/', 1) = c.channel_id
-              and split_part(m.message_id, '/', 2)::bigint >= c.post_id::bigint
+              and substring(m.message_id from '/([0-9]{1,18})$')::bigint >= c.post_id::bigint
           )
         order by post_id::bigint desc`;
     },
