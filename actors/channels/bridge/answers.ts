@@ -2,12 +2,11 @@
 import type { Clock, Micros } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import type { WaitingTokens } from '../../connection/tokens.ts';
 import type { Said } from '../intake.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { type BridgeClient, openBridge } from './client.ts';
+import { type BridgeUse, openBridge } from './client.ts';
 import type { InfoReader } from './info-reader.ts';
 import { bridgeCalls } from './operations.ts';
 
@@ -23,14 +22,11 @@ export interface Answers {
   say(id: PublicId, event: { readonly id: string }, said: Said): Promise<boolean>;
 }
 
-export interface AnswersDeps {
-  readonly bridge: BridgeClient;
+export interface AnswersDeps extends BridgeUse {
   readonly infos: InfoReader;
   readonly tokens: WaitingTokens;
-  readonly opener: Opener;
   readonly clock: Clock;
   readonly log: Log;
-  settings(id: PublicId): Promise<BridgeSettings | null>;
 }
 
 type Attempt = BridgeOutcome<unknown> | { readonly class: 'no_token' | 'secret_unreadable' };

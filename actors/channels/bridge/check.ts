@@ -16,7 +16,7 @@ import type { ChannelType } from '../channel.ts';
 import { type ConnectionCheck, checkInSteps, NO_TOKEN, unreachable } from '../connection-check.ts';
 import type { Interactive } from '../interactive.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { type BridgeClient, type CallOptions, openBridge } from './client.ts';
+import { type BridgeClient, type BridgeUse, type CallOptions, openBridge } from './client.ts';
 import { infoRead } from './info-reader.ts';
 import { bridgeCalls, type InfoAnswer } from './operations.ts';
 
@@ -95,13 +95,10 @@ function messageOf(name: 'dry_probe' | 'get_info', outcome: BridgeOutcome<InfoAn
   }
 }
 
-export interface BridgeCheckDeps {
-  readonly bridge: BridgeClient;
-  readonly opener: Opener;
+export interface BridgeCheckDeps extends BridgeUse {
   readonly tokens: InteractiveTokens;
   readonly system: Pick<ActorSystem, 'tell'>;
   readonly clock: Clock;
-  settings(connectionId: PublicId): Promise<BridgeSettings | null>;
 }
 
 const LONGEST_NAME = 200;

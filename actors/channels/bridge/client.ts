@@ -1,5 +1,6 @@
 /** Calls bridges, and maps the outcomes (bridge §1.1, §2). */
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
 import { type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import { openAccess } from '../access.ts';
@@ -27,6 +28,13 @@ export interface BridgeClient {
     request: BridgeRequest<Value>,
     options: CallOptions,
   ): Promise<BridgeOutcome<Value>>;
+}
+
+/** What makes calls for Connections of the type. */
+export interface BridgeUse {
+  readonly bridge: BridgeClient;
+  readonly opener: Opener;
+  settings(id: PublicId): Promise<BridgeSettings | null>;
 }
 
 export function createBridgeClient(caller: OutboundCaller): BridgeClient {

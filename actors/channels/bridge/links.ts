@@ -1,21 +1,15 @@
-/** What a bridge can do for Account links: take tokens, find people and write to them (account-links §5.2). */
-import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import { type NotStarted, sendsCodes } from '../../account-links/link.ts';
 import type { LinkPeople, LinkPlaces } from '../../account-links/linking.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
 import { failed } from '../access.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { type BridgeAccess, type BridgeClient, openBridge } from './client.ts';
+import { type BridgeAccess, type BridgeUse, openBridge } from './client.ts';
 import { accountOf } from './events.ts';
 import type { InfoReader } from './info-reader.ts';
 import { bridgeCalls } from './operations.ts';
 
-export interface BridgePlacesDeps {
-  readonly bridge: BridgeClient;
+export interface BridgePlacesDeps extends BridgeUse {
   readonly infos: InfoReader;
-  readonly opener: Opener;
-  settings(id: PublicId): Promise<BridgeSettings | null>;
 }
 
 export function createBridgePlaces(deps: BridgePlacesDeps): LinkPlaces {

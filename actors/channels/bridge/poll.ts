@@ -1,23 +1,17 @@
 /** One poll of a bridge (bridge §7.2). */
 import type { Clock } from '../../../runtime/clock.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import { LONG_PAUSE } from '../../connection/machine.ts';
 import type { PollOutcome } from '../../connection/messages.ts';
-import type { BridgeSettings } from '../../connection/ports.ts';
 import type { PollerDeps } from '../polling.ts';
 import type { BridgeOutcome } from './answer.ts';
-import { type BridgeClient, openBridge } from './client.ts';
+import { type BridgeUse, openBridge } from './client.ts';
 import { type BridgeEvent, readEvent } from './events.ts';
 import type { InfoReader } from './info-reader.ts';
 import { bridgeCalls } from './operations.ts';
 
-export interface BridgePollDeps {
-  readonly bridge: BridgeClient;
+export interface BridgePollDeps extends BridgeUse {
   readonly infos: InfoReader;
-  readonly opener: Opener;
   readonly clock: Pick<Clock, 'now'>;
-  settings(id: PublicId): Promise<BridgeSettings | null>;
 }
 
 /** What polling a bridge means to {@link PollerDeps}. */

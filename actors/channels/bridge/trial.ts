@@ -1,25 +1,19 @@
-/** A test message through a bridge, and what a Root message there would look like (delivery §13, messages §7.3). */
-import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
-import type { BridgeSettings } from '../../connection/ports.ts';
+import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import type { MessengerFields, StoredDestination } from '../../destination/ports.ts';
 import { bridgeRoot, NO_NOTES, previewRoot } from '../../messages/index.ts';
 import { beginStep, NO_LIMITER_TOKEN, type TrialStepDeps, UNREADABLE } from '../access.ts';
 import { type AskedTrial, type DestinationTrial, trialResult } from '../interactive.ts';
 import { bridgeLimits, bridgeSigner } from './channel.ts';
-import { type BridgeClient, openBridge } from './client.ts';
+import { type BridgeUse, openBridge } from './client.ts';
 import type { BridgeInfo } from './info.ts';
 import type { InfoReader } from './info-reader.ts';
 import { bridgeCalls } from './operations.ts';
 
-export interface BridgeTrialDeps extends TrialStepDeps {
+export interface BridgeTrialDeps extends TrialStepDeps, BridgeUse {
   readonly tokens: InteractiveTokens;
-  readonly bridge: BridgeClient;
   readonly infos: InfoReader;
-  readonly opener: Opener;
   readonly keyring: Keyring;
-  settings(connectionId: PublicId): Promise<BridgeSettings | null>;
 }
 
 export function createBridgeTrial(deps: BridgeTrialDeps): DestinationTrial {

@@ -1,8 +1,6 @@
 /** Tries a bot before and after its Connection is saved, and the channel of a Destination (channel-bot §3). */
 import { type Clock, HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/keyring.ts';
-import type { ChannelBotInfo, ChannelBotSettings } from '../../connection/ports.ts';
+import type { ChannelBotInfo } from '../../connection/ports.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
 import {
@@ -16,15 +14,12 @@ import {
 import { type ConnectionCheck, checkInSteps, NO_TOKEN, unreachable } from '../connection-check.ts';
 import type { Interactive } from '../interactive.ts';
 import { type BotOutcome, NO_BOT_API } from './answer.ts';
-import { type BotClient, openBot } from './client.ts';
+import { type BotUse, openBot } from './client.ts';
 import { type BotWebhookInfo, botCalls } from './operations.ts';
 import { checkPlace, PLACE_STEPS } from './place.ts';
 
-export interface BotConnectionCheckDeps {
-  readonly bot: BotClient;
-  readonly opener: Opener;
+export interface BotConnectionCheckDeps extends BotUse {
   readonly clock: Pick<Clock, 'now'>;
-  settings(connectionId: PublicId): Promise<ChannelBotSettings | null>;
 }
 
 /** An error of the way back is of interest so long. */
@@ -115,11 +110,8 @@ function failure(outcome: Exclude<BotOutcome<unknown>, { readonly class: 'ok' }>
   return unreachable(outcome, host) ?? error;
 }
 
-export interface BotPlaceCheckDeps {
-  readonly bot: BotClient;
-  readonly opener: Opener;
+export interface BotPlaceCheckDeps extends BotUse {
   readonly tokens: InteractiveTokens;
-  settings(connectionId: PublicId): Promise<ChannelBotSettings | null>;
 }
 
 /** Whether the bot can post to a channel and to its group: the Destination check of the type. It posts nothing. */

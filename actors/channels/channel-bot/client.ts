@@ -1,5 +1,6 @@
 /** Calls the Bot API with the bot's token, which is a part of every path (channel-bot §2). */
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChannelBotSettings } from '../../connection/ports.ts';
 import { openAccess } from '../access.ts';
@@ -25,6 +26,13 @@ export interface BotClient {
     request: BotRequest<Value>,
     options: TokenCallOptions,
   ): Promise<BotOutcome<Value>>;
+}
+
+/** What makes calls for Connections of the type. */
+export interface BotUse {
+  readonly bot: BotClient;
+  readonly opener: Opener;
+  settings(id: PublicId): Promise<ChannelBotSettings | null>;
 }
 
 export function createBotClient(caller: OutboundCaller): BotClient {

@@ -1,19 +1,13 @@
-/** What a channel bot can do for Account links: a deep link that brings a token to it (account-links §4). */
-import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { NotStarted } from '../../account-links/link.ts';
 import type { LinkPlaces } from '../../account-links/linking.ts';
 import type { ChannelBotSettings } from '../../connection/ports.ts';
 import type { WaitingTokens } from '../../connection/tokens.ts';
 import { failed } from '../access.ts';
-import { type BotClient, openBot } from './client.ts';
+import { type BotUse, openBot } from './client.ts';
 import { botCalls } from './operations.ts';
 
-export interface ChannelBotPlacesDeps {
-  readonly bot: BotClient;
+export interface ChannelBotPlacesDeps extends BotUse {
   readonly tokens: Pick<WaitingTokens, 'take'>;
-  readonly opener: Opener;
-  settings(id: PublicId): Promise<ChannelBotSettings | null>;
 }
 
 export function createChannelBotPlaces(deps: ChannelBotPlacesDeps): LinkPlaces {

@@ -6,8 +6,7 @@ import type { BotChats } from '../../connection/ports.ts';
 import { privateAnswer } from '../../messages/index.ts';
 import { type PressDeps, type Reaction, reactToPress, tellInvalid } from '../press.ts';
 import type { BotAnswers } from './answers.ts';
-import { openBot } from './client.ts';
-import type { ChannelBotPlacesDeps } from './links.ts';
+import { type BotUse, openBot } from './client.ts';
 import { botCalls, messageIdOf } from './operations.ts';
 import { CHANGED, NO_ADMIN, NO_EDITS, NO_POSTS } from './place.ts';
 import type { BotUpdate, LostRights } from './updates.ts';
@@ -30,10 +29,7 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const LOST = { no_admin: NO_ADMIN, no_posts: NO_POSTS, no_edits: NO_EDITS } as const;
 const LOST_GROUP = 'The bot is not an admin of the discussion group, so it cannot see the copies of posts.';
 
-export interface UpdateReactionDeps
-  extends PressDeps,
-    Pick<ReceivedTokenDeps, 'links' | 'hints'>,
-    Pick<ChannelBotPlacesDeps, 'bot' | 'opener' | 'settings'> {
+export interface UpdateReactionDeps extends PressDeps, BotUse, Pick<ReceivedTokenDeps, 'links' | 'hints'> {
   readonly chats: BotChats;
   readonly answers: Pick<BotAnswers, 'answeredBefore'>;
 }

@@ -18,7 +18,7 @@ import type { EventIntake } from '../intake.ts';
 import type { PollerDeps } from '../polling.ts';
 import type { BotFailed } from './answer.ts';
 import type { BotAnswers } from './answers.ts';
-import { type BotAccess, type BotClient, openBot } from './client.ts';
+import { type BotAccess, type BotUse, openBot } from './client.ts';
 import { botCalls } from './operations.ts';
 import { type BotUpdate, readUpdate, updateNumber } from './updates.ts';
 import { callbackOf } from './webhook.ts';
@@ -33,17 +33,14 @@ const OLD_AFTER_DOWNTIME: Micros = 120 * SECOND;
 /** What an unknown Connection is compared with, so that it costs the same. */
 const NO_SECRET = 'x'.repeat(43);
 
-export interface BotReceiverDeps {
-  readonly bot: BotClient;
+export interface BotReceiverDeps extends BotUse {
   readonly intake: EventIntake<BotUpdate>;
   readonly answers: Pick<BotAnswers, 'arrived'>;
-  readonly opener: Opener;
   readonly recorder: Pick<RequestRecorder, 'record'>;
   /** Where the messenger posts, without a trailing slash. */
   readonly ingestUrl: string;
   readonly clock: Clock;
   readonly log: Log;
-  settings(id: PublicId): Promise<ChannelBotSettings | null>;
   /** Polls find, or find no more, a webhook of somebody else. */
   webhookBlocks(id: PublicId, access: number, blocks: boolean): Promise<void>;
   /** The last recorded downtime of the service; null: none. */

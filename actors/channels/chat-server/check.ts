@@ -1,8 +1,7 @@
 /** Tries a chat server before and after it is saved, and lists the channels of its bot (chat-server §1, §3). */
 import type { Clock } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/keyring.ts';
-import type { ChatServerInfo, ChatServerSettings } from '../../connection/ports.ts';
+import type { ChatServerInfo } from '../../connection/ports.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { cutPoints, oneLine } from '../../messages/neutral.ts';
 import {
@@ -26,16 +25,13 @@ import {
 } from '../connection-check.ts';
 import type { Busy, CheckedPlace, Interactive } from '../interactive.ts';
 import type { ChatOutcome } from './answer.ts';
-import { type ChatAccess, type ChatCallOptions, type ChatClient, openChatServer } from './client.ts';
+import { type ChatAccess, type ChatCallOptions, type ChatUse, openChatServer } from './client.ts';
 import { chatCalls, type ServerChannel, type ServerTeam } from './operations.ts';
 import { type AskServer, type ChatPlace, checkPlace } from './place.ts';
 import { infoOf } from './server-info.ts';
 
-export interface ChatConnectionCheckDeps {
-  readonly chat: ChatClient;
-  readonly opener: Opener;
+export interface ChatConnectionCheckDeps extends ChatUse {
   readonly clock: Pick<Clock, 'now'>;
-  settings(connectionId: PublicId): Promise<ChatServerSettings | null>;
 }
 
 const NO_SERVER = 'not a Mattermost server';
@@ -102,11 +98,8 @@ function failure(name: 'dry_probe' | 'token', outcome: ChatOutcome<unknown>, hos
   }
 }
 
-export interface ChatPlaceCheckDeps {
-  readonly chat: ChatClient;
-  readonly opener: Opener;
+export interface ChatPlaceCheckDeps extends ChatUse {
   readonly tokens: InteractiveTokens;
-  settings(connectionId: PublicId): Promise<ChatServerSettings | null>;
 }
 
 /** Whether the bot can post to a channel: the Destination check of the type (chat-server §3). It posts nothing. */

@@ -1,5 +1,6 @@
 /** Calls chat servers with the bot's token (chat-server §2). */
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { ChatServerSettings } from '../../connection/ports.ts';
 import { openAccess } from '../access.ts';
@@ -25,6 +26,13 @@ export interface ChatClient {
     request: ChatRequest<Value>,
     options: ChatCallOptions,
   ): Promise<ChatOutcome<Value>>;
+}
+
+/** What makes calls for Connections of the type. */
+export interface ChatUse {
+  readonly chat: ChatClient;
+  readonly opener: Opener;
+  settings(id: PublicId): Promise<ChatServerSettings | null>;
 }
 
 export function createChatClient(caller: OutboundCaller): ChatClient {

@@ -1,20 +1,14 @@
-/** What a chat server can do for Account links: find people and write to them (account-links §5.1). */
-import type { PublicId } from '../../../runtime/public-id.ts';
-import type { Opener } from '../../../runtime/secrets/keyring.ts';
 import type { NotStarted } from '../../account-links/link.ts';
 import type { LinkPeople, LinkPlaces } from '../../account-links/linking.ts';
 import type { ChatServerSettings } from '../../connection/ports.ts';
 import { failed } from '../access.ts';
 import type { ChatOutcome } from './answer.ts';
-import { type ChatAccess, type ChatClient, openChatServer } from './client.ts';
+import { type ChatAccess, type ChatUse, openChatServer } from './client.ts';
 import { type ChatRequest, chatCalls, MARK } from './operations.ts';
 import type { ServerInfoReader } from './server-info.ts';
 
-export interface ChatServerPlacesDeps {
-  readonly chat: ChatClient;
+export interface ChatServerPlacesDeps extends ChatUse {
   readonly infos: ServerInfoReader;
-  readonly opener: Opener;
-  settings(id: PublicId): Promise<ChatServerSettings | null>;
 }
 
 export function createChatServerPlaces(deps: ChatServerPlacesDeps): LinkPlaces {
