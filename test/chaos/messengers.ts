@@ -65,6 +65,17 @@ export async function messengerChaos(options: MessengerChaosOptions) {
       }
       await posting;
       await settled(cluster, names, pods.length, status, patience);
+      if (status === 'firing') {
+        await until(
+          `both messengers to tell of "${act}"`,
+          async () => {
+            for (const id of ids) await saveIfBroken(anApi(cluster), id);
+            const both = [chatStanding(chat), botStanding(bot)];
+            return names.every((name) => both.every((standing) => tells(standing.get(name), pods.length)));
+          },
+          patience,
+        );
+      }
       progress(`${act}: ${JSON.stringify(given)}`);
     }
     for (const id of ids) {
@@ -249,6 +260,11 @@ async function compared(
     }
   }
   return { faults: [...wrong.values()], figures: { namedCopies: copies } };
+}
+
+/** Of the second Alert a reply tells, when it came after the message. */
+function tells(standing: Standing | undefined, alerts: number): boolean {
+  return standing !== undefined && standing.roots.length > 0 && (alerts === 1 || added(standing.replies) > 0);
 }
 
 const added = (replies: readonly string[]) => replies.filter((text) => /shard:? b\b/.test(text)).length;
