@@ -1,3 +1,4 @@
+/** What a bridge can do for Account links: take tokens, find people and write to them (account-links §5.2). */
 import { type NotStarted, sendsCodes } from '../../account-links/link.ts';
 import type { LinkPeople, LinkPlaces } from '../../account-links/linking.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';

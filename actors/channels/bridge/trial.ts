@@ -1,3 +1,4 @@
+/** A test message through a bridge, and what a Root message there would look like (delivery §13, messages §7.3). */
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';
 import type { MessengerFields, StoredDestination } from '../../destination/ports.ts';

@@ -1,3 +1,4 @@
+/** What a channel bot can do for Account links: a deep link that brings a token to it (account-links §4). */
 import type { NotStarted } from '../../account-links/link.ts';
 import type { LinkPlaces } from '../../account-links/linking.ts';
 import type { ChannelBotSettings } from '../../connection/ports.ts';

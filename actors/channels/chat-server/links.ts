@@ -1,3 +1,4 @@
+/** What a chat server can do for Account links: find people and write to them (account-links §5.1). */
 import type { NotStarted } from '../../account-links/link.ts';
 import type { LinkPeople, LinkPlaces } from '../../account-links/linking.ts';
 import type { ChatServerSettings } from '../../connection/ports.ts';
