@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RunningBotApi, startBotApi } from '../fakes/channel-bot/http.ts';
 import { type RunningChatServer, startChatServer } from '../fakes/chat-server/http.ts';
 import { Api, type Json } from '../harness/api.ts';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
@@ -14,6 +15,7 @@ let tocsin: Installation;
 let ready: Ready;
 let browser: Browser;
 let chat: RunningChatServer;
+let bots: RunningBotApi;
 let api: Api;
 let desk: Page;
 let fallback: Json;
@@ -21,7 +23,12 @@ let fallback: Json;
 beforeAll(async () => {
   mkdirSync(shots, { recursive: true });
   tocsin = new Installation();
-  [ready, browser, chat] = await Promise.all([tocsin.start(), launchChromium(), startChatServer()]);
+  [ready, browser, chat, bots] = await Promise.all([
+    tocsin.start(),
+    launchChromium(),
+    startChatServer(),
+    startBotApi(),
+  ]);
   api = await Api.signIn(ready);
   await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
   fallback = (await api.get('/routes')).items[0];
@@ -32,11 +39,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await tocsin.remove();
-  await chat.close();
+  await Promise.all([chat.close(), bots.close()]);
 });
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name });
 const button = (page: Page | Locator, name: string) => page.getByRole('button', { name, exact: true });
+const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 const destinationsOf = async (route: Json): Promise<readonly string[]> =>
   (await api.get(`/routes/${route.id}`)).destination_ids;
 
@@ -128,4 +136,149 @@ test('a Destination that no Route uses leads there; whoever may not change Route
   await page.goto(lastStep);
   await page.getByText('Ask an Admin when you need it.').waitFor();
   await page.context().close();
+});
+
+/** To the third step, with a Connection of that name. */
+async function connect(name: string, token: string): Promise<void> {
+  await desk.goto(`${ready.app_url}/connections/new`);
+  await desk.getByRole('button', { name: /^Chat server/ }).click();
+  await field(desk, 'Name').fill(name);
+  await field(desk, 'Address of the server').fill(chat.url);
+  await field(desk, 'Token').fill(token);
+  await button(desk, 'Create').click();
+  await heading(desk, 'Choose a channel').waitFor();
+}
+
+test('going back never offers to make once more what was made, and a reload stays at its step', async () => {
+  await connect('Back and forth', chat.token);
+  await desk.goBack();
+  await heading(desk, 'Which messenger is it for?').waitFor();
+  await desk.goForward();
+  await heading(desk, 'Choose a channel').waitFor();
+  await desk.reload();
+  await desk.getByRole('radio', { name: /Alerts/ }).check();
+  await field(desk, 'Name').fill('Back and forth');
+  await button(desk, 'Check and create').click();
+  await heading(desk, 'Try it, and link your account').waitFor();
+  await desk.goBack();
+  await heading(desk, 'Which messenger is it for?').waitFor();
+  await desk.goForward();
+  await button(desk, 'Next: choose a Route').click();
+  await heading(desk, 'Choose what is posted there').waitFor();
+  await desk.reload();
+  await desk.getByText('No Route posts to Back and forth yet').waitFor();
+  await desk.goBack();
+  await heading(desk, 'Try it, and link your account').waitFor();
+  const made = (await api.get('/connections')).items.filter(({ name }: Json) => name === 'Back and forth');
+  expect(made).toHaveLength(1);
+});
+
+test('a token that the server refuses is corrected on the way, and the way goes on', async () => {
+  await connect('Mistyped', 'mistyped');
+  await desk.getByText('The server refuses the bot token.').waitFor();
+  await desk.getByRole('link', { name: 'Edit the Connection' }).click();
+  await field(desk, 'Token').fill(chat.token);
+  await button(desk, 'Save').click();
+  await heading(desk, 'Choose a channel').waitFor();
+  await desk.getByRole('radio', { name: /Alerts/ }).waitFor();
+});
+
+test('a bot that left the channel meanwhile is said at the channel, where the focus goes', async () => {
+  await connect('Left', chat.token);
+  const { server } = chat;
+  const radio = desk.getByRole('radio', { name: /Alerts/ });
+  await radio.check();
+  await field(desk, 'Name').fill('Left');
+  server.channel.members.delete(server.bot.id);
+  await button(desk, 'Check and create').click();
+  await desk.getByText('The bot has not joined this channel.').waitFor();
+  expect(await radio.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  server.channel.members.add(server.bot.id);
+  await button(desk, 'Check and create').click();
+  await heading(desk, 'Try it, and link your account').waitFor();
+});
+
+test('whoever chooses another Connection for the channel goes on with that one', async () => {
+  await connect('Chosen first', chat.token);
+  await field(desk, 'Connection').selectOption('Left');
+  await desk.getByRole('radio', { name: /Alerts/ }).check();
+  await field(desk, 'Name').fill('Elsewhere');
+  await button(desk, 'Check and create').click();
+  await heading(desk, 'Try it, and link your account').waitFor();
+  const other = (await api.get('/connections')).items.find(({ name }: Json) => name === 'Left');
+  await desk.getByText(other.callback_url).waitFor();
+});
+
+test('what one tab adds, another says', async () => {
+  const { lastStep } = await destination('Two tabs');
+  const other = await desk.context().newPage();
+  for (const tab of [desk, other]) {
+    await tab.goto(lastStep);
+    await tab.getByText('No Route posts to Two tabs yet').waitFor();
+  }
+  await button(desk, 'Add to the Route Default').click();
+  for (const tab of [desk, other]) {
+    await tab.getByText('Alert Groups of these Routes are posted to Two tabs: Default').waitFor();
+  }
+  await other.close();
+});
+
+/** Presses Tab until it has the focus, as somebody without a mouse. */
+async function tabTo(target: Locator): Promise<void> {
+  const page = target.page();
+  await target.waitFor();
+  for (let presses = 0; presses < 80; presses++) {
+    if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('Tab never came there');
+}
+
+test('by keyboard alone, in Russian, at 360 px and in the dark, with a pasted link to the channel', async () => {
+  const profile = await newProfile(browser, { width: 360, height: 740, dark: true, locale: 'ru-RU' });
+  const page = await profile.newPage();
+  const look = async (step: string) => {
+    expect(await accessibilityFindings(page), step).toEqual([]);
+    const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(wide, step).toBeLessThanOrEqual(360);
+    await page.screenshot({ path: path.join(shots, `wizard-keyboard-${step}.png`), fullPage: true });
+  };
+  const type = async (label: string, text: string) => {
+    await tabTo(field(page, label));
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type(text);
+  };
+  const press = async (name: string) => {
+    await tabTo(button(page, name));
+    await page.keyboard.press('Enter');
+  };
+  await signIn(page, ready);
+  await page.goto(`${ready.app_url}/connections/new`);
+  await tabTo(page.getByRole('button', { name: /^Бот канала/ }));
+  await page.keyboard.press('Enter');
+  await heading(page, 'Подключите мессенджер').waitFor();
+  await type('Адрес Bot API', bots.url);
+  await type('Токен', bots.token);
+  await press('Проверить');
+  await page.getByText('Его бот — oncall_bot.').waitFor();
+  await look('connection');
+  await press('Создать');
+  await heading(page, 'Выберите канал').waitFor();
+  await type('Имя', 'Телеграм');
+  await type('Канал', 'https://t.me/alerts');
+  await look('channel');
+  await press('Проверить и создать');
+  await heading(page, 'Попробуйте и свяжите свою учётную запись').waitFor();
+  await page.locator('figure').first().waitFor();
+  await look('message');
+  await press('Дальше: выбрать маршрут');
+  await heading(page, 'Выберите, что туда публиковать').waitFor();
+  await look('route');
+  await press('Добавить в маршрут «Default»');
+  await page.getByText('Настройка закончена.').waitFor();
+  await look('done');
+  const [made] = (await api.get('/destinations?type=channel_bot')).items;
+  expect(await destinationsOf(fallback)).toContain(made.id);
+  expect(made.channel_name).toBe('Alerts');
+  await profile.close();
 });

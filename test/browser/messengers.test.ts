@@ -210,7 +210,8 @@ test('a channel bot: from nothing to a test message, a linked account and a Rout
   expect(await shown.textContent()).not.toMatch(/<\/?\w/);
   await desk.locator('#test').screenshot({ path: path.join(shots, 'message-preview-telegram.png') });
   await button(desk, 'Send test').click();
-  await desk.locator('#test').getByRole('listitem').filter({ hasText: 'passed' }).waitFor();
+  const steps = desk.locator('#test').getByRole('listitem');
+  await steps.filter({ hasText: 'Copy in the discussion group' }).filter({ hasText: 'passed' }).waitFor();
   const tried = world.channel.messages.at(-1)!;
   const bob = world.addPerson(5001, 'bob_tg');
   bots.server.press(tried, 'Ack', bob);

@@ -7,6 +7,8 @@ export interface Failures {
   sentence(problem: Problem): string;
   /** One sentence for a field. */
   field(error: FieldError): string;
+  /** One sentence where no fields are shown: of the first that is wrong, else of the problem. */
+  reason(problem: Problem): string;
 }
 
 /** Codes whose detail adds something to any fixed text. */
@@ -72,7 +74,12 @@ export function createFailures(i18n: I18n): Failures {
     return known ? `${words} ${error.detail ?? ''}`.trim() : error.detail || words;
   }
 
-  return { sentence, field };
+  function reason(problem: Problem): string {
+    const [first] = problem.errors;
+    return first ? field(first) : sentence(problem);
+  }
+
+  return { sentence, field, reason };
 }
 
 /** Why linking did not go on, in words (account-links §11). */
@@ -82,6 +89,5 @@ export function linkRefusal(problem: Problem, { t }: I18n, failures: Failures): 
   if (problem.type === 'rate-limited') {
     return t('accountLink.tooMany', { count: Math.ceil((problem.retryAfterSeconds ?? MINUTE_S) / MINUTE_S) });
   }
-  const [first] = problem.errors;
-  return first ? failures.field(first) : failures.sentence(problem);
+  return failures.reason(problem);
 }

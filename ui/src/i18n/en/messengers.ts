@@ -232,12 +232,12 @@ export const messengers = {
   'connectionAddress.chat_server': 'Address of the server',
   'connectionAddress.channel_bot': 'Address of the Bot API',
   'connectionAddressHelp.chat_server':
-    'The one that people open in their browser. The token is sent to no other.',
+    'The one that people open in their browser, from https:// on. The token is sent to no other.',
   'connectionAddressHelp.channel_bot':
     'Change it only for a Bot API server of your own. The token is sent to no other.',
   'connectionTokenHelp.chat_server': 'Of the bot account. It is never shown again.',
   'connectionTokenHelp.channel_bot': 'From @BotFather, such as 123456:ABC. It is never shown again.',
-  'connectionAddressHelp.bridge': 'The token is sent to this address and to no other.',
+  'connectionAddressHelp.bridge': 'From https:// or http:// on. The token is sent to no other.',
   'connections.token': 'Token',
   'connectionTokenHelp.bridge': 'The bridge knows it, too. It is never shown again.',
   'connections.tokenKept': 'Leave it empty to keep the stored one. Another address needs it again.',

@@ -232,12 +232,12 @@ export const messengers = {
   'connectionAddress.chat_server': 'Адрес сервера',
   'connectionAddress.channel_bot': 'Адрес Bot API',
   'connectionAddressHelp.chat_server':
-    'Тот, который люди открывают в браузере. Токен отправляется только на него.',
+    'Тот, который люди открывают в браузере, начиная с https://. Токен отправляется только на него.',
   'connectionAddressHelp.channel_bot':
     'Меняйте только для своего сервера Bot API. Токен отправляется только на него.',
   'connectionTokenHelp.chat_server': 'Учётной записи бота. Больше он не показывается.',
   'connectionTokenHelp.channel_bot': 'От @BotFather, вида 123456:ABC. Больше он не показывается.',
-  'connectionAddressHelp.bridge': 'Токен отправляется только на этот адрес.',
+  'connectionAddressHelp.bridge': 'Начиная с https:// или http://. Токен отправляется только на него.',
   'connections.token': 'Токен',
   'connectionTokenHelp.bridge': 'Его знает и мост. Больше он не показывается.',
   'connections.tokenKept': 'Пустое поле оставляет сохранённый. Для другого адреса введите его снова.',

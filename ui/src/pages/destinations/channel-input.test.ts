@@ -17,6 +17,15 @@ it('a Team belongs to channels of chat servers alone', () => {
   ).not.toHaveProperty('team_id');
 });
 
+it.each([
+  [' https://t.me/alerts ', '@alerts'],
+  ['@alerts', '@alerts'],
+  ['-1001234567890', '-1001234567890'],
+])('a channel of Telegram may be pasted as its link: %s', (typed, sent) => {
+  const draft = { ...toChannelDraft(newChannel('channel_bot', 'CN1')), channelId: typed };
+  expect(fromChannelDraft(draft).channel_id).toBe(sent);
+});
+
 it('takes names of groups apart at spaces and commas', () => {
   const draft = toMentionsDraft(NOBODY_EVER);
   draft.reopen.groups = ' oncall, db-team\nweb ';

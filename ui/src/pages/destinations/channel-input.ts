@@ -78,10 +78,14 @@ export function toChannelDraft(input: ChannelInput): ChannelDraft {
   };
 }
 
+/** How Telegram copies a public channel: its name follows. */
+const PUBLIC_LINK = /^https:\/\/t\.me\//;
+
 export function fromChannelDraft(draft: ChannelDraft): ChannelInput {
   const { type, name, connectionId, teamId, channelId, mentions, limit, perSeconds } = draft;
   return {
-    ...{ type, name, connection_id: connectionId, channel_id: channelId },
+    ...{ type, name, connection_id: connectionId },
+    channel_id: type === 'channel_bot' ? channelId.trim().replace(PUBLIC_LINK, '@') : channelId,
     ...(type === 'chat_server' && { team_id: teamId }),
     ...{ mentions: fromMentionsDraft(mentions), limiter: { limit, per_seconds: perSeconds } },
   };
