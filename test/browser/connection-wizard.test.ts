@@ -223,6 +223,28 @@ test('what one tab adds, another says', async () => {
   await other.close();
 });
 
+test('a long name of a Route widens nothing, and a Team that was not chosen is not asked for', async () => {
+  const name = 'a-name-without-a-space-'.repeat(8);
+  const matchers = [{ label: 'team', op: '=', value: 'x'.repeat(300) }];
+  const { policy } = fallback;
+  await api.post('/routes', {
+    ...{ name, matchers, urgent: false, group_key: [], destination_ids: [], policy },
+  });
+  const { lastStep } = await destination('Narrow');
+  const overflow = () => desk.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+  for (const width of [360, 1440]) {
+    await desk.setViewportSize({ width, height: 900 });
+    await desk.goto(lastStep);
+    await desk.getByRole('radio', { name: new RegExp(name) }).check();
+    expect(await overflow(), `${width}`).toBeLessThanOrEqual(0);
+    await desk.screenshot({ path: path.join(shots, `wizard-route-long-${width}.png`), fullPage: true });
+  }
+  await connect('Nothing chosen', chat.token);
+  await button(desk, 'Check and create').click();
+  await desk.getByText('Some fields need another look.').waitFor();
+  expect(await desk.getByText('/team_id').count()).toBe(0);
+});
+
 /** Presses Tab until it has the focus, as somebody without a mouse. */
 async function tabTo(target: Locator): Promise<void> {
   const page = target.page();

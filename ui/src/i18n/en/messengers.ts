@@ -310,7 +310,7 @@ export const messengers = {
     'Check the address, and that the bridge runs. Private addresses have to be allowed under Organization → Network.',
   'checkRemedy.bridge.get_info': 'Enter the token that the bridge knows.',
   'checkRemedy.chat_server.dry_probe':
-    'Enter the address that people open in their browser, with its path. Private addresses have to be allowed under Organization → Network.',
+    'Enter the address that people open in their browser, without the team and channel that follow; a path only where the server has one. Private addresses have to be allowed under Organization → Network.',
   'checkRemedy.chat_server.token':
     'Copy the whole token again, or create a new one: Integrations → Bot Accounts → the bot → Create New Token. The bot must be enabled.',
   'checkRemedy.channel_bot.dry_probe':
