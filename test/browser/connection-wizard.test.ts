@@ -287,7 +287,7 @@ test('by keyboard alone, in Russian, at 360 px and in the dark, with a pasted li
   await press('Создать');
   await heading(page, 'Выберите канал').waitFor();
   await type('Имя', 'Телеграм');
-  await type('Канал', 'https://t.me/alerts');
+  await type('Канал', 'https://t.me/c/1234567890/1');
   await look('channel');
   await press('Проверить и создать');
   await heading(page, 'Попробуйте и свяжите свою учётную запись').waitFor();

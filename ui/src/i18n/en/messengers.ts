@@ -16,7 +16,7 @@ export const messengers = {
   'destinations.channel': 'Channel',
   'channelHelp.bridge': 'Its id, as the bridge writes it. The bridge is asked before anything is saved.',
   'channelHelp.channel_bot':
-    'Its @username, or its id as -100…. The messenger is asked before anything is saved.',
+    'Its @username, its id as -100…, or the link to a message of it. Telegram is asked before it is saved.',
   'destinations.channelNow': 'The messenger calls it {name}. It is asked before anything is saved.',
   'destinations.limiterShared':
     'Of this channel alone; its Connection has a limit of its own. More waits its turn.',

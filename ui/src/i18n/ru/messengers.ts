@@ -15,7 +15,8 @@ export const messengers = {
   'destinations.chooseConnection': 'Выберите',
   'destinations.channel': 'Канал',
   'channelHelp.bridge': 'Его id в том виде, как пишет мост. Перед сохранением мост будет опрошен.',
-  'channelHelp.channel_bot': 'Его @имя или id вида -100…. Перед сохранением мессенджер будет опрошен.',
+  'channelHelp.channel_bot':
+    'Его @имя, id вида -100… или ссылка на его сообщение. Перед сохранением мессенджер будет опрошен.',
   'destinations.channelNow':
     'В мессенджере он называется {name}. Перед сохранением мессенджер будет опрошен.',
   'destinations.limiterShared':

@@ -19,6 +19,9 @@ it('a Team belongs to channels of chat servers alone', () => {
 
 it.each([
   [' https://t.me/alerts ', '@alerts'],
+  ['https://t.me/alerts/412', '@alerts'],
+  ['https://t.me/c/1234567890/412', '-1001234567890'],
+  ['https://t.me/+AbCdEf123', 'https://t.me/+AbCdEf123'],
   ['@alerts', '@alerts'],
   ['-1001234567890', '-1001234567890'],
 ])('a channel of Telegram may be pasted as its link: %s', (typed, sent) => {

@@ -78,14 +78,18 @@ export function toChannelDraft(input: ChannelInput): ChannelDraft {
   };
 }
 
-/** How Telegram copies a public channel: its name follows. */
-const PUBLIC_LINK = /^https:\/\/t\.me\//;
+/** Links that Telegram copies, to a channel or a message of it: of a public one with its name, else with its number. */
+const PUBLIC_LINK = /^https:\/\/t\.me\/(\w{4,})(\/\d+)?$/;
+const PRIVATE_LINK = /^https:\/\/t\.me\/c\/(\d+)\/\d+$/;
+
+const idOfLink = (typed: string): string =>
+  typed.trim().replace(PRIVATE_LINK, '-100$1').replace(PUBLIC_LINK, '@$1');
 
 export function fromChannelDraft(draft: ChannelDraft): ChannelInput {
   const { type, name, connectionId, teamId, channelId, mentions, limit, perSeconds } = draft;
   return {
     ...{ type, name, connection_id: connectionId },
-    channel_id: type === 'channel_bot' ? channelId.trim().replace(PUBLIC_LINK, '@') : channelId,
+    channel_id: type === 'channel_bot' ? idOfLink(channelId) : channelId,
     ...(type === 'chat_server' && { team_id: teamId }),
     ...{ mentions: fromMentionsDraft(mentions), limiter: { limit, per_seconds: perSeconds } },
   };
