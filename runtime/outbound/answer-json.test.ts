@@ -18,9 +18,11 @@ test.each([
   expect(parseAnswer(Buffer.from(text))).toEqual(value);
 });
 
-test('texts that are stored have no U+0000, which the database refuses', () => {
+test('texts that are stored have no U+0000 and no half of a surrogate pair, which the database refuses', () => {
   const body = Buffer.from(String.raw`{"a":["x\u0000y",{"b":"\u0000"}],"c":"\\u0000"}`);
   expect(parseStorable(body)).toEqual({ a: ['x\ufffdy', { b: '\ufffd' }], c: String.raw`\u0000` });
+  const halves = Buffer.from(String.raw`["\ud83d\udd25","\ud83d","a\uDD25b"]`);
+  expect(parseStorable(halves)).toEqual(['🔥', '\ufffd', 'a\ufffdb']);
 });
 
 test('the largest page of the smallest events is read', () => {

@@ -21,13 +21,16 @@ export function parseAnswer(body: Buffer, reviver?: Reviver): unknown {
   }
 }
 
-/** The same, its texts as the database can hold them: with U+FFFD for U+0000. */
+/** The same, its texts as the database can hold them: with U+FFFD for U+0000 and for half a surrogate pair. */
 export function parseStorable(body: Buffer): unknown {
-  return parseAnswer(body, body.includes('\\u0000') ? withoutZero : undefined);
+  return parseAnswer(body, ESCAPES.some((sign) => body.includes(sign)) ? storable : undefined);
 }
 
-function withoutZero(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value;
+/** Of U+0000, and of surrogates. */
+const ESCAPES = ['\\u0000', '\\ud', '\\uD'];
+
+function storable(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/\0|\p{Cs}/gu, '\ufffd') : value;
 }
 
 /** Whether there is time to read it, should it be JSON. */

@@ -171,12 +171,16 @@ export function retryAfter(header: string | undefined, now: Micros): Micros | nu
 
 /**
  * What a request without an answer, or with one that the client did not like, comes to for a channel.
- * @param redirect its class, and what to do about it, which ends the sentence
+ * @param as the classes of a redirect and of an answer that cannot be read, and what to do about the former
  * @returns null: it was not sent, as the service stops or the caller had given up when the connection was open
  */
 export function unanswered(
   verdict: Verdict,
-  redirect: { readonly class: 'fatal' | 'unknown'; readonly error: string },
+  as: {
+    readonly redirect: 'fatal' | 'unknown';
+    readonly unreadable: 'transient' | 'unknown';
+    readonly error: string;
+  },
 ): {
   readonly class: 'transient' | 'fatal' | 'unknown';
   readonly code: ErrorCode;
@@ -188,10 +192,10 @@ export function unanswered(
     case 'blocked':
       return { class: 'fatal', code, error };
     case 'redirect':
-      return { class: redirect.class, code, error: error + redirect.error };
+      return { class: as.redirect, code, error: error + as.error };
     case 'transient':
       return { class: 'transient', code, error };
     default:
-      return { class: 'unknown', code, error };
+      return { class: as.unreadable, code, error };
   }
 }
