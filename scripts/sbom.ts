@@ -94,35 +94,39 @@ function npm(folder: string, ...words: readonly string[]): string {
   });
 }
 
-/** Writes the manifest into a folder, and the part of the lockfile that it needs. Asks no registry. */
-export function writeLocked(folder: string, manifest: object): void {
-  writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  for (const file of ['package-lock.json', '.npmrc']) {
-    copyFileSync(path.join(ROOT, file), path.join(folder, file));
-  }
-  npm(folder, 'install', '--package-lock-only', '--offline', '--ignore-scripts');
-  rmSync(path.join(folder, '.npmrc'));
-}
-
-function bomOf(dependencies: Versions): string {
+/** Answers from a folder that has the manifest, and the part of the lockfile that it needs. Asks no registry. */
+function locked<T>(manifest: object, answer: (folder: string) => T): T {
   const parent = mkdtempSync(path.join(tmpdir(), 'tocsin-sbom-'));
-  // The name in the answer is that of the folder.
+  // The name in the list is that of the folder.
   const folder = path.join(parent, 'tocsin');
   try {
     mkdirSync(folder);
-    writeLocked(folder, { ...releaseManifest(), dependencies });
-    return npm(
-      folder,
-      ...['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'],
-    );
+    writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
+    for (const file of ['package-lock.json', '.npmrc']) {
+      copyFileSync(path.join(ROOT, file), path.join(folder, file));
+    }
+    npm(folder, 'install', '--package-lock-only', '--offline', '--ignore-scripts');
+    return answer(folder);
   } finally {
     rmSync(parent, { recursive: true, force: true });
   }
 }
 
+/** Where the packages are that an installation of the manifest has: `node_modules/pino`, nested ones as well. */
+export function lockedPackages(manifest: Manifest): readonly string[] {
+  return locked(manifest, (folder) => {
+    const text = readFileSync(path.join(folder, 'package-lock.json'), 'utf8');
+    const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, unknown>> };
+    return Object.keys(packages).filter((entry) => entry !== '');
+  });
+}
+
 /** Lists every package of a release, and those whose code is in the UI: CycloneDX as JSON. */
 export function releaseBom(): string {
-  return bomOf({ ...releaseManifest().dependencies, ...packagesOfUi() });
+  const release = releaseManifest();
+  const manifest = { ...release, dependencies: { ...release.dependencies, ...packagesOfUi() } };
+  const words = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'];
+  return locked(manifest, (folder) => npm(folder, 'sbom', ...words));
 }
 
 function licenceOf({ name, version, licenses = [] }: Component): string {

@@ -33,10 +33,13 @@ export class Installation {
 
   readonly #program: readonly string[];
 
+  readonly #folder: string;
+
   /** `program` takes the words of `tocsin quickstart`; benches bring their own. Nothing is prepared for those. */
-  constructor(env: Record<string, string> = {}, program: readonly string[] = TOCSIN) {
+  constructor(env: Record<string, string> = {}, program: readonly string[] = TOCSIN, folder = root) {
     this.env = env;
     this.#program = program;
+    this.#folder = folder;
   }
 
   /** Starts the service and resolves once it says that it is ready. */
@@ -57,7 +60,7 @@ export class Installation {
       '--json',
     ];
     const child = spawn(process.execPath, [...this.#program, ...words], {
-      cwd: root,
+      cwd: this.#folder,
       env: { ...process.env, ...(isOurs && processEnvironment()), SVC_LOG_LEVEL: 'warn', ...this.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

