@@ -43,6 +43,7 @@ import { loadRunbooks, loadStaticFiles } from './static.ts';
 export interface HttpDeps {
   readonly listen: Readonly<Record<Listener, ListenAddress>>;
   readonly ingestFraming: 'strict' | 'fast';
+  readonly engine: 'auto' | 'node';
   /** SVC_PUBLIC_URL. */
   readonly publicUrl: string;
   /** SVC_TRUSTED_PROXIES, each in CIDR notation. */
@@ -145,7 +146,7 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
   const server = createServer({
     clock,
     listen: deps.listen,
-    ingestFraming: deps.ingestFraming,
+    ...{ ingestFraming: deps.ingestFraming, engine: deps.engine },
     handlers: {
       app: createAppHandler({
         router: createRouter(operations),
@@ -164,6 +165,7 @@ export async function createHttp(deps: HttpDeps): Promise<Http> {
     },
     ingest: deps.ingest.register,
     ingestDrained: () => deps.ingest.stop(),
+    onNodeEngine: (error) => log('http_engine_node', { error: String(error) }),
     onDefect: (listener, error) => log('api_request_failed', { operation: listener, error: String(error) }),
   });
 

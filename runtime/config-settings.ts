@@ -127,6 +127,13 @@ export const SETTINGS = {
       'fast: a socket that serves senders alone is read by the HTTP library without the strict reading before it, at about ' +
       'half to two thirds of the processor time. Use it where senders are in a network of their own.',
   },
+  SVC_HTTP_ENGINE: {
+    schema: oneOf(['auto', 'node']),
+    fallback: 'auto',
+    about:
+      'auto: uWebSockets.js where it has a build for this platform and version of Node.js, else node:http. ' +
+      'node: node:http, which takes fewer requests a second and always reads strictly.',
+  },
   SVC_LISTEN_INTERNAL: {
     schema: listenAddress,
     fallback: ':8082',

@@ -73,6 +73,7 @@ test('what is not set has its default', () => {
         internal: { host: '', port: 8082 },
       },
       ingestFraming: 'strict',
+      httpEngine: 'auto',
       logLevel: 'info',
       migrateOnStart: false,
       bootstrapAdmin: null,

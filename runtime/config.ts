@@ -33,6 +33,7 @@ export interface Config extends Omit<DatabaseConfig, 'conflicts'> {
   readonly ingestUrl: string;
   readonly listen: Readonly<Record<'app' | 'ingest' | 'internal', HostPort>>;
   readonly ingestFraming: 'strict' | 'fast';
+  readonly httpEngine: 'auto' | 'node';
   readonly logLevel: LogLevel;
   readonly migrateOnStart: boolean;
   readonly bootstrapAdmin: { readonly login: string; readonly password: string } | null;
@@ -110,6 +111,7 @@ function readRest(reader: ConfigReader, machine: Machine) {
       internal: reader.read('SVC_LISTEN_INTERNAL') ?? { host: '', port: 8082 },
     },
     ingestFraming: reader.read('SVC_INGEST_FRAMING') ?? 'strict',
+    httpEngine: reader.read('SVC_HTTP_ENGINE') ?? 'auto',
     logLevel: reader.read('SVC_LOG_LEVEL') ?? 'info',
     migrateOnStart: reader.read('SVC_MIGRATE_ON_START') ?? false,
     bootstrapAdmin: readBootstrapAdmin(reader),

@@ -23,6 +23,7 @@ export const LOG_EVENTS = {
   embedded_database_lost: [E, 'reason'],
   process_stopped: [I],
   process_crashed: [E, 'error', 'stack'],
+  http_engine_node: [W, 'error'],
   unknown_variable: [W, 'name'],
   database_settings_conflict: [W, 'used', 'ignored'],
   database_connection_security: [W, 'connection', 'sslmode', 'encrypted'],

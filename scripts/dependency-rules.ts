@@ -162,7 +162,11 @@ export const RULES: IConfiguration = {
     keptBehind('otplib', 'node_modules/otplib/', '^actors/access/totp\\.ts$'),
     keptBehind('eta', 'node_modules/eta/', ['^runtime/documents\\.ts$', '^runtime/cli/bridge-reference/']),
     keptBehind('ioredis', 'node_modules/ioredis/', '^runtime/redis/'),
-    keptBehind('HTTP', '^(node:)?(http|https|http2)$', [OUTBOUND, ...OPENS_NOTHING]),
+    keptBehind('HTTP', '^(node:)?(http|https|http2)$', [
+      OUTBOUND,
+      '^http/server/node-app\\.ts$',
+      ...OPENS_NOTHING,
+    ]),
     keptBehind('sockets', '^(node:)?(net|tls)$', [
       '^runtime/(outbound/|cli/bridge-)',
       '^storage/postgres/driver-socket\\.ts$',

@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_040,
-  lines: 144_230,
+  files: 1_041,
+  lines: 144_466,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,

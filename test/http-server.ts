@@ -66,6 +66,9 @@ export interface SignedIn {
   readonly userId: PublicId;
 }
 
+/** The whole suite runs on node:http with SVC_HTTP_ENGINE=node. */
+const ENGINE = process.env.SVC_HTTP_ENGINE === 'node' ? 'node' : 'auto';
+
 /** Starts a server that is gone when the test ends. */
 export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHttp> {
   const clock = createManualClock();
@@ -78,7 +81,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
   const http = await createHttp({
     listen: { app: ANY_PORT, ingest: ANY_PORT, internal: ANY_PORT },
     publicUrl: 'https://tocsin.test',
-    ingestFraming: 'strict',
+    ...{ ingestFraming: 'strict', engine: ENGINE },
     trustedProxies: [],
     uiFolder: '/nonexistent',
     runbooksFolder: '/nonexistent',

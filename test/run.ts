@@ -32,6 +32,11 @@ const CHECKS: readonly Step[] = [
     title: 'types of the UI',
     command: [bin('svelte-check'), '--tsconfig', 'ui/tsconfig.json', '--fail-on-warnings'],
   },
+  {
+    title: 'HTTP on node:http',
+    command: vitest('unit', '--project', 'long', 'http/server', 'http/ingest', 'http/request'),
+    env: { SVC_HTTP_ENGINE: 'node' },
+  },
   // Most of the time it waits for a Redis that is away.
   { title: 'coordination on Redis', command: vitest('redis') },
   { title: 'build of the UI', command: [bin('vite'), 'build', 'ui', '--logLevel', 'warn'] },

@@ -210,10 +210,12 @@ async function startServer(): Promise<(pieces: readonly Buffer[]) => Promise<rea
   const server = createServer({
     listen: { app: free, ingest: free, internal: free },
     ingestFraming: 'strict',
+    engine: 'auto',
     handlers: { app: note, ingest: note, internal: note },
     clock: systemClock,
     ingest: () => undefined,
     ingestDrained: () => Promise.resolve(),
+    onNodeEngine: (error) => expect.unreachable(String(error)),
     onDefect: (_, error) => expect.unreachable(String(error)),
   });
   onTestFinished(() => server.stop());

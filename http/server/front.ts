@@ -11,7 +11,7 @@ import type { ListenAddress } from './listeners.ts';
 
 /** Request line and headers together, bytes; and how many headers (api §1.2 rule 7). Above either it is 431. */
 export const HEADER_LIMIT = 16_384;
-const HEADERS_LIMIT = 97;
+export const HEADERS_LIMIT = 97;
 /** Bytes of a chunk's line, with its extensions; and of all trailers. */
 const CHUNK_LINE_LIMIT = 1_024;
 const TRAILER_LIMIT = HEADER_LIMIT;
@@ -181,7 +181,10 @@ export function createFramer(peerHeader: string): Framer {
     };
     const framing = framingOf({ getCaseSensitiveMethod: () => line[1]!, forEach }, true);
     if (framing === null) return end(UNCLEAR);
-    out.push(Buffer.from(line[0] + peerHeader, 'latin1'), rest.subarray(line[0].length, size));
+    out.push(
+      Buffer.from(line[0] + peerHeader, 'latin1'),
+      headersOf(rest.subarray(line[0].length, size), fields),
+    );
     isLast = framing.isLast;
     left = framing.length ?? 0;
     if (!framing.hasBody) nextRequest();
@@ -256,6 +259,14 @@ export function createFramer(peerHeader: string): Framer {
       step = 'over';
     },
   };
+}
+
+/** A length that is told again, which node:http refuses, is passed on once. */
+function headersOf(sent: Buffer, fields: readonly (readonly [name: string, value: string])[]): Buffer {
+  const lengths = fields.filter(([name]) => name === 'content-length');
+  if (lengths.length < 2) return sent;
+  const once = [...fields.filter(([name]) => name !== 'content-length'), ...lengths.slice(0, 1)];
+  return Buffer.from(`${once.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`, 'latin1');
 }
 
 /** @returns all headers, names in lower case; null when one is malformed */

@@ -1,4 +1,7 @@
-/** The sockets: the one place that runs uWebSockets.js. Says which listener a request is for, and drains on stop. */
+/**
+ * The sockets: the one place that runs uWebSockets.js, or node:http instead. Says which listener a request is for, and
+ * drains on stop.
+ */
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { atMost, type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import { INTERNAL, problemReply, UNAVAILABLE } from '../errors.ts';
@@ -13,6 +16,7 @@ import {
   type PlannedSocket,
   planSockets,
 } from './listeners.ts';
+import { type HttpEngine, nodeEngine } from './node-app.ts';
 
 /** How long requests under way may take to end once the server drains. */
 const DRAIN_WITHIN: Micros = 10 * SECOND;
@@ -21,12 +25,16 @@ export interface ServerDeps {
   readonly listen: Readonly<Record<Listener, ListenAddress>>;
   /** `fast`: a socket for ingest alone has no front. A front costs 20 to 28 µs a request at full load. */
   readonly ingestFraming: 'strict' | 'fast';
+  /** `node`: node:http; `auto`: uWebSockets.js where it has a build. */
+  readonly engine: 'auto' | 'node';
   readonly handlers: Readonly<Record<Listener, Handler>>;
   readonly clock: Clock;
   /** Adds the paths of the ingest listener that read their bodies themselves. */
   readonly ingest: (app: TemplatedApp, peers: Peers | null) => void;
   /** Resolves when everything those paths took in is answered. */
   readonly ingestDrained: () => Promise<void>;
+  /** With `auto`: uWebSockets.js has no build for this process, and node:http serves. */
+  readonly onNodeEngine: (error: unknown) => void;
   /** A handler threw; it must not. */
   readonly onDefect: (listener: Listener, error: unknown) => void;
 }
@@ -85,12 +93,13 @@ export function createServer(deps: ServerDeps): Server {
 
   return {
     async start() {
-      const uws = await loadUws();
+      const engine = deps.engine === 'node' ? nodeEngine : await loadUws(deps.onNodeEngine);
       for (const planned of planSockets(deps.listen)) {
-        const app = uws.App();
-        const peers = hasFront(planned, deps.ingestFraming) ? createPeers() : null;
+        const app = engine.App();
+        const needsFront = engine === nodeEngine || hasFront(planned, deps.ingestFraming);
+        const peers = needsFront ? createPeers() : null;
         serve(app, planned.serves, peers);
-        const opened = await open(uws, app, planned, peers, (error) =>
+        const opened = await open(engine, app, planned, peers, (error) =>
           deps.onDefect(planned.serves[0] ?? 'app', error),
         );
         if (opened === null) {
@@ -127,9 +136,14 @@ interface OpenSocket extends PlannedSocket {
 }
 
 /** The library reads its header limit from the environment while it loads. A front adds a line of its own. */
-async function loadUws() {
+async function loadUws(onNodeEngine: ServerDeps['onNodeEngine']): Promise<HttpEngine> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_LIMIT + 256);
-  return import('uWebSockets.js');
+  try {
+    return await import('uWebSockets.js');
+  } catch (error) {
+    onNodeEngine(error);
+    return nodeEngine;
+  }
 }
 
 function hasFront({ serves }: PlannedSocket, ingestFraming: ServerDeps['ingestFraming']): boolean {
@@ -148,7 +162,7 @@ type Listen = (
 
 /** Opens a socket, behind a front when there are peers for one. @returns null when the address is taken */
 async function open(
-  uws: Awaited<ReturnType<typeof loadUws>>,
+  engine: HttpEngine,
   app: TemplatedApp,
   planned: ListenAddress,
   peers: Peers | null,
@@ -161,10 +175,10 @@ async function open(
     else (app.listen as unknown as Listen).call(app, host, port, EXCLUSIVE, resolve);
   });
   if (!socket) return null;
-  const bound = uws.us_socket_local_port(socket);
+  const bound = engine.us_socket_local_port(socket);
   let isOpen = true;
   const close = () => {
-    if (isOpen) uws.us_listen_socket_close(socket);
+    if (isOpen) engine.us_listen_socket_close(socket);
     isOpen = false;
   };
   if (peers === null) return { port: bound, close };

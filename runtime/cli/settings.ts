@@ -91,12 +91,22 @@ export function logFor(
 }
 
 function settingsOf(config: Config, masterKeys: ServiceSettings['masterKeys']): ServiceSettings {
-  const { listen, ingestFraming, publicUrl, ingestUrl, trustedProxies, database, sessionDatabase, poolMax } =
-    config;
+  const {
+    listen,
+    ingestFraming,
+    httpEngine,
+    publicUrl,
+    ingestUrl,
+    trustedProxies,
+    database,
+    sessionDatabase,
+    poolMax,
+  } = config;
   return {
     ...{
       listen,
       ingestFraming,
+      httpEngine,
       publicUrl,
       ingestUrl,
       trustedProxies,

@@ -239,6 +239,7 @@ export function createPoolMetrics(registry: Registry) {
 export interface ServiceSettings {
   readonly listen: Readonly<Record<Listener, ListenAddress>>;
   readonly ingestFraming: 'strict' | 'fast';
+  readonly httpEngine: 'auto' | 'node';
   /** Address for people, without a trailing slash. */
   readonly publicUrl: string;
   /** Address for machines, without a trailing slash. */

@@ -55,7 +55,12 @@ export async function createHttpLayer(
     ...{ database, access, internalAlerts, caller, registry, clock, log, publicUrl },
   });
   const http = await createHttp({
-    ...{ publicUrl, listen: settings.listen, ingestFraming: settings.ingestFraming },
+    ...{
+      publicUrl,
+      listen: settings.listen,
+      ingestFraming: settings.ingestFraming,
+      engine: settings.httpEngine,
+    },
     trustedProxies: settings.trustedProxies,
     ...{ clock, log, registry, access, directory, hints, isUnavailable, ingest, refusedProofs },
     uiFolder: UI_FOLDER,

@@ -25,6 +25,7 @@ function settingsOn(database: DatabaseSettings): ServiceSettings {
     publicUrl: 'https://tocsin.example',
     ingestUrl: 'https://ingest.example',
     ingestFraming: 'strict',
+    httpEngine: 'auto',
     trustedProxies: [],
     runbookBaseUrl: 'https://r.example',
     database,

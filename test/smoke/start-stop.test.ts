@@ -96,6 +96,24 @@ test('a signal while it waits for another replica ends it with exit 0, and so do
   expect(await first.ended).toBe(0);
 });
 
+const NO_BUILD = `import { registerHooks } from 'node:module';
+registerHooks({ resolve(name, context, next) {
+  if (name === 'uWebSockets.js') throw new Error('no build for this platform');
+  return next(name, context);
+} });`;
+
+test('where uWebSockets.js has no build, node:http serves, and the log says so', async () => {
+  const { database } = await postgres.createDatabase();
+  const hook = `data:text/javascript,${encodeURIComponent(NO_BUILD)}`;
+  const running = await serve(database, { NODE_OPTIONS: `--import=${hook}`, SVC_LOG_LEVEL: 'warn' });
+  const answer = await until('an answer', () => fetch(running.app).catch(() => null), START_WITHIN_S);
+  expect([answer.status, answer.headers.has('uwebsockets')]).toEqual([200, false]);
+  await says(running, 'http_engine_node');
+  expect(running.output()).toContain('no build for this platform');
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toBe(0);
+});
+
 test('a failure after it listens undoes what was opened and ends it with exit 1', async () => {
   const settings = await postgres.createDatabase();
   const sql = openClient(settings, { max: 1, applicationName: 'start-stop-test' });
