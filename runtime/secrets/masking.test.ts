@@ -140,3 +140,11 @@ test('a cut never splits a character', () => {
   expect(cutToBytes('aя🔥', 6)).toBe('aя');
   expect(cutToBytes('aя🔥', 7)).toBe('aя🔥');
 });
+
+test('the part of a bot token after the number of the bot is hidden alone, too', () => {
+  const masked = createMask(['123456:hunter2-very-secret']);
+  expect(masked('bot 123456: invalid port "hunter2-very-secret"')).toBe(
+    'bot 123456: invalid port "[redacted]"',
+  );
+  expect(masked('at /bot123456:hunter2-very-secret/getMe')).toBe('at /bot[redacted]/getMe');
+});

@@ -35,7 +35,7 @@ export type Mask = (text: string) => string;
  * besides, whatever their value. The work grows with the text, whatever it and the secrets hold.
  */
 export function createMask(secrets: readonly string[]): Mask {
-  const parts = secrets.flatMap((secret) => [secret, ...requestTarget(secret)]);
+  const parts = secrets.flatMap((secret) => [secret, ...keyOfBot(secret), ...requestTarget(secret)]);
   const known = [...new Set(parts.map((part) => part.trim()))].filter(isLongEnough);
   let hiding: Hiding | null = null;
   return (text) => {
@@ -87,6 +87,11 @@ export function cutToBytes(text: string, limit: number): string {
 
 function isLongEnough(secret: string): boolean {
   return secret.length >= SHORTEST_MASKED;
+}
+
+/** A bot's token names the bot first, which is no secret: what follows the colon opens it, alone as well. */
+function keyOfBot(secret: string): readonly string[] {
+  return /^\d+:(.+)$/.exec(secret.trim())?.slice(1) ?? [];
 }
 
 /** A secret may be a whole address: its host may be shown, the rest is what whoever answers there calls it by. */
