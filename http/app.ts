@@ -1,5 +1,4 @@
 /** What each listener answers: the API and the UI, callbacks of messengers, health and metrics (api §1.1, §19). */
-
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { RefusedProofs } from '../actors/access/refused-proofs.ts';
 import { sourceKey } from '../actors/access/throttle.ts';

@@ -1,5 +1,4 @@
 /** HTTP as one thing: given what it needs, it starts and stops all listeners. */
-
 import type { TemplatedApp } from 'uWebSockets.js';
 import type { Registry } from 'prom-client';
 import type { ApiTokens } from '../actors/access/api-tokens.ts';

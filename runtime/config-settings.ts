@@ -1,5 +1,4 @@
 /** Every `SVC_*` variable (operations §1.1): the one table that reading, the documentation and the tests work from. */
-
 import type { GenericSchema } from 'valibot';
 import {
   anyText,

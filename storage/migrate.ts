@@ -1,5 +1,4 @@
 /** Brings the schema to the version of this build: the migration files, and their run under a lock (operations §3). */
-
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

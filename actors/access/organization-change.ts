@@ -1,5 +1,4 @@
 /** What a save of the Organization's settings means, and everything that may be wrong with it (organization §3, §4). */
-
 import type { Micros } from '../../runtime/clock.ts';
 import type { Authorship } from '../audit.ts';
 import type { Weekday } from '../directory.ts';

@@ -1,5 +1,4 @@
 /** Ties between people and their accounts, the requests that lead to them, and the proofs (account-links §2, §3). */
-
 import { createHash } from 'node:crypto';
 import { HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';

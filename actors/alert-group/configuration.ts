@@ -1,5 +1,4 @@
 /** What configuration and delivery do to an Alert Group (alert-groups §3.3, routes §8, ingestion §8). */
-
 import { endFirings } from './ingestion/firings.ts';
 import { remindersOf } from './machine-parts.ts';
 import type {

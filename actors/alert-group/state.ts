@@ -1,5 +1,4 @@
 /** The small state of an Alert Group: the machine's snapshot and what is counted beside it. */
-
 import * as v from 'valibot';
 import type { SnapshotFrom } from 'xstate';
 import { persistSnapshot, restoreSnapshot } from '../../runtime/actor/index.ts';

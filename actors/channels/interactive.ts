@@ -1,5 +1,4 @@
 /** The part of the port that a person starts and waits for: checks, test messages and previews (delivery §13). */
-
 import type { Micros } from '../../runtime/clock.ts';
 import type { RecordedMessage, RequestRecord } from '../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../runtime/public-id.ts';

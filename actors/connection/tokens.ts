@@ -1,5 +1,4 @@
 /** Tokens of a Connection: interactive calls first, then deliveries (delivery §6). */
-
 import type { ActorSystem } from '../../runtime/actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';

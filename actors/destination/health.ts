@@ -1,5 +1,4 @@
 /** The Destination becomes Broken and recovers: who is notified, what is reset (delivery §7.4, webhooks §3.5). */
-
 import { type Delivery, deliveryKey, stateOf } from './delivery/delivery.ts';
 import { hold } from './delivery/rows.ts';
 import { takesMessages } from './delivery/state.ts';

@@ -1,5 +1,4 @@
 /** Reads webhook bodies within bounds: bytes are scanned first, fields name the place of an error (ingestion §4). */
-
 import { hash } from 'node:crypto';
 import type { Labels } from '../model.ts';
 

@@ -3,7 +3,6 @@
  * (internal-alerts §2.1 rule 6). Omitted Alerts are not evaluated, there are no windows, and a replay sends nothing
  * that was sent before.
  */
-
 import { step, type TurnEnv } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';

@@ -1,5 +1,4 @@
 /** Configuration to paste into a sender, rendered with a token that is shown once (ingestion §2.4). */
-
 import { hash } from 'node:crypto';
 import { readDocuments } from '../../runtime/documents.ts';
 import { separatorsIn } from './rows.ts';

@@ -1,5 +1,4 @@
 /** Every Internal alert there is, and what is recorded when its condition changes (internal-alerts §2.1, §2.3). */
-
 import type { RecordedEffect } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import { hasPrefix, type IdPrefix, type PublicId } from '../../runtime/public-id.ts';

@@ -1,5 +1,4 @@
 /** Link rules and Lookup tables as renders use them: one picture, replaced as a whole when something is saved. */
-
 import { compileMatchers, type LabelTest } from '../route/matcher.ts';
 import { parseTemplate, type Template, type TemplateError } from '../templates/index.ts';
 import type { LinkRuleFields, LinkRuleScope, LookupRow, LookupTableFields, StoredLinkRule } from './ports.ts';

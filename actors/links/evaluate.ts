@@ -1,5 +1,4 @@
 /** The links of an Alert Group (messages §9.2): Link rules by name, then what its Alerts carry themselves. */
-
 import { setImmediate } from 'node:timers/promises';
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';

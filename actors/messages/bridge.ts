@@ -1,5 +1,4 @@
 /** Messages in the form of a bridge: the envelope and the replies of its protocol (bridge §3.5). */
-
 import { commonmark } from './formats/markdown.ts';
 import {
   type GroupMessage,

@@ -1,5 +1,4 @@
 /** Messages in the form of a channel bot: one HTML text and a keyboard (messages §4, channel-bot §6 to §8). */
-
 import { html, isLinkable, limitTags, visibleText } from './formats/html.ts';
 import {
   type GroupMessage,

@@ -2,7 +2,6 @@
  * Messages in the form of a chat server: one line, and the details in an attachment (messages §4, chat-server §4,
  * §5).
  */
-
 import { markdown } from './formats/markdown.ts';
 import {
   type GroupMessage,

@@ -1,5 +1,4 @@
 /** What a message is laid out from: plain values, the same for every messenger (messages §1). */
-
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { AlertState, GroupStatus, Labels, ResolveReason, SeverityLevel } from '../model.ts';

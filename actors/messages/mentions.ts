@@ -1,5 +1,4 @@
 /** How each messenger writes a Mention (messages §4). Whoever cannot be mentioned is named in plain text. */
-
 import type { MentionTarget } from '../templates/index.ts';
 import type { MessageFormat } from './formats/format.ts';
 import { html } from './formats/html.ts';

@@ -1,5 +1,4 @@
 /** A Root message before it takes a messenger's form: its draft, by Tocsin's own layout, a template or the Fallback. */
-
 import { createHash } from 'node:crypto';
 import type { AlertsDraft } from './alert-lines.ts';
 import { type MessageFormat, plain } from './formats/format.ts';

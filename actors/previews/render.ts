@@ -1,5 +1,4 @@
 /** One template on one sample, as previews show it (templates §10). */
-
 import type { PublicId } from '../../runtime/public-id.ts';
 import { renderLink } from '../links/evaluate.ts';
 import {

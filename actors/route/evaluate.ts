@@ -1,5 +1,4 @@
 /** Which Route takes an Alert, with which severity, and by which Group key it is grouped (routes §5, §6). */
-
 import { hash } from 'node:crypto';
 import { base32 } from '../../runtime/public-id.ts';
 import type { Directory, OrganizationSettings, RouteConfig } from '../directory.ts';

@@ -1,5 +1,4 @@
 /** What is known of the service itself, as the API and the metrics show it. Implemented in storage. */
-
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';

@@ -1,5 +1,4 @@
 /** Renders templates in tests: the data of the conformance cases, and results as one line. */
-
 import { parseTemplate, renderTemplate } from './template.ts';
 import { type OutputFormat, plainFormat, type RenderContext, type TemplateKind } from './types.ts';
 import { TemplateList, TemplateMap, TemplateObject, TemplateTime, type TemplateValue } from './values.ts';

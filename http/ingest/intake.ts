@@ -1,5 +1,4 @@
 /** How durable Snapshots reach their feeds: what both ways share, and what the rest of ingestion sees of them. */
-
 import { failureReason } from '../../actors/feed/body.ts';
 import { feedKey } from '../../actors/feed/identity.ts';
 import { feedAddress, type SnapshotReceived } from '../../actors/feed/messages.ts';

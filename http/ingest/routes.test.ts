@@ -1,5 +1,4 @@
 /** The ingest listener over real sockets, its database pretended. */
-
 import { App, type us_listen_socket, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,5 +1,4 @@
 /** What machines call, as the API description shows it: ingestion, callbacks, probes. Served outside the table. */
-
 import * as v from 'valibot';
 import type { Method } from '../operation.ts';
 import { parameterNames } from '../request/router.ts';

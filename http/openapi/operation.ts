@@ -1,5 +1,4 @@
 /** One operation of the table as the API description shows it, with every refusal that it may answer. */
-
 import * as v from 'valibot';
 import { PROBLEM_BASE } from '../errors.ts';
 import type { AnswerShape, Needs, Operation } from '../operation.ts';

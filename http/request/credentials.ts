@@ -1,5 +1,4 @@
 /** Who is calling: the owner of the API token, or the session behind the cookie (api §1.9, access §9). */
-
 import { type ApiTokens, apiTokenHash, type FoundToken } from '../../actors/access/api-tokens.ts';
 import type { AccessStore } from '../../actors/access/ports.ts';
 import type { RefusedProof, RefusedProofs } from '../../actors/access/refused-proofs.ts';

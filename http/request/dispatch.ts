@@ -1,5 +1,4 @@
 /** Runs one operation for one request, with every check in the order of api §1.3. */
-
 import { sourceKey } from '../../actors/access/throttle.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { Clock } from '../../runtime/clock.ts';

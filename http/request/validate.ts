@@ -1,5 +1,4 @@
 /** Judges a request's shape: everything that is 400 is found here, all of it together (api §1.8). */
-
 import * as v from 'valibot';
 import { hasPrefix, type IdPrefix, type PublicId, parsePublicId } from '../../runtime/public-id.ts';
 import type { Operation } from '../operation.ts';

@@ -1,5 +1,4 @@
 /** Words that several answers use, each with its meaning. */
-
 import type { SessionState as SessionStateName } from '../../actors/access/session.ts';
 import type { COMMAND_NAMES } from '../../actors/alert-group/commands/allowed-commands.ts';
 import type { TIMELINE_KINDS } from '../../actors/alert-group/reading/timeline.ts';

@@ -1,5 +1,4 @@
 /** A uWebSockets.js request and response as an exchange. Copies what must outlive the callback. */
-
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import type { OutputStream } from '../operation.ts';

@@ -1,5 +1,4 @@
 /** One request and its answer above the socket: the client's address, and headers that every answer carries. */
-
 import ipaddr from 'ipaddr.js';
 import type { OutputStream } from '../operation.ts';
 import type { BodyHold } from './body-budget.ts';

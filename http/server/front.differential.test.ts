@@ -2,7 +2,6 @@
  * Generated connections, with mutations, as three parsers read them: the front, the strict parser of node:http, and the
  * server behind the front. A request of the front's must be the same request for both others (api §1.2 rule 11).
  */
-
 import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import fc from 'fast-check';

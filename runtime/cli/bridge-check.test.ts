@@ -1,5 +1,4 @@
 /** The command over a real network, against the reference bridge and against others. */
-
 import { randomBytes } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import { afterEach, expect, test } from 'vitest';

@@ -1,5 +1,4 @@
 /** `tocsin bridge-reference`: an example of a bridge, with a messenger in memory to look at. */
-
 import { isHttpUrl, isPushSecret, isToken } from './bridge-check/send.ts';
 import { startBridge } from './bridge-reference/server.ts';
 import { type Settings, SWITCHES, type Switch } from './bridge-reference/shapes.ts';

@@ -1,5 +1,4 @@
 /** `tocsin ingest failed`: says which bodies were accepted and are no Snapshots (ingestion §4.2, §9, operations §10). */
-
 import { requireSchema } from '../../storage/migrate.ts';
 import { connect } from '../../storage/postgres/connection.ts';
 import { reachDatabase } from '../../storage/postgres/database-check.ts';

@@ -1,5 +1,4 @@
 /** `tocsin ingest replay`: has Stored Snapshots of a period processed once more (ingestion §9, operations §10). */
-
 import { codePoints } from '../../actors/text.ts';
 import { appendAudit, logAudited } from '../../storage/access/audit.ts';
 import { requireSchema } from '../../storage/migrate.ts';

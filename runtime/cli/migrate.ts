@@ -1,5 +1,4 @@
 /** `tocsin migrate`: brings the schema of the database to the version that this build knows. */
-
 import { migrate as applyMigrations } from '../../storage/migrate.ts';
 import { connect } from '../../storage/postgres/connection.ts';
 import { reachDatabase } from '../../storage/postgres/database-check.ts';

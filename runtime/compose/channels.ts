@@ -1,5 +1,4 @@
 /** The third layer of the composition root: everything that speaks to messengers and receivers of webhooks. */
-
 import { createDeliveryMetrics } from '../../actors/destination/metrics.ts';
 import { type Connections, createConnections } from './connections.ts';
 import type { Engine } from './engine.ts';

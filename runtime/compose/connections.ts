@@ -1,5 +1,4 @@
 /** Connections: from a committed turn to a call of a bridge and back, and from a pushed event to its effect. */
-
 import type { ReceivedTokenDeps } from '../../actors/account-links/linking.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import { createAnswers } from '../../actors/channels/bridge/answers.ts';

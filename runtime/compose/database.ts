@@ -1,5 +1,4 @@
 /** Opens the database, brings its schema and its first rows to where this build needs them. */
-
 import { Gauge, type Registry } from 'prom-client';
 import { createPasswords } from '../../actors/access/passwords.ts';
 import type { ListenAddress, Listener } from '../../http/server/listeners.ts';

@@ -1,5 +1,4 @@
 /** The second layer of the composition root: actors on this replica, what they commit, and how other replicas hear of it. */
-
 import { ALERT_GROUP } from '../../actors/alert-group/messages.ts';
 import { connectionAddress } from '../../actors/connection/messages.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';

@@ -1,5 +1,4 @@
 /** Every metric of the service in one registry, without starting it: for the reference page and for checks of rules. */
-
 import path from 'node:path';
 import type { Registry } from 'prom-client';
 import { array, number, object, optional, parse, picklist, string } from 'valibot';

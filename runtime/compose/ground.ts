@@ -1,5 +1,4 @@
 /** The lowest layer of the composition root: what every other layer is given, and nothing that acts by itself. */
-
 import { randomBytes } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { type AlertGroupMetrics, createAlertGroupMetrics } from '../../actors/alert-group/metrics.ts';

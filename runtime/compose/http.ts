@@ -1,5 +1,4 @@
 /** The highest layer of the composition root: what requests reach, ingestion first. */
-
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { createPasswords } from '../../actors/access/passwords.ts';

@@ -1,5 +1,4 @@
 /** What happens once a commit is durable: each kind of performed effect has one place where it goes. */
-
 import type { GroupPerformed, StatusChanged } from '../../actors/alert-group/effects.ts';
 import type { AlertGroupMetrics } from '../../actors/alert-group/metrics.ts';
 import type { DestinationProbe, MessageSend } from '../../actors/channels/calls.ts';

@@ -1,5 +1,4 @@
 /** Webhooks and their Request log together: a real client, receiver and proxy on one side, the table on the other. */
-
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';

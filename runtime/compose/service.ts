@@ -2,7 +2,6 @@
  * The running service (operations §2): its four layers, each a function that returns what the next ones are made of, and
  * the order in which they start and stop.
  */
-
 import type { ListenAddress, Listener } from '../../http/server/listeners.ts';
 import type { ActorSystem } from '../actor/index.ts';
 import { atMost, type Clock, SECOND } from '../clock.ts';

@@ -2,7 +2,6 @@
  * Where outbound requests may go (outbound-http §2). Pure: it judges names and addresses that somebody else
  * resolved. `connect.ts` enforces the answer on the socket itself.
  */
-
 import ipaddr from 'ipaddr.js';
 import {
   ALWAYS_BLOCKED,

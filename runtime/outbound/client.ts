@@ -2,7 +2,6 @@
  * The one outbound HTTP client (outbound-http §1): HTTP/1.1, no redirects, no cookies, no proxy variables, no decoding
  * of answers, every address judged by the policy. It reports what happened; what that means is the caller's mapping.
  */
-
 import type { Dispatcher } from 'undici';
 import { type Clock, type Micros, SECOND } from '../clock.ts';
 import {

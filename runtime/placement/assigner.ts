@@ -1,5 +1,4 @@
 /** Which replica should own which shard (operations §5.2, §5.5): rendezvous hashing, the Leader's assignment, and adoption without Redis. */
-
 import { SHARDS } from '../actor/index.ts';
 import type { Clock, Micros, Monotonic } from '../clock.ts';
 import type { Log } from '../log.ts';

@@ -1,5 +1,4 @@
 /** This process's record in the database: that it is alive, its version, and the keys it holds (operations §5.7). */
-
 import type { Signals } from '../broadcast.ts';
 import type { Clock, Micros, Timer } from '../clock.ts';
 import type { Log } from '../log.ts';

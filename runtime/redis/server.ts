@@ -1,5 +1,4 @@
 /** What a server says of itself, and whether it will do. */
-
 import type { SecureContext } from 'node:tls';
 import { safeParse, string, tuple } from 'valibot';
 import type { Clock } from '../clock.ts';

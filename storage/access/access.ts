@@ -1,5 +1,4 @@
 /** Who signs in, in Postgres: the stores behind actors/access/ports.ts, and what of it is removed later (access §3). */
-
 import { ENDED_LINK_KEPT } from '../../actors/access/passwords.ts';
 import type {
   AccessStore,

@@ -1,5 +1,4 @@
 /** Second factors as they are stored, seeds sealed and recovery codes hashed, and how people enrol (access §5). */
-
 import type { Confirmation, TotpEnrolments } from '../../actors/access/ports.ts';
 import type { Proof, SecondFactor } from '../../actors/access/second-factor.ts';
 import { type Authorship, auditEntry } from '../../actors/audit.ts';

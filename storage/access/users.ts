@@ -1,5 +1,4 @@
 /** Users in Postgres: the stores behind actors/access/user.ts for Admins, and behind people's own profiles. */
-
 import type { People, Profiles } from '../../actors/access/ports.ts';
 import {
   type FoundUsers,

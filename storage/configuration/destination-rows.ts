@@ -1,5 +1,4 @@
 /** Reads Destinations as configuration shows them, and as their requests need them. */
-
 import type {
   DestinationFields,
   FoundPlace,

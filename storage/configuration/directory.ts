@@ -1,5 +1,4 @@
 /** The configuration that turns are decided with, kept in memory and read anew after every save. */
-
 import { type OrganizationRecord, organizationSettings } from '../../actors/access/organization.ts';
 import type {
   ConnectionConfig,

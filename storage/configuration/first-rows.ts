@@ -1,5 +1,4 @@
 /** What a start makes sure of: Default route, built-in Integration, Explore (operations §2.2); what quickstart adds. */
-
 import { connectionAddress } from '../../actors/connection/messages.ts';
 import { tokenHash } from '../../actors/integration/snippets.ts';
 import { EXPLORE, EXPLORE_TABLE } from '../../actors/links/configuration.ts';

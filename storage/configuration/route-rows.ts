@@ -1,5 +1,4 @@
 /** Rows of Routes: read as configuration shows them, locked and put in order for a change. */
-
 import { auditDiff, auditEntry } from '../../actors/audit.ts';
 import type { RouteDestination, RouteFields, RouteList, StoredRoute } from '../../actors/route/ports.ts';
 import type { Micros } from '../../runtime/clock.ts';

@@ -1,5 +1,4 @@
 /** Deliveries of message Destinations: as actors read them, as their records are written, and how old ones go. */
-
 import { subjectText } from '../../actors/channels/calls.ts';
 import {
   type Delivery,

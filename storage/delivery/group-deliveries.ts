@@ -1,5 +1,4 @@
 /** Delivery state of an Alert Group: events that webhooks got, and messages elsewhere (delivery §11, §11.1). */
-
 import {
   type Delivery,
   type DeliveryState,

@@ -1,5 +1,4 @@
 /** Storms of Routes and failing templates as actors record them, the Alert Groups that are held, and a Storm's figures. */
-
 import type { StormReader } from '../../actors/destination/sending/scene.ts';
 import type {
   GroupHeldRecorded,

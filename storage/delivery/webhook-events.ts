@@ -1,5 +1,4 @@
 /** Waiting webhook events as Destinations load them, their bodies, and what became of them. */
-
 import { NO_TRIES } from '../../actors/destination/delivery/delivery.ts';
 import { PAGE_DELIVERIES } from '../../actors/destination/delivery/rows.ts';
 import { DESTINATION } from '../../actors/destination/messages.ts';

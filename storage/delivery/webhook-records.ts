@@ -1,5 +1,4 @@
 /** Writes what Alert Groups and Destinations record about webhook events, a statement a kind and batch. */
-
 import { CHANNELS } from '../../actors/channels/index.ts';
 import type {
   DestinationHealthRecorded,

@@ -1,5 +1,4 @@
 /** The engine's durable storage: what `runtime/actor/store.ts` asks for (docs/engine.md), and one actor as stored. */
-
 import type { ActorStateReader } from '../../actors/system/ports.ts';
 import {
   type ActorMessage,

@@ -1,5 +1,4 @@
 /** What waits in the database to be worked on: for the doctor, the System status, and timers of Alert Groups. */
-
 import { ALERT_GROUP } from '../../actors/alert-group/messages.ts';
 import { TOLERATED } from '../../actors/system/downtime.ts';
 import type { Micros } from '../../runtime/clock.ts';

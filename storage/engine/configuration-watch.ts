@@ -2,7 +2,6 @@
  * Keeps what a process remembers of the configuration in step with what is stored, whoever changed it: a change counts
  * on every replica from the next request on (api §1.2 rule 10), and is seen within a second where nobody asks.
  */
-
 import { OutdatedError } from '../../runtime/actor/index.ts';
 import { type Clock, type Micros, type Monotonic, SECOND, type Timer } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';

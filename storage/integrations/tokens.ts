@@ -1,5 +1,4 @@
 /** Tokens of Integrations: looked up for ingestion, from memory where possible (ingestion §2.3), made and revoked. */
-
 import { auditDiff, auditEntry } from '../../actors/audit.ts';
 import type {
   FoundToken,

@@ -1,5 +1,4 @@
 /** Master keys and the database: the proof that they fit, which are needed and held, and saves that seal (secrets §2 to §5). */
-
 import type { Micros } from '../../runtime/clock.ts';
 import { type KeyEntry, keyEntries } from '../../runtime/secrets/key-report.ts';
 import {

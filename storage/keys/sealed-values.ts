@@ -1,5 +1,4 @@
 /** Every sealed value of a database, by the one list of fields (secrets §3.2), and the columns of proxies. */
-
 import type { PasswordChange, ProxyFields } from '../../actors/proxy-config.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { Keyring, Sealed, Sealer } from '../../runtime/secrets/keyring.ts';

@@ -2,7 +2,6 @@
  * Asks together what many ask for at the same moment: a statement for each would be a transaction, a round trip and a
  * plan for each.
  */
-
 import { isUnavailable } from './connection.ts';
 
 /** Statements of one kind under way at once; what is asked meanwhile goes with the next. */

@@ -1,5 +1,4 @@
 /** Bodies of Stored Snapshots, newest first and each once, for previews of Group keys (routes §9) and templates. */
-
 import type { SampleSnapshots } from '../../actors/previews/samples.ts';
 import type { PreviewBodies } from '../../actors/route/ports.ts';
 import { DAY, MINUTE, type Micros } from '../../runtime/clock.ts';

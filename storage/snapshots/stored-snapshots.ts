@@ -1,5 +1,4 @@
 /** Stored Snapshots after their arrival: lists, bodies, failed ones, and replays under a new number (ingestion §9). */
-
 import { type Authorship, auditEntry } from '../../actors/audit.ts';
 import type {
   SnapshotState,

@@ -1,5 +1,4 @@
 /** The way to the provider, and what is known of it: endpoints and keys (access §6.2, outbound-http §1). */
-
 import type { CustomFetchOptions } from 'oauth4webapi';
 import * as v from 'valibot';
 import { type Clock, HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';

@@ -1,5 +1,4 @@
 /** What the provider says of whoever returns, and how a refusal is recorded (access §6.4 steps 4 to 8). */
-
 import type { Micros } from '../../../runtime/clock.ts';
 import { equalSecrets, type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
 import { cutToBytes } from '../../../runtime/secrets/masking.ts';

@@ -2,7 +2,6 @@
  * Speaks OpenID Connect to the one provider of the settings, by oauth4webapi (access §6.2). What it signs is checked in
  * full: signature, issuer, audience, times; the nonce is the caller's.
  */
-
 import * as oauth from 'oauth4webapi';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { OutboundCaller } from '../../../runtime/outbound/caller.ts';

@@ -1,5 +1,4 @@
 /** Asks the provider about people who signed in through it, while they are away (access §6.6). */
-
 import { Counter, type Registry } from 'prom-client';
 import { type Clock, type Micros, SECOND, type Timer } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';

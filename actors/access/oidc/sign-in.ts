@@ -1,5 +1,4 @@
 /** Sends people to the provider and takes them back, to sign in or to link their account (access §6.3 to §6.5). */
-
 import { createHash } from 'node:crypto';
 import { type Clock, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';

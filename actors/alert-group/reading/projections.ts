@@ -1,5 +1,4 @@
 /** What a step leaves to read: list row, webhook view, Timeline entry, change of status, Alerts listed again. */
-
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Directory } from '../../directory.ts';

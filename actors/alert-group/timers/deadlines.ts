@@ -1,5 +1,4 @@
 /** Handles deadlines: notices, the end of a Snooze, the end of Grace and of its tails (alert-groups §3, §4, §8). */
-
 import { alertKey, type Slot } from '../../model.ts';
 import { fire, newlyFiring } from '../ingestion/firings.ts';
 import { MAX_HOPS } from '../ingestion/part.ts';

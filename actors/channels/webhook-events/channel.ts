@@ -1,5 +1,4 @@
 /** Calls of an events-mode webhook: one request for each event (webhooks §3). */
-
 import * as v from 'valibot';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { WebhookSettings } from '../../destination/ports.ts';

@@ -1,5 +1,4 @@
 /** Opens what a webhook's requests need of its sealed values, signs them, and knows what must be masked (webhooks §1.1, §5, §9). */
-
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { ProxyRoute } from '../../../runtime/outbound/proxy.ts';
 import type { Keyring, Sealed } from '../../../runtime/secrets/keyring.ts';

@@ -1,5 +1,4 @@
 /** The sender of a Destination with the events channel alone, for tests. */
-
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { systemClock } from '../../../runtime/clock.ts';

@@ -1,5 +1,4 @@
 /** Messages of template-mode webhooks: publishing is create, editing is update, answering is reply_in_thread (webhooks §4.5). */
-
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { TemplateSettings } from '../../destination/ports.ts';
 import type { Target } from '../../destination/sending/people.ts';

@@ -1,5 +1,4 @@
 /** Whether a template-mode configuration may be saved, and what it should rather not hold (webhooks §1.2, §4). */
-
 import * as v from 'valibot';
 import {
   type ConfigError,

@@ -1,5 +1,4 @@
 /** What requests of a webhook would be: Secrets hidden, examples of what answers would have given (webhooks §6). */
-
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { resolveMentions } from '../../alert-group/announcements.ts';
 import type { InteractiveTokens } from '../../connection/tokens.ts';

@@ -1,5 +1,4 @@
 /** A template-mode webhook with a receiver that answers as it is told, for tests. */
-
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { SECOND } from '../../../runtime/clock.ts';

@@ -1,5 +1,4 @@
 /** A request as templates that can be rendered, and their texts (webhooks §4.2, §4.3). */
-
 import type { RequestRole } from '../../destination/webhook-config.ts';
 import {
   namedReferences,

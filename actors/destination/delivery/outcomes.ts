@@ -1,5 +1,4 @@
 /** Applies the outcome of one call: to the delivery, its budget, and the health of the Destination (delivery §5, §7). */
-
 import type { Micros } from '../../../runtime/clock.ts';
 import type { SendFailed, SendFinished, SendOutcome } from '../../channels/calls.ts';
 import { broke, recovered, unavailable } from '../health.ts';

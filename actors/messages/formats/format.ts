@@ -1,5 +1,4 @@
 /** How a messenger writes what a message is made of. One object per format; nothing else knows any markup. */
-
 import { plainFormat } from '../../templates/index.ts';
 import type { OutputFormat } from '../../templates/types.ts';
 import { codePoints } from '../../text.ts';

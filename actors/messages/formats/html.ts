@@ -1,5 +1,4 @@
 /** The HTML of channel bots. */
-
 import { safeUrl } from '../../text.ts';
 import { mentionless, oneLine, severalLines } from '../neutral.ts';
 import type { MessageFormat } from './format.ts';

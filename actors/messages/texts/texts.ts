@@ -1,5 +1,4 @@
 /** Picks and fills the texts of messages (messages §11, §12). */
-
 import type { Micros } from '../../../runtime/clock.ts';
 import { offsetAt } from '../../wall-clock.ts';
 import { en, type PlainKey, type PluralKey } from './en.ts';

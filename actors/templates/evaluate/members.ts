@@ -1,5 +1,4 @@
 /** Fields and methods of values (templates §3). */
-
 import { Refusal } from '../failure.ts';
 import { duration, list, none, one, type TemplateFunction, text, time } from '../functions/define.ts';
 import { between } from '../functions/numbers.ts';

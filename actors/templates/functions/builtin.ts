@@ -1,5 +1,4 @@
 /** Go's own functions besides comparisons (templates §4). `and` and `or` are the evaluator's: they read no further. */
-
 import { compareBytes } from '../../text.ts';
 import { Refusal } from '../failure.ts';
 import { printf } from '../text/printf.ts';

@@ -1,5 +1,4 @@
 /** Functions on strings and URLs, and escaping as Go does it; the string comes last (templates §6). */
-
 import { offsetFromEnd, offsetOf, safeUrl } from '../../text.ts';
 import { countedTooFar, MOST_BYTES, MOST_COUNTED, Refusal, tooLong } from '../failure.ts';
 import { goQuoted, isPrintable } from '../text/strconv.ts';

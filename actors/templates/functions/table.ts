@@ -1,5 +1,4 @@
 /** Every function that a template may call. */
-
 import { Refusal } from '../failure.ts';
 import type { MentionTarget, TemplateKind } from '../types.ts';
 import { TemplateMention, TemplateObject, type TemplateValue, textOf, typeName } from '../values.ts';

@@ -1,5 +1,4 @@
 /** API tokens: people's own, and those of Service accounts, listed, created, revoked (access §9, api §4, §8). */
-
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import {

@@ -1,5 +1,4 @@
 /** Setting a password: one's own, and from a link; how such links are made (access §4.2). */
-
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import {

@@ -1,5 +1,4 @@
 /** What the operations on Alert Groups share: their stores, the group of a call, a row for the caller, texts of Notes. */
-
 import * as v from 'valibot';
 import type { AlertGroupMetrics } from '../../../actors/alert-group/metrics.ts';
 import type { GroupReader, StoredGroup } from '../../../actors/alert-group/reading/readers.ts';

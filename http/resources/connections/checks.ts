@@ -1,5 +1,4 @@
 /** Checks of Connections before and after they are saved (outbound-http §5, api §14). */
-
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import type { TokenAccess } from '../../../actors/channels/calls.ts';

@@ -1,5 +1,4 @@
 /** This API's own description, the live stream (api §13, §18), and one actor as people see it (ui §12.1). */
-
 import * as v from 'valibot';
 import type { ActorStateReader } from '../../../actors/system/ports.ts';
 import type { ActorSystem } from '../../../runtime/actor/index.ts';

@@ -1,5 +1,4 @@
 /** Where the checker takes pushed events: answers 204 unless a check wants to see what another answer leads to. */
-
 import { createServer } from 'node:http';
 import type { Micros } from '../../clock.ts';
 import { isObject } from './client.ts';

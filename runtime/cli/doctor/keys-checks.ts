@@ -1,5 +1,4 @@
 /** Whether keys and database belong together, and what may be done with which key (secrets §5, §5.1). */
-
 import { type RecordView, readReplicaView } from '../../../storage/engine/replica-records.ts';
 import { KeyringError, type KeyUse, readKeyring, readKeyUse } from '../../../storage/keys/keyring.ts';
 import { type Clock, SECOND } from '../../clock.ts';

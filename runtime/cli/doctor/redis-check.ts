@@ -1,5 +1,4 @@
 /** The check `redis`: whether replicas can meet there, and whether what they agreed on fits who lives. */
-
 import * as v from 'valibot';
 import { type RecordView, readReplicaView } from '../../../storage/engine/replica-records.ts';
 import { SHARDS } from '../../actor/index.ts';

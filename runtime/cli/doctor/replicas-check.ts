@@ -1,5 +1,4 @@
 /** The check `replicas`: who runs, in which versions, who leads, and whether every shard has a living owner. */
-
 import {
   LIVE_FOR,
   type RecordView,

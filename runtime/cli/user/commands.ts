@@ -1,5 +1,4 @@
 /** `tocsin user …`: lists users, and lets whoever is locked out in again, the last Admin included (access §12). */
-
 import { randomBytes } from 'node:crypto';
 import {
   createPasswords,

@@ -1,5 +1,4 @@
 /** As whom the embedded PostgreSQL runs, and who owns its folder: it refuses root, so as root it runs as another user. */
-
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, chown, lchown, readdir, readFile, realpath, stat } from 'node:fs/promises';

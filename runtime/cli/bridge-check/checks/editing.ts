@@ -1,5 +1,4 @@
 /** E and D: editMessage and deleteMessage (bridge §2.1). */
-
 import { classOf, demand } from '../client.ts';
 import {
   expectClass,

@@ -1,5 +1,4 @@
 /** L: pollEvents (bridge §2.1, §3.4). */
-
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { SECOND } from '../../../clock.ts';
 import { demand, Unmet } from '../client.ts';

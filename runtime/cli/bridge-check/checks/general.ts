@@ -1,5 +1,4 @@
 /** G: authentication, errors, what is not known (bridge §1.1, §2.2, §1.2). */
-
 import { isDeepStrictEqual } from 'node:util';
 import { demand, isObject, isProblem } from '../client.ts';
 import { expectClass, expectPosted, expectSame, expectStatus } from '../expect.ts';

@@ -1,5 +1,4 @@
 /** F, M and A: findPerson, sendDirectMessage and answerEvent without an event (bridge §2.1). */
-
 import { demand, isObject } from '../client.ts';
 import { expectClass, expectCreated, expectReplay, expectStatus, isId } from '../expect.ts';
 import { answerEvent, findPerson, given, newKey, sendDirectly } from '../requests.ts';

@@ -1,5 +1,4 @@
 /** P: postMessage (bridge §3.5, §3.6, §2.1). */
-
 import { classOf, demand } from '../client.ts';
 import { expectClass, expectPosted, expectReplay, expectSame } from '../expect.ts';
 import { buttonsOf, findPerson, given, newKey, post, TITLE } from '../requests.ts';
