@@ -285,6 +285,20 @@ export interface Copies {
   ): Promise<readonly (Copy & Pick<PostCopy, 'postId'>)[]>;
 }
 
+/** A post that was made again, since its answer was lost. `target`: the present one of the Destination. */
+export type LostPost = Omit<PostedMessage, 'kind' | 'routeId' | 'isPresent' | 'groupId'> &
+  Readonly<{ connectionId: PublicId; messageId: string; groupId: PublicId; target: number }>;
+
+/** Implemented in storage/delivery/channel-copies.ts. */
+export interface LostPosts {
+  /** Makes those that copies show messages of the service. @returns how many there were */
+  learn(): Promise<number>;
+  /** Those without their last edit, the oldest first. */
+  read(): Promise<readonly LostPost[]>;
+  /** It got its last edit, or never will. */
+  ended(post: LostPost): Promise<void>;
+}
+
 /** The discussion group of a channel became a supergroup, which has another id. */
 export type GroupMoved = Pick<PostCopy, 'connectionId' | 'channelId'> &
   Readonly<Record<'from' | 'to', string>>;

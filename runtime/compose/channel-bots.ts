@@ -25,7 +25,7 @@ import {
   webhooksNotSet,
 } from '../../storage/configuration/connection-rows.ts';
 import { storeWebhook } from '../../storage/configuration/connections.ts';
-import { createBotChats } from '../../storage/delivery/channel-copies.ts';
+import { createBotChats, createLostPosts } from '../../storage/delivery/channel-copies.ts';
 import { readLastDowntime } from '../../storage/engine/signs-of-life.ts';
 import type { Sql } from '../../storage/postgres/records.ts';
 import type { ActorSystem } from '../actor/index.ts';
@@ -62,6 +62,7 @@ export function createChannelBots(deps: ChannelBotsDeps): ChannelBots {
     ...{ ...deps.forPresses, answers, bot, settings },
     ...{ hints: deps.hints, links: deps.links, opener: deps.opener },
     chats: createBotChats(main, deps.messagesWait, clock.now),
+    lostPosts: createLostPosts(main, clock.now),
   });
   const intake = createEventIntake({ react, lanesOf, say: answers.say, system, clock, log });
   const forUpdates: BotReceiverDeps = {

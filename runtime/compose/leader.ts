@@ -31,8 +31,8 @@ export interface LeaderDeps {
   readonly housekeepingMetrics: HousekeepingMetrics;
   /** Looks whether the client secret of single sign-on ends soon. */
   readonly secretExpiry: LeaderTask;
-  /** Sets the webhooks of bots that are not set. */
-  readonly webhooks: LeaderTask;
+  /** What bots need. */
+  readonly forBots: readonly LeaderTask[];
   /** Makes the engine look into the inbox. */
   readonly poke: () => void;
   readonly hints: Pick<HintBus, 'send'>;
@@ -48,7 +48,7 @@ export function createLeader(deps: LeaderDeps): LeaderTasks {
     untoldIntegrations(deps),
     outgoingHeartbeat(deps),
     deps.secretExpiry,
-    deps.webhooks,
+    ...deps.forBots,
     ...housekeepingTasks({ ...deps, metrics: deps.housekeepingMetrics }),
   ];
   return createLeaderTasks({ leadership, clock, log, tasks });

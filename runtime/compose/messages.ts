@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DestinationProbe, MessageSend } from '../../actors/channels/calls.ts';
 import type { Channel } from '../../actors/channels/channel.ts';
+import { endLostPosts } from '../../actors/channels/channel-bot/channel.ts';
 import { CHANNELS, type ChannelName } from '../../actors/channels/index.ts';
 import { destinationAddress } from '../../actors/destination/messages.ts';
 import type { DeliveryMetrics } from '../../actors/destination/metrics.ts';
@@ -27,13 +28,14 @@ import {
   type Targets,
 } from '../../storage/configuration/connection-rows.ts';
 import type { WebhookSettingsSource } from '../../storage/configuration/destination-rows.ts';
-import { createCopies, moveDiscussionGroup } from '../../storage/delivery/channel-copies.ts';
+import { createCopies, createLostPosts, moveDiscussionGroup } from '../../storage/delivery/channel-copies.ts';
 import { createStormReader } from '../../storage/delivery/storms.ts';
 import { readWebhookBody } from '../../storage/delivery/webhook-events.ts';
 import type { WebhookBodies } from '../../storage/delivery/webhook-records.ts';
 import { isUnavailable } from '../../storage/postgres/connection.ts';
 import { type ActorSystem, shardOf } from '../actor/index.ts';
-import { type Clock, systemMonotonic } from '../clock.ts';
+import { type Clock, SECOND, systemMonotonic } from '../clock.ts';
+import type { LeaderTask } from '../leader-tasks.ts';
 import type { Log } from '../log.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
 import { createPauseWatch } from '../pause-watch.ts';
@@ -75,6 +77,8 @@ export interface Messages {
   isCalling(shard: number): boolean;
   /** Begins no further call and waits for those under way. */
   finish(): Promise<void>;
+  /** Of channel bots. */
+  readonly lostPosts: LeaderTask;
 }
 
 export function createMessages(deps: MessagesDeps): Messages {
@@ -118,17 +122,17 @@ export function createMessages(deps: MessagesDeps): Messages {
     webhook_template: CHANNELS.webhook_template.open({ ...shared, settings: template, random: randomBytes }),
     webhook_events: CHANNELS.webhook_events.open({ ...shared, settings: events }),
   } satisfies Record<ChannelName, Channel>;
+  const contents = createContentReader({
+    scenes,
+    storms: createStormReader(main),
+    accountsOf: accounts,
+    eventBody: async (id) => deps.bodies.get(id) ?? readWebhookBody(main, id),
+    directory,
+  });
+  const lostPosts = createLostPosts(main, clock.now);
   const sender = createMessageSender({
     system: deps.system,
-    channels,
-    contents: createContentReader({
-      scenes,
-      storms: createStormReader(main),
-      accountsOf: accounts,
-      eventBody: async (id) => deps.bodies.get(id) ?? readWebhookBody(main, id),
-      directory,
-    }),
-    directory,
+    ...{ channels, contents, directory },
     typeOf: (id) => readDestinationType(main, id),
     reports: createRenderReports({ system: deps.system, metrics: templates.metrics, clock, log }),
     pauses: createPauseWatch(clock, systemMonotonic),
@@ -152,5 +156,9 @@ export function createMessages(deps: MessagesDeps): Messages {
     send: sender.send,
     isCalling,
     finish: sender.finish,
+    lostPosts: {
+      ...{ name: 'lost_posts', every: 10 * SECOND },
+      run: (goesOn) => endLostPosts(lostPosts, contents, channels.channel_bot, goesOn),
+    },
   };
 }

@@ -37,8 +37,8 @@ export async function startService(
   const { http, ingest, oidc } = await createHttpLayer(ground, engine, channels);
   const { clock, state } = ground;
   const { system, placement, calls, broadcast, watch, presence } = engine;
-  const webhooks = channels.connections.channelBot.restoring;
-  const leader = leaderOf(ground, engine, { secretExpiry: oidc.secretExpiry, webhooks });
+  const forBots = [channels.connections.channelBot.restoring, channels.messages.lostPosts];
+  const leader = leaderOf(ground, engine, { secretExpiry: oidc.secretExpiry, forBots });
 
   let isStopping = false;
   onStop(async () => {
@@ -83,7 +83,7 @@ export async function startService(
 }
 
 /** What this process does besides while it leads. */
-function leaderOf(ground: Ground, engine: Engine, tasks: Pick<LeaderDeps, 'secretExpiry' | 'webhooks'>) {
+function leaderOf(ground: Ground, engine: Engine, tasks: Pick<LeaderDeps, 'secretExpiry' | 'forBots'>) {
   const { database, registry, me, outbound, wake, clock, log } = ground;
   const { leadership, hints, systemMetrics } = engine;
   return createLeader({

@@ -1,7 +1,7 @@
 /** Copies of posts, and chats whose rights changed (channel-bot §3, §8.1). */
 import { beforeEach, expect, test } from 'vitest';
 import type { CopySeen } from '../../actors/connection/effects.ts';
-import { DAY } from '../../runtime/clock.ts';
+import { DAY, HOUR } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { NOW } from '../../test/configuration.ts';
 import { useDatabase } from '../../test/postgres.ts';
@@ -10,8 +10,8 @@ import {
   polledConnections,
   readChannelBotSettings,
 } from '../configuration/connection-rows.ts';
-import { createBotChats, createCopies, pruneCopies } from './channel-copies.ts';
-import { connectionWriter } from './connection-events.ts';
+import { createBotChats, createCopies, createLostPosts, pruneCopies } from './channel-copies.ts';
+import { connectionWriter, createEventFacts } from './connection-events.ts';
 
 const database = useDatabase();
 let connectionId: PublicId;
@@ -104,6 +104,44 @@ test('a post that no id is stored of is found by its copy, if it is newer than t
   expect((await lost(of)).map(({ postId }) => postId)).toEqual(['101']);
   await post('-1001/101');
   expect(await lost(of)).toEqual([]);
+});
+
+test('a post that was made again is a message of the service once its copy is seen, until its last edit', async () => {
+  const sql = database.sql();
+  const about = newPublicId('AG');
+  const destinationId = await bound('-1001', '-1009');
+  await sql`
+    insert into delivered_messages (
+      connection_id, message_id, destination_id, kind, group_id, is_present, posted_at
+    )
+    values
+      (${connectionId}, '-1001/100', ${destinationId}, 'root', ${about}, true, ${NOW}),
+      (${connectionId}, '-1001/90', ${destinationId}, 'root', ${about}, false, ${NOW}),
+      (${newPublicId('CN')}, '-1001/95', ${destinationId}, 'root', ${about}, true, ${NOW}),
+      (${newPublicId('CN')}, 'o3ejnmtx6bnadr', ${destinationId}, 'root', ${about}, true, ${NOW})`;
+  const seenAt = (postId: string, copyId: string, at = NOW) => seen({ about, postId, copyId, at });
+  await write(
+    seenAt('99', '1'),
+    seenAt('90', '2'),
+    seenAt('95', '3'),
+    seenAt('101', '4'),
+    seenAt('98', '5', NOW - HOUR),
+  );
+  await write(
+    seen({ postId: '97', copyId: '6' }),
+    seen({ about: newPublicId('AG'), postId: '96', copyId: '7' }),
+  );
+  const posts = createLostPosts(sql, () => NOW);
+  const lost = { messageId: '-1001/99', connectionId, groupId: about, destinationId, target: 1 };
+  expect(await posts.read()).toEqual([]);
+  expect([await posts.learn(), await posts.learn()]).toEqual([1, 0]);
+  expect(await posts.read()).toEqual([lost]);
+  expect(await createEventFacts(sql, () => undefined).message(connectionId, '-1001/99')).toMatchObject({
+    ...{ destinationId, kind: 'root', groupId: about, isPresent: false },
+  });
+  expect(await createLostPosts(sql, () => NOW + DAY).read()).toEqual([]);
+  await posts.ended(lost);
+  expect(await posts.read()).toEqual([]);
 });
 
 test('a group that became a supergroup is that of its channel, and its copies are known no more', async () => {

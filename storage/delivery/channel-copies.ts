@@ -1,8 +1,8 @@
 /** Copies of posts in discussion groups, and chats in which a bot has other rights (channel-bot §3, §8.1). */
 import type { CopySeen } from '../../actors/connection/effects.ts';
-import type { BotChats, Copies, GroupMoved } from '../../actors/connection/ports.ts';
+import type { BotChats, Copies, GroupMoved, LostPost, LostPosts } from '../../actors/connection/ports.ts';
 import { type DestinationMessage, destinationAddress } from '../../actors/destination/messages.ts';
-import { DAY, type Micros } from '../../runtime/clock.ts';
+import { DAY, HOUR, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { enqueueInbox } from '../engine/inbox.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
@@ -25,11 +25,56 @@ export function createCopies(sql: Sql): Copies {
         where connection_id = ${connectionId} and channel_id = ${channelId} and about = ${about}
           and seen_at >= ${since} and not exists (
             select from delivered_messages m
-            where m.group_id = c.about and m.connection_id = c.connection_id
+            where m.group_id = c.about
               and split_part(m.message_id, '/', 1) = c.channel_id
               and substring(m.message_id from '/([0-9]{1,18})$')::bigint >= c.post_id::bigint
           )
         order by post_id::bigint desc`;
+    },
+  };
+}
+
+/** Copies of the last hour count; edits are tried for a day. */
+export function createLostPosts(sql: Sql, now: () => Micros): LostPosts {
+  return {
+    async learn() {
+      // indexes: channel_copies_old, delivered_messages_of_group
+      const learned = await sql`
+        insert into delivered_messages (
+          connection_id, message_id, destination_id, kind, group_id, is_present, is_lost, posted_at
+        )
+        select
+          c.connection_id, c.channel_id || '/' || c.post_id, m.destination_id, 'root', c.about, false, true, c.seen_at
+        from channel_copies c
+        join delivered_messages m on m.group_id = c.about and m.connection_id = c.connection_id
+        where c.seen_at > ${now() - HOUR} and m.kind = 'root' and m.is_present
+          and split_part(m.message_id, '/', 1) = c.channel_id
+          and substring(m.message_id from '/([0-9]{1,18})$')::bigint > c.post_id::bigint
+          and not exists (
+            select from delivered_messages known
+            where known.group_id = c.about and known.message_id = c.channel_id || '/' || c.post_id
+          )
+        on conflict do nothing`;
+      return learned.count;
+    },
+
+    async read() {
+      // index: delivered_messages_lost
+      return sql<LostPost[]>`
+        select
+          m.message_id as "messageId", m.connection_id as "connectionId", m.group_id as "groupId",
+          d.id as "destinationId", d.target
+        from delivered_messages m join destinations d on d.id = m.destination_id
+        where m.is_lost and m.posted_at > ${now() - DAY}
+        order by m.posted_at
+        limit 20`;
+    },
+
+    async ended({ connectionId, messageId }) {
+      // index: delivered_messages_pkey
+      await sql`
+        update delivered_messages set is_lost = false
+        where connection_id = ${connectionId} and message_id = ${messageId}`;
     },
   };
 }

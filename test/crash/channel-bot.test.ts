@@ -227,6 +227,26 @@ test('killed while its post was made and the answer lost, the service knows the 
   ]);
 });
 
+test('a lost post whose copy comes after it was made again can be pressed, and says that it is not kept', async () => {
+  bot.server.settings.copiesHeld = true;
+  bot.loseAnswers(1, 'sendMessage', ' Twice');
+  await fire('Twice');
+  const [first, second] = await until('both posts', async () => {
+    const roots = rootsOf('Twice');
+    return roots.length === 2 ? roots : null;
+  });
+  const twice = await idOf('Twice');
+  await until('the flag', async () => (await deliveryOf(twice)).possible_duplicate);
+  bot.server.settings.copiesHeld = false;
+  await until('the last edit', async () => first?.keyboard.length === 0);
+  expect(first?.text).toContain('Not kept up to date any more.');
+  await answerTo(bot.server.press(second as FakeMessage, 'Ack', alice));
+  await shows(second as FakeMessage, '🟠');
+  await fire('Twice', 'resolved');
+  await shows(second as FakeMessage, '🟢');
+  expect(rootsOf('Twice')).toHaveLength(2);
+});
+
 test('a post whose answer was lost and that has no copy is posted again, and the delivery says so', async () => {
   bot.server.settings.copies = 'never';
   bot.loseAnswers(1, 'sendMessage', ' Lost');

@@ -2,9 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { MINUTE, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
+import type { LostPost, LostPosts } from '../../connection/ports.ts';
+import type { ContentReader } from '../../destination/sending/content.ts';
+import { NO_NOTES } from '../../messages/index.ts';
 import { alerts, groupOf } from '../../messages/messages.fixture.ts';
 import type { SendAccepted, SendOutcome } from '../calls.ts';
-import { ANN, GROUP, keyring, TOKEN, world } from './world.fixture.ts';
+import { endLostPosts } from './channel.ts';
+import { ANN, CONNECTION, DESTINATION, GROUP, keyring, TOKEN, world } from './world.fixture.ts';
 
 function accepted(outcome: SendOutcome): SendAccepted & { readonly messageId: string } {
   if (outcome.class !== 'ok') throw new Error(JSON.stringify(outcome));
@@ -150,6 +154,59 @@ describe('a Root message whose answer was lost', () => {
     // A first attempt asks nobody.
     accepted(await on.publish());
     expect(on.posts()).toHaveLength(3);
+  });
+});
+
+describe('a post that was made again', () => {
+  const ending = (on: ReturnType<typeof world>, messageId: string) => {
+    const ended: string[] = [];
+    const post: LostPost = {
+      ...{ messageId, connectionId: CONNECTION, groupId: GROUP, destinationId: DESTINATION, target: 1 },
+    };
+    const posts: LostPosts = {
+      learn: async () => 0,
+      read: async () => [post],
+      ended: async (one) => void ended.push(one.messageId),
+    };
+    const scene = on.scene({ status: 'acknowledged' });
+    const contents: ContentReader = {
+      async read({ operation }) {
+        const notes = { ...NO_NOTES, final: operation.kind === 'edit' && operation.isFinal };
+        return { is: 'content', content: { kind: 'edit', shown: { kind: 'group', scene }, notes } };
+      },
+    };
+    return { ended, run: () => endLostPosts(posts, contents, on.channel, () => true) };
+  };
+
+  test('says that it is kept up to date no more, leads to the Alert Group, and has no buttons', async () => {
+    const on = world();
+    const { messageId } = accepted(await on.publish());
+    const { ended, run } = ending(on, messageId ?? '');
+    await run();
+    expect(on.posts()).toMatchObject([
+      { keyboard: [], text: expect.stringContaining('Not kept up to date') },
+    ]);
+    expect(ended).toEqual([messageId]);
+  });
+
+  test('and was deleted is left alone', async () => {
+    const on = world();
+    const { ended, run } = ending(on, '-1001234567890/7');
+    await run();
+    expect(ended).toHaveLength(1);
+  });
+
+  test('is edited later where the messenger does not answer, or asks to wait', async () => {
+    const on = world();
+    const { messageId } = accepted(await on.publish());
+    const { ended, run } = ending(on, messageId ?? '');
+    const body = JSON.stringify({ ok: false, error_code: 429, parameters: { retry_after: 9 } });
+    on.script.push('lost_before', { status: 429, headers: {}, body });
+    await run();
+    await run();
+    expect(ended).toEqual([]);
+    await run();
+    expect(ended).toEqual([messageId]);
   });
 });
 

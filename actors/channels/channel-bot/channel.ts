@@ -2,7 +2,8 @@
 import { type Clock, formatInstant, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
-import type { ChannelPlace, Copies, GroupMoved } from '../../connection/ports.ts';
+import type { ChannelPlace, Copies, GroupMoved, LostPosts } from '../../connection/ports.ts';
+import type { ContentReader } from '../../destination/sending/content.ts';
 import type { People, Target } from '../../destination/sending/people.ts';
 import type { ChannelBotTarget } from '../../destination/sending/scene.ts';
 import {
@@ -324,6 +325,31 @@ async function followed(
   if (String(chat.value.linked_chat_id) !== moved.to) return { class: 'fatal', error: CHANGED };
   await deps.groupMoved(destinationId, moved);
   return { is: 'chained', groupId: moved.to, to: null, isLost: false };
+}
+
+/** Gives posts that were made again their last edit, which leads to the present state (channel-bot §11). */
+export async function endLostPosts(
+  posts: LostPosts,
+  contents: ContentReader,
+  channel: Pick<Channel, 'send'>,
+  mayBegin: () => boolean,
+): Promise<void> {
+  await posts.learn();
+  for (const post of await posts.read()) {
+    const { messageId, groupId, ...to } = post;
+    const asked: MessageSend = {
+      ...{ type: 'message.send', call: 0, subject: { kind: 'group', groupId }, ...to },
+      operation: { kind: 'edit', messageId, threadRef: null, hash: null, isFinal: true },
+      ...{ notes: { late: false, deletedAt: null, continued: false }, values: {}, key: null, dueAt: 0 },
+      ...{ attempt: 1, unsureSince: null, urgent: false, isProbe: false },
+    };
+    const read = await contents.read(asked, null);
+    const call = { asked, destination: null, mayBegin };
+    const result = read.is === 'content' ? await channel.send(call, read.content) : null;
+    const is = result?.outcome.class ?? 'gone';
+    if (is === 'retry_after') return;
+    if (is !== 'transient' && is !== 'fatal' && is !== 'not_sent') await posts.ended(post);
+  }
 }
 
 function mentionsOf(targets: readonly Target[], { mention }: People): readonly MessageMention[] {

@@ -2,7 +2,7 @@
 import { MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { type ReceivedTokenDeps, receiveToken } from '../../account-links/linking.ts';
-import type { BotChats } from '../../connection/ports.ts';
+import type { BotChats, LostPosts } from '../../connection/ports.ts';
 import { privateAnswer } from '../../messages/index.ts';
 import { type PressDeps, type Reaction, reactToPress, tellInvalid } from '../press.ts';
 import type { BotAnswers } from './answers.ts';
@@ -31,6 +31,7 @@ const LOST_GROUP = 'The bot is not an admin of the discussion group, so it canno
 
 export interface UpdateReactionDeps extends PressDeps, BotUse, Pick<ReceivedTokenDeps, 'links' | 'hints'> {
   readonly chats: BotChats;
+  readonly lostPosts: Pick<LostPosts, 'learn'>;
   readonly answers: Pick<BotAnswers, 'answeredBefore'>;
 }
 
@@ -133,7 +134,10 @@ async function press(
   const { chatId, messageId } = original ?? message;
   const { isBot: _, ...account } = from;
   const event = { id, occurredAt, messageId: messageIdOf(chatId, messageId), account, data };
-  return (await reactToPress(deps, connectionId, event, THROUGH)) ?? invalid(deps, connectionId);
+  const react = () => reactToPress(deps, connectionId, event, THROUGH);
+  // It may be a post that was made again, whose copy was seen just now.
+  const reaction = (await react()) ?? ((await deps.lostPosts.learn()) > 0 ? await react() : null);
+  return reaction ?? invalid(deps, connectionId);
 }
 
 function invalid(deps: PressDeps, connectionId: PublicId): Reaction {

@@ -5,8 +5,8 @@ import { Refusal } from '../../../test/fakes/channel-bot/shapes.ts';
 import type { Webhook } from '../../../test/fakes/channel-bot/updates.ts';
 import type { FakeMessage } from '../../../test/fakes/channel-bot/world.ts';
 import { digestOf } from '../../account-links/link.ts';
-import { UPDATE_KINDS } from './operations.ts';
-import { ALICE, GROUP, INGEST, receiving, SECRET } from './receiving.fixture.ts';
+import { messageIdOf, UPDATE_KINDS } from './operations.ts';
+import { ALICE, GROUP, INGEST, POSTED, receiving, SECRET } from './receiving.fixture.ts';
 import { CONNECTION, DESTINATION, TOKEN } from './world.fixture.ts';
 
 const CALLBACK = `${INGEST}/api/v1/callbacks/channel-bot/${CONNECTION}`;
@@ -98,6 +98,17 @@ describe('a press', () => {
     if (!copy) throw new Error('no copy');
     copy.keyboard = post.keyboard;
     expect(await pressed(it, copy)).toMatchObject({ text: 'Done: Ack' });
+  });
+
+  test('of a post that was made again, since its answer was lost, is carried out once its copy shows it', async () => {
+    const it = receiving();
+    await it.settle();
+    const post = await it.post(null);
+    it.lost.set(messageIdOf(post.chatId, post.messageId), { ...POSTED, isPresent: false });
+    it.server.press(post, 'Ack', it.person);
+    await it.settle();
+    expect(it.server.answers).toMatchObject([{ text: 'Done: Ack', isAlert: false }]);
+    expect(it.commands).toHaveLength(1);
   });
 
   test('of a bot is not answered', async () => {

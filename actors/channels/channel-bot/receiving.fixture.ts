@@ -81,6 +81,8 @@ export function receiving(given: Given = {}) {
     databaseAway: false,
     person: given.person === undefined ? ALICE : given.person,
   };
+  /** Messages that copies show, once they are looked for. */
+  const lost = new Map<string, PostedMessage>();
   const commands: GroupCommand[] = [];
   const told: ActorMessage[] = [];
   const records: ConnectionRecord[] = [];
@@ -176,6 +178,12 @@ export function receiving(given: Given = {}) {
       },
     },
     hints: { send: () => undefined },
+    lostPosts: {
+      async learn() {
+        for (const [id, message] of lost) posted.set(id, message);
+        return lost.size;
+      },
+    },
     chats: {
       originalOf: async (_id, groupId, copyId) => copies.get(messageIdOf(groupId, copyId)) ?? null,
       channelsOf: async (_id, groupId) =>
@@ -220,6 +228,7 @@ export function receiving(given: Given = {}) {
 
   return {
     ...{
+      lost,
       clock,
       server,
       settings,

@@ -143,6 +143,7 @@ export function world(elsewhere?: Elsewhere) {
         copies.set(String(copyOf.messageId), { groupId: String(group.id), copyId: String(messageId) });
       }
     },
+    scene,
     publish: (
       changes: Partial<GroupMessage> = {},
       targets: readonly Target[] | null = null,

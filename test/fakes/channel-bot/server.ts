@@ -69,6 +69,8 @@ export class FakeBotApi {
     copiesShowButtons: false,
     /** False: a copy is made when `forward` is called. */
     copiesAtOnce: true,
+    /** No copy is made for now. */
+    copiesHeld: false,
     /** An own server: webhooks over HTTP and to any port. */
     isLocal: false,
     limits: true,
@@ -273,6 +275,7 @@ export class FakeBotApi {
 
   /** Forwards posts into the discussion group, in order; the bot is told when it is an administrator there. */
   forward(): void {
+    if (this.settings.copiesHeld) return;
     for (const post of this.#uncopied.splice(0)) {
       const group = this.world.chats.get(this.world.chats.get(post.chatId)?.linked ?? 0);
       const { copies } = this.settings;
