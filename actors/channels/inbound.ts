@@ -1,5 +1,5 @@
 /** Requests of another side in the Request log (outbound-http §4): what was handled, and some that was refused. */
-import { MINUTE, type Micros } from '../../runtime/clock.ts';
+import { type Clock, MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { HeaderList } from '../../runtime/outbound/client.ts';
 import { createRecordMask } from '../../runtime/outbound/request-log/mask-record.ts';
@@ -8,6 +8,7 @@ import type { RequestRecorder } from '../../runtime/outbound/request-log/recorde
 import type { ErrorCode } from '../../runtime/outbound/verdict.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { createMask } from '../../runtime/secrets/masking.ts';
+import type { Push, PushAnswer, Receiver } from './channel.ts';
 
 export interface Inbound {
   readonly operation: 'pushEvent' | 'interactiveAction' | 'webhookUpdate';
@@ -89,4 +90,48 @@ export async function readSettings<Settings>(
     log('store_read_failed', { what: `Connection ${id}`, error: String(error) });
     return 'unread';
   }
+}
+
+export interface PushDeps<Settings> {
+  readonly recorder: Pick<RequestRecorder, 'record'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  settings(id: PublicId): Promise<Settings | null>;
+}
+
+/** `code`: why it was not handled. */
+export interface JudgedPush {
+  readonly answer: PushAnswer;
+  readonly code: ErrorCode | null;
+}
+
+/** Takes what another side posts, and keeps a record of what names a Connection. */
+export function createPushes<Settings extends { readonly id: PublicId }>(
+  deps: PushDeps<Settings>,
+  of: {
+    readonly operation: Inbound['operation'];
+    readonly errors: Partial<Record<ErrorCode, string>>;
+    url(id: PublicId): string;
+    secrets(settings: Settings): readonly (string | null | undefined)[];
+    judge(settings: Settings | null, push: Push): Promise<JudgedPush>;
+  },
+): Pick<Receiver, 'push'> {
+  const inbound = createInboundLog(deps.recorder);
+  return {
+    async push(push) {
+      const began = deps.clock.now();
+      const settings = await readSettings(deps, push.id);
+      if (settings === 'unread') return { status: 500 };
+      const { answer, code } = await of.judge(settings, push);
+      if (!settings) return answer;
+      const is = answer.status === 500 ? 'failed' : 'refused';
+      inbound({
+        ...{ operation: of.operation, connectionId: settings.id, began, ended: deps.clock.now() },
+        ...{ url: of.url(settings.id), headers: push.headers, body: push.body, status: answer.status },
+        failed: code && { is, code, error: of.errors[code] ?? code },
+        secrets: () => of.secrets(settings).filter((secret) => typeof secret === 'string'),
+      });
+      return answer;
+    },
+  };
 }

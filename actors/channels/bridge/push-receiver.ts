@@ -1,14 +1,11 @@
 /** Takes events that bridges push (bridge §7.3). */
-import { type Clock, type Micros, SECOND } from '../../../runtime/clock.ts';
-import type { Log } from '../../../runtime/log.ts';
+import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import { parseAnswer } from '../../../runtime/outbound/answer-json.ts';
-import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
 import type { ErrorCode } from '../../../runtime/outbound/verdict.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
 import { equalSecrets, type Opener } from '../../../runtime/secrets/keyring.ts';
 import type { BridgeSettings } from '../../connection/ports.ts';
-import type { Push, PushAnswer, Receiver } from '../channel.ts';
-import { createInboundLog, readSettings } from '../inbound.ts';
+import type { Push, Receiver } from '../channel.ts';
+import { createPushes, type JudgedPush, type PushDeps } from '../inbound.ts';
 import type { EventIntake } from '../intake.ts';
 import { newSigningSecret, webhookSignature } from '../signature.ts';
 import { openBridge, openPushSecret } from './client.ts';
@@ -17,66 +14,41 @@ import { EVENT_ID } from './info.ts';
 
 export type PushReceiver = Pick<Receiver, 'push'>;
 
-export interface PushReceiverDeps {
+export interface PushReceiverDeps extends PushDeps<BridgeSettings> {
   readonly intake: Pick<EventIntake<BridgeEvent>, 'handle'>;
   readonly opener: Opener;
-  readonly recorder: Pick<RequestRecorder, 'record'>;
   /** Where bridges push, without a trailing slash. */
   readonly ingestUrl: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  settings(id: PublicId): Promise<BridgeSettings | null>;
-}
-
-interface Judged {
-  readonly answer: Exclude<PushAnswer['status'], 200>;
-  readonly code: ErrorCode | null;
 }
 
 export function createPushReceiver(deps: PushReceiverDeps): PushReceiver {
   const { intake, opener, clock } = deps;
-  const inbound = createInboundLog(deps.recorder);
 
-  const judge = async (connection: BridgeSettings | null, push: Push): Promise<Judged> => {
+  const judge = async (connection: BridgeSettings | null, push: Push): Promise<JudgedPush> => {
     const isPushed = connection?.eventMode === 'push';
     const secret = connection && isPushed ? openPushSecret(opener, connection) : null;
     const proof = provePush(proofOf(push), push.body, secret, clock.now());
-    if (connection && !isPushed) return { answer: 401, code: 'mode_mismatch' };
+    if (connection && !isPushed) return { answer: { status: 401 }, code: 'mode_mismatch' };
     if (!connection || proof.is !== 'authentic') {
-      return { answer: 401, code: proof.is === 'authentic' ? 'signature_invalid' : proof.is };
+      return { answer: { status: 401 }, code: proof.is === 'authentic' ? 'signature_invalid' : proof.is };
     }
     const event = readEvent(parseAnswer(push.body), clock.now());
-    if (!event) return { answer: 400, code: 'body_invalid' };
-    if (event.id !== proof.id) return { answer: 400, code: 'id_mismatch' };
+    if (!event) return { answer: { status: 400 }, code: 'body_invalid' };
+    if (event.id !== proof.id) return { answer: { status: 400 }, code: 'id_mismatch' };
     const isHandled = await intake.handle(connection.id, event);
-    return isHandled ? { answer: 204, code: null } : { answer: 500, code: 'handler_failed' };
+    return isHandled
+      ? { answer: { status: 204 }, code: null }
+      : { answer: { status: 500 }, code: 'handler_failed' };
   };
 
-  const record = (connection: BridgeSettings, push: Push, { answer, code }: Judged, began: number): void =>
-    inbound({
-      ...{ operation: 'pushEvent', connectionId: connection.id, began, ended: clock.now(), status: answer },
-      url: `${deps.ingestUrl}/api/v1/callbacks/bridge/${connection.id}`,
-      ...{ headers: push.headers, body: push.body },
-      failed: code && { is: answer === 500 ? 'failed' : 'refused', code, error: ERRORS[code] ?? code },
-      secrets: () => secretsOf(opener, connection),
-    });
-
-  return {
-    async push(push) {
-      const began = clock.now();
-      const connection = await readSettings(deps, push.id);
-      if (connection === 'unread') return { status: 500 };
-      const judged = await judge(connection, push);
-      if (connection) record(connection, push, judged, began);
-      return { status: judged.answer };
+  return createPushes(deps, {
+    ...{ operation: 'pushEvent', errors: ERRORS, judge },
+    url: (id) => `${deps.ingestUrl}/api/v1/callbacks/bridge/${id}`,
+    secrets(connection) {
+      const access = openBridge(opener, connection);
+      return [openPushSecret(opener, connection), access?.token, access?.proxy?.password];
     },
-  };
-}
-
-function secretsOf(opener: Opener, connection: BridgeSettings): readonly string[] {
-  const access = openBridge(opener, connection);
-  const secrets = [openPushSecret(opener, connection), access?.token, access?.proxy?.password];
-  return secrets.filter((secret) => typeof secret === 'string');
+  });
 }
 
 function proofOf({ headers }: Push) {

@@ -2,18 +2,16 @@
  * How updates of a bot arrive: by long polling, or posted by the messenger to the callback address (channel-bot §4).
  * Either way each is taken to its end before it is acknowledged.
  */
-import { type Clock, DAY, HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
-import type { Log } from '../../../runtime/log.ts';
+import { DAY, HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
 import { parseStorable } from '../../../runtime/outbound/answer-json.ts';
-import type { RequestRecorder } from '../../../runtime/outbound/request-log/recorder.ts';
 import type { ErrorCode } from '../../../runtime/outbound/verdict.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { equalSecrets, type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
 import { LONG_PAUSE } from '../../connection/machine.ts';
 import type { PollOutcome } from '../../connection/messages.ts';
 import type { ChannelBotSettings } from '../../connection/ports.ts';
-import type { Push, PushAnswer, Receiver } from '../channel.ts';
-import { createInboundLog, readSettings } from '../inbound.ts';
+import type { Push, Receiver } from '../channel.ts';
+import { createPushes, type JudgedPush, type PushDeps } from '../inbound.ts';
 import type { EventIntake } from '../intake.ts';
 import type { PollerDeps } from '../polling.ts';
 import type { BotFailed } from './answer.ts';
@@ -33,14 +31,11 @@ const OLD_AFTER_DOWNTIME: Micros = 120 * SECOND;
 /** What an unknown Connection is compared with, so that it costs the same. */
 const NO_SECRET = 'x'.repeat(43);
 
-export interface BotReceiverDeps extends BotUse {
+export interface BotReceiverDeps extends BotUse, PushDeps<ChannelBotSettings> {
   readonly intake: EventIntake<BotUpdate>;
   readonly answers: Pick<BotAnswers, 'arrived'>;
-  readonly recorder: Pick<RequestRecorder, 'record'>;
   /** Where the messenger posts, without a trailing slash. */
   readonly ingestUrl: string;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Polls find, or find no more, a webhook of somebody else. */
   webhookBlocks(id: PublicId, access: number, blocks: boolean): Promise<void>;
   /** The last recorded downtime of the service; null: none. */
@@ -131,17 +126,11 @@ function failed(outcome: BotFailed, now: Micros): PollOutcome {
   return { is: 'failed', error, retryAt: outcome.class === 'fatal' ? now + LONG_PAUSE : null };
 }
 
-interface Judged {
-  readonly answer: PushAnswer;
-  readonly code: ErrorCode | null;
-}
-
 const HANDLED = { status: 200, body: '{}' } as const;
 
 /** Takes updates that the messenger posts in webhook mode (channel-bot §4.2). */
 export function createBotReceiver(deps: BotReceiverDeps): Pick<Receiver, 'push'> {
   const { clock, log } = deps;
-  const inbound = createInboundLog(deps.recorder);
 
   /** For how long nothing could be received before, if that was so long that presses from it are old. */
   const gapBefore = async (now: Micros): Promise<Micros | null> => {
@@ -151,7 +140,7 @@ export function createBotReceiver(deps: BotReceiverDeps): Pick<Receiver, 'push'>
     return gap > DOWNTIME_FROM ? gap + (now - downtime.endedAt) : null;
   };
 
-  const handle = async (settings: ChannelBotSettings, value: unknown): Promise<Judged> => {
+  const handle = async (settings: ChannelBotSettings, value: unknown): Promise<JudgedPush> => {
     const { id } = settings;
     const access = openBot(deps.opener, settings);
     const gap = await gapBefore(clock.now());
@@ -169,7 +158,7 @@ export function createBotReceiver(deps: BotReceiverDeps): Pick<Receiver, 'push'>
     return isHandled ? { answer: HANDLED, code: null } : { answer: { status: 500 }, code: 'handler_failed' };
   };
 
-  const judge = async (settings: ChannelBotSettings | null, push: Push): Promise<Judged> => {
+  const judge = async (settings: ChannelBotSettings | null, push: Push): Promise<JudgedPush> => {
     const isTaken = settings?.updateMode === 'webhook';
     const secret = settings && isTaken ? secretOf(deps.opener, settings) : null;
     const given = push.headers.find(([name]) => name === 'x-telegram-bot-api-secret-token')?.[1] ?? '';
@@ -185,25 +174,14 @@ export function createBotReceiver(deps: BotReceiverDeps): Pick<Receiver, 'push'>
     }
   };
 
-  const record = (settings: ChannelBotSettings, push: Push, { answer, code }: Judged, began: Micros): void =>
-    inbound({
-      ...{ operation: 'webhookUpdate', connectionId: settings.id, began, ended: clock.now() },
-      ...{ url: callbackOf(deps.ingestUrl, settings.id), headers: push.headers, body: push.body },
-      status: answer.status,
-      failed: code && { is: answer.status === 500 ? 'failed' : 'refused', code, error: ERRORS[code] ?? code },
-      secrets: () => secretsOf(deps.opener, settings),
-    });
-
-  return {
-    async push(push) {
-      const began = clock.now();
-      const settings = await readSettings(deps, push.id);
-      if (settings === 'unread') return { status: 500 };
-      const judged = await judge(settings, push);
-      if (settings) record(settings, push, judged, began);
-      return judged.answer;
+  return createPushes(deps, {
+    ...{ operation: 'webhookUpdate', errors: ERRORS, judge },
+    url: (id) => callbackOf(deps.ingestUrl, id),
+    secrets(settings) {
+      const access = openBot(deps.opener, settings);
+      return [secretOf(deps.opener, settings), access?.token, access?.proxy?.password];
     },
-  };
+  });
 }
 
 const ERRORS: Partial<Record<ErrorCode, string>> = {
@@ -215,10 +193,4 @@ const ERRORS: Partial<Record<ErrorCode, string>> = {
 
 function secretOf(opener: Opener, { id, webhookSecret }: ChannelBotSettings): string | null {
   return webhookSecret && openSecret(opener, 'connection.webhook_secret_token', id, webhookSecret);
-}
-
-function secretsOf(opener: Opener, settings: ChannelBotSettings): readonly string[] {
-  const access = openBot(opener, settings);
-  const secrets = [secretOf(opener, settings), access?.token, access?.proxy?.password];
-  return secrets.filter((secret) => typeof secret === 'string');
 }
