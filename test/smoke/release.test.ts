@@ -1,7 +1,7 @@
 /** The release as a new user has it: made, installed into an empty folder, and run from another one. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -32,9 +32,8 @@ const program = (words: readonly string[]) =>
   run(installed('.bin', 'tocsin'), words, { cwd: elsewhere, env: { PATH } });
 
 beforeAll(async () => {
+  // Closed to others, as a home is: started by root, the database server runs as another user.
   home = await mkdtemp(path.join(tmpdir(), 'tocsin-release-'));
-  // Started by root, the database server runs as another user.
-  await chmod(home, 0o711);
   [prefix, elsewhere] = [path.join(home, 'prefix'), path.join(home, 'elsewhere')];
   await Promise.all([mkdir(prefix), mkdir(elsewhere)]);
   const file = pack(home, path.join(ROOT, 'ui/dist'));

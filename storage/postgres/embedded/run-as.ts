@@ -43,15 +43,18 @@ export async function launcherFor(runAs: RunAs | null, targets: readonly string[
   const closed = await firstClosed(targets, runAs);
   if (closed === null) return { runAs, spawn: runAs, command: (program, args) => [program, args] };
   const setpriv = SETPRIV.find((candidate) => existsSync(candidate));
-  const capability = await heldCapability();
-  if (setpriv === undefined || capability === null) {
+  const held = await boundingSet();
+  const capability = CAPABILITIES.find(([, bit]) => (held >> bit) & 1n)?.[0];
+  if (setpriv === undefined || capability === undefined) {
     throw new Error(
       `The embedded PostgreSQL runs as user ${runAs.uid} because PostgreSQL refuses root, and that user cannot enter ` +
         `${closed}. Use a folder others may pass through, or start Tocsin as an ordinary user.`,
     );
   }
   const identity = [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups'];
-  const passing = [`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`];
+  // Without it (bit 8 may set it) access(2), by which initdb looks for the server, ignores the capability.
+  const remembered = (held >> 8n) & 1n ? ['--securebits=+no_setuid_fixup'] : [];
+  const passing = [`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`, ...remembered];
   return {
     runAs,
     spawn: {},
@@ -67,10 +70,9 @@ const CAPABILITIES = [
   ['dac_override', 1n],
 ] as const;
 
-async function heldCapability(): Promise<string | null> {
+async function boundingSet(): Promise<bigint> {
   const status = await readFile('/proc/self/status', 'utf8');
-  const bounding = BigInt(`0x${/^CapBnd:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
-  return CAPABILITIES.find(([, bit]) => (bounding >> bit) & 1n)?.[0] ?? null;
+  return BigInt(`0x${/^CapBnd:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
 }
 
 /** The first folder on the way to a target that the user may not pass. */
