@@ -75,14 +75,14 @@ test('a Route that somebody else changed meanwhile is read again, and nothing of
     { times: 1 },
   );
   await button(desk, 'Add to the Route Default').click();
-  await desk.getByText('Somebody else changed this Route meanwhile.').waitFor();
+  await desk.getByText('Somebody else changed the Route Default meanwhile.').waitFor();
   expect(await destinationsOf(fallback)).toEqual([]);
   expect(await accessibilityFindings(desk)).toEqual([]);
   await desk.screenshot({ path: path.join(shots, 'wizard-route-overtaken.png'), fullPage: true });
 
   await button(desk, 'Add to the Route Default').click();
   await desk.getByText('The set-up is complete.').waitFor();
-  expect(await desk.getByText('Somebody else changed this Route').count()).toBe(0);
+  expect(await desk.getByText('Somebody else changed the Route').count()).toBe(0);
   expect(await destinationsOf(fallback)).toEqual([id]);
   expect((await api.get(`/routes/${fallback.id}`)).description).toBe('by somebody else');
 });
@@ -207,6 +207,33 @@ test('whoever chooses another Connection for the channel goes on with that one',
   await heading(desk, 'Try it, and link your account').waitFor();
   const other = (await api.get('/connections')).items.find(({ name }: Json) => name === 'Left');
   await desk.getByText(other.callback_url).waitFor();
+});
+
+test('a Route or a Destination that is deleted meanwhile is named', async () => {
+  const { id, lastStep } = await destination('Deleted later');
+  const { policy } = fallback;
+  const extra = await api.post('/routes', {
+    ...{ name: 'Deleted first', matchers: [{ label: 'team', op: '=', value: 'none' }], urgent: false },
+    ...{ group_key: [], destination_ids: [], policy },
+  });
+  await desk.goto(lastStep);
+  await desk.getByRole('radio', { name: /^Deleted first/ }).check();
+  const whilePut = (route: Json, remove: string) =>
+    desk.route(
+      `**/api/v1/routes/${route.id}`,
+      async (request) => {
+        await api.call('DELETE', remove);
+        await request.continue();
+      },
+      { times: 1 },
+    );
+  await whilePut(extra, `/routes/${extra.id}`);
+  await button(desk, 'Add to the Route Deleted first').click();
+  await desk.getByText('Deleted first does not exist any more.').waitFor();
+  await whilePut(fallback, `/destinations/${id}`);
+  await button(desk, 'Add to the Route Default').click();
+  await desk.getByText('Deleted later does not exist any more.').waitFor();
+  expect(await destinationsOf(fallback)).not.toContain(id);
 });
 
 test('what one tab adds, another says', async () => {

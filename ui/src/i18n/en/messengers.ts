@@ -197,7 +197,9 @@ export const messengers = {
     other: 'Its {count} open Alert Groups are posted to {name} at once, without a sound.',
   },
   'wizardRoute.attach': 'Add to the Route {route}',
-  'wizardRoute.overtaken': 'Somebody else changed this Route meanwhile. It was read again: add it once more.',
+  'wizardRoute.overtaken':
+    'Somebody else changed the Route {route} meanwhile. It was read again: add it once more.',
+  'wizardRoute.gone': '{name} does not exist any more.',
   'wizardRoute.show': 'Show {name}',
   'wizard.later': 'Do this later, and show the Connection',
   'setup.serverBots':

@@ -201,7 +201,8 @@ export const messengers = {
     other: 'Его {count} открытой группы сразу появятся в «{name}», без звука.',
   },
   'wizardRoute.attach': 'Добавить в маршрут «{route}»',
-  'wizardRoute.overtaken': 'Кто-то другой изменил этот маршрут. Он прочитан заново: добавьте ещё раз.',
+  'wizardRoute.overtaken': 'Кто-то другой изменил маршрут «{route}». Он прочитан заново: добавьте ещё раз.',
+  'wizardRoute.gone': '«{name}» больше не существует.',
   'wizardRoute.show': 'Показать «{name}»',
   'wizard.later': 'Сделать это позже и показать подключение',
   'setup.serverBots':
