@@ -17,7 +17,7 @@ const inside = (folder: string) =>
     .map((name) => `${folder}/${name}`);
 const PAGES = [
   'README.md',
-  'CONTRIBUTING.md',
+  ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
   ...inside('docs'),
   ...inside('docs/runbooks'),
   'deploy/README.md',
@@ -83,13 +83,14 @@ test('every npm script that a page names exists', () => {
   expect(npm.length).toBeGreaterThan(4);
   for (const { page, words } of npm) {
     const script = words[1] === 'run' ? words[2] : words[1];
-    expect([page, ['ci', ...scripts]]).toEqual([page, expect.arrayContaining([script])]);
+    expect([page, ['ci', 'install', ...scripts]]).toEqual([page, expect.arrayContaining([script])]);
   }
 });
 
 /** Who sees to what somebody types. */
 const SEEN_TO: Readonly<Record<string, readonly string[]>> = {
   'the tests above': ['tocsin', 'npm', 'npx', 'node'],
+  'test/smoke/release.test.ts': ['~/tocsin/node_modules/.bin/tocsin'],
   'test/smoke/documented-commands.test.ts': ['curl', 'openssl', 'cp', 'mkdir', 'chmod', 'cd'],
   'variables that exist, by the test below': ['export'],
   'an editor': ['vi'],

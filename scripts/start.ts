@@ -24,6 +24,10 @@ function newest(folder: string): number {
 const stale = !existsSync(index) || newest(path.join(root, 'ui', 'src')) > statSync(index).mtimeMs;
 if (stale) {
   const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+  if (!existsSync(vite)) {
+    console.error('The web interface is not built, and what builds it is not installed. Run "npm ci" first.');
+    process.exit(1);
+  }
   const build = spawnSync(process.execPath, [vite, 'build', 'ui', '--logLevel', 'warn'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -61,6 +61,7 @@ const RUN = [
 /** Blocks that cannot be run here, and why. Their commands are parsed by scripts/documentation.test.ts. */
 const NOT_RUN = [
   ['README.md', 'npm start', 'installs anew; test/smoke/start-stop.test.ts starts the service the same way'],
+  ['README.md', 'npm install --prefix', 'installs in the home folder; release.test.ts does it in another'],
   ['README.md', 'npm test', 'this is what runs'],
   ['docs/bridges.md', 'https://bridge.example.org/matrix', 'needs a bridge and a person who answers it'],
   ['docs/deploying.md', 'kubectl create namespace', 'needs a cluster'],
