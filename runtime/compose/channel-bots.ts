@@ -35,7 +35,7 @@ import type { OutboundCaller } from '../outbound/caller.ts';
 import type { PublicId } from '../public-id.ts';
 
 export interface ChannelBotsDeps
-  extends Pick<BotReceiverDeps, 'recorder' | 'ingestUrl' | 'opener' | 'clock' | 'log'>,
+  extends Pick<BotReceiverDeps, 'recorder' | 'ingestUrl' | 'opener' | 'learned' | 'clock' | 'log'>,
     Pick<ReceivedTokenDeps, 'links' | 'hints' | 'publicUrl'> {
   readonly main: Sql;
   readonly caller: OutboundCaller;

@@ -20,6 +20,7 @@ import { createPoller } from '../../actors/channels/polling.ts';
 import type { PressDeps } from '../../actors/channels/press.ts';
 import type { ConnectionPerformed } from '../../actors/connection/effects.ts';
 import { connectionAddress, type InfoRead } from '../../actors/connection/messages.ts';
+import type { ConnectionInfo } from '../../actors/connection/ports.ts';
 import {
   createInteractiveTokens,
   createWaitingTokens,
@@ -116,16 +117,14 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     ...{ intake, system, clock, log },
   });
   const receiver = createPushReceiver({ ...deps, intake, opener, settings });
-  const bots = createChannelBots({ ...deps, main, forPresses, links, opener, tokens });
+  const learned = (id: PublicId, access: number, info: ConnectionInfo): void => {
+    const read = { ok: true, info, wrong: null, tokenless: null } as const;
+    const message: InfoRead = { type: 'info_read', access, read, at: clock.now() };
+    infoTo.tell(connectionAddress(id), message);
+  };
+  const bots = createChannelBots({ ...deps, main, forPresses, links, opener, tokens, learned });
   const chat = createChatClient(deps.caller);
-  const serverInfos = createServerInfoReader({
-    ...{ chat, clock },
-    learned(id, access, info) {
-      const read = { ok: true, info, wrong: null, tokenless: null } as const;
-      const message: InfoRead = { type: 'info_read', access, read, at: clock.now() };
-      infoTo.tell(connectionAddress(id), message);
-    },
-  });
+  const serverInfos = createServerInfoReader({ chat, clock, learned });
   const actions = createActionReceiver({
     ...{ ...forPresses, chat, opener, recorder: deps.recorder, ingestUrl: deps.ingestUrl },
     tokens: createInteractiveTokens({ system, clock }),

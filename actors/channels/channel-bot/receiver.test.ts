@@ -284,6 +284,15 @@ describe('long polling', () => {
     expect(it.settings.webhookBlocks).toBe(false);
   });
 
+  test('learns which bot it is where nobody has checked the Connection', async () => {
+    const it = receiving();
+    it.settings.info = null;
+    it.server.updates.add('message', {});
+    await it.pass(SECOND);
+    expect(it.settings.info).toEqual({ bot_id: '123456', bot_username: 'oncall_bot' });
+    expect(it.requests.filter(({ operation }) => operation === 'getMe')).toHaveLength(1);
+  });
+
   test('removes its own webhook, which a save left that failed half-way', async () => {
     const it = receiving();
     it.server.updates.webhook = { url: CALLBACK, secret: 'x', allowed: [] };

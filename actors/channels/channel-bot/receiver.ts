@@ -9,7 +9,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { equalSecrets, type Opener, openSecret } from '../../../runtime/secrets/keyring.ts';
 import { LONG_PAUSE } from '../../connection/machine.ts';
 import type { PollOutcome } from '../../connection/messages.ts';
-import type { ChannelBotSettings } from '../../connection/ports.ts';
+import type { ChannelBotInfo, ChannelBotSettings } from '../../connection/ports.ts';
 import type { Push, Receiver } from '../channel.ts';
 import { createPushes, type JudgedPush, type PushDeps } from '../inbound.ts';
 import type { EventIntake } from '../intake.ts';
@@ -38,6 +38,8 @@ export interface BotReceiverDeps extends BotUse, PushDeps<ChannelBotSettings> {
   readonly ingestUrl: string;
   /** Polls find, or find no more, a webhook of somebody else. */
   webhookBlocks(id: PublicId, access: number, blocks: boolean): Promise<void>;
+  /** Stores which bot it is with the Connection, unless its address or token changed meanwhile. */
+  learned(id: PublicId, access: number, info: ChannelBotInfo): void;
   /** The last recorded downtime of the service; null: none. */
   lastDowntime(): Promise<{ readonly startedAt: Micros; readonly endedAt: Micros } | null>;
 }
@@ -68,6 +70,13 @@ export function botPoll(
     return { is: 'conflict' };
   };
 
+  /** Of a Connection that nobody has checked: without it two of one bot, which end each other's polls, go unseen. */
+  const learn = async ({ id, access: number }: ChannelBotSettings, access: BotAccess): Promise<void> => {
+    const me = await bot.call(access, botCalls.getMe(), { class: 'background' });
+    if (me.class !== 'ok') return;
+    deps.learned(id, number, { bot_id: String(me.value.id), bot_username: me.value.username });
+  };
+
   return {
     async fetch(effect, stillMine) {
       const settings = await deps.settings(effect.connectionId);
@@ -84,6 +93,7 @@ export function botPoll(
         return /webhook is active/i.test(outcome.error) ? blocked(settings, access) : { is: 'conflict' };
       }
       if (settings.webhookBlocks) await deps.webhookBlocks(settings.id, settings.access, false);
+      if (!settings.info) void learn(settings, access);
       metOwn.delete(settings.id);
       accesses.set(settings.id, access);
       const sent = outcome.value;

@@ -19,7 +19,13 @@ import type { CarriedReply, GroupCommand } from '../../alert-group/messages.ts';
 import { createConnectionActor } from '../../connection/actor.ts';
 import type { ConnectionPerformed, ConnectionRecord } from '../../connection/effects.ts';
 import type { ConnectionMessage } from '../../connection/messages.ts';
-import type { ChannelBotSettings, GroupMoved, LinkedPerson, PostedMessage } from '../../connection/ports.ts';
+import type {
+  ChannelBotInfo,
+  ChannelBotSettings,
+  GroupMoved,
+  LinkedPerson,
+  PostedMessage,
+} from '../../connection/ports.ts';
 import { createWaitingTokens } from '../../connection/tokens.ts';
 import { EMPTY_DIRECTORY } from '../../directory.fixture.ts';
 import { NO_PROXY } from '../../proxy-config.ts';
@@ -67,7 +73,7 @@ export function receiving(given: Given = {}) {
     post: async (url, body, headers) => (await push(url, body, headers)) ?? { status: 502, body: '' },
   });
   const settings: { -readonly [Field in keyof ChannelBotSettings]: ChannelBotSettings[Field] } = {
-    ...{ id: CONNECTION, access: 1, info: null },
+    ...{ id: CONNECTION, access: 1, info: { bot_id: '123456', bot_username: 'oncall_bot' } },
     baseUrl: given.elsewhere?.baseUrl ?? 'https://api.telegram.org',
     token: sealer.seal('connection.bridge_token', CONNECTION, TOKEN),
     ...{ updateMode: given.mode ?? 'long_polling', webhookUrl: null, webhookBlocks: false },
@@ -201,6 +207,7 @@ export function receiving(given: Given = {}) {
     webhookBlocks: async (_id: PublicId, _access: number, blocks: boolean) => {
       settings.webhookBlocks = blocks;
     },
+    learned: (_id: PublicId, _access: number, info: ChannelBotInfo) => void Object.assign(settings, { info }),
     lastDowntime: async () => given.downtime ?? null,
   };
   const poller = createPoller({ ...botPoll(deps), intake, system, clock, log });
