@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 
 interface Declared {
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 interface Locked {
@@ -19,7 +20,8 @@ const { packages } = read<{ packages: Readonly<Record<string, Locked & Partial<D
   'package-lock.json',
 );
 const locked = Object.entries(packages).filter(([folder]) => folder !== '');
-const direct = Object.entries({ ...declared.dependencies, ...declared.devDependencies });
+const { dependencies, optionalDependencies, devDependencies } = declared;
+const direct = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies });
 
 /** `1.2.3`, `1.2.3-beta.4`, or the same of another package: `npm:other@1.2.3`. */
 const EXACT = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(?:-[\w.-]+)?$/;
@@ -31,10 +33,8 @@ test('every dependency is declared at one exact version, and the lockfile holds 
     ([name, version]) => packages[`node_modules/${name}`]?.version !== version.replace(/^npm:.*@/, ''),
   );
   expect(other).toEqual([]);
-  expect(packages['']).toMatchObject({
-    dependencies: declared.dependencies,
-    devDependencies: declared.devDependencies,
-  });
+  expect(packages['']).toMatchObject({ dependencies, devDependencies });
+  expect(packages['']?.optionalDependencies).toEqual(optionalDependencies);
 });
 
 test('every package in the lockfile has the hash of its content', () => {

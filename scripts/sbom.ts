@@ -62,12 +62,12 @@ const isShipped = (name: string) => name !== 'node';
  * The package.json of a release: what the service imports, and nothing that only builds or tests it.
  */
 export function releaseManifest(): Manifest {
-  const { name, version, description, license, engines, dependencies } = read<Manifest>('package.json');
+  const { name, version, description, license, engines, ...rest } = read<Manifest>('package.json');
+  const all = { ...rest.dependencies, ...rest.optionalDependencies };
   return {
-    ...{ name, version, description, license },
-    engines,
-    dependencies: pick(dependencies, (of) => isShipped(of) && !isEmbedded(of)),
-    optionalDependencies: pick(dependencies, isEmbedded),
+    ...{ name, version, description, license, engines },
+    dependencies: pick(all, (of) => isShipped(of) && !isEmbedded(of)),
+    optionalDependencies: pick(all, isEmbedded),
   };
 }
 
