@@ -88,12 +88,12 @@ export function botPoll(
       const asked = botCalls.getUpdates(offsetOf(effect.cursor, clock.now()));
       const outcome = await bot.call(access, asked, { class: 'background' });
       if (outcome.class === 'not_sent') return null;
+      if (!settings.info && (outcome.class === 'ok' || outcome.status === 409)) void learn(settings, access);
       if (outcome.class !== 'ok') {
         if (outcome.status !== 409) return failed(outcome, clock.now());
         return /webhook is active/i.test(outcome.error) ? blocked(settings, access) : { is: 'conflict' };
       }
       if (settings.webhookBlocks) await deps.webhookBlocks(settings.id, settings.access, false);
-      if (!settings.info) void learn(settings, access);
       metOwn.delete(settings.id);
       accesses.set(settings.id, access);
       const sent = outcome.value;
