@@ -291,8 +291,8 @@ export type LostPost = Omit<PostedMessage, 'kind' | 'routeId' | 'isPresent' | 'g
 
 /** Implemented in storage/delivery/channel-copies.ts. */
 export interface LostPosts {
-  /** Makes those that copies show messages of the service. @returns how many there were */
-  learn(): Promise<number>;
+  /** Makes those that copies show, and the one whose button was pressed, messages of the service. @returns how many */
+  learn(pressed?: Omit<PostCopy, 'groupId' | 'copyId'> | null): Promise<number>;
   /** Those without their last edit, the oldest first. */
   read(): Promise<readonly LostPost[]>;
   /** It got its last edit, or never will. */

@@ -1,7 +1,7 @@
 /** Copies of posts, and chats whose rights changed (channel-bot §3, §8.1). */
 import { beforeEach, expect, test } from 'vitest';
 import type { CopySeen } from '../../actors/connection/effects.ts';
-import { DAY, HOUR } from '../../runtime/clock.ts';
+import { DAY, HOUR, MINUTE } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { NOW } from '../../test/configuration.ts';
 import { useDatabase } from '../../test/postgres.ts';
@@ -131,16 +131,29 @@ test('a post that was made again is a message of the service once its copy is se
     seen({ postId: '97', copyId: '6' }),
     seen({ about: newPublicId('AG'), postId: '96', copyId: '7' }),
   );
-  const posts = createLostPosts(sql, () => NOW);
+  const time = { now: NOW };
+  const posts = createLostPosts(sql, () => time.now);
   const lost = { messageId: '-1001/99', connectionId, groupId: about, destinationId, target: 1 };
   expect(await posts.read()).toEqual([]);
   expect([await posts.learn(), await posts.learn()]).toEqual([1, 0]);
-  expect(await posts.read()).toEqual([lost]);
   expect(await createEventFacts(sql, () => undefined).message(connectionId, '-1001/99')).toMatchObject({
     ...{ destinationId, kind: 'root', groupId: about, isPresent: false },
   });
-  expect(await createLostPosts(sql, () => NOW + DAY).read()).toEqual([]);
+  // The call of another Destination may still be under way.
+  expect(await posts.read()).toEqual([]);
+  time.now = NOW + MINUTE;
+  expect(await posts.read()).toEqual([lost]);
   await posts.ended(lost);
+  expect(await posts.read()).toEqual([]);
+  const press = (postId: string, of: PublicId = about) =>
+    posts.learn({ connectionId, channelId: '-1001', postId, about: of });
+  expect(await press('100')).toBe(0);
+  expect(await press('101')).toBe(0);
+  expect(await press('94', newPublicId('AG'))).toBe(0);
+  expect(await press('94')).toBe(1);
+  time.now += MINUTE;
+  expect(await posts.read()).toMatchObject([{ messageId: '-1001/94' }]);
+  time.now += DAY;
   expect(await posts.read()).toEqual([]);
 });
 

@@ -2,7 +2,7 @@
 import type { CopySeen } from '../../actors/connection/effects.ts';
 import type { BotChats, Copies, GroupMoved, LostPost, LostPosts } from '../../actors/connection/ports.ts';
 import { type DestinationMessage, destinationAddress } from '../../actors/destination/messages.ts';
-import { DAY, HOUR, type Micros } from '../../runtime/clock.ts';
+import { DAY, HOUR, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { enqueueInbox } from '../engine/inbox.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
@@ -34,20 +34,27 @@ export function createCopies(sql: Sql): Copies {
   };
 }
 
-/** Copies of the last hour count; edits are tried for a day. */
+/** Copies of the last hour count. Edits are tried for a day, once no call for another Destination can be under way. */
 export function createLostPosts(sql: Sql, now: () => Micros): LostPosts {
   return {
-    async learn() {
+    async learn(pressed = null) {
+      const { connectionId = null, channelId = null, postId = null, about = null } = pressed ?? {};
       // indexes: channel_copies_old, delivered_messages_of_group
       const learned = await sql`
+        with seen as (
+          select connection_id, channel_id, post_id, about, seen_at from channel_copies
+          where seen_at > ${now() - HOUR}
+          union all
+          select ${connectionId}, ${channelId}, ${postId}, ${about}, ${now()}::bigint
+        )
         insert into delivered_messages (
           connection_id, message_id, destination_id, kind, group_id, is_present, is_lost, posted_at
         )
         select
           c.connection_id, c.channel_id || '/' || c.post_id, m.destination_id, 'root', c.about, false, true, c.seen_at
-        from channel_copies c
+        from seen c
         join delivered_messages m on m.group_id = c.about and m.connection_id = c.connection_id
-        where c.seen_at > ${now() - HOUR} and m.kind = 'root' and m.is_present
+        where m.kind = 'root' and m.is_present
           and split_part(m.message_id, '/', 1) = c.channel_id
           and substring(m.message_id from '/([0-9]{1,18})$')::bigint > c.post_id::bigint
           and not exists (
@@ -65,7 +72,7 @@ export function createLostPosts(sql: Sql, now: () => Micros): LostPosts {
           m.message_id as "messageId", m.connection_id as "connectionId", m.group_id as "groupId",
           d.id as "destinationId", d.target
         from delivered_messages m join destinations d on d.id = m.destination_id
-        where m.is_lost and m.posted_at > ${now() - DAY}
+        where m.is_lost and m.posted_at > ${now() - DAY} and m.posted_at < ${now() - 20 * SECOND}
         order by m.posted_at
         limit 20`;
     },

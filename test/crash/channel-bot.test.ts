@@ -238,10 +238,11 @@ test('a lost post whose copy comes after it was made again can be pressed, and s
   const twice = await idOf('Twice');
   await until('the flag', async () => (await deliveryOf(twice)).possible_duplicate);
   bot.server.settings.copiesHeld = false;
+  expect((await answerTo(bot.server.press(first as FakeMessage, 'Ack', alice))).isAlert).toBe(false);
+  await shows(second as FakeMessage, '🟠');
   await until('the last edit', async () => first?.keyboard.length === 0);
   expect(first?.text).toContain('Not kept up to date any more.');
-  await answerTo(bot.server.press(second as FakeMessage, 'Ack', alice));
-  await shows(second as FakeMessage, '🟠');
+  expect((await answerTo(bot.server.press(second as FakeMessage, 'Unack', alice))).isAlert).toBe(false);
   await fire('Twice', 'resolved');
   await shows(second as FakeMessage, '🟢');
   expect(rootsOf('Twice')).toHaveLength(2);

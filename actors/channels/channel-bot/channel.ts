@@ -197,14 +197,13 @@ async function publish(
   const { channelId } = place;
   const signed = signedWith(deps.keyring, message.keyboard);
   const { unsureSince: since } = asked;
-  const about = since === null ? null : groupOf(asked);
-  const lost =
-    about && since !== null ? await deps.copies.lost({ connectionId, channelId, about, since }) : [];
-  const [found] = lost;
+  const about = groupOf(asked);
+  const isLost = about !== null && since !== null;
+  const [found, other] = isLost ? await deps.copies.lost({ connectionId, channelId, about, since }) : [];
   if (found) {
     const { postId } = found;
     const posted = { messageId: messageIdOf(channelId, postId), messageUrl: messageUrl(place, postId) };
-    const known = { replayed: true, threadRef: attachedTo(found), isDuplicate: lost.length > 1 };
+    const known = { replayed: true, threadRef: attachedTo(found), isDuplicate: other !== undefined };
     return { outcome: { ...ACCEPTED, ...posted, ...known, signedWith: signed }, failure };
   }
   const made = await calls.makeText(message, (text, isHtml) =>

@@ -1,6 +1,7 @@
 /** What updates of a bot lead to, by their kind (channel-bot §4). */
 import { MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import { readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
 import { type ReceivedTokenDeps, receiveToken } from '../../account-links/linking.ts';
 import type { BotChats, LostPosts } from '../../connection/ports.ts';
 import { privateAnswer } from '../../messages/index.ts';
@@ -125,7 +126,6 @@ async function press(
   update: Extract<BotUpdate, { type: 'press' }>,
 ): Promise<Reaction | null> {
   const { id, occurredAt, from, message, data } = update;
-  // A bot is no person.
   if (from.isBot) return null;
   if (!message || data === null) return invalid(deps, connectionId);
   const original = message.isChannel
@@ -135,9 +135,14 @@ async function press(
   const { isBot: _, ...account } = from;
   const event = { id, occurredAt, messageId: messageIdOf(chatId, messageId), account, data };
   const react = () => reactToPress(deps, connectionId, event, THROUGH);
-  // It may be a post that was made again, whose copy was seen just now.
-  const reaction = (await react()) ?? ((await deps.lostPosts.learn()) > 0 ? await react() : null);
-  return reaction ?? invalid(deps, connectionId);
+  const reaction = await react();
+  if (reaction) return reaction;
+  // It may be a post that was made again: nobody else signs its buttons.
+  const read = readButtonData(deps.keyring, data);
+  if (!read.ok || read.button.subject !== 'root_message') return invalid(deps, connectionId);
+  const pressed = { connectionId, channelId: chatId, postId: messageId, about: read.button.id };
+  const isLost = (await deps.lostPosts.learn(pressed)) > 0;
+  return (isLost ? await react() : null) ?? invalid(deps, connectionId);
 }
 
 function invalid(deps: PressDeps, connectionId: PublicId): Reaction {
