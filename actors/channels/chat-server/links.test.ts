@@ -79,10 +79,11 @@ describe('linking an account of a chat server', () => {
     expect(it.on.server.violations).toEqual([]);
   });
 
-  test('finds nobody by an unknown name, a deactivated account or a bot, and sends nothing', async () => {
+  test('finds nobody by an unknown or impossible name, a deactivated account or a bot, and sends nothing', async () => {
     const it = linking();
     it.on.server.addUser('gone').deleteAt = 1;
-    for (const name of ['nobody', 'gone', 'tocsin']) expect(await it.start(name)).toEqual({ is: 'nobody' });
+    for (const name of ['nobody', 'gone', 'tocsin', '.', '@..'])
+      expect(await it.start(name)).toEqual({ is: 'nobody' });
     expect([it.begun, it.on.server.posts]).toEqual([[], []]);
   });
 

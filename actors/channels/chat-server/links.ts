@@ -57,10 +57,11 @@ export function createChatServerPlaces(deps: ChatServerPlacesDeps): LinkPlaces {
   };
 }
 
-/** 403 where the bot may see only some people; 400 for a name that nobody can have. */
+/** 403 where the bot may see only some people; 400, or no request, for a name that nobody can have. */
 function isNobody(outcome: ChatOutcome<unknown>): boolean {
   if (!('id' in outcome)) return false;
-  const { status, id } = outcome;
+  const { status, id, code } = outcome;
+  if (code === 'body_invalid') return true;
   if (status === 404) return id === 'app.user.get_by_username.app_error';
   return status === 403 || (status === 400 && id === 'api.context.invalid_body_param.app_error');
 }
