@@ -70,6 +70,8 @@ export async function messengerChaos(options: MessengerChaosOptions) {
           `both messengers to tell of "${act}"`,
           async () => {
             for (const id of ids) await saveIfBroken(anApi(cluster), id);
+            // Both messengers run in this process, and the look is long.
+            await pause(1_000);
             const both = [chatStanding(chat), botStanding(bot)];
             return names.every((name) => both.every((standing) => tells(standing.get(name), pods.length)));
           },

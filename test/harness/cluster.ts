@@ -19,6 +19,7 @@ import { runTocsin } from './program.ts';
 import { Replica } from './replica.ts';
 import { pidOfClient } from './socket-owner.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { until } from './until.ts';
 
 export interface ClusterOptions {
   /** 3 unless said. */
@@ -110,10 +111,13 @@ export class Cluster {
     await this.#postgres?.stop();
   }
 
-  /** Kills the server's main process; its sessions end by themselves. */
+  /** Kills the server's main process; its sessions end by themselves, and until then no other server starts. */
   async killPostgres(): Promise<void> {
-    process.kill(this.#postmaster()!, 'SIGKILL');
+    const main = this.#postmaster()!;
+    const sessions = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').trim().split(' ');
+    process.kill(main, 'SIGKILL');
     await this.#postgres?.stop();
+    await until('its sessions to end', async () => !sessions.some((pid) => existsSync(`/proc/${pid}/exe`)));
   }
 
   /** A further replica, not started. `env` goes before what every process is given; undefined: not set. */
