@@ -23,11 +23,9 @@ export function parseAnswer(body: Buffer, reviver?: Reviver): unknown {
 
 /** The same, its texts as the database can hold them: with U+FFFD for U+0000 and for half a surrogate pair. */
 export function parseStorable(body: Buffer): unknown {
-  return parseAnswer(body, ESCAPES.some((sign) => body.includes(sign)) ? storable : undefined);
+  const mayHoldThem = ['\\u0000', '\\ud', '\\uD'].some((escaped) => body.includes(escaped));
+  return parseAnswer(body, mayHoldThem ? storable : undefined);
 }
-
-/** Of U+0000, and of surrogates. */
-const ESCAPES = ['\\u0000', '\\ud', '\\uD'];
 
 function storable(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/\0|\p{Cs}/gu, '\ufffd') : value;

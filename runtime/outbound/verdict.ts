@@ -188,14 +188,7 @@ export function unanswered(
 } | null {
   if (verdict.class === 'ok' || verdict.code === 'cancelled') return null;
   const { code, error } = verdict;
-  switch (verdict.class) {
-    case 'blocked':
-      return { class: 'fatal', code, error };
-    case 'redirect':
-      return { class: as.redirect, code, error: error + as.error };
-    case 'transient':
-      return { class: 'transient', code, error };
-    default:
-      return { class: as.unreadable, code, error };
-  }
+  if (verdict.class === 'blocked') return { class: 'fatal', code, error };
+  if (verdict.class === 'redirect') return { class: as.redirect, code, error: error + as.error };
+  return { class: verdict.class === 'transient' ? 'transient' : as.unreadable, code, error };
 }

@@ -80,11 +80,6 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
     return !(info?.answers_privately && readAt !== null && readAt > at);
   };
 
-  const tell = (id: PublicId, eventId: string): void => {
-    const settled: EventSettled = { type: 'event_settled', eventId };
-    system.tell(connectionAddress(id), settled);
-  };
-
   const note = async (id: PublicId, eventId: string, say: string | null): Promise<string | null> => {
     const arrived: EventArrived = { type: 'event', eventId, say };
     return ((await system.ask(connectionAddress(id), arrived)) as EventAnswer).say;
@@ -124,7 +119,8 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
         : reaction.say;
     const isShown = say !== null && (await showPrivately(proven, say));
     if (reaction.is === 'stored') reaction.answered?.();
-    if (say !== null && reaction.is !== 'unsure') tell(settings.id, eventId);
+    const settled: EventSettled = { type: 'event_settled', eventId };
+    if (say !== null && reaction.is !== 'unsure') system.tell(connectionAddress(settings.id), settled);
     return say === null || isShown ? NOTHING_SAID : said(say);
   };
 
