@@ -122,6 +122,7 @@ export const LOG_EVENTS = {
   ],
   delivery_possible_duplicate: [W, 'destination', 'group'],
   delivery_work_failed: [W, 'destination', 'group', 'error'],
+  lost_post_not_edited: [W, 'connection', 'destination', 'group', 'error'],
   delivery_defect: [E, 'destination', 'group', 'error'],
   fallback_template_used: [W, 'destination', 'group', 'route', 'template', 'error'],
   destination_broken: [W, 'destination', 'reason'],

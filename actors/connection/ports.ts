@@ -293,10 +293,15 @@ export type LostPost = Omit<PostedMessage, 'kind' | 'routeId' | 'isPresent' | 'g
 export interface LostPosts {
   /** Makes those that copies show, and the one whose button was pressed, messages of the service. @returns how many */
   learn(pressed?: Omit<PostCopy, 'groupId' | 'copyId'> | null): Promise<number>;
-  /** Those without their last edit, the oldest first. */
+  /** Some of those whose last edit may be tried now, the longest due first. */
   read(): Promise<readonly LostPost[]>;
   /** It got its last edit, or never will. */
   ended(post: LostPost): Promise<void>;
+  /** It is tried again then, at the earliest. `messageId`: null for all of the Connection. */
+  later(
+    of: { readonly connectionId: PublicId; readonly messageId: string | null },
+    at: Micros,
+  ): Promise<void>;
 }
 
 /** The discussion group of a channel became a supergroup, which has another id. */

@@ -129,7 +129,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     eventBody: async (id) => deps.bodies.get(id) ?? readWebhookBody(main, id),
     directory,
   });
-  const lostPosts = createLostPosts(main, clock.now);
+  const posts = createLostPosts(main, clock.now);
   const sender = createMessageSender({
     system: deps.system,
     ...{ channels, contents, directory },
@@ -158,7 +158,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     finish: sender.finish,
     lostPosts: {
       ...{ name: 'lost_posts', every: 10 * SECOND },
-      run: (goesOn) => endLostPosts(lostPosts, contents, channels.channel_bot, goesOn),
+      run: (goesOn) => endLostPosts({ posts, contents, channel: channels.channel_bot, clock, log }, goesOn),
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Copies of posts, and chats whose rights changed (channel-bot §3, §8.1). */
 import { beforeEach, expect, test } from 'vitest';
 import type { CopySeen } from '../../actors/connection/effects.ts';
-import { DAY, HOUR, MINUTE } from '../../runtime/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { NOW } from '../../test/configuration.ts';
 import { useDatabase } from '../../test/postgres.ts';
@@ -155,6 +155,45 @@ test('a post that was made again is a message of the service once its copy is se
   expect(await posts.read()).toMatchObject([{ messageId: '-1001/94' }]);
   time.now += DAY;
   expect(await posts.read()).toEqual([]);
+});
+
+test('last edits that failed wait, with all of their Connection or alone, and nothing else does', async () => {
+  const sql = database.sql();
+  const about = newPublicId('AG');
+  const destinationId = await bound('-1001', '-1009');
+  const other = newPublicId('CN');
+  const post = (by: PublicId, id: string) => sql`
+    insert into delivered_messages (
+      connection_id, message_id, destination_id, kind, group_id, is_present, posted_at
+    )
+    values (${by}, ${id}, ${destinationId}, 'root', ${about}, true, ${NOW})`;
+  await Promise.all([post(connectionId, '-1001/100'), post(other, '-1002/100')]);
+  const time = { now: NOW };
+  const posts = createLostPosts(sql, () => time.now);
+  const learn = (postId: string, by = connectionId, channelId = '-1001') =>
+    posts.learn({ connectionId: by, channelId, postId, about });
+  const due = async () => (await posts.read()).map(({ messageId }) => messageId);
+  for (const [index] of Array.from({ length: 20 }).entries()) await learn(String(index + 10));
+  time.now += SECOND;
+  await learn('50', other, '-1002');
+  time.now += MINUTE;
+  const [first = '', ...others] = await due();
+  expect([others.length, others.includes('-1002/50')]).toEqual([19, false]);
+  await posts.later({ connectionId, messageId: first }, time.now + MINUTE);
+  expect((await due()).at(-1)).toBe('-1002/50');
+  const until = time.now + 15 * MINUTE;
+  await posts.later({ connectionId, messageId: null }, until);
+  expect(await due()).toEqual(['-1002/50']);
+  // One that is found meanwhile waits, too.
+  await learn('60');
+  time.now = until - 1;
+  expect(await due()).toEqual(['-1002/50']);
+  time.now = until;
+  expect(await due()).toHaveLength(20);
+  await sql`update delivered_messages set is_present = true where connection_id = ${connectionId}`;
+  expect(await due()).toEqual(['-1002/50']);
+  const [left] = await sql`select count(*) from lost_posts where connection_id = ${connectionId}`;
+  expect(left).toEqual({ count: 0 });
 });
 
 test('a group that became a supergroup is that of its channel, and its copies are known no more', async () => {

@@ -34,7 +34,10 @@ export function createCopies(sql: Sql): Copies {
   };
 }
 
-/** Copies of the last hour count. Edits are tried for a day, once no call for another Destination can be under way. */
+/** No call for another Destination can be under way any more. */
+const ANSWERED: Micros = 20 * SECOND;
+
+/** Copies of the last hour count. Edits are tried for a day. */
 export function createLostPosts(sql: Sql, now: () => Micros): LostPosts {
   return {
     async learn(pressed = null) {
@@ -46,42 +49,66 @@ export function createLostPosts(sql: Sql, now: () => Micros): LostPosts {
           where seen_at > ${now() - HOUR}
           union all
           select ${connectionId}, ${channelId}, ${postId}, ${about}, ${now()}::bigint
-        )
-        insert into delivered_messages (
-          connection_id, message_id, destination_id, kind, group_id, is_present, is_lost, posted_at
-        )
-        select
-          c.connection_id, c.channel_id || '/' || c.post_id, m.destination_id, 'root', c.about, false, true, c.seen_at
-        from seen c
-        join delivered_messages m on m.group_id = c.about and m.connection_id = c.connection_id
-        where m.kind = 'root' and m.is_present
-          and split_part(m.message_id, '/', 1) = c.channel_id
-          and substring(m.message_id from '/([0-9]{1,18})$')::bigint > c.post_id::bigint
-          and not exists (
-            select from delivered_messages known
-            where known.group_id = c.about and known.message_id = c.channel_id || '/' || c.post_id
+        ),
+        learned as (
+          insert into delivered_messages (
+            connection_id, message_id, destination_id, kind, group_id, is_present, posted_at
           )
+          select c.connection_id, c.channel_id || '/' || c.post_id, m.destination_id, 'root', c.about, false, c.seen_at
+          from seen c
+          join delivered_messages m on m.group_id = c.about and m.connection_id = c.connection_id
+          where m.kind = 'root' and m.is_present
+            and split_part(m.message_id, '/', 1) = c.channel_id
+            and substring(m.message_id from '/([0-9]{1,18})$')::bigint > c.post_id::bigint
+            and not exists (
+              select from delivered_messages known
+              where known.group_id = c.about and known.message_id = c.channel_id || '/' || c.post_id
+            )
+          on conflict do nothing
+          returning connection_id, message_id, posted_at
+        )
+        insert into lost_posts (connection_id, message_id, next_try_at)
+        select connection_id, message_id, greatest(
+          posted_at + ${ANSWERED}::bigint,
+          (select max(next_try_at) from lost_posts waiting where waiting.connection_id = learned.connection_id)
+        )
+        from learned
         on conflict do nothing`;
       return learned.count;
     },
 
     async read() {
-      // index: delivered_messages_lost
+      const at = now();
+      // indexes: lost_posts_next_try, delivered_messages_pkey
+      await sql`
+        delete from lost_posts l
+        where next_try_at <= ${at} and not exists (
+          select from delivered_messages m
+          where m.connection_id = l.connection_id and m.message_id = l.message_id
+            and not m.is_present and m.posted_at > ${at - DAY}
+        )`;
       return sql<LostPost[]>`
         select
           m.message_id as "messageId", m.connection_id as "connectionId", m.group_id as "groupId",
           d.id as "destinationId", d.target
-        from delivered_messages m join destinations d on d.id = m.destination_id
-        where m.is_lost and m.posted_at > ${now() - DAY} and m.posted_at < ${now() - 20 * SECOND}
-        order by m.posted_at
+        from lost_posts l
+        join delivered_messages m on m.connection_id = l.connection_id and m.message_id = l.message_id
+        join destinations d on d.id = m.destination_id
+        where l.next_try_at <= ${at}
+        order by l.next_try_at
         limit 20`;
     },
 
     async ended({ connectionId, messageId }) {
-      // index: delivered_messages_pkey
+      // index: lost_posts_pkey
+      await sql`delete from lost_posts where connection_id = ${connectionId} and message_id = ${messageId}`;
+    },
+
+    async later({ connectionId, messageId }, at) {
+      // index: lost_posts_pkey
       await sql`
-        update delivered_messages set is_lost = false
-        where connection_id = ${connectionId} and message_id = ${messageId}`;
+        update lost_posts set next_try_at = greatest(next_try_at, ${at}::bigint)
+        where connection_id = ${connectionId} and message_id = coalesce(${messageId}, message_id)`;
     },
   };
 }

@@ -284,5 +284,5 @@ async function remember(tx: Transaction, posted: readonly MessagePosted[]): Prom
     ) as p (connection_id, message_id, destination_id, kind, group_id, posted_at)
     on conflict (connection_id, message_id) do update set
       destination_id = excluded.destination_id, kind = excluded.kind, group_id = excluded.group_id,
-      is_present = excluded.is_present, is_lost = false, posted_at = excluded.posted_at`;
+      is_present = excluded.is_present, posted_at = excluded.posted_at`;
 }

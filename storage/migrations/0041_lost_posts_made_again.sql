@@ -1,10 +1,14 @@
--- Channel bots: a post whose answer was lost, and that was made again before its copy was seen.
+-- Channel bots: posts whose answer was lost, and that were made again before their copies were seen.
 
-alter table delivered_messages
-  -- An earlier post of a Root message that still has to get its last edit.
-  add column is_lost boolean not null default false;
+-- Earlier posts of Root messages, of delivered_messages, that still have to get their last edit.
+create table lost_posts (
+  connection_id text not null,
+  message_id text not null,
+  next_try_at bigint not null,
+  primary key (connection_id, message_id)
+);
 
-create index delivered_messages_lost on delivered_messages (posted_at) where is_lost;
+create index lost_posts_next_try on lost_posts (next_try_at);
 
 drop index channel_copies_about;
 create index channel_copies_about on channel_copies (about) where about is not null;

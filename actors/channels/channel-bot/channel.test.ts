@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MINUTE, SECOND } from '../../../runtime/clock.ts';
-import type { PublicId } from '../../../runtime/public-id.ts';
+import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
 import { readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
 import type { LostPost, LostPosts } from '../../connection/ports.ts';
 import type { ContentReader } from '../../destination/sending/content.ts';
@@ -158,24 +158,35 @@ describe('a Root message whose answer was lost', () => {
 });
 
 describe('a post that was made again', () => {
-  const ending = (on: ReturnType<typeof world>, messageId: string) => {
+  /** @param others posts after the first one */
+  const ending = (
+    on: ReturnType<typeof world>,
+    messageId: string,
+    others: readonly Partial<LostPost>[] = [],
+  ) => {
     const ended: string[] = [];
+    const later: (readonly [of: string | null, wait: number])[] = [];
+    const logged: unknown[] = [];
     const post: LostPost = {
       ...{ messageId, connectionId: CONNECTION, groupId: GROUP, destinationId: DESTINATION, target: 1 },
     };
     const posts: LostPosts = {
       learn: async () => 0,
-      read: async () => [post],
+      read: async () => [post, ...others.map((other) => ({ ...post, ...other }))],
       ended: async (one) => void ended.push(one.messageId),
+      later: async (of, at) => void later.push([of.messageId, at - on.time.now]),
     };
     const scene = on.scene({ status: 'acknowledged' });
     const contents: ContentReader = {
-      async read({ operation }) {
+      async read({ operation, subject }) {
+        if (subject.kind === 'group' && subject.groupId !== GROUP) throw new Error('cannot be laid out');
         const notes = { ...NO_NOTES, final: operation.kind === 'edit' && operation.isFinal };
         return { is: 'content', content: { kind: 'edit', shown: { kind: 'group', scene }, notes } };
       },
     };
-    return { ended, run: () => endLostPosts(posts, contents, on.channel, () => true) };
+    const log = (event: string, { error }: { error?: unknown } = {}) => void logged.push([event, error]);
+    const deps = { posts, contents, channel: on.channel, log, clock: { now: () => on.time.now } };
+    return { ended, later, logged, run: () => endLostPosts(deps, () => true) };
   };
 
   test('says that it is kept up to date no more, leads to the Alert Group, and has no buttons', async () => {
@@ -196,17 +207,56 @@ describe('a post that was made again', () => {
     expect(ended).toHaveLength(1);
   });
 
-  test('is edited later where the messenger does not answer, or asks to wait', async () => {
+  test('is edited a minute later where the messenger does not answer or refuses, which is logged', async () => {
     const on = world();
     const { messageId } = accepted(await on.publish());
-    const { ended, run } = ending(on, messageId ?? '');
-    const body = JSON.stringify({ ok: false, error_code: 429, parameters: { retry_after: 9 } });
-    on.script.push('lost_before', { status: 429, headers: {}, body });
+    const { ended, later, logged, run } = ending(on, messageId);
+    on.script.push('lost_before', {
+      status: 403,
+      headers: {},
+      body: refusal(403, 'Forbidden: bot was kicked'),
+    });
     await run();
     await run();
-    expect(ended).toEqual([]);
+    expect([ended, later]).toEqual([
+      [],
+      [
+        [messageId, MINUTE],
+        [messageId, MINUTE],
+      ],
+    ]);
+    expect(logged).toEqual([
+      ['lost_post_not_edited', expect.stringContaining('no answer')],
+      ['lost_post_not_edited', expect.stringContaining('kicked')],
+    ]);
     await run();
     expect(ended).toEqual([messageId]);
+  });
+
+  test('waits with all of its Connection when the bot is asked to wait, and no other Connection does', async () => {
+    const on = world();
+    const { messageId } = accepted(await on.publish());
+    const other = { messageId: '-1001234567890/8', connectionId: newPublicId('CN') };
+    const { ended, later, logged, run } = ending(on, '-1001234567890/7', [{ messageId }, other]);
+    const body = JSON.stringify({ ok: false, error_code: 429, parameters: { retry_after: 9 } });
+    on.script.push({ status: 429, headers: {}, body });
+    const before = on.server.calls.length;
+    await run();
+    expect(later).toEqual([[null, 9 * SECOND]]);
+    expect(ended).toEqual([other.messageId]);
+    expect(on.server.calls.length - before).toBe(1);
+    expect(logged).toHaveLength(1);
+  });
+
+  test('that cannot be laid out keeps no other from its edit', async () => {
+    const on = world();
+    const { messageId } = accepted(await on.publish());
+    const broken = { messageId: '-1001234567890/7', groupId: newPublicId('AG') };
+    const { ended, later, logged, run } = ending(on, messageId, [broken, {}]);
+    await run();
+    expect(ended).toEqual([messageId, messageId]);
+    expect(later).toEqual([[broken.messageId, MINUTE]]);
+    expect(logged).toEqual([['lost_post_not_edited', 'cannot be laid out']]);
   });
 });
 

@@ -1,8 +1,9 @@
 /** Messages of a channel bot: a Root message is a post, its Thread the comments below it (channel-bot §6, §8). */
 import { type Clock, formatInstant, MINUTE, type Micros } from '../../../runtime/clock.ts';
+import type { Log } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
-import type { ChannelPlace, Copies, GroupMoved, LostPosts } from '../../connection/ports.ts';
+import type { ChannelPlace, Copies, GroupMoved, LostPost, LostPosts } from '../../connection/ports.ts';
 import type { ContentReader } from '../../destination/sending/content.ts';
 import type { People, Target } from '../../destination/sending/people.ts';
 import type { ChannelBotTarget } from '../../destination/sending/scene.ts';
@@ -17,7 +18,14 @@ import {
   type TemplateFailure,
 } from '../../messages/index.ts';
 import { GONE_CONNECTION } from '../access.ts';
-import { ACCEPTED, groupOf, type MessageContent, type MessageSend, type Shown } from '../calls.ts';
+import {
+  ACCEPTED,
+  groupOf,
+  type MessageContent,
+  type MessageSend,
+  type SendOutcome,
+  type Shown,
+} from '../calls.ts';
 import type { Channel, ChannelCall, SendResult } from '../channel.ts';
 import {
   deliveryCall,
@@ -60,6 +68,8 @@ const BUTTONS = { most: 25, text: 64 } as const;
 const LIMITED_TOGETHER: Micros = MINUTE;
 /** Whoever waits longer is told to people (channel-bot §11). */
 const LONGEST_WAIT: Micros = 15 * MINUTE;
+/** After a last edit that failed for now (channel-bot §11). */
+const NEXT_TRY: Micros = MINUTE;
 export const NOT_CHECKED = 'The channel is not known yet. Check the Destination.';
 
 /** The way to a channel, opened for one call. */
@@ -326,28 +336,61 @@ async function followed(
   return { is: 'chained', groupId: moved.to, to: null, isLost: false };
 }
 
-/** Gives posts that were made again their last edit, which leads to the present state (channel-bot §11). */
-export async function endLostPosts(
-  posts: LostPosts,
-  contents: ContentReader,
-  channel: Pick<Channel, 'send'>,
-  mayBegin: () => boolean,
-): Promise<void> {
+export interface LostPostsDeps {
+  readonly posts: LostPosts;
+  readonly contents: ContentReader;
+  readonly channel: Pick<Channel, 'send'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
+
+/**
+ * Gives posts that were made again their last edit, which leads to the present state (channel-bot §11). Each is tried
+ * on its own; a bot that is asked to wait is called again when that is over.
+ */
+export async function endLostPosts(deps: LostPostsDeps, mayBegin: () => boolean): Promise<void> {
+  const { posts, clock, log } = deps;
   await posts.learn();
+  const limited = new Set<PublicId>();
   for (const post of await posts.read()) {
-    const { messageId, groupId, ...to } = post;
-    const asked: MessageSend = {
-      ...{ type: 'message.send', call: 0, subject: { kind: 'group', groupId }, ...to },
-      operation: { kind: 'edit', messageId, threadRef: null, hash: null, isFinal: true },
-      ...{ notes: { late: false, deletedAt: null, continued: false }, values: {}, key: null, dueAt: 0 },
-      ...{ attempt: 1, unsureSince: null, urgent: false, isProbe: false },
-    };
+    const { connectionId: connection, destinationId: destination, groupId: group } = post;
+    if (!mayBegin()) return;
+    if (limited.has(connection)) continue;
+    const outcome = await lastEdit(deps, post, mayBegin);
+    const is = outcome?.class;
+    if (outcome && 'error' in outcome && is !== 'gone')
+      log('lost_post_not_edited', { connection, destination, group, error: outcome.error });
+    if (outcome?.class === 'retry_after') {
+      limited.add(connection);
+      await posts.later({ connectionId: connection, messageId: null }, outcome.until);
+    } else if (is === 'transient' || is === 'fatal' || is === 'not_sent') {
+      await posts.later(post, clock.now() + NEXT_TRY);
+    } else await posts.ended(post);
+  }
+}
+
+/** @returns null when there is nothing to show any more */
+async function lastEdit(
+  { contents, channel }: LostPostsDeps,
+  { messageId, groupId, ...to }: LostPost,
+  mayBegin: () => boolean,
+): Promise<SendOutcome | null> {
+  const asked: MessageSend = {
+    ...{ type: 'message.send', call: 0, subject: { kind: 'group', groupId }, ...to },
+    operation: { kind: 'edit', messageId, threadRef: null, hash: null, isFinal: true },
+    ...{ notes: { late: false, deletedAt: null, continued: false }, values: {}, key: null, dueAt: 0 },
+    ...{ attempt: 1, unsureSince: null, urgent: false, isProbe: false },
+  };
+  try {
     const read = await contents.read(asked, null);
-    const call = { asked, destination: null, mayBegin };
-    const result = read.is === 'content' ? await channel.send(call, read.content) : null;
-    const is = result?.outcome.class ?? 'gone';
-    if (is === 'retry_after') return;
-    if (is !== 'transient' && is !== 'fatal' && is !== 'not_sent') await posts.ended(post);
+    if (read.is !== 'content') return null;
+    return (await channel.send({ asked, destination: null, mayBegin }, read.content)).outcome;
+  } catch (error) {
+    return {
+      class: 'not_sent',
+      because: 'defect',
+      error: error instanceof Error ? error.message : String(error),
+    };
   }
 }
 
