@@ -181,6 +181,9 @@ test('last edits that failed wait, with all of their Connection or alone, and no
   expect([others.length, others.includes('-1002/50')]).toEqual([19, false]);
   await posts.later({ connectionId, messageId: first }, time.now + MINUTE);
   expect((await due()).at(-1)).toBe('-1002/50');
+  // The one that failed is due again, after those that were not tried yet.
+  time.now += MINUTE;
+  expect((await due()).at(-1)).toBe('-1002/50');
   const until = time.now + 15 * MINUTE;
   await posts.later({ connectionId, messageId: null }, until);
   expect(await due()).toEqual(['-1002/50']);
