@@ -94,6 +94,19 @@ export function readConfig(env: Environment, readFile: ReadFile, machine: Machin
   return { config, warnings: warningsOf(env, config, conflicts) };
 }
 
+/** The database that keeps sessions, alone: for commands that need nothing else. Null: the variables name none. */
+export function readSessionDatabase(
+  env: Environment,
+  readFile: ReadFile,
+): DatabaseSettings | { readonly errors: readonly string[] } | null {
+  if (!Object.keys(env).some((name) => name.startsWith('SVC_DATABASE_') && env[name])) return null;
+  const reader = new ConfigReader(env, readFile);
+  const databases = readDatabase(reader);
+  return databases === null || reader.errors.length > 0
+    ? { errors: reader.errors }
+    : databases.sessionDatabase;
+}
+
 function readSecretKeys(reader: ConfigReader): SecretKeysText | null {
   const text = reader.require('SVC_SECRET_KEYS');
   return text === null ? null : { variable: reader.source('SVC_SECRET_KEYS'), text };

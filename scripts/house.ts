@@ -22,13 +22,13 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_041,
-  lines: 144_527,
+  lines: 144_657,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */
-  filesOnTheWay: 195,
+  filesOnTheWay: 196,
 } as const;
 
 export interface House {

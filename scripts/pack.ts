@@ -30,6 +30,9 @@ const UNUSED =
 const IMPORT = /\b(from|import)(\s*\(?\s*)'(\.[^'\n]*)\.ts'/g;
 
 const source = (file: string) => path.join(ROOT, file);
+const LOCKED: Readonly<Record<string, { readonly version?: string }>> = JSON.parse(
+  readFileSync(source('package-lock.json'), 'utf8'),
+).packages;
 
 interface Erased {
   readonly code: string;
@@ -70,7 +73,7 @@ function copy(folder: string, file: string): void {
 }
 
 function filesReadByTheService(): readonly string[] {
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+  const listed = execFileSync('git', ['ls-files'], {
     cwd: ROOT,
     encoding: 'utf8',
   });
@@ -119,6 +122,10 @@ function bundle(folder: string): void {
 
 /** Packages below this one have entries of their own. */
 function copyPackage(entry: string, target: string): void {
+  const { version } = JSON.parse(readFileSync(path.join(source(entry), 'package.json'), 'utf8'));
+  const locked = LOCKED[entry]?.version;
+  if (version !== locked)
+    throw new Error(`${entry} is at ${version}, the lockfile says ${locked}. Run npm ci, then npm run pack.`);
   cpSync(source(entry), target, {
     recursive: true,
     filter: (file) => {

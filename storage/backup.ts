@@ -3,7 +3,6 @@
  * it out, ended by the line `\.`, then a line that says that nothing is missing. It depends on no version of the server
  * and no place, and holds no master key: secrets in it stay sealed.
  */
-import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import * as v from 'valibot';
@@ -56,48 +55,88 @@ export class BackupError extends Error {
 
 /**
  * Writes everything as it is at one moment, while the service runs on.
- * @throws {BackupError} when there is no schema; what was written by then is no backup
+ * @throws {BackupError} when there is no schema; after any error what was written is no backup
  */
 export async function writeBackup(
   database: DatabaseSettings,
   to: NodeJS.WritableStream,
   at: Date,
 ): Promise<BackupSummary> {
-  let socket: { resume(): unknown } | null = null;
+  let socket: { resume(): unknown; destroy(): unknown } | null = null;
   const sql = connect(database, {
     ...{ max: 1, applicationName: 'tocsin backup' },
     onSocket: (opened) => {
       socket = opened;
     },
   });
-  // The driver pauses the socket of a reader that is behind, also with the last rows, and would never read on.
-  return writeAll(sql, to, at, () => socket?.resume()).finally(() => sql.end({ timeout: 5 }));
+  const file = createOutput(to, () => socket?.destroy());
+  try {
+    // The driver pauses the socket of a reader that is behind, also with the last rows, and would never read on.
+    const summary = await writeAll(sql, file, at, () => socket?.resume());
+    await file.end();
+    return summary;
+  } catch (error) {
+    throw (await file.fail()) ?? error;
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
 }
 
-async function writeAll(
-  sql: Sql,
-  to: NodeJS.WritableStream,
-  at: Date,
-  readOn: () => void,
-): Promise<BackupSummary> {
-  const schema = await schemaVersion(sql);
-  if (schema === 0) throw new BackupError('The database is empty: there is nothing to back up.');
-  const createdAt = at.toISOString();
+interface Output {
+  /** Waits while what is written lies before a slow disk. @throws once that failed */
+  put(chunk: Buffer): Promise<void>;
+  end(): Promise<void>;
+  /** @returns why it could not be written; null when that was not the trouble */
+  fail(): Promise<Error | null>;
+}
+
+/** @param failed called once when it cannot be written: the driver would not end a copy by itself */
+function createOutput(to: NodeJS.WritableStream, failed: () => void): Output {
   const gzip = createGzip();
-  const written = pipeline(gzip, to);
-  const put = async (chunk: Buffer) => {
-    if (!gzip.write(chunk)) await Promise.race([once(gzip, 'drain'), written]);
+  let failure: Error | null = null;
+  let wake: () => void = () => undefined;
+  const written = pipeline(gzip, to).catch((error: Error) => {
+    failure = error;
+    failed();
+    wake();
+  });
+  gzip.on('drain', () => wake());
+  return {
+    async put(chunk) {
+      if (!failure && !gzip.write(chunk)) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      if (failure) throw failure;
+    },
+    async end() {
+      gzip.end();
+      await written;
+      if (failure) throw failure;
+    },
+    async fail() {
+      const before = failure;
+      gzip.destroy();
+      await written;
+      return before;
+    },
   };
-  const reading = inSnapshot(sql, async (tx) => {
+}
+
+function writeAll(sql: Sql, { put }: Output, at: Date, readOn: () => void): Promise<BackupSummary> {
+  return inSnapshot(sql, async (tx) => {
     await tx`select set_config('statement_timeout', '0', true)`;
+    const schema = await schemaVersion(tx);
+    if (schema === 0) throw new BackupError('The database is empty: there is nothing to back up.');
+    const createdAt = at.toISOString();
     const header = { format: FORMAT, version: FORMAT_VERSION, schema, created_at: createdAt };
     await put(line({ ...header, partitions: await partitionsIn(tx) }));
     const tables = await tablesIn(tx);
     let rows = 0;
-    for (const table of tables) {
-      await put(line(table));
-      const copied =
-        await tx`copy (select ${tx(table.columns)} from ${tx(table.table)}) to stdout`.readable();
+    for (const { table, columns } of tables) {
+      await put(line({ table, columns }));
+      const copied = await tx`copy (select ${tx(columns)} from ${tx(table)}) to stdout`.readable();
       for await (const chunk of copied as AsyncIterable<Buffer>) {
         rows += newlines(chunk);
         await put(chunk);
@@ -110,31 +149,34 @@ async function writeAll(
     await put(line({ ...summary, sequences: await sequencesIn(tx) }));
     return { schema, createdAt, ...summary };
   });
-  try {
-    const summary = await reading;
-    gzip.end();
-    await written;
-    return summary;
-  } catch (error) {
-    gzip.destroy();
-    await written.catch(() => undefined);
-    throw error;
-  }
 }
 
 /**
  * Fills an empty database with what a backup holds, in one transaction. The schema is left at the backup's version:
  * {@link migrate} goes on from there.
  * @param session a client of one connection that keeps its session
+ * @param accept looks at what was read before it is committed; what it throws undoes everything
  * @throws {BackupError}
  */
-export async function readBackup(session: Sql, from: NodeJS.ReadableStream): Promise<BackupSummary> {
-  const lines = linesOf(from.pipe(createGunzip()));
-  const next = async () => {
-    const { value, done } = await lines.next().catch((error: Error) => {
+export async function readBackup(
+  session: Sql,
+  from: NodeJS.ReadableStream,
+  accept: (tx: Transaction) => Promise<unknown>,
+): Promise<BackupSummary> {
+  const gunzip = createGunzip();
+  // What fails on the way is what the next line is refused with.
+  pipeline(from, gunzip).catch(() => undefined);
+  const lines = linesOf(gunzip);
+  const nextOrEnd = async () => {
+    const { value } = await lines.next().catch((error: Error) => {
+      if (error instanceof BackupError) throw error;
       throw new BackupError(`This is no backup, or it is damaged: ${error.message}.`);
     });
-    if (done) throw new BackupError('This backup is not whole: its end is missing.');
+    return value;
+  };
+  const next = async () => {
+    const value = await nextOrEnd();
+    if (!value) throw new BackupError('This backup is not whole: its end is missing.');
     return value;
   };
   const header = parsed(Header, await next());
@@ -147,16 +189,28 @@ export async function readBackup(session: Sql, from: NodeJS.ReadableStream): Pro
     for (const { table } of known) await tx`alter table ${tx(table)} disable trigger user`;
     // Migrations make some rows of their own.
     for (const { table } of known.toReversed()) await tx`delete from ${tx(table)}`;
-    let filled = 0;
+    const filled = { tables: 0, rows: 0 };
     for (let text = await next(); ; text = await next()) {
       const given = parsed(Table, text);
-      if (!given) return finish(tx, known, parsed(End, text), filled);
+      if (!given) {
+        const end = parsed(End, text);
+        const isWhole = end?.tables === filled.tables && end.rows === filled.rows;
+        if (!end || !isWhole || (await nextOrEnd()))
+          throw new BackupError('This backup is damaged: its tables do not add up.');
+        for (const { table } of known) await tx`alter table ${tx(table)} enable trigger user`;
+        await setSequences(tx, end.sequences);
+        await accept(tx);
+        return filled;
+      }
       const columns = known.find(({ table }) => table === given.table)?.columns ?? [];
       if (given.columns.length === 0 || given.columns.some((column) => !columns.includes(column)))
         throw new BackupError(`The backup has a table ${given.table} that this schema does not know.`);
       const filling = await tx`copy ${tx(given.table)} (${tx(given.columns)}) from stdin`.writable();
-      await pipeline(rowsUntilEnd(next), filling);
-      filled++;
+      await pipeline(
+        rowsUntilEnd(next, () => filled.rows++),
+        filling,
+      );
+      filled.tables++;
     }
   });
   await session`analyze`;
@@ -185,19 +239,13 @@ async function makePartition(tx: Transaction, partition: string): Promise<void> 
   throw new BackupError(`The backup has a partition ${partition} that this schema does not know.`);
 }
 
-async function finish(
+async function setSequences(
   tx: Transaction,
-  known: readonly NamedTable[],
-  end: v.InferOutput<typeof End> | null,
-  filled: number,
-): Promise<v.InferOutput<typeof End>> {
-  if (!end || end.tables !== filled)
-    throw new BackupError('This backup is damaged: its tables do not add up.');
-  for (const [sequence, last] of Object.entries(end.sequences)) {
+  sequences: Readonly<Record<string, number | null>>,
+): Promise<void> {
+  for (const [sequence, last] of Object.entries(sequences)) {
     if (last !== null) await tx`select setval(${sequence}::text::regclass, ${last})`;
   }
-  for (const { table } of known) await tx`alter table ${tx(table)} enable trigger user`;
-  return end;
 }
 
 interface NamedTable {
@@ -278,10 +326,11 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, u
 }
 
 /** Rows of one table, in larger pieces. */
-async function* rowsUntilEnd(next: () => Promise<Buffer>): AsyncGenerator<Buffer> {
+async function* rowsUntilEnd(next: () => Promise<Buffer>, counted: () => void): AsyncGenerator<Buffer> {
   let piece: Buffer[] = [];
   let size = 0;
   for (let row = await next(); !row.equals(END_OF_ROWS); row = await next()) {
+    counted();
     piece.push(row, LINE_END);
     size += row.length + 1;
     if (size < PIECE_BYTES) continue;

@@ -79,7 +79,7 @@ export async function withMigrationLock<T>(session: Sql, run: () => Promise<T>):
 }
 
 /** The version of the schema in a database; 0 for an empty one. Fully applied migrations only. */
-export async function schemaVersion(sql: Sql): Promise<number> {
+export async function schemaVersion(sql: Sql | Transaction): Promise<number> {
   const rows = await recorded(sql);
   return rows.findLast((row) => row.applied_at !== null)?.version ?? 0;
 }

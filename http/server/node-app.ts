@@ -32,7 +32,8 @@ interface Route {
 
 /** What {@link createServer} of server.ts takes from the module `uWebSockets.js`. */
 export interface HttpEngine {
-  App(): TemplatedApp;
+  /** @param failed told what goes wrong with the socket once it listens */
+  App(failed: (error: Error) => void): TemplatedApp;
   us_socket_local_port(socket: us_listen_socket): number;
   us_listen_socket_close(socket: us_listen_socket): void;
 }
@@ -43,7 +44,7 @@ export const nodeEngine: HttpEngine = {
   us_listen_socket_close: (socket) => void (socket as unknown as Server).close(),
 };
 
-function createApp(): TemplatedApp {
+function createApp(failed: (error: Error) => void): TemplatedApp {
   const routes: Route[] = [];
   const busy = new WeakSet<Socket>();
   const server = createServer({ maxHeaderSize: HEAD_BYTES, requireHostHeader: false }, (incoming, answer) => {
@@ -71,7 +72,9 @@ function createApp(): TemplatedApp {
     socket.setTimeout(IDLE_MS);
     socket.on('timeout', () => socket.destroy());
   });
-  server.on('checkContinue', (incoming, answer) => void server.emit('request', incoming, answer));
+  for (const expects of ['checkContinue', 'checkExpectation']) {
+    server.on(expects, (incoming, answer) => void server.emit('request', incoming, answer));
+  }
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return;
     const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
@@ -89,7 +92,7 @@ function createApp(): TemplatedApp {
       const host = typeof given[0] === 'string' ? given[0] : undefined;
       const port = Number(given.find((value) => typeof value === 'number'));
       const bound = given.at(-1) as (socket: us_listen_socket | false) => void;
-      server.once('error', () => bound(false));
+      server.on('error', (error) => (server.listening ? failed(error) : bound(false)));
       server.listen({ port, ...(host !== undefined && { host }), exclusive: true }, () =>
         bound(server as unknown as us_listen_socket),
       );
@@ -183,9 +186,14 @@ function responseOf(incoming: IncomingMessage, answer: ServerResponse): HttpResp
   answer.on('drain', () => writable?.());
   const res = {
     cork(write: () => void) {
-      answer.cork();
-      write();
-      answer.uncork();
+      // Corked, a stream would not tell that its client is behind.
+      if (answer.headersSent) write();
+      else {
+        answer.cork();
+        write();
+        answer.uncork();
+        if (!answer.writableEnded) answer.flushHeaders();
+      }
       return res;
     },
     writeStatus(status: string) {

@@ -298,6 +298,37 @@ describe('requests', () => {
   });
 });
 
+test('a stream says that its reader is behind, and goes on when that one reads again', async () => {
+  const piece = 'x'.repeat(10_000);
+  const writes: boolean[] = [];
+  let isDrained = false;
+  const stream = operation({
+    id: 'stream',
+    method: 'GET',
+    path: '/stream',
+    tag: 'Test',
+    summary: 'Stream',
+    needs: 'none',
+    answers: { 200: { description: 'Text', schema: v.unknown(), contentType: 'text/event-stream' } },
+    handle: async () => ({
+      status: 200,
+      stream(output) {
+        output.onDrained(() => {
+          isDrained = true;
+        });
+        while (writes.at(-1) !== false && writes.length < 5_000) writes.push(output.write(piece));
+      },
+    }),
+  });
+  const { addresses } = await startHttp({ operations: [[stream]] });
+  const socket = await rawConnection(addresses.app);
+  socket.pause();
+  socket.write(`GET /api/v1/stream HTTP/1.1\r\nHost: tocsin\r\n\r\n`);
+  await expect.poll(() => writes.at(-1), { timeout: 5_000 }).toBe(false);
+  socket.resume();
+  await expect.poll(() => isDrained, { timeout: 5_000 }).toBe(true);
+});
+
 /** A connection on which a test writes as it likes. */
 async function rawConnection({ port }: { readonly port: number }): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');

@@ -95,13 +95,12 @@ export function createServer(deps: ServerDeps): Server {
     async start() {
       const engine = deps.engine === 'node' ? nodeEngine : await loadUws(deps.onNodeEngine);
       for (const planned of planSockets(deps.listen)) {
-        const app = engine.App();
+        const failed = (error: Error) => deps.onDefect(planned.serves[0] ?? 'app', error);
+        const app = engine.App(failed);
         const needsFront = engine === nodeEngine || hasFront(planned, deps.ingestFraming);
         const peers = needsFront ? createPeers() : null;
         serve(app, planned.serves, peers);
-        const opened = await open(engine, app, planned, peers, (error) =>
-          deps.onDefect(planned.serves[0] ?? 'app', error),
-        );
+        const opened = await open(engine, app, planned, peers, failed);
         if (opened === null) {
           closeAll(sockets);
           sockets = [];
@@ -139,7 +138,8 @@ interface OpenSocket extends PlannedSocket {
 async function loadUws(onNodeEngine: ServerDeps['onNodeEngine']): Promise<HttpEngine> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_LIMIT + 256);
   try {
-    return await import('uWebSockets.js');
+    const uws = await import('uWebSockets.js');
+    return { ...uws, App: () => uws.App() };
   } catch (error) {
     onNodeEngine(error);
     return nodeEngine;

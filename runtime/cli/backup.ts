@@ -1,25 +1,25 @@
 /** `tocsin backup` and `tocsin restore`: the whole database in one file, and back (operations §14). */
-import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { createReadStream, existsSync, type ReadStream, readFileSync, type WriteStream } from 'node:fs';
+import { link, open, readFile, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { BackupError, type BackupSummary, readBackup, writeBackup } from '../../storage/backup.ts';
 import { readKeyring } from '../../storage/keys/keyring.ts';
 import { migrate } from '../../storage/migrate.ts';
 import { connect } from '../../storage/postgres/connection.ts';
 import { embeddedSettings, startEmbeddedPostgres } from '../../storage/postgres/embedded/embedded.ts';
-import { findServer } from '../../storage/postgres/embedded/server.ts';
+import { servingProcess } from '../../storage/postgres/embedded/server.ts';
 import type { Sql } from '../../storage/postgres/records.ts';
-import { inSnapshot } from '../../storage/postgres/transaction.ts';
 import { systemClock } from '../clock.ts';
-import type { DatabaseSettings } from '../config.ts';
+import { type DatabaseSettings, readSessionDatabase } from '../config.ts';
 import type { Log } from '../log.ts';
 import { parseKeyList } from '../secrets/key-list.ts';
 import type { MasterKey } from '../secrets/keyring.ts';
 import { type Command, type CommandIo, EXIT, type OptionValues } from './command.ts';
 import { createWhole, forgetFirstStart } from './first-start.ts';
 import { reportStartFailure } from './run-service.ts';
-import { logFor, readCheckedConfig, thisMachine } from './settings.ts';
+import { logFor, thisMachine } from './settings.ts';
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const PLACE =
   '  --data-dir DIR  the folder of quickstart (default ./data), unless SVC_DATABASE_* name a database';
 
@@ -41,11 +41,10 @@ Exit codes: 0 done, 1 failed, and then there is no file, 2 wrong usage.`,
     const to = textOf(values.to);
     if (!to) return usage(io, 'tocsin backup needs --to FILE.');
     return reported(io, async (log) => {
-      if (existsSync(to)) throw new BackupError(`${to} is there already. Name a new file.`);
-      const summary = await withDatabase(values, io, log, (database) =>
-        writeFile(database, path.resolve(to)),
-      );
-      return told(values, io, summary, path.resolve(to), 'Written to');
+      const file = path.resolve(to);
+      if (existsSync(file)) throw new BackupError(`${file} is there already. Name a new file.`);
+      const summary = await withDatabase(values, io, log, (database) => writeFile(database, file));
+      return told(values, io, summary, file, 'Written to');
     });
   },
 };
@@ -59,7 +58,7 @@ Fills an empty database, brings its schema up to date and tries whether the mast
 installation that the backup is of: two of them would deliver the same messages.
 
   --from FILE     what "tocsin backup" wrote, by this release or an earlier one
-  --keys FILE     the master keys of the installation, copied into the folder; not needed where SVC_SECRET_KEYS is set
+  --keys FILE     the master keys of the installation, copied into the folder; SVC_SECRET_KEYS names them instead
 ${PLACE}
   --json          print one JSON object: {"file", "schema", "created_at", "tables", "rows"}
 
@@ -74,15 +73,15 @@ Exit codes: 0 done, 1 failed, and then nothing was restored, 2 wrong usage.`,
     const from = textOf(values.from);
     if (!from) return usage(io, 'tocsin restore needs --from FILE.');
     return reported(io, async (log) => {
-      if (!existsSync(from)) throw new BackupError(`There is no file ${from}.`);
-      const masterKeys = await keysFor(values, io);
-      const summary = await withNewDatabase(values, io, log, async (sql) => {
-        const read = await readBackup(sql, createReadStream(from));
-        await migrate(sql, { log });
-        await inSnapshot(sql, (tx) => readKeyring(tx, masterKeys));
-        return read;
-      });
-      return told(values, io, summary, path.resolve(from), 'Restored from');
+      const file = path.resolve(from);
+      if (!(await stat(file).catch(() => null))?.isFile()) throw new BackupError(`There is no file ${file}.`);
+      const keys = await keysFor(values, io);
+      const fill = (sql: Sql) =>
+        untilStopped(createReadStream(file), (stream) =>
+          readBackup(sql, stream, (tx) => readKeyring(tx, keys.masterKeys)),
+        );
+      const summary = await withNewDatabase(values, io, log, keys.text, fill);
+      return told(values, io, summary, file, 'Restored from');
     });
   },
 };
@@ -116,29 +115,47 @@ function told(
   return EXIT.done;
 }
 
-/** Beside it first: under its name there is a whole backup or none. */
-async function writeFile(database: DatabaseSettings, file: string): Promise<BackupSummary> {
-  const beside = `${file}.new`;
-  await rm(beside, { force: true });
+/** A signal ends what reads or writes the stream, so that what was begun is undone. */
+async function untilStopped<Stream extends ReadStream | WriteStream, Result>(
+  stream: Stream,
+  run: (stream: Stream) => Promise<Result>,
+): Promise<Result> {
+  const stop = () => void stream.destroy(new BackupError('Stopped by a signal.'));
+  for (const signal of SIGNALS) process.once(signal, stop);
   try {
-    const handle = await open(beside, 'wx', 0o600);
-    const summary = await writeBackup(database, handle.createWriteStream({ flush: true }), systemTime());
-    await rename(beside, file);
-    return summary;
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
+    return await run(stream);
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop);
   }
 }
 
-const systemTime = () => new Date(systemClock.now() / 1000);
+/** Beside it first: under its name there is a whole backup or none. */
+async function writeFile(database: DatabaseSettings, file: string): Promise<BackupSummary> {
+  const beside = `${file}.${process.pid}.new`;
+  try {
+    const handle = await open(beside, 'wx', 0o600);
+    const at = new Date(systemClock.now() / 1000);
+    const summary = await untilStopped(handle.createWriteStream({ flush: true }), (stream) =>
+      writeBackup(database, stream, at),
+    );
+    await link(beside, file);
+    return summary;
+  } catch (error) {
+    const { code, message, syscall } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new BackupError(`${file} is there already. Name a new file.`);
+    if (syscall === 'write' || syscall === 'open')
+      throw new BackupError(`${file} cannot be written: ${message}`);
+    throw error;
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
 
 /** The database that the variables name; null: that of the folder. */
 function namedDatabase(io: CommandIo): DatabaseSettings | null {
-  if (!Object.keys(io.env).some((name) => name.startsWith('SVC_DATABASE_') && io.env[name])) return null;
-  const read = readCheckedConfig(io.env, { acceptPrintedKeys: true, machine: thisMachine() });
-  if ('errors' in read) throw new BackupError(read.errors.join('\n'));
-  return read.config.sessionDatabase;
+  const read = readSessionDatabase(io.env, (file) => readFileSync(file, 'utf8'));
+  if (read && 'errors' in read) throw new BackupError(read.errors.join('\n'));
+  return read;
 }
 
 const folderOf = (values: OptionValues) => path.resolve(textOf(values['data-dir']) ?? 'data');
@@ -151,34 +168,38 @@ async function withDatabase<Result>(
 ): Promise<Result> {
   const named = namedDatabase(io);
   if (named) return run(named);
-  const dataDir = path.join(folderOf(values), 'postgres');
-  const cluster = path.join(dataDir, 'cluster');
-  if (!existsSync(cluster))
+  const folder = path.join(folderOf(values), 'postgres');
+  if (!existsSync(path.join(folder, 'cluster')))
     throw new BackupError(`${folderOf(values)} holds no installation. Name its folder with --data-dir.`);
-  if ((await findServer(cluster)) !== null) return run(await embeddedSettings(dataDir));
+  // A server knows its folder by the real path.
+  const dataDir = await realpath(folder);
+  if ((await servingProcess(path.join(dataDir, 'cluster'))) !== null)
+    return run(await embeddedSettings(dataDir));
   const server = await startEmbeddedPostgres({ dataDir, log });
   return run(server.settings).finally(server.stop);
 }
 
-/** A folder in which it fails is left without a database. */
-async function withNewDatabase<Result>(
+/** A folder in which it fails is left as it was. */
+async function withNewDatabase(
   values: OptionValues,
   io: CommandIo,
   log: Log,
-  run: (sql: Sql) => Promise<Result>,
-): Promise<Result> {
+  keys: string | null,
+  fill: (sql: Sql) => Promise<BackupSummary>,
+): Promise<BackupSummary> {
   const named = namedDatabase(io);
-  if (named) return withClient(named, run);
+  if (named) return withClient(named, (sql) => filled(sql, log, fill));
   const folder = folderOf(values);
   const dataDir = path.join(folder, 'postgres');
   if (existsSync(path.join(dataDir, 'cluster')))
     throw new BackupError(`${folder} holds an installation already. Name a new folder with --data-dir.`);
   const server = await startEmbeddedPostgres({ dataDir, log });
   try {
-    const result = await withClient(server.settings, run);
+    const summary = await withClient(server.settings, (sql) => filled(sql, log, fill));
+    if (keys !== null) await createWhole(keyFileIn(folder), keys);
     // People and Integrations are there: the next start makes up no password.
     await forgetFirstStart(folder);
-    return result;
+    return summary;
   } catch (error) {
     await server.stop();
     await rm(dataDir, { recursive: true, force: true });
@@ -186,6 +207,20 @@ async function withNewDatabase<Result>(
   } finally {
     await server.stop();
   }
+}
+
+async function filled(
+  sql: Sql,
+  log: Log,
+  fill: (sql: Sql) => Promise<BackupSummary>,
+): Promise<BackupSummary> {
+  const summary = await fill(sql);
+  await migrate(sql, { log }).catch((error: Error) => {
+    throw new Error(`all rows are there, but not the newest schema ("tocsin migrate"): ${error.message}`, {
+      cause: error,
+    });
+  });
+  return summary;
 }
 
 async function withClient<Result>(
@@ -196,26 +231,34 @@ async function withClient<Result>(
   return run(sql).finally(() => sql.end({ timeout: 5 }));
 }
 
-/** The master keys that open what is restored; of a folder they are put into it. */
-async function keysFor(values: OptionValues, io: CommandIo): Promise<readonly MasterKey[]> {
+const keyFileIn = (folder: string) => path.join(folder, 'secret-keys');
+
+interface RestoredKeys {
+  readonly masterKeys: readonly MasterKey[];
+  /** For the folder's file of keys; null: it has them, or variables name them. */
+  readonly text: string | null;
+}
+
+/** The master keys that must open what is restored. */
+async function keysFor(values: OptionValues, io: CommandIo): Promise<RestoredKeys> {
   const { SVC_SECRET_KEYS: listed, SVC_SECRET_KEYS_FILE: listFile } = io.env;
-  if (listed) return keysOf(listed, 'SVC_SECRET_KEYS', 'comma');
-  const kept = path.join(folderOf(values), 'secret-keys');
-  const file = listFile ?? textOf(values.keys) ?? (existsSync(kept) ? kept : null);
-  if (file === null)
+  const given = textOf(values.keys);
+  if (given && (listed || listFile))
+    throw new BackupError('Name the master keys with --keys or with SVC_SECRET_KEYS, not with both.');
+  if (listed) return { masterKeys: keysOf(listed, 'SVC_SECRET_KEYS', 'comma'), text: null };
+  const kept = keyFileIn(folderOf(values));
+  const file = listFile ?? given ?? (existsSync(kept) ? kept : null);
+  if (!file)
     throw new BackupError(
       'The master keys are needed, too: name their file with --keys, or set SVC_SECRET_KEYS.',
     );
+  const isNew = given !== undefined && path.resolve(given) !== kept;
+  if (isNew && existsSync(kept))
+    throw new BackupError(`${kept} is there already. Remove it, or leave out --keys.`);
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new BackupError(`The master keys cannot be read: ${error.message}`);
   });
-  const keys = keysOf(text, file, 'line');
-  if (file === textOf(values.keys) && path.resolve(file) !== kept) {
-    await mkdir(path.dirname(kept), { recursive: true });
-    if (existsSync(kept)) throw new BackupError(`${kept} is there already. Remove it, or leave out --keys.`);
-    await createWhole(kept, text);
-  }
-  return keys;
+  return { masterKeys: keysOf(text, file, 'line'), text: isNew ? text : null };
 }
 
 function keysOf(text: string, variable: string, separator: 'line' | 'comma'): readonly MasterKey[] {

@@ -33,7 +33,7 @@ import { createStormReader } from '../../storage/delivery/storms.ts';
 import { readWebhookBody } from '../../storage/delivery/webhook-events.ts';
 import type { WebhookBodies } from '../../storage/delivery/webhook-records.ts';
 import { isUnavailable } from '../../storage/postgres/connection.ts';
-import { type ActorSystem, shardOf } from '../actor/index.ts';
+import { type ActorSystem, StoreUnavailableError, shardOf } from '../actor/index.ts';
 import { type Clock, SECOND, systemMonotonic } from '../clock.ts';
 import type { LeaderTask } from '../leader-tasks.ts';
 import type { Log } from '../log.ts';
@@ -136,7 +136,8 @@ export function createMessages(deps: MessagesDeps): Messages {
     typeOf: (id) => readDestinationType(main, id),
     reports: createRenderReports({ system: deps.system, metrics: templates.metrics, clock, log }),
     pauses: createPauseWatch(clock, systemMonotonic),
-    ...{ isUnavailable, clock, log },
+    isUnavailable: (error) => error instanceof StoreUnavailableError || isUnavailable(error),
+    ...{ clock, log },
     deliveryMetrics: deps.deliveryMetrics,
   });
   const isCalling = (shard: number): boolean => {

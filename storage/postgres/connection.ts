@@ -29,7 +29,7 @@ export interface ConnectOptions {
   /** Server settings of every session, such as `{ lock_timeout: '5s' }`. */
   readonly session?: Readonly<Record<string, string>>;
   /** Told each socket that is opened. */
-  readonly onSocket?: (socket: { resume(): unknown }) => void;
+  readonly onSocket?: (socket: { resume(): unknown; destroy(): unknown }) => void;
   /** Counts what the pool has open and what waits for it. */
   readonly load?: CountedLoad;
   /** Told every Audit entry that a transaction of this client has committed. */

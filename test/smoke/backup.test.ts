@@ -1,5 +1,14 @@
 /** `tocsin backup` while Alerts come in, and `tocsin restore` into a new folder, from which the service goes on. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -9,8 +18,10 @@ import { Api } from '../harness/api.ts';
 import { runTocsin } from '../harness/program.ts';
 import { groupOf, raise, seed, TROUBLES } from '../harness/seeded.ts';
 import { Sender } from '../harness/sender.ts';
+import { SmallVolume } from '../harness/small-volume.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
+import { startTestServer } from '../postgres.ts';
 
 const home = mkdtempSync(path.join(tmpdir(), 'tocsin-backup-'));
 const file = path.join(home, 'tocsin.backup');
@@ -54,9 +65,13 @@ test('a backup made under load is one moment, and the service goes on from it in
   const load = (async () => {
     for (let n = 0; !isOver; n++) await raise(sender, { ...trouble, alertname: `Load${n}` });
   })();
-  await command('backup', '--to', file, '--data-dir', tocsin.dataDir).finally(() => {
+  // The server knows its folder by another path.
+  const linked = path.join(home, 'linked');
+  symlinkSync(tocsin.dataDir, linked);
+  await command('backup', '--to', file, '--data-dir', linked).finally(() => {
     isOver = true;
   });
+  expect(existsSync(path.join(tocsin.dataDir, 'postgres', 'cluster', 'postmaster.pid'))).toBe(true);
   await load;
   await tocsin.stop();
 
@@ -79,8 +94,15 @@ test('a backup made under load is one moment, and the service goes on from it in
   expect(receiver.faults).toEqual([]);
 });
 
-const refusal = (...words: string[]) =>
-  runTocsin(words).then(
+/** Without the first row of a table to which nothing refers. */
+function withoutRow(whole: Buffer): Buffer {
+  const from = whole.indexOf('\n', whole.indexOf('{"table":"presences"')) + 1;
+  return Buffer.concat([whole.subarray(0, from), whole.subarray(whole.indexOf('\n', from) + 1)]);
+}
+
+const refusal = (...words: string[]) => refusalOf(words);
+const refusalOf = (words: readonly string[], env: Record<string, string> = {}) =>
+  runTocsin(words, env).then(
     () => 'done',
     (error: { stderr?: string; code?: number }) => [error.code, error.stderr?.trim()],
   );
@@ -93,6 +115,8 @@ test('what is not a whole backup, or not for this place, is refused and leaves t
   };
   const broken = {
     cut: made('cut', readFileSync(file).subarray(0, 20_000)),
+    'without its check sum': made('unchecked', readFileSync(file).subarray(0, -8)),
+    'without a row': made('a-row-less', gzipSync(withoutRow(whole))),
     'without its end': made('endless', gzipSync(whole.subarray(0, whole.lastIndexOf('{"tables"')))),
     'of another program': made('other', Buffer.from('PGDMP')),
     'of a later release': made(
@@ -107,6 +131,11 @@ test('what is not a whole backup, or not for this place, is refused and leaves t
   }
   expect(said).toEqual({
     cut: [1, expect.stringMatching(/^This is no backup, or it is damaged: unexpected end of file/)],
+    'without its check sum': [
+      1,
+      expect.stringMatching(/^This is no backup, or it is damaged: unexpected end/),
+    ],
+    'without a row': [1, 'This backup is damaged: its tables do not add up.'],
     'without its end': [1, 'This backup is not whole: its end is missing.'],
     'of another program': [
       1,
@@ -122,10 +151,47 @@ test('what is not a whole backup, or not for this place, is refused and leaves t
     1,
     expect.stringMatching(/holds an installation already/),
   ]);
-  expect(await refusal('restore', '--from', file, '--data-dir', path.join(home, 'into cut'))).toBe('done');
+  const cut = path.join(home, 'into cut');
+  expect(readdirSync(cut)).toEqual([]);
+  expect(await refusal('restore', '--from', file, '--keys', keysOf(tocsin), '--data-dir', cut)).toBe('done');
   const wrong = made('wrong-keys', Buffer.from(`${Buffer.alloc(32, 7).toString('base64')}\n`));
   expect(
     await refusal('restore', '--from', file, '--keys', wrong, '--data-dir', path.join(home, 'wrong')),
   ).toEqual([1, expect.stringMatching(/key/)]);
   expect(await refusal('backup')).toEqual([2, 'tocsin backup needs --to FILE.']);
+});
+
+test('a disk without room ends it with a sentence, and the server goes on', async () => {
+  const folder = path.join(home, 'small');
+  mkdirSync(folder);
+  const volume = new SmallVolume(folder, 1);
+  try {
+    volume.fill();
+    const said = await refusal('backup', '--to', path.join(folder, 'b'), '--data-dir', restored.dataDir);
+    expect(said).toEqual([1, expect.stringMatching(/b cannot be written: ENOSPC/)]);
+    expect(readdirSync(folder)).toEqual(['ballast']);
+  } finally {
+    volume.unmount();
+  }
+});
+
+test('a database that variables name: only they are needed, and wrong keys leave nothing in it', async () => {
+  const server = await startTestServer();
+  try {
+    const { host, port, user, password, database } = await server.createDatabase();
+    const env = {
+      ...{ SVC_DATABASE_HOST: host, SVC_DATABASE_PORT: String(port), SVC_DATABASE_NAME: database },
+      ...{ SVC_DATABASE_USER: user, SVC_DATABASE_PASSWORD: password ?? '', SVC_DATABASE_SSLMODE: 'disable' },
+    };
+    const wrong = path.join(home, 'wrong-keys');
+    const words = ['restore', '--from', file, '--data-dir', path.join(home, 'nowhere'), '--keys'];
+    expect(await refusalOf([...words, wrong], env)).toEqual([1, expect.stringMatching(/key/)]);
+    expect(await refusalOf([...words, keysOf(tocsin)], env)).toBe('done');
+    const again = path.join(home, 'named.backup');
+    expect(await refusalOf(['backup', '--to', again], env)).toBe('done');
+    expect(rowsOf(again)).toEqual(rowsOf(file));
+    expect(existsSync(path.join(home, 'nowhere'))).toBe(false);
+  } finally {
+    await server.stop();
+  }
 });

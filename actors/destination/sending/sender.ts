@@ -53,6 +53,8 @@ const LONGEST_WAIT: Micros = SECOND;
 const EVENTS_AT_ONCE = 10;
 /** What people see of a defect; the log has the error. */
 const INTERNAL = 'internal error, see delivery_defect in the log';
+/** The call was made, and what it led to could not be kept. */
+const UNREAD = 'the database could not be read after the call';
 const PUT_BACK = { class: 'not_sent', because: 'put_back' } as const satisfies SendOutcome;
 
 export interface MessageSender {
@@ -119,8 +121,10 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
       group: asked.type === 'message.send' ? groupOf(asked) : null,
       error: error instanceof Error ? error.message : String(error),
     });
-    if (hasBegun && isEvent(asked)) return { class: 'transient', error: INTERNAL, unsure: true };
-    if (hasBegun) return { class: 'unknown', error: INTERNAL, unsure: true };
+    if (hasBegun) {
+      const said = isOutage ? UNREAD : INTERNAL;
+      return { class: isEvent(asked) ? 'transient' : 'unknown', error: said, unsure: true };
+    }
     if (isOutage) return { class: 'not_sent', because: 'unreadable' };
     if (asked.type === 'message.probe') return { class: 'unknown', error: INTERNAL };
     return { class: 'not_sent', because: 'defect', error: INTERNAL };

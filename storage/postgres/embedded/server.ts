@@ -30,11 +30,20 @@ export interface LaunchOptions {
   readonly onLost: (reason: string) => void;
 }
 
-/** The process that still serves a cluster; clears the record of one that is gone. */
-export async function findServer(cluster: string): Promise<number | null> {
+/**
+ * The process that serves a cluster, looked at without changing anything.
+ * @param cluster the real path, without symbolic links
+ */
+export async function servingProcess(cluster: string): Promise<number | null> {
   const record = await readPostmaster(cluster);
-  if (record === null) return null;
-  if (await worksIn(record.pid, cluster)) return record.pid;
+  return record !== null && (await worksIn(record.pid, cluster)) ? record.pid : null;
+}
+
+/** The same; clears the record of one that is gone. */
+export async function findServer(cluster: string): Promise<number | null> {
+  if ((await readPostmaster(cluster)) === null) return null;
+  const serving = await servingProcess(cluster);
+  if (serving !== null) return serving;
   // The number may belong to another program by now, which would keep the new server from starting.
   await rm(path.join(cluster, 'postmaster.pid'), { force: true });
   return null;
