@@ -215,7 +215,11 @@ async function burstBesideLoop(): Promise<{ product: Burst; limit: Burst }> {
     await pause(3_000);
     await tocsin.sql.end();
     await tocsin.installation.stop();
-    const loop = await startLoop(tocsin.installation.dataDir, bridge.url, 'Burst7');
+    const loop = await startLoop(
+      tocsin.installation.dataDir,
+      { url: `${bridge.url}/v1/messages`, authorization: 'Bearer bench' },
+      'Burst7',
+    );
     const limit = await burst(loop, { url: loop.url, token: '' }, 1, bridge.posts).finally(loop.stop);
     return { product, limit };
   } finally {

@@ -12,6 +12,7 @@ import { postTo } from '../test/harness/bridge-channel.ts';
 import { signUp } from '../test/harness/seeded.ts';
 import { snapshotBody } from '../test/harness/sender.ts';
 import { Loaded } from './installation.ts';
+import { startLoop } from './limit/start.ts';
 import { type Bench, millis, percentiles, perSecond, type Row } from './report.ts';
 
 const WIDE = { limit: 1000, per_seconds: 1 };
@@ -27,6 +28,8 @@ const SETTLING_MS = 2_000;
 interface Messenger {
   readonly connection: object;
   readonly place: object;
+  /** Where a message is posted, and with what credentials; empty: those of the address. */
+  readonly postsTo: { readonly url: string; readonly authorization: string };
   /** Root messages so far. */
   roots(): number;
   /** One of them presses Ack of the n-th root message; resolves once that person is answered. */
@@ -50,6 +53,7 @@ async function chatServer(): Promise<Messenger> {
   return {
     connection: { type: 'chat_server', server_url: url, bot_token: token },
     place: { type: 'chat_server', team_id: server.team.id, channel_id: server.channel.id },
+    postsTo: { url: `${url}/api/v4/posts`, authorization: `Bearer ${token}` },
     roots: () => posted().length,
     async press(n) {
       const [answer] = await server.press(posted()[n]?.id ?? '', 'ack', turnOf(people, n));
@@ -75,6 +79,7 @@ async function channelBot(): Promise<Messenger> {
   return {
     connection: { type: 'channel_bot', bot_api_base_url: url, bot_token: token },
     place: { type: 'channel_bot', channel_id: String(world.channel.id) },
+    postsTo: { url: `${url}/bot${token}/sendMessage`, authorization: '' },
     roots: () => world.channel.messages.length,
     async press(n) {
       const message = world.channel.messages[n];
@@ -95,23 +100,29 @@ async function channelBot(): Promise<Messenger> {
   };
 }
 
-async function post({ ready }: Loaded, name: string): Promise<void> {
+/** Where Snapshots are posted. */
+interface Endpoint {
+  readonly url: string;
+  readonly token: string | null;
+}
+
+async function post({ url, token }: Endpoint, name: string): Promise<void> {
   const alerts = [{ labels: { alertname: name, cluster: 'production-eu-1', severity: 'warning' } }];
-  const response = await fetch(ready.ingest_endpoint, {
+  const response = await fetch(url, {
     method: 'POST',
-    headers: { authorization: `Bearer ${ready.integration_token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: snapshotBody({ groupKey: name, alerts }),
   });
   if (response.status !== 202) throw new Error(`A Snapshot was answered ${response.status}`);
 }
 
 /** Posts new groups and waits until each has its message. @returns seconds from the first post */
-async function burst(tocsin: Loaded, messenger: Messenger, groups: number, name: string): Promise<number> {
+async function burst(to: Endpoint, messenger: Messenger, groups: number, name: string): Promise<number> {
   const wanted = messenger.roots() + groups;
   const from = performance.now();
   const names = Array.from({ length: groups }, (_, n) => `${name}${n}x`);
   const lanes = Array.from({ length: 16 }, async () => {
-    for (let next = names.pop(); next !== undefined; next = names.pop()) await post(tocsin, next);
+    for (let next = names.pop(); next !== undefined; next = names.pop()) await post(to, next);
   });
   await Promise.all(lanes);
   while (messenger.roots() < wanted) await pause(20);
@@ -119,8 +130,15 @@ async function burst(tocsin: Loaded, messenger: Messenger, groups: number, name:
   return (performance.now() - from) / 1000;
 }
 
+/** What spends: processor seconds and transactions so far. */
+interface Meters {
+  cpuSeconds(): number;
+  postgresCpuSeconds(): number;
+  transactions(): Promise<number>;
+}
+
 /** What the work took, divided by how many pieces it has; behind it, 2 s in which edits and replies follow. */
-async function spent<Result>(tocsin: Loaded, pieces: number, work: () => Promise<Result>) {
+async function spent<Result>(tocsin: Meters, pieces: number, work: () => Promise<Result>) {
   const [service, postgres] = [tocsin.cpuSeconds(), tocsin.postgresCpuSeconds()];
   const transactions = await tocsin.transactions();
   const result = await work();
@@ -136,7 +154,8 @@ async function spent<Result>(tocsin: Loaded, pieces: number, work: () => Promise
 async function measure(start: () => Promise<Messenger>, progress: (what: string) => void) {
   const messenger = await start();
   const tocsin = await Loaded.start();
-  const { api } = tocsin;
+  const { api, ready } = tocsin;
+  const endpoint = { url: ready.ingest_endpoint, token: ready.integration_token };
   try {
     await api.change('/organization/outbound-policy', (policy) => ({ ...policy, allowed: ['127.0.0.0/8'] }));
     const common = { name: 'bench', proxy: { enabled: false }, limiter: WIDE };
@@ -149,12 +168,12 @@ async function measure(start: () => Promise<Messenger>, progress: (what: string)
       await messenger.link(await signUp(api, tocsin.ready, login, login), connection.id, login);
     }
     progress(`${GROUPS} groups within the limiter`);
-    const limited = await burst(tocsin, messenger, GROUPS, 'Limited');
+    const limited = await burst(endpoint, messenger, GROUPS, 'Limited');
     await api.change(`/destinations/${destination.id}`, () => ({ ...place, limiter: WIDE }));
-    await burst(tocsin, messenger, 50, 'Warm');
+    await burst(endpoint, messenger, 50, 'Warm');
     progress(`${GROUPS} groups with limits wide open`);
     const from = messenger.roots();
-    const wide = await spent(tocsin, GROUPS, () => burst(tocsin, messenger, GROUPS, 'Wide'));
+    const wide = await spent(tocsin, GROUPS, () => burst(endpoint, messenger, GROUPS, 'Wide'));
     progress(`${PRESSES} presses in a second`);
     const press = async (n: number) => {
       const due = performance.now() + (n / PRESSES) * 1000;
@@ -165,10 +184,27 @@ async function measure(start: () => Promise<Messenger>, progress: (what: string)
     const pressed = await spent(tocsin, PRESSES, () =>
       Promise.all(Array.from({ length: PRESSES }, (_, n) => press(n))),
     );
-    return { limited, wide, pressed: { ...pressed, ...percentiles(pressed.result) } };
+    const limit = await bareLoop(tocsin, messenger);
+    return { limited, wide, limit, pressed: { ...pressed, ...percentiles(pressed.result) } };
   } finally {
     await tocsin.remove();
     await messenger.close();
+  }
+}
+
+/** The bare loop, on the installation that Tocsin filled and left. */
+async function bareLoop(tocsin: Loaded, messenger: Messenger) {
+  while (await tocsin.isBusy()) await pause(20);
+  await pause(3_000);
+  await tocsin.sql.end();
+  await tocsin.installation.stop();
+  const loop = await startLoop(tocsin.installation.dataDir, messenger.postsTo, 'Wide7x');
+  const endpoint = { url: loop.url, token: null };
+  try {
+    await burst(endpoint, messenger, 50, 'WarmLoop');
+    return await spent(loop, GROUPS, () => burst(endpoint, messenger, GROUPS, 'Loop'));
+  } finally {
+    await loop.stop();
   }
 }
 
@@ -184,7 +220,7 @@ function spentOf(
   return { what, value: `${value}, ${transactions.toFixed(1)} transactions` };
 }
 
-function rowsOf(what: string, { limited, wide, pressed }: Awaited<ReturnType<typeof measure>>): Row[] {
+function rowsOf(what: string, { limited, wide, limit, pressed }: Awaited<ReturnType<typeof measure>>): Row[] {
   return [
     {
       what: `${what}: ${GROUPS} groups, time ÷ what the limiter of ${LIMITED.limit}/s allows`,
@@ -194,6 +230,9 @@ function rowsOf(what: string, { limited, wide, pressed }: Awaited<ReturnType<typ
     },
     { what: `${what}: ${GROUPS} groups, limits wide open`, value: perSecond(GROUPS / wide.result) },
     spentOf(`${what}: spent on each`, wide),
+    { what: `${what}: the bare loop`, value: perSecond(GROUPS / limit.result) },
+    spentOf(`${what}: the bare loop, spent on each`, limit),
+    { what: `${what}: ÷ the bare loop`, value: (limit.result / wide.result).toFixed(2) },
     {
       what: `${what}: ${PRESSES} presses in a second, answered`,
       value: `p50 ${millis(pressed.p50)}, p99 ${millis(pressed.p99)}`,

@@ -3,7 +3,7 @@
  * another, posts a signed text for each group. It writes the rows that Tocsin wrote for one group of the installation
  * it runs on, multi-row and in grouped transactions; rules, fencing, retries and metrics are left out.
  *
- * `node bench/limit/burst-loop.ts DATA_DIR BRIDGE_URL TEMPLATE_GROUP` prints its port, and ends with SIGTERM.
+ * `node bench/limit/burst-loop.ts DATA_DIR POST_URL AUTHORIZATION TEMPLATE_GROUP` prints its port, and ends with SIGTERM.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { Agent, createServer, request } from 'node:http';
@@ -79,6 +79,13 @@ const TOLD: readonly Copied[] = [
     changes: { message_id: "'m' || n.id", group_id: 'n.id' },
   },
   {
+    // What a channel bot is told of its post in the discussion group.
+    table: 'channel_copies',
+    where:
+      "post_id = (select split_part(message_id, '/', 2) from delivered_messages where group_id = $1 and message_id like '-%/%' limit 1)",
+    changes: { post_id: "n.seq::text || '0'", copy_id: "n.seq::text || '0'", about: 'n.id' },
+  },
+  {
     table: 'request_records',
     where: 'alert_group_id = $1',
     changes: { id: "'R' || n.id", alert_group_id: 'n.id' },
@@ -90,12 +97,13 @@ const TOLD: readonly Copied[] = [
   },
 ];
 
-const [dataDir = '', bridgeUrl = '', template = ''] = process.argv.slice(2);
+const [dataDir = '', postUrl = '', authorization = '', template = ''] = process.argv.slice(2);
 const server = await startEmbeddedPostgres({ dataDir });
 const intake = connect(server.settings, { max: 1, applicationName: 'loop-intake' });
 const work = connect(server.settings, { max: 1, applicationName: 'loop-work' });
 const agent = new Agent({ keepAlive: true, maxSockets: CALLS_AT_ONCE });
-const [origin] = await work<{ id: string }[]>`select id from alert_groups where title = ${template}`;
+const [origin] = await work<{ id: string; number: number }[]>`
+  select id, number from alert_groups where title = ${template}`;
 if (!origin) throw new Error(`There is no group ${template}.`);
 const seen = await prepared(SEEN, 'seen');
 const told = await prepared(TOLD, 'told');
@@ -201,18 +209,19 @@ async function workOff(): Promise<void> {
 }
 
 function post({ id, seq, name }: Made): Promise<void> {
-  const title = `#${seq} ${name}`;
-  const body = text.replace(/"title":"[^"]*"/, `"title":${JSON.stringify(title)}`);
+  const body = text
+    .replaceAll(`#${origin?.number} ${template}`, `#${seq} ${name}`)
+    .replaceAll(origin?.id ?? '', id);
   const signature = createHmac('sha256', secret).update(body).digest('base64');
   const headers = {
     'content-type': 'application/json',
-    authorization: 'Bearer bench',
+    ...(authorization !== '' && { authorization }),
     'idempotency-key': `root-${id}-1`,
     'content-length': Buffer.byteLength(body),
     'webhook-signature': `v1,${signature}`,
   };
   return new Promise((resolve, reject) => {
-    const call = request(`${bridgeUrl}/v1/messages`, { method: 'POST', agent, headers }, (answer) => {
+    const call = request(postUrl, { method: 'POST', agent, headers }, (answer) => {
       let given = '';
       answer.setEncoding('utf8');
       answer.on('data', (chunk: string) => {

@@ -10,15 +10,24 @@ import { cpuSeconds, postgresCpuSeconds } from '../processor-time.ts';
 
 /**
  * @param home the data folder of the installation
+ * @param post where each message is posted, and with what credentials; empty: those of the address
  * @param template the title of a group whose rows are written again
  * @throws when it ends before it listens
  */
-export async function startLoop(home: string, bridgeUrl: string, template: string) {
+export async function startLoop(
+  home: string,
+  post: { readonly url: string; readonly authorization: string },
+  template: string,
+) {
   const file = path.join(import.meta.dirname, 'burst-loop.ts');
   const postgres = path.join(home, 'postgres');
-  const child = spawn(process.execPath, ['--max-semi-space-size=32', file, postgres, bridgeUrl, template], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--max-semi-space-size=32', file, postgres, post.url, post.authorization, template],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const ended = once(child, 'exit');
   const first = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>;
   const port = await Promise.race([first.then(([line]) => line), ended.then(() => null)]);
