@@ -24,15 +24,19 @@ const PIECE_BYTES = 256 * 1024;
 /** Longer than any row: a Snapshot of 16 MiB is copied as twice as many hexadecimal digits. */
 const LONGEST_LINE = 128 * 1024 * 1024;
 
+/** More than retention ever keeps, and as many as PostgreSQL allows. */
+const MOST_PARTITIONS = 100_000;
+const MOST_COLUMNS = 1_600;
+
 const name = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,62}$/));
 const Header = v.object({
   format: v.literal(FORMAT),
   version: v.literal(FORMAT_VERSION),
   schema: v.pipe(v.number(), v.integer(), v.minValue(1)),
   created_at: v.string(),
-  partitions: v.array(name),
+  partitions: v.pipe(v.array(name), v.maxLength(MOST_PARTITIONS)),
 });
-const Table = v.object({ table: name, columns: v.array(name) });
+const Table = v.object({ table: name, columns: v.pipe(v.array(name), v.maxLength(MOST_COLUMNS)) });
 const End = v.object({
   tables: v.number(),
   rows: v.number(),

@@ -9,6 +9,3 @@ create table lost_posts (
 );
 
 create index lost_posts_next_try on lost_posts (next_try_at);
-
-drop index channel_copies_about;
-create index channel_copies_about on channel_copies (about) where about is not null;
