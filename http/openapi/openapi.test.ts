@@ -156,6 +156,15 @@ describe('the document', () => {
     });
   });
 
+  test('has no operation that answers 501: each is there', () => {
+    const document = openApiDocument(everyOperation(), '1.2.3') as unknown as Document;
+    const answers = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ responses }) => Object.keys(responses ?? {})),
+    );
+    expect(answers).toContain('404');
+    expect(answers).not.toContain('501');
+  });
+
   test('gives each operation one of the words for its needs', async () => {
     const { send } = await startHttp();
     const { paths } = (await send('GET', '/api/v1/openapi.json')).json as { paths: Paths };
