@@ -91,30 +91,17 @@ export function logFor(
 }
 
 function settingsOf(config: Config, masterKeys: ServiceSettings['masterKeys']): ServiceSettings {
-  const {
-    listen,
-    ingestFraming,
-    httpEngine,
-    publicUrl,
-    ingestUrl,
-    trustedProxies,
-    database,
-    sessionDatabase,
-    poolMax,
-  } = config;
   return {
-    ...{
-      listen,
-      ingestFraming,
-      httpEngine,
-      publicUrl,
-      ingestUrl,
-      trustedProxies,
-      database,
-      sessionDatabase,
-      poolMax,
-      masterKeys,
-    },
+    listen: config.listen,
+    ingestFraming: config.ingestFraming,
+    httpEngine: config.httpEngine,
+    publicUrl: config.publicUrl,
+    ingestUrl: config.ingestUrl,
+    trustedProxies: config.trustedProxies,
+    database: config.database,
+    sessionDatabase: config.sessionDatabase,
+    poolMax: config.poolMax,
+    masterKeys,
     prepareStatements: config.prepareStatements,
     bootstrap: config.bootstrapAdmin,
     redis: config.redisUrl === null ? null : { url: config.redisUrl, prefix: config.redisPrefix },
