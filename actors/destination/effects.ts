@@ -108,6 +108,8 @@ export interface MessagePosted extends RecordedEffect {
   readonly messageId: string;
   readonly kind: 'root' | 'reply' | 'storm_summary';
   readonly groupId: PublicId | null;
+  /** The group had another Root message here before. */
+  readonly replaces: boolean;
   readonly at: Micros;
 }
 

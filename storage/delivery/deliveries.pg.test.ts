@@ -210,15 +210,16 @@ describe('messages that were posted', () => {
     messageId: string,
     groupId: PublicId | null,
     kind: MessagePosted['kind'],
+    replaces = false,
   ): MessagePosted => ({
     ...{ type: 'delivery.message_posted', destinationId: destination, connectionId: CONNECTION },
-    ...{ messageId, kind, groupId, at: NOW },
+    ...{ messageId, kind, groupId, replaces, at: NOW },
   });
 
   test('stay known when another Root message takes their place', async () => {
     const id = newPublicId('AG');
     await write([posted('m/1', id, 'root'), posted('m/2', id, 'reply')]);
-    await write([posted('m/3', id, 'root')]);
+    await write([posted('m/3', id, 'root', true)]);
     const rows = await database.sql()`
       select message_id, is_present from delivered_messages where group_id = ${id} order by message_id`;
     expect(rows.map((row) => [row.message_id, row.is_present])).toEqual([

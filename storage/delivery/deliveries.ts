@@ -11,7 +11,7 @@ import type { DeliveryPage, DeliveryReads, OpenGroup } from '../../actors/destin
 import type { DeliveryRecord, DeliverySaved, MessagePosted } from '../../actors/destination/effects.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { jsonText, numberArray, textArray, wordArray } from '../postgres/bulk-parameters.ts';
+import { jsonTexts, numberArray, textArray, wordArray } from '../postgres/bulk-parameters.ts';
 import { unlessUnavailable } from '../postgres/connection.ts';
 import type { RecordWriter, Sql, Transaction } from '../postgres/records.ts';
 
@@ -204,39 +204,34 @@ async function save(
   records: readonly DeliverySaved[],
   numbers: ReadonlyMap<string, number>,
 ): Promise<void> {
-  const ordered = [...records].sort((left, right) => (rowKey(left) < rowKey(right) ? -1 : 1));
-  const rows = ordered.map(({ destinationId, delivery, state, isOpen, error, wanted, at }) => ({
-    destination_id: destinationId,
-    subject: subjectText(delivery.subject),
-    target: delivery.target,
-    group_id: groupIdOf(delivery),
-    route_id: delivery.routeId,
-    number: delivery.number ?? numbers.get(groupIdOf(delivery) ?? '') ?? null,
-    urgent: delivery.urgent,
-    is_open: isOpen,
-    state,
-    possible_duplicate: delivery.possibleDuplicate,
-    thread_not_attached: delivery.threadNotAttached,
-    message_url: delivery.message?.url ?? null,
-    error,
-    updated_at: at,
-    wanted,
-    signed_with: delivery.message?.signedWith ?? null,
-    kept: toStored(delivery),
-  }));
+  const rows = [...records].sort((left, right) => (rowKey(left) < rowKey(right) ? -1 : 1));
+  const words = (of: (record: DeliverySaved) => string) => wordArray(rows.map(of));
+  const texts = (of: (record: DeliverySaved) => string | null) => textArray(rows.map(of));
+  const numbersOf = (of: (record: DeliverySaved) => number | null) => numberArray(rows.map(of));
   // index: deliveries_pkey
   await tx`
     insert into deliveries as known (
       destination_id, subject, target, group_id, route_id, number, urgent, is_open, state, possible_duplicate,
       thread_not_attached, message_url, error, updated_at, wanted, signed_with, kept
     )
-    select
-      destination_id, subject, target, group_id, route_id, number, urgent, is_open, state, possible_duplicate,
-      thread_not_attached, message_url, error, updated_at, wanted, signed_with, kept
-    from json_to_recordset(${jsonText(rows)}::text::json) as s (
-      destination_id text, subject text, target integer, group_id text, route_id text, number bigint, urgent boolean,
-      is_open boolean, state text, possible_duplicate boolean, thread_not_attached boolean, message_url text,
-      error text, updated_at bigint, wanted boolean, signed_with text, kept jsonb
+    select * from unnest(
+      ${words(({ destinationId }) => destinationId)}::text[],
+      ${texts(({ delivery }) => subjectText(delivery.subject))}::text[],
+      ${numbersOf(({ delivery }) => delivery.target)}::integer[],
+      ${texts(({ delivery }) => groupIdOf(delivery))}::text[],
+      ${words(({ delivery }) => delivery.routeId)}::text[],
+      ${numbersOf(({ delivery }) => delivery.number ?? numbers.get(groupIdOf(delivery) ?? '') ?? null)}::bigint[],
+      ${words(({ delivery }) => `${delivery.urgent}`)}::boolean[],
+      ${words(({ isOpen }) => `${isOpen}`)}::boolean[],
+      ${words(({ state }) => state)}::text[],
+      ${words(({ delivery }) => `${delivery.possibleDuplicate}`)}::boolean[],
+      ${words(({ delivery }) => `${delivery.threadNotAttached}`)}::boolean[],
+      ${texts(({ delivery }) => delivery.message?.url ?? null)}::text[],
+      ${texts(({ error }) => error)}::text[],
+      ${numbersOf(({ at }) => at)}::bigint[],
+      ${words(({ wanted }) => `${wanted}`)}::boolean[],
+      ${texts(({ delivery }) => delivery.message?.signedWith ?? null)}::text[],
+      string_to_array(${jsonTexts(rows.map(({ delivery }) => toStored(delivery)))}, chr(1))::jsonb[]
     )
     on conflict (destination_id, subject, target) do update set
       route_id = excluded.route_id,
@@ -256,14 +251,14 @@ async function save(
 
 /** A Root message takes the place of the one before it, which stays known: people still press its buttons. */
 async function remember(tx: Transaction, posted: readonly MessagePosted[]): Promise<void> {
-  const roots = posted.filter(({ kind }) => kind === 'root');
-  if (roots.length > 0) {
+  const anew = posted.filter(({ replaces }) => replaces);
+  if (anew.length > 0) {
     // index: delivered_messages_of_group
     await tx`
       update delivered_messages set is_present = false
       from unnest(
-        ${wordArray(roots.map(({ destinationId }) => destinationId))}::text[],
-        ${wordArray(roots.map(({ groupId }) => groupId ?? ''))}::text[]
+        ${wordArray(anew.map(({ destinationId }) => destinationId))}::text[],
+        ${wordArray(anew.map(({ groupId }) => groupId ?? ''))}::text[]
       ) as anew (destination_id, group_id)
       where delivered_messages.group_id = anew.group_id
         and delivered_messages.destination_id = anew.destination_id

@@ -87,14 +87,14 @@ async function load(
   addresses: readonly Address[],
 ): Promise<Map<string, LoadedActor>> {
   if (addresses.length === 0) return new Map();
-  // Index: actors_pkey.
+  // Index: actors_pkey. The limit keeps a plan made while the table was small from reading all of it.
   const actors = await sql<ActorRow[]>`
     select a.kind, a.key, a.version, a.schema, a.snapshot, a.wake_at
     from unnest(
       ${textArray(addresses.map(({ kind }) => kind))}::text[],
       ${textArray(addresses.map(({ key }) => key))}::text[]
     ) as wanted (kind, key)
-    join actors a on a.kind = wanted.kind and a.key = wanted.key`;
+    cross join lateral (select * from actors where kind = wanted.kind and key = wanted.key limit 1) a`;
   const kinds = [...new Set(actors.map(({ kind }) => kind))];
   const owned = await Promise.all(
     kinds.map(async (kind) => {

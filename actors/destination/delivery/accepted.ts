@@ -165,7 +165,7 @@ function wasDuplicated(
 
 function recordMessage(
   turn: DestinationTurn,
-  { connectionId, subject }: Delivery,
+  { connectionId, subject, publication }: Delivery,
   messageId: string | null,
   kind: 'root' | 'reply' | 'storm_summary',
 ): void {
@@ -179,6 +179,7 @@ function recordMessage(
     messageId,
     kind,
     groupId,
+    replaces: kind === 'root' && publication > 1,
     at,
   });
 }
