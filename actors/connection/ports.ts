@@ -285,9 +285,10 @@ export interface Copies {
   ): Promise<readonly (Copy & Pick<PostCopy, 'postId'>)[]>;
 }
 
-/** A post that was made again, since its answer was lost. `target`: the present one of the Destination. */
+/** A post that was made again, and when that showed. `target`: the present one of the Destination. */
 export type LostPost = Omit<PostedMessage, 'kind' | 'routeId' | 'isPresent' | 'groupId'> &
-  Readonly<{ connectionId: PublicId; messageId: string; groupId: PublicId; target: number }>;
+  Readonly<Record<'connectionId' | 'groupId', PublicId>> &
+  Readonly<{ messageId: string; target: number; postedAt: Micros }>;
 
 /** Implemented in storage/delivery/channel-copies.ts. */
 export interface LostPosts {

@@ -34,7 +34,7 @@ import { readWebhookBody } from '../../storage/delivery/webhook-events.ts';
 import type { WebhookBodies } from '../../storage/delivery/webhook-records.ts';
 import { isUnavailable } from '../../storage/postgres/connection.ts';
 import { type ActorSystem, StoreUnavailableError, shardOf } from '../actor/index.ts';
-import { type Clock, SECOND, systemMonotonic } from '../clock.ts';
+import { type Clock, type Micros, SECOND, systemMonotonic } from '../clock.ts';
 import type { LeaderTask } from '../leader-tasks.ts';
 import type { Log } from '../log.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
@@ -129,7 +129,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     eventBody: async (id) => deps.bodies.get(id) ?? readWebhookBody(main, id),
     directory,
   });
-  const posts = createLostPosts(main, clock.now);
+  const lost = { posts: createLostPosts(main, clock.now), held: new Map<PublicId, Micros>() };
   const sender = createMessageSender({
     system: deps.system,
     ...{ channels, contents, directory },
@@ -159,7 +159,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     finish: sender.finish,
     lostPosts: {
       ...{ name: 'lost_posts', every: 10 * SECOND },
-      run: (goesOn) => endLostPosts({ posts, contents, channel: channels.channel_bot, clock, log }, goesOn),
+      run: (goesOn) => endLostPosts({ ...lost, contents, channel: channels.channel_bot, clock, log }, goesOn),
     },
   };
 }

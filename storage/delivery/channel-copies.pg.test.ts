@@ -133,7 +133,14 @@ test('a post that was made again is a message of the service once its copy is se
   );
   const time = { now: NOW };
   const posts = createLostPosts(sql, () => time.now);
-  const lost = { messageId: '-1001/99', connectionId, groupId: about, destinationId, target: 1 };
+  const lost = {
+    messageId: '-1001/99',
+    connectionId,
+    groupId: about,
+    destinationId,
+    target: 1,
+    postedAt: NOW,
+  };
   expect(await posts.read()).toEqual([]);
   expect([await posts.learn(), await posts.learn()]).toEqual([1, 0]);
   expect(await createEventFacts(sql, () => undefined).message(connectionId, '-1001/99')).toMatchObject({
@@ -187,8 +194,6 @@ test('last edits that failed wait, with all of their Connection or alone, and no
   const until = time.now + 15 * MINUTE;
   await posts.later({ connectionId, messageId: null }, until);
   expect(await due()).toEqual(['-1002/50']);
-  // One that is found meanwhile waits, too.
-  await learn('60');
   time.now = until - 1;
   expect(await due()).toEqual(['-1002/50']);
   time.now = until;

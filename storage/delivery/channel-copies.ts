@@ -68,11 +68,7 @@ export function createLostPosts(sql: Sql, now: () => Micros): LostPosts {
           returning connection_id, message_id, posted_at
         )
         insert into lost_posts (connection_id, message_id, next_try_at)
-        select connection_id, message_id, greatest(
-          posted_at + ${ANSWERED}::bigint,
-          (select max(next_try_at) from lost_posts waiting where waiting.connection_id = learned.connection_id)
-        )
-        from learned
+        select connection_id, message_id, posted_at + ${ANSWERED}::bigint from learned
         on conflict do nothing`;
       return learned.count;
     },
@@ -90,13 +86,12 @@ export function createLostPosts(sql: Sql, now: () => Micros): LostPosts {
       return sql<LostPost[]>`
         select
           m.message_id as "messageId", m.connection_id as "connectionId", m.group_id as "groupId",
-          d.id as "destinationId", d.target
+          m.posted_at as "postedAt", d.id as "destinationId", d.target
         from lost_posts l
         join delivered_messages m on m.connection_id = l.connection_id and m.message_id = l.message_id
         join destinations d on d.id = m.destination_id
         where l.next_try_at <= ${at}
-        order by l.next_try_at
-        limit 20`;
+        order by l.next_try_at limit 20`;
     },
 
     async ended({ connectionId, messageId }) {

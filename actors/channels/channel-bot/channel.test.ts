@@ -169,6 +169,7 @@ describe('a post that was made again', () => {
     const logged: unknown[] = [];
     const post: LostPost = {
       ...{ messageId, connectionId: CONNECTION, groupId: GROUP, destinationId: DESTINATION, target: 1 },
+      postedAt: on.time.now,
     };
     const posts: LostPosts = {
       learn: async () => 0,
@@ -185,7 +186,8 @@ describe('a post that was made again', () => {
       },
     };
     const log = (event: string, { error }: { error?: unknown } = {}) => void logged.push([event, error]);
-    const deps = { posts, contents, channel: on.channel, log, clock: { now: () => on.time.now } };
+    const clock = { now: () => on.time.now };
+    const deps = { posts, contents, channel: on.channel, log, clock, held: new Map() };
     return { ended, later, logged, run: () => endLostPosts(deps, () => true) };
   };
 
@@ -246,6 +248,28 @@ describe('a post that was made again', () => {
     expect(ended).toEqual([other.messageId]);
     expect(on.server.calls.length - before).toBe(1);
     expect(logged).toHaveLength(1);
+    // One that is found meanwhile waits, too.
+    on.time.now += 2 * SECOND;
+    await run();
+    expect(later.slice(1)).toEqual([[null, 7 * SECOND]]);
+    expect(ended).toEqual([other.messageId, other.messageId]);
+    on.time.now += 7 * SECOND;
+    await run();
+    expect(ended.slice(-3)).toEqual(['-1001234567890/7', messageId, other.messageId]);
+  });
+
+  test('of a bot that stays Broken costs some 30 calls a day: each wait is as long as the post is old', async () => {
+    const on = world();
+    const { messageId } = accepted(await on.publish());
+    const { later, run } = ending(on, messageId);
+    on.server.settings.instead = { status: 401, headers: {}, body: refusal(401, 'Unauthorized') };
+    const end = on.time.now + 24 * 60 * MINUTE;
+    while (on.time.now < end) {
+      await run();
+      on.time.now += later.at(-1)?.[1] ?? 0;
+    }
+    expect(later.map(([, wait]) => wait / MINUTE).slice(0, 9)).toEqual([1, 1, 2, 4, 8, 16, 32, 60, 60]);
+    expect(later).toHaveLength(30);
   });
 
   test('that cannot be laid out keeps no other from its edit', async () => {

@@ -1,5 +1,5 @@
 /** Messages of a channel bot: a Root message is a post, its Thread the comments below it (channel-bot §6, §8). */
-import { type Clock, formatInstant, MINUTE, type Micros } from '../../../runtime/clock.ts';
+import { type Clock, formatInstant, HOUR, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring, Opener } from '../../../runtime/secrets/keyring.ts';
@@ -68,8 +68,8 @@ const BUTTONS = { most: 25, text: 64 } as const;
 const LIMITED_TOGETHER: Micros = MINUTE;
 /** Whoever waits longer is told to people (channel-bot §11). */
 const LONGEST_WAIT: Micros = 15 * MINUTE;
-/** After a last edit that failed for now (channel-bot §11). */
-const NEXT_TRY: Micros = MINUTE;
+/** After a last edit that failed for now: as long again as the post is old, between these (channel-bot §11). */
+const NEXT_TRY = { least: MINUTE, most: HOUR } as const;
 export const NOT_CHECKED = 'The channel is not known yet. Check the Destination.';
 
 /** The way to a channel, opened for one call. */
@@ -342,6 +342,8 @@ export interface LostPostsDeps {
   readonly channel: Pick<Channel, 'send'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
+  /** Until when the messenger of a Connection asked to wait, kept between runs. */
+  readonly held: Map<PublicId, Micros>;
 }
 
 /**
@@ -349,22 +351,23 @@ export interface LostPostsDeps {
  * on its own; a bot that is asked to wait is called again when that is over.
  */
 export async function endLostPosts(deps: LostPostsDeps, mayBegin: () => boolean): Promise<void> {
-  const { posts, clock, log } = deps;
+  const { posts, clock, log, held } = deps;
   await posts.learn();
-  const limited = new Set<PublicId>();
+  for (const [connectionId, until] of held) await posts.later({ connectionId, messageId: null }, until);
   for (const post of await posts.read()) {
     const { connectionId: connection, destinationId: destination, groupId: group } = post;
     if (!mayBegin()) return;
-    if (limited.has(connection)) continue;
+    if ((held.get(connection) ?? 0) > clock.now()) continue;
     const outcome = await lastEdit(deps, post, mayBegin);
     const is = outcome?.class;
     if (outcome && 'error' in outcome && is !== 'gone')
       log('lost_post_not_edited', { connection, destination, group, error: outcome.error });
     if (outcome?.class === 'retry_after') {
-      limited.add(connection);
+      held.set(connection, outcome.until);
       await posts.later({ connectionId: connection, messageId: null }, outcome.until);
     } else if (is === 'transient' || is === 'fatal' || is === 'not_sent') {
-      await posts.later(post, clock.now() + NEXT_TRY);
+      const age = clock.now() - post.postedAt;
+      await posts.later(post, clock.now() + Math.min(NEXT_TRY.most, Math.max(NEXT_TRY.least, age)));
     } else await posts.ended(post);
   }
 }
@@ -372,7 +375,7 @@ export async function endLostPosts(deps: LostPostsDeps, mayBegin: () => boolean)
 /** @returns null when there is nothing to show any more */
 async function lastEdit(
   { contents, channel }: LostPostsDeps,
-  { messageId, groupId, ...to }: LostPost,
+  { messageId, groupId, postedAt: _, ...to }: LostPost,
   mayBegin: () => boolean,
 ): Promise<SendOutcome | null> {
   const asked: MessageSend = {
@@ -386,11 +389,8 @@ async function lastEdit(
     if (read.is !== 'content') return null;
     return (await channel.send({ asked, destination: null, mayBegin }, read.content)).outcome;
   } catch (error) {
-    return {
-      class: 'not_sent',
-      because: 'defect',
-      error: error instanceof Error ? error.message : String(error),
-    };
+    const said = error instanceof Error ? error.message : String(error);
+    return { class: 'not_sent', because: 'defect', error: said };
   }
 }
 
