@@ -31,7 +31,7 @@ const LONG = [
   'runtime/outbound/{client,proxy}.test.ts',
   'runtime/placement/leased.test.ts',
   'runtime/secrets/hiding.test.ts',
-  'scripts/{documentation,house,sbom}.test.ts',
+  'scripts/{documentation,house,platforms,sbom}.test.ts',
   'ui/src/i18n/catalogue.test.ts',
 ];
 const UNIT = [

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { complete, type Lockfile } from './lock.ts';
 
 interface Declared {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -47,4 +48,9 @@ test('the lockfile names no registry: each installation uses its own', () => {
   expect(readFileSync(path.join(ROOT, '.npmrc'), 'utf8').split('\n')).toEqual(
     expect.arrayContaining(['omit-lockfile-registry-resolved=true', 'save-exact=true']),
   );
+});
+
+test('npm run lock has completed the lockfile', () => {
+  const lockfile = read<Lockfile>('package-lock.json');
+  expect(lockfile).toEqual(complete(lockfile));
 });

