@@ -236,6 +236,30 @@ test('a Route or a Destination that is deleted meanwhile is named', async () => 
   expect(await destinationsOf(fallback)).not.toContain(id);
 });
 
+test('a Destination that is deleted at step 4 is named as gone, with the way back to what is still there', async () => {
+  const { id, lastStep } = await destination('Short-lived');
+  const stepFour = lastStep.replace('&step=route', '');
+  await desk.goto(stepFour);
+  await heading(desk, 'Try it, and link your account').waitFor();
+  await button(desk, 'Send test').waitFor();
+  await api.call('DELETE', `/destinations/${id}`);
+  await desk.getByText('Short-lived does not exist any more.').waitFor();
+  expect(await desk.getByText('Not found').count()).toBe(0);
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.screenshot({ path: path.join(shots, 'wizard-destination-gone.png'), fullPage: true });
+  await button(desk, 'Choose a channel').click();
+  await heading(desk, 'Choose a channel').waitFor();
+  expect(await field(desk, 'Connection').evaluate((list: { value: string }) => list.value)).toBe(
+    new URL(stepFour).searchParams.get('connection'),
+  );
+
+  await api.call('DELETE', `/connections/${new URL(stepFour).searchParams.get('connection')}`);
+  await desk.goto(stepFour);
+  await desk.getByText('It and its Connection were deleted meanwhile.').waitFor();
+  await button(desk, 'Connect the messenger').click();
+  await field(desk, 'Address of the server').waitFor();
+});
+
 test('what one tab adds, another says', async () => {
   const { lastStep } = await destination('Two tabs');
   const other = await desk.context().newPage();

@@ -3,6 +3,7 @@
  * Either way each is taken to its end before it is acknowledged.
  */
 import { DAY, HOUR, type Micros, SECOND } from '../../../runtime/clock.ts';
+import type { Log } from '../../../runtime/log.ts';
 import { parseStorable } from '../../../runtime/outbound/answer-json.ts';
 import type { ErrorCode } from '../../../runtime/outbound/verdict.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
@@ -107,13 +108,13 @@ export function botPoll(
       const access = accesses.get(id);
       if (access) deps.answers.arrived(id, access, updates);
       if (gap === null || !updates.some(({ type }) => type === 'press')) return;
-      log('update_dropped', {
-        connection: id,
-        reason: 'press_too_old',
-        gap_seconds: Math.round(gap / SECOND),
-      });
+      dropped(log, id, gap);
     },
   };
+}
+
+function dropped(log: Log, connection: PublicId, gap: Micros): void {
+  log('update_dropped', { connection, reason: 'press_too_old', gap_seconds: Math.round(gap / SECOND) });
 }
 
 /** Of a cursor: `<offset>@<when its batch came>`. Null: from the oldest update that waits. */
@@ -158,12 +159,7 @@ export function createBotReceiver(deps: BotReceiverDeps): Pick<Receiver, 'push'>
     if (!update) return { answer: { status: 400 }, code: 'body_invalid' };
     if (!access) return { answer: { status: 500 }, code: 'handler_failed' };
     deps.answers.arrived(id, access, [update]);
-    if (gap !== null && update.type === 'press')
-      log('update_dropped', {
-        connection: id,
-        reason: 'press_too_old',
-        gap_seconds: Math.round(gap / SECOND),
-      });
+    if (gap !== null && update.type === 'press') dropped(log, id, gap);
     const isHandled = await deps.intake.handle(id, update);
     return isHandled ? { answer: HANDLED, code: null } : { answer: { status: 500 }, code: 'handler_failed' };
   };

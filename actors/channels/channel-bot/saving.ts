@@ -124,9 +124,8 @@ function accessAfter(opener: Opener, { id, stored, fields, secrets }: Saved): Bo
     ...{
       connectionId: stored ? id : null,
       owner: connectionOwner(id),
-      baseUrl: fields.bot_api_base_url,
-      token,
+      credentials: `save ${stored?.access ?? 0}`,
     },
-    ...{ proxy: proxyRoute(fields.proxy, password ?? null), credentials: `save ${stored?.access ?? 0}` },
+    ...{ baseUrl: fields.bot_api_base_url, token, proxy: proxyRoute(fields.proxy, password ?? null) },
   };
 }

@@ -83,7 +83,9 @@ export function createBotWebhooks({ bot, ingestUrl, clock, log, random }: BotWeb
 
   return {
     async change(id, before, after) {
-      const isSameBot = before?.access.token === after.access.token && isSameAddress(before, after);
+      const isSameBot = (['token', 'baseUrl'] as const).every(
+        (by) => before?.access[by] === after.access[by],
+      );
       if (after.mode === 'webhook') {
         const secret = newToken(random);
         const outcome = await set(id, after.access, secret);
@@ -112,8 +114,4 @@ export function createBotWebhooks({ bot, ingestUrl, clock, log, random }: BotWeb
       if (place.mode === 'webhook') await leave(place);
     },
   };
-}
-
-function isSameAddress(before: BotPlace | null, after: BotPlace): boolean {
-  return before?.access.baseUrl === after.access.baseUrl;
 }

@@ -201,6 +201,8 @@ export const messengers = {
     'Somebody else changed the Route {route} meanwhile. It was read again: add it once more.',
   'wizardRoute.gone': '{name} does not exist any more.',
   'wizardRoute.show': 'Show {name}',
+  'wizardGone.kept': 'It was deleted meanwhile, its Connection was not. Choose the channel again to go on.',
+  'wizardGone.all': 'It and its Connection were deleted meanwhile. Connect the messenger again to go on.',
   'wizard.later': 'Do this later, and show the Connection',
   'setup.serverBots':
     'In Mattermost: System Console → Integrations → Bot Accounts: Enable Bot Account Creation.',

@@ -204,6 +204,8 @@ export const messengers = {
   'wizardRoute.overtaken': 'Кто-то другой изменил маршрут «{route}». Он прочитан заново: добавьте ещё раз.',
   'wizardRoute.gone': '«{name}» больше не существует.',
   'wizardRoute.show': 'Показать «{name}»',
+  'wizardGone.kept': 'Тем временем его удалили, а подключение осталось. Выберите канал ещё раз.',
+  'wizardGone.all': 'Тем временем удалили и его, и подключение. Подключите мессенджер ещё раз.',
   'wizard.later': 'Сделать это позже и показать подключение',
   'setup.serverBots':
     'В Mattermost: System Console → Integrations → Bot Accounts: включите Enable Bot Account Creation.',
