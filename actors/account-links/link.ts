@@ -172,6 +172,8 @@ export interface LinkRequestStore {
   codesExhausted(userId: PublicId, at: Micros): Promise<TooMany | null>;
   /** Voids the User's earlier open code for this Connection. */
   beginCode(request: CodeRequest, author: UserAuthorship): Promise<TooMany | 'conflict' | null>;
+  /** Counts a request for a name that nobody has: else anybody could try all names of a server. */
+  codeForNobody(connectionId: PublicId, author: UserAuthorship): Promise<void>;
   /** Voids the request; it does not count towards the limits. */
   codeNotSent(id: PublicId): Promise<void>;
   /** Counts, compares and links as one. A request of another messenger is unknown. */

@@ -58,7 +58,7 @@ export type LinkPlaces = (connectionId: PublicId) => Promise<LinkPlace | null>;
 export interface AccountLinkingDeps {
   readonly requests: Pick<
     LinkRequestStore,
-    'beginToken' | 'codesExhausted' | 'beginCode' | 'codeNotSent' | 'confirmCode'
+    'beginToken' | 'codesExhausted' | 'beginCode' | 'codeForNobody' | 'codeNotSent' | 'confirmCode'
   >;
   readonly places: Readonly<Record<Messenger, LinkPlaces>>;
   readonly tokens: Pick<WaitingTokens, 'take'>;
@@ -118,7 +118,10 @@ export function createAccountLinking(deps: AccountLinkingDeps): AccountLinking {
     const there = await peopleOf();
     if ('is' in there) return there;
     const account = (await take(connectionId, 1)) ?? (await there.find(handle));
-    if ('is' in account) return account;
+    if ('is' in account) {
+      if (account.is === 'nobody') await requests.codeForNobody(connectionId, author);
+      return account;
+    }
     const busy = await take(connectionId, there.callsToWrite);
     if (busy) return busy;
     const id = newPublicId('AR', random);

@@ -49,14 +49,21 @@ export function createLinkRequestStore(deps: AccountLinkDeps): LinkRequestStore 
   return {
     beginToken: ({ connectionId, digest }, author) =>
       change(author, async ({ tx }) => {
-        const tooMany = await exhausted(tx, { userId: author.userId, method: 'token', at: author.at });
+        const tooMany = await exhausted(tx, 'token', author);
         if (tooMany) return tooMany;
         await insertRequest(tx, { method: 'token', connectionId, digest, account: null }, author);
         return null;
       }),
 
-    codesExhausted: (userId, at) => exhausted(sql, { userId, method: 'code', at }),
+    codesExhausted: (userId, at) => exhausted(sql, 'code', { userId, at }),
     beginCode: (request, author) => change(author, (made) => beginCode(made, request)),
+
+    async codeForNobody(connectionId, { userId, at }) {
+      await sql`
+        insert into account_link_requests
+          (id, user_id, connection_id, method, digest, state, external_id, created_at, expires_at)
+        values (${newPublicId('AR')}, ${userId}, ${connectionId}, 'code', '', 'void', '', ${at}, ${at})`;
+    },
 
     async codeNotSent(id) {
       await sql`update account_link_requests set state = 'void', is_counted = false where id = ${id}`;
@@ -73,11 +80,8 @@ const MOST = { token: TOKENS_PER_USER, code: CODES_PER_USER } as const;
 /** When the oldest request that counts is an hour old, once there are as many as may be. */
 async function exhausted(
   sql: Sql | Transaction,
-  {
-    userId,
-    method,
-    at,
-  }: { readonly userId: PublicId; readonly method: 'token' | 'code'; readonly at: Micros },
+  method: 'token' | 'code',
+  { userId, at }: Pick<UserAuthorship, 'userId' | 'at'>,
 ): Promise<TooMany | null> {
   // index: account_link_requests_of_user
   const rows = await sql<{ created_at: Micros }[]>`
@@ -103,7 +107,7 @@ async function beginCode(
   const through = await linkedThrough(tx, connectionId);
   await lockAccount(tx, through.space, externalId);
   const tooMany =
-    (await exhausted(tx, { userId: author.userId, method: 'code', at: author.at })) ??
+    (await exhausted(tx, 'code', author)) ??
     (await accountExhausted(tx, connectionId, externalId, author.at));
   if (tooMany) return tooMany;
   const holder = await holderOf(tx, through.space, externalId);
@@ -167,11 +171,7 @@ async function confirmCode(
   if (!row || row.external_id === null) return { is: 'unknown' };
   const through = await linkedThrough(tx, row.connection_id);
   if (through.messenger !== messenger) return { is: 'unknown' };
-  const account = {
-    externalId: row.external_id,
-    username: row.username,
-    displayName: row.display_name,
-  };
+  const account = { externalId: row.external_id, username: row.username, displayName: row.display_name };
   const subject = { ...through, account, requestId: id };
   if (row.state !== 'open') return { is: 'invalid', reason: null };
   if (row.expires_at <= author.at) return refused(made, subject, 'token_expired');

@@ -276,6 +276,15 @@ describe('a code', () => {
     expect(await requests.codesExhausted(alice, NOW)).toEqual({ retryAt: NOW + HOUR });
     expect(await requests.codesExhausted(carol, NOW)).toBeNull();
   });
+
+  test('is not asked for again after five names that nobody has, and leaves the open one open', async () => {
+    const { requests } = stores();
+    const { id } = await begunCode();
+    for (let asked = 0; asked < 4; asked++) await requests.codeForNobody(zulip, by(alice));
+    expect(await requests.codesExhausted(alice, NOW)).toEqual({ retryAt: NOW + HOUR });
+    expect(await requests.codesExhausted(carol, NOW)).toBeNull();
+    expect(await requests.confirmCode('bridge', id, RIGHT, by(alice))).toMatchObject({ is: 'linked' });
+  });
 });
 
 async function unlink(userId: PublicId): Promise<boolean> {

@@ -12,6 +12,7 @@ function linking(given: { readonly conflict?: boolean; readonly noTokenAfter?: n
   const alice = on.server.addUser('alice');
   const begun: Parameters<LinkRequestStore['beginCode']>[0][] = [];
   const voided: string[] = [];
+  const nobodies: PublicId[] = [];
   const logged: string[] = [];
   let granted = 0;
   const chatServer = createChatServerPlaces({
@@ -29,6 +30,7 @@ function linking(given: { readonly conflict?: boolean; readonly noTokenAfter?: n
         begun.push(request);
         return null;
       },
+      codeForNobody: async (connectionId) => void nobodies.push(connectionId),
       codeNotSent: async (id) => void voided.push(id),
       confirmCode: async (): Promise<Confirmation> => ({
         is: 'linked',
@@ -50,7 +52,7 @@ function linking(given: { readonly conflict?: boolean; readonly noTokenAfter?: n
   const author = { userId: USER, at: on.time.now } as Parameters<typeof links.start>[1]['author'];
   const person = { author, name: 'Alice', login: 'alice' };
   return {
-    ...{ on, alice, begun, voided, logged },
+    ...{ on, alice, begun, voided, nobodies, logged },
     start: (handle = '@Alice', connectionId = CONNECTION) =>
       links.start({ messenger: 'chat_server', connectionId, method: 'code', handle }, person),
     token: () =>
@@ -79,12 +81,15 @@ describe('linking an account of a chat server', () => {
     expect(it.on.server.violations).toEqual([]);
   });
 
-  test('finds nobody by an unknown or impossible name, a deactivated account or a bot, and sends nothing', async () => {
+  test('finds nobody by an unknown or impossible name, a deactivated account or a bot, counts each and sends nothing', async () => {
     const it = linking();
     it.on.server.addUser('gone').deleteAt = 1;
     for (const name of ['nobody', 'gone', 'tocsin', '.', '@..'])
       expect(await it.start(name)).toEqual({ is: 'nobody' });
     expect([it.begun, it.on.server.posts]).toEqual([[], []]);
+    expect(it.nobodies).toEqual(Array.from({ length: 5 }, () => CONNECTION));
+    await it.start();
+    expect(it.nobodies).toHaveLength(5);
   });
 
   test('is void where the bot may not write to the person', async () => {

@@ -177,7 +177,15 @@ describe('an account of a chat server', () => {
   ])('by a name that %s is not linked, and nothing is sent', async (_, name, expected) => {
     chat.server.addUser('gone').deleteAt = 1;
     expect(errorsOf(await start(name))).toEqual(expected);
-    expect([await stored(), chat.server.posts]).toEqual([0, []]);
+    const counted = expected[0] === 422 ? 1 : 0;
+    expect([await stored(), chat.server.posts]).toEqual([counted, []]);
+  });
+
+  test('is not looked for any more after five names that nobody has', async () => {
+    for (let tries = 0; tries < 5; tries++) expect((await start(`nobody${tries}`)).status).toBe(422);
+    const before = chat.server.calls.length;
+    expect((await start('alice')).status).toBe(429);
+    expect(chat.server.calls.length).toBe(before);
   });
 
   test('is asked for through a live chat server alone', async () => {
