@@ -173,8 +173,12 @@ export function createWaitingTokens({ system, clock }: WaitingTokensDeps): Waiti
 }
 
 /** Tries again whenever a token is due: another call may have taken the last one. */
-async function withinBudget(clock: Clock, ask: () => Promise<TokenAnswer>): Promise<TokenGrant> {
-  const end = clock.now() + INTERACTIVE_BUDGET;
+async function withinBudget(
+  clock: Clock,
+  ask: () => Promise<TokenAnswer>,
+  budget: Micros = INTERACTIVE_BUDGET,
+): Promise<TokenGrant> {
+  const end = clock.now() + budget;
   for (;;) {
     const answer = await ask();
     if (answer.granted) return 'granted';
@@ -193,8 +197,8 @@ export interface TokenOwners {
 }
 
 export interface InteractiveTokens {
-  /** At once, or within `delivery.interactive_budget`, or not at all. */
-  take(owners: TokenOwners): Promise<TokenGrant>;
+  /** At once, or within a time (left out: `delivery.interactive_budget`), or not at all. */
+  take(owners: TokenOwners, within?: Micros): Promise<TokenGrant>;
   /** Takes the outcome of a call: if the messenger asks the whole bot to wait, no call is made until then. */
   spent(connectionId: PublicId, outcome: Spent): void;
 }
@@ -223,7 +227,7 @@ export function createInteractiveTokens({ system, clock }: InteractiveTokensDeps
     return shared as TokenAnswer;
   };
   return {
-    take: (owners) => withinBudget(clock, () => askFor(owners)),
+    take: (owners, within) => withinBudget(clock, () => askFor(owners), within),
     spent(connectionId, outcome) {
       if (outcome.class !== 'retry_after' || outcome.scope !== 'bot') return;
       const held: Held = { type: 'hold', until: outcome.until };

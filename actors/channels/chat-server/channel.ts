@@ -312,11 +312,8 @@ async function reply(
   const post = replyPost(written, operation.messageId, originOf(target, info, asked), back);
   const made = await calls.create(post, !isLoud);
   if ('class' in made) return { outcome: made, failure };
-  const posted = {
-    messageId: made.id,
-    replayed: made.isFirst,
-    signedWith: signedWith(deps.keyring, buttons),
-  };
+  const signed = signedWith(deps.keyring, buttons);
+  const posted = { messageId: made.id, replayed: made.isFirst, signedWith: signed };
   return { outcome: { ...ACCEPTED, ...posted }, failure };
 }
 

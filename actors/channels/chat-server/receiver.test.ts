@@ -7,6 +7,7 @@ import type { FakeUser } from '../../../test/fakes/chat-server/server.ts';
 import type { CarriedReply, GroupCommand } from '../../alert-group/messages.ts';
 import type { EventArrived } from '../../connection/messages.ts';
 import type { ChatServerSettings, LinkedPerson, PostedMessage } from '../../connection/ports.ts';
+import { INTERACTIVE_BUDGET } from '../../connection/tokens.ts';
 import { EMPTY_DIRECTORY } from '../../directory.fixture.ts';
 import { buttonsBack } from './posts.ts';
 import { createActionReceiver, testPressId } from './receiver.ts';
@@ -57,7 +58,11 @@ async function pressing(given: Given = {}) {
     recorder: { record: (make) => void on.records.push(make()) },
     log: (event) => void logged.push(event),
     tokens: {
-      take: async () => (given.noToken ? { retryAfterSeconds: 3 } : 'granted'),
+      async take(_owners, within = INTERACTIVE_BUDGET) {
+        if (!given.noToken) return 'granted';
+        on.time.now += within;
+        return { retryAfterSeconds: 3 };
+      },
       spent: () => undefined,
     },
     settings: async () => (given.settings === null ? null : on.connection(given.settings)),
@@ -130,6 +135,19 @@ function signed(button: Partial<ButtonData> = {}): string {
 const OLD_BUTTON = 'This button is not valid here, nothing happened';
 
 describe('a press', () => {
+  test.each<[string, Given, readonly 'hangs'[]]>([
+    ['hangs on showing it in the channel', {}, ['hangs']],
+    ['gets no token of a limiter', { noToken: true }, []],
+  ])('is answered within 2 s where the server %s', async (_what, given, script) => {
+    const it = await pressing({ ...given, person: null });
+    it.on.server.settings.permissions.add('create_post_ephemeral');
+    it.on.script.push(...script);
+    const before = it.on.time.now;
+    await it.press();
+    expect(it.on.time.now - before).toBeLessThanOrEqual(2 * SECOND);
+    expect(it.on.server.ephemeral).toMatchObject([{ rootId: it.post.id }]);
+  });
+
   test('of an id that cannot be stored is carried out under one that can', async () => {
     const it = await pressing();
     await it.push(it.body({ trigger_id: 't\0' }));

@@ -13,7 +13,7 @@ import {
   type EventSettled,
 } from '../../connection/messages.ts';
 import type { ChatServerSettings } from '../../connection/ports.ts';
-import { INTERACTIVE_BUDGET, type InteractiveTokens } from '../../connection/tokens.ts';
+import type { InteractiveTokens } from '../../connection/tokens.ts';
 import { type PrivateAnswer, privateAnswer } from '../../messages/index.ts';
 import type { Push, PushAnswer, Receiver } from '../channel.ts';
 import { createInboundLog, readSettings } from '../inbound.ts';
@@ -32,11 +32,9 @@ export interface ActionReceiverDeps extends PressDeps {
   settings(id: PublicId): Promise<ChatServerSettings | null>;
 }
 
-const THROUGH = {
-  transport: 'chat_server',
-  way: 'chat_server_press',
-  recordedWithin: 3 * SECOND,
-} as const;
+const THROUGH = { transport: 'chat_server', way: 'chat_server_press', recordedWithin: 3 * SECOND } as const;
+/** The call that shows an answer in the channel ends so long after the press arrived, for its answer waits for it. */
+const SHOWN_WITHIN: Micros = 2 * SECOND;
 /** A bot that may not show a text to one person is not tried again before. */
 const REFUSED_FOR: Micros = 24 * HOUR;
 
@@ -59,6 +57,7 @@ interface Proven {
   readonly button: ButtonData;
   /** By which a repeat of the request is known. */
   readonly eventId: string;
+  readonly arrivedAt: Micros;
 }
 
 /** The event by which a test of a Destination learns that the press of its own bot arrived. */
@@ -129,17 +128,18 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
    * reply was made, and needs no permission.
    */
   const showPrivately = async (proven: Proven, message: string): Promise<boolean> => {
-    const { settings, action, button } = proven;
-    const deadline = clock.now() + INTERACTIVE_BUDGET;
+    const { settings, action, button, arrivedAt } = proven;
+    const left = () => arrivedAt + SHOWN_WITHIN - clock.now();
     if (button.subject === 'thread_reply' || isRefused(settings)) return false;
     const access = openChatServer(deps.opener, settings);
     const posted = access && (await deps.facts.message(settings.id, action.post_id));
     if (!posted) return false;
     const { destinationId } = posted;
-    if ((await deps.tokens.take({ destinationId, connectionId: settings.id })) !== 'granted') return false;
+    const owners = { destinationId, connectionId: settings.id };
+    if (left() <= 0 || (await deps.tokens.take(owners, left())) !== 'granted') return false;
     const shown = { channel_id: action.channel_id, message, root_id: '' };
     const call = chatCalls.createEphemeralPost(action.user_id, shown);
-    const timeout = Math.max(1, deadline - clock.now());
+    const timeout = Math.max(1, left());
     const options = { class: 'interactive', destinationId, alertGroupId: posted.groupId } as const;
     const outcome = await deps.chat.call(access, { ...call, timeout }, options);
     if (outcome.class === 'ok') return true;
@@ -161,8 +161,8 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
     if (signed.keyId !== context.key_id) return { say: 'invalid' };
     const proof = buttonProof(deps.keyring, signed.keyId, connection.id, context.action);
     if (!equalSecrets(proof, context.proof)) return { say: 'invalid' };
-    const eventId = trigger ?? newPublicId('RQ');
-    return { settings: connection, action: read.output, button: signed.button, eventId };
+    const known = { eventId: trigger ?? newPublicId('RQ'), arrivedAt: clock.now() };
+    return { settings: connection, action: read.output, button: signed.button, ...known };
   };
 
   const judged = async (push: Push, connection: ChatServerSettings | null): Promise<Judged> => {

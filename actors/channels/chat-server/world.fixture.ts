@@ -40,15 +40,17 @@ export function world() {
     ...{ now: () => time.now / 1000, token: TOKEN },
     callBack: (url, body) => callBack.to(url, body),
   });
-  const script: ('lost_before' | 'lost_after' | WireAnswer)[] = [];
+  /** `hangs`: no answer until the caller gives up. */
+  const script: ('lost_before' | 'lost_after' | 'hangs' | WireAnswer)[] = [];
   const records: RequestRecord[] = [];
   const lost = { kind: 'failed', code: 'timeout', error: 'no answer within 10 s' } as const;
   const caller = createOutboundCaller({
     client: {
-      async request({ method, url, headers, body, mayBegin }) {
+      async request({ method, url, headers, body, timeout, mayBegin }) {
         if (mayBegin && !mayBegin()) return { kind: 'failed', code: 'withheld', error: 'withheld' };
         const scripted = script.shift();
-        if (scripted === 'lost_before') return lost;
+        if (scripted === 'hangs') time.now += timeout;
+        if (scripted === 'lost_before' || scripted === 'hangs') return lost;
         const names = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
         const answer =
           typeof scripted === 'object'
