@@ -186,6 +186,7 @@ export function createCallbackHandler(deps: CallbackDeps): Handler {
   };
 }
 
+const NO_BODY = Buffer.alloc(0);
 /** What helps to find out where a push came from, besides the headers that prove it. */
 const KEPT_HEADERS = ['content-type', 'user-agent'] as const;
 
@@ -199,14 +200,14 @@ async function takePush(
   const body = await request.body(APP_BODY_LIMIT, bodies.open('callback', sourceKey(address)));
   if (body.kind === 'aborted') return null;
   if (body.kind === 'no_room') return problemReply(UNAVAILABLE, null, []);
-  // It can never be handled, whoever sent it.
-  if (body.kind === 'too_large') return refusal(callback.tooLarge);
+  const isTooLarge = body.kind === 'too_large';
+  if (isTooLarge && callback.tooLarge !== 'as_empty') return refusal(callback.tooLarge);
   const headers = [...KEPT_HEADERS, ...callback.headers].flatMap((name) => {
     const value = request.header(name);
     return value === null ? [] : [[name, value] as const];
   });
   const connectionId = parsePublicId(id);
-  const answer = await receiver.push({ id: connectionId, headers, body: body.bytes });
+  const answer = await receiver.push({ id: connectionId, headers, body: isTooLarge ? NO_BODY : body.bytes });
   if (answer.status === 401) {
     refusedProofs.note({ kind: 'callback', address, reason: 'unproven', resourceId: connectionId });
   }

@@ -40,7 +40,8 @@ export interface ChannelType {
 export type Callback = {
   readonly path: string;
   readonly headers: readonly string[];
-  readonly tooLarge: 400 | 413;
+  /** `as_empty`: what an empty body is answered, since a header proves the sender and strangers get 401. */
+  readonly tooLarge: 400 | 413 | 'as_empty';
 };
 export type RecordedEvent = Pick<WebhookEventRecorded, 'event' | 'group' | 'mentions'>;
 

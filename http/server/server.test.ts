@@ -136,6 +136,28 @@ describe('paths and listeners', () => {
     expect(bridge.status).toBe(404);
   });
 
+  test('a body above 1 MiB is refused only behind the proof where a header is the proof', async () => {
+    const { callback } = CHANNELS.channel_bot;
+    const isProven = ({ headers }: Push) => headers.some(([, value]) => value === 'right');
+    const { send } = await startHttp({
+      callbacks: [
+        {
+          callback: callback ?? { path: '', headers: [], tooLarge: 400 },
+          receiver: {
+            push: async (push) => ({ status: !isProven(push) ? 401 : push.body.length === 0 ? 400 : 500 }),
+          },
+        },
+      ],
+    });
+    const push = (secret: string) =>
+      send('POST', '/api/v1/callbacks/channel-bot/CN0000000000AA', {
+        ...{ listener: 'ingest', body: { x: 'x'.repeat(2 * 1_048_576) } },
+        headers: { 'X-Telegram-Bot-Api-Secret-Token': secret },
+      } as const);
+    expect((await push('wrong')).status).toBe(401);
+    expect((await push('right')).status).toBe(400);
+  });
+
   test('the internal listener answers probes, metrics and plain 404', async () => {
     let reason: 'starting' | null = 'starting';
     const { send } = await startHttp({ readiness: async () => reason });

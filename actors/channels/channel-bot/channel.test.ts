@@ -413,6 +413,18 @@ describe('an answer of the messenger', () => {
     expect(await on.publish()).toMatchObject({ class: 'transient', unsure: true });
   });
 
+  test('that the channel has another id breaks, to a post and to an edit', async () => {
+    const on = await published();
+    const said = 'Bad Request: group chat was upgraded to a supergroup chat';
+    const parameters = { migrate_to_chat_id: -1_001_112_223_334 };
+    const body = JSON.stringify({ ok: false, error_code: 400, description: said, parameters });
+    const answer = { status: 400, headers: {}, body };
+    on.script.push(answer, answer);
+    const broken = { class: 'fatal', error: expect.stringContaining('Save it again.') };
+    expect(await on.publish()).toMatchObject(broken);
+    expect(await on.edit(on.id, { status: 'acknowledged' })).toMatchObject(broken);
+  });
+
   test('with a number that no message has is none', async () => {
     const on = world();
     const result = { message_id: -7, date: 1, chat: { id: -1001234567890 } };

@@ -159,8 +159,10 @@ class Calls {
     const outcome = await this.#deps.bot.call(this.#access, request, options);
     if (outcome.class === 'ok') return outcome;
     const failed = failedOutcome(outcome, hasBegun());
+    const about = outcome.class === 'not_sent' ? null : outcome.about;
+    if (about?.is === 'moved') return { class: 'failed', is: { class: 'fatal', error: CHANGED }, about };
     const is = failed.class === 'retry_after' ? this.#waiting(failed) : failed;
-    return { class: 'failed', is, about: outcome.class === 'not_sent' ? null : outcome.about };
+    return { class: 'failed', is, about };
   }
 
   /** A text that the messenger cannot read is sent once more without its markup. */
@@ -252,14 +254,9 @@ async function edit(
   );
   const isShown = made.class === 'ok' || made.about?.is === 'not_modified';
   if (!isShown) return { outcome: made.is, failure };
+  const signed = signedWith(deps.keyring, message.keyboard);
   const { markupRejected } = made;
-  const outcome = {
-    ...ACCEPTED,
-    hash,
-    signedWith: signedWith(deps.keyring, message.keyboard),
-    markupRejected,
-  };
-  return { outcome, failure };
+  return { outcome: { ...ACCEPTED, hash, signedWith: signed, markupRejected }, failure };
 }
 
 type ReplyContent = Extract<MessageContent, { kind: 'reply' }>;
@@ -311,12 +308,8 @@ async function replied(
   if (made.class === 'failed') return { outcome: made.is, failure, about: made.about };
   const id = String(made.value.message_id);
   const outcome = {
-    ...{
-      ...ACCEPTED,
-      messageId: messageIdOf(way.groupId, id),
-      signedWith: signedWith(keyring, written.keyboard),
-    },
-    ...{ threadRef: threadAfter(way, id), markupRejected: made.markupRejected },
+    ...{ ...ACCEPTED, messageId: messageIdOf(way.groupId, id), threadRef: threadAfter(way, id) },
+    ...{ signedWith: signedWith(keyring, written.keyboard), markupRejected: made.markupRejected },
     thread: way.is === 'attached' ? way.is : 'unattached',
   } as const;
   return { outcome, failure, about: null };

@@ -252,6 +252,23 @@ describe('long polling', () => {
     expect(it.server.calls.length).toBeGreaterThan(before);
   });
 
+  test.each([
+    ['a redirect, which may be over in a moment, delays presses by a second', 302, 2 * SECOND],
+    ['a refused token delays them by a minute', 401, 61 * SECOND],
+  ])('%s', async (_what, status, delay) => {
+    const it = receiving();
+    await it.settle();
+    const headers = { location: 'https://login.example/' };
+    it.server.settings.instead = { status, headers, body: '{"ok":false,"error_code":401}' };
+    while (it.trouble() === null) await it.pass(SECOND);
+    it.server.settings.instead = null;
+    it.server.press(await it.post(), 'Ack', it.person);
+    await it.pass(delay - 2 * SECOND);
+    expect(it.commands).toEqual([]);
+    await it.pass(2 * SECOND);
+    expect(it.commands).toHaveLength(1);
+  });
+
   test('takes a lower number after a quiet week', async () => {
     const it = receiving();
     await it.post();

@@ -107,8 +107,7 @@ export function botPoll(
     arrived(id, updates, { gap }) {
       const access = accesses.get(id);
       if (access) deps.answers.arrived(id, access, updates);
-      if (gap === null || !updates.some(({ type }) => type === 'press')) return;
-      dropped(log, id, gap);
+      if (gap !== null && updates.some(({ type }) => type === 'press')) dropped(log, id, gap);
     },
   };
 }
@@ -130,11 +129,13 @@ function cursorBehind(sent: readonly unknown[], now: Micros, before: string | nu
   return isNew ? `${highest + 1}@${now}` : (before ?? '');
 }
 
-/** 401 and 404 show for as long as the token or the address is not another one. */
-function failed(outcome: BotFailed, now: Micros): PollOutcome {
-  const { error } = outcome;
+/** Statuses that a Bot API server gives for as long as the token or the address is not another one. */
+const LASTING = [401, 403, 404, 421];
+
+/** A redirect may be over in a moment: whoever answers in the messenger's place gives it, not the messenger. */
+function failed({ status, error, ...outcome }: BotFailed, now: Micros): PollOutcome {
   if (outcome.class === 'retry_after') return { is: 'failed', error, retryAt: outcome.until };
-  return { is: 'failed', error, retryAt: outcome.class === 'fatal' ? now + LONG_PAUSE : null };
+  return { is: 'failed', error, retryAt: LASTING.includes(status ?? 0) ? now + LONG_PAUSE : null };
 }
 
 const HANDLED = { status: 200, body: '{}' } as const;

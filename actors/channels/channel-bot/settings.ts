@@ -39,5 +39,5 @@ export const CHANNEL_BOT = {
   unknownOutcome: 'cannot_be_known',
   mentions: { everyone: false, groups: false },
   renderEvent: null,
-  callback: { path: 'channel-bot', headers: ['x-telegram-bot-api-secret-token'], tooLarge: 400 },
+  callback: { path: 'channel-bot', headers: ['x-telegram-bot-api-secret-token'], tooLarge: 'as_empty' },
 } as const satisfies ChannelType;

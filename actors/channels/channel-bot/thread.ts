@@ -76,12 +76,7 @@ export function nextWay(
 
 /** After the message that a reply went to turned out to be deleted: the first link of a chain, at once. */
 export function wayWithout(way: Way): Way {
-  return {
-    is: 'chained',
-    groupId: way.groupId,
-    to: null,
-    isLost: way.is === 'attached' || way.isLost,
-  };
+  return { is: 'chained', groupId: way.groupId, to: null, isLost: way.is === 'attached' || way.isLost };
 }
 
 /** The state behind a reply that was sent. */
