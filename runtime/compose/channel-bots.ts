@@ -8,6 +8,7 @@ import {
   type BotReceiverDeps,
   botPoll,
   createBotReceiver,
+  learnBot,
 } from '../../actors/channels/channel-bot/receiver.ts';
 import { createBotSaving } from '../../actors/channels/channel-bot/saving.ts';
 import { CHANNEL_BOT } from '../../actors/channels/channel-bot/settings.ts';
@@ -22,6 +23,7 @@ import type { CallbackReceiver } from '../../http/app.ts';
 import {
   noteWebhookBlocks,
   readChannelBotSettings,
+  unknownBots,
   webhooksNotSet,
 } from '../../storage/configuration/connection-rows.ts';
 import { storeWebhook } from '../../storage/configuration/connections.ts';
@@ -76,6 +78,8 @@ export function createChannelBots(deps: ChannelBotsDeps): ChannelBots {
     settings,
     store: (id, webhook) => storeWebhook(main, deps.forPresses.keyring, id, webhook, clock.now()),
     notSet: () => webhooksNotSet(main, deps.ingestUrl, clock.now()),
+    unknown: () => unknownBots(main),
+    learn: (bot) => learnBot(forUpdates, bot),
   });
   return {
     ...poller,

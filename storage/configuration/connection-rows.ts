@@ -254,6 +254,14 @@ export async function webhooksNotSet(
   return rows.map(channelBotSettings);
 }
 
+/** Live channel bots in webhook mode of which no check said which bot they are; a poll says it in the other mode. */
+export async function unknownBots(sql: Sql): Promise<readonly ChannelBotSettings[]> {
+  const rows = await sql<ConnectionRow[]>`
+    select * from connections
+    where type = 'channel_bot' and update_mode = 'webhook' and deleted_at is null and info is null`;
+  return rows.map(channelBotSettings);
+}
+
 /** Polls find, or find no more, a webhook of somebody else. Counts only while the Connection has this access. */
 export async function noteWebhookBlocks(
   sql: Sql,

@@ -71,13 +71,6 @@ export function botPoll(
     return { is: 'conflict' };
   };
 
-  /** Of a Connection that nobody has checked: without it two of one bot, which end each other's polls, go unseen. */
-  const learn = async ({ id, access: number }: ChannelBotSettings, access: BotAccess): Promise<void> => {
-    const me = await bot.call(access, botCalls.getMe(), { class: 'background' });
-    if (me.class !== 'ok') return;
-    deps.learned(id, number, { bot_id: String(me.value.id), bot_username: me.value.username });
-  };
-
   return {
     async fetch(effect, stillMine) {
       const settings = await deps.settings(effect.connectionId);
@@ -89,7 +82,7 @@ export function botPoll(
       const asked = botCalls.getUpdates(offsetOf(effect.cursor, clock.now()));
       const outcome = await bot.call(access, asked, { class: 'background' });
       if (outcome.class === 'not_sent') return null;
-      if (!settings.info && (outcome.class === 'ok' || outcome.status === 409)) void learn(settings, access);
+      if (!settings.info && (outcome.class === 'ok' || outcome.status === 409)) void learnBot(deps, settings);
       if (outcome.class !== 'ok') {
         if (outcome.status !== 409) return failed(outcome, clock.now());
         return /webhook is active/i.test(outcome.error) ? blocked(settings, access) : { is: 'conflict' };
@@ -110,6 +103,18 @@ export function botPoll(
       if (gap !== null && updates.some(({ type }) => type === 'press')) dropped(log, id, gap);
     },
   };
+}
+
+/** Of a Connection that nobody has checked: without it two of one bot, which take each other's updates, go unseen. */
+export async function learnBot(
+  deps: Pick<BotReceiverDeps, 'bot' | 'opener' | 'learned'>,
+  settings: ChannelBotSettings,
+): Promise<void> {
+  const access = openBot(deps.opener, settings);
+  const me = access && (await deps.bot.call(access, botCalls.getMe(), { class: 'background' }));
+  if (me?.class !== 'ok') return;
+  const info = { bot_id: String(me.value.id), bot_username: me.value.username };
+  deps.learned(settings.id, settings.access, info);
 }
 
 function dropped(log: Log, connection: PublicId, gap: Micros): void {

@@ -23,19 +23,16 @@ export interface BotSavingDeps {
   store(id: PublicId, webhook: WebhookSet): Promise<void>;
   /** Live channel bots in webhook mode whose messenger knows no webhook at the present callback address. */
   notSet(): Promise<readonly ChannelBotSettings[]>;
+  /** Those that no check told which bot they are, and no poll does; and asks one. */
+  unknown(): Promise<readonly ChannelBotSettings[]>;
+  learn(settings: ChannelBotSettings): Promise<void>;
 }
 
 /** Nobody knows it, so that every delivery is refused until it is set again. */
 const LOST: WebhookSet = { url: null, secret: null };
 
-export function createBotSaving({
-  webhooks,
-  opener,
-  log,
-  settings,
-  store,
-  notSet,
-}: BotSavingDeps): BotSaving {
+export function createBotSaving(deps: BotSavingDeps): BotSaving {
+  const { webhooks, opener, log, settings, store } = deps;
   const placeOf = (stored: ChannelBotSettings): BotPlace | null => {
     const access = openBot(opener, stored);
     const { id, webhookSecret, updateMode: mode } = stored;
@@ -77,13 +74,14 @@ export function createBotSaving({
     },
 
     async restore() {
-      for (const stored of await notSet()) {
+      for (const stored of await deps.notSet()) {
         const place = placeOf(stored);
         if (!place) continue;
         const changed = await webhooks.change(stored.id, null, place);
         if (changed.ok) await store(stored.id, changed);
         else log('webhook_not_set', { connection: stored.id, error: changed.error });
       }
+      for (const stored of await deps.unknown()) await deps.learn(stored);
     },
   };
 }

@@ -4,9 +4,15 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createBotConnectionCheck } from '../../../actors/channels/channel-bot/check.ts';
 import { createBotClient } from '../../../actors/channels/channel-bot/client.ts';
+import { learnBot } from '../../../actors/channels/channel-bot/receiver.ts';
 import { createBotSaving } from '../../../actors/channels/channel-bot/saving.ts';
 import { createBotWebhooks } from '../../../actors/channels/channel-bot/webhook.ts';
-import type { BotSaving, ChannelBotFields, ConnectionSecrets } from '../../../actors/connection/ports.ts';
+import type {
+  BotSaving,
+  ChannelBotFields,
+  ChannelBotInfo,
+  ConnectionSecrets,
+} from '../../../actors/connection/ports.ts';
 import { createWaitingTokens } from '../../../actors/connection/tokens.ts';
 import { MINUTE, systemClock } from '../../../runtime/clock.ts';
 import { type Log, silentLog } from '../../../runtime/log.ts';
@@ -15,7 +21,11 @@ import { createOutboundClient, type OutboundClient } from '../../../runtime/outb
 import { createOutboundMetrics } from '../../../runtime/outbound/metrics.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { createKeyring, masterKey, openSecret } from '../../../runtime/secrets/keyring.ts';
-import { readChannelBotSettings, webhooksNotSet } from '../../../storage/configuration/connection-rows.ts';
+import {
+  readChannelBotSettings,
+  unknownBots,
+  webhooksNotSet,
+} from '../../../storage/configuration/connection-rows.ts';
 import { createConnectionStore, storeWebhook } from '../../../storage/configuration/connections.ts';
 import { createDirectory } from '../../../storage/configuration/directory.ts';
 import { firstStart, NOW, recordedAudit, recordedHints, stoppedClock } from '../../../test/configuration.ts';
@@ -39,6 +49,8 @@ let bots: RunningBotApi;
 let client: OutboundClient;
 let saving: BotSaving;
 let logged: string[];
+/** Which Connection is which bot, as the messenger said. */
+let learned: (readonly [id: string, access: number, info: ChannelBotInfo])[];
 const settings = (id: PublicId) => readChannelBotSettings(database.sql(), id);
 
 beforeEach(async () => {
@@ -46,6 +58,7 @@ beforeEach(async () => {
   await firstStart(sql, key);
   bots = await startBotApi();
   logged = [];
+  learned = [];
   publicUrl = 'https://oncall.example.org';
   const log: Log = (event) => void logged.push(event);
   const directory = createDirectory({ sql, clock: stoppedClock, log: silentLog });
@@ -66,6 +79,8 @@ beforeEach(async () => {
     webhooks: createBotWebhooks({ bot, ingestUrl: INGEST, clock: systemClock, log, random }),
     store: (id, webhook) => storeWebhook(sql, keyring, id, webhook, NOW),
     notSet: () => webhooksNotSet(sql, INGEST, NOW + MINUTE),
+    unknown: () => unknownBots(sql),
+    learn: (settings) => learnBot({ bot, opener, learned: (...said) => void learned.push(said) }, settings),
   });
   const system = { tell: () => undefined, ask: async () => ({ granted: true }) };
   const store = createConnectionStore({ sql, appendAudit: recordedAudit().appendAudit, keyring });
@@ -258,6 +273,29 @@ describe('its webhook', () => {
     expect(webhook()).toMatchObject({ url: callbackOf(made.id), secret: await storedSecret(made.id) });
     expect(await webhooksNotSet(database.sql(), INGEST, NOW + MINUTE)).toEqual([]);
     expect(await webhooksNotSet(database.sql(), 'https://moved.example', NOW)).toHaveLength(1);
+  });
+
+  test('that nobody checked is asked which bot it is, so that another Connection of the same bot shows', async () => {
+    const one = await created({ update_mode: 'webhook' });
+    bots.pass(1_000);
+    const other = await created({ name: 'Other', update_mode: 'webhook' });
+    const info = { bot_id: '123456', bot_username: 'oncall_bot' };
+    const { instead } = bots.server.settings;
+    bots.server.settings.instead = { status: 502, headers: {}, body: '' };
+    await saving.restore();
+    expect(learned).toEqual([]);
+    bots.server.settings.instead = instead;
+    await saving.restore();
+    expect(learned.map(([id, , said]) => [id, said]).sort()).toEqual(
+      [one.id, other.id].sort().map((id) => [id, info]),
+    );
+    const ids = [one.id, other.id];
+    await database.sql()`update connections set info = ${JSON.stringify(info)}::text::jsonb where id = any(${ids})`;
+    expect((await api.get(`/connections/${one.id}`)).body.warnings).toContainEqual({
+      ...{ kind: 'bot_used_twice', field: null },
+    });
+    await saving.restore();
+    expect(learned).toHaveLength(2);
   });
 
   test('a save that is never stored, even without being undone, leaves it to the next restore', async () => {

@@ -1215,7 +1215,7 @@ export interface components {
          *     - `bridge_info_invalid`: A field of what the bridge says about itself is not valid.
          *     - `bridge_without_token`: No token is stored.
          *     - `webhook_blocks_polling`: Polls bring nothing: the bot has a webhook of another installation or program.
-         *     - `bot_used_twice`: Another Connection has the same bot: they end the polls of each other.
+         *     - `bot_used_twice`: Another Connection has the same bot: each takes what the other should receive.
          *     - `public_url_not_linkable`: Messages have no links: the messenger makes none to the address of this installation.
          *     - `webhook_not_set`: The messenger does not know the callback address yet. It is told again every minute.
          *     - `press_answers_in_thread`: The bot may not show a text to one person: answers to presses are shown in the Thread.
