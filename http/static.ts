@@ -1,4 +1,4 @@
-/** The files of the UI, and the runbooks as pages (ui §1.1, internal-alerts §4). */
+/** The files of the UI and of the docs, and the runbooks as pages (ui §1.1, internal-alerts §4). */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
@@ -20,6 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
+  '.mmd': 'text/plain; charset=utf-8',
   '.webmanifest': 'application/manifest+json',
   '.png': 'image/png',
   '.ico': 'image/x-icon',
@@ -30,6 +31,9 @@ const ALREADY_COMPRESSED: ReadonlySet<string> = new Set(['.png', '.ico', '.woff2
 const INDEX = '/index.html';
 const HASHED = '/assets/';
 const RUNBOOKS = '/runbooks/';
+const DOCS = '/docs';
+/** What the docs say of an address that is none of theirs. */
+const DOCS_NOT_FOUND = `${DOCS}/404.html`;
 
 /** A file that is made, not read from the build. */
 interface Page {
@@ -63,17 +67,23 @@ export async function loadStaticFiles(
   pages: ReadonlyMap<string, Page> = new Map(),
 ): Promise<StaticFiles> {
   const files = new Map(await readFiles(folder));
-  for (const [url, page] of pages) files.set(url, staticFile(page.extension, 'no-cache', page.bytes));
+  for (const [url, { extension, bytes }] of pages) {
+    files.set(
+      url,
+      staticFile(extension, 'no-cache', async () => bytes),
+    );
+  }
   const index = files.get(INDEX);
 
   return async (request) => {
     const path = decodedPath(request.path);
     const known = path === null ? undefined : files.get(path);
     if (known) return fileReply(known, request, base);
+    if (path !== null && isOfDocs(path)) return docsReply(files, path, request, base);
     if (path?.startsWith(HASHED) || path?.startsWith(RUNBOOKS)) {
       return problemReply(NOT_FOUND, request.path, base);
     }
-    if (!index) return notBuilt(base);
+    if (!index) return notBuilt('web interface is', 'build', base);
     return fileReply(index, request, base);
   };
 }
@@ -87,11 +97,28 @@ function decodedPath(path: string): string | null {
   }
 }
 
-function notBuilt(base: HeaderList): Reply {
+const isOfDocs = (path: string) => path === DOCS || path.startsWith(`${DOCS}/`);
+
+/** A page of the docs by its address, without the `.html` of its file, else the page that says there is none (404). */
+async function docsReply(
+  files: ReadonlyMap<string, StaticFile>,
+  path: string,
+  request: Request,
+  base: HeaderList,
+): Promise<Reply> {
+  const address = path.replace(/\/$/, '');
+  const page = files.get(address === DOCS ? `${DOCS}${INDEX}` : `${address}.html`);
+  if (page) return fileReply(page, request, base);
+  const nowhere = files.get(DOCS_NOT_FOUND);
+  if (!nowhere) return notBuilt('docs are', 'docs', base);
+  return { ...(await fileReply(nowhere, request, base)), status: 404 };
+}
+
+function notBuilt(what: string, script: string, base: HeaderList): Reply {
   return {
     status: 503,
     headers: [['Content-Type', 'text/plain; charset=utf-8'], ['Cache-Control', 'no-store'], ...base],
-    content: 'The web interface is not built. Run "npm run build" and start Tocsin again.\n',
+    content: `The ${what} not built. Run "npm run ${script}" and start Tocsin again.\n`,
   };
 }
 
@@ -122,19 +149,24 @@ async function list(folder: string): Promise<readonly string[]> {
 }
 
 async function readStaticFile(url: string, path: string): Promise<StaticFile> {
-  return staticFile(extname(path), cacheOf(url), await readFile(path));
+  // The docs are large, and most processes are never asked for them.
+  if (isOfDocs(url)) return staticFile(extname(path), cacheOf(url), () => readFile(path));
+  const bytes = await readFile(path);
+  return staticFile(extname(path), cacheOf(url), async () => bytes);
 }
 
-function staticFile(extension: string, cache: string, bytes: Buffer): StaticFile {
+function staticFile(extension: string, cache: string, read: () => Promise<Buffer>): StaticFile {
   let made: Promise<readonly Variant[]> | null = null;
   return {
     type: TYPES[extension] ?? 'application/octet-stream',
     cache,
     variants() {
-      made ??= variantsOf(bytes, !ALREADY_COMPRESSED.has(extension)).catch((error: unknown) => {
-        made = null;
-        throw error;
-      });
+      made ??= read()
+        .then((bytes) => variantsOf(bytes, !ALREADY_COMPRESSED.has(extension)))
+        .catch((error: unknown) => {
+          made = null;
+          throw error;
+        });
       return made;
     },
   };

@@ -26,7 +26,7 @@ try {
     configFile: path.join(ui, 'vite.config.ts'),
     server: {
       ...{ host: 'localhost', port: PORT, strictPort: true },
-      proxy: { '/api': ready.app_url, '/runbooks': ready.app_url },
+      proxy: { '/api': ready.app_url, '/runbooks': ready.app_url, '/docs': ready.app_url },
     },
   });
   await vite.listen();

@@ -414,6 +414,11 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['JSON only, at most # levels', 'http/request/json-body.ts MAX_DEPTH'],
   ],
   'docs/deploying.md': [],
+  'docs/concepts.md': [],
+  'docs/getting-started.md': [['at `http://127.0.0.1:#`:', 'runtime/cli/first-messenger.ts MESSENGER_PORT']],
+  'docs/roadmap.md': [],
+  'docs/routes-cookbook.md': [],
+  'docs/upgrading.md': [],
   'docs/glossary.md': [
     ['and refused after # s', 'actors/connection/tokens.ts INTERACTIVE_BUDGET / SECOND'],
     ['is tried, every # minutes', 'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE'],

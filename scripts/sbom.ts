@@ -77,11 +77,12 @@ export function releaseManifest(): Manifest {
   };
 }
 
-const IMPORT = /(?:^|\n)\s*import\s+(?!type\b)[^'";]*?from\s+'((?:@[\w.-]+\/)?[\w][\w.-]*)[^']*'/g;
+const IMPORT =
+  /(?:(?:^|\n)\s*import\s+(?!type\b)[^'";]*?from\s+|\bimport\()'((?:@[\w.-]+\/)?[\w][\w.-]*)[^']*'/g;
 
-/** Packages whose code the build puts into the UI, with their versions. */
+/** Packages whose code the build puts into the UI and the docs, with their versions. */
 export function packagesOfUi(): Versions {
-  const files = globSync('ui/src/**/*.{ts,svelte}', { cwd: ROOT }).filter(
+  const files = globSync(['ui/src/**/*.{ts,svelte}', 'scripts/docs/browser/*.ts'], { cwd: ROOT }).filter(
     (file) => !/\.test\.ts$/.test(file),
   );
   const texts = files.map((file) => readFileSync(path.join(ROOT, file), 'utf8'));

@@ -1,4 +1,4 @@
-/** `npm start`: builds the UI when it is missing or older than its sources, then starts a single-node Tocsin. */
+/** `npm start`: builds the UI with the docs when they are missing or older than their sources, then starts a single-node Tocsin. */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +21,10 @@ function newest(folder: string): number {
   return latest;
 }
 
-const stale = !existsSync(index) || newest(path.join(root, 'ui', 'src')) > statSync(index).mtimeMs;
+/** The docs are part of the build. */
+const SOURCES = ['ui/src', 'docs', 'scripts/docs'];
+const stale =
+  !existsSync(index) || SOURCES.some((folder) => newest(path.join(root, folder)) > statSync(index).mtimeMs);
 if (stale) {
   const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js');
   if (!existsSync(vite)) {

@@ -1,10 +1,11 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
+import { docsPlugin } from '../scripts/docs/vite-plugin.ts';
 import { machinesPlugin } from './machines-plugin.ts';
 
 /** Builds the single-page app into `ui/dist`. Nothing is inlined: the page runs under a strict Content-Security-Policy. */
 export default defineConfig({
-  plugins: [svelte({ configFile: false }), machinesPlugin()],
+  plugins: [svelte({ configFile: false }), machinesPlugin(), docsPlugin()],
   build: {
     target: ['chrome130', 'firefox132', 'safari16'],
     outDir: 'dist',

@@ -50,6 +50,7 @@ function blocksOf(page: string): readonly string[] {
 
 /** Blocks that a test below runs, by page and a text of theirs. */
 const RUN = [
+  ['docs/getting-started.md', 'curl --request POST'],
   ['docs/operating.md', 'tocsin groups list --mine'],
   ['docs/api.md', 'curl --cookie-jar'],
   ['docs/operating.md', 'runtime/main.ts doctor'],
@@ -63,6 +64,7 @@ const NOT_RUN = [
   ['README.md', 'npm start', 'installs anew; test/smoke/start-stop.test.ts starts the service the same way'],
   ['README.md', 'npm install --prefix', 'installs in the home folder; release.test.ts does it in another'],
   ['README.md', 'npm test', 'this is what runs'],
+  ['docs/getting-started.md', 'npm start', 'test/smoke/start-stop.test.ts starts the service the same way'],
   ['docs/bridges.md', 'https://bridge.example.org/matrix', 'needs a bridge and a person who answers it'],
   ['docs/deploying.md', 'kubectl create namespace', 'needs a cluster'],
   ['docs/deploying.md', 'docker compose build', 'needs Docker and a running installation'],
@@ -127,6 +129,18 @@ test('an Alert Group is listed, shown, acknowledged, snoozed, annotated and reso
   expect(await api.get(`/alert-groups/${id}`)).toMatchObject({ status: 'resolved' });
   const notes = (await api.get(`/alert-groups/${id}/notes`)).items.map(({ body }: Json) => body);
   expect(notes.sort()).toEqual(['Fixed.', 'The disk is being replaced.']);
+});
+
+test('the first alert of a new user is sent by curl, and is in the list', async () => {
+  const lines = typed('docs/getting-started.md', 'curl --request POST')
+    .replace('svc_int_…', ready.integration_token ?? '')
+    .replace('http://127.0.0.1:8081/api/v1/ingest', ready.ingest_endpoint);
+  await inShell(lines.replace('curl ', 'curl --fail '), home);
+  await until('the Alert Group', async () =>
+    (await api.get('/alert-groups?q=FirstAlert')).items.some(({ title }: Json) =>
+      title.includes('FirstAlert'),
+    ),
+  );
 });
 
 test('curl signs in and keeps the cookie', async () => {

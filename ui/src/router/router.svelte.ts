@@ -112,7 +112,7 @@ export function createRouter(view: Window) {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link === null || link.target !== '' || link.hasAttribute('download')) return;
-    if (link.origin !== view.location.origin || /^\/(api|runbooks)\//.test(link.pathname)) return;
+    if (link.origin !== view.location.origin || /^\/(api|runbooks|docs)(\/|$)/.test(link.pathname)) return;
     if (
       link.hash !== '' &&
       link.pathname === view.location.pathname &&

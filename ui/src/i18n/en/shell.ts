@@ -137,6 +137,7 @@ export const shell = {
   'profile.language': 'Language',
   'profile.shortcuts': 'Single-key shortcuts',
   'profile.keyboard': 'Keyboard shortcuts',
+  'profile.docs': 'Docs',
   'profile.signOut': 'Sign out',
   'language.en': 'English',
   'language.ru': 'Русский',

@@ -138,6 +138,7 @@ export const shell = {
   'profile.language': 'Язык',
   'profile.shortcuts': 'Команды одной клавишей',
   'profile.keyboard': 'Сочетания клавиш',
+  'profile.docs': 'Документация',
   'profile.signOut': 'Выйти',
   'language.en': 'English',
   'language.ru': 'Русский',
