@@ -35,14 +35,17 @@ export const SETTINGS = {
     fallback: 'unset',
     about:
       'The PostgreSQL database as a URL that names host, user and database. Without a port 5432, without sslmode ' +
-      '`prefer`. The folder of a Unix socket is written as a percent-encoded host. When set, the single database ' +
-      'settings below are ignored, apart from SVC_DATABASE_CA_FILE.',
+      '`prefer`. Several servers of one database: `postgres://user:password@host1:port1,host2:port2/database`, of ' +
+      'which the one that takes writes is used. The folder of a Unix socket is written as a percent-encoded host. ' +
+      'When set, the single database settings below are ignored, apart from SVC_DATABASE_CA_FILE.',
     secret: true,
   },
   SVC_DATABASE_HOST: {
     schema: anyText,
     fallback: 'unset',
-    about: 'Host, or the folder of a Unix socket. Needed, with name and user, unless the URL is set.',
+    about:
+      'Host, or the folder of a Unix socket; several servers of one database, comma-separated. Needed, with name and ' +
+      'user, unless the URL is set.',
   },
   SVC_DATABASE_PORT: { schema: port, fallback: '5432', about: 'Port of the database.' },
   SVC_DATABASE_NAME: { schema: anyText, fallback: 'unset', about: 'Name of the database.' },

@@ -119,4 +119,15 @@ export interface DatabaseSettings {
   readonly sslmode: SslMode;
   /** PEM of the only roots that `verify-ca` and `verify-full` trust; null for the system's. */
   readonly ca: string | null;
+  /** Further servers of the same database: the one of all that takes writes is used, wherever it is now. */
+  readonly others?: readonly HostPort[];
+}
+
+/** The servers of a database, for people. */
+export function namedServers({
+  host,
+  port,
+  others = [],
+}: Pick<DatabaseSettings, 'host' | 'port' | 'others'>) {
+  return [{ host, port }, ...others].map((server) => `${server.host}:${server.port}`).join(', ');
 }

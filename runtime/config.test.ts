@@ -197,6 +197,45 @@ describe('the database', () => {
     expect(config.prepareStatements).toBe(false);
   });
 
+  test.each<[string, Env, Partial<Config['database']>, boolean]>([
+    [
+      'as hosts of a URL, each with its port',
+      {
+        SVC_DATABASE_URL:
+          'postgres://bob:x,y@a:6000,[fd00::5]/x?sslmode=require&target_session_attrs=read-write',
+      },
+      {
+        host: 'a',
+        port: 6000,
+        password: 'x,y',
+        sslmode: 'require',
+        others: [{ host: 'fd00::5', port: 5432 }],
+      },
+      true,
+    ],
+    [
+      'as hosts with one port',
+      { ...FIELDS, SVC_DATABASE_HOST: 'a,b', SVC_DATABASE_PORT: '6000' },
+      { host: 'a', port: 6000, others: [{ host: 'b', port: 6000 }] },
+      true,
+    ],
+    [
+      'and behind a pooler',
+      { SVC_DATABASE_URL: 'postgres://bob@pooler/x', SVC_DATABASE_SESSION_URL: 'postgres://bob@a,b/x' },
+      { host: 'a', port: 5432, others: [{ host: 'b', port: 5432 }] },
+      false,
+    ],
+  ])('several servers are named %s', (_, env, parts, prepares) => {
+    const { config } = accepted({ ...PLENTY, ...env });
+    expect(config.sessionDatabase).toMatchObject(parts);
+    expect(config.prepareStatements).toBe(prepares);
+  });
+
+  test('a session connection to one server is not led to those of the main one', () => {
+    const env = { SVC_DATABASE_URL: 'postgres://bob@a,b/x', SVC_DATABASE_SESSION_HOST: 'direct' };
+    expect(accepted({ ...PLENTY, ...env }).config.sessionDatabase).not.toHaveProperty('others');
+  });
+
   test('a session connection as a URL stands for itself', () => {
     const { config } = accepted({ ...PLENTY, SVC_DATABASE_SESSION_URL: 'postgres://carol@direct/y' });
     expect(config.sessionDatabase).toMatchObject({
@@ -245,6 +284,16 @@ test.each<[string, Env, string]>([
     'a URL with a broken escape',
     { SVC_DATABASE_URL: 'postgres://a:%zz@b/c' },
     'SVC_DATABASE_URL: holds a % that does not begin an escape',
+  ],
+  [
+    'a URL for a standby',
+    { SVC_DATABASE_URL: 'postgres://a@b,d/c?target_session_attrs=standby' },
+    'SVC_DATABASE_URL: must have a target_session_attrs that is one of read-write, primary',
+  ],
+  [
+    'a URL with a second host that is none',
+    { SVC_DATABASE_URL: 'postgres://a@b,/c' },
+    'SVC_DATABASE_URL: must be a postgres:// URL',
   ],
   [
     'a URL with other parameters',

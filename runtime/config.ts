@@ -5,6 +5,7 @@ import {
   type DatabaseSettings,
   type HostPort,
   isLoopback,
+  namedServers,
   SSL_MODES,
   type SslMode,
   urlOf,
@@ -14,6 +15,7 @@ import type { LogLevel } from './log.ts';
 export {
   type DatabaseSettings,
   type HostPort,
+  namedServers,
   parseHostPort,
   SSL_MODES,
   type SslMode,
@@ -84,9 +86,7 @@ export function readConfig(env: Environment, readFile: ReadFile, machine: Machin
   const config: Config = {
     ...connections,
     ...rest,
-    prepareStatements:
-      connections.database.host === connections.sessionDatabase.host &&
-      connections.database.port === connections.sessionDatabase.port,
+    prepareStatements: namedServers(connections.database) === namedServers(connections.sessionDatabase),
     secretKeys,
     publicUrl,
     ingestUrl: rest.ingestUrl ?? publicUrl,
@@ -213,11 +213,12 @@ function readDatabase(reader: ConfigReader): DatabaseConfig | null {
     : fromFields(reader, ca);
   const session = reader.has('SVC_DATABASE_SESSION_URL')
     ? fromUrl(reader, 'SVC_DATABASE_SESSION_URL', ca)
-    : readSessionFields(reader);
+    : readSessionFields(reader, database);
   if (database === null || session === null) return null;
+  const { others: _, ...main } = database;
   return {
     database,
-    sessionDatabase: { ...database, ...session },
+    sessionDatabase: { ...main, ...session },
     conflicts: [
       ...conflict(reader, 'SVC_DATABASE_URL', FIELDS),
       ...conflict(reader, 'SVC_DATABASE_SESSION_URL', SESSION_FIELDS),
@@ -258,14 +259,27 @@ function fromFields(reader: ConfigReader, ca: string | null): DatabaseSettings |
   const password = reader.read('SVC_DATABASE_PASSWORD');
   const sslmode = reader.read('SVC_DATABASE_SSLMODE') ?? 'prefer';
   if (host === null || database === null || user === null) return null;
-  return { host, port, database, user, password, sslmode, ca };
+  return { ...serversOf(host, port), database, user, password, sslmode, ca };
 }
 
-/** Nothing that is not set here, so that it is taken from the main connection. */
-function readSessionFields(reader: ConfigReader): Partial<DatabaseSettings> {
-  const host = reader.read('SVC_DATABASE_SESSION_HOST');
+/** Several hosts are separated by commas and share one port. */
+function serversOf(hosts: string, port: number): Pick<DatabaseSettings, 'host' | 'port' | 'others'> {
+  const [host = '', ...others] = hosts.split(',');
+  return {
+    host,
+    port,
+    ...(others.length === 0 ? {} : { others: others.map((other) => ({ host: other, port })) }),
+  };
+}
+
+/** Where other servers are named than those of the main connection, or a port; everything else is taken from it. */
+function readSessionFields(reader: ConfigReader, main: DatabaseSettings | null): Partial<DatabaseSettings> {
+  const hosts = reader.read('SVC_DATABASE_SESSION_HOST');
   const port = reader.read('SVC_DATABASE_SESSION_PORT');
-  return { ...(host === null ? {} : { host }), ...(port === null ? {} : { port }) };
+  if (main === null) return {};
+  if (hosts !== null) return serversOf(hosts, port ?? main.port);
+  const others = port === null ? main.others : main.others?.map(({ host }) => ({ host, port }));
+  return { ...(port === null ? {} : { port }), ...(others ? { others } : {}) };
 }
 
 type UrlSetting = 'SVC_DATABASE_URL' | 'SVC_DATABASE_SESSION_URL';
@@ -281,6 +295,26 @@ function fromUrl(reader: ConfigReader, name: UrlSetting, ca: string | null): Dat
 
 /** What is wrong, as a reason, when it is no database URL. */
 function parseDatabaseUrl(text: string): Omit<DatabaseSettings, 'ca'> | string {
+  const match = HOSTS_OF_URL.exec(text);
+  if (match === null) return parseSingleUrl(text);
+  const [, start = '', hosts = '', rest = ''] = match;
+  const others: HostPort[] = [];
+  let first: Omit<DatabaseSettings, 'ca'> | null = null;
+  for (const one of hosts.split(',')) {
+    const parsed = parseSingleUrl(`${start}${one}${rest}`);
+    if (typeof parsed === 'string') return parsed;
+    if (first === null) first = parsed;
+    else others.push({ host: parsed.host, port: parsed.port });
+  }
+  if (first === null) return 'must name host';
+  return others.length === 0 ? first : { ...first, others };
+}
+
+const HOSTS_OF_URL = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^@/?#]+)(.*)$/;
+/** What everybody may write who names several servers; it is what is done anyway. */
+const TAKES_WRITES = ['read-write', 'primary'];
+
+function parseSingleUrl(text: string): Omit<DatabaseSettings, 'ca'> | string {
   const url = urlOf(text);
   if (!url || !['postgres:', 'postgresql:'].includes(url.protocol)) return 'must be a postgres:// URL';
   const parts = decoded([
@@ -293,6 +327,10 @@ function parseDatabaseUrl(text: string): Omit<DatabaseSettings, 'ca'> | string {
   const [host = '', user = '', password = '', database = ''] = parts;
   const absent = Object.entries({ host, user, database }).filter(([, value]) => value === '');
   if (absent.length > 0) return `must name ${absent.map(([part]) => part).join(', ')}`;
+  const target = url.searchParams.get('target_session_attrs');
+  if (target !== null && !TAKES_WRITES.includes(target))
+    return `must have a target_session_attrs that is one of ${TAKES_WRITES.join(', ')}`;
+  url.searchParams.delete('target_session_attrs');
   const unknown = [...url.searchParams.keys()].filter((key) => key !== 'sslmode');
   if (unknown.length > 0) return `has parameters other than sslmode: ${unknown.join(', ')}`;
   const sslmode = url.searchParams.get('sslmode') ?? 'prefer';

@@ -68,7 +68,7 @@ export async function writeBackup(
 ): Promise<BackupSummary> {
   let socket: { resume(): unknown; destroy(): unknown } | null = null;
   const sql = connect(database, {
-    ...{ max: 1, applicationName: 'tocsin backup' },
+    ...{ max: 1, applicationName: 'tocsin backup', onStandby: true },
     onSocket: (opened) => {
       socket = opened;
     },

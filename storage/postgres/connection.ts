@@ -19,6 +19,11 @@ export interface ConnectOptions {
   readonly applicationName: string;
   /** Prepared statements; false behind a transaction pooler that cannot keep them. Default true. */
   readonly prepare?: boolean;
+  /**
+   * Whether a standby will do when it is the only server named: for what reads alone. Otherwise it is refused, so that
+   * no connection stays at a primary of yesterday.
+   */
+  readonly onStandby?: true;
   /** Called when a connection of this client is gone. */
   readonly onClose?: () => void;
   /**
@@ -37,10 +42,15 @@ export interface ConnectOptions {
 }
 
 /**
- * What the service relies on, whatever the database's own defaults are: an answer means that it is on disk, and a
- * statement sees what was committed before it began (fencing). A transaction pooler takes no such settings.
+ * What the service relies on, whatever the database's own defaults are: an answer means that it is on disk, a
+ * statement sees what was committed before it began (fencing), and the server warns of a commit that is on it alone.
+ * A transaction pooler takes no such settings.
  */
-const DIRECT_SESSION = { synchronous_commit: 'on', default_transaction_isolation: 'read committed' } as const;
+const DIRECT_SESSION = {
+  synchronous_commit: 'on',
+  default_transaction_isolation: 'read committed',
+  client_min_messages: 'warning',
+} as const;
 
 /**
  * A client of a database: a pool of up to `max` connections, opened when first needed.
@@ -59,7 +69,12 @@ function open(settings: DatabaseSettings, options: ConnectOptions): Sql {
   // Known to the driver, absent from its types. It opens every connection, TLS included.
   const sockets = {
     socket: async () => {
-      const socket = await openSocket(settings, CONNECT_TIMEOUT_S * 1000, options.answerWithin ?? null);
+      const socket = await openSocket(settings, {
+        patience: CONNECT_TIMEOUT_S * 1000,
+        answerWithin: options.answerWithin ?? null,
+        // What a pooler says of the server behind it may be old; one alone is its own matter.
+        refusesStandby: settings.others !== undefined || (prepare && !options.onStandby),
+      });
       options.load?.opened(socket);
       options.onSocket?.(socket);
       return socket;
@@ -113,6 +128,7 @@ const UNAVAILABLE_CODES = new Set([
   'CONNECTION_DESTROYED',
   'CONNECT_TIMEOUT',
   'TLS_REFUSED',
+  'UNREPLICATED',
   'ECONNREFUSED',
   'ECONNRESET',
   'EHOSTUNREACH',

@@ -157,7 +157,10 @@ async function tryOnce(settings: DatabaseSettings, applicationName: string): Pro
   }
 }
 
-function unreachable({ host, port }: DatabaseSettings, cause: unknown): Error {
+function unreachable({ host, port, others = [] }: DatabaseSettings, cause: unknown): Error {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new Error(`The database at ${host}, port ${port}, cannot be used: ${why}`, { cause });
+  const where = [{ host, port }, ...others]
+    .map((server) => `${server.host}, port ${server.port}`)
+    .join(', or at ');
+  return new Error(`The database at ${where}, cannot be used: ${why}`, { cause });
 }

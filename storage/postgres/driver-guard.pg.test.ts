@@ -90,3 +90,22 @@ test.each([
   isStartingUp = false;
   expect(await one()).toEqual([{ one: 1 }]);
 });
+
+test('of several servers one that is starting up is passed over, and a statement fails once none is left', async () => {
+  isStartingUp = true;
+  const { port } = proxy.address() as net.AddressInfo;
+  const starting = { ...database.settings(), host: '127.0.0.1', port };
+  const { host, port: ready } = database.settings();
+  const several = connect(
+    { ...starting, others: [{ host, port: ready }] },
+    { max: 1, applicationName: 'guard-test' },
+  );
+  expect([...(await several`select 1 as one`)]).toEqual([{ one: 1 }]);
+  await several.end({ timeout: 1 });
+  const none = connect(
+    { ...starting, others: [{ host: '127.0.0.1', port: 1 }] },
+    { max: 1, applicationName: 'guard-test' },
+  );
+  await expect(none`select 1`).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await none.end({ timeout: 1 });
+});

@@ -29,6 +29,24 @@ export class ConnectionLostError extends Error {
   }
 }
 
+/** The standby that a commit waits for did not confirm it in the time of a statement: it is on this server alone. */
+class UnreplicatedError extends Error {
+  override readonly name = 'UnreplicatedError';
+  readonly code = 'UNREPLICATED';
+
+  constructor() {
+    super('The synchronous standby has not confirmed the commit.');
+  }
+}
+
+/** What a server tells of itself before it is ready for the first query. */
+const IS_STANDBY = Buffer.from('in_hot_standby\0on\0', 'latin1');
+const STANDBY = { code: '25006', message: 'The server is a standby, which takes no writes.' };
+/** The routine that a notice names, beside a commit called done; between zeros no value of a row can say this. */
+const UNREPLICATED = Buffer.from('\0RSyncRepWaitForLSN\0', 'latin1');
+/** Refusals of a server that cannot serve now; any other one concerns who asks. */
+const CANNOT_SERVE = /^(25006|57P)/;
+
 /** ReadyForQuery inside a failed transaction: lets the driver go on to the next statement. */
 const READY_IN_FAILED = Buffer.from('Z\0\0\0\x05E', 'latin1');
 /** AuthenticationCleartextPassword: the one message that the driver always answers with a write. */
@@ -57,11 +75,20 @@ class SilenceError extends Error {
   }
 }
 
-/**
- * Prepares a connected socket for the driver. Returns the same socket.
- * @param answerWithin ms after which a server that owes an answer and says nothing counts as lost; null: never
- */
-export function guardSocket(socket: net.Socket, answerWithin: number | null): net.Socket {
+export interface GuardOptions {
+  /** After how long a server that owes an answer and says nothing counts as lost, ms; null: never. */
+  readonly answerWithin: number | null;
+  /** Whether a server that follows another one counts as one that cannot serve. */
+  readonly refusesStandby?: boolean;
+  /** This server cannot serve. Answers whether the driver shall come again, for another one, before anybody is told. */
+  readonly passOver?: () => boolean;
+  /** The server took the first query. */
+  readonly onReady?: () => void;
+}
+
+/** Prepares a connected socket for the driver. Returns the same socket. */
+export function guardSocket(socket: net.Socket, options: GuardOptions): net.Socket {
+  const { answerWithin, refusesStandby = false, passOver = () => false, onReady = () => undefined } = options;
   const emit = socket.emit.bind(socket);
   const session = createSessionWatch();
   const answers: AnswerWatch | null =
@@ -70,6 +97,8 @@ export function guardSocket(socket: net.Socket, answerWithin: number | null): ne
       : watchAnswers(answerWithin, () => socket.destroy(new SilenceError(answerWithin)));
   let error: Error | null = null;
   let refusal: RefusedError | null = null;
+  /** What came before the first query; later the end of what came, as a word may arrive in two pieces. */
+  let heard: Buffer = Buffer.alloc(0);
   let over: 'open' | 'lost' | 'closed' = 'open';
 
   const replaceWrite = (replacement: Write) => {
@@ -119,8 +148,27 @@ export function guardSocket(socket: net.Socket, answerWithin: number | null): ne
 
   const closeBeforeStart = () => {
     replaceWriteOfLost(() => undefined);
-    fail();
+    const isOther = (refusal === null || CANNOT_SERVE.test(refusal.code)) && passOver();
+    if (!isOther) fail();
     closeSoon();
+  };
+
+  /** Whether what the server says of itself, or of a commit, makes it one that cannot serve. */
+  const isUnfit = (received: Buffer): boolean => {
+    if (!session.started()) {
+      heard = Buffer.concat([heard, received]);
+      if (refusesStandby && heard.includes(IS_STANDBY)) refusal = new RefusedError(STANDBY);
+      return refusal !== null;
+    }
+    const seam = Buffer.concat([
+      heard.subarray(-UNREPLICATED.length),
+      received.subarray(0, UNREPLICATED.length),
+    ]);
+    heard = Buffer.concat([seam, received.subarray(-UNREPLICATED.length)]);
+    if (!received.includes(UNREPLICATED) && !seam.includes(UNREPLICATED)) return false;
+    passOver();
+    error = new UnreplicatedError();
+    return true;
   };
 
   const lose = () => {
@@ -143,12 +191,18 @@ export function guardSocket(socket: net.Socket, answerWithin: number | null): ne
     }
     if (event !== 'data') return emit(event, ...values);
     const received = values[0] as Buffer;
+    if (isUnfit(received)) {
+      socket.destroy();
+      return true;
+    }
     answers?.received(received);
     // The driver would keep a farewell and hold it against the first query of the next connection.
     const { before, farewell } = partFarewell(received);
     if (farewell !== null && !session.started()) refusal = new RefusedError(readError(farewell));
     if (before.length === 0) return true;
+    const wasReady = session.started();
     session.received(before);
+    if (!wasReady && session.started()) onReady();
     return emit(event, before);
   };
 

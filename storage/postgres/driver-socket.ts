@@ -1,33 +1,69 @@
 /** Opens the sockets under the PostgreSQL driver: Unix or TCP, with the TLS that `sslmode` asks for. */
 import net from 'node:net';
 import tls from 'node:tls';
-import type { DatabaseSettings } from '../../runtime/config.ts';
-import { ConnectionLostError, guardSocket } from './driver-guard.ts';
+import type { DatabaseSettings, HostPort } from '../../runtime/config.ts';
+import { ConnectionLostError, type GuardOptions, guardSocket } from './driver-guard.ts';
 
 /** Asks a server for TLS; it answers one byte, `S` or `N`. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const KEEP_ALIVE_MS = 30_000;
 
+/** Where connections go now, of the servers of a database. */
+interface Choice {
+  readonly servers: readonly HostPort[];
+  at: number;
+  /** How many were passed over since one could serve. */
+  passed: number;
+}
+
+/** By the list of servers: what one connection has found out serves every other. */
+const choices = new WeakMap<readonly HostPort[], Choice>();
+
+function choiceOf({ host, port, others = [] }: DatabaseSettings): Choice {
+  const known = choices.get(others) ?? { servers: [{ host, port }, ...others], at: 0, passed: 0 };
+  choices.set(others, known);
+  return known;
+}
+
+/** Goes on to the next server, unless another connection did. @returns false when all were passed over in turn */
+function passOver(choice: Choice, server: HostPort): boolean {
+  const { servers, at } = choice;
+  if (servers[at] !== server) return true;
+  choice.at = (at + 1) % servers.length;
+  choice.passed += 1;
+  if (choice.passed < servers.length) return true;
+  choice.passed = 0;
+  return false;
+}
+
+export interface SocketOptions extends Pick<GuardOptions, 'answerWithin' | 'refusesStandby'> {
+  /** For connecting and TLS, ms. */
+  readonly patience: number;
+}
+
 /**
  * Connects to a server and, where `sslmode` asks for it, negotiates TLS. Never rejects: a socket that could not be
- * connected emits `error` and `close` as soon as somebody can listen, which is the only failure the driver survives.
- * @param patience ms for all of it
- * @param answerWithin ms that the server may be silent later while it owes an answer; null: any time
+ * connected emits `error` and `close` as soon as somebody can listen, which is the only failure the driver survives. Of
+ * several servers it takes the one that was usable last; `close` alone makes the driver come again, for the next one.
  */
-export async function openSocket(
-  settings: DatabaseSettings,
-  patience: number,
-  answerWithin: number | null,
-): Promise<net.Socket> {
+export async function openSocket(named: DatabaseSettings, options: SocketOptions): Promise<net.Socket> {
+  const { patience, ...guarded } = options;
+  const choice = choiceOf(named);
+  const server = choice.servers[choice.at] ?? named;
+  const settings = { ...named, host: server.host, port: server.port };
+  const onReady = () => {
+    choice.passed = 0;
+  };
+  const guard = { ...guarded, passOver: () => passOver(choice, server), onReady };
   const plain = new net.Socket();
   // Every error also ends what is being waited for, or reaches the driver's own listener.
   plain.on('error', () => undefined);
   const timer = setTimeout(() => plain.destroy(failure('CONNECT_TIMEOUT', settings)), patience);
   try {
     await connected(plain, settings);
-    return guardSocket(await encrypted(plain, settings), answerWithin);
+    return guardSocket(await encrypted(plain, settings), guard);
   } catch (error) {
-    return failed(error as Error);
+    return failed(error as Error, guard);
   } finally {
     clearTimeout(timer);
   }
@@ -91,8 +127,8 @@ function outcome(socket: net.Socket, event: 'connect' | 'data' | 'secureConnect'
   });
 }
 
-function failed(error: Error): net.Socket {
-  const socket = guardSocket(new net.Socket(), null);
+function failed(error: Error, guard: GuardOptions): net.Socket {
+  const socket = guardSocket(new net.Socket(), guard);
   setImmediate(() => socket.destroy(error));
   return socket;
 }

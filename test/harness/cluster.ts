@@ -18,6 +18,7 @@ import { copyPreparedDatabase } from './prepared.ts';
 import { runTocsin } from './program.ts';
 import { Replica } from './replica.ts';
 import { pidOfClient } from './socket-owner.ts';
+import { StandbyServer } from './standby.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { until } from './until.ts';
 
@@ -34,6 +35,8 @@ export interface ClusterOptions {
   readonly identifySenders?: true;
   /** As people run it: every commit reaches the disk. Tests of processes do without. */
   readonly durable?: true;
+  /** A standby that every commit waits for; every client is told of both servers, of the standby first. */
+  readonly standby?: true;
   readonly logLevel?: 'info' | 'warn' | 'error';
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -52,6 +55,8 @@ export class Cluster {
   rows!: FirstRows;
   /** Null without Redis. */
   redis: RedisServer | null = null;
+  /** Null unless asked for. */
+  standby: StandbyServer | null = null;
   readonly home: string;
   readonly #options: ClusterOptions;
   readonly #keys = randomBytes(32).toString('base64');
@@ -87,7 +92,10 @@ export class Cluster {
       this.#options.identifySenders ? { identify: (client) => this.#senderOf(client) } : {},
     );
     const isMigrated = await copyPreparedDatabase(this.#database);
+    if (this.#options.standby)
+      this.standby = await StandbyServer.prepare(path.join(this.home, 'standby'), this.#database);
     await this.startPostgres();
+    await this.standby?.start({ ...SERVER_SETTINGS, ...NOT_DURABLE });
     this.redis = await redis;
     if (!isMigrated) await runTocsin(['migrate'], this.environment());
     const count = this.#options.withoutRedis ? 1 : (this.#options.replicas ?? 3);
@@ -102,9 +110,18 @@ export class Cluster {
 
   /** Starts PostgreSQL, or starts it again after {@link stopPostgres} or {@link killPostgres}. */
   async startPostgres(): Promise<void> {
-    const settings = { ...SERVER_SETTINGS, ...(this.#options.durable ? {} : NOT_DURABLE) };
+    const settings = {
+      ...SERVER_SETTINGS,
+      ...(this.#options.durable ? {} : NOT_DURABLE),
+      ...this.standby?.primarySettings,
+    };
     this.#postgres = await startEmbeddedPostgres({ dataDir: this.#database, settings });
-    this.sql ??= connect(this.#postgres.settings, { max: 4, applicationName: 'cluster-test' });
+    const { host, port } = this.#postgres.settings;
+    const others = this.standby ? { host: this.standby.host, others: [{ host, port }] } : {};
+    this.sql ??= connect(
+      { ...this.#postgres.settings, ...others },
+      { max: 4, applicationName: 'cluster-test' },
+    );
   }
 
   async stopPostgres(): Promise<void> {
@@ -145,7 +162,7 @@ export class Cluster {
   environment(): Record<string, string> {
     const { host, port, database, user, password } = this.#postgres!.settings;
     return {
-      SVC_DATABASE_HOST: host,
+      SVC_DATABASE_HOST: this.standby ? `${this.standby.host},${host}` : host,
       SVC_DATABASE_PORT: String(port),
       SVC_DATABASE_NAME: database,
       SVC_DATABASE_USER: user,
@@ -199,6 +216,7 @@ export class Cluster {
     await this.sql?.end({ timeout: 1 });
     await this.redis?.stop();
     await this.#postgres?.stop();
+    await this.standby?.stop();
     await this.receiver?.close();
     process.off('exit', this.#killAll);
     if (process.env.CLUSTER_KEEP) console.log(`The logs are in ${this.home}`);

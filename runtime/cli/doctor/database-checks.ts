@@ -12,7 +12,7 @@ import {
 import type { Transaction } from '../../../storage/postgres/records.ts';
 import { inSnapshot } from '../../../storage/postgres/transaction.ts';
 import { type Clock, type Micros, SECOND } from '../../clock.ts';
-import type { DatabaseSettings } from '../../config.ts';
+import { type DatabaseSettings, namedServers } from '../../config.ts';
 import { type Check, type Finding, fail, milliseconds, ok, reasonOf, warn } from './check.ts';
 
 /** A round trip above this makes every commit slow, µs. */
@@ -65,8 +65,8 @@ const KEEPS_NOTHING = `keeps no session state: probably a transaction pooler sta
 const ELSEWHERE = `leads to another database than the main connection. Correct ${SESSION_SETTINGS}.`;
 
 async function checkReachable({ settings, main, clock }: DatabaseCheckDeps): Promise<Finding> {
-  const { host, port, database, user } = settings;
-  const where = `${database} on ${host}:${port}`;
+  const { database, user } = settings;
+  const where = `${database} on ${namedServers(settings)}`;
   try {
     const { isStandby } = await main.read(inspectDatabase);
     if (isStandby) return fail(`${where} is a standby, which takes no writes: name the primary server.`);
@@ -115,13 +115,14 @@ async function checkSchema(tx: Transaction): Promise<Finding> {
 /** What does not leave this machine needs no encryption. */
 export function judgeTls(
   { encrypted, tlsVersion }: Pick<DatabaseFacts, 'encrypted' | 'tlsVersion'>,
-  { host, sslmode }: Pick<DatabaseSettings, 'host' | 'sslmode'>,
+  { host, others = [], sslmode }: Pick<DatabaseSettings, 'host' | 'others' | 'sslmode'>,
 ): Finding {
   if (encrypted) {
     const trust = sslmode.startsWith('verify-') ? 'certificate verified' : 'certificate not verified';
     return ok(`${tlsVersion ?? 'encrypted'}, ${trust} (sslmode=${sslmode})`);
   }
-  if (staysHere(host)) return ok(`not encrypted, and does not leave this machine (${host})`);
+  if ([host, ...others.map((server) => server.host)].every(staysHere))
+    return ok(`not encrypted, and does not leave this machine (${host})`);
   return warn(
     `not encrypted (sslmode=${sslmode}): passwords and alerts cross the network in clear text. Switch TLS on at the server and use sslmode=verify-full.`,
   );
@@ -152,6 +153,7 @@ export function openReadOnly(settings: DatabaseSettings, prepare: boolean): Read
   const sql = connect(settings, {
     max: 1,
     applicationName: DOCTOR,
+    onStandby: true,
     prepare,
     answerWithin: ANSWER_WITHIN,
     ...(prepare ? { session: { default_transaction_read_only: 'on' } } : {}),

@@ -2,7 +2,7 @@
 import { type RecordView, readReplicaView } from '../../../storage/engine/replica-records.ts';
 import { KeyringError, type KeyUse, readKeyring, readKeyUse } from '../../../storage/keys/keyring.ts';
 import { type Clock, SECOND } from '../../clock.ts';
-import type { Config } from '../../config.ts';
+import { type Config, namedServers } from '../../config.ts';
 import { isLoopback } from '../../config-values.ts';
 import { parseRedisUrl } from '../../redis/address.ts';
 import type { MasterKey } from '../../secrets/keyring.ts';
@@ -114,7 +114,7 @@ export function judgeSettings(read: CheckedConfig): Finding {
   const { database, publicUrl } = read.config;
   return unlessWrong(
     read.warnings.map(warningText),
-    `database ${database.database} on ${database.host}:${database.port}, address for people ${publicUrl}${signInLimit(publicUrl)}`,
+    `database ${database.database} on ${namedServers(database)}, address for people ${publicUrl}${signInLimit(publicUrl)}`,
   );
 }
 
