@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { runbookUrl } from '../actors/internal-alerts/conditions.ts';
 import {
   INTERNAL_ALERT_NAMES,
@@ -139,17 +139,6 @@ describe('alert rules', () => {
         .filter(({ name }) => name.startsWith(`${alert}: `))
         .map(({ promql_expr_test }) => promql_expr_test.some(({ exp_samples }) => exp_samples.length > 0));
     for (const { alert } of rules) expect(new Set(outcomes(alert)), alert).toEqual(new Set([true, false]));
-  });
-
-  test('the object for the Prometheus operator is made of them (write it anew with vitest --update)', async () => {
-    const object = {
-      apiVersion: 'monitoring.coreos.com/v1',
-      kind: 'PrometheusRule',
-      metadata: { name: 'tocsin', labels: { 'app.kubernetes.io/name': 'tocsin' } },
-      spec: file,
-    };
-    const text = `# Written from rules.yaml by a test; change that file.\n${stringify(object)}`;
-    await expect(text).toMatchFileSnapshot('prometheus/prometheus-rule.yaml');
   });
 });
 

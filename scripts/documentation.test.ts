@@ -94,7 +94,7 @@ const SEEN_TO: Readonly<Record<string, readonly string[]>> = {
   'test/smoke/documented-commands.test.ts': ['curl', 'openssl', 'cp', 'mkdir', 'chmod', 'cd'],
   'variables that exist, by the test below': ['export'],
   'an editor': ['vi'],
-  'Docker and a cluster; files and services are those of deploy/*.test.ts': ['docker', 'kubectl'],
+  'Docker and a cluster; files and services are those of deploy/*.test.ts': ['docker', 'kubectl', 'helm'],
   'the shell': ['for', 'do', 'done'],
   'test/peers/prometheus-rules.test.ts': ['promtool'],
 };

@@ -521,10 +521,10 @@ export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: 
   ],
   ['docs/deploying.md', /17 s for 500,000 of them/, 'measured'],
   ['docs/deploying.md', /5 s for a million Alert Groups/, 'measured'],
-  ['docs/deploying.md', /256 MiB of memory for a start, 512 MiB/, 'deploy/kubernetes has them'],
   ['docs/deploying.md', /167 MB, 132 of them Node\.js/, 'measured'],
   ['docs/deploying.md', /healthy 9\.5 s after the start/, 'measured'],
   ['docs/deploying.md', /ended it with 0 after 0\.2 s/, 'measured'],
+  ['docs/deploying.md', /256 MiB of memory for a start, 512 MiB/, 'deploy/helm/tocsin/values.yaml has them'],
   ['docs/glossary.md', /its type and 12 characters/, 'the form of ids (runtime/public-id.ts)'],
 ];
 

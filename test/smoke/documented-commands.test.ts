@@ -78,11 +78,7 @@ const NOT_RUN = [
     'needs a messenger; test/smoke/first-messenger.test.ts runs it with the one to try out',
   ],
   ['docs/operating.md', 'tocsin migrate && tocsin serve', 'needs a PostgreSQL server of one\u2019s own'],
-  [
-    'deploy/README.md',
-    'promtool test rules',
-    'rewrites a file; test/peers/prometheus-rules.test.ts runs promtool',
-  ],
+  ['deploy/README.md', 'promtool test rules', 'test/peers/prometheus-rules.test.ts runs promtool'],
 ] as const;
 
 /** The block of a page that has the text in it. */
