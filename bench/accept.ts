@@ -36,11 +36,14 @@ interface AcceptPlan {
   readonly paused: boolean;
   /** As SVC_INGEST_FRAMING; strict when left out, as there. */
   readonly framing?: 'strict' | 'fast';
+  /** As SVC_HTTP_ENGINE; uWebSockets.js when left out. */
+  readonly engine?: 'node';
 }
 
 async function tocsinRate(plan: AcceptPlan, options: BenchOptions) {
   const tocsin = await Loaded.start(plan.paused ? 'paused' : 'on', {
     SVC_INGEST_FRAMING: plan.framing ?? 'strict',
+    SVC_HTTP_ENGINE: plan.engine ?? 'auto',
   });
   try {
     const result = await load({
@@ -79,11 +82,16 @@ export const accept: Bench = {
         { connections, changes: 0, groups: GROUPS, paused: true, framing: 'fast' },
         options,
       );
+      options.progress(`${connections} connections: Tocsin, processing paused, node:http`);
+      const nodeHttp = await tocsinRate(
+        { connections, changes: 0, groups: GROUPS, paused: true, engine: 'node' },
+        options,
+      );
       options.progress(`${connections} connections: Tocsin, processing everything, 95 % repeats`);
       const full = await tocsinRate({ connections, changes: 0.05, groups: GROUPS, paused: false }, options);
       options.progress(`${connections} connections: Tocsin, processing paused, no two bodies alike`);
       const distinct = await tocsinRate({ connections, changes: 1, groups: GROUPS, paused: true }, options);
-      raw.push({ connections, peer, alone, fast, full, distinct });
+      raw.push({ connections, peer, alone, fast, nodeHttp, full, distinct });
       const against = (rate: number) => `${perSecond(rate)} (${(rate / peer).toFixed(2)}×)`;
       rows.push(
         { what: `${connections} connections: Alertmanager in memory`, value: perSecond(peer) },
@@ -96,6 +104,10 @@ export const accept: Bench = {
         {
           what: `${connections} connections: Tocsin accepting, fast framing`,
           value: against(fast.perSecond),
+        },
+        {
+          what: `${connections} connections: Tocsin accepting, node:http`,
+          value: against(nodeHttp.perSecond),
         },
         {
           what: `${connections} connections: Tocsin accepting and processing, 95 % repeats`,

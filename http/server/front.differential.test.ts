@@ -209,7 +209,7 @@ async function startServer(): Promise<(pieces: readonly Buffer[]) => Promise<rea
   const server = createServer({
     listen: { app: free, ingest: free, internal: free },
     ingestFraming: 'strict',
-    engine: 'auto',
+    engine: process.env.SVC_HTTP_ENGINE === 'node' ? 'node' : 'auto',
     handlers: { app: note, ingest: note, internal: note },
     clock: systemClock,
     ingest: () => undefined,

@@ -20,6 +20,8 @@ import { Installation } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 
 const PAGE = path.resolve(import.meta.dirname, '..', '..', 'docs', 'life-of-an-alert.md');
+/** Where it serves in place of uWebSockets.js, which has no file here. */
+const NODE_HTTP = 'http/server/node-app.ts';
 const PUSH_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 /** ms; the outcome of a message is stored within it, and what the service does every second happens in it. */
 const WINDOW = 3_000;
@@ -82,5 +84,6 @@ test('the page names every file that only an alert enters on its way to a messen
   const page = filesOnTheWay(readFileSync(PAGE, 'utf8'));
   const entered = new Set(enteredByEach(alerts));
   expect(page.filter((file) => !entered.has(file))).toEqual([]);
-  expect(enteredByEach(alerts, [before, after]).filter((file) => !page.includes(file))).toEqual([]);
+  const known = new Set([...page, NODE_HTTP]);
+  expect(enteredByEach(alerts, [before, after]).filter((file) => !known.has(file))).toEqual([]);
 });
