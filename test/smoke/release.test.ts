@@ -71,11 +71,12 @@ test('an alert that is posted becomes an Alert Group', async () => {
   expect(groups).toMatchObject([{ title: expect.stringContaining('Released'), status: 'firing' }]);
 });
 
-test('the UI is built, and the runbooks are there', async () => {
+test('the UI is built, and the runbooks and the docs are there', async () => {
   const index = await (await fetch(ready.app_url)).text();
   const [, script = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(index) ?? [];
   expect((await fetch(ready.app_url + script)).headers.get('content-type')).toMatch(/javascript/);
   expect(await (await fetch(`${ready.app_url}/runbooks/SvcDown`)).text()).toContain('SvcDown');
+  expect(await (await fetch(`${ready.app_url}/docs/operating`)).text()).toContain('Operating Tocsin');
 });
 
 const LOAD_EVERY_MODULE = `
