@@ -477,7 +477,7 @@ export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: 
   ['docs/outbound.md', /within 2 s; headers/, 'the outcome of batches'],
   [
     'docs/telegram.md',
-    /15 calls a second for a bot, by default/,
+    /10 calls a second for a bot, by default/,
     'an object of http/resources/connections/types/channel-bot.ts',
   ],
   ['docs/templates.md', /%-10s %05d %\.2f/, 'an example'],

@@ -228,7 +228,7 @@ export function receiving(given: Given = {}) {
     settings.updateMode = mode;
     give({
       ...{ type: 'configured', version: ++version, access: 1, polls: mode === 'long_polling' },
-      limiter: { limit: 15, per_seconds: 1 },
+      limiter: { limit: 10, per_seconds: 1 },
     } as ConnectionMessage);
   };
   configure(settings.updateMode);

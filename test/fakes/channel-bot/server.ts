@@ -79,6 +79,8 @@ export class FakeBotApi {
     /** Answered to everything, as a proxy does; null: the server answers. */
     instead: null as WireAnswer | null,
   };
+  /** Calls that were refused by the limits. */
+  tooMany = 0;
   readonly #options: FakeOptions;
   readonly #queries = new Map<string, { readonly at: number; readonly person: FakePerson }>();
   readonly #recent: number[] = [];
@@ -105,8 +107,9 @@ export class FakeBotApi {
       if (!(method in BODIES)) throw new Refusal(404, ': method not found');
       return await this.#call(method as Method, request);
     } catch (error) {
-      if (error instanceof Refusal) return error.answer;
-      throw error;
+      if (!(error instanceof Refusal)) throw error;
+      if (error.answer.status === 429) this.tooMany++;
+      return error.answer;
     }
   }
 

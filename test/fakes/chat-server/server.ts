@@ -53,6 +53,9 @@ export interface FakeOptions {
 /** What the server remembers a `pending_post_id` for. */
 const REMEMBERED_MS = 30_000;
 const LARGEST_BODY = 300_000;
+/** `RateLimitSettings.PerSec`, and `MaxBurst` plus the call itself (server/channels/app/ratelimit.go). */
+export const LIMITER_PER_SECOND = 10;
+export const LIMITER_BURST = 101;
 const LONGEST_PROPS = 800_000;
 
 export class FakeChatServer {
@@ -81,7 +84,12 @@ export class FakeChatServer {
     permissions: new Set(['create_post', 'create_direct_channel']),
     /** Answered to everything, as a proxy or the limiter does; null: the server answers. */
     instead: null as WireAnswer | null,
+    /** `RateLimitSettings.Enable`, with the server's defaults and one client address (chat-server §10). */
+    limits: false,
   };
+  /** Calls that were refused by the server's limiter. */
+  tooMany = 0;
+  #limiter = { left: LIMITER_BURST, at: 0 };
   readonly #options: FakeOptions;
   readonly #pending = new Map<string, { readonly at: number; readonly id: string }>();
   #made = 0;
@@ -139,12 +147,25 @@ export class FakeChatServer {
     const url = new URL(request.target, 'http://fake.invalid');
     this.calls.push(`${request.method} ${url.pathname}${url.search}`);
     if (this.settings.instead) return this.settings.instead;
+    if (this.settings.limits && !this.#isWithinLimits()) {
+      this.tooMany++;
+      return LIMITED;
+    }
     try {
       return await this.#route(request, url);
     } catch (error) {
       if (error instanceof Refusal) return error.answer;
       throw error;
     }
+  }
+
+  /** The server's GCRA limiter as a bucket: its burst and one call at once, `PerSec` behind it. */
+  #isWithinLimits(): boolean {
+    const now = this.#options.now();
+    const { left, at } = this.#limiter;
+    const held = Math.min(LIMITER_BURST, left + ((now - at) / 1_000) * LIMITER_PER_SECOND);
+    this.#limiter = { left: held < 1 ? held : held - 1, at: now };
+    return held >= 1;
   }
 
   limit(isLimited: boolean): void {

@@ -92,7 +92,7 @@ it.each([
 it('a new one begins with what nearly everybody wants', () => {
   expect(fromDraft(newDraft('channel_bot', 'Telegram'))).toMatchObject({
     ...{ name: 'Telegram', bot_api_base_url: 'https://api.telegram.org', update_mode: 'long_polling' },
-    limiter: { limit: 15, per_seconds: 1 },
+    limiter: { limit: 10, per_seconds: 1 },
   });
 });
 

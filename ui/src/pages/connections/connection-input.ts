@@ -35,7 +35,7 @@ export const CONNECTION_TYPES = {
     setup: ['setup.serverBots', 'setup.serverBot', 'setup.serverToken', 'setup.serverJoin'],
   },
   channel_bot: {
-    ...{ address: 'bot_api_base_url', preset: TELEGRAM, example: TELEGRAM, limit: 15 },
+    ...{ address: 'bot_api_base_url', preset: TELEGRAM, example: TELEGRAM, limit: 10 },
     mode: { at: 'update_mode', offers: ['long_polling', 'webhook'] },
     setup: ['setup.botNew', 'setup.botToken', 'setup.botChannel', 'setup.botGroup'],
   },
