@@ -29,7 +29,7 @@ export class ConnectionLostError extends Error {
   }
 }
 
-/** The standby that a commit waits for did not confirm it, and somebody cancelled the wait: it is on this server alone. */
+/** The wait for a commit's standby was cancelled: the commit is on this server alone. */
 class UnreplicatedError extends Error {
   override readonly name = 'UnreplicatedError';
   readonly code = 'UNREPLICATED';
