@@ -56,7 +56,12 @@ export type RejectReason =
   | 'conflict'
   | 'user_disabled';
 
-export type UnlinkReason = 'replaced' | 'user_deleted' | 'connection_deleted' | 'connection_changed';
+export type UnlinkReason =
+  | 'replaced'
+  | 'user_deleted'
+  | 'connection_deleted'
+  | 'connection_changed'
+  | 'by_messenger';
 
 export type { MessengerAccount };
 
@@ -143,17 +148,20 @@ export type Confirmation =
   /** The account is another User's. The request stays open. */
   | { readonly is: 'conflict' };
 
-/** A token that came back through a messenger. */
+/** A token that came back through a messenger, or the wish to end the account's link. */
 export interface TokenUse {
   readonly connectionId: PublicId;
   readonly eventId: string;
   readonly account: MessengerAccount;
-  readonly digest: Uint8Array;
+  /** Null: the account is to be unlinked (account-links §8). */
+  readonly digest: Uint8Array | null;
   readonly at: Micros;
 }
 
 export type TokenOutcome =
-  | { readonly is: 'linked'; readonly user: LinkedUser }
+  | { readonly is: 'linked' | 'unlinked'; readonly user: LinkedUser }
+  /** There is nothing to unlink. */
+  | { readonly is: 'not_linked'; readonly isAnswered: boolean }
   /** `isAnswered`: false once this account of the messenger had enough answers. */
   | {
       readonly is: 'rejected';
@@ -184,7 +192,7 @@ export interface LinkRequestStore {
     author: UserAuthorship,
   ): Promise<Confirmation>;
   /**
-   * Links the account, and notes the event as handled with what is to be said.
+   * Links or unlinks the account, and notes the event as handled with what is to be said.
    * @param say what to tell the person; null: nothing
    * @returns what is to be said, and what came of it; null: the event was handled before
    */

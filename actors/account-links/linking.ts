@@ -48,6 +48,8 @@ export interface DirectMessage {
   /** By which the other side knows a repeat. */
   readonly key: string;
   readonly text: string;
+  /** Label of a button that ends the link; where there are none, people write to the bot. */
+  readonly unlink?: string;
   /** What no record and no error shows. */
   readonly secrets: readonly string[];
 }
@@ -84,12 +86,14 @@ export function createAccountLinking(deps: AccountLinkingDeps): AccountLinking {
 
   const write = async (
     there: LinkPeople,
-    message: Omit<DirectMessage, 'text'>,
+    message: Omit<DirectMessage, 'text' | 'unlink'>,
     answer: PrivateAnswer,
     { author }: Linking,
   ): Promise<'sent' | NotStarted> => {
     const language = (await deps.languageOf(author.userId)) ?? 'en';
-    return there.write({ ...message, text: privateAnswer(answer, there.way, language, deps.publicUrl) });
+    const said = (what: PrivateAnswer) => privateAnswer(what, there.way, language, deps.publicUrl);
+    const unlink = answer.say === 'link.done' && { unlink: said({ say: 'button.unlink' }) };
+    return there.write({ ...message, ...unlink, text: said(answer) });
   };
 
   const startToken = async (
@@ -197,12 +201,17 @@ export interface ReceivedToken {
   readonly account: MessengerAccount;
   /** A bot is no account of a person. */
   readonly isBot: boolean;
+  /** {@link UNLINK} in place of a token: the account is to be unlinked. */
   readonly token: string;
 }
 
+/** What people send in place of a token to end a link (account-links §8). */
+export const UNLINK = 'unlink';
+
 /**
- * Links the account to the User whose token it sent, and stores the event as handled with the answer, in one
- * transaction (account-links §4 steps 5 to 9). A repeated event changes nothing and has the same answer.
+ * Links the account to the User whose token it sent, or unlinks it, and stores the event as handled with the answer,
+ * in one transaction (account-links §4 steps 5 to 9, account-links §8). A repeated event changes nothing and has the
+ * same answer.
  * @param way how the answer reaches the person: decides its format and length
  * @returns `say`: the answer to the person, null for none; `noted`: nothing is stored, the caller notes the event
  * @throws when the database cannot be reached: the event has to come again
@@ -216,24 +225,30 @@ export async function receiveToken(
   const { publicUrl } = deps;
   if (received.isBot)
     return { is: 'noted', say: privateAnswer({ say: 'link.invalid' }, way, 'en', publicUrl) };
-  const use = { connectionId, eventId, account, digest: digestOf(token), at: deps.clock.now() };
+  const digest = token === UNLINK ? null : digestOf(token);
+  const use = { connectionId, eventId, account, digest, at: deps.clock.now() };
   const { say, outcome } = await deps.links.useToken(use, (found) => answerTo(found, way, publicUrl));
-  const fields = { messenger, connection: connectionId, user: outcome?.user?.id ?? null };
-  if (outcome?.is === 'rejected') deps.log('account_link_rejected', { ...fields, reason: outcome.reason });
-  if (outcome?.is === 'linked') {
-    deps.log('account_link_linked', fields);
-    deps.hints.send({ type: 'account-links', id: outcome.user.id });
+  if (!outcome || outcome.is === 'not_linked') return { is: 'stored', say };
+  const fields = { messenger, connection: connectionId, user: outcome.user?.id ?? null };
+  if (outcome.is === 'rejected') {
+    deps.log('account_link_rejected', { ...fields, reason: outcome.reason });
+    return { is: 'stored', say };
   }
+  if (outcome.is === 'linked') deps.log('account_link_linked', fields);
+  else deps.log('account_link_unlinked', { user: outcome.user.id, reason: 'by_messenger' });
+  deps.hints.send({ type: 'account-links', id: outcome.user.id });
   return { is: 'stored', say };
 }
 
 function answerTo(outcome: TokenOutcome, way: Way, publicUrl: string): string | null {
-  if (outcome.is === 'rejected' && !outcome.isAnswered) return null;
+  if ('isAnswered' in outcome && !outcome.isAnswered) return null;
+  if (outcome.is === 'not_linked') return privateAnswer({ say: 'link.none' }, way, 'en', publicUrl);
   const language = outcome.user?.language ?? 'en';
   if (outcome.is === 'rejected') {
     const say = outcome.reason === 'conflict' ? 'link.taken' : 'link.invalid';
     return privateAnswer({ say }, way, language, publicUrl);
   }
   const { name, login } = outcome.user;
-  return privateAnswer({ say: 'link.done', name, login }, way, language, publicUrl);
+  const say = outcome.is === 'linked' ? 'link.done' : 'link.removed';
+  return privateAnswer({ say, name, login }, way, language, publicUrl);
 }

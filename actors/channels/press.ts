@@ -9,7 +9,11 @@ import { atMost, type Clock, HOUR, type Micros, SECOND } from '../../runtime/clo
 import type { Log } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring } from '../../runtime/secrets/keyring.ts';
-import { type ButtonData, readButtonData } from '../../runtime/secrets/signed-tokens.ts';
+import {
+  type ButtonData,
+  type MessageButtonData,
+  readButtonData,
+} from '../../runtime/secrets/signed-tokens.ts';
 import type { MessengerAccount } from '../account-links/link.ts';
 import {
   alertGroupAddress,
@@ -160,7 +164,11 @@ async function recordedMeanwhile(
 }
 
 /** Whether a button belongs to the message that it came back from. */
-export function isOf({ subject, id }: ButtonData, { kind, groupId, destinationId }: PostedMessage): boolean {
+export function isOf(
+  button: ButtonData,
+  { kind, groupId, destinationId }: PostedMessage,
+): button is MessageButtonData {
+  const { subject, id } = button;
   switch (subject) {
     case 'root_message':
       return kind === 'root' && groupId === id;
@@ -168,13 +176,15 @@ export function isOf({ subject, id }: ButtonData, { kind, groupId, destinationId
       return kind === 'reply' && groupId === id;
     case 'test_message':
       return kind === 'test' && destinationId === id;
+    case 'account_link':
+      return false;
   }
 }
 
 async function act(
   deps: PressDeps,
   pressed: Pressed & { readonly person: LinkedPerson },
-  button: ButtonData,
+  button: MessageButtonData,
 ): Promise<Reaction> {
   const { person, event } = pressed;
   await deps.facts.used(person.linkId, event.account, deps.clock.now());
@@ -206,7 +216,7 @@ async function act(
 async function run(
   deps: PressDeps,
   pressed: Pressed,
-  button: ButtonData,
+  button: MessageButtonData,
   message: GroupCommand,
 ): Promise<Reaction> {
   const { system, clock } = deps;
@@ -259,7 +269,7 @@ function isAway(error: unknown): boolean {
   );
 }
 
-function commandOf({ command, seconds }: ButtonData, now: Micros): Command {
+function commandOf({ command, seconds }: MessageButtonData, now: Micros): Command {
   switch (command) {
     case 'snooze':
       return { name: 'snooze', until: now + seconds * SECOND };
@@ -276,7 +286,7 @@ function told(
   pressed: Pressed,
   answer: PrivateAnswer,
   outcome: string,
-  button?: ButtonData,
+  button?: MessageButtonData,
 ): Reaction {
   handled(deps, pressed, outcome, button);
   return { is: 'noted', say: textOf(deps, pressed, answer) };
@@ -306,7 +316,7 @@ function handled(
   { log }: PressDeps,
   { connectionId, posted }: Pressed,
   outcome: string,
-  button?: ButtonData,
+  button?: MessageButtonData,
 ): void {
   const command = button?.command ?? null;
   log('press_handled', { connection: connectionId, group: posted.groupId, command, outcome });

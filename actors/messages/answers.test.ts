@@ -16,7 +16,11 @@ test.each<[PrivateAnswer, string]>([
     'Tocsin code: 7QF4H9XJ. Enter it in your profile within 10 min. Not yours? Ignore it.',
   ],
   [{ say: 'link.done', name: 'Ann', login: 'ann' }, 'Done, you are Ann (ann) in Tocsin'],
-  [{ say: 'link.help' }, 'Start linking in your profile: https://oncall.example.org/profile'],
+  [
+    { say: 'link.help' },
+    'Send /unlink to end the link of this account. Start linking in your profile: https://oncall.example.org/profile',
+  ],
+  [{ say: 'link.removed', name: 'Ann', login: 'ann' }, 'This account is no longer Ann (ann) in Tocsin'],
 ])('%o', (answer, expected) => {
   expect(say(answer)).toBe(expected);
 });

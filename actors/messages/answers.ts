@@ -34,7 +34,9 @@ export type PrivateAnswer =
         | 'failed'
         | 'unknown_result'
         | 'link.invalid'
-        | 'link.taken';
+        | 'link.taken'
+        | 'link.none'
+        | 'button.unlink';
     }
   | { readonly say: 'refused'; readonly code: PressRefusal }
   | {
@@ -43,7 +45,7 @@ export type PrivateAnswer =
       readonly seconds: number;
     }
   | { readonly say: 'link.code'; readonly code: string; readonly minutes: number }
-  | { readonly say: 'link.done'; readonly name: string; readonly login: string };
+  | { readonly say: 'link.done' | 'link.removed'; readonly name: string; readonly login: string };
 
 /** How a text reaches a person, how long it may be there, and what says how accounts of that messenger are linked. */
 export const WAYS = {
@@ -82,9 +84,10 @@ export function privateAnswer(
     }
     case 'link.code':
       return cut(text(language, 'link.code', { code: answer.code, m: answer.minutes }), most);
-    case 'link.done': {
-      const { name, login } = answer;
-      return cut(text(language, 'link.done', { name: value(name), login: value(login) }), most);
+    case 'link.done':
+    case 'link.removed': {
+      const { say, name, login } = answer;
+      return cut(text(language, say, { name: value(name), login: value(login) }), most);
     }
     default:
       return cut(text(language, answer.say), most);

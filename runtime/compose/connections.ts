@@ -106,7 +106,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const links: ReceivedTokenDeps['links'] = {
     async useToken(use, say) {
       const used = await requests.useToken(use, say);
-      if (used.outcome?.is === 'linked') deps.messagesWait();
+      if (used.outcome?.is === 'linked' || used.outcome?.is === 'unlinked') deps.messagesWait();
       return used;
     },
   };
@@ -126,7 +126,8 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const chat = createChatClient(deps.caller);
   const serverInfos = createServerInfoReader({ chat, clock, learned });
   const actions = createActionReceiver({
-    ...{ ...forPresses, chat, opener, recorder: deps.recorder, ingestUrl: deps.ingestUrl },
+    ...{ ...forPresses, chat, opener, links, recorder: deps.recorder, ingestUrl: deps.ingestUrl },
+    ...{ hints: deps.hints },
     tokens: createInteractiveTokens({ system, clock }),
     settings: (id) => readChatServerSettings(main, id),
   });

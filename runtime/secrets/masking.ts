@@ -17,7 +17,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/\bAQ[A-Za-z0-9_-]{53}(?![A-Za-z0-9_-])/g, REDACTED],
   // What a person sends to a bot: whoever has the token, until it is used, can link an account of theirs.
   [
-    /(\bstart(?:@\w{1,64})?(?:[=\s+]|%20|\\[nrt]|\\u[0-9a-f]{4}){1,64})[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/gi,
+    /((?:\bstart|\/link)(?:@\w{1,64})?(?:[=\s+]|%20|\\[nrt]|\\u[0-9a-f]{4}){1,64})[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/gi,
     `$1${REDACTED}`,
   ],
 ];

@@ -5,8 +5,16 @@ import { equalSecrets, type Keyring } from './keyring.ts';
 
 const VERSION = 1;
 /** By their codes, from 1. */
-const SUBJECTS = ['root_message', 'thread_reply', 'test_message'] as const;
-const COMMANDS = ['acknowledge', 'unacknowledge', 'resolve', 'snooze', 'unsnooze', 'still_on_it'] as const;
+const SUBJECTS = ['root_message', 'thread_reply', 'test_message', 'account_link'] as const;
+const COMMANDS = [
+  'acknowledge',
+  'unacknowledge',
+  'resolve',
+  'snooze',
+  'unsnooze',
+  'still_on_it',
+  'unlink',
+] as const;
 
 const ID_BYTES = 14;
 const ARGUMENT_AT = 3 + ID_BYTES;
@@ -15,10 +23,10 @@ const MAC_AT = PREFIX_AT + 4;
 const MAC_BYTES = 16;
 const TEXT = /^[A-Za-z0-9_-]{55}$/;
 
-export type ButtonSubject = (typeof SUBJECTS)[number];
-export type ButtonCommand = (typeof COMMANDS)[number];
+export type ButtonSubject = Exclude<(typeof SUBJECTS)[number], 'account_link'>;
+export type ButtonCommand = Exclude<(typeof COMMANDS)[number], 'unlink'>;
 
-export interface ButtonData {
+export interface MessageButtonData {
   readonly subject: ButtonSubject;
   /** Of the Alert Group; of the Destination for a test message. */
   readonly id: PublicId;
@@ -26,6 +34,17 @@ export interface ButtonData {
   /** Of a Snooze; 0 for every other Command. */
   readonly seconds: number;
 }
+
+/** Ends the Account link of whoever presses it (account-links §8). */
+export interface UnlinkButtonData {
+  readonly subject: 'account_link';
+  /** Of the Connection. */
+  readonly id: PublicId;
+  readonly command: 'unlink';
+  readonly seconds: 0;
+}
+
+export type ButtonData = MessageButtonData | UnlinkButtonData;
 
 export type ReadButtonData =
   | { readonly ok: true; readonly button: ButtonData; readonly keyId: string }
@@ -74,6 +93,10 @@ function fieldsOf(bytes: Buffer): ButtonData | null {
   const command = COMMANDS[(bytes[2 + ID_BYTES] ?? 0) - 1];
   const known = parsePublicId(id);
   if (bytes[0] !== VERSION || !subject || !command || known !== id) return null;
+  if (subject === 'account_link' || command === 'unlink') {
+    const isUnlink = subject === 'account_link' && command === 'unlink';
+    return isUnlink ? { subject, id: known, command, seconds: 0 } : null;
+  }
   return { subject, id: known, command, seconds: bytes.readUInt32BE(ARGUMENT_AT) };
 }
 

@@ -111,7 +111,7 @@ test('whoever sends tokens side by side, an account has one User and a User one 
     ...[alice, carol].map((userId, at) => bring(userId, connections[at]!)),
     ...[alice, carol].map((userId, at) => bring(userId, connections[1 - at]!)),
   ]);
-  expect(new Set(outcomes.map((outcome) => outcome?.user?.id)).size).toBe(2);
+  expect(new Set(outcomes.map((outcome) => outcome && 'user' in outcome && outcome.user?.id)).size).toBe(2);
   const links = [...(await linksOf(alice)), ...(await linksOf(carol))];
   expect(links).toMatchObject([{ externalId: BOB.externalId }]);
 

@@ -16,12 +16,14 @@ import { type Change, inTransaction } from '../postgres/transaction.ts';
 import {
   type AccountLinkDeps,
   auditRejection,
+  holderOf,
   type LinkedThrough,
   linkedThrough,
   lockAccount,
   lockUser,
   type RequestRow,
   storeLink,
+  unlinkAccount,
 } from './account-links.ts';
 
 /** Used and void requests are kept this long after their end, so that late attempts can be distinguished. */
@@ -38,8 +40,10 @@ export function useToken(
     if (before) return { say: before.say, outcome: null };
     const through = await linkedThrough(tx, use.connectionId);
     const by = { kind: 'system', id: null, name: 'system', transport: through.messenger } as const;
-    const author = { by, at: use.at, address: null };
-    const outcome = await judge({ tx, appendAudit, author }, use, through);
+    const change = { tx, appendAudit, author: { by, at: use.at, address: null } };
+    const { digest } = use;
+    const outcome =
+      digest === null ? await unlink(change, use, through) : await judge(change, { ...use, digest }, through);
     const said = say(outcome);
     await tx`
       update connection_events set say = ${said}
@@ -62,7 +66,32 @@ async function claimEvent(
   return row ?? { say: null };
 }
 
-async function judge(change: Change, use: TokenUse, through: LinkedThrough): Promise<TokenOutcome> {
+/** The person ends the link of their account from its own side (account-links §8). */
+async function unlink(change: Change, use: TokenUse, through: LinkedThrough): Promise<TokenOutcome> {
+  const { tx } = change;
+  const { externalId } = use.account;
+  const holder = await holderOf(tx, through.space, externalId);
+  if (holder !== null) {
+    await lockUser(tx, holder);
+    const [user] = await tx<LinkedUser[]>`select id, name, login, language from users where id = ${holder}`;
+    const { name, login } = user!;
+    const by = {
+      kind: 'user',
+      id: holder,
+      name,
+      login,
+      tokenName: null,
+      transport: through.messenger,
+    } as const;
+    const made = { ...change, author: { ...change.author, by } };
+    if (await unlinkAccount(made, through.space, externalId, holder)) return { is: 'unlinked', user: user! };
+  }
+  return { is: 'not_linked', isAnswered: await countBadToken(tx, use, through) };
+}
+
+type Proof = TokenUse & { readonly digest: Uint8Array };
+
+async function judge(change: Change, use: Proof, through: LinkedThrough): Promise<TokenOutcome> {
   const { tx } = change;
   const row = await lockRequest(tx, use.digest);
   const user = row && (await linkedUser(tx, row.user_id));

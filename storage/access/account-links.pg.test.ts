@@ -69,7 +69,12 @@ async function begunToken(userId = alice, connectionId = zulip, at: Micros = NOW
 }
 
 /** The token comes back from an account. */
-async function bring(digest: Uint8Array, account = BOB, connectionId = zulip, at: Micros = NOW + SECOND) {
+async function bring(
+  digest: Uint8Array | null,
+  account = BOB,
+  connectionId = zulip,
+  at: Micros = NOW + SECOND,
+) {
   const eventId = `event-${events++}`;
   const { outcome } = await stores().requests.useToken(
     { connectionId, eventId, account, digest, at },
@@ -304,6 +309,36 @@ describe('a link goes', () => {
     expect(await stores().links.remove(carol, link.id, by(carol))).toBe(false);
     expect(await stores().links.remove(alice, link.id, by(alice))).toBe(true);
     expect(audit.entries).toMatchObject([{ action: 'account_link.unlinked', details: { reason: null } }]);
+  });
+
+  test('when its account asks for it, in the name of its User, even a disabled one', async () => {
+    await database.sql()`update users set status = 'disabled' where id = ${alice}`;
+    expect(await bring(null, OTHER)).toEqual({ is: 'not_linked', isAnswered: true });
+    expect(await stores().links.of(alice)).toHaveLength(1);
+    expect(await bring(null)).toMatchObject({ is: 'unlinked', user: { id: alice, login: 'alice' } });
+    expect(await stores().links.of(alice)).toEqual([]);
+    expect(audit.entries).toMatchObject([
+      {
+        action: 'account_link.unlinked',
+        actor: { kind: 'user', id: alice, transport: 'bridge' },
+        details: { reason: 'by_messenger', external_id: '18' },
+      },
+    ]);
+  });
+
+  test('once, however often the event comes in which its account asks for it', async () => {
+    const use = { connectionId: zulip, eventId: 'event-u', account: BOB, digest: null, at: NOW };
+    const both = await Promise.all(
+      [0, 1].map(() => stores().requests.useToken(use, ({ is }) => `answer: ${is}`)),
+    );
+    expect(both.map(({ say }) => say)).toEqual(['answer: unlinked', 'answer: unlinked']);
+    expect(both.filter(({ outcome }) => outcome !== null)).toHaveLength(1);
+  });
+
+  test('and asking for it without one is answered ten times an hour, like bad tokens', async () => {
+    for (let tries = 1; tries <= 11; tries++)
+      expect(await bring(null, OTHER)).toEqual({ is: 'not_linked', isAnswered: tries <= 10 });
+    expect(audit.entries).toEqual([]);
   });
 
   test('with its User, and what they began leads nowhere', async () => {

@@ -132,6 +132,21 @@ export async function unlinkConnection(
   return rows.map((row) => row.user_id);
 }
 
+/** Removes the link of an account as the account asks for it. Its User is locked. @returns whether it was theirs */
+export async function unlinkAccount(
+  change: Change,
+  space: string,
+  externalId: string,
+  userId: PublicId,
+): Promise<boolean> {
+  // index: account_links_account
+  const rows = await change.tx<LinkRow[]>`
+    ${selectLinks(change.tx)} where l.space = ${space} and l.external_id = ${externalId} and l.user_id = ${userId}`;
+  await removeLinks(change, rows, 'by_messenger');
+  await rerenderSpaces(change.tx, spacesOf(rows), change.author.at);
+  return rows.length > 0;
+}
+
 function spacesOf(rows: readonly LinkRow[]): readonly string[] {
   return [...new Set(rows.map(({ space }) => space))];
 }

@@ -143,6 +143,16 @@ test('a press of the linked account counts as the person, and the list shows whe
   expect(await section(phone).getByText('Never', { exact: true }).count()).toBe(0);
 });
 
+test('the button under the words of the bot ends the link, and the page shows it at once', async () => {
+  const done = chat.server.posts.find(({ message }) => message.startsWith('Done, you are'));
+  await chat.server.press(done?.id ?? '', 'unlink', alice);
+  await section(phone).getByText('No account is linked').waitFor();
+  const [told] = chat.server.ephemeral.slice(-1);
+  expect(told?.message).toBe('This account is no longer admin (admin) in Tocsin');
+  expect(chat.server.violations).toEqual([]);
+  await linkAlice();
+});
+
 test('an Admin sees the account on the page of the user and takes it away', async () => {
   const { user } = await api.get('/me');
   await desk.goto(`${ready.app_url}/admin/users/${user.id}`);
@@ -195,6 +205,9 @@ test('a channel bot is opened by a link or a QR code, and Start links the accoun
   expect((await api.get('/me/account-links')).items).toMatchObject([
     { messenger: 'channel_bot', external_id: '5001', username: 'bob_tg', connection: { name: 'Bot' } },
   ]);
+  write(bob, '/unlink');
+  await section(phone).getByText('No account is linked').waitFor();
+  await toldTo(bob, 'This account is no longer admin (admin) in Tocsin');
   expect(bots.server.violations).toEqual([]);
 });
 
@@ -208,6 +221,19 @@ test('in Russian, too', async () => {
   expect(await accessibilityFindings(page)).toEqual([]);
   await shot(page, 'bot-ru');
 });
+
+/** Through the API, with the code that the bot sends. */
+async function linkAlice(): Promise<void> {
+  const before = chat.server.posts.length;
+  const [{ id }] = (await api.get('/connections')).items;
+  const { request_id } = await api.post('/me/account-links/chat-server', {
+    connection_id: id,
+    username: 'alice',
+  });
+  await until('another code', async () => chat.server.posts.length > before);
+  const code = await lastCode();
+  await api.post('/me/account-links/chat-server/confirmation', { request_id, code });
+}
 
 /** A person writes to the bot in their private chat. */
 function write(person: FakePerson, text: string): void {

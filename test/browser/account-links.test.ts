@@ -90,3 +90,11 @@ test('a token that arrives closes the dialog by itself', async () => {
   await section(phone).getByText('@alice').waitFor();
   expect(await phone.getByRole('dialog').count()).toBe(0);
 });
+
+test('whoever writes “unlink” to the bot is unlinked, and the page shows it at once', async () => {
+  bridge.acts.writeDirectly(0, 'Unlink', ALICE);
+  await section(phone).getByText('No account is linked').waitFor();
+  const told = () =>
+    bridge.messenger.posts.some(({ body }) => body.startsWith('This account is no longer admin'));
+  await until('the bot says whose the account was', async () => told());
+});

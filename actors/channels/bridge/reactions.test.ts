@@ -53,6 +53,7 @@ function world(given: World = {}) {
   const told: string[] = [];
   const asked: GroupCommand[] = [];
   const logged: object[] = [];
+  const digests: unknown[] = [];
   const hints: unknown[] = [];
   const used: unknown[] = [];
   let lookups = 0;
@@ -87,15 +88,17 @@ function world(given: World = {}) {
       used: async (...use) => void used.push(use),
     },
     links: {
-      useToken: async (_, say) =>
-        given.token ? { say: say(given.token), outcome: given.token } : { say: null, outcome: null },
+      useToken: async (use, say) => {
+        digests.push(use.digest);
+        return given.token ? { say: say(given.token), outcome: given.token } : { say: null, outcome: null };
+      },
     },
     directory: { current: () => directory, reload: async () => undefined },
     may: (role, command) => role !== 'viewer' && command !== 'unresolve',
     hints: { send: (hint) => void hints.push(hint) },
   });
   return {
-    ...{ clock, told, asked, logged, hints, used },
+    ...{ clock, told, asked, logged, hints, used, digests },
     react: (event: BridgeEvent) => react(CONNECTION, event),
     press: (button: ButtonData | string = ACK, more: { readonly occurredAt?: number } = {}) =>
       react(CONNECTION, {
@@ -337,6 +340,24 @@ describe('a token', () => {
     const it = world({ token });
     expect(await send(it)).toEqual({ is: 'stored', say });
     expect(it.logged).toMatchObject([{ event: 'account_link_rejected' }]);
+  });
+
+  test('that is “unlink” ends the link, and is answered with whose it was', async () => {
+    const it = world({ token: { is: 'unlinked', user: ALICE } });
+    const event = { id: 'e1', type: 'account_link', occurredAt: 0, user: BOB, token: 'unlink' } as const;
+    expect(await it.react(event)).toMatchObject({ say: 'This account is no longer Alice (alice) in Tocsin' });
+    expect(it.digests).toEqual([null]);
+    expect(it.hints).toEqual([{ type: 'account-links', id: ALICE.id }]);
+    expect(it.logged).toMatchObject([{ event: 'account_link_unlinked' }]);
+  });
+
+  test.each([
+    [true, 'This account belongs to no Tocsin user'],
+    [false, null],
+  ])('that would end no link is told so, but not without end', async (isAnswered, say) => {
+    const it = world({ token: { is: 'not_linked', isAnswered } });
+    expect(await send(it)).toEqual({ is: 'stored', say });
+    expect([it.hints, it.logged]).toEqual([[], []]);
   });
 
   test('of a bot links nothing', async () => {

@@ -2,7 +2,7 @@
 import { MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
-import { type ReceivedTokenDeps, receiveToken } from '../../account-links/linking.ts';
+import { type ReceivedTokenDeps, receiveToken, UNLINK } from '../../account-links/linking.ts';
 import type { BotChats, LostPosts } from '../../connection/ports.ts';
 import { privateAnswer } from '../../messages/index.ts';
 import { type PressDeps, type Reaction, reactToPress, tellInvalid } from '../press.ts';
@@ -21,8 +21,9 @@ const THROUGH = {
 const DIRECT = 'channel_bot_direct';
 /** The same help is not sent again to a chat within this time. */
 const HELPED_FOR: Micros = MINUTE;
-/** `/start <token>`, also with the name of the bot. */
-const START = /^\/start(?:@[A-Za-z0-9_]{1,64})?(?:\s+(\S+))?$/;
+/** `/start <token>` and `/link <token>`, also with the name of the bot. */
+const START = /^\/(?:start|link)(?:@[A-Za-z0-9_]{1,64})?(?:\s+(\S+))?$/;
+const LEAVE = /^\/unlink(?:@[A-Za-z0-9_]{1,64})?$/;
 const HELP = /^\/help(?:@[A-Za-z0-9_]{1,64})?$/;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
@@ -62,8 +63,8 @@ export function createUpdateReactions(
     if (update.from.isBot) return null;
     const start = START.exec(said);
     if (HELP.test(said) || (start && start[1] === undefined)) return help(connectionId, update.chatId);
-    const [, token] = start ?? [];
-    if (token === undefined || !TOKEN.test(token)) return null;
+    const token = LEAVE.test(said) ? UNLINK : start?.[1];
+    if (token === undefined || (token !== UNLINK && !TOKEN.test(token))) return null;
     const { isBot, ...account } = update.from;
     const of = { messenger: 'channel_bot', connectionId, eventId: update.id } as const;
     return receiveToken(deps, { ...of, account, isBot, token }, DIRECT);

@@ -485,22 +485,24 @@ describe('a private message', () => {
     it.server.world.addChat(it.person.id, 'private', it.person.firstName);
   const token = 't'.repeat(43);
 
-  test.each([`/start ${token}`, `/start@oncall_bot ${token} `])(
-    '%j links the account, and is answered',
-    async (text) => {
-      const it = receiving();
-      const chat = talk(it);
-      it.server.write(chat, it.person, text);
-      await it.settle();
-      expect(it.tokens).toMatchObject([
-        {
-          ...{ connectionId: CONNECTION, account: { externalId: '5001', username: 'ann_tg' } },
-          digest: digestOf(token),
-        },
-      ]);
-      expect(chat.messages.at(-1)?.text).toContain('Alice');
-    },
-  );
+  test.each([
+    `/start ${token}`,
+    `/start@oncall_bot ${token} `,
+    `/link ${token}`,
+    `/link@oncall_bot ${token}`,
+  ])('%j links the account, and is answered', async (text) => {
+    const it = receiving();
+    const chat = talk(it);
+    it.server.write(chat, it.person, text);
+    await it.settle();
+    expect(it.tokens).toMatchObject([
+      {
+        ...{ connectionId: CONNECTION, account: { externalId: '5001', username: 'ann_tg' } },
+        digest: digestOf(token),
+      },
+    ]);
+    expect(chat.messages.at(-1)?.text).toContain('Alice');
+  });
 
   test.each(['long_polling', 'webhook'] as const)(
     'leaves no token of a link in records (%s)',
@@ -511,8 +513,9 @@ describe('a private message', () => {
       const chat = talk(it);
       it.server.write(chat, it.person, `/start  ${token}`);
       it.server.write(chat, it.person, `https://t.me/oncall_bot?start=${token}`);
+      it.server.write(chat, it.person, `/link ${token}`);
       await it.settle();
-      expect(it.tokens).toHaveLength(1);
+      expect(it.tokens).toHaveLength(2);
       expect(JSON.stringify(it.requests)).toContain('start=[redacted]');
       expect(JSON.stringify(it.requests)).not.toContain(token);
     },
@@ -541,12 +544,32 @@ describe('a private message', () => {
     expect(chat.messages.filter(({ by }) => by === null)).toHaveLength(2);
   });
 
+  test.each(['/unlink', '/unlink@oncall_bot '])('%j ends the link, and says whose it was', async (text) => {
+    const it = receiving();
+    const chat = talk(it);
+    it.server.write(chat, it.person, text);
+    it.server.write(it.server.world.group, it.person, text);
+    await it.settle();
+    expect(it.tokens).toMatchObject([{ digest: null, account: { externalId: '5001' } }]);
+    expect(chat.messages.at(-1)?.text).toBe('This account is no longer Alice (alice) in Tocsin');
+  });
+
+  test('/unlink without a link says that there is none', async () => {
+    const it = receiving();
+    it.on.linked = false;
+    const chat = talk(it);
+    it.server.write(chat, it.person, '/unlink');
+    await it.settle();
+    expect(chat.messages.at(-1)?.text).toBe('This account belongs to no Tocsin user');
+  });
+
   test('anything else is not answered', async () => {
     const it = receiving();
     const chat = talk(it);
-    for (const text of ['hello', '/start short', '/unlink']) it.server.write(chat, it.person, text);
+    for (const text of ['hello', '/start short', '/link', 'unlink me'])
+      it.server.write(chat, it.person, text);
     await it.settle();
-    expect([chat.messages.length, it.tokens]).toEqual([3, []]);
+    expect(it.tokens).toEqual([]);
   });
 
   test('of who has blocked the bot since is handled all the same', async () => {

@@ -10,7 +10,7 @@ import { createOutboundCaller } from '../../../runtime/outbound/caller.ts';
 import { createOutboundMetrics } from '../../../runtime/outbound/metrics.ts';
 import type { RequestRecord } from '../../../runtime/outbound/request-log/record.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { type ButtonData, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
+import { buttonData, type MessageButtonData } from '../../../runtime/secrets/signed-tokens.ts';
 import { FakeBotApi } from '../../../test/fakes/channel-bot/server.ts';
 import type { FakeMessage } from '../../../test/fakes/channel-bot/world.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
@@ -85,6 +85,7 @@ export function receiving(given: Given = {}) {
   const on = {
     posting: false,
     databaseAway: false,
+    linked: true,
     person: given.person === undefined ? ALICE : given.person,
   };
   /** Messages that copies show, once they are looked for. */
@@ -177,7 +178,10 @@ export function receiving(given: Given = {}) {
     links: {
       async useToken(use, textOf) {
         tokens.push(use);
-        const outcome: TokenOutcome = { is: 'linked', user: ALICE };
+        const wished: TokenOutcome = on.linked
+          ? { is: 'unlinked', user: ALICE }
+          : { is: 'not_linked', isAnswered: true };
+        const outcome: TokenOutcome = use.digest === null ? wished : { is: 'linked', user: ALICE };
         const text = textOf(outcome);
         handled.set(use.eventId, text);
         return { say: text, outcome };
@@ -260,7 +264,7 @@ export function receiving(given: Given = {}) {
     /** A post with buttons of an Alert Group, as the service makes it. */
     async post(
       as: Partial<PostedMessage> | null = {},
-      changes: Partial<ButtonData> = {},
+      changes: Partial<MessageButtonData> = {},
       text = 'one',
     ): Promise<FakeMessage> {
       const button = { subject: 'root_message', id: GROUP, command: 'acknowledge', seconds: 0 } as const;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import { readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
 import type { Confirmation, LinkRequestStore } from '../../account-links/link.ts';
 import { createAccountLinking } from '../../account-links/linking.ts';
 import { createChatServerPlaces } from './links.ts';
-import { CONNECTION, world } from './world.fixture.ts';
+import { CONNECTION, keyring, world } from './world.fixture.ts';
 
 const USER = 'SRK7M3QX9P2RTA' as PublicId;
 
@@ -16,7 +17,7 @@ function linking(given: { readonly conflict?: boolean; readonly noTokenAfter?: n
   const logged: string[] = [];
   let granted = 0;
   const chatServer = createChatServerPlaces({
-    ...{ chat: on.chat, infos: on.infos, opener: on.opener },
+    ...{ chat: on.chat, infos: on.infos, opener: on.opener, keyring, ingestUrl: 'https://ingest.example' },
     settings: async (id) => (id === CONNECTION ? on.connection() : null),
   });
   const links = createAccountLinking({
@@ -123,7 +124,15 @@ describe('linking an account of a chat server', () => {
     const it = linking();
     expect(await it.confirm()).toMatchObject({ is: 'linked' });
     await expect.poll(() => it.on.server.posts.length).toBe(1);
-    expect(it.on.server.posts[0]?.message).toContain('Alice');
+    const [post] = it.on.server.posts;
+    expect(post?.message).toContain('Alice');
+    const [unlink] = post?.props.attachments?.[0]?.actions ?? [];
+    expect(unlink).toMatchObject({ id: 'unlink', name: 'Unlink this account' });
+    const data = String(unlink?.integration.context.action);
+    expect(readButtonData(keyring, data)).toMatchObject({
+      button: { subject: 'account_link', id: CONNECTION },
+    });
+    expect(it.on.server.violations).toEqual([]);
     it.on.server.settings.directMessages = 'team';
     expect(await it.confirm()).toMatchObject({ is: 'linked' });
     await expect.poll(() => it.logged).toEqual(['link_not_confirmed']);

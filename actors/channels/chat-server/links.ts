@@ -1,4 +1,6 @@
 /** What a chat server can do for Account links: find people and write to them (account-links §5.1). */
+import type { PublicId } from '../../../runtime/public-id.ts';
+import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import type { NotStarted } from '../../account-links/link.ts';
 import type { LinkPeople, LinkPlaces } from '../../account-links/linking.ts';
 import type { ChatServerSettings } from '../../connection/ports.ts';
@@ -6,24 +8,31 @@ import { failed } from '../access.ts';
 import type { ChatOutcome } from './answer.ts';
 import { type ChatAccess, type ChatUse, openChatServer } from './client.ts';
 import { type ChatRequest, chatCalls, MARK } from './operations.ts';
+import { buttonsBack, unlinkAttachments } from './posts.ts';
 import type { ServerInfoReader } from './server-info.ts';
 
 export interface ChatServerPlacesDeps extends ChatUse {
   readonly infos: ServerInfoReader;
+  readonly keyring: Keyring;
+  /** Where the server calls, without a trailing slash. */
+  readonly ingestUrl: string;
 }
 
 export function createChatServerPlaces(deps: ChatServerPlacesDeps): LinkPlaces {
   const call = <Value>(access: ChatAccess, request: ChatRequest<Value>): Promise<ChatOutcome<Value>> =>
     deps.chat.call(access, request, { class: 'interactive' });
 
+  const unlinkButton = (label: string, id: PublicId) =>
+    unlinkAttachments(deps.keyring, label, id, buttonsBack(deps.keyring, deps.ingestUrl, id));
+
   const open = async (settings: ChatServerSettings): Promise<LinkPeople | NotStarted> => {
     const access = openChatServer(deps.opener, settings);
     if (!access) return { is: 'failed', error: 'a secret of the Connection cannot be read' };
     const known = await deps.infos.upToDate(settings, access);
-    return known.class === 'ok' ? peopleOf(access, known.info.bot_id) : failed(known);
+    return known.class === 'ok' ? peopleOf(access, known.info.bot_id, settings.id) : failed(known);
   };
 
-  const peopleOf = (access: ChatAccess, botId: string): LinkPeople => ({
+  const peopleOf = (access: ChatAccess, botId: string, id: PublicId): LinkPeople => ({
     way: 'chat_server_direct',
     // The direct channel is opened, and a post made there.
     callsToWrite: 2,
@@ -37,13 +46,13 @@ export function createChatServerPlaces(deps: ChatServerPlacesDeps): LinkPlaces {
     },
 
     /** Opens the direct channel and posts to it, where nobody else reads. */
-    async write({ externalId, key, text, secrets }) {
+    async write({ externalId, key, text, secrets, unlink }) {
       const hiding = { ...access, otherSecrets: secrets };
       const opened = await call(hiding, chatCalls.createDirectChannel(botId, externalId));
       if (opened.class !== 'ok') return isRefusal(opened) ? { is: 'unreachable' } : failed(opened);
       const post = {
         ...{ channel_id: opened.value.id, message: text, pending_post_id: `${botId}:${key}` },
-        props: { [MARK]: key },
+        props: { ...(unlink ? { attachments: unlinkButton(unlink, id) } : {}), [MARK]: key },
       };
       const sent = await call(hiding, chatCalls.createPost(post, false));
       if (sent.class === 'ok') return 'sent';

@@ -1,7 +1,7 @@
 /** Posts as the chat server takes them: with attachment, buttons and mark (chat-server §4, §5, §8). */
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
-import { type ButtonCommand, buttonProof } from '../../../runtime/secrets/signed-tokens.ts';
+import { type ButtonCommand, buttonData, buttonProof } from '../../../runtime/secrets/signed-tokens.ts';
 import type { ChatServerMessage, ChatServerReply, MessageButton } from '../../messages/index.ts';
 import { MARK, type NewPost, type PostAction, type PostAttachment, type PostPatch } from './operations.ts';
 
@@ -76,6 +76,19 @@ export function replyPost(
     message,
     props: { ...(buttons.length > 0 ? { attachments } : {}), [MARK]: origin.key },
   };
+}
+
+/** One button, by which whoever reads the post ends the link of their account (account-links §8). */
+export function unlinkAttachments(
+  keyring: Keyring,
+  label: string,
+  connectionId: PublicId,
+  { callbackUrl: url, contextOf }: ButtonsBack,
+): readonly PostAttachment[] {
+  const data = { subject: 'account_link', id: connectionId, command: 'unlink', seconds: 0 } as const;
+  const integration = { url, context: contextOf(buttonData(keyring, data)) };
+  const actions = [{ id: 'unlink', type: 'button', name: label, style: 'default', integration } as const];
+  return [{ fallback: '', text: '', actions }];
 }
 
 /** The server remembers this id for a while, and answers a repeat with the first post. */

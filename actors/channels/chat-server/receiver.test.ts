@@ -2,13 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
-import { type ButtonData, buttonData } from '../../../runtime/secrets/signed-tokens.ts';
+import { buttonData, type MessageButtonData } from '../../../runtime/secrets/signed-tokens.ts';
 import type { FakeUser } from '../../../test/fakes/chat-server/server.ts';
+import type { TokenOutcome, TokenUse } from '../../account-links/link.ts';
 import type { CarriedReply, GroupCommand } from '../../alert-group/messages.ts';
 import type { EventArrived } from '../../connection/messages.ts';
 import type { ChatServerSettings, LinkedPerson, PostedMessage } from '../../connection/ports.ts';
+
 import { INTERACTIVE_BUDGET } from '../../connection/tokens.ts';
 import { EMPTY_DIRECTORY } from '../../directory.fixture.ts';
+import type { Hint } from '../../effects.ts';
 import { buttonsBack } from './posts.ts';
 import { createActionReceiver, testPressId } from './receiver.ts';
 import { CONNECTION, DESTINATION, GROUP, keyring, world } from './world.fixture.ts';
@@ -29,6 +32,8 @@ interface Given {
   readonly reply?: CarriedReply;
   readonly breaks?: boolean;
   readonly noToken?: boolean;
+  /** What a wish to unlink comes to. */
+  readonly unlinked?: TokenOutcome;
   /** Looks for the message before it is recorded. */
   readonly recordedAfter?: number;
 }
@@ -41,7 +46,18 @@ async function pressing(given: Given = {}) {
   const events: EventArrived[] = [];
   const handled = new Set<string>();
   const logged: string[] = [];
+  const uses: TokenUse[] = [];
+  const hints: Hint[] = [];
   const receiver = createActionReceiver({
+    links: {
+      async useToken(use, textOf) {
+        const isRepeat = uses.some(({ eventId }) => eventId === use.eventId);
+        uses.push(use);
+        const outcome: TokenOutcome = given.unlinked ?? { is: 'unlinked', user: ALICE };
+        return { say: textOf(outcome), outcome: isRepeat ? null : outcome };
+      },
+    },
+    hints: { send: (hint) => void hints.push(hint) },
     ...{ chat: on.chat, opener: on.opener, keyring, ingestUrl: 'https://ingest.example' },
     clock: {
       now: on.clock.now,
@@ -107,7 +123,7 @@ async function pressing(given: Given = {}) {
   on.records.length = 0;
   const before = on.server.calls.length;
   return {
-    ...{ on, post, alice, commands, events, logged },
+    ...{ on, post, alice, commands, events, logged, uses, hints },
     calls: () => on.server.calls.slice(before),
     press: (by: FakeUser = alice, times = 1) => on.server.press(post.id, 'ack', by, times),
     push: async (body: unknown) => {
@@ -115,7 +131,7 @@ async function pressing(given: Given = {}) {
       const answer = await receiver.push({ id: CONNECTION, headers: [], body: Buffer.from(text) });
       return 'body' in answer ? (JSON.parse(answer.body) as Record<string, unknown>) : {};
     },
-    body: (changes: object = {}, button: Partial<ButtonData> = {}) => ({
+    body: (changes: object = {}, button: Partial<MessageButtonData> = {}) => ({
       ...{ user_id: alice.id, user_name: 'alice', channel_id: post.channelId, post_id: post.id },
       context: contextOf(signed(button)),
       ...changes,
@@ -127,10 +143,39 @@ function contextOf(action: string, connectionId = CONNECTION) {
   return buttonsBack(keyring, 'https://ingest.example', connectionId).contextOf(action);
 }
 
-function signed(button: Partial<ButtonData> = {}): string {
+function signed(button: Partial<MessageButtonData> = {}): string {
   const fields = { subject: 'root_message', id: GROUP, command: 'acknowledge', seconds: 0 } as const;
   return buttonData(keyring, { ...fields, ...button });
 }
+
+describe('a press that ends the link of its account', () => {
+  const unlink = (id: PublicId = CONNECTION) =>
+    buttonData(keyring, { subject: 'account_link', id, command: 'unlink', seconds: 0 });
+  const said = (text: string) => ({ ephemeral_text: text, skip_slack_parsing: true });
+
+  test('says whose it was, once, and tells the open pages of the User', async () => {
+    const it = await pressing();
+    const press = it.body({ trigger_id: 't1', post_id: 'd'.repeat(26), context: contextOf(unlink()) });
+    const whose = said('This account is no longer Alice (alice) in Tocsin');
+    expect([await it.push(press), await it.push(press)]).toEqual([whose, whose]);
+    expect(it.uses[0]).toMatchObject({ digest: null, account: { externalId: it.alice.id } });
+    expect(it.hints).toEqual([{ type: 'account-links', id: ALICE.id }]);
+  });
+
+  test('by somebody who is not linked says so', async () => {
+    const it = await pressing({ unlinked: { is: 'not_linked', isAnswered: true } });
+    const answer = await it.push(it.body({ context: contextOf(unlink()) }));
+    expect(answer).toEqual(said('This account belongs to no Tocsin user'));
+  });
+
+  test('signed for another Connection, or by nobody, changes nothing', async () => {
+    const it = await pressing();
+    const elsewhere = contextOf(unlink(), 'CN0000000000AA' as PublicId);
+    await it.push(it.body({ context: elsewhere }));
+    await it.push(it.body({ context: { ...contextOf(unlink()), action: `${unlink().slice(0, -1)}A` } }));
+    expect(it.uses).toEqual([]);
+  });
+});
 
 const OLD_BUTTON = 'This button is not valid here, nothing happened';
 

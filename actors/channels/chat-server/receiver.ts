@@ -6,6 +6,7 @@ import type { RequestRecorder } from '../../../runtime/outbound/request-log/reco
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
 import { equalSecrets, type Opener } from '../../../runtime/secrets/keyring.ts';
 import { type ButtonData, buttonProof, readButtonData } from '../../../runtime/secrets/signed-tokens.ts';
+import { type ReceivedTokenDeps, receiveToken, UNLINK } from '../../account-links/linking.ts';
 import {
   connectionAddress,
   type EventAnswer,
@@ -22,7 +23,7 @@ import { type ChatClient, openChatServer } from './client.ts';
 import { chatCalls } from './operations.ts';
 import { callbackUrl } from './posts.ts';
 
-export interface ActionReceiverDeps extends PressDeps {
+export interface ActionReceiverDeps extends PressDeps, Pick<ReceivedTokenDeps, 'links' | 'hints'> {
   readonly chat: ChatClient;
   readonly opener: Opener;
   readonly tokens: InteractiveTokens;
@@ -86,6 +87,12 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
 
   const handle = async (proven: Proven): Promise<Judged> => {
     const { settings, action, button, eventId } = proven;
+    const account = { externalId: action.user_id, username: action.user_name, displayName: null };
+    if (button.subject === 'account_link') {
+      const of = { messenger: 'chat_server', connectionId: settings.id, eventId } as const;
+      const { say } = await receiveToken(deps, { ...of, account, isBot: false, token: UNLINK }, THROUGH.way);
+      return say === null ? SILENT : { body: said(say), failed: null };
+    }
     if (button.subject === 'test_message' && action.user_id === settings.info?.bot_id) {
       await note(settings.id, testPressId(action.post_id), null);
       return SILENT;
@@ -94,7 +101,6 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
     // A stranger learns nothing, and causes no request.
     if (posted && !isOf(button, posted)) return refused({ say: 'invalid' });
     if (await deps.facts.handled(settings.id, eventId)) return SILENT;
-    const account = { externalId: action.user_id, username: action.user_name, displayName: null };
     const reaction = await reactToPress(
       deps,
       settings.id,

@@ -97,7 +97,10 @@ export const en = {
   'link.done': 'Done, you are {name} ({login}) in Tocsin',
   'link.invalid': 'Nothing waits for this token. Open your Tocsin profile and begin anew.',
   'link.taken': 'This account belongs to another Tocsin user',
-  'link.help': 'Start linking in your profile: {link}',
+  'link.removed': 'This account is no longer {name} ({login}) in Tocsin',
+  'link.none': 'This account belongs to no Tocsin user',
+  'link.help': 'Send /unlink to end the link of this account. Start linking in your profile: {link}',
+  'button.unlink': 'Unlink this account',
 } as const satisfies Readonly<Record<string, string | readonly [one: string, other: string]>>;
 
 export type TextKey = keyof typeof en;

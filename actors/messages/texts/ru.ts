@@ -106,5 +106,8 @@ export const ru: Readonly<Record<PlainKey, string>> &
   'link.done': 'Готово, в Tocsin вы {name} ({login})',
   'link.invalid': 'Этот код никого не ждёт. Откройте профиль Tocsin и начните снова.',
   'link.taken': 'Эта учётная запись уже связана с другим пользователем Tocsin',
-  'link.help': 'Начните связывание в профиле: {link}',
+  'link.removed': 'Эта учётная запись больше не {name} ({login}) в Tocsin',
+  'link.none': 'Эта учётная запись не связана ни с кем в Tocsin',
+  'link.help': 'Отправьте /unlink, чтобы отвязать эту учётную запись. Начните связывание в профиле: {link}',
+  'button.unlink': 'Отвязать эту учётную запись',
 };

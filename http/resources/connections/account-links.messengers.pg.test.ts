@@ -96,7 +96,7 @@ beforeEach(async () => {
         chat_server: createChatServerPlaces({
           chat: chatClient,
           infos: createServerInfoReader({ chat: chatClient, clock: systemClock, learned: () => undefined }),
-          opener: { keyring, log: silentLog },
+          ...{ opener: { keyring, log: silentLog }, keyring, ingestUrl: 'https://ingest.example.org' },
           settings: (id) => readChatServerSettings(sql, id),
         }),
         channel_bot: createChannelBotPlaces({

@@ -5,6 +5,7 @@ import type { Messenger, Post } from './messenger.ts';
 import { lengthOf, type Person, type Settings } from './shapes.ts';
 import { Refusal } from './wire.ts';
 
+const LEAVE = /^\/?unlink$/i;
 const TOKEN = /^(?:(?:\/start|start|link)\s+)?([A-Za-z0-9_-]{43})$/i;
 const LONGEST_TEXT = 10_000;
 
@@ -53,7 +54,7 @@ export function createActs(messenger: Messenger, bots: readonly Bot[], settings:
     writeDirectly(bot, text, user) {
       const chat = { direct_with: user.external_id, by: user };
       const { message_id } = messenger.post({ bot, kind: 'direct', body: text, html: plain(text), ...chat });
-      const token = TOKEN.exec(text.trim())?.[1];
+      const token = LEAVE.test(text.trim()) ? 'unlink' : TOKEN.exec(text.trim())?.[1];
       if (token === undefined || user.bot) return { event_id: null, message_id };
       return { event_id: report(bot, { type: 'account_link', user, token }), message_id };
     },

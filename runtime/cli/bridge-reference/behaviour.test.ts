@@ -90,6 +90,7 @@ test('what people do is reported with all its fields', async () => {
   bridge.acts.press(id, 'ack-412', ALICE);
   bridge.acts.writeInThread(id, 'rolling back', ALICE);
   bridge.acts.writeDirectly(0, ` /START ${LINK_TOKEN}\n`, ALICE);
+  bridge.acts.writeDirectly(0, ' /Unlink', ALICE);
   bridge.acts.delete(id, null);
   const common = { id: expect.stringMatching(/^evt-/), occurred_at: '2026-10-03T09:41:07.000Z' };
   expect(await events()).toEqual([
@@ -99,6 +100,7 @@ test('what people do is reported with all its fields', async () => {
       ...{ reply_id: expect.stringMatching(/^m\//), text: 'rolling back' },
     },
     { ...common, type: 'account_link', user: ALICE, token: LINK_TOKEN },
+    { ...common, type: 'account_link', user: ALICE, token: 'unlink' },
     { ...common, type: 'message_deleted', message_id, user: null },
   ]);
 });
