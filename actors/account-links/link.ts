@@ -155,13 +155,15 @@ export interface TokenUse {
   readonly account: MessengerAccount;
   /** Null: the account is to be unlinked (account-links §8). */
   readonly digest: Uint8Array | null;
+  /** Only this link is meant; left out: whichever the account has. */
+  readonly linkId?: PublicId | undefined;
   readonly at: Micros;
 }
 
 export type TokenOutcome =
   | { readonly is: 'linked' | 'unlinked'; readonly user: LinkedUser }
-  /** There is nothing to unlink. */
-  | { readonly is: 'not_linked'; readonly isAnswered: boolean }
+  /** There is nothing to unlink. `hasOther`: the account is linked, but not by the link that was meant. */
+  | { readonly is: 'not_linked'; readonly hasOther: boolean; readonly isAnswered: boolean }
   /** `isAnswered`: false once this account of the messenger had enough answers. */
   | {
       readonly is: 'rejected';

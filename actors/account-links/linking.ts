@@ -6,6 +6,7 @@ import type { WaitingTokens } from '../connection/tokens.ts';
 import type { HintBus } from '../effects.ts';
 import { type Language, type PrivateAnswer, privateAnswer, type Way } from '../messages/index.ts';
 import {
+  type AccountLink,
   type AccountLinking,
   digestOf,
   type Linking,
@@ -48,8 +49,8 @@ export interface DirectMessage {
   /** By which the other side knows a repeat. */
   readonly key: string;
   readonly text: string;
-  /** Label of a button that ends the link; where there are none, people write to the bot. */
-  readonly unlink?: string;
+  /** A button that ends a link; where there are none, people write to the bot. */
+  readonly unlink?: { readonly label: string; readonly linkId: PublicId };
   /** What no record and no error shows. */
   readonly secrets: readonly string[];
 }
@@ -89,10 +90,11 @@ export function createAccountLinking(deps: AccountLinkingDeps): AccountLinking {
     message: Omit<DirectMessage, 'text' | 'unlink'>,
     answer: PrivateAnswer,
     { author }: Linking,
+    linkId?: PublicId,
   ): Promise<'sent' | NotStarted> => {
     const language = (await deps.languageOf(author.userId)) ?? 'en';
     const said = (what: PrivateAnswer) => privateAnswer(what, there.way, language, deps.publicUrl);
-    const unlink = answer.say === 'link.done' && { unlink: said({ say: 'button.unlink' }) };
+    const unlink = linkId && { unlink: { label: said({ say: 'button.unlink' }), linkId } };
     return there.write({ ...message, ...unlink, text: said(answer) });
   };
 
@@ -145,7 +147,7 @@ export function createAccountLinking(deps: AccountLinkingDeps): AccountLinking {
   const welcome = async (
     { messenger, requestId }: Parameters<AccountLinking['confirm']>[0],
     connectionId: PublicId,
-    externalId: string,
+    { id: linkId, externalId }: AccountLink,
     linking: Linking,
   ): Promise<'sent' | NotStarted> => {
     const there = await (await places[messenger](connectionId))?.people?.();
@@ -155,7 +157,7 @@ export function createAccountLinking(deps: AccountLinkingDeps): AccountLinking {
     if (busy) return busy;
     const { name, login } = linking;
     const message = { externalId, key: `linked-${requestId}`, secrets: [] };
-    return write(there, message, { say: 'link.done', name, login }, linking);
+    return write(there, message, { say: 'link.done', name, login }, linking, linkId);
   };
 
   return {
@@ -174,7 +176,7 @@ export function createAccountLinking(deps: AccountLinkingDeps): AccountLinking {
       if (confirmed.is !== 'linked') return confirmed;
       const { id } = confirmed.connection;
       const failed = (error: string) => deps.log('link_not_confirmed', { connection: id, error });
-      welcome(asked, id, confirmed.link.externalId, linking).then(
+      welcome(asked, id, confirmed.link, linking).then(
         (sent) => (sent === 'sent' ? undefined : failed('error' in sent ? sent.error : sent.is)),
         (error: unknown) => failed(String(error)),
       );
@@ -203,6 +205,8 @@ export interface ReceivedToken {
   readonly isBot: boolean;
   /** {@link UNLINK} in place of a token: the account is to be unlinked. */
   readonly token: string;
+  /** The link that a button ends. */
+  readonly linkId?: PublicId;
 }
 
 /** What people send in place of a token to end a link (account-links §8). */
@@ -226,7 +230,7 @@ export async function receiveToken(
   if (received.isBot)
     return { is: 'noted', say: privateAnswer({ say: 'link.invalid' }, way, 'en', publicUrl) };
   const digest = token === UNLINK ? null : digestOf(token);
-  const use = { connectionId, eventId, account, digest, at: deps.clock.now() };
+  const use = { connectionId, eventId, account, digest, linkId: received.linkId, at: deps.clock.now() };
   const { say, outcome } = await deps.links.useToken(use, (found) => answerTo(found, way, publicUrl));
   if (!outcome || outcome.is === 'not_linked') return { is: 'stored', say };
   const fields = { messenger, connection: connectionId, user: outcome.user?.id ?? null };
@@ -242,7 +246,8 @@ export async function receiveToken(
 
 function answerTo(outcome: TokenOutcome, way: Way, publicUrl: string): string | null {
   if ('isAnswered' in outcome && !outcome.isAnswered) return null;
-  if (outcome.is === 'not_linked') return privateAnswer({ say: 'link.none' }, way, 'en', publicUrl);
+  if (outcome.is === 'not_linked')
+    return privateAnswer({ say: outcome.hasOther ? 'invalid' : 'link.none' }, way, 'en', publicUrl);
   const language = outcome.user?.language ?? 'en';
   if (outcome.is === 'rejected') {
     const say = outcome.reason === 'conflict' ? 'link.taken' : 'link.invalid';

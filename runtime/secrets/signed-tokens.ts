@@ -35,10 +35,10 @@ export interface MessageButtonData {
   readonly seconds: number;
 }
 
-/** Ends the Account link of whoever presses it (account-links §8). */
+/** Ends an Account link, for whoever holds the account (account-links §8). */
 export interface UnlinkButtonData {
   readonly subject: 'account_link';
-  /** Of the Connection. */
+  /** Of the link. */
   readonly id: PublicId;
   readonly command: 'unlink';
   readonly seconds: 0;

@@ -74,7 +74,8 @@ async function unlink(change: Change, use: TokenUse, through: LinkedThrough): Pr
   if (holder !== null) {
     await lockUser(tx, holder);
     const [user] = await tx<LinkedUser[]>`select id, name, login, language from users where id = ${holder}`;
-    const { name, login } = user!;
+    if (!user) throw new Error(`the User ${holder} of an Account link is not there`);
+    const { name, login } = user;
     const by = {
       kind: 'user',
       id: holder,
@@ -84,9 +85,11 @@ async function unlink(change: Change, use: TokenUse, through: LinkedThrough): Pr
       transport: through.messenger,
     } as const;
     const made = { ...change, author: { ...change.author, by } };
-    if (await unlinkAccount(made, through.space, externalId, holder)) return { is: 'unlinked', user: user! };
+    if (await unlinkAccount(made, { ...through, externalId, userId: holder, linkId: use.linkId }))
+      return { is: 'unlinked', user };
   }
-  return { is: 'not_linked', isAnswered: await countBadToken(tx, use, through) };
+  const hasOther = holder !== null && use.linkId !== undefined;
+  return { is: 'not_linked', hasOther, isAnswered: await countBadToken(tx, use, through) };
 }
 
 type Proof = TokenUse & { readonly digest: Uint8Array };

@@ -313,7 +313,7 @@ describe('a link goes', () => {
 
   test('when its account asks for it, in the name of its User, even a disabled one', async () => {
     await database.sql()`update users set status = 'disabled' where id = ${alice}`;
-    expect(await bring(null, OTHER)).toEqual({ is: 'not_linked', isAnswered: true });
+    expect(await bring(null, OTHER)).toEqual({ is: 'not_linked', hasOther: false, isAnswered: true });
     expect(await stores().links.of(alice)).toHaveLength(1);
     expect(await bring(null)).toMatchObject({ is: 'unlinked', user: { id: alice, login: 'alice' } });
     expect(await stores().links.of(alice)).toEqual([]);
@@ -324,6 +324,24 @@ describe('a link goes', () => {
         details: { reason: 'by_messenger', external_id: '18' },
       },
     ]);
+  });
+
+  test('by a button that was made for it, and not by one of an earlier link', async () => {
+    const [link] = await stores().links.of(alice);
+    const press = async (linkId: PublicId) => {
+      const use = {
+        connectionId: zulip,
+        eventId: `event-${events++}`,
+        account: BOB,
+        digest: null,
+        linkId,
+        at: NOW,
+      };
+      return (await stores().requests.useToken(use, () => null)).outcome;
+    };
+    expect(await press(newPublicId('AK'))).toMatchObject({ is: 'not_linked', hasOther: true });
+    expect(await press(link!.id)).toMatchObject({ is: 'unlinked', user: { id: alice } });
+    expect(await press(link!.id)).toMatchObject({ is: 'not_linked', hasOther: false });
   });
 
   test('once, however often the event comes in which its account asks for it', async () => {
@@ -337,7 +355,11 @@ describe('a link goes', () => {
 
   test('and asking for it without one is answered ten times an hour, like bad tokens', async () => {
     for (let tries = 1; tries <= 11; tries++)
-      expect(await bring(null, OTHER)).toEqual({ is: 'not_linked', isAnswered: tries <= 10 });
+      expect(await bring(null, OTHER)).toEqual({
+        is: 'not_linked',
+        hasOther: false,
+        isAnswered: tries <= 10,
+      });
     expect(audit.entries).toEqual([]);
   });
 

@@ -132,16 +132,22 @@ export async function unlinkConnection(
   return rows.map((row) => row.user_id);
 }
 
-/** Removes the link of an account as the account asks for it. Its User is locked. @returns whether it was theirs */
-export async function unlinkAccount(
-  change: Change,
-  space: string,
-  externalId: string,
-  userId: PublicId,
-): Promise<boolean> {
+interface Unlinked {
+  readonly space: string;
+  readonly externalId: string;
+  readonly userId: PublicId;
+  /** Left out: whichever it is. */
+  readonly linkId: PublicId | undefined;
+}
+
+/** Removes the link of an account as the account asks for it. Its User is locked. @returns whether there was one */
+export async function unlinkAccount(change: Change, which: Unlinked): Promise<boolean> {
+  const { space, externalId, userId, linkId } = which;
   // index: account_links_account
   const rows = await change.tx<LinkRow[]>`
-    ${selectLinks(change.tx)} where l.space = ${space} and l.external_id = ${externalId} and l.user_id = ${userId}`;
+    ${selectLinks(change.tx)}
+    where l.space = ${space} and l.external_id = ${externalId} and l.user_id = ${userId}
+      and (${linkId ?? null}::text is null or l.id = ${linkId ?? null})`;
   await removeLinks(change, rows, 'by_messenger');
   await rerenderSpaces(change.tx, spacesOf(rows), change.author.at);
   return rows.length > 0;

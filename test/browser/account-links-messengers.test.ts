@@ -147,8 +147,7 @@ test('the button under the words of the bot ends the link, and the page shows it
   const done = chat.server.posts.find(({ message }) => message.startsWith('Done, you are'));
   await chat.server.press(done?.id ?? '', 'unlink', alice);
   await section(phone).getByText('No account is linked').waitFor();
-  const [told] = chat.server.ephemeral.slice(-1);
-  expect(told?.message).toBe('This account is no longer admin (admin) in Tocsin');
+  expect(done).toMatchObject({ message: 'This account is no longer admin (admin) in Tocsin', props: {} });
   expect(chat.server.violations).toEqual([]);
   await linkAlice();
 });

@@ -355,7 +355,7 @@ describe('a token', () => {
     [true, 'This account belongs to no Tocsin user'],
     [false, null],
   ])('that would end no link is told so, but not without end', async (isAnswered, say) => {
-    const it = world({ token: { is: 'not_linked', isAnswered } });
+    const it = world({ token: { is: 'not_linked', hasOther: false, isAnswered } });
     expect(await send(it)).toEqual({ is: 'stored', say });
     expect([it.hints, it.logged]).toEqual([[], []]);
   });

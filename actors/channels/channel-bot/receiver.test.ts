@@ -566,10 +566,10 @@ describe('a private message', () => {
   test('anything else is not answered', async () => {
     const it = receiving();
     const chat = talk(it);
-    for (const text of ['hello', '/start short', '/link', 'unlink me'])
+    for (const text of ['hello', '/start short', '/link short', 'unlink me'])
       it.server.write(chat, it.person, text);
     await it.settle();
-    expect(it.tokens).toEqual([]);
+    expect([chat.messages.length, it.tokens]).toEqual([4, []]);
   });
 
   test('of who has blocked the bot since is handled all the same', async () => {

@@ -180,7 +180,7 @@ export function receiving(given: Given = {}) {
         tokens.push(use);
         const wished: TokenOutcome = on.linked
           ? { is: 'unlinked', user: ALICE }
-          : { is: 'not_linked', isAnswered: true };
+          : { is: 'not_linked', hasOther: false, isAnswered: true };
         const outcome: TokenOutcome = use.digest === null ? wished : { is: 'linked', user: ALICE };
         const text = textOf(outcome);
         handled.set(use.eventId, text);

@@ -130,7 +130,7 @@ describe('linking an account of a chat server', () => {
     expect(unlink).toMatchObject({ id: 'unlink', name: 'Unlink this account' });
     const data = String(unlink?.integration.context.action);
     expect(readButtonData(keyring, data)).toMatchObject({
-      button: { subject: 'account_link', id: CONNECTION },
+      button: { subject: 'account_link', id: 'AKK7M3QX9P2RTA' },
     });
     expect(it.on.server.violations).toEqual([]);
     it.on.server.settings.directMessages = 'team';

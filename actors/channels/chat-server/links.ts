@@ -2,7 +2,7 @@
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import type { NotStarted } from '../../account-links/link.ts';
-import type { LinkPeople, LinkPlaces } from '../../account-links/linking.ts';
+import type { DirectMessage, LinkPeople, LinkPlaces } from '../../account-links/linking.ts';
 import type { ChatServerSettings } from '../../connection/ports.ts';
 import { failed } from '../access.ts';
 import type { ChatOutcome } from './answer.ts';
@@ -22,8 +22,8 @@ export function createChatServerPlaces(deps: ChatServerPlacesDeps): LinkPlaces {
   const call = <Value>(access: ChatAccess, request: ChatRequest<Value>): Promise<ChatOutcome<Value>> =>
     deps.chat.call(access, request, { class: 'interactive' });
 
-  const unlinkButton = (label: string, id: PublicId) =>
-    unlinkAttachments(deps.keyring, label, id, buttonsBack(deps.keyring, deps.ingestUrl, id));
+  const unlinkButton = (unlink: NonNullable<DirectMessage['unlink']>, id: PublicId) =>
+    unlinkAttachments(deps.keyring, unlink, buttonsBack(deps.keyring, deps.ingestUrl, id));
 
   const open = async (settings: ChatServerSettings): Promise<LinkPeople | NotStarted> => {
     const access = openChatServer(deps.opener, settings);

@@ -2,6 +2,7 @@
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Keyring } from '../../../runtime/secrets/keyring.ts';
 import { type ButtonCommand, buttonData, buttonProof } from '../../../runtime/secrets/signed-tokens.ts';
+import type { DirectMessage } from '../../account-links/linking.ts';
 import type { ChatServerMessage, ChatServerReply, MessageButton } from '../../messages/index.ts';
 import { MARK, type NewPost, type PostAction, type PostAttachment, type PostPatch } from './operations.ts';
 
@@ -78,14 +79,13 @@ export function replyPost(
   };
 }
 
-/** One button, by which whoever reads the post ends the link of their account (account-links §8). */
+/** One button, by which whoever reads the post ends their link (account-links §8). */
 export function unlinkAttachments(
   keyring: Keyring,
-  label: string,
-  connectionId: PublicId,
+  { label, linkId }: NonNullable<DirectMessage['unlink']>,
   { callbackUrl: url, contextOf }: ButtonsBack,
 ): readonly PostAttachment[] {
-  const data = { subject: 'account_link', id: connectionId, command: 'unlink', seconds: 0 } as const;
+  const data = { subject: 'account_link', id: linkId, command: 'unlink', seconds: 0 } as const;
   const integration = { url, context: contextOf(buttonData(keyring, data)) };
   const actions = [{ id: 'unlink', type: 'button', name: label, style: 'default', integration } as const];
   return [{ fallback: '', text: '', actions }];

@@ -149,21 +149,23 @@ function signed(button: Partial<MessageButtonData> = {}): string {
 }
 
 describe('a press that ends the link of its account', () => {
-  const unlink = (id: PublicId = CONNECTION) =>
-    buttonData(keyring, { subject: 'account_link', id, command: 'unlink', seconds: 0 });
-  const said = (text: string) => ({ ephemeral_text: text, skip_slack_parsing: true });
+  const unlink = () =>
+    buttonData(keyring, { subject: 'account_link', id: ALICE.linkId, command: 'unlink', seconds: 0 });
+  const said = (message: string) => ({ update: { message, props: {} }, skip_slack_parsing: true });
 
   test('says whose it was, once, and tells the open pages of the User', async () => {
     const it = await pressing();
     const press = it.body({ trigger_id: 't1', post_id: 'd'.repeat(26), context: contextOf(unlink()) });
     const whose = said('This account is no longer Alice (alice) in Tocsin');
     expect([await it.push(press), await it.push(press)]).toEqual([whose, whose]);
-    expect(it.uses[0]).toMatchObject({ digest: null, account: { externalId: it.alice.id } });
+    expect(it.uses[0]).toMatchObject({
+      ...{ digest: null, linkId: ALICE.linkId, account: { externalId: it.alice.id } },
+    });
     expect(it.hints).toEqual([{ type: 'account-links', id: ALICE.id }]);
   });
 
   test('by somebody who is not linked says so', async () => {
-    const it = await pressing({ unlinked: { is: 'not_linked', isAnswered: true } });
+    const it = await pressing({ unlinked: { is: 'not_linked', hasOther: false, isAnswered: true } });
     const answer = await it.push(it.body({ context: contextOf(unlink()) }));
     expect(answer).toEqual(said('This account belongs to no Tocsin user'));
   });

@@ -89,9 +89,10 @@ export function createActionReceiver(deps: ActionReceiverDeps): Pick<Receiver, '
     const { settings, action, button, eventId } = proven;
     const account = { externalId: action.user_id, username: action.user_name, displayName: null };
     if (button.subject === 'account_link') {
-      const of = { messenger: 'chat_server', connectionId: settings.id, eventId } as const;
-      const { say } = await receiveToken(deps, { ...of, account, isBot: false, token: UNLINK }, THROUGH.way);
-      return say === null ? SILENT : { body: said(say), failed: null };
+      const of = { messenger: 'chat_server', connectionId: settings.id, eventId, account } as const;
+      const wish = { ...of, isBot: false, token: UNLINK, linkId: button.id };
+      const { say } = await receiveToken(deps, wish, THROUGH.way);
+      return say === null ? SILENT : { body: replaced(say), failed: null };
     }
     if (button.subject === 'test_message' && action.user_id === settings.info?.bot_id) {
       await note(settings.id, testPressId(action.post_id), null);
@@ -229,6 +230,11 @@ const SILENT: Judged = { body: NOTHING_SAID, failed: null };
 /** Markdown as written: without this the server would read it as another messenger's markup. */
 function said(message: string): string {
   return JSON.stringify({ ephemeral_text: message, skip_slack_parsing: true });
+}
+
+/** The post with the button says what it came to, and has the button no more. It is no delivery's. */
+function replaced(message: string): string {
+  return JSON.stringify({ update: { message, props: {} }, skip_slack_parsing: true });
 }
 
 function secretsOf(opener: Opener, connection: ChatServerSettings): readonly string[] {

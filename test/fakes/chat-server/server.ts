@@ -366,8 +366,15 @@ export class FakeChatServer {
       const rootId = post.rootId === '' ? post.id : post.rootId;
       this.ephemeral.push({ userId: user.id, channelId: post.channelId, rootId, message: text });
     }
-    this.#expect(said.update === undefined, 'update');
+    if (said.update !== undefined) this.#replace(post, channel?.type, said.update);
     return json(200, { status: 'OK', trigger_id: this.#id('g') });
+  }
+
+  /** A press may replace the post of its button; those about Alert Groups only delivery edits (chat-server §8.1). */
+  #replace(post: FakePost, channelType: string | undefined, update: unknown): void {
+    const { message, props } = update as { readonly message: string; readonly props: FakePost['props'] };
+    this.#expect(channelType === 'D' && typeof message === 'string' && typeof props === 'object', 'update');
+    Object.assign(post, { message, props });
   }
 
   #listChannels(teamId: string): WireAnswer {
@@ -388,7 +395,8 @@ export class FakeChatServer {
       throw new Refusal('api.channel.create_channel.direct_channel.team_restricted_error');
     const name = `${botId}__${userId}`;
     const known = [...this.channels.values()].find((channel) => channel.name === name);
-    const made = known ?? { ...this.addChannel('', name, '', [botId, userId]), type: 'D' as const };
+    const made =
+      known ?? Object.assign(this.addChannel('', name, '', [botId, userId]), { type: 'D' as const });
     return json(201, channelShape(made));
   }
 
