@@ -211,6 +211,7 @@ export class Cluster {
   /** Ends every process and removes every file. `CLUSTER_KEEP=1` keeps the files, the logs among them. */
   async remove(): Promise<void> {
     for (const replica of this.replicas) if (replica.isFrozen) replica.thaw();
+    this.standby?.signal('SIGCONT');
     await Promise.all(this.replicas.map((replica) => replica.kill()));
     await Promise.all([...this.proxies.values()].map((proxy) => proxy.stop()));
     await this.sql?.end({ timeout: 1 });
@@ -225,6 +226,7 @@ export class Cluster {
 
   #killNow(): void {
     for (const replica of this.replicas) replica.killNow();
+    this.standby?.killNow();
     const postmaster = this.#postmaster();
     if (postmaster !== null) process.kill(postmaster, 'SIGQUIT');
   }

@@ -60,19 +60,35 @@ export class StandbyServer {
       { ...this.#server!.settings, user: 'postgres', password: null },
       { max: 1, applicationName: 'promote', onStandby: true },
     );
-    await sql`select pg_promote(true, 30)`.finally(() => sql.end({ timeout: 1 }));
+    const asked = sql<{ done: boolean }[]>`select pg_promote(true, 120) as done`;
+    const [row] = await asked.finally(() => sql.end({ timeout: 1 }));
+    if (!row?.done) throw new Error('The standby was not promoted within 120 s.');
   }
 
-  /** Stops or continues all its processes: nothing is confirmed meanwhile. */
+  /** Stops or continues all its processes, if it runs. While they are stopped, no commit is confirmed. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void {
-    const file = path.join(this.#home, 'cluster', 'postmaster.pid');
-    const main = Number(readFileSync(file, 'utf8').split('\n')[0]);
+    const main = this.#postmaster();
+    if (main === null) return;
     const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8')
       .trim()
       .split(' ')
       .map(Number);
     const family = [main, ...children].filter((pid) => pid > 0 && existsSync(`/proc/${pid}`));
     for (const pid of name === 'SIGSTOP' ? family : family.toReversed()) process.kill(pid, name);
+  }
+
+  /** Ends it at once, without waiting, frozen or not. */
+  killNow(): void {
+    this.signal('SIGCONT');
+    const main = this.#postmaster();
+    if (main !== null) process.kill(main, 'SIGQUIT');
+  }
+
+  #postmaster(): number | null {
+    const file = path.join(this.#home, 'cluster', 'postmaster.pid');
+    if (!existsSync(file)) return null;
+    const main = Number(readFileSync(file, 'utf8').split('\n')[0]);
+    return existsSync(`/proc/${main}`) ? main : null;
   }
 
   async stop(): Promise<void> {
