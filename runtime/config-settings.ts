@@ -4,6 +4,7 @@ import {
   anyText,
   booleanText,
   email,
+  hosts,
   listenAddress,
   matching,
   networks,
@@ -41,7 +42,7 @@ export const SETTINGS = {
     secret: true,
   },
   SVC_DATABASE_HOST: {
-    schema: anyText,
+    schema: hosts,
     fallback: 'unset',
     about:
       'Host, or the folder of a Unix socket; several servers of one database, comma-separated. Needed, with name and ' +
@@ -75,7 +76,7 @@ export const SETTINGS = {
     secret: true,
   },
   SVC_DATABASE_SESSION_HOST: {
-    schema: anyText,
+    schema: hosts,
     fallback: 'the main host',
     about: 'Instead of the session URL: everything else is taken from the main connection.',
   },

@@ -32,6 +32,12 @@ const parsed = <T>(parse: (text: string) => T | null, rule: string) =>
   );
 
 export const anyText = v.string();
+/** Hosts, comma-separated; the first is tried first. */
+export const hosts = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((host) => host.trim())),
+  v.check((list) => !list.includes(''), 'names an empty host'),
+);
 
 /** A password of one's own, not the one that example files hold (operations §1.3). */
 export const ownPassword = v.pipe(

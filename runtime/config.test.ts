@@ -215,7 +215,7 @@ describe('the database', () => {
     ],
     [
       'as hosts with one port',
-      { ...FIELDS, SVC_DATABASE_HOST: 'a,b', SVC_DATABASE_PORT: '6000' },
+      { ...FIELDS, SVC_DATABASE_HOST: 'a, b', SVC_DATABASE_PORT: '6000' },
       { host: 'a', port: 6000, others: [{ host: 'b', port: 6000 }] },
       true,
     ],
@@ -379,6 +379,11 @@ test.each<[string, Env, string]>([
     'SVC_BOOTSTRAP_ADMIN_PASSWORD: is still the placeholder of the example file; replace it',
   ],
   ['a Redis of another kind', { SVC_REDIS_URL: 'http://r' }, `SVC_REDIS_URL: ${REDIS_URL_RULE}`],
+  [
+    'an empty host among several',
+    { SVC_DATABASE_SESSION_HOST: 'a,,b' },
+    'SVC_DATABASE_SESSION_HOST: names an empty host',
+  ],
 ])('refused: %s', (_, env, error) => {
   expect(refusals({ ...PLENTY, ...env })).toEqual([error]);
 });

@@ -262,9 +262,11 @@ function fromFields(reader: ConfigReader, ca: string | null): DatabaseSettings |
   return { ...serversOf(host, port), database, user, password, sslmode, ca };
 }
 
-/** Several hosts are separated by commas and share one port. */
-function serversOf(hosts: string, port: number): Pick<DatabaseSettings, 'host' | 'port' | 'others'> {
-  const [host = '', ...others] = hosts.split(',');
+/** Several hosts share one port. */
+function serversOf(
+  [host = '', ...others]: readonly string[],
+  port: number,
+): Pick<DatabaseSettings, 'host' | 'port' | 'others'> {
   return {
     host,
     port,

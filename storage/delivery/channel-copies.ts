@@ -102,8 +102,9 @@ export function createLostPosts(sql: Sql, now: () => Micros): LostPosts {
     async later({ connectionId, messageId }, at) {
       // index: lost_posts_pkey
       await sql`
-        update lost_posts set next_try_at = greatest(next_try_at, ${at}::bigint)
-        where connection_id = ${connectionId} and message_id = coalesce(${messageId}, message_id)`;
+        update lost_posts set next_try_at = ${at}
+        where connection_id = ${connectionId} and message_id = coalesce(${messageId}, message_id)
+          and next_try_at < ${at}`;
     },
   };
 }

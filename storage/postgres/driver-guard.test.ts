@@ -1,6 +1,7 @@
 import net from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { until } from '../../test/harness/until.ts';
+import { connect } from './connection.ts';
 import { guardSocket } from './driver-guard.ts';
 
 /** One message: its type and what it holds. */
@@ -70,4 +71,34 @@ test('so is one whose server was gone already when the driver asked to end the t
   near.once('end', () => near.write(ask('commit')));
   far.end();
   await until('the end', async () => told.includes('close'));
+});
+
+test('of servers that all fail each connection tries every one of them once', async () => {
+  let dialled = 0;
+  const servers = [0, 1].map(() => {
+    const server = net.createServer((socket) => {
+      dialled += 1;
+      socket.destroy();
+    });
+    return new Promise<net.Server>((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+  });
+  const [first, second] = await Promise.all(servers);
+  const portOf = (server: net.Server | undefined) => (server!.address() as net.AddressInfo).port;
+  const sql = connect(
+    {
+      ...{ host: '127.0.0.1', port: portOf(first), others: [{ host: '127.0.0.1', port: portOf(second) }] },
+      ...{ user: 'bob', database: 'x', password: null, sslmode: 'disable', ca: null },
+    },
+    { max: 8, applicationName: 'guard-test' },
+  );
+  const asked = Array.from({ length: 8 }, () =>
+    sql`select 1`.then(
+      () => 'answered',
+      () => 'failed',
+    ),
+  );
+  expect(await Promise.all(asked)).toEqual(Array.from({ length: 8 }, () => 'failed'));
+  expect(dialled).toBeLessThanOrEqual(16);
+  await sql.end({ timeout: 1 });
+  for (const server of [first, second]) server?.close();
 });

@@ -12,28 +12,31 @@ const KEEP_ALIVE_MS = 30_000;
 interface Choice {
   readonly servers: readonly HostPort[];
   at: number;
-  /** How many were passed over since one could serve. */
-  passed: number;
+  /** When each could not serve last, ms; forgotten once one can. */
+  readonly failedAt: Map<HostPort, number>;
 }
 
 /** By the list of servers: what one connection has found out serves every other. */
 const choices = new WeakMap<readonly HostPort[], Choice>();
 
 function choiceOf({ host, port, others = [] }: DatabaseSettings): Choice {
-  const known = choices.get(others) ?? { servers: [{ host, port }, ...others], at: 0, passed: 0 };
+  const known = choices.get(others) ?? { servers: [{ host, port }, ...others], at: 0, failedAt: new Map() };
   choices.set(others, known);
   return known;
 }
 
-/** Goes on to the next server, unless another connection did. @returns false when all were passed over in turn */
-function passOver(choice: Choice, server: HostPort): boolean {
-  const { servers, at } = choice;
-  if (servers[at] !== server) return true;
-  choice.at = (at + 1) % servers.length;
-  choice.passed += 1;
-  if (choice.passed < servers.length) return true;
-  choice.passed = 0;
-  return false;
+/**
+ * Goes on to the next server, unless another connection did.
+ * @param patience how long one may take to fail, ms
+ * @returns false when all the others failed within a round as well, whoever tried them
+ */
+function passOver(choice: Choice, server: HostPort, patience: number): boolean {
+  const { servers, at, failedAt } = choice;
+  const now = performance.now();
+  failedAt.set(server, now);
+  if (servers[at] === server) choice.at = (at + 1) % servers.length;
+  const isUntried = (other: HostPort) => now - (failedAt.get(other) ?? -Infinity) > patience * servers.length;
+  return servers.some((other) => other !== server && isUntried(other));
 }
 
 export interface SocketOptions extends Pick<GuardOptions, 'answerWithin' | 'refusesStandby'> {
@@ -51,10 +54,8 @@ export async function openSocket(named: DatabaseSettings, options: SocketOptions
   const choice = choiceOf(named);
   const server = choice.servers[choice.at] ?? named;
   const settings = { ...named, host: server.host, port: server.port };
-  const onReady = () => {
-    choice.passed = 0;
-  };
-  const guard = { ...guarded, passOver: () => passOver(choice, server), onReady };
+  const onReady = () => choice.failedAt.clear();
+  const guard = { ...guarded, passOver: () => passOver(choice, server, patience), onReady };
   const plain = new net.Socket();
   // Every error also ends what is being waited for, or reaches the driver's own listener.
   plain.on('error', () => undefined);

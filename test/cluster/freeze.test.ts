@@ -1,6 +1,7 @@
 /** A replica that stops for seconds and goes on as if nothing had happened: it may do nothing that was taken from it. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { evenlySpread, leaderOf, strayRequests } from '../harness/cluster-facts.ts';
+import { evenlySpread, leaderOf, OF_FORMER_OWNER_MS, strayRequests } from '../harness/cluster-facts.ts';
 import type { Replica } from '../harness/replica.ts';
 import { until } from '../harness/until.ts';
 import { goesOn, type Stage, seed, takenOver, takeoverBound, underLoad } from './scenario.ts';
@@ -27,6 +28,8 @@ async function freezeAndThaw(stage: Stage, victim: Replica): Promise<void> {
   console.log(`${victim.id} frozen: ${JSON.stringify(taken)}`);
   expect(taken.firstCommitMs).toBeLessThan(withinMs());
   expect(taken.allRaisedMs).toBeLessThan(withinMs());
+  // Whatever it sends from now on, it sends without owning it.
+  await pause(OF_FORMER_OWNER_MS);
   victim.thaw();
   const answers = await answersOf(victim, stage);
   expect(answers.filter((status) => ![200, 409, 503].includes(status))).toEqual([]);

@@ -73,15 +73,15 @@ export class StandbyServer {
       .trim()
       .split(' ')
       .map(Number);
-    const family = [main, ...children].filter((pid) => pid > 0 && existsSync(`/proc/${pid}`));
-    for (const pid of name === 'SIGSTOP' ? family : family.toReversed()) process.kill(pid, name);
+    const family = [main, ...children].filter((pid) => pid > 0);
+    for (const pid of name === 'SIGSTOP' ? family : family.toReversed()) signalled(pid, name);
   }
 
   /** Ends it at once, without waiting, frozen or not. */
   killNow(): void {
     this.signal('SIGCONT');
     const main = this.#postmaster();
-    if (main !== null) process.kill(main, 'SIGQUIT');
+    if (main !== null) signalled(main, 'SIGQUIT');
   }
 
   #postmaster(): number | null {
@@ -99,6 +99,15 @@ export class StandbyServer {
 /** Makes a server's primary come back as a standby that follows nobody. */
 export async function comesBackInRecovery(home: string): Promise<void> {
   await writeOwned(home, 'standby.signal', '');
+}
+
+/** One that has ended meanwhile needs no signal. */
+function signalled(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 async function writeOwned(home: string, name: string, text: string): Promise<void> {

@@ -346,7 +346,10 @@ export interface LostPostsDeps {
 export async function endLostPosts(deps: LostPostsDeps, mayBegin: () => boolean): Promise<void> {
   const { posts, clock, log, held } = deps;
   await posts.learn();
-  for (const [connectionId, until] of held) await posts.later({ connectionId, messageId: null }, until);
+  for (const [connectionId, until] of held) {
+    if (until > clock.now()) await posts.later({ connectionId, messageId: null }, until);
+    else held.delete(connectionId);
+  }
   for (const post of await posts.read()) {
     const { connectionId: connection, destinationId: destination, groupId: group } = post;
     if (!mayBegin()) return;
