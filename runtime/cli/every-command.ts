@@ -9,6 +9,7 @@ import { doctor } from './doctor.ts';
 import { groupsCommands } from './groups/commands.ts';
 import { ingestFailed } from './ingest-failed.ts';
 import { ingestReplay } from './ingest-replay.ts';
+import { init } from './init.ts';
 import { keysReset } from './keys/reset.ts';
 import { keysRotate } from './keys/rotate.ts';
 import { keysStatus, keysVerify } from './keys/status.ts';
@@ -24,6 +25,7 @@ import type { createReadSecret } from './user/read-secret.ts';
 export function everyCommand(readSecret: ReturnType<typeof createReadSecret>): readonly Command[] {
   return [
     quickstart,
+    init,
     serve,
     migrate,
     backup,

@@ -138,8 +138,12 @@ export const messengerCheck: Command = {
 };
 
 function misused(io: CommandIo, why: string): number {
-  io.err(`${NAME}: ${why}`);
-  io.err(`"${NAME} --help" shows its options.`);
+  return misusedBy(NAME, io, why);
+}
+
+export function misusedBy(name: string, io: CommandIo, why: string): number {
+  io.err(`${name}: ${why}`);
+  io.err(`"${name} --help" shows its options.`);
   return EXIT.usage;
 }
 
@@ -163,7 +167,7 @@ function shown(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
-function read<Shape extends v.GenericSchema>(shape: Shape, answer: unknown): v.InferOutput<Shape> {
+export function read<Shape extends v.GenericSchema>(shape: Shape, answer: unknown): v.InferOutput<Shape> {
   const parsed = v.safeParse(shape, answer);
   if (!parsed.success) throw new ApiError('The API answers in another form. Is this the same version?');
   return parsed.output;
@@ -276,7 +280,10 @@ async function journey(on: Journey): Promise<void> {
   await confirm(on, 'resolution seen', 'Does the message say that it is resolved, without buttons?');
 }
 
-async function groupsNamed({ api }: Journey, name: string): Promise<readonly v.InferOutput<typeof Group>[]> {
+export async function groupsNamed(
+  { api }: Pick<Journey, 'api'>,
+  name: string,
+): Promise<readonly v.InferOutput<typeof Group>[]> {
   const words = ['firing', 'acknowledged', 'snoozed', 'resolved']
     .map((status) => `status=${status}`)
     .join('&');
@@ -328,8 +335,13 @@ async function confirm({ ask, report }: Journey, step: string, question: string)
   report(step, isSo ? 'PASS' : 'FAIL', isSo ? 'as it should be' : `answered: ${answer ?? 'nothing'}`);
 }
 
-async function post(
-  { asked, ingest, startedAt }: Journey,
+/** Posts alerts as Alertmanager does. */
+export async function post(
+  {
+    asked,
+    ingest,
+    startedAt,
+  }: Pick<Journey, 'ingest' | 'startedAt'> & { readonly asked: Pick<Asked, 'labels'> },
   name: string,
   status: string,
   pods: readonly string[],
@@ -347,7 +359,7 @@ async function post(
   await send(`${ingest.url}/api/v1/ingest`, ingest.token, 'POST', body);
 }
 
-async function within<T>(seconds: number, look: () => Promise<T | null>): Promise<T | null> {
+export async function within<T>(seconds: number, look: () => Promise<T | null>): Promise<T | null> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
     const found = await look();

@@ -72,6 +72,7 @@ const NOT_RUN = [
   ['docs/mattermost.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
   ['docs/telegram.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
   ['docs/keys.md', 'tocsin keys reset', 'wipes every Secret of an installation'],
+  ['docs/operating.md', 'tocsin init', 'needs an address; test/smoke/init.test.ts runs it'],
   [
     'docs/operating.md',
     'tocsin messenger-check',

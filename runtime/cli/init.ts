@@ -1,0 +1,206 @@
+/** `tocsin init`: writes what Alertmanager and Prometheus need to send here, and tries it (operations §10). */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import * as v from 'valibot';
+import { openTerminal } from './bridge-check/person.ts';
+import { type Command, type CommandIo, EXIT, type OptionValues } from './command.ts';
+import { ApiError, type CliApi, openApi, textOf } from './groups/api.ts';
+import { senderFiles } from './init/sender-files.ts';
+import { groupsNamed, misusedBy, post, read, within } from './messenger-check.ts';
+
+const NAME = 'tocsin init';
+/** For the test alert to become an Alert Group, and for it to be resolved, s. */
+const ARRIVES_WITHIN = 60;
+const ANSWER_WITHIN = 600;
+const RULES = path.resolve(import.meta.dirname, '../../deploy/prometheus/rules.yaml');
+const DEFAULT_NAME = 'Alertmanager';
+
+const HELP = `Usage: ${NAME} [options]
+
+Asks where senders reach Tocsin and for which Integration, makes a token for it, writes a whole alertmanager.yml and
+rules for Prometheus, then posts a test alert as Alertmanager does, waits for its Alert Group, and resolves it. The test
+alert takes the Routes like any other alert. An Integration that does not exist is created, with its Heartbeat off.
+
+  --ingest-url URL    address of the ingest listener as senders reach it
+  --integration NAME  the Integration, by name or id
+  --dir DIR           where the files are written (default: the current folder)
+  --force             replace files that exist
+  --no-test           write the files only, without a test alert
+  --yes               ask nothing: what is not given is what Tocsin says, and the Integration "${DEFAULT_NAME}"
+  --url URL           address of the API (default: SVC_API_URL)
+  --token-file FILE   file with the token (default: SVC_API_TOKEN, SVC_API_TOKEN_FILE). It needs integrations:read,
+                      integrations:write and alert-groups:read
+  --json              ask nothing, print one JSON object: {"ok", "files", "integration_id", "group_number", "error"}
+
+alertmanager.yml holds the new token, which is printed nowhere; its mode is 600.
+
+Exit codes: 0 it arrived and was resolved, 1 it did not or something was refused, 2 wrong usage.`;
+
+const Integration = v.looseObject({
+  id: v.string(),
+  name: v.string(),
+  ingest_url: v.optional(v.string()),
+  heartbeat: v.looseObject({ enabled: v.boolean() }),
+});
+type Integration = v.InferOutput<typeof Integration>;
+const Page = v.looseObject({ items: v.array(Integration), next_cursor: v.nullish(v.string(), null) });
+const Created = v.looseObject({ value: v.string() });
+
+interface Done {
+  files: readonly string[];
+  integration_id: string | null;
+  group_number: number | null;
+}
+
+export const init: Command = {
+  name: 'init',
+  summary: 'write the files by which Alertmanager and Prometheus send here, and try them',
+  help: HELP,
+  options: {
+    'ingest-url': { type: 'string' },
+    integration: { type: 'string' },
+    dir: { type: 'string' },
+    force: { type: 'boolean' },
+    'no-test': { type: 'boolean' },
+    yes: { type: 'boolean' },
+    url: { type: 'string' },
+    'token-file': { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  async run(values, io) {
+    const given = textOf(values['ingest-url']);
+    if (given !== undefined && !isAddress(given)) return misusedBy(NAME, io, NOT_AN_ADDRESS);
+    const asks = process.stdin.isTTY === true && !values.yes && !values.json;
+    if (!asks && !values.yes && !(given && textOf(values.integration))) {
+      return misusedBy(NAME, io, 'nobody can be asked here: give --ingest-url and --integration, or --yes.');
+    }
+    const done: Done = { files: [], integration_id: null, group_number: null };
+    const say = (line: string): void => {
+      if (!values.json) io.out(line);
+    };
+    const error = await set(values, io, asks, done, say).catch((fault: unknown) => {
+      if (fault instanceof ApiError) return fault.message;
+      throw fault;
+    });
+    if (values.json) io.out(JSON.stringify({ ok: error === null, ...done, error }));
+    else if (error !== null) io.err(`${NAME}: ${error}`);
+    return error === null ? EXIT.done : EXIT.failed;
+  },
+};
+
+const NOT_AN_ADDRESS = '--ingest-url is an http or https address without a login.';
+
+function isAddress(text: string): boolean {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}
+
+/** @returns why it did not work, or null. @throws {ApiError} the API refuses, or a file cannot be written */
+async function set(
+  values: OptionValues,
+  io: CommandIo,
+  asks: boolean,
+  done: Done,
+  say: (line: string) => void,
+): Promise<string | null> {
+  const api = openApi(values, io.env);
+  const folder = path.resolve(textOf(values.dir) ?? '.');
+  const files = ['alertmanager.yml', 'tocsin-rules.yml', 'tocsin-heartbeat-rule.yml'];
+  const there = files.map((file) => path.join(folder, file)).filter((file) => existsSync(file));
+  if (there.length > 0 && !values.force) return `${there.join(', ')} exists; --force replaces it.`;
+  const integrations = await allOf(api);
+  const wanted = textOf(values.integration);
+  const terminal = asks ? openTerminal(io) : null;
+  let name: string;
+  let ingestUrl: string;
+  try {
+    const ask = async (question: string, standard: string): Promise<string> => {
+      const typed = await terminal?.ask(`${question} [${standard}]`, ANSWER_WITHIN);
+      if (typed === null) throw new ApiError('nobody answered.');
+      return typed?.trim() || standard;
+    };
+    const known = integrations.find((each) => each.ingest_url)?.ingest_url?.replace(/\/api\/v1\/ingest$/, '');
+    const standard = known ?? textOf(values.url) ?? textOf(io.env.SVC_API_URL) ?? '';
+    ingestUrl =
+      textOf(values['ingest-url']) ?? (await ask('Where do senders reach Tocsin (http or https)?', standard));
+    const first = integrations.find((each) => each.ingest_url)?.name ?? DEFAULT_NAME;
+    name = wanted ?? (asks ? await ask('For which Integration?', first) : DEFAULT_NAME);
+  } finally {
+    terminal?.close();
+  }
+  if (!isAddress(ingestUrl)) return NOT_AN_ADDRESS;
+  ingestUrl = ingestUrl.replace(/\/+$/, '');
+  const found = integrations.find((each) => each.id === name || each.name === name);
+  const integration = found ?? (await created(api, name));
+  done.integration_id = integration.id;
+  const { value } = read(Created, await api.post(`/integrations/${integration.id}/tokens`, { name: NAME }));
+  const snippet = { name: integration.name, ingestUrl, token: value };
+  const { alertmanager, heartbeatRule } = senderFiles(snippet, integration.heartbeat.enabled);
+  const texts = [alertmanager, readFileSync(RULES, 'utf8'), heartbeatRule];
+  done.files = texts.flatMap((text, index) => {
+    const file = path.join(folder, files[index] ?? '');
+    return text === null ? [] : [written(file, text, index === 0 ? 0o600 : 0o644, values.force === true)];
+  });
+  for (const file of done.files) say(`Written: ${file}`);
+  return values['no-test'] ? null : tried(api, { url: ingestUrl, token: value }, done, say);
+}
+
+async function allOf(api: CliApi): Promise<readonly Integration[]> {
+  const all: Integration[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: v.InferOutput<typeof Page> = read(Page, await api.get(`/integrations?limit=500${query}`));
+    all.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return all;
+}
+
+async function created(api: CliApi, name: string): Promise<Integration> {
+  const body = {
+    ...{ name, description: '', connection_mode: 'webhook_only', static_labels: {} },
+    ...{ duplicate_window_seconds: 45, heartbeat: { enabled: false } },
+  };
+  return read(Integration, await api.post('/integrations', body));
+}
+
+/** The file is new, so that nobody who had the one before open reads the token. */
+function written(file: string, text: string, mode: number, force: boolean): string {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true });
+    if (force) rmSync(file, { force: true });
+    writeFileSync(file, text, { mode, flag: 'wx' });
+  } catch (error) {
+    throw new ApiError(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
+  }
+  return file;
+}
+
+async function tried(
+  api: CliApi,
+  ingest: { readonly url: string; readonly token: string },
+  done: Done,
+  say: (line: string) => void,
+): Promise<string | null> {
+  const alert = `TocsinInit${randomBytes(3).toString('hex')}`;
+  const on = { api, asked: { labels: { severity: 'info' } }, ingest, startedAt: new Date().toISOString() };
+  await post(on, alert, 'firing', ['test']);
+  try {
+    const group = await within(ARRIVES_WITHIN, async () => (await groupsNamed(on, alert))[0] ?? null);
+    if (!group) return `the test alert was accepted, but there is no Alert Group within ${ARRIVES_WITHIN} s.`;
+    done.group_number = group.number;
+    say(`The test alert arrived: Alert Group #${group.number}`);
+  } finally {
+    await post(on, alert, 'resolved', ['test']);
+  }
+  const isOver = await within(ARRIVES_WITHIN, async () => {
+    const [group] = await groupsNamed(on, alert);
+    return group?.status === 'resolved' ? group : null;
+  });
+  if (!isOver) return `Alert Group #${done.group_number} was not resolved within ${ARRIVES_WITHIN} s.`;
+  say(`Alert Group #${isOver.number} is resolved.`);
+  return null;
+}

@@ -1,0 +1,54 @@
+/** A whole `alertmanager.yml` and Prometheus rules from the snippets of a new token (ingestion §2.4). */
+import * as v from 'valibot';
+import { parseAllDocuments, stringify } from 'yaml';
+import {
+  alertmanagerSnippet,
+  heartbeatSnippet,
+  type SnippetFor,
+} from '../../../actors/integration/snippets.ts';
+
+export interface SenderFiles {
+  /** Holds the token. */
+  readonly alertmanager: string;
+  /** The rule that always fires; null without a Heartbeat. */
+  readonly heartbeatRule: string | null;
+}
+
+const Part = v.object({
+  receivers: v.pipe(v.array(v.looseObject({ name: v.string() })), v.minLength(1)),
+  route: v.object({ routes: v.pipe(v.array(v.looseObject({ receiver: v.string() })), v.minLength(1)) }),
+});
+const Rules = v.looseObject({ groups: v.pipe(v.array(v.unknown()), v.minLength(1)) });
+
+/** For alerts that no route below takes: they are not sent anywhere else. */
+const NOWHERE = 'nowhere';
+
+const HEAD = `# Alertmanager, whole: it sends every alert to Tocsin. The token in it is for Alertmanager alone.
+# High availability: start every Alertmanager with this same file and with --cluster.peer=<address of each other one>.
+# Every one of them sends to this same Integration; Prometheus lists all of them, without a load balancer between.
+`;
+
+/** The routes end with `continue`, so that routes which are added below still see the alert. */
+const TAIL = '# Add your own routes and receivers below those of Tocsin: keep the order of the routes.\n';
+
+export function senderFiles(snippet: SnippetFor, hasHeartbeat: boolean): SenderFiles {
+  const [alerts] = documentsOf(alertmanagerSnippet(snippet));
+  const [rules, beats] = hasHeartbeat ? documentsOf(heartbeatSnippet(snippet)) : [];
+  const parts = [...(beats === undefined ? [] : [v.parse(Part, beats)]), v.parse(Part, alerts)];
+  const config = {
+    route: {
+      receiver: NOWHERE,
+      group_by: ['alertname'],
+      routes: parts.flatMap(({ route }) => route.routes),
+    },
+    receivers: [{ name: NOWHERE }, ...parts.flatMap(({ receivers }) => receivers)],
+  };
+  return {
+    alertmanager: HEAD + TAIL + stringify(config),
+    heartbeatRule: rules === undefined ? null : stringify(v.parse(Rules, rules)),
+  };
+}
+
+function documentsOf(text: string): readonly unknown[] {
+  return parseAllDocuments(text).map((document) => document.toJS() as unknown);
+}
