@@ -87,6 +87,8 @@ test('a person finds a page by a word of it, by the keyboard alone, and turns th
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'SvcNoLeader' }).first().waitFor();
+  // Keys are heard once the script of the page runs.
+  await page.waitForLoadState();
   await page.keyboard.press('/');
   await page.keyboard.type('zzqqxx');
   await page.getByText('Nothing is found for').waitFor();
