@@ -1,6 +1,6 @@
 /** `tocsin init`: writes what Alertmanager and Prometheus need to send here, and tries it (operations §10). */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
 import { openTerminal } from './bridge-check/person.ts';
@@ -171,8 +171,11 @@ async function created(api: CliApi, name: string): Promise<Integration> {
 function written(file: string, text: string, mode: number, force: boolean): string {
   try {
     mkdirSync(path.dirname(file), { recursive: true });
-    if (force) rmSync(file, { force: true });
-    writeFileSync(file, text, { mode, flag: 'wx' });
+    // What is replaced stays until the new file is whole.
+    const fresh = force ? `${file}.new` : file;
+    if (force) rmSync(fresh, { force: true });
+    writeFileSync(fresh, text, { mode, flag: 'wx' });
+    if (force) renameSync(fresh, file);
   } catch (error) {
     throw new ApiError(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
   }

@@ -1,6 +1,6 @@
 /** `tocsin init` writes a file with which a real Alertmanager sends here (operations §10). */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -83,6 +83,8 @@ test('files that exist are refused before a token is made, and replaced with --f
   const forced = await run('--ingest-url', ready.ingest_url, ...named, '--force', '--no-test');
   expect(forced.code, forced.out).toBe(0);
   expect(readFileSync(kept, 'utf8')).toContain('svc_int_');
+  expect(statSync(kept).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder).filter((file) => file.endsWith('.new'))).toEqual([]);
 });
 
 test.each([
