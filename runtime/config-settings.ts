@@ -5,6 +5,7 @@ import {
   booleanText,
   email,
   hosts,
+  INTEGRATION_TOKEN,
   listenAddress,
   matching,
   networks,
@@ -161,6 +162,14 @@ export const SETTINGS = {
     schema: ownPassword,
     fallback: 'unset',
     about: 'First password of that Admin, at least 12 characters.',
+    secret: true,
+  },
+  SVC_BOOTSTRAP_INTEGRATION_TOKEN: {
+    schema: matching(INTEGRATION_TOKEN, 'must be svc_int_ and 43 letters, digits, - or _'),
+    fallback: 'unset',
+    about:
+      'Token of the Integration that the first start then makes, with its Heartbeat on: `svc_int_` and 43 letters, ' +
+      'digits, `-` or `_`. Once there was an Integration it makes none.',
     secret: true,
   },
   SVC_TRUSTED_PROXIES: {

@@ -66,9 +66,12 @@ const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, '1': true, fal
 
 export const booleanText = parsed((text) => BOOLEANS[text] ?? null, 'must be true, false, 1 or 0');
 
-export function matching(pattern: RegExp) {
-  return parsed((text) => (pattern.test(text) ? text : null), `must match ${pattern.source}`);
+export function matching(pattern: RegExp, rule = `must match ${pattern.source}`) {
+  return parsed((text) => (pattern.test(text) ? text : null), rule);
 }
+
+/** `svc_int_` and 32 bytes in unpadded base64url (ingestion §2.3). */
+export const INTEGRATION_TOKEN = /^svc_int_[A-Za-z0-9_-]{43}$/;
 
 export const email = parsed(
   (text) => (/^[^\s@]+@[^\s@]+$/.test(text) ? text : null),

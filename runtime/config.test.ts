@@ -77,6 +77,7 @@ test('what is not set has its default', () => {
       logLevel: 'info',
       migrateOnStart: false,
       bootstrapAdmin: null,
+      bootstrapIntegrationToken: null,
       trustedProxies: [],
       runbookBaseUrl: undefined,
       replicaId: 'node-1.example-k3x9',
@@ -377,6 +378,16 @@ test.each<[string, Env, string]>([
     'the first password of the example file',
     { SVC_BOOTSTRAP_ADMIN_EMAIL: 'a@b.example', SVC_BOOTSTRAP_ADMIN_PASSWORD: 'REPLACE_ME' },
     'SVC_BOOTSTRAP_ADMIN_PASSWORD: is still the placeholder of the example file; replace it',
+  ],
+  [
+    'a token that is too short',
+    { SVC_BOOTSTRAP_INTEGRATION_TOKEN: `svc_int_${'a'.repeat(42)}` },
+    'SVC_BOOTSTRAP_INTEGRATION_TOKEN: must be svc_int_ and 43 letters, digits, - or _',
+  ],
+  [
+    'a file that holds no token',
+    { SVC_BOOTSTRAP_INTEGRATION_TOKEN_FILE: '/placeholder' },
+    'SVC_BOOTSTRAP_INTEGRATION_TOKEN_FILE: must be svc_int_ and 43 letters, digits, - or _',
   ],
   ['a Redis of another kind', { SVC_REDIS_URL: 'http://r' }, `SVC_REDIS_URL: ${REDIS_URL_RULE}`],
   [

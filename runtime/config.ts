@@ -39,10 +39,10 @@ export interface Config extends Omit<DatabaseConfig, 'conflicts'> {
   readonly logLevel: LogLevel;
   readonly migrateOnStart: boolean;
   readonly bootstrapAdmin: { readonly login: string; readonly password: string } | null;
+  readonly bootstrapIntegrationToken: string | null;
   /** CIDR notation. */
   readonly trustedProxies: readonly string[];
-  /** Without a slash at the end; null for no links. */
-  /** Null: no links; undefined: to the pages that Tocsin serves itself. */
+  /** Without a slash at the end. Null: no links; undefined: to the pages that Tocsin serves itself. */
   readonly runbookBaseUrl: string | null | undefined;
   readonly replicaId: string;
 }
@@ -128,6 +128,7 @@ function readRest(reader: ConfigReader, machine: Machine) {
     logLevel: reader.read('SVC_LOG_LEVEL') ?? 'info',
     migrateOnStart: reader.read('SVC_MIGRATE_ON_START') ?? false,
     bootstrapAdmin: readBootstrapAdmin(reader),
+    bootstrapIntegrationToken: reader.read('SVC_BOOTSTRAP_INTEGRATION_TOKEN'),
     trustedProxies: reader.read('SVC_TRUSTED_PROXIES') ?? [],
     runbookBaseUrl: reader.has('SVC_RUNBOOK_BASE_URL') ? reader.read('SVC_RUNBOOK_BASE_URL') : undefined,
     replicaId: reader.read('SVC_REPLICA_ID') ?? replicaName(machine),
@@ -137,10 +138,8 @@ function readRest(reader: ConfigReader, machine: Machine) {
 function readBootstrapAdmin(reader: ConfigReader): Config['bootstrapAdmin'] {
   const login = reader.read('SVC_BOOTSTRAP_ADMIN_EMAIL');
   const password = reader.read('SVC_BOOTSTRAP_ADMIN_PASSWORD');
-  const [hasLogin, hasPassword] = [
-    reader.has('SVC_BOOTSTRAP_ADMIN_EMAIL'),
-    reader.has('SVC_BOOTSTRAP_ADMIN_PASSWORD'),
-  ];
+  const hasLogin = reader.has('SVC_BOOTSTRAP_ADMIN_EMAIL');
+  const hasPassword = reader.has('SVC_BOOTSTRAP_ADMIN_PASSWORD');
   if (hasLogin && !hasPassword)
     reader.refuse('SVC_BOOTSTRAP_ADMIN_EMAIL', 'needs SVC_BOOTSTRAP_ADMIN_PASSWORD (or its _FILE) beside it');
   if (hasPassword && !hasLogin)

@@ -70,6 +70,7 @@ export const LOG_EVENTS = {
   organization_created: [I],
   bootstrap_admin_ignored: [W],
   bootstrap_admin_missing: [W],
+  bootstrap_integration_token_ignored: [W, 'message'],
   oidc_sign_in_failed: [W, 'reason', 'error'],
   oidc_check_failed: [W, 'user', 'reason'],
   oidc_secret_expiring: [W, 'expires_on'],

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { NewSnapshot } from '../../actors/feed/ports.ts';
 import type { FoundToken, IntegrationTokens } from '../../actors/integration/ports.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
+import { INTEGRATION_TOKEN } from '../../runtime/config-values.ts';
 import type { Log } from '../../runtime/log.ts';
 import { createRandomPool, newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { addPiece } from '../server/body-budget.ts';
@@ -272,9 +273,6 @@ function createBodyCopies(): (piece: ArrayBuffer) => Buffer {
     return copy;
   };
 }
-
-/** `svc_int_` and 32 bytes in unpadded base64url (ingestion §2.3). */
-const INTEGRATION_TOKEN = /^svc_int_[A-Za-z0-9_-]{43}$/;
 
 /** Whether a text has the form of an Integration token; anything else needs no look-up to be refused. */
 export function isIntegrationToken(text: string): boolean {

@@ -1,6 +1,7 @@
 /** `tocsin quickstart`: a complete installation in one folder, for trying out and for single machines. */
 import { randomBytes } from 'node:crypto';
-import { access, mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { alertmanagerSnippet, ingestEndpoint } from '../../actors/integration/snippets.ts';
 import {
@@ -27,7 +28,7 @@ import {
   startMessenger,
 } from './first-messenger.ts';
 import { createWhole, type FirstStart, forgetFirstStart, readFirstStart } from './first-start.ts';
-import { type Cleanup, runUntilStopped, startHere } from './run-service.ts';
+import { type Cleanup, runUntilStopped, type Started, startHere } from './run-service.ts';
 import { logFor, readSettings, thisMachine } from './settings.ts';
 
 const HELP = `Usage: tocsin quickstart [--data-dir DIR] [--app HOST:PORT] [--ingest HOST:PORT]
@@ -48,7 +49,6 @@ Alertmanager. Password and token are shown on the first start only: afterwards o
 
 SVC_* variables count as for "serve"; SVC_DATABASE_* names a database to use instead of the embedded one.`;
 
-const INTEGRATION_NAME = 'Alertmanager';
 const MESSENGER_NAME = 'Messenger to try out';
 const LOGIN = 'admin';
 const LISTENERS = ['app', 'ingest', 'internal'] as const;
@@ -109,8 +109,9 @@ export async function runQuickstart(
       migrate: true,
       cleanups,
       alsoEnsure: async (tx, keyring) => {
-        if (first) integration = await ensureFirstIntegration(tx, newIntegration(first));
-        else integration = await findFirstIntegration(tx);
+        integration = first
+          ? await ensureFirstIntegration(tx, { token: first.token, heartbeat: false, now: systemClock.now() })
+          : await findFirstIntegration(tx, null);
         if (!messenger) return;
         if (first) await ensureFirstMessenger(tx, keyring, newMessenger(messenger));
         hasChannel = await hasMessenger(tx, messenger.url);
@@ -123,7 +124,7 @@ export async function runQuickstart(
       login: given?.login ?? LOGIN,
       password: isShown ? first.password : null,
       messengerUrl: messenger && hasChannel ? messenger.url : null,
-      integration: first?.wasPending && integration ? withToken(integration, first.token) : integration,
+      integration,
     };
     io.out(values.json ? jsonLine(shown) : forPeople(shown));
     if (first) await forgetFirstStart(folder);
@@ -164,14 +165,6 @@ function madeUp(first: FirstStart | null): ServiceSettings['bootstrap'] {
   return first && { login: LOGIN, password: first.password, isMadeUp: true };
 }
 
-function withToken(integration: FirstIntegration, token: string): FirstIntegration {
-  return { ...integration, token };
-}
-
-function newIntegration({ token }: FirstStart) {
-  return { name: INTEGRATION_NAME, now: systemClock.now(), random: randomBytes, token };
-}
-
 /** Makes the folder, its key and its database server. @returns the environment with what was not given filled in */
 async function prepareFolder(
   folder: string,
@@ -199,12 +192,7 @@ async function prepareFolder(
       process.exit(EXIT.failed);
     },
   });
-  cleanups.push(() =>
-    starting.then(
-      (server) => server.stop(),
-      () => undefined,
-    ),
-  );
+  cleanups.push(async () => (await starting.catch(() => null))?.stop());
   const postgres = await starting;
   const { host, port, database, user, password } = postgres.settings;
   env.SVC_DATABASE_HOST = host;
@@ -223,11 +211,7 @@ function textOf(value: string | boolean | undefined): string | undefined {
 /** The master keys of the folder; one is made on first use, readable by the owner only. */
 async function keyFile(folder: string): Promise<string> {
   const file = path.join(folder, 'secret-keys');
-  const exists = await access(file).then(
-    () => true,
-    () => false,
-  );
-  if (!exists) await createWhole(file, `${randomBytes(32).toString('base64')}\n`);
+  if (!existsSync(file)) await createWhole(file, `${randomBytes(32).toString('base64')}\n`);
   return file;
 }
 
@@ -242,12 +226,7 @@ function urlOf(listen: string): string {
 export interface Shown {
   /** Other machines reach the app over plain http and cannot sign in there. */
   readonly isOpenWithoutHttps: boolean;
-  readonly urls: {
-    readonly app: string;
-    readonly ingest: string;
-    readonly internal: string;
-    readonly ingestPublic: string;
-  };
+  readonly urls: Started['urls'] & { readonly ingestPublic: string };
   readonly login: string;
   /** Null when it was given, or made by an earlier start. */
   readonly password: string | null;

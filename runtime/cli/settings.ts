@@ -91,25 +91,9 @@ export function logFor(
 }
 
 function settingsOf(config: Config, masterKeys: ServiceSettings['masterKeys']): ServiceSettings {
-  return {
-    listen: config.listen,
-    ingestFraming: config.ingestFraming,
-    httpEngine: config.httpEngine,
-    publicUrl: config.publicUrl,
-    ingestUrl: config.ingestUrl,
-    trustedProxies: config.trustedProxies,
-    database: config.database,
-    sessionDatabase: config.sessionDatabase,
-    poolMax: config.poolMax,
-    masterKeys,
-    prepareStatements: config.prepareStatements,
-    bootstrap: config.bootstrapAdmin,
-    redis: config.redisUrl === null ? null : { url: config.redisUrl, prefix: config.redisPrefix },
-    replicaId: config.replicaId,
-    logLevel: config.logLevel,
-    runbookBaseUrl: config.runbookBaseUrl,
-    processing: 'on',
-  };
+  const { secretKeys: _keys, migrateOnStart: _, bootstrapAdmin, redisUrl, redisPrefix, ...same } = config;
+  const redis = redisUrl === null ? null : { url: redisUrl, prefix: redisPrefix };
+  return { ...same, masterKeys, bootstrap: bootstrapAdmin, redis, processing: 'on' };
 }
 
 function warn(log: Log, warning: SettingsWarning): void {

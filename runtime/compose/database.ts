@@ -4,7 +4,7 @@ import { createPasswords } from '../../actors/access/passwords.ts';
 import type { ListenAddress, Listener } from '../../http/server/listeners.ts';
 import { appendAudit, logAudited } from '../../storage/access/audit.ts';
 import { type BootstrapAdmin, ensureAccess } from '../../storage/access/ensure-access.ts';
-import { ensureDefaults } from '../../storage/configuration/first-rows.ts';
+import { ensureBootstrapIntegration, ensureDefaults } from '../../storage/configuration/first-rows.ts';
 import { ensureKeyring, KeyringError } from '../../storage/keys/keyring.ts';
 import { migrate, requireSchema, withMigrationLock } from '../../storage/migrate.ts';
 import { connect, createPoolLoad, openSession, type PoolLoad } from '../../storage/postgres/connection.ts';
@@ -166,6 +166,8 @@ async function ensureFirstRows(
           log,
         });
         await ensureDefaults(tx, now);
+        const token = settings.bootstrapIntegrationToken;
+        if (token !== null) await ensureBootstrapIntegration(tx, { token, now, log });
         await options.alsoEnsure?.(tx, keyring);
         return { keyring, adminCreated };
       });
@@ -255,6 +257,7 @@ export interface ServiceSettings {
   /** In the order of the list; the first becomes active on a new database. */
   readonly masterKeys: readonly MasterKey[];
   readonly bootstrap: BootstrapAdmin | null;
+  readonly bootstrapIntegrationToken: string | null;
   /** Where several replicas meet; null for the only one. */
   readonly redis: { readonly url: string; readonly prefix: string } | null;
   readonly replicaId: string;

@@ -1,12 +1,16 @@
-/** What a start makes sure of: Default route, built-in Integration, Explore (operations §2.2); what quickstart adds. */
+/** First rows: Default route, built-in Integration, Explore (operations §2.2), and what a first start may add. */
 import { connectionAddress } from '../../actors/connection/messages.ts';
 import { tokenHash } from '../../actors/integration/snippets.ts';
 import { EXPLORE, EXPLORE_TABLE } from '../../actors/links/configuration.ts';
 import { ON_CALL_POLICY, PROFILE_GROUP_KEY } from '../../actors/route/policy.ts';
 import type { Micros } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import type { Keyring } from '../../runtime/secrets/keyring.ts';
+import { appendAudit } from '../access/audit.ts';
 import { enqueueInbox } from '../engine/inbox.ts';
+import { createIntegration } from '../integrations/integrations.ts';
+import { addToken } from '../integrations/tokens.ts';
 import { readActiveKeyId } from '../keys/keyring.ts';
 import { LOCKS } from '../postgres/locks.ts';
 import type { Transaction } from '../postgres/records.ts';
@@ -48,49 +52,62 @@ async function ensureExplore(tx: Transaction, now: Micros): Promise<void> {
   await insertRule(tx, { fields: EXPLORE, reads: [EXPLORE_TABLE], builtin: true, at: now });
 }
 
-/** The Integration that `quickstart` makes, so that there is something to paste into a sender right away. */
+/** The Integration that a first start makes, so that a sender can post right away. */
 export interface FirstIntegration {
   readonly id: PublicId;
   readonly name: string;
-  /** Only when it was made now: later only its hash is known. */
+  /** Null when the token that was asked for is none of this Integration: of others only their hashes are known. */
   readonly token: string | null;
 }
 
 /**
- * Makes an Integration with one token when people never had one; otherwise names their oldest. Runs inside the start-up
- * lock.
+ * Makes an Integration with the token when people never had one. Runs inside the start-up lock.
  * @returns null when people had Integrations and deleted all of them
  */
 export async function ensureFirstIntegration(
   tx: Transaction,
-  make: {
-    readonly name: string;
-    readonly now: Micros;
-    readonly random: (size: number) => Uint8Array;
-    readonly token: string;
-  },
+  { token, heartbeat, now }: { readonly token: string; readonly heartbeat: boolean; readonly now: Micros },
 ): Promise<FirstIntegration | null> {
   const [known] = await tx`select 1 from integrations where not builtin limit 1`;
-  if (known) return findFirstIntegration(tx);
+  if (known) return findFirstIntegration(tx, token);
 
-  const id = newPublicId('NT', make.random);
-  await tx`
-    insert into integrations (
-      id, version, builtin, name, description, static_labels, duplicate_window_seconds, heartbeat_enabled,
-      heartbeat_timeout_seconds, created_at
-    )
-    values (${id}, 1, false, ${make.name}, '', '{}', 45, false, 300, ${make.now})`;
-  await tx`
-    insert into integration_tokens (id, integration_id, name, hash, created_at)
-    values (${newPublicId('NK', make.random)}, ${id}, null, ${tokenHash(make.token)}, ${make.now})`;
-  return { id, name: make.name, token: make.token };
+  const author = { by: { kind: 'bootstrap', id: null, name: 'bootstrap' }, at: now, address: null } as const;
+  const change = { tx, appendAudit, author };
+  const { id } = await createIntegration(change, {
+    ...{ name: 'Alertmanager', description: '', static_labels: {}, duplicate_window_seconds: 45 },
+    heartbeat: { enabled: heartbeat, timeout_seconds: 300 },
+  });
+  await addToken(change, id, { name: null, hash: tokenHash(token) });
+  return findFirstIntegration(tx, token);
 }
 
-/** The oldest Integration that people have; null when there is none. */
-export async function findFirstIntegration(tx: Transaction): Promise<FirstIntegration | null> {
-  const [live] = await tx<{ id: PublicId; name: string }[]>`
-    select id, name from integrations where not builtin and deleted_at is null order by created_at, id limit 1`;
-  return live ? { ...live, token: null } : null;
+/** The Integration of a valid token, else the oldest that people have; null when there is none. */
+export async function findFirstIntegration(
+  tx: Transaction,
+  token: string | null,
+): Promise<FirstIntegration | null> {
+  const hash = token === null ? null : tokenHash(token);
+  const [live] = await tx<{ id: PublicId; name: string; has_token: boolean }[]>`
+    select i.id, i.name, t.id is not null as has_token
+    from integrations i
+    left join integration_tokens t on t.integration_id = i.id and t.hash = ${hash} and t.revoked_at is null
+    where not i.builtin and i.deleted_at is null
+    order by has_token desc, i.created_at, i.id limit 1`;
+  return live ? { id: live.id, name: live.name, token: live.has_token ? token : null } : null;
+}
+
+const TOKEN_IGNORED =
+  'SVC_BOOTSTRAP_INTEGRATION_TOKEN is no valid token, and an Integration is made with it only while there never was ' +
+  'one: senders with it are refused. Make a token in the Integration and give it to them and to this setting, or ' +
+  'remove the setting.';
+
+/** The Integration of SVC_BOOTSTRAP_INTEGRATION_TOKEN (operations §2.2 rule 7). Runs inside the start-up lock. */
+export async function ensureBootstrapIntegration(
+  tx: Transaction,
+  { token, now, log }: { readonly token: string; readonly now: Micros; readonly log: Log },
+): Promise<void> {
+  const first = await ensureFirstIntegration(tx, { token, heartbeat: true, now });
+  if (!first?.token) log('bootstrap_integration_token_ignored', { message: TOKEN_IGNORED });
 }
 
 /** The messenger to try out that `quickstart` makes: a Connection, a channel behind it, and the Default route told there. */

@@ -79,7 +79,10 @@ export function createIntegrationStore(deps: IntegrationStoreDeps): IntegrationS
   };
 }
 
-async function createIntegration(change: Change, fields: IntegrationFields): Promise<StoredIntegration> {
+export async function createIntegration(
+  change: Change,
+  fields: IntegrationFields,
+): Promise<StoredIntegration> {
   const { tx, appendAudit, author } = change;
   const id = newPublicId('NT');
   await tx`

@@ -19,7 +19,7 @@ export interface RunningService {
 const ANY_PORT = { host: '127.0.0.1', port: 0 } as const;
 const MASTER_KEY = masterKey(Buffer.alloc(32, 7));
 
-function settingsOn(database: DatabaseSettings): ServiceSettings {
+export function settingsOn(database: DatabaseSettings): ServiceSettings {
   return {
     listen: { app: ANY_PORT, ingest: ANY_PORT, internal: ANY_PORT },
     publicUrl: 'https://tocsin.example',
@@ -34,6 +34,7 @@ function settingsOn(database: DatabaseSettings): ServiceSettings {
     poolMax: 4,
     masterKeys: [MASTER_KEY],
     bootstrap: null,
+    bootstrapIntegrationToken: null,
     redis: null,
     replicaId: 'scenario',
     logLevel: 'info',

@@ -68,16 +68,19 @@ describe('settings', () => {
     expect(detail).toContain(said);
   });
 
+  const TOKEN = `svc_int_${'a'.repeat(43)}`;
+
   test('secret ones are known to the mask, as they are written and as they are sent', () => {
     const checked = read({
       ...FINE,
       SVC_REDIS_URL: 'redis://:re%2Fdis-pw@r.example',
       SVC_BOOTSTRAP_ADMIN_EMAIL: 'a@b.example',
       SVC_BOOTSTRAP_ADMIN_PASSWORD: 'boot-strap-pw',
+      SVC_BOOTSTRAP_INTEGRATION_TOKEN: TOKEN,
     });
     if ('errors' in checked) throw new Error(checked.errors.join());
     expect(secretsOf(checked.config)).toEqual(
-      expect.arrayContaining(['data-base-pw', 're/dis-pw', 'boot-strap-pw', KEY]),
+      expect.arrayContaining(['data-base-pw', 're/dis-pw', 'boot-strap-pw', TOKEN, KEY]),
     );
   });
 });

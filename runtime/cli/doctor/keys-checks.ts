@@ -135,6 +135,7 @@ export function secretsOf(config: Config): readonly string[] {
     redis?.credentials.password,
     redis?.sentinel?.credentials.password,
     bootstrapAdmin?.password,
+    config.bootstrapIntegrationToken,
     ...secretKeys.text.split(/[\s,]+/),
   ];
   return given.flatMap((value) => value || []);
