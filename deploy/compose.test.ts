@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { senderFiles } from '../runtime/cli/init/sender-files.ts';
 import { readConfig } from '../runtime/config.ts';
 import { variableNames } from '../runtime/config-settings.ts';
 import { readVersion } from '../runtime/version.ts';
@@ -64,6 +65,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   'secret-keys': 'bm90IGEga2V5IGJ1dCAzMiBieXRlcyBsb25nIHRleHQ=\n',
   'database-password': 'hunter2hunter2\n',
   'admin-password': 'correct horse battery\n',
+  'ingest-token': `svc_int_${'a'.repeat(43)}\n`,
 };
 
 const EXAMPLE = Object.fromEntries(
@@ -115,20 +117,29 @@ describe.each([
   ['compose.single.yaml', single],
 ])('%s', (_, file) => {
   test('names only what it has', () => {
+    const used = new Set(file.all.flatMap(([, { secrets }]) => secrets));
+    expect(Object.keys(file.secrets).sort()).toEqual([...used].sort());
     for (const [name, service] of file.all) {
       const has = (kind: object, used: readonly string[]) =>
         expect(Object.keys(kind), name).toEqual(expect.arrayContaining([...used]));
       has(file.services, Object.keys(service.depends_on));
       has(file.networks, service.networks);
       has(file.secrets, service.secrets);
+      const mounted = service.volumes.map((volume) => volume.split(':')[0] ?? '');
       has(
         file.volumes,
-        service.volumes
-          .map((volume) => volume.split(':')[0] ?? '')
-          .filter((volume) => !volume.startsWith('.')),
+        mounted.filter((volume) => !volume.startsWith('.')),
       );
+      for (const own of mounted.filter((volume) => volume.startsWith('.')))
+        expect(existsSync(path.join(import.meta.dirname, own)), own).toBe(true);
     }
-    expect(Object.keys(file.secrets).sort()).toEqual(Object.keys(SECRETS).sort());
+  });
+
+  test('every image is of an exact version', () => {
+    const images = file.all.map(([, { image }]) => interpolated(image, FILLED));
+    expect(
+      images.filter((image) => !/^(postgres:\d+|[\w/]+:v?\d+\.\d+)\.\d+(-alpine)?$/.test(image)),
+    ).toEqual([]);
   });
 
   test('waits only for what tells when it is well', () => {
@@ -173,7 +184,11 @@ describe.each([
       expect(JSON.stringify(healthcheck)).toContain(`http://127.0.0.1:${listen.internal.port}/health/ready`);
     }
     const published = file.all.flatMap(([, { ports }]) => ports);
-    expect(published.map((port) => interpolated(port, FILLED))).toEqual(['127.0.0.1:8080:8080']);
+    const prometheus = file.services.prometheus ? ['127.0.0.1:9090:9090'] : [];
+    expect(published.map((port) => interpolated(port, FILLED)).sort()).toEqual([
+      '127.0.0.1:8080:8080',
+      ...prometheus,
+    ]);
   });
 
   test('PostgreSQL has room for the connections of all replicas', () => {
@@ -233,6 +248,61 @@ describe('three replicas', () => {
     const subnet = JSON.stringify(several.networks.front);
     for (const [name, { environment }] of replicas)
       expect(subnet, name).toContain(environment.SVC_TRUSTED_PROXIES);
+  });
+});
+
+const TARGETS = v.array(v.object({ static_configs: v.array(v.object({ targets: STRINGS })) }));
+const PROMETHEUS = v.object({
+  alerting: v.object({ alertmanagers: TARGETS }),
+  rule_files: STRINGS,
+  scrape_configs: TARGETS,
+});
+const WEBHOOK = v.object({
+  url: v.string(),
+  http_config: v.object({ authorization: v.object({ credentials_file: v.string() }) }),
+});
+const ALERTMANAGER = v.object({
+  receivers: v.array(v.object({ webhook_configs: v.optional(v.array(WEBHOOK), []) })),
+});
+
+describe('senders', () => {
+  const { receivers } = v.parse(ALERTMANAGER, parse(read('alertmanager.yml')));
+  const webhooks = receivers.flatMap(({ webhook_configs }) => webhook_configs);
+  const prometheus = v.parse(PROMETHEUS, parse(read('prometheus/prometheus.yml')));
+  const named = (list: v.InferOutput<typeof TARGETS>) =>
+    list.flatMap(({ static_configs }) => static_configs).flatMap(({ targets }) => targets);
+
+  test('Alertmanager posts with the token that the first start gives the first Integration', () => {
+    const token = '/run/secrets/ingest-token';
+    const files = webhooks.map(({ http_config }) => http_config.authorization.credentials_file);
+    expect(new Set(files)).toEqual(new Set([token]));
+    expect(several.services.alertmanager?.secrets).toEqual(['ingest-token']);
+    for (const [name] of several.tocsins)
+      expect(several.settings(name).config.bootstrapIntegrationToken).toBe(SECRETS['ingest-token']?.trim());
+  });
+
+  test('everything is asked for where it listens, in a network of both', () => {
+    expect(webhooks.map(({ url }) => url)).toEqual([
+      'http://load-balancer:8080/api/v1/heartbeat',
+      'http://load-balancer:8080/api/v1/ingest',
+    ]);
+    const replicas = several.tocsins.filter(([name]) => name !== 'migrate').map(([name]) => name);
+    expect(named(prometheus.scrape_configs)).toEqual(replicas.map((name) => `${name}:8082`));
+    expect(named(prometheus.alerting.alertmanagers)).toEqual(['alertmanager:9093']);
+    for (const name of ['alertmanager', 'prometheus', 'load-balancer', ...replicas])
+      expect(several.services[name]?.networks, name).toContain('front');
+  });
+
+  test('Alertmanager is set up as tocsin init does it, but for where the token is and how long it waits', () => {
+    const token = 'svc_int_x';
+    const written = senderFiles({ name: 'x', ingestUrl: 'http://load-balancer:8080', token }, true);
+    const expected = written.alertmanager
+      .replaceAll('tocsin-heartbeat-x', 'tocsin-heartbeat')
+      .replaceAll('tocsin-x', 'tocsin')
+      .replaceAll(`credentials: ${token}`, 'credentials_file: /run/secrets/ingest-token')
+      .replace('alertname="TocsinHeartbeat"', 'alertname="Watchdog"')
+      .replace('route:\n', 'route:\n  group_wait: 5s\n');
+    expect(parse(read('alertmanager.yml'))).toEqual(parse(expected));
   });
 });
 

@@ -91,7 +91,7 @@ test('every npm script that a page names exists', () => {
 const SEEN_TO: Readonly<Record<string, readonly string[]>> = {
   'the tests above': ['tocsin', 'npm', 'npx', 'node'],
   'test/smoke/release.test.ts': ['~/tocsin/node_modules/.bin/tocsin'],
-  'test/smoke/documented-commands.test.ts': ['curl', 'openssl', 'cp', 'mkdir', 'chmod', 'cd'],
+  'test/smoke/documented-commands.test.ts': ['curl', 'openssl', 'cp', 'mkdir', 'chmod', 'cd', 'tr', 'sed'],
   'variables that exist, by the test below': ['export'],
   'an editor': ['vi'],
   'Docker and a cluster; files and services are those of deploy/*.test.ts': ['docker', 'kubectl', 'helm'],

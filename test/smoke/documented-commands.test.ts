@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { QUICK } from '../../runtime/cli/bridge-check/in-memory.fixture.ts';
+import { INTEGRATION_TOKEN } from '../../runtime/config-values.ts';
 import { Api, type Json } from '../harness/api.ts';
 import { freePorts } from '../harness/ports.ts';
 import { processEnvironment } from '../harness/prepared.ts';
@@ -197,6 +198,8 @@ test('the secrets of a Compose installation are made', async () => {
   expect(byHand).toHaveLength(2);
   await inShell(lines.filter((line) => !byHand.includes(line)).join('\n'), copy);
   const secrets = path.join(copy, 'deploy', 'secrets');
-  expect(readdirSync(secrets).sort()).toEqual(['admin-password', 'database-password', 'secret-keys']);
+  const made = ['admin-password', 'database-password', 'ingest-token', 'secret-keys'];
+  expect(readdirSync(secrets).sort()).toEqual(made);
+  expect(readFileSync(path.join(secrets, 'ingest-token'), 'utf8').trim()).toMatch(INTEGRATION_TOKEN);
   expect(Buffer.from(readFileSync(path.join(secrets, 'secret-keys'), 'utf8'), 'base64')).toHaveLength(32);
 });
