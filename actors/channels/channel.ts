@@ -11,7 +11,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { HeaderList } from '../../runtime/outbound/client.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { PollBegun } from '../connection/effects.ts';
-import type { Limiter } from '../destination/pacing.ts';
+import type { Limiter } from '../destination/limiter.ts';
 import type { DestinationConfig } from '../directory.ts';
 import type { WebhookEventRecorded } from '../effects.ts';
 import type { TemplateFailure } from '../messages/index.ts';
@@ -50,6 +50,8 @@ export interface ChannelSettings {
   readonly destination: v.GenericSchema;
   /** Most calls of a Destination in a time by default; left out: 5 in 1 s. */
   readonly limiter?: Limiter;
+  /** Its other side counts the calls of the last time, of a Destination and of a Connection (delivery §6). */
+  readonly isSliding?: true;
   /**
    * Of its Connection. Null: it has none. Then there is no check, so that what waits is the probe, and a deleted
    * Destination has nothing left to call with, so that messages get no last edit.

@@ -2,6 +2,7 @@
  * The registry of channels: one line each. Composition opens them, HTTP takes the shapes of their settings from here, and
  * the engine asks by the type of a Destination. Nobody else imports a channel's folder (docs/architecture.md).
  */
+import type { Limiter } from '../destination/limiter.ts';
 import type { DestinationConfig } from '../directory.ts';
 import { createBridgeChannel } from './bridge/channel.ts';
 import { BRIDGE } from './bridge/check.ts';
@@ -42,6 +43,11 @@ const NAMES = Object.keys(CHANNELS) as ChannelName[];
  */
 export function channelOf(type: DestinationConfig['type'], mode?: DestinationConfig['mode']): ChannelType {
   return CHANNELS[nameOf(type, ({ destination }) => mode === undefined || destination.mode === mode)];
+}
+
+/** A limiter as it was saved, counting as the other side of Destinations of this type, and of their Connections, does. */
+export function limiterFor(type: DestinationConfig['type'], limiter: Limiter): Limiter {
+  return channelOf(type).settings.isSliding ? { ...limiter, sliding: true } : limiter;
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Actor, ActorDefinition, TurnEnv } from '../../runtime/actor/index.ts';
 import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import { isSameLimiter } from '../destination/limiter.ts';
 import { destinationAddress, type MessageGone } from '../destination/messages.ts';
 import { givenUp, postponed } from './machine.ts';
 import {
@@ -17,7 +18,18 @@ import {
   type TokenGranted,
   type TokenWanted,
 } from './messages.ts';
-import { FRESH_DESK, granted, held, nextTokenAt, takenToken, wished, withReturnedToken } from './tokens.ts';
+import {
+  FRESH_DESK,
+  granted,
+  held,
+  nextTokenAt,
+  PERSONS_CALL,
+  takenToken,
+  wished,
+  withEndedCall,
+  withReturnedToken,
+  withWaitingPerson,
+} from './tokens.ts';
 import {
   type ConnectionRows,
   type ConnectionState,
@@ -78,8 +90,11 @@ function receive(turn: ConnectionTurn, message: ConnectionMessage, env: TurnEnv)
     case 'token_returned':
       turn.change({ desk: withReturnedToken(turn.state.desk, turn.state.limiter, turn.now) });
       break;
+    case 'call_ended':
+      turn.change({ desk: withEndedCall(turn.state.desk, turn.state.limiter, turn.now) });
+      break;
     case 'hold':
-      turn.change({ desk: held(turn.state.desk, message.until) });
+      turn.change({ desk: held(turn.state.desk, turn.state.limiter, turn.now, message.until) });
       break;
     case 'event':
       turn.reply = hearEvent(turn, message);
@@ -104,12 +119,13 @@ function receive(turn: ConnectionTurn, message: ConnectionMessage, env: TurnEnv)
   }
 }
 
-function configure(turn: ConnectionTurn, { version, access, limiter, polls }: Configured): void {
+function configure(turn: ConnectionTurn, { version, access, polls, ...configured }: Configured): void {
   if (version <= turn.state.version || isDeleted(turn.state)) return;
   const isOtherAccess = turn.state.access !== 0 && access !== turn.state.access;
   const { desk, limiter: before } = turn.state;
+  const limiter = before.sliding ? { ...configured.limiter, sliding: before.sliding } : configured.limiter;
   // Those that wait were told a time by the limiter before.
-  const isOtherLimiter = limiter.limit !== before.limit || limiter.per_seconds !== before.per_seconds;
+  const isOtherLimiter = !isSameLimiter(before, limiter);
   turn.change({ version, access, limiter, desk: isOtherLimiter ? { ...desk, grantAt: null } : desk });
   if (!polls && isPolling(turn.state)) turn.step({ type: 'polling_ended' });
   if (isOtherAccess) {
@@ -126,16 +142,17 @@ function remove(turn: ConnectionTurn, version: number): void {
   turn.forgetEvents();
 }
 
-/** Ahead of every delivery: those come a little later than the token they wait for. */
+/** Ahead of every delivery: while somebody waits, those come a little later than the token. */
 function takeToken(turn: ConnectionTurn): TokenAnswer {
   const { desk, limiter } = turn.state;
-  const taken = takenToken(desk, limiter, turn.now);
-  if (!taken) return { granted: false, dueAt: nextTokenAt(desk, limiter, turn.now) };
-  turn.change({ desk: taken });
-  return { granted: true };
+  const taken = takenToken(desk, limiter, turn.now, PERSONS_CALL);
+  turn.change({ desk: taken ?? withWaitingPerson(desk, limiter, turn.now) });
+  return taken ? { granted: true } : { granted: false, dueAt: nextTokenAt(desk, limiter, turn.now) };
 }
 
-function wish(turn: ConnectionTurn, destinationId: PublicId, { urgent, count }: TokenWanted): void {
+function wish(turn: ConnectionTurn, destinationId: PublicId, wanted: TokenWanted): void {
+  const { urgent, count, sliding } = wanted;
+  if (sliding) turn.change({ limiter: { ...turn.state.limiter, sliding } });
   turn.change({ desk: wished(turn.state.desk, { destinationId, urgent, count, since: turn.now }) });
 }
 

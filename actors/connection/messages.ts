@@ -2,7 +2,7 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { Limiter } from '../destination/pacing.ts';
+import type { Limiter } from '../destination/limiter.ts';
 import type { ConnectionInfo, PostCopy, PostedMessage } from './ports.ts';
 
 export const CONNECTION = 'connection';
@@ -23,6 +23,8 @@ export type ConnectionMessage =
   | TokenWanted
   /** A Destination made no call with a token that it was given. */
   | { readonly type: 'token_returned' }
+  /** A call of a Destination with a token of this sliding limiter is over. */
+  | { readonly type: 'call_ended' }
   | Held
   | EventArrived
   | EventSettled
@@ -60,6 +62,8 @@ export interface TokenWanted {
   readonly urgent: boolean;
   /** How many calls it could begin at once. */
   readonly count: number;
+  /** The messenger counts the calls of the last time; the end of each call is told. */
+  readonly sliding?: true;
 }
 
 /** What a Destination gets for its {@link TokenWanted}: at least one token. For the rest it asks again. */

@@ -5,7 +5,7 @@ import type { Sealed } from '../../runtime/secrets/keyring.ts';
 import type { LinkedUser, MessengerAccount } from '../account-links/link.ts';
 import type { Authorship } from '../audit.ts';
 import type { BridgeInfo } from '../channels/bridge/info.ts';
-import type { Limiter } from '../destination/pacing.ts';
+import type { Limiter } from '../destination/limiter.ts';
 import type { PasswordChange, ProxyFields } from '../proxy-config.ts';
 
 /** What the other side of a Connection said of itself, as it is stored. */

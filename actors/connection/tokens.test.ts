@@ -10,7 +10,9 @@ import {
   type TokenDesk,
   takenToken,
   wished,
+  withEndedCall,
   withReturnedToken,
+  withWaitingPerson,
 } from './tokens.ts';
 
 const T = 1_791_020_467_000_000;
@@ -28,20 +30,36 @@ const wish = (desk: TokenDesk, destinationId: PublicId, urgent = false, since = 
 
 describe('a person', () => {
   test('takes what is there, as many as the limit at once', () => {
-    expect(emptied().bucket?.tokens).toBe(0);
+    expect(emptied().bucket).toMatchObject({ tokens: 0 });
     expect(nextTokenAt(emptied(), LIMITER, T)).toBe(T + SECOND / 2);
   });
 
-  test('is ahead of deliveries that wait: these come a little after their token', () => {
+  test('who waits is ahead of deliveries that wait: these come a little after the token', () => {
     const [one] = ids(1);
-    const waiting = granted(wish(emptied(), one!), LIMITER, T);
+    const waiting = granted(withWaitingPerson(wish(emptied(), one!), LIMITER, T), LIMITER, T);
     expect(waiting.to).toEqual([]);
     expect(waiting.desk.grantAt).toBe(T + SECOND / 2 + BEHIND_PEOPLE);
-    const taken = takenToken(waiting.desk, LIMITER, T + SECOND / 2);
+    const early = granted(waiting.desk, LIMITER, T + SECOND / 2 + BEHIND_PEOPLE - 1);
+    expect(early.to).toEqual([]);
+    const taken = takenToken(early.desk, LIMITER, T + SECOND / 2);
     expect(taken).not.toBeNull();
     const later = granted(taken!, LIMITER, T + SECOND / 2 + BEHIND_PEOPLE);
     expect(later.to).toEqual([]);
-    expect(later.desk.grantAt).toBe(T + SECOND + BEHIND_PEOPLE);
+    expect(granted(later.desk, LIMITER, later.desk.grantAt ?? 0).to).toEqual([one]);
+  });
+
+  test('who waits is ahead of a delivery that began to wait later', () => {
+    const [one] = ids(1);
+    const waiting = granted(wish(withWaitingPerson(emptied(), LIMITER, T), one!), LIMITER, T + SECOND / 2);
+    expect(waiting.to).toEqual([]);
+    expect(waiting.desk.grantAt).toBe(T + SECOND / 2 + BEHIND_PEOPLE);
+  });
+
+  test('nobody waits: deliveries get the token when it is due, with those that are due soon after', () => {
+    const [one] = ids(1);
+    const { desk } = granted(wish(emptied(), one!), LIMITER, T);
+    expect(desk.grantAt).toBe(T + SECOND / 2 + 20_000);
+    expect(granted(desk, LIMITER, desk.grantAt ?? 0).to).toEqual([one]);
   });
 });
 
@@ -84,14 +102,14 @@ describe('a token that was not used', () => {
   });
 
   test('is lost where the bucket is full, and while the messenger asked to wait', () => {
-    expect(withReturnedToken(FRESH_DESK, LIMITER, T).bucket?.tokens).toBe(2);
-    const waiting = held(emptied(), T + SECOND);
+    expect(withReturnedToken(FRESH_DESK, LIMITER, T).bucket).toMatchObject({ tokens: 2 });
+    const waiting = held(emptied(), LIMITER, T, T + SECOND);
     expect(withReturnedToken(waiting, LIMITER, T)).toBe(waiting);
   });
 });
 
 describe('while the messenger asked to wait', () => {
-  const desk = held(emptied(), T + 7 * SECOND);
+  const desk = held(emptied(), LIMITER, T, T + 7 * SECOND);
 
   test('nobody gets a token before', () => {
     expect(takenToken(desk, LIMITER, T + 7 * SECOND - 1)).toBeNull();
@@ -105,6 +123,30 @@ describe('while the messenger asked to wait', () => {
   });
 
   test('an earlier end does not shorten it', () => {
-    expect(held(desk, T + SECOND).heldUntil).toBe(T + 7 * SECOND);
+    expect(held(desk, LIMITER, T, T + SECOND).heldUntil).toBe(T + 7 * SECOND);
+  });
+});
+
+describe('of a messenger that counts the calls of the last time', () => {
+  const sliding = { ...LIMITER, sliding: true } as const;
+  const both = () => {
+    const one = takenToken(FRESH_DESK, sliding, T);
+    return takenToken(one!, sliding, T)!;
+  };
+
+  test('a token is due a second after the end of the first call, not after its beginning', () => {
+    expect(takenToken(both(), sliding, T + SECOND)).toBeNull();
+    const ended = withEndedCall(both(), sliding, T + SECOND);
+    expect(nextTokenAt(ended, sliding, T + SECOND)).toBe(T + 2 * SECOND);
+    expect(takenToken(ended, sliding, T + 2 * SECOND)).not.toBeNull();
+  });
+
+  test('a wait that it asked for forgets no call', () => {
+    const waiting = held(withEndedCall(both(), sliding, T + SECOND), sliding, T + SECOND, T + 1.5 * SECOND);
+    expect(takenToken(waiting, sliding, T + 1.5 * SECOND)).toBeNull();
+    expect(takenToken(waiting, sliding, T + 2 * SECOND)).not.toBeNull();
+    expect(nextTokenAt(withReturnedToken(waiting, sliding, T + SECOND), sliding, T + 1.5 * SECOND)).toBe(
+      T + 1.5 * SECOND,
+    );
   });
 });

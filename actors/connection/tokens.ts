@@ -3,18 +3,23 @@ import type { ActorSystem } from '../../runtime/actor/index.ts';
 import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { SendOutcome } from '../channels/calls.ts';
-import { destinationAddress } from '../destination/messages.ts';
 import {
   type Bucket,
   fullBucket,
+  heldBucket,
+  type LimitedCall,
   type Limiter,
   refilled,
   tokenDueAt,
+  withEnded,
   withoutToken,
-} from '../destination/pacing.ts';
+  withToken,
+} from '../destination/limiter.ts';
+import { destinationAddress } from '../destination/messages.ts';
+import { DELIVERY_CALL } from '../destination/pacing.ts';
 import { connectionAddress, type Held, type TokenAnswer } from './messages.ts';
 
-/** Deliveries take a due token 200 ms late, so interactive calls get it first. */
+/** While a person waits, deliveries take a due token 200 ms late, so the person gets it first. */
 export const BEHIND_PEOPLE: Micros = 200_000;
 
 /** A Destination that wants to make calls through the Connection. */
@@ -36,14 +41,30 @@ export interface TokenDesk {
   readonly wishes: readonly TokenWish[];
   /** When waiting deliveries try again; null while none waits. */
   readonly grantAt: Micros | null;
+  /** A person waits for a token: deliveries get none before then. */
+  readonly peopleUntil: Micros | null;
 }
 
-export const FRESH_DESK: TokenDesk = { bucket: null, heldUntil: null, wishes: [], grantAt: null };
+export const FRESH_DESK: TokenDesk = {
+  bucket: null,
+  heldUntil: null,
+  wishes: [],
+  grantAt: null,
+  peopleUntil: null,
+};
+
+/** Tokens that are due within this time are granted together. */
+const TOGETHER: Micros = 20_000;
 
 /** The desk with one token less, or null when none is due. */
-export function takenToken(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk | null {
+export function takenToken(
+  desk: TokenDesk,
+  limiter: Limiter,
+  now: Micros,
+  call: LimitedCall = DELIVERY_CALL,
+): TokenDesk | null {
   if (isHeld(desk, now)) return null;
-  const bucket = withoutToken(bucketAt(desk, limiter, now));
+  const bucket = withoutToken(bucketAt(desk, limiter, now), limiter, call);
   return bucket && { ...desk, bucket, heldUntil: null };
 }
 
@@ -53,17 +74,27 @@ export function nextTokenAt(desk: TokenDesk, limiter: Limiter, now: Micros): Mic
   return tokenDueAt(bucketAt(desk, limiter, now), limiter);
 }
 
-/** A token that was not used is there again, unless the bucket is full. */
-export function withReturnedToken(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
-  if (isHeld(desk, now)) return desk;
-  const { tokens, at } = bucketAt(desk, limiter, now);
-  return { ...desk, bucket: { tokens: Math.min(limiter.limit, tokens + 1), at } };
+/** A person was told when a token is due, and asks again then. */
+export function withWaitingPerson(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
+  const peopleUntil = nextTokenAt(desk, limiter, now) + BEHIND_PEOPLE;
+  return { ...desk, peopleUntil, grantAt: desk.grantAt && Math.max(desk.grantAt, peopleUntil) };
 }
 
-/** No call before `until`, and one token exactly then. */
-export function held(desk: TokenDesk, until: Micros): TokenDesk {
+/** A token that was not used is there again, unless the bucket is full. */
+export function withReturnedToken(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
+  if (!limiter.sliding && isHeld(desk, now)) return desk;
+  return { ...desk, bucket: withToken(bucketAt(desk, limiter, now), limiter) };
+}
+
+/** The call of a token that was granted is over. */
+export function withEndedCall(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
+  return { ...desk, bucket: withEnded(bucketAt(desk, limiter, now), limiter) };
+}
+
+/** No call before `until`. */
+export function held(desk: TokenDesk, limiter: Limiter, now: Micros, until: Micros): TokenDesk {
   const heldUntil = Math.max(until, desk.heldUntil ?? 0);
-  return { ...desk, heldUntil, bucket: { tokens: 1, at: heldUntil } };
+  return { ...desk, heldUntil, bucket: heldBucket(bucketAt(desk, limiter, now), heldUntil) };
 }
 
 /** A Destination has one request at a time; asking again changes its urgency, not its place in the order. */
@@ -89,7 +120,8 @@ export function granted(
 ): { readonly desk: TokenDesk; readonly to: readonly PublicId[] } {
   const to: PublicId[] = [];
   let left = desk;
-  if (desk.grantAt !== null && now < desk.grantAt) return { desk, to };
+  const notBefore = Math.max(desk.grantAt ?? 0, desk.peopleUntil ?? 0);
+  if (now < notBefore) return { desk: withGrantAt(desk, notBefore), to };
   for (let round = inTurn(desk.wishes); round.length > 0; round = withMoreWanted(round)) {
     for (const { destinationId } of round) {
       const taken = takenToken(left, limiter, now);
@@ -106,8 +138,12 @@ function withMoreWanted(round: readonly TokenWish[]): readonly TokenWish[] {
 }
 
 function waiting(left: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
-  const grantAt = left.wishes.length === 0 ? null : nextTokenAt(left, limiter, now) + BEHIND_PEOPLE;
-  return left.grantAt === grantAt ? left : { ...left, grantAt };
+  return withGrantAt(left, nextTokenAt(left, limiter, now) + TOGETHER);
+}
+
+function withGrantAt(desk: TokenDesk, at: Micros): TokenDesk {
+  const grantAt = desk.wishes.length === 0 ? null : at;
+  return desk.grantAt === grantAt ? desk : { ...desk, grantAt };
 }
 
 function inTurn(wishes: readonly TokenWish[]): readonly TokenWish[] {
@@ -126,6 +162,7 @@ function bucketAt({ bucket }: TokenDesk, limiter: Limiter, now: Micros): Bucket 
 
 /** `delivery.interactive_budget`. */
 export const INTERACTIVE_BUDGET: Micros = 5 * SECOND;
+export const PERSONS_CALL: LimitedCall = { longest: INTERACTIVE_BUDGET, isEndTold: false };
 /** Hosts of checks before saving whose buckets are kept. */
 const MOST_DRAFTS = 1000;
 const DRAFT_LIMITER: Limiter = { limit: 5, per_seconds: 1 };
@@ -153,7 +190,7 @@ export function createWaitingTokens({ system, clock }: WaitingTokensDeps): Waiti
   const draftToken = async (host: string): Promise<TokenAnswer> => {
     const now = clock.now();
     const bucket = refilled(drafts.get(host) ?? fullBucket(DRAFT_LIMITER, now), DRAFT_LIMITER, now);
-    const taken = withoutToken(bucket);
+    const taken = withoutToken(bucket, DRAFT_LIMITER, PERSONS_CALL);
     if (!taken) return { granted: false, dueAt: tokenDueAt(bucket, DRAFT_LIMITER) };
     drafts.delete(host);
     drafts.set(host, taken);

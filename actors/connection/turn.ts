@@ -11,7 +11,7 @@ import {
 } from '../../runtime/actor/index.ts';
 import { DAY, MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { Limiter } from '../destination/pacing.ts';
+import type { Limiter } from '../destination/limiter.ts';
 import type { HintSent } from '../effects.ts';
 import type { ConnectionPerformed, ConnectionRecord } from './effects.ts';
 import { type ConnectionEvent, completeContext, conflictPause, connectionMachine } from './machine.ts';

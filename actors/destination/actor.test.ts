@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { MINUTE, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { BEHIND_PEOPLE } from '../connection/tokens.ts';
-import { CALL_LOST_AFTER } from './delivery/begin.ts';
 import { createDestinationHarness } from './harness.fixture.ts';
 import { BROKEN_PROBE_INTERVAL } from './machine.ts';
+import { CALL_LOST_AFTER } from './pacing.ts';
 import { MOST_EVENTS, MOST_OF_GROUP } from './rows.ts';
 
 const A = 'AGA' as PublicId;

@@ -9,11 +9,11 @@ import type { DestinationConfig } from '../directory.ts';
 import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import type { LifecycleEventName } from '../model.ts';
 import { createDestination } from './actor.ts';
-import { CALL_LOST_AFTER } from './delivery/begin.ts';
 import { NO_TRIES, type QueuedEvent, type Tries } from './delivery/delivery.ts';
 import { accepted } from './delivery/world.fixture.ts';
 import type { DestinationRecord, WebhookProgress } from './effects.ts';
 import type { DestinationMessage, EventRecorded } from './messages.ts';
+import { CALL_LOST_AFTER } from './pacing.ts';
 import { destinationRows, lineOf, MOST_OF_GROUP, type WaitingEvent, type WaitingPage } from './rows.ts';
 import { type DestinationState, healthOf } from './turn.ts';
 

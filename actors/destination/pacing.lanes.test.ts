@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { HOUR, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { createLanes, fullBucket, type LaneCall, refilled, withoutToken } from './pacing.ts';
+import { createLanes, type LaneCall } from './pacing.ts';
 
 interface Made extends LaneCall {
   readonly eventId: string;
@@ -49,14 +48,4 @@ test('what has not begun can be taken out', async () => {
   expect(takeOut(({ eventId }) => eventId === 'e10')).toEqual([]);
   await finish('e1');
   expect(begun.slice(10)).toEqual(['e11']);
-});
-
-test('a bucket fills up to its limit and no further, however long nothing was sent', () => {
-  const limiter = { limit: 3, per_seconds: 10 };
-  const spent = withoutToken(fullBucket(limiter, 0));
-  if (!spent) throw new Error('no token');
-  expect(refilled(spent, limiter, 3 * SECOND).tokens).toBeCloseTo(2.9);
-  expect(refilled(spent, limiter, 4 * SECOND).tokens).toBe(3);
-  expect(refilled(spent, limiter, HOUR).tokens).toBe(3);
-  expect(refilled({ tokens: 30, at: 0 }, limiter, SECOND).tokens).toBe(3);
 });

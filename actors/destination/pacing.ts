@@ -1,44 +1,7 @@
-/** How fast a Destination is called: tokens, calls at a time, waits (delivery §3, §6; webhooks §3.4). */
+/** How fast a Destination is called: calls at a time, waits (delivery §3; webhooks §3.4). */
 import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-
-export interface Limiter {
-  readonly limit: number;
-  readonly per_seconds: number;
-}
-
-export interface Bucket {
-  /** May hold a fraction. */
-  readonly tokens: number;
-  readonly at: Micros;
-}
-
-/** Rounding of fractions must not cost a token that is due. */
-const TOLERANCE = 1e-9;
-
-/** The bucket at first use: full. */
-export function fullBucket(limiter: Limiter, now: Micros): Bucket {
-  return { tokens: limiter.limit, at: now };
-}
-
-/** The bucket as it stands now. Tokens above the capacity, also of a limiter just lowered, are lost. */
-export function refilled(bucket: Bucket, limiter: Limiter, now: Micros): Bucket {
-  const passed = Math.max(0, now - bucket.at);
-  const gained = (passed * limiter.limit) / (limiter.per_seconds * SECOND);
-  return { tokens: Math.min(limiter.limit, bucket.tokens + gained), at: Math.max(now, bucket.at) };
-}
-
-/** The bucket with one token less, or null when it has none. */
-export function withoutToken(bucket: Bucket): Bucket | null {
-  if (bucket.tokens < 1 - TOLERANCE) return null;
-  return { tokens: Math.max(0, bucket.tokens - 1), at: bucket.at };
-}
-
-/** When the bucket holds a token. */
-export function tokenDueAt(bucket: Bucket, limiter: Limiter): Micros {
-  const missing = Math.max(0, 1 - TOLERANCE - bucket.tokens);
-  return bucket.at + Math.ceil((missing * limiter.per_seconds * SECOND) / limiter.limit);
-}
+import type { LimitedCall, Limiter } from './limiter.ts';
 
 const FEWEST_STARTED = 10;
 const MOST_STARTED = 40;
@@ -58,6 +21,10 @@ export function callsAhead({ limit, per_seconds: seconds }: Limiter): number {
 export function mostStarted(limiter: Limiter): number {
   return Math.min(MOST_STARTED, Math.max(FEWEST_STARTED, callsAhead(limiter)));
 }
+
+/** A call without an outcome for this long is lost. Longer than the calls take that may be started together. */
+export const CALL_LOST_AFTER: Micros = 60 * SECOND;
+export const DELIVERY_CALL: LimitedCall = { longest: CALL_LOST_AFTER, isEndTold: true };
 
 /** How long an event waits after a transient failure, and when its budget is spent (webhooks §3.4). Pure. */
 const FIRST_STEP: Micros = 2 * SECOND;

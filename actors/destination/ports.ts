@@ -7,7 +7,7 @@ import type { ChannelPlace } from '../connection/ports.ts';
 import type { ConnectionConfig, MentionSettings } from '../directory.ts';
 import type { PasswordChange, ProxyFields } from '../proxy-config.ts';
 import type { DestinationFailing, DestinationHealth, DestinationTemplateError } from './effects.ts';
-import type { Limiter } from './pacing.ts';
+import type { Limiter } from './limiter.ts';
 import type { EventsConfig, TemplateConfig } from './webhook-config.ts';
 
 interface CommonFields {

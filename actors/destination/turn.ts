@@ -10,6 +10,7 @@ import {
 } from '../../runtime/actor/index.ts';
 import { MINUTE, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import { limiterFor } from '../channels/index.ts';
 import type { DestinationConfig, Directory } from '../directory.ts';
 import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import type { Labels } from '../model.ts';
@@ -30,8 +31,8 @@ import type {
   DestinationTemplateError,
   WebhookProgress,
 } from './effects.ts';
+import { type Bucket, fullBucket, type Limiter, refilled } from './limiter.ts';
 import { type DestinationEmitted, type DestinationEvent, destinationMachine, shortened } from './machine.ts';
-import { type Bucket, fullBucket, type Limiter, refilled } from './pacing.ts';
 import type { DestinationRows } from './rows.ts';
 
 export type DestinationSnapshot = ReturnType<typeof begin<typeof destinationMachine>>;
@@ -121,7 +122,9 @@ export function openTurn(
   env: TurnEnv,
 ): DestinationTurn {
   const config = directory.destinationsById.get(id);
-  const limiter = config?.limiter ?? state.messages.limiter ?? DEFAULT_LIMITER;
+  const limiter = config
+    ? limiterFor(config.type, config.limiter)
+    : (state.messages.limiter ?? DEFAULT_LIMITER);
   const name = config?.name ?? state.name;
   return {
     id,

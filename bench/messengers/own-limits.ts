@@ -1,8 +1,9 @@
 /**
  * Bursts of new groups to messengers that keep their own limits, with the limiters that Tocsin has by default. The least
- * time is computed from the limits alone: what was saved up at once, the rest at the pace.
+ * time is computed from the limits alone.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { PER_MINUTE_IN_GROUP, PER_SECOND } from '../../test/fakes/channel-bot/server.ts';
 import { LIMITER_BURST, LIMITER_PER_SECOND } from '../../test/fakes/chat-server/server.ts';
 import type { Json } from '../../test/harness/api.ts';
 import { postTo } from '../../test/harness/bridge-channel.ts';
@@ -10,21 +11,13 @@ import { Loaded } from '../installation.ts';
 import type { Row } from '../report.ts';
 import { burst, type Messenger } from './messenger.ts';
 
-/** A level that every call passes. */
-interface Level {
-  /** Calls that may be made at once, after a rest. */
-  readonly burst: number;
-  readonly perSecond: number;
-  /** Those of the burst that pass this level. */
-  readonly calls: number;
-}
-
 interface Burst {
   /** Of the row, behind the name of the messenger. */
   readonly what: string;
   readonly groups: number;
   readonly channels: number;
-  readonly levels: readonly Level[];
+  /** No sooner can the last call be begun. */
+  readonly leastSeconds: number;
 }
 
 /** Bursts through one Connection, one behind the other. */
@@ -34,10 +27,15 @@ export interface Run {
   readonly bursts: readonly Burst[];
 }
 
-/** Channels of a bot, and groups of each of them. */
-const CHANNELS = 50;
-const OF_EACH = 40;
-const IN_ONE_CHANNEL = 45;
+/** Of tokens that fill steadily: what was saved up begins at once, the rest at the pace. */
+function steady(calls: number, burst: number, perSecond: number): number {
+  return Math.max(0, calls - burst) / perSecond;
+}
+
+/** Of calls of which no more than `limit` fall into any `seconds`. */
+function sliding(calls: number, limit: number, seconds: number): number {
+  return (Math.ceil(calls / limit) - 1) * seconds;
+}
 
 const TO_ONE = { groups: 2_000, channels: 1 };
 /** The defaults (delivery §6). */
@@ -45,7 +43,7 @@ export const CHAT_SERVER: Run = {
   bursts: [
     {
       ...{ what: '2,000 groups to one channel, default limiters (5/s)', ...TO_ONE },
-      levels: [{ burst: 5, perSecond: 5, calls: 2_000 }],
+      leastSeconds: steady(2_000, 5, 5),
     },
   ],
 };
@@ -56,36 +54,28 @@ export const WHOLE_CHAT_SERVER: Run = {
   bursts: [
     {
       ...{ what: "2,000 groups to one channel, limiters at the server's own 10/s", ...TO_ONE },
-      levels: [{ burst: LIMITER_BURST, perSecond: LIMITER_PER_SECOND, calls: 2_000 }],
+      leastSeconds: steady(2_000, LIMITER_BURST, LIMITER_PER_SECOND),
     },
   ],
 };
 
-/** 10 per 1 s of the bot and 10 per 60 s of each channel (delivery §6). */
-const OF_BOT = { burst: 10, perSecond: 10 };
-const OF_CHANNEL = { burst: 10, perSecond: 10 / 60 };
+const IN_ONE_CHANNEL = 45;
+const CHANNELS = 2_000 / PER_MINUTE_IN_GROUP;
+/** The defaults, which are the limits of the messenger itself. */
 export const CHANNEL_BOT: Run = {
   bursts: [
     {
-      what: `${OF_EACH} groups to each of ${CHANNELS} channels, default limiters (10/s, 10/min a channel)`,
-      ...{ groups: CHANNELS * OF_EACH, channels: CHANNELS },
-      levels: [
-        { ...OF_BOT, calls: CHANNELS * OF_EACH },
-        { ...OF_CHANNEL, calls: OF_EACH },
-      ],
+      what: `2,000 groups to ${CHANNELS} channels, the messenger's own 30/s`,
+      ...{ groups: 2_000, channels: CHANNELS },
+      leastSeconds: sliding(2_000, PER_SECOND, 1),
     },
     {
-      what: `${IN_ONE_CHANNEL} groups to one channel, default limiter (10/min)`,
+      what: `${IN_ONE_CHANNEL} groups to one channel, the messenger's own 20/min`,
       ...{ groups: IN_ONE_CHANNEL, channels: 1 },
-      levels: [{ ...OF_CHANNEL, calls: IN_ONE_CHANNEL }],
+      leastSeconds: sliding(IN_ONE_CHANNEL, PER_MINUTE_IN_GROUP, 60),
     },
   ],
 };
-
-/** No sooner can that many calls be begun. */
-function leastSeconds(levels: readonly Level[]): number {
-  return Math.max(...levels.map(({ burst, perSecond, calls }) => Math.max(0, calls - burst) / perSecond));
-}
 
 /** What a burst may be followed by, edits and replies, and the time in which buckets fill. */
 const SETTLING_MS = 3_000;
@@ -107,7 +97,7 @@ export async function withinOwnLimits(
     await postTo(api, [], { storm_threshold: 100_000 });
     const common = { name: 'bench', proxy: { enabled: false }, limiter };
     const connection = await api.post('/connections', { ...common, ...messenger.connection });
-    for (const [index, { what, groups, channels, levels }] of bursts.entries()) {
+    for (const [index, { what, groups, channels, leastSeconds }] of bursts.entries()) {
       progress(what);
       const teams = Array.from({ length: channels }, (_, n) => `team-${index}-${n}`);
       for (const team of teams) {
@@ -115,7 +105,7 @@ export async function withinOwnLimits(
         await addRoute(tocsin, team, (await api.post('/destinations', place)).destination.id);
       }
       const seconds = await burst(endpoint, messenger, groups, `Own${index}n`, teams);
-      measured.push({ what, seconds, least: leastSeconds(levels) });
+      measured.push({ what, seconds, least: leastSeconds });
       progress(`${what}: took ${seconds.toFixed(1)} s`);
       await pause(SETTLING_MS);
     }

@@ -1,6 +1,6 @@
 /** Fields that many bodies and queries share, as schemas (400) and as checks of meaning (422). */
 import * as v from 'valibot';
-import type { Limiter } from '../../actors/destination/pacing.ts';
+import type { Limiter } from '../../actors/destination/limiter.ts';
 import type { Matcher } from '../../actors/directory.ts';
 import { parseMatcherText } from '../../actors/route/matcher.ts';
 import { text } from '../../actors/schemas.ts';

@@ -11,7 +11,7 @@ import type {
   StoredChannelBot,
   StoredConnection,
 } from '../../actors/connection/ports.ts';
-import type { Limiter } from '../../actors/destination/pacing.ts';
+import type { Limiter } from '../../actors/destination/limiter.ts';
 import type {
   BridgeTarget,
   ChannelBotTarget,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CALL_LOST_AFTER } from '../../actors/destination/delivery/begin.ts';
+import { CALL_LOST_AFTER } from '../../actors/destination/pacing.ts';
 import type { DestinationRecord, WebhookProgress } from '../../actors/destination/effects.ts';
 import { newEventId } from '../../actors/destination/messages.ts';
 import { type DestinationRows, lineOf, MOST_OF_GROUP } from '../../actors/destination/rows.ts';

@@ -1,6 +1,7 @@
 /** Every page of an installation in which everything has happened once, and what leads from one to the next, in real Chromium. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../harness/api.ts';
@@ -170,9 +171,15 @@ test('a label becomes a filter, with Alt an exclusion, and Back brings back filt
   await links.last().click();
   await desk.waitForURL(/alert-groups\/AG/);
   await desk.waitForFunction('window.scrollY === 0');
+  // The old place comes back with the rows, however late they are.
+  await desk.route(/\/api\/v1\/alert-groups\?/, async (route) => {
+    await pause(1_500);
+    await route.continue();
+  });
   await desk.goBack();
   await desk.getByRole('button', { name: 'Remove: cluster="prod"' }).waitFor();
   await desk.waitForFunction(`Math.abs(window.scrollY - ${top}) < 2`);
+  await desk.unrouteAll({ behavior: 'wait' });
   await desk.setViewportSize({ width: 1440, height: 900 });
 });
 

@@ -305,9 +305,17 @@ const ROWS: readonly Row[] = [
   [
     'delivery-bucket',
     'the limiter never holds more tokens than its limit',
-    'actors/destination/pacing.ts',
+    'actors/destination/limiter.ts',
     'return { tokens: Math.min(limiter.limit, bucket.tokens + gained),',
     'return { tokens: bucket.tokens + gained,',
+    DELIVERY,
+  ],
+  [
+    'delivery-sliding-end',
+    'a call counts until as long after its end as the limiter counts',
+    'actors/destination/limiter.ts',
+    '[...freeAt, at + timeOf(limiter)]',
+    '[...freeAt, at]',
     DELIVERY,
   ],
   [

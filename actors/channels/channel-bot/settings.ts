@@ -31,8 +31,9 @@ export const CHANNEL_BOT = {
   destination: { type: 'channel_bot', mode: null },
   settings: {
     destination: Place,
-    /** 20 a minute are documented for a group; a channel, its group and edits count together (channel-bot §5). */
-    limiter: { limit: 10, per_seconds: 60 },
+    /** Documented for a group; a channel, its group and edits count together (channel-bot §5). */
+    limiter: { limit: 20, per_seconds: 60 },
+    isSliding: true,
     connection: Access,
     messenger: { schema: 'ChannelBot', noun: 'channel bot', hasTeams: false },
   },

@@ -2,18 +2,15 @@
  * Begins one call: the delivery records that it is in flight, and the effect holds what to send
  * (delivery §3 rule 5, §5 rule 1).
  */
-import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { type MessageOperation, type MessageSend, type Subject, subjectText } from '../../channels/calls.ts';
+import { CALL_LOST_AFTER } from '../pacing.ts';
 import type { DestinationTurn } from '../turn.ts';
 import { type Delivery, type Flight, isOpenSubject } from './delivery.ts';
 import { next } from './machine.ts';
 import { needsGrant } from './tokens.ts';
 import { changeState, save } from './turn.ts';
 import { isLoudNow, type Work } from './work.ts';
-
-/** A call without an outcome for this long is lost. Longer than the calls take that may be started together. */
-export const CALL_LOST_AFTER: Micros = 60 * SECOND;
 
 export function nextCall(turn: DestinationTurn): number {
   const calls = turn.state.messages.calls + 1;

@@ -31,7 +31,7 @@ import { next } from './machine.ts';
 import type { DeliveryEvent } from './machine-parts.ts';
 import { probeFailed, probeFinished } from './probing.ts';
 import { learnPace } from './rows.ts';
-import { holdFor, returnGrant, returnOwnToken, waitEnd } from './tokens.ts';
+import { callEnded, holdFor, returnGrant, returnOwnToken, waitEnd } from './tokens.ts';
 import { save, targetOf, tell } from './turn.ts';
 
 export function sendFinished(turn: DestinationTurn, finished: SendFinished): void {
@@ -93,6 +93,7 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
   const { outcome } = finished;
   switch (outcome.class) {
     case 'ok':
+      callEnded(turn, delivery.connectionId, flight.tookToken);
       if (!isLeftBehind(turn, delivery)) callSucceeded(turn);
       if (delivery.events) eventTaken(turn, delivery, flight);
       else accepted(turn, delivery, flight, outcome, finished.at);
@@ -114,6 +115,7 @@ function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finis
       notSent(turn, delivery, flight, outcome);
       break;
     default:
+      callEnded(turn, delivery.connectionId, flight.tookToken);
       failed(turn, delivery, flight, outcome);
   }
 }

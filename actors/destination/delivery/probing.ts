@@ -2,10 +2,11 @@
 import type { Micros } from '../../../runtime/clock.ts';
 import type { DestinationProbe, SendFinished } from '../../channels/calls.ts';
 import { recovered, unavailable } from '../health.ts';
-import { unreadPause } from '../pacing.ts';
+import { CALL_LOST_AFTER, unreadPause } from '../pacing.ts';
 import { apply, type DestinationTurn, isBroken, isDeleted } from '../turn.ts';
-import { begin, CALL_LOST_AFTER, nextCall, probeName } from './begin.ts';
+import { begin, nextCall, probeName } from './begin.ts';
 import {
+  callEnded,
   hasGrant,
   hasOwnToken,
   holdFor,
@@ -70,6 +71,8 @@ export function probeAt(turn: DestinationTurn): Micros | null {
 export function probeFinished(turn: DestinationTurn, { outcome }: SendFinished): void {
   const { probe, place } = turn.state.messages;
   changeState(turn, { probe: null });
+  const isReturned = ['unchanged', 'dropped', 'not_sent'].includes(outcome.class);
+  if (!isReturned) callEnded(turn, place?.connectionId ?? null, probe?.tookToken ?? false);
   if (isDeleted(turn) || !isBroken(turn)) return;
   switch (outcome.class) {
     case 'ok':

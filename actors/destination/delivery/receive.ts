@@ -4,6 +4,7 @@ import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Subject } from '../../channels/calls.ts';
 import { recovered, renewIfOld } from '../health.ts';
+import { isSameLimiter } from '../limiter.ts';
 import type { DestinationMessage, MessageGone, RoutesChanged } from '../messages.ts';
 import { endEvents, eventRecorded } from '../plan-events.ts';
 import {
@@ -33,7 +34,7 @@ import { nextCallAt, pumpMessages } from './pump.ts';
 import { hold, takeDeliveries, takeRead, takeSubjects, wantsDeliveries } from './rows.ts';
 import { placeOfConfig, takesMessages } from './state.ts';
 import { heldOf, type SweepPage, takeSweep } from './sweeps.ts';
-import { returnGrants, returnOwnToken, takeForPerson, tokenGranted } from './tokens.ts';
+import { callEnded, returnGrants, returnOwnToken, takeForPerson, tokenGranted } from './tokens.ts';
 import {
   addJoin,
   addPass,
@@ -91,7 +92,7 @@ export function seePlace(turn: DestinationTurn, isSaved: boolean): void {
   const { config, state } = turn;
   if (!config) return;
   const { place, limiter } = state.messages;
-  if (limiter?.limit !== turn.limiter.limit || limiter.per_seconds !== turn.limiter.per_seconds) {
+  if (!isSameLimiter(limiter, turn.limiter)) {
     changeState(turn, { limiter: turn.limiter, behindUntil: null });
   }
   const next = placeOfConfig(config);
@@ -183,14 +184,16 @@ export function recallMessages(
   }
   const { probe } = turn.state.messages;
   if (probe === null || !isLost(probe, null)) return;
+  callEnded(turn, turn.state.messages.place?.connectionId ?? null, probe.tookToken);
   changeState(turn, { probe: null });
   apply(turn, { type: 'probe_lost', at: turn.now });
 }
 
 /** The request may have been made: a repeat keeps its key, and says that it is one. */
 function recallOne(turn: DestinationTurn, delivery: Delivery): void {
-  const { call, events } = delivery;
+  const { call, events, connectionId } = delivery;
   if (!call) return;
+  callEnded(turn, connectionId, call.tookToken);
   const [event] = events ?? [];
   if (event ? isProbe(turn, event.id) : call.isProbe) apply(turn, { type: 'probe_lost', at: turn.now });
   const landed = unsureEdit({ ...delivery, call: null }, call);

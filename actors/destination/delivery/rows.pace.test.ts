@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
 import type { SendOutcome } from '../../channels/calls.ts';
-import type { Limiter } from '../pacing.ts';
+import type { Limiter } from '../limiter.ts';
 import { CALLS_AT_ONCE } from './rows.ts';
 import { createMessageWorld, type WorldSettings } from './world.fixture.ts';
 

@@ -5,7 +5,7 @@ import type { DeliveryEventName } from '../../alert-group/messages.ts';
 import { CHANNELS, channelFor, channelOf } from '../../channels/index.ts';
 import type { DestinationConfig } from '../../directory.ts';
 import type { Loudness, SymbolicMention } from '../../model.ts';
-import type { Limiter } from '../pacing.ts';
+import type { Limiter } from '../limiter.ts';
 import type { Delivery } from './delivery.ts';
 
 export interface MessageState {

@@ -7,8 +7,9 @@ import {
   type TokenAnswer,
   type TokenWanted,
 } from '../../connection/messages.ts';
-import { BEHIND_PEOPLE } from '../../connection/tokens.ts';
-import { tokenDueAt, withoutToken } from '../pacing.ts';
+import { BEHIND_PEOPLE, PERSONS_CALL } from '../../connection/tokens.ts';
+import { heldBucket, tokenDueAt, tokensIn, withEnded, withoutToken, withToken } from '../limiter.ts';
+import { DELIVERY_CALL } from '../pacing.ts';
 import { bucketOf, type DestinationTurn } from '../turn.ts';
 import { changeState } from './turn.ts';
 
@@ -36,35 +37,42 @@ function tokenAt(turn: DestinationTurn): number {
 
 /** How many calls the limiter of the Destination lets begin now, at least one. */
 export function ownTokens(turn: DestinationTurn): number {
-  return Math.max(1, Math.floor(bucketOf(turn).tokens));
+  return Math.max(1, Math.floor(tokensIn(bucketOf(turn), turn.limiter)));
 }
 
 export function takeOwnToken(turn: DestinationTurn): void {
-  const bucket = withoutToken(bucketOf(turn));
+  const bucket = withoutToken(bucketOf(turn), turn.limiter, DELIVERY_CALL);
   if (bucket) turn.state = { ...turn.state, bucket };
   changeState(turn, { behindUntil: null });
 }
 
 export function returnOwnToken(turn: DestinationTurn): void {
   // While the messenger asks to wait, the bucket holds the one token for the end of the wait.
-  if ((turn.state.messages.heldUntil ?? 0) > turn.now) return;
-  const { tokens, at } = bucketOf(turn);
-  turn.state = { ...turn.state, bucket: { tokens: Math.min(turn.limiter.limit, tokens + 1), at } };
+  if (!turn.limiter.sliding && (turn.state.messages.heldUntil ?? 0) > turn.now) return;
+  turn.state = { ...turn.state, bucket: withToken(bucketOf(turn), turn.limiter) };
 }
 
 /** For an interactive call: a person waits for it. */
 export function takeForPerson(turn: DestinationTurn): TokenAnswer {
   const dueAt = tokenAt(turn);
   if (dueAt > turn.now) return { granted: false, dueAt };
-  const bucket = withoutToken(bucketOf(turn));
+  const bucket = withoutToken(bucketOf(turn), turn.limiter, PERSONS_CALL);
   if (bucket) turn.state = { ...turn.state, bucket };
   return { granted: true };
 }
 
-/** The messenger asked for no call before `until`: the bucket is emptied, with one token due exactly then. */
+/** Both tokens of a call are used, and it is over. Only a messenger that counts calls of the last time asks when. */
+export function callEnded(turn: DestinationTurn, connectionId: PublicId | null, tookToken: boolean): void {
+  if (!turn.limiter.sliding) return;
+  turn.state = { ...turn.state, bucket: withEnded(bucketOf(turn), turn.limiter) };
+  if (connectionId === null || !tookToken) return;
+  turn.sends.push({ to: connectionAddress(connectionId), message: { type: 'call_ended' } });
+}
+
+/** The messenger asked for no call before `until`. */
 function holdOwn(turn: DestinationTurn, until: number): void {
   const heldUntil = Math.max(until, turn.state.messages.heldUntil ?? 0);
-  turn.state = { ...turn.state, bucket: { tokens: 1, at: heldUntil } };
+  turn.state = { ...turn.state, bucket: heldBucket(bucketOf(turn), heldUntil) };
   changeState(turn, { heldUntil, behindUntil: null });
 }
 
@@ -99,7 +107,8 @@ export function hasGrant(
   const wish = wishes[connectionId];
   if (wish && (wish.urgent || !urgent)) return false;
   changeState(turn, { wishes: { ...wishes, [connectionId]: { urgent } } });
-  const message: TokenWanted = { type: 'token_wanted', urgent, count: count() };
+  const { sliding } = turn.limiter;
+  const message: TokenWanted = { type: 'token_wanted', urgent, count: count(), ...(sliding && { sliding }) };
   turn.sends.push({ to: connectionAddress(connectionId), message });
   return false;
 }

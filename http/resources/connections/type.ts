@@ -6,7 +6,7 @@ import type {
   ConnectionSecrets,
   StoredConnection,
 } from '../../../actors/connection/ports.ts';
-import type { Limiter } from '../../../actors/destination/pacing.ts';
+import type { Limiter } from '../../../actors/destination/limiter.ts';
 import type { ProxyFields } from '../../../actors/proxy-config.ts';
 import { formatInstantOrNull } from '../../../runtime/clock.ts';
 import type { FieldError } from '../../problem.ts';

@@ -1,7 +1,7 @@
 /** What Destinations of every type have in common, mentions included, as it arrives and as it is answered (api §15). */
 import * as v from 'valibot';
 import { channelOf } from '../../../actors/channels/index.ts';
-import type { Limiter } from '../../../actors/destination/pacing.ts';
+import type { Limiter } from '../../../actors/destination/limiter.ts';
 import type { DestinationFields, StoredDestination } from '../../../actors/destination/ports.ts';
 import type {
   Directory,

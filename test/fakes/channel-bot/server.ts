@@ -40,8 +40,8 @@ const MOST_IN_ROW = 12;
 const LONGEST_ANSWER = 200;
 const ANSWERED_WITHIN_MS = 15_000;
 /** Bots FAQ, "My bot is hitting limits": per second and bot, per minute and group, per second and chat with short bursts. */
-const PER_SECOND = 30;
-const PER_MINUTE_IN_GROUP = 20;
+export const PER_SECOND = 30;
+export const PER_MINUTE_IN_GROUP = 20;
 const BURST_IN_CHAT = 20;
 
 export interface AnsweredQuery {

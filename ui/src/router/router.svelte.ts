@@ -14,6 +14,8 @@ interface Entry {
 }
 
 const RESTORE_MS = 1_000;
+/** A page that is still shorter than it was is left where it is after this long. */
+const FILLED_WITHIN_MS = 10_000;
 
 export type Router = ReturnType<typeof createRouter>;
 
@@ -24,6 +26,7 @@ export function createRouter(view: Window) {
   });
   const state = mirror(store);
   const scrolls = new Map<number, number>();
+  let restoring = new AbortController();
   let guard: LeaveGuard | null = null;
   let index = entryOf(view).index;
   let undoing = false;
@@ -70,18 +73,26 @@ export function createRouter(view: Window) {
   }
 
   /**
-   * Keeps the page at its old place for a second: it is replaced and filled meanwhile, and each step can move it.
-   * Whoever scrolls, presses or types takes over at once.
+   * Brings the page to its old place as soon as it is long enough, which takes a slow network, and keeps it there for a
+   * second: it is replaced and filled meanwhile, and each step can move it. Whoever scrolls, presses or types takes
+   * over at once.
    */
   function restoreScroll(top: number): void {
-    const until = view.performance.now() + RESTORE_MS;
+    let until = view.performance.now() + FILLED_WITHIN_MS;
+    let isThere = false;
+    restoring.abort();
     const takeOver = new AbortController();
+    restoring = takeOver;
     for (const name of ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const) {
       view.addEventListener(name, () => takeOver.abort(), { signal: takeOver.signal, passive: true });
     }
     const keep = () => {
       if (takeOver.signal.aborted) return;
       if (Math.abs(view.scrollY - top) > 1) view.scrollTo(0, top);
+      if (!isThere && Math.abs(view.scrollY - top) <= 1) {
+        isThere = true;
+        until = view.performance.now() + RESTORE_MS;
+      }
       if (view.performance.now() < until) view.requestAnimationFrame(keep);
       else takeOver.abort();
     };
@@ -89,6 +100,7 @@ export function createRouter(view: Window) {
   }
 
   function navigateNow(href: string, replace: boolean): void {
+    restoring.abort();
     const before = view.location.pathname;
     if (replace) {
       view.history.replaceState({ index }, '', href);

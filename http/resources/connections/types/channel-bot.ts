@@ -88,7 +88,7 @@ export const CHANNEL_BOT = {
     get_webhook_info: 'the bot says where its updates go',
   },
   addressField: 'bot_api_base_url',
-  limiter: { limit: 10, per_seconds: 1 },
+  limiter: { limit: 30, per_seconds: 1 },
   addressIn: (body, stored) => body.bot_api_base_url ?? stored ?? PUBLIC_BOT_API,
   addressOf: (fields) => fields.bot_api_base_url,
   errors: ({ bot_token: token }) =>

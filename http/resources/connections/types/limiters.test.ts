@@ -1,13 +1,16 @@
 /** The default limiters against the messengers' own limits, as the strict fakes keep them (delivery §6). */
 import { describe, expect, test } from 'vitest';
 import { CHANNEL_BOT as BOT_CHANNEL } from '../../../../actors/channels/channel-bot/settings.ts';
+import { limiterFor } from '../../../../actors/channels/index.ts';
 import {
   fullBucket,
   type Limiter,
   refilled,
   tokenDueAt,
+  withEnded,
   withoutToken,
-} from '../../../../actors/destination/pacing.ts';
+} from '../../../../actors/destination/limiter.ts';
+import { DELIVERY_CALL } from '../../../../actors/destination/pacing.ts';
 import { MINUTE, type Micros, SECOND } from '../../../../runtime/clock.ts';
 import { FakeBotApi } from '../../../../test/fakes/channel-bot/server.ts';
 import { FakeChatServer } from '../../../../test/fakes/chat-server/server.ts';
@@ -18,17 +21,21 @@ const TOKEN = '123456:hunter2-very-secret-bot-token';
 
 /**
  * When calls arrive that are begun as soon as the limiter allows.
- * @param heldUp what is begun before then arrives then, as when a machine is busy
+ * @param heldUp what is begun before then arrives, and ends, then, as when a machine is busy
  */
 function arrivals(limiter: Limiter, until: Micros, heldUp: Micros): readonly Micros[] {
   const begun: Micros[] = [];
+  let waiting = 0;
   let bucket = fullBucket(limiter, 0);
-  for (let now = 0; now < until; now = tokenDueAt(bucket, limiter)) {
+  for (let now = 0; now < until; ) {
     bucket = refilled(bucket, limiter, now);
-    const left = withoutToken(bucket);
-    if (!left) continue;
-    bucket = left;
-    begun.push(Math.max(now, heldUp));
+    for (; waiting > 0 && now >= heldUp; waiting--) bucket = withEnded(bucket, limiter);
+    const left = withoutToken(bucket, limiter, DELIVERY_CALL);
+    if (left) {
+      bucket = left;
+      begun.push(Math.max(now, heldUp));
+      waiting++;
+    } else now = Math.min(tokenDueAt(bucket, limiter), now < heldUp ? heldUp : Number.POSITIVE_INFINITY);
   }
   return begun;
 }
@@ -53,15 +60,17 @@ async function botRefuses(limiter: Limiter, until: Micros, heldUp: Micros, chann
 }
 
 describe('by default a messenger refuses no call for its own limits', () => {
-  test('of a bot to many channels, though calls of a second are held up', async () => {
-    expect(await botRefuses(CHANNEL_BOT.limiter, 10 * SECOND, SECOND, 100)).toBe(0);
-    expect(await botRefuses({ limit: 12, per_seconds: 1 }, 10 * SECOND, SECOND, 100)).toBeGreaterThan(0);
+  const bot = limiterFor('channel_bot', CHANNEL_BOT.limiter);
+  const channel = limiterFor('channel_bot', BOT_CHANNEL.settings.limiter);
+
+  test('of a bot to many channels, though calls of three seconds are held up', async () => {
+    expect(await botRefuses(bot, 10 * SECOND, 3 * SECOND, 100)).toBe(0);
+    expect(await botRefuses({ ...bot, limit: 31 }, 10 * SECOND, 0, 100)).toBeGreaterThan(0);
   });
 
   test('of a bot to one channel, though calls of five seconds are held up', async () => {
-    const { limiter } = BOT_CHANNEL.settings;
-    expect(await botRefuses(limiter, 10 * MINUTE, 5 * SECOND, 1)).toBe(0);
-    expect(await botRefuses({ limit: 12, per_seconds: 60 }, 10 * MINUTE, 0, 1)).toBeGreaterThan(0);
+    expect(await botRefuses(channel, 10 * MINUTE, 5 * SECOND, 1)).toBe(0);
+    expect(await botRefuses({ ...channel, limit: 21 }, 10 * MINUTE, 0, 1)).toBeGreaterThan(0);
   });
 
   test('of a chat server whose limiter is on, though calls of ten seconds are held up', async () => {
