@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { WAITS } from '../actors/access/throttle.ts';
 import { CHANNEL_BOT } from '../actors/channels/channel-bot/settings.ts';
+import { CHANNEL_BOT as BOT_CONNECTION } from '../http/resources/connections/types/channel-bot.ts';
 import { DEFAULT_LIMITS } from '../runtime/actor/limits.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../runtime/clock.ts';
 
@@ -428,7 +429,8 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
   'docs/machines.md': [],
   'docs/mattermost.md': [],
   'docs/telegram.md': [
-    ['At most # messages, edits and comments a minute', CHANNEL_BOT.settings.limiter.limit],
+    ['At most # messages, edits and comments in any minute', CHANNEL_BOT.settings.limiter.limit],
+    ['and # calls in any second for a bot', BOT_CONNECTION.limiter.limit],
     ['no copy of the post came within # s', 'actors/channels/channel-bot/thread.ts COPY_WAIT / SECOND'],
   ],
   'docs/metrics.md': [],
@@ -475,11 +477,6 @@ export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: 
   ['docs/operating.md', /below about 16 KiB a second \| cut after 12 s/, 'of the HTTP library; see above'],
   ['docs/operating.md', /or 97 headers/, 'what the HTTP library takes besides the line of the front'],
   ['docs/outbound.md', /within 2 s; headers/, 'the outcome of batches'],
-  [
-    'docs/telegram.md',
-    /10 calls a second for a bot, by default/,
-    'an object of http/resources/connections/types/channel-bot.ts',
-  ],
   ['docs/templates.md', /%-10s %05d %\.2f/, 'an example'],
   ['docs/templates.md', /1h 2m 3s/, 'an example'],
   ['docs/asvs.md', /more than 100 attempts an hour/, 'what the waits of several sources add up to'],

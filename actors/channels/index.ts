@@ -45,7 +45,7 @@ export function channelOf(type: DestinationConfig['type'], mode?: DestinationCon
   return CHANNELS[nameOf(type, ({ destination }) => mode === undefined || destination.mode === mode)];
 }
 
-/** A limiter as it was saved, counting as the other side of Destinations of this type, and of their Connections, does. */
+/** A saved limiter, of a Destination of this type or of its Connection, counting as the other side counts. */
 export function limiterFor(type: DestinationConfig['type'], limiter: Limiter): Limiter {
   return channelOf(type).settings.isSliding ? { ...limiter, sliding: true } : limiter;
 }

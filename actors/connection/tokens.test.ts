@@ -141,6 +141,15 @@ describe('of a messenger that counts the calls of the last time', () => {
     expect(takenToken(ended, sliding, T + 2 * SECOND)).not.toBeNull();
   });
 
+  test('deliveries get a place as soon as it is free, not as late as it was to be when they asked', () => {
+    const [one] = ids(1);
+    const { desk } = granted(wish(both(), one!), sliding, T);
+    expect(desk.grantAt).toBeGreaterThan(T + 60 * SECOND);
+    const ended = withEndedCall(desk, sliding, T + SECOND);
+    const { to } = granted(ended, sliding, ended.grantAt ?? 0);
+    expect([ended.grantAt, to]).toEqual([T + 2 * SECOND + 20_000, [one]]);
+  });
+
   test('a wait that it asked for forgets no call', () => {
     const waiting = held(withEndedCall(both(), sliding, T + SECOND), sliding, T + SECOND, T + 1.5 * SECOND);
     expect(takenToken(waiting, sliding, T + 1.5 * SECOND)).toBeNull();

@@ -83,12 +83,18 @@ export function withWaitingPerson(desk: TokenDesk, limiter: Limiter, now: Micros
 /** A token that was not used is there again, unless the bucket is full. */
 export function withReturnedToken(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
   if (!limiter.sliding && isHeld(desk, now)) return desk;
-  return { ...desk, bucket: withToken(bucketAt(desk, limiter, now), limiter) };
+  return dueSooner({ ...desk, bucket: withToken(bucketAt(desk, limiter, now), limiter) }, limiter, now);
 }
 
 /** The call of a token that was granted is over. */
 export function withEndedCall(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
-  return { ...desk, bucket: withEnded(bucketAt(desk, limiter, now), limiter) };
+  return dueSooner({ ...desk, bucket: withEnded(bucketAt(desk, limiter, now), limiter) }, limiter, now);
+}
+
+/** Deliveries that wait need not wait as long as they were to. */
+function dueSooner(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
+  const due = Math.max(nextTokenAt(desk, limiter, now) + TOGETHER, desk.peopleUntil ?? 0);
+  return { ...desk, grantAt: desk.grantAt && Math.min(desk.grantAt, due) };
 }
 
 /** No call before `until`. */

@@ -6,7 +6,7 @@ export interface Limiter {
   readonly per_seconds: number;
   /**
    * No more than `limit` calls fall into any `per_seconds`, at whatever time between its beginning and its end each
-   * arrives there. Left out: tokens that fill steadily, so that up to twice the limit fall into the first `per_seconds`.
+   * arrives there. Left out: tokens that fill steadily, so that twice the limit may fall into the first `per_seconds`.
    */
   readonly sliding?: true;
 }

@@ -65,6 +65,7 @@ export function takeForPerson(turn: DestinationTurn): TokenAnswer {
 export function callEnded(turn: DestinationTurn, connectionId: PublicId | null, tookToken: boolean): void {
   if (!turn.limiter.sliding) return;
   turn.state = { ...turn.state, bucket: withEnded(bucketOf(turn), turn.limiter) };
+  changeState(turn, { behindUntil: null });
   if (connectionId === null || !tookToken) return;
   turn.sends.push({ to: connectionAddress(connectionId), message: { type: 'call_ended' } });
 }

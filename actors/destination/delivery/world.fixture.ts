@@ -35,7 +35,7 @@ type Config = Partial<DestinationConfig>;
 export interface WorldSettings {
   readonly limiter?: DestinationConfig['limiter'];
   readonly connectionLimiter?: DestinationConfig['limiter'];
-  readonly type?: 'bridge' | 'webhook';
+  readonly type?: 'bridge' | 'channel_bot' | 'webhook';
   /** Thread batching window, seconds. */
   readonly window?: number;
 }
@@ -61,9 +61,9 @@ export function createMessageWorld(settings: WorldSettings = {}) {
   const wide = { limit: 1000, per_seconds: 1 };
   const type = settings.type ?? 'bridge';
   const place =
-    type === 'bridge'
-      ? { type, mode: null, connectionId: CONNECTION }
-      : { type, mode: 'template' as const, connectionId: null };
+    type === 'webhook'
+      ? { type, mode: 'template' as const, connectionId: null }
+      : { type, mode: null, connectionId: CONNECTION };
   const base = { ...place, target: 1, limiter: settings.limiter ?? wide, name: 'ops' } as const;
   const configs = new Map<string, DestinationConfig>(
     [ONE, TWO].map((id) => [id, { ...base, id } as unknown as DestinationConfig]),

@@ -1,0 +1,62 @@
+/** Calls to a messenger that counts those of the last time, of a Destination and of its Connection (delivery §6). */
+import { expect, test } from 'vitest';
+import { MINUTE, SECOND } from '../../../runtime/clock.ts';
+import { createMessageWorld, type WorldSettings } from './world.fixture.ts';
+
+const OF_TWO = { limit: 2, per_seconds: 60 };
+
+async function begun(settings: WorldSettings, groups: readonly string[]) {
+  const world = createMessageWorld({ ...settings, type: 'channel_bot' });
+  await world.begin();
+  world.pause();
+  for (const name of groups) await world.create(name);
+  return world;
+}
+
+test.each(['limiter', 'connectionLimiter'] as const)(
+  'of the %s: a minute after the end of a call the next one may begin, not after its beginning',
+  async (which) => {
+    const world = await begun({ [which]: OF_TWO }, ['A', 'B', 'C']);
+    expect(world.performed).toHaveLength(2);
+    await world.advance(20 * SECOND);
+    await world.resume();
+    await world.advance(MINUTE - SECOND);
+    expect(world.performed).toHaveLength(2);
+    await world.advance(2 * SECOND);
+    expect(world.performed).toHaveLength(3);
+  },
+);
+
+test.each(['limiter', 'connectionLimiter'] as const)(
+  'of the %s: what a crash left unfinished holds its place for a minute, and no longer',
+  async (which) => {
+    const world = await begun({ [which]: OF_TWO }, ['A', 'B']);
+    await world.crash();
+    await world.resume();
+    expect(world.calls()).toEqual([]);
+    await world.advance(MINUTE + SECOND);
+    expect(world.calls()).toHaveLength(2);
+  },
+);
+
+test('a wait that the messenger asks for ends when it says, and no call of before is forgotten', async () => {
+  const world = await begun({ limiter: OF_TWO }, ['A']);
+  world.script({
+    class: 'retry_after',
+    until: world.now() + 5 * SECOND,
+    scope: 'destination',
+    error: 'too many requests',
+    breaks: false,
+  });
+  await world.resume();
+  world.calls();
+  await world.advance(5 * SECOND - 1);
+  expect(world.calls()).toEqual([]);
+  await world.advance(2 * SECOND);
+  expect(world.calls()).toHaveLength(1);
+  await world.create('B');
+  await world.advance(30 * SECOND);
+  expect(world.calls()).toEqual([]);
+  await world.advance(31 * SECOND);
+  expect(world.calls()).toHaveLength(1);
+});
