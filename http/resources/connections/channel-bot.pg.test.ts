@@ -141,7 +141,7 @@ describe('a Connection', () => {
     const answer = await created({ bot_api_base_url: undefined });
     expect(answer).toMatchObject({
       ...{ type: 'channel_bot', bot_api_base_url: 'https://api.telegram.org', update_mode: 'long_polling' },
-      ...{ limiter: { limit: 10, per_seconds: 1 }, bot_username: null, warnings: [] },
+      ...{ limiter: { limit: 30, per_seconds: 1 }, bot_username: null, warnings: [] },
       callback_url: callbackOf(answer.id),
     });
     expect(bots.server.calls).toEqual([]);
