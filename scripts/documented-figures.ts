@@ -467,6 +467,8 @@ export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: 
   ['docs/links.md', /2 ms with one Alert a group, 10 ms with ten, 70 ms with a hundred/, 'measured'],
   ['docs/operating.md', /124 MB are installed/, 'measured; test/smoke/release.test.ts has a bound'],
   ['docs/operating.md', /30 kB of memory/, 'measured'],
+  ['docs/operating.md', /about 4 s, in which shards stay/, 'measured'],
+  ['docs/operating.md', /replaced after about 6 s/, 'measured'],
   ['docs/operating.md', /readiness turns 503, requests/, 'a status'],
   ['docs/operating.md', /`tocsin ingest failed \[--since 3d\]/, 'an example'],
   ['docs/operating.md', /`tocsin ingest replay --since 3d/, 'an example'],

@@ -99,10 +99,12 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
 /** One process of the guard of a primary and its replicas, which names the primary to clients and replaces it. */
 export class RedisSentinel {
   readonly port: number;
+  readonly #tls: boolean;
   readonly #program: RedisProgram;
 
   constructor(port: number, options: SentinelOptions) {
     this.port = port;
+    this.#tls = options.tls === true;
     this.#program = new RedisProgram(sentinelConfig(port, options), ['--sentinel']);
   }
 
@@ -116,7 +118,7 @@ export class RedisSentinel {
   }
 
   command(name: string, ...words: readonly (string | number)[]): Promise<unknown> {
-    return ask({ port: this.port }, false, [name, ...words]);
+    return ask({ port: this.port }, this.#tls, [name, ...words]);
   }
 
   async stop(): Promise<void> {
@@ -128,6 +130,8 @@ export interface SentinelOptions {
   /** What the guarded group is called. */
   readonly name: string;
   readonly primary: RedisServer;
+  /** TLS only, also to the guarded servers, with the certificate of test/fakes. */
+  readonly tls?: boolean;
   /** How many must agree that the primary is gone; 1 when absent. */
   readonly quorum?: number;
   /** Password of the guarded servers. */
@@ -198,7 +202,7 @@ class RedisProgram {
 function serverConfig(port: number, { tls, password, replicaOf, config = [] }: RedisServerOptions) {
   return (folder: string) => [
     ...basics(folder),
-    ...(tls ? [`tls-port ${port}`, 'port 0', ...tlsConfig(folder)] : [`port ${port}`]),
+    ...listening(folder, port, tls),
     'save ""',
     'appendonly no',
     // Replicas copy at once and are told at once; the defaults are for large data sets.
@@ -209,10 +213,13 @@ function serverConfig(port: number, { tls, password, replicaOf, config = [] }: R
   ];
 }
 
-function sentinelConfig(port: number, { name, primary, quorum = 1, password, config = [] }: SentinelOptions) {
+function sentinelConfig(
+  port: number,
+  { name, primary, tls, quorum = 1, password, config = [] }: SentinelOptions,
+) {
   return (folder: string) => [
     ...basics(folder),
-    `port ${port}`,
+    ...listening(folder, port, tls),
     `sentinel monitor ${name} 127.0.0.1 ${primary.port} ${quorum}`,
     `sentinel down-after-milliseconds ${name} 500`,
     `sentinel failover-timeout ${name} 3000`,
@@ -225,9 +232,12 @@ function basics(folder: string): readonly string[] {
   return ['bind 127.0.0.1', 'daemonize no', `dir ${folder}`];
 }
 
-function tlsConfig(folder: string): readonly string[] {
+function listening(folder: string, port: number, tls = false): readonly string[] {
+  if (!tls) return [`port ${port}`];
   const file = path.join(folder, 'tls.pem');
   return [
+    'port 0',
+    `tls-port ${port}`,
     `tls-cert-file ${file}`,
     `tls-key-file ${file}`,
     `tls-ca-cert-file ${file}`,

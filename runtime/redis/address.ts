@@ -13,7 +13,7 @@ export interface RedisCredentials {
 
 export interface RedisAddress {
   /** The one server, or the Sentinels that know it. */
-  readonly hosts: readonly RedisHost[];
+  readonly hosts: readonly [RedisHost, ...RedisHost[]];
   readonly tls: boolean;
   readonly credentials: RedisCredentials;
   readonly database: number;
@@ -69,9 +69,9 @@ export function describeHost({ host, port }: RedisHost): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-function parseHosts(text: string, standardPort: number): readonly RedisHost[] | null {
-  const hosts = text.split(',').map((part) => parseHost(part, standardPort));
-  return hosts.every((host) => host !== null) ? hosts : null;
+function parseHosts(text: string, standardPort: number): RedisAddress['hosts'] | null {
+  const [first, ...others] = text.split(',').map((part) => parseHost(part, standardPort));
+  return first && others.every((host) => host !== null) ? [first, ...others] : null;
 }
 
 function parseHost(text: string, standardPort: number): RedisHost | null {

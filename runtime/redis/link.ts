@@ -214,16 +214,17 @@ export class RedisFailure extends Error {
 
 /** Refusals of the login or of what the user may do. */
 const REFUSALS = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
+/** Codes of a certificate whose issuer is none of the trusted roots. */
+const UNTRUSTED = /^(UNABLE_TO_(GET_ISSUER_CERT|VERIFY_LEAF_SIGNATURE)|\w*SELF_SIGNED_CERT)/;
 
 /** The failure behind whatever was thrown. */
 export function failureOf(error: unknown): RedisFailure {
   if (error instanceof RedisFailure) return error;
   if (!(error instanceof Error)) return new RedisFailure(String(error));
-  return new RedisFailure(wordsOf(error), REFUSALS.test(error.message));
-}
-
-/** A refused connection to a name with several addresses has a code and no message. */
-function wordsOf(error: Error): string {
-  if (error.message !== '') return error.message;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  // A refused connection to a name with several addresses has a code and no message.
+  const words = error.message || code;
+  if (!UNTRUSTED.test(code)) return new RedisFailure(words, REFUSALS.test(words));
+  const remedy = 'name a PEM file with the certificate of its issuer in NODE_EXTRA_CA_CERTS';
+  return new RedisFailure(`its certificate is not trusted (${words}): ${remedy}`, true);
 }

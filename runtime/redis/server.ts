@@ -58,16 +58,19 @@ export async function locate(
   trust: SecureContext | null,
   clock: Clock,
 ): Promise<RedisHost> {
-  if (address.sentinel === null) return only(address.hosts);
+  if (address.sentinel === null) return address.hosts[0];
   const failures: string[] = [];
+  let isFinal = true;
   for (const at of address.hosts) {
     try {
       return await ask(at, address.sentinel, trust, clock);
     } catch (error) {
-      failures.push(`${describeHost(at)}: ${failureOf(error).message}`);
+      const failure = failureOf(error);
+      failures.push(`${describeHost(at)}: ${failure.message}`);
+      isFinal &&= failure.isFinal;
     }
   }
-  throw new RedisFailure(`no Sentinel names a server: ${failures.join('; ')}`);
+  throw new RedisFailure(`no Sentinel names a server: ${failures.join('; ')}`, isFinal);
 }
 
 async function ask(
@@ -85,10 +88,4 @@ async function ask(
   } finally {
     link.giveUp(new RedisFailure('asked'));
   }
-}
-
-function only(hosts: readonly RedisHost[]): RedisHost {
-  const [host] = hosts;
-  if (!host) throw new Error('An address names a host.');
-  return host;
 }

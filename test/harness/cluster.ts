@@ -3,12 +3,13 @@
  * test's own and gone after {@link Cluster.remove}, whatever state it is in.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connect } from '../../storage/postgres/connection.ts';
 import { type RunningPostgres, startEmbeddedPostgres } from '../../storage/postgres/embedded/embedded.ts';
 import type { Sql } from '../../storage/postgres/records.ts';
+import { CERTIFICATE } from '../fakes/certificate.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { type RedisServer, startRedis } from '../redis.ts';
 import { Api } from './api.ts';
@@ -16,6 +17,7 @@ import { type FirstRows, firstRows } from './cluster-rows.ts';
 import { freePorts } from './ports.ts';
 import { copyPreparedDatabase } from './prepared.ts';
 import { runTocsin } from './program.ts';
+import { RedisGroup } from './redis-group.ts';
 import { Replica } from './replica.ts';
 import { pidOfClient } from './socket-owner.ts';
 import { StandbyServer } from './standby.ts';
@@ -27,6 +29,8 @@ export interface ClusterOptions {
   readonly replicas?: number;
   /** One process without Redis: what a cluster is measured against. */
   readonly withoutRedis?: true;
+  /** In place of one Redis: a primary, its copy and three Sentinels, all of them with TLS. */
+  readonly redisGroup?: true;
   /** Each replica reaches Redis through a proxy of its own. */
   readonly proxies?: true;
   /** Events-mode webhook Destinations of the Default route, all at one receiver; 2 unless said. */
@@ -45,6 +49,8 @@ const ADMIN = { login: 'admin@example.org', password: 'correct horse battery' } 
 
 /** Connections of many replicas at once, those of killed ones included; commit times for the witness. */
 const SERVER_SETTINGS = { max_connections: '200', track_commit_timestamp: 'on' } as const;
+/** Sentinels that do not take a busy machine for a dead primary. */
+const PATIENT = ['sentinel down-after-milliseconds mymaster 2000'];
 const NOT_DURABLE = { fsync: 'off', full_page_writes: 'off' } as const;
 
 export class Cluster {
@@ -53,8 +59,10 @@ export class Cluster {
   receiver!: WebhookReceiver;
   sql!: Sql;
   rows!: FirstRows;
-  /** Null without Redis. */
+  /** Null without Redis, and with a group of them. */
   redis: RedisServer | null = null;
+  /** Null unless asked for. */
+  redisGroup: RedisGroup | null = null;
   /** Null unless asked for. */
   standby: StandbyServer | null = null;
   readonly home: string;
@@ -86,8 +94,8 @@ export class Cluster {
   }
 
   async #start(): Promise<void> {
-    const redis = this.#options.withoutRedis ? null : startRedis();
-    redis?.catch(() => undefined);
+    const redis = this.#startRedis();
+    redis.catch(() => undefined);
     this.receiver = await startWebhookReceiver(
       this.#options.identifySenders ? { identify: (client) => this.#senderOf(client) } : {},
     );
@@ -96,7 +104,7 @@ export class Cluster {
       this.standby = await StandbyServer.prepare(path.join(this.home, 'standby'), this.#database);
     await this.startPostgres();
     await this.standby?.start({ ...SERVER_SETTINGS, ...NOT_DURABLE });
-    this.redis = await redis;
+    await redis;
     if (!isMigrated) await runTocsin(['migrate'], this.environment());
     const count = this.#options.withoutRedis ? 1 : (this.#options.replicas ?? 3);
     for (let n = 1; n <= count; n++) await this.addReplica(`r${n}`);
@@ -106,6 +114,11 @@ export class Cluster {
     this.rows = await firstRows(this.#api, this.receiver, this.#options.destinations ?? 2);
     // After the first rows, so that nobody has to hear of them before a test begins.
     await Promise.all(others.map((replica) => replica.start()));
+  }
+
+  async #startRedis(): Promise<void> {
+    if (this.#options.redisGroup) this.redisGroup = await RedisGroup.start({ tls: true, config: PATIENT });
+    else if (!this.#options.withoutRedis) this.redis = await startRedis();
   }
 
   /** Starts PostgreSQL, or starts it again after {@link stopPostgres} or {@link killPostgres}. */
@@ -151,6 +164,11 @@ export class Cluster {
   }
 
   async #redisFor(id: string): Promise<Record<string, string>> {
+    if (this.redisGroup !== null) {
+      const roots = path.join(this.home, 'redis-ca.pem');
+      writeFileSync(roots, CERTIFICATE);
+      return { SVC_REDIS_URL: this.redisGroup.url, NODE_EXTRA_CA_CERTS: roots };
+    }
     if (this.redis === null) return {};
     if (!this.#options.proxies) return { SVC_REDIS_URL: this.redis.url };
     const proxy = await startTcpProxy({ port: this.redis.port });
@@ -216,6 +234,7 @@ export class Cluster {
     await Promise.all([...this.proxies.values()].map((proxy) => proxy.stop()));
     await this.sql?.end({ timeout: 1 });
     await this.redis?.stop();
+    await this.redisGroup?.stop();
     await this.#postgres?.stop();
     await this.standby?.stop();
     await this.receiver?.close();
