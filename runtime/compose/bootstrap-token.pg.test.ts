@@ -1,6 +1,7 @@
 /** What a start makes of SVC_BOOTSTRAP_INTEGRATION_TOKEN (operations §2.2 rule 7), on a database as it then is. */
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { tokenHash } from '../../actors/integration/snippets.ts';
+import { ensureFirstIntegration } from '../../storage/configuration/first-rows.ts';
 import { connect } from '../../storage/postgres/connection.ts';
 import type { Sql } from '../../storage/postgres/records.ts';
 import { createTestDatabase, dropTestDatabase } from '../../test/postgres.ts';
@@ -125,4 +126,15 @@ test('a token that was moved into the setting from another Integration is taken'
     values ('NK0000000000A1', 'NT0000000000A1', null, ${tokenHash(OTHER)}, 1)`;
   await start(OTHER);
   expect(warnings()).toEqual([]);
+});
+
+test('quickstart shows a token that an earlier start stored and could not show, and none that is not stored', async () => {
+  await start(null);
+  const again = (token: string) =>
+    sql.begin((tx) => ensureFirstIntegration(tx, { token, heartbeat: false, now: systemClock.now() }));
+  const made = await again(TOKEN);
+  expect(made).toMatchObject({ name: 'Alertmanager', token: TOKEN });
+  expect(await again(TOKEN)).toEqual(made);
+  expect(await again(OTHER)).toEqual({ ...made, token: null });
+  expect(await integrations()).toEqual([{ ...MADE, heartbeat_enabled: false }]);
 });
