@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CALL_LOST_AFTER } from '../../actors/destination/pacing.ts';
 import type { DestinationRecord, WebhookProgress } from '../../actors/destination/effects.ts';
 import { newEventId } from '../../actors/destination/messages.ts';
+import { CALL_LOST_AFTER } from '../../actors/destination/pacing.ts';
 import { type DestinationRows, lineOf, MOST_OF_GROUP } from '../../actors/destination/rows.ts';
 import type { WebhookEventRecorded } from '../../actors/effects.ts';
 import type { GroupView } from '../../actors/model.ts';
