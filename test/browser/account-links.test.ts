@@ -91,7 +91,8 @@ test('a token that arrives closes the dialog by itself', async () => {
   expect(await phone.getByRole('dialog').count()).toBe(0);
 });
 
-test('whoever writes “unlink” to the bot is unlinked, and the page shows it at once', async () => {
+test('whoever writes “unlink” to the bot is unlinked, as the page says, and it shows that at once', async () => {
+  await section(phone).getByText('write /unlink (unlink behind a bridge)').waitFor();
   bridge.acts.writeDirectly(0, 'Unlink', ALICE);
   await section(phone).getByText('No account is linked').waitFor();
   const told = () =>

@@ -372,6 +372,8 @@ export const messengers = {
   'accountLink.text':
     'Со связанной учётной записью кнопки в мессенджере действуют от вашего имени, а сообщения могут вас упоминать.',
   'accountLink.none': 'Ни одной связанной учётной записи',
+  'accountLink.endThere':
+    'Связь разрывается здесь или в мессенджере: напишите боту в личном чате /unlink (через мост: unlink); в Mattermost нажмите там кнопку под сообщением бота.',
   'accountLink.noConnections': 'Администратор ещё не настроил мессенджер.',
   'accountLink.messenger': 'Мессенджер',
   'accountLink.connection': 'Подключение',
