@@ -367,7 +367,7 @@ export const messengers = {
     'With a linked account you press buttons in a messenger as yourself, and messages can mention you.',
   'accountLink.none': 'No account is linked',
   'accountLink.endThere':
-    'A link ends here, or in the messenger: write /unlink (unlink behind a bridge) to the bot in your direct chat; in Mattermost press the button below what the bot wrote there.',
+    'It ends here, or there: write /unlink (unlink behind a bridge) to the bot, or press its button in Mattermost.',
   'accountLink.noConnections': 'An Admin has not set up a messenger yet.',
   'accountLink.messenger': 'Messenger',
   'accountLink.connection': 'Connection',
