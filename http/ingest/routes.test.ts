@@ -1,5 +1,4 @@
 /** The ingest listener over real sockets, its database pretended. */
-import { App, type us_listen_socket, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RefusedProof } from '../../actors/access/refused-proofs.ts';
@@ -10,6 +9,7 @@ import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { clientAddresses } from '../server/exchange.ts';
+import { createServer, type Server } from '../server/server.ts';
 import { createIngest, type Ingest, type OtherReplicas } from './index.ts';
 import {
   AwayError,
@@ -31,7 +31,7 @@ let tokens: ReturnType<typeof oneToken>;
 let ingest: Ingest;
 let url: string;
 let port: number;
-let listening: us_listen_socket;
+let server: Server;
 
 beforeEach(() => listen(null));
 
@@ -68,16 +68,28 @@ async function listen(others: OtherReplicas | null, isOpen = true): Promise<void
     isUnavailable: isAway,
   });
   if (isOpen) ingest.open();
-  const app = App();
-  ingest.register(app, null);
-  listening = await new Promise<us_listen_socket>((resolve, reject) => {
-    app.listen('127.0.0.1', 0, (socket) => (socket ? resolve(socket) : reject(new Error('cannot listen'))));
+  const anywhere = { host: '127.0.0.1', port: 0 };
+  const nothing = async () => null;
+  server = createServer({
+    listen: { app: anywhere, ingest: anywhere, internal: anywhere },
+    ingestFraming: 'fast',
+    engine: process.env.SVC_HTTP_ENGINE === 'node' ? 'node' : 'auto',
+    handlers: { app: nothing, ingest: nothing, internal: nothing },
+    clock: systemClock,
+    ingest: ingest.register,
+    ingestDrained: async () => undefined,
+    onNodeEngine: fail,
+    onDefect: (_listener, error) => fail(error),
   });
-  port = us_socket_local_port(listening);
+  port = (await server.start()).ingest.port;
   url = `http://127.0.0.1:${port}/api/v1`;
 }
 
-afterEach(() => us_listen_socket_close(listening));
+afterEach(() => server.stop());
+
+function fail(error: unknown): void {
+  throw error;
+}
 
 const post = (path: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
   fetch(`${url}${path}`, { method: 'POST', body: Buffer.from(body), headers });
@@ -278,7 +290,7 @@ describe('POST /api/v1/ingest at one of several replicas', () => {
   let called: (readonly number[])[];
 
   beforeEach(async () => {
-    us_listen_socket_close(listening);
+    server.stop();
     const calls: (readonly number[])[] = [];
     called = calls;
     const up = { isUp: true, onState: () => () => undefined };
@@ -335,7 +347,7 @@ describe('/api/v1/heartbeat', () => {
 
 describe('while it waits for its turn', () => {
   it('tells senders to come again and stores nothing, until it is opened', async () => {
-    us_listen_socket_close(listening);
+    server.stop();
     await listen(null, false);
     const early = await post('/ingest', '{}', AUTHORIZED);
     expect([early.status, early.headers.get('retry-after')]).toEqual([503, '5']);
