@@ -22,6 +22,7 @@ const PROGRAMS: readonly Program[] = [
     usedFor: 'the storage tests on the oldest supported PostgreSQL',
   },
   { file: '/usr/sbin/haproxy', debianPackage: 'haproxy', usedFor: 'the tests with a real load balancer' },
+  { file: '/usr/sbin/pgbouncer', debianPackage: 'pgbouncer', usedFor: 'the test behind a connection pooler' },
   { file: '/usr/bin/redis-server', debianPackage: 'redis-server', usedFor: 'the tests of several replicas' },
   { file: '/usr/bin/systemd-analyze', debianPackage: 'systemd', usedFor: 'the test of the systemd unit' },
   { file: '/usr/bin/java', debianPackage: 'default-jre-headless', usedFor: 'the generator of clients' },

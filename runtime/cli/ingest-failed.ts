@@ -1,16 +1,10 @@
 /** `tocsin ingest failed`: says which bodies were accepted and are no Snapshots (ingestion §4.2, §9, operations §10). */
-import { requireSchema } from '../../storage/migrate.ts';
-import { connect } from '../../storage/postgres/connection.ts';
-import { reachDatabase } from '../../storage/postgres/database-check.ts';
 import { type FailedOfIntegration, readFailedSnapshots } from '../../storage/snapshots/stored-snapshots.ts';
-import { formatInstant, SECOND, systemClock, systemMonotonic } from '../clock.ts';
-import { type Command, type CommandIo, EXIT, parseDuration } from './command.ts';
-import { reportStartFailure } from './run-service.ts';
-import { logFor, readSettings, thisMachine } from './settings.ts';
+import { formatInstant, systemClock } from '../clock.ts';
+import { type Command, EXIT, parseDuration } from './command.ts';
+import { SINCE_RULE, withDatabase, wrongUsage } from './command-database.ts';
 
 const NAME = 'tocsin ingest failed';
-/** Somebody waits at a terminal. */
-const PATIENCE = 5 * SECOND;
 
 export const ingestFailed: Command = {
   name: 'ingest failed',
@@ -28,16 +22,13 @@ Exit codes: 0 none failed, 1 some failed or the database was not reached, 2 wron
   options: { since: { type: 'string' }, json: { type: 'boolean' } },
   async run({ since = '24h', json }, io) {
     const length = typeof since === 'string' ? parseDuration(since) : null;
-    if (length === null) {
-      io.err(`${NAME}: --since is a number of minutes, hours or days, such as 90m, 12h or 3d.`);
-      io.err(`"${NAME} --help" shows its options.`);
-      return EXIT.usage;
-    }
-    const items = await readFrom(io, length);
-    if (items === null) return EXIT.failed;
-    if (json) io.out(JSON.stringify({ items: items.map(itemBody) }));
-    else for (const line of linesOf(items, String(since))) io.out(line);
-    return items.length === 0 ? EXIT.done : EXIT.failed;
+    if (length === null) return wrongUsage(io, NAME, SINCE_RULE);
+    return withDatabase(NAME, io, async ({ sql }) => {
+      const items = await readFailedSnapshots(sql, systemClock.now() - length);
+      if (json) io.out(JSON.stringify({ items: items.map(itemBody) }));
+      else for (const line of linesOf(items, String(since))) io.out(line);
+      return items.length === 0 ? EXIT.done : EXIT.failed;
+    });
   },
 };
 
@@ -52,26 +43,4 @@ function linesOf(items: readonly FailedOfIntegration[], period: string): readonl
     `${integration.name} (${integration.id}): ${count} of the last ${period} failed; nobody was told of their alerts`,
     `  last ${last.id} at ${formatInstant(last.receivedAt)}: ${last.error}`,
   ]);
-}
-
-async function readFrom(io: CommandIo, length: number): Promise<readonly FailedOfIntegration[] | null> {
-  const machine = thisMachine();
-  const log = logFor(io.env, 'warn', machine);
-  const read = readSettings(io.env, log, { acceptPrintedKeys: true, machine });
-  if ('errors' in read) {
-    for (const line of read.errors) io.err(line);
-    return null;
-  }
-  const { database, prepareStatements: prepare } = read.settings;
-  const sql = connect(database, { max: 1, applicationName: NAME, prepare });
-  try {
-    await reachDatabase(database, { applicationName: NAME, monotonic: systemMonotonic, patience: PATIENCE });
-    await requireSchema(sql);
-    return await readFailedSnapshots(sql, systemClock.now() - length);
-  } catch (error) {
-    reportStartFailure(error, io, log);
-    return null;
-  } finally {
-    await sql.end({ timeout: 5 });
-  }
 }

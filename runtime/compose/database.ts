@@ -10,6 +10,7 @@ import { migrate, requireSchema, withMigrationLock } from '../../storage/migrate
 import { connect, createPoolLoad, openSession, type PoolLoad } from '../../storage/postgres/connection.ts';
 import {
   inspectDatabase,
+  KEEPS_NO_SESSION,
   keepsSession,
   OLDEST_POSTGRES,
   reachDatabase,
@@ -97,6 +98,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
     await Promise.all([main, commits, accepts].map((sql) => sql.end({ timeout: GOODBYE_S })));
   };
   try {
+    await requireDurableCommits(main);
     const { keyring, adminCreated } = await ensureFirstRows(options, main);
     log('keyring_loaded', { key_ids: keyring.heldKeyIds, active_key_id: keyring.activeKeyId });
     return { main, commits, accepts, pools, keyring, adminCreated, close };
@@ -132,10 +134,16 @@ async function checkDatabase(settings: ServiceSettings, session: Sql, clock: Clo
   }
   if (await keepsSession(settings.sessionDatabase, clock, applicationName('start', settings.replicaId)))
     return;
+  throw new Error(KEEPS_NO_SESSION);
+}
+
+/** What is answered 202 is on disk (ingestion §3); behind a transaction pooler no session of ours can ask for it. */
+async function requireDurableCommits(main: Sql): Promise<void> {
+  const [row] = await main<{ mode: string }[]>`select current_setting('synchronous_commit') as mode`;
+  if (row?.mode === 'on' || row?.mode === 'remote_apply') return;
   throw new Error(
-    'The session connection keeps no session state, probably because a transaction pooler stands before the ' +
-      'database. Name a direct connection with SVC_DATABASE_SESSION_HOST and SVC_DATABASE_SESSION_PORT, or with ' +
-      'SVC_DATABASE_SESSION_URL.',
+    `Commits through the pooler would be lost in a crash of the database: synchronous_commit is ${row?.mode} there. ` +
+      'Set it to on for the database and the role, and make the pooler reconnect.',
   );
 }
 

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { type Clock, type Micros, type Monotonic, SECOND } from '../../runtime/clock.ts';
 import type { DatabaseSettings } from '../../runtime/config.ts';
-import { isUnavailable, openSession } from './connection.ts';
+import { connect, isUnavailable, openSession } from './connection.ts';
 import type { Sql, Transaction } from './records.ts';
 
 /** The oldest major version that is supported. */
@@ -80,6 +80,12 @@ export async function keepsSession(
   }
 }
 
+/** What a start says of a session connection that keeps no session (operations §1.3). */
+export const KEEPS_NO_SESSION =
+  'The session connection keeps no session state, probably because a transaction pooler stands before the ' +
+  'database. Name a direct connection with SVC_DATABASE_SESSION_HOST and SVC_DATABASE_SESSION_PORT, or with ' +
+  'SVC_DATABASE_SESSION_URL.';
+
 /** A pooler that shares server connections takes no settings for a session, and says so before any statement. */
 function isRefusedByPooler(error: unknown): boolean {
   return error instanceof Error && error.message.includes('unsupported startup parameter');
@@ -127,26 +133,32 @@ export interface ReachOptions {
   readonly applicationName: string;
   readonly monotonic: Monotonic;
   readonly patience?: Micros;
+  /** As of {@link connect}. */
+  readonly prepare?: boolean;
 }
 
 /**
  * Waits until the database answers.
- * @throws {Error} for people, with host, port and cause: it did not in time, or it refuses this user
+ * @throws {Error} for people, with host, port and cause: it did not in time, or it refuses this user or its session
  */
 export async function reachDatabase(settings: DatabaseSettings, options: ReachOptions): Promise<void> {
   const { monotonic, patience = PATIENCE } = options;
   const end = monotonic() + patience;
   for (;;) {
-    const failure = await tryOnce(settings, options.applicationName);
+    const failure = await tryOnce(settings, options);
     if (failure === null) return;
+    if (isRefusedByPooler(failure)) throw new Error(KEEPS_NO_SESSION, { cause: failure });
     if (!isUnavailable(failure) || monotonic() >= end) throw unreachable(settings, failure);
     // Nothing else keeps the process alive meanwhile: a wait of the clock would let it end.
     await setTimeout(PAUSE_MS);
   }
 }
 
-async function tryOnce(settings: DatabaseSettings, applicationName: string): Promise<unknown> {
-  const session = openSession(settings, { applicationName });
+async function tryOnce(
+  settings: DatabaseSettings,
+  { applicationName, prepare = true }: ReachOptions,
+): Promise<unknown> {
+  const session = connect(settings, { max: 1, applicationName, prepare });
   try {
     await session`select 1`;
     return null;

@@ -14,6 +14,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../fakes/webhook-rec
 import { type RedisServer, startRedis } from '../redis.ts';
 import { Api } from './api.ts';
 import { type FirstRows, firstRows } from './cluster-rows.ts';
+import { PgBouncer } from './pgbouncer.ts';
 import { freePorts } from './ports.ts';
 import { copyPreparedDatabase } from './prepared.ts';
 import { runTocsin } from './program.ts';
@@ -41,6 +42,8 @@ export interface ClusterOptions {
   readonly durable?: true;
   /** A standby that every commit waits for; every client is told of both servers, of the standby first. */
   readonly standby?: true;
+  /** The main connection of each replica goes through a PgBouncer in transaction mode. */
+  readonly pooler?: true;
   readonly logLevel?: 'info' | 'warn' | 'error';
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -63,6 +66,8 @@ export class Cluster {
   redis: RedisServer | null = null;
   /** Null unless asked for. */
   redisGroup: RedisGroup | null = null;
+  /** Null unless asked for. */
+  pooler: PgBouncer | null = null;
   /** Null unless asked for. */
   standby: StandbyServer | null = null;
   readonly home: string;
@@ -105,6 +110,7 @@ export class Cluster {
     await this.startPostgres();
     await this.standby?.start({ ...SERVER_SETTINGS, ...NOT_DURABLE });
     await redis;
+    if (this.#options.pooler) this.pooler = await PgBouncer.start(this.home, this.#postgres!.settings);
     if (!isMigrated) await runTocsin(['migrate'], this.environment());
     const count = this.#options.withoutRedis ? 1 : (this.#options.replicas ?? 3);
     for (let n = 1; n <= count; n++) await this.addReplica(`r${n}`);
@@ -179,9 +185,16 @@ export class Cluster {
   /** What every process of the installation is given. */
   environment(): Record<string, string> {
     const { host, port, database, user, password } = this.#postgres!.settings;
+    const pooler = this.pooler && {
+      SVC_DATABASE_HOST: '127.0.0.1',
+      SVC_DATABASE_PORT: String(this.pooler.port),
+      SVC_DATABASE_SESSION_HOST: host,
+      SVC_DATABASE_SESSION_PORT: String(port),
+    };
     return {
       SVC_DATABASE_HOST: this.standby ? `${this.standby.host},${host}` : host,
       SVC_DATABASE_PORT: String(port),
+      ...pooler,
       SVC_DATABASE_NAME: database,
       SVC_DATABASE_USER: user,
       SVC_DATABASE_PASSWORD: password ?? '',
@@ -233,6 +246,7 @@ export class Cluster {
     await Promise.all(this.replicas.map((replica) => replica.kill()));
     await Promise.all([...this.proxies.values()].map((proxy) => proxy.stop()));
     await this.sql?.end({ timeout: 1 });
+    await this.pooler?.kill();
     await this.redis?.stop();
     await this.redisGroup?.stop();
     await this.#postgres?.stop();
@@ -245,6 +259,7 @@ export class Cluster {
 
   #killNow(): void {
     for (const replica of this.replicas) replica.killNow();
+    void this.pooler?.kill();
     this.standby?.killNow();
     const postmaster = this.#postmaster();
     if (postmaster !== null) process.kill(postmaster, 'SIGQUIT');

@@ -4,7 +4,7 @@ import { type ResetOutcome, resetKeyring } from '../../../storage/keys/key-chang
 import { systemClock } from '../../clock.ts';
 import type { SealedFieldName } from '../../secrets/sealed-fields.ts';
 import { type Command, type CommandIo, EXIT } from '../command.ts';
-import { counted, NO_KEYRING, readActor, refuse, withKeysDatabase, wrongUsage } from './database.ts';
+import { counted, NO_KEYRING, readActor, refuse, withDatabase, wrongUsage } from '../command-database.ts';
 
 const NAME = 'tocsin keys reset';
 
@@ -56,7 +56,7 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong usage.`,
         '--yes is needed: this wipes every stored secret and ends all sessions, for good.',
       );
     }
-    return withKeysDatabase(NAME, io, async ({ masterKeys, alone }) => {
+    return withDatabase(NAME, io, async ({ masterKeys, alone }) => {
       const [first] = masterKeys;
       if (first === undefined) throw new Error('the settings hold no key');
       const by = { kind: 'cli', id: null, name: asked.actor } as const;

@@ -3,7 +3,15 @@ import { appendAudit } from '../../../storage/access/audit.ts';
 import { type RotationOutcome, rotateKeys } from '../../../storage/keys/key-change.ts';
 import { systemClock } from '../../clock.ts';
 import { type Command, type CommandIo, EXIT } from '../command.ts';
-import { counted, NO_KEYRING, readActor, refuse, sumOf, withKeysDatabase, wrongUsage } from './database.ts';
+import {
+  counted,
+  NO_KEYRING,
+  readActor,
+  refuse,
+  sumOf,
+  withDatabase,
+  wrongUsage,
+} from '../command-database.ts';
 
 const NAME = 'tocsin keys rotate';
 
@@ -33,7 +41,7 @@ Exit codes: 0 done or active already, 1 failed or refused, 2 wrong usage.`,
     if (typeof to !== 'string' || to === '') {
       return wrongUsage(io, NAME, '--activate is needed: the id of a key, as "tocsin keys status" shows it.');
     }
-    return withKeysDatabase(NAME, io, async ({ masterKeys: keys, log, alone }) => {
+    return withDatabase(NAME, io, async ({ masterKeys: keys, log, alone }) => {
       const author = {
         by: { kind: 'cli', id: null, name: asked.actor },
         at: systemClock.now(),

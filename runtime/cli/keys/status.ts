@@ -5,7 +5,7 @@ import { inSnapshot } from '../../../storage/postgres/transaction.ts';
 import { systemClock } from '../../clock.ts';
 import { type KeyEntry, keyringBody } from '../../secrets/key-report.ts';
 import { type Command, EXIT } from '../command.ts';
-import { counted, NO_KEYRING, refuse, withKeysDatabase } from './database.ts';
+import { counted, NO_KEYRING, refuse, withDatabase } from '../command-database.ts';
 
 const STATUS = 'tocsin keys status';
 
@@ -26,7 +26,7 @@ nothing. Works on the database named by SVC_DATABASE_*, with the environment of 
 Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   options: { json: { type: 'boolean' } },
   run: (values, io) =>
-    withKeysDatabase(STATUS, io, async ({ sql, masterKeys }) => {
+    withDatabase(STATUS, io, async ({ sql, masterKeys }) => {
       const entries = await readKeys(sql, systemClock.now());
       if (values.json) {
         io.out(JSON.stringify(keyringBody(entries)));
@@ -72,7 +72,7 @@ SVC_DATABASE_*, with the environment of the service.
 Exit codes: 0 everything opens, 1 failed or something does not open, 2 wrong usage.`,
   options: { json: { type: 'boolean' } },
   run: (values, io) =>
-    withKeysDatabase(VERIFY, io, async ({ sql, masterKeys }) => {
+    withDatabase(VERIFY, io, async ({ sql, masterKeys }) => {
       const seen = await inSnapshot(sql, async (tx) => {
         const keyring = await readKeyring(tx, masterKeys);
         if (!keyring) return null;

@@ -19,7 +19,7 @@ import {
 import { type Change, inTransaction } from '../../../storage/postgres/transaction.ts';
 import { systemClock } from '../../clock.ts';
 import { type Command, type CommandIo, EXIT, type OptionValues } from '../command.ts';
-import { type KeysDatabase, readActor, refuse, withKeysDatabase, wrongUsage } from '../keys/database.ts';
+import { type CommandDatabase, readActor, refuse, withDatabase, wrongUsage } from '../command-database.ts';
 import type { ReadSecret } from './read-secret.ts';
 
 /** What the commands of `tocsin user` that change an account have in common. */
@@ -31,7 +31,7 @@ const ACCOUNT_HELP = `  <login>         of the user, in any case
 
 export interface AccountChange {
   readonly login: string;
-  readonly database: KeysDatabase;
+  readonly database: CommandDatabase;
   /** One transaction, in the name of who runs the command. */
   change<Result>(run: (made: Change) => Promise<Result>): Promise<Result>;
 }
@@ -46,7 +46,7 @@ async function changeAccount(
   const asked = readActor(values);
   if ('wrong' in asked) return wrongUsage(io, name, asked.wrong);
   const by = { kind: 'cli', id: null, name: asked.actor } as const;
-  return withKeysDatabase(name, io, (database) =>
+  return withDatabase(name, io, (database) =>
     run({
       login: String(values.login),
       database,
@@ -211,7 +211,7 @@ database named by SVC_DATABASE_*, with the environment of the service.
 Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   options: { json: { type: 'boolean' } },
   run: (values, io) =>
-    withKeysDatabase(LIST, io, async ({ sql }) => {
+    withDatabase(LIST, io, async ({ sql }) => {
       const users = await listUsers(sql);
       if (values.json) io.out(JSON.stringify({ users: users.map(userShape) }));
       else for (const user of users) io.out(lineOf(user));

@@ -1,18 +1,18 @@
-/** How the commands of `tocsin keys` and `tocsin user` reach the database, and what they share in words. */
-import { codePoints } from '../../../actors/text.ts';
-import { logAudited } from '../../../storage/access/audit.ts';
-import { requireSchema, withMigrationLock } from '../../../storage/migrate.ts';
-import { connect, openSession } from '../../../storage/postgres/connection.ts';
-import { reachDatabase } from '../../../storage/postgres/database-check.ts';
-import type { Sql, Transaction } from '../../../storage/postgres/records.ts';
-import { inTransaction } from '../../../storage/postgres/transaction.ts';
-import { SECOND, systemMonotonic } from '../../clock.ts';
-import type { ServiceSettings } from '../../compose/database.ts';
-import type { Log } from '../../log.ts';
-import type { MasterKey } from '../../secrets/keyring.ts';
-import { type CommandIo, EXIT, type OptionValues } from '../command.ts';
-import { reportStartFailure } from '../run-service.ts';
-import { logFor, readSettings, thisMachine } from '../settings.ts';
+/** How commands that change or read the database reach it, and what they share in words. */
+import { codePoints } from '../../actors/text.ts';
+import { logAudited } from '../../storage/access/audit.ts';
+import { requireSchema, withMigrationLock } from '../../storage/migrate.ts';
+import { connect, openSession } from '../../storage/postgres/connection.ts';
+import { reachDatabase } from '../../storage/postgres/database-check.ts';
+import type { Sql, Transaction } from '../../storage/postgres/records.ts';
+import { inTransaction } from '../../storage/postgres/transaction.ts';
+import { SECOND, systemMonotonic } from '../clock.ts';
+import type { ServiceSettings } from '../compose/database.ts';
+import type { Log } from '../log.ts';
+import type { MasterKey } from '../secrets/keyring.ts';
+import { type CommandIo, EXIT, type OptionValues } from './command.ts';
+import { reportStartFailure } from './run-service.ts';
+import { logFor, readSettings, thisMachine } from './settings.ts';
 
 /** Somebody waits at a terminal. */
 const PATIENCE = 5 * SECOND;
@@ -21,7 +21,9 @@ const LONGEST_ACTOR = 200;
 export const NO_KEYRING =
   'this database has no keyring yet: the first start makes it, with the first key of the list.';
 
-export interface KeysDatabase {
+export const SINCE_RULE = '--since is a number of minutes, hours or days, such as 90m, 12h or 3d.';
+
+export interface CommandDatabase {
   readonly sql: Sql;
   readonly settings: ServiceSettings;
   /** In the order of the list. */
@@ -32,10 +34,10 @@ export interface KeysDatabase {
 }
 
 /** Opens the database with the environment of the service. @returns the exit code; failures are told here */
-export async function withKeysDatabase(
+export async function withDatabase(
   name: string,
   io: CommandIo,
-  run: (database: KeysDatabase) => Promise<number>,
+  run: (database: CommandDatabase) => Promise<number>,
 ): Promise<number> {
   const machine = thisMachine();
   const log = logFor(io.env, 'warn', machine, io.err);
@@ -45,18 +47,10 @@ export async function withKeysDatabase(
     return EXIT.failed;
   }
   const { settings } = read;
-  const sql = connect(settings.database, {
-    max: 1,
-    applicationName: name,
-    prepare: settings.prepareStatements,
-    onAudited: logAudited(log),
-  });
+  const about = { applicationName: name, prepare: settings.prepareStatements };
+  const sql = connect(settings.database, { ...about, max: 1, onAudited: logAudited(log) });
   try {
-    await reachDatabase(settings.database, {
-      applicationName: name,
-      monotonic: systemMonotonic,
-      patience: PATIENCE,
-    });
+    await reachDatabase(settings.database, { ...about, monotonic: systemMonotonic, patience: PATIENCE });
     await requireSchema(sql);
     const { masterKeys } = settings;
     return await run({
