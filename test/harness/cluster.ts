@@ -45,6 +45,8 @@ export interface ClusterOptions {
   /** The main connection of each replica goes through a PgBouncer in transaction mode. */
   readonly pooler?: true;
   readonly logLevel?: 'info' | 'warn' | 'error';
+  /** Where the program lies; here unless said. */
+  readonly program?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -111,7 +113,7 @@ export class Cluster {
     await this.standby?.start({ ...SERVER_SETTINGS, ...NOT_DURABLE });
     await redis;
     if (this.#options.pooler) this.pooler = await PgBouncer.start(this.home, this.#postgres!.settings);
-    if (!isMigrated) await runTocsin(['migrate'], this.environment());
+    if (!isMigrated) await runTocsin(['migrate'], this.environment(), this.#options.program);
     const count = this.#options.withoutRedis ? 1 : (this.#options.replicas ?? 3);
     for (let n = 1; n <= count; n++) await this.addReplica(`r${n}`);
     const [first, ...others] = this.replicas as [Replica, ...Replica[]];
@@ -163,6 +165,7 @@ export class Cluster {
       id,
       port: port!,
       folder: this.home,
+      program: this.#options.program,
       env: { ...this.environment(), ...(await this.#redisFor(id)), ...env },
     });
     this.replicas.push(replica);

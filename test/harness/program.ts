@@ -7,13 +7,14 @@ import { processEnvironment } from './prepared.ts';
 const root = path.resolve(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 
-/** Runs a command to its end. @throws with its output when it fails */
+/** Runs a command to its end. @param program where it lies, if not here @throws with its output when it fails */
 export async function runTocsin(
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  program = root,
 ): Promise<void> {
   await run(process.execPath, ['runtime/main.ts', ...words], {
-    cwd: root,
+    cwd: program,
     env: { ...processEnvironment(), ...env },
   });
 }

@@ -24,12 +24,16 @@ export interface ReplicaOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the log of every run is kept. */
   readonly folder: string;
+  /** Where the program lies; here unless said. */
+  readonly program?: string | undefined;
 }
 
 export class Replica {
   readonly id: string;
   readonly port: number;
   readonly url: string;
+  /** Where the program lies that is run from the next start on. */
+  program: string;
   /** Runs that ended without being told to. */
   readonly crashes: string[] = [];
   readonly #options: ReplicaOptions;
@@ -42,6 +46,7 @@ export class Replica {
     this.port = options.port;
     this.url = `http://127.0.0.1:${options.port}`;
     this.#options = options;
+    this.program = options.program ?? root;
     this.#logFile = path.join(options.folder, `${options.id}.log`);
   }
 
@@ -51,7 +56,7 @@ export class Replica {
     const output = openSync(this.#logFile, 'a');
     const address = `127.0.0.1:${this.port}`;
     const child = spawn(process.execPath, ['--max-semi-space-size=32', 'runtime/main.ts', 'serve'], {
-      cwd: root,
+      cwd: this.program,
       stdio: ['ignore', output, output],
       env: {
         ...processEnvironment(),
