@@ -9,6 +9,7 @@ import { lists } from './lists.ts';
 import { memory } from './memory.ts';
 import { messages } from './messages.ts';
 import { messengers } from './messengers.ts';
+import { migrations } from './migrations.ts';
 import { type Bench, keepReports, machine, printReport, type Report } from './report.ts';
 import { scale } from './scale.ts';
 import { signIn } from './sign-in.ts';
@@ -29,6 +30,7 @@ const BENCHES: readonly Bench[] = [
   messengers,
   templates,
   signIn,
+  migrations,
 ];
 
 const { values, positionals } = parseArgs({

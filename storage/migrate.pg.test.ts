@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import type { DatabaseSettings } from '../runtime/config.ts';
+import { until } from '../test/harness/until.ts';
 import { createTestDatabase, dropTestDatabase } from '../test/postgres.ts';
 import {
   knownVersion,
@@ -73,6 +74,27 @@ test('a migration that fails leaves nothing of itself, and says which it was', a
   const [row] = await session`select to_regclass('two') as two`;
   expect(row?.two).toBeNull();
   await migrate(session, { migrations: [ONE, TWO] });
+});
+
+test('while a migration waits for a lock others go on, and it is applied once it gets the lock', async () => {
+  await migrate(session, { migrations: [ONE] });
+  const others = connect(settings, { max: 2, applicationName: 'migrate-test' });
+  const { migrating } = await others.begin(async (tx) => {
+    await tx`select from one`;
+    const migration = migrate(session, {
+      migrations: [ONE, made(2, 'alter table one add column m integer')],
+    });
+    await until('the migration to wait', async () => {
+      const waiting = await others`
+        select from pg_locks where relation = 'one'::regclass and mode = 'AccessExclusiveLock' and not granted`;
+      return waiting.length > 0;
+    });
+    await others`insert into one values (1)`;
+    expect(await others`select from one`).toHaveLength(1);
+    return { migrating: migration };
+  });
+  expect(await migrating).toEqual({ from: 1, to: 2 });
+  await others.end();
 });
 
 describe('a schema is refused', () => {

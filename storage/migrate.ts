@@ -2,12 +2,17 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Clock, systemClock } from '../runtime/clock.ts';
+import { setTimeout } from 'node:timers/promises';
+import { type Clock, type Micros, systemClock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { LOCKS } from './postgres/locks.ts';
 import type { Sql, Transaction } from './postgres/records.ts';
 
-const LOCK_TIMEOUT = '5s';
+/** Who comes later waits behind a lock that is waited for: it is given up soon, and asked for again. */
+const LOCK_TIMEOUT = '100ms';
+const LOCK_PAUSE_MS = 400;
+const LOCK_TRIES = 120;
+const LOCK_NOT_AVAILABLE = '55P03';
 const STATEMENT_TIMEOUT = '10min';
 
 export type SchemaProblem = 'too_new' | 'too_old' | 'dirty';
@@ -176,6 +181,22 @@ async function apply(session: Sql, clock: Clock, migration: Migration): Promise<
     await session`update schema_migrations set applied_at = ${clock.now()} where version = ${version}`;
     return;
   }
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await applyWhole(session, migration, started);
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (code !== LOCK_NOT_AVAILABLE || tries === LOCK_TRIES) throw error;
+      await setTimeout(LOCK_PAUSE_MS);
+    }
+  }
+}
+
+async function applyWhole(
+  session: Sql,
+  { version, name, checksum, up }: Migration,
+  started: Micros,
+): Promise<void> {
   await session.begin(async (tx) => {
     await tx.unsafe(
       `set local lock_timeout = '${LOCK_TIMEOUT}'; set local statement_timeout = '${STATEMENT_TIMEOUT}'`,
