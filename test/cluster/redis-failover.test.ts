@@ -1,6 +1,9 @@
 /** The primary Redis dies under load and Sentinels put its copy in its place: nothing but the moving of shards waits. */
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { evenlySpread } from '../harness/cluster-facts.ts';
+import { runTocsin } from '../harness/program.ts';
 import { leads } from '../harness/redis-group.ts';
 import { until } from '../harness/until.ts';
 import { goesOn, seed, spreadOf, takenOver, takeoverBound, underLoad } from './scenario.ts';
@@ -8,11 +11,23 @@ import { goesOn, seed, spreadOf, takenOver, takeoverBound, underLoad } from './s
 /** For each step, on a machine that is busy with other things: Sentinels whose clocks jump do nothing for 30 s. */
 const STEP_S = 120;
 
+/** @returns a PEM file with a certificate that has signed nothing here */
+function rootOfAnother(folder: string): string {
+  const file = path.join(folder, 'other-ca.pem');
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=other'];
+  execFileSync('openssl', [...request, '-keyout', '/dev/null', '-out', file], { stdio: 'ignore' });
+  return file;
+}
+
 test(`a killed Redis primary is replaced by its copy through Sentinels and TLS (seed ${seed})`, {
   timeout: 540_000,
 }, async () => {
   await underLoad({ replicas: 2, redisGroup: true }, async ({ cluster, traffic, witness }) => {
     const group = cluster.redisGroup!;
+    const env = { ...cluster.environment(), SVC_REDIS_URL: group.url };
+    const stranger = { ...env, NODE_EXTRA_CA_CERTS: rootOfAnother(cluster.home) };
+    await expect(runTocsin(['serve'], stranger)).rejects.toThrow(/is not trusted .* in NODE_EXTRA_CA_CERTS/);
+
     const [primary, copy] = (await leads(group.primary))
       ? [group.primary, group.copy]
       : [group.copy, group.primary];
