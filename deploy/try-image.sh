@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Drives the image of deploy/image.sh through the main job with runc, as root, beside a PostgreSQL 15 and a Redis of its own:
 # migrate, serve, health check, a Snapshot, its group by the API, SIGTERM. The root file system is read-only, the user 65532
 # without capabilities; the network is that of the machine.
@@ -27,6 +27,13 @@ until_ready() {
   echo "Waited 30 s: $*" >&2
   exit 1
 }
+
+for port in 8080 8081 8082; do
+  if (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; then
+    echo "Something listens on port $port, where the image would. Stop it first." >&2
+    exit 1
+  fi
+done
 
 install -d -o postgres "$work/postgres"
 chmod 711 "$work"
