@@ -416,7 +416,11 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
   ],
   'docs/deploying.md': [],
   'docs/concepts.md': [],
-  'docs/getting-started.md': [['at `http://127.0.0.1:#`:', 'runtime/cli/first-messenger.ts MESSENGER_PORT']],
+  'docs/getting-started.md': [
+    ['at `http://127.0.0.1:#`:', 'runtime/cli/first-messenger.ts MESSENGER_PORT'],
+    ['`group_wait: #s`', 'runtime/cli/init/sender-files.ts GROUP_WAIT'],
+    ['`group_interval: #s`', 'runtime/cli/init/sender-files.ts GROUP_INTERVAL'],
+  ],
   'docs/roadmap.md': [],
   'docs/routes-cookbook.md': [],
   'docs/upgrading.md': [],

@@ -31,6 +31,7 @@ if (stale) {
     console.error('The web interface is not built, and what builds it is not installed. Run "npm ci" first.');
     process.exit(1);
   }
+  console.error('The web interface is being built …');
   const build = spawnSync(process.execPath, [vite, 'build', 'ui', '--logLevel', 'warn'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -25,6 +25,11 @@ const PROGRAMS: readonly Program[] = [
   { file: '/usr/sbin/pgbouncer', debianPackage: 'pgbouncer', usedFor: 'the test behind a connection pooler' },
   { file: '/usr/bin/redis-server', debianPackage: 'redis-server', usedFor: 'the tests of several replicas' },
   { file: '/usr/bin/systemd-analyze', debianPackage: 'systemd', usedFor: 'the test of the systemd unit' },
+  {
+    file: '/usr/bin/script',
+    debianPackage: 'bsdutils',
+    usedFor: 'the questions that are asked at a terminal',
+  },
   { file: '/usr/bin/java', debianPackage: 'default-jre-headless', usedFor: 'the generator of clients' },
   { file: '/usr/bin/python3', debianPackage: 'python3', usedFor: 'the generated client in Python' },
   ...['certifi', 'dateutil', 'six', 'urllib3'].map((module) => ({

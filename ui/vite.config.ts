@@ -14,5 +14,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
+    // How long plugins take is no news to somebody who starts the service.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
 });

@@ -14,13 +14,14 @@ const NAME = 'tocsin init';
 const ARRIVES_WITHIN = 60;
 const ANSWER_WITHIN = 600;
 const RULES = path.resolve(import.meta.dirname, '../../deploy/prometheus/rules.yaml');
+const FILES = ['alertmanager.yml', 'tocsin-rules.yml', 'tocsin-heartbeat-rule.yml'];
 const DEFAULT_NAME = 'Alertmanager';
 
 const HELP = `Usage: ${NAME} [options]
 
 Asks where senders reach Tocsin and for which Integration, makes a token for it, writes a whole alertmanager.yml and
 rules for Prometheus, then posts a test alert as Alertmanager does, waits for its Alert Group, and resolves it. The test
-alert takes the Routes like any other alert. An Integration that does not exist is created, with its Heartbeat off.
+alert takes the Routes like any other alert. An Integration that does not exist is created, with its Heartbeat on.
 
   --ingest-url URL    address of the ingest listener as senders reach it
   --integration NAME  the Integration, by name or id
@@ -89,7 +90,11 @@ export const init: Command = {
   },
 };
 
-const NOT_AN_ADDRESS = '--ingest-url is an http or https address without a login.';
+const NOT_AN_ADDRESS = 'senders reach Tocsin at an http or https address without a login.';
+const NEXT =
+  'Start Alertmanager with its file, name both rule files in prometheus.yml, and scrape Tocsin as the job "tocsin".';
+/** Whose runbooks the rules as delivered link to. */
+const ANY_TOCSIN = 'http://localhost:8080';
 
 function isAddress(text: string): boolean {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false;
@@ -107,8 +112,7 @@ async function set(
 ): Promise<string | null> {
   const api = openApi(values, io.env);
   const folder = path.resolve(textOf(values.dir) ?? '.');
-  const files = ['alertmanager.yml', 'tocsin-rules.yml', 'tocsin-heartbeat-rule.yml'];
-  const there = files.map((file) => path.join(folder, file)).filter((file) => existsSync(file));
+  const there = FILES.map((file) => path.join(folder, file)).filter((file) => existsSync(file));
   if (there.length > 0 && !values.force) return `${there.join(', ')} exists; --force replaces it.`;
   const integrations = await allOf(api);
   const wanted = textOf(values.integration);
@@ -121,12 +125,11 @@ async function set(
       if (typed === null) throw new ApiError('nobody answered.');
       return typed?.trim() || standard;
     };
-    const known = integrations.find((each) => each.ingest_url)?.ingest_url?.replace(/\/api\/v1\/ingest$/, '');
-    const standard = known ?? textOf(values.url) ?? textOf(io.env.SVC_API_URL) ?? '';
+    const first = integrations.find((each) => each.ingest_url);
+    const known = first?.ingest_url?.replace(/\/api\/v1\/ingest$/, '') ?? api.address;
     ingestUrl =
-      textOf(values['ingest-url']) ?? (await ask('Where do senders reach Tocsin (http or https)?', standard));
-    const first = integrations.find((each) => each.ingest_url)?.name ?? DEFAULT_NAME;
-    name = wanted ?? (asks ? await ask('For which Integration?', first) : DEFAULT_NAME);
+      textOf(values['ingest-url']) ?? (await ask('Where do senders reach Tocsin (http or https)?', known));
+    name = wanted ?? (asks ? await ask('For which Integration?', first?.name ?? DEFAULT_NAME) : DEFAULT_NAME);
   } finally {
     terminal?.close();
   }
@@ -137,13 +140,15 @@ async function set(
   done.integration_id = integration.id;
   const { value } = read(Created, await api.post(`/integrations/${integration.id}/tokens`, { name: NAME }));
   const snippet = { name: integration.name, ingestUrl, token: value };
-  const { alertmanager, heartbeatRule } = senderFiles(snippet, integration.heartbeat.enabled);
-  const texts = [alertmanager, readFileSync(RULES, 'utf8'), heartbeatRule];
-  done.files = texts.flatMap((text, index) => {
-    const file = path.join(folder, files[index] ?? '');
-    return text === null ? [] : [written(file, text, index === 0 ? 0o600 : 0o644, values.force === true)];
-  });
+  const { alertmanager, heartbeatRule } = senderFiles(snippet);
+  const rules = readFileSync(RULES, 'utf8').replaceAll(ANY_TOCSIN, api.address);
+  done.files = [alertmanager, rules, heartbeatRule].map((text, index) =>
+    written(path.join(folder, FILES[index] ?? ''), text, index === 0 ? 0o600 : 0o644, values.force === true),
+  );
   for (const file of done.files) say(`Written: ${file}`);
+  say(NEXT);
+  if (!integration.heartbeat.enabled)
+    say('The Heartbeat of the Integration is off: with it on, silence is noticed.');
   return values['no-test'] ? null : tried(api, { url: ingestUrl, token: value }, done, say);
 }
 
@@ -162,7 +167,7 @@ async function allOf(api: CliApi): Promise<readonly Integration[]> {
 async function created(api: CliApi, name: string): Promise<Integration> {
   const body = {
     ...{ name, description: '', connection_mode: 'webhook_only', static_labels: {} },
-    ...{ duplicate_window_seconds: 45, heartbeat: { enabled: false } },
+    ...{ duplicate_window_seconds: 45, heartbeat: { enabled: true } },
   };
   return read(Integration, await api.post('/integrations', body));
 }

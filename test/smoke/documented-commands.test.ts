@@ -66,6 +66,7 @@ const NOT_RUN = [
   ['README.md', 'npm install --prefix', 'installs in the home folder; release.test.ts does it in another'],
   ['README.md', 'npm test', 'this is what runs'],
   ['docs/getting-started.md', 'npm start', 'test/smoke/start-stop.test.ts starts the service the same way'],
+  ['docs/getting-started.md', 'npx tocsin init', 'asks; test/smoke/init.test.ts answers it at a terminal'],
   ['docs/bridges.md', 'https://bridge.example.org/matrix', 'needs a bridge and a person who answers it'],
   ['docs/deploying.md', 'docker buildx build', 'needs Docker and a registry of images'],
   ['docs/deploying.md', 'kubectl create namespace', 'needs a cluster'],

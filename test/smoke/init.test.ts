@@ -1,19 +1,23 @@
-/** `tocsin init` writes a file with which a real Alertmanager sends here (operations §10). */
-import { spawnSync } from 'node:child_process';
+/** `tocsin init` asks at a terminal; a real Prometheus and Alertmanagers send by what it writes (operations §10). */
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stringify } from 'yaml';
 import { runCommandLine } from '../../runtime/cli/command.ts';
 import { senderFiles } from '../../runtime/cli/init/sender-files.ts';
 import { init } from '../../runtime/cli/init.ts';
 import { Api, type Json } from '../harness/api.ts';
-import { startAlertmanager } from '../harness/peers.ts';
+import { type Peer, startAlertmanager, startPrometheus } from '../harness/peers.ts';
+import { freePorts } from '../harness/ports.ts';
+import { processEnvironment } from '../harness/prepared.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-init-'));
+const peers: Peer[] = [];
 let tocsin: Installation;
 let ready: Ready;
 let api: Api;
@@ -28,48 +32,94 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  for (const peer of peers) await peer.stop();
   await tocsin?.remove();
   rmSync(folder, { recursive: true, force: true });
 });
 
+const given = () => ({ HOME: folder, SVC_API_URL: ready.app_url, SVC_API_TOKEN: token });
+
 async function run(...words: readonly string[]) {
   const out: string[] = [];
-  const env = { HOME: folder, SVC_API_URL: ready.app_url, SVC_API_TOKEN: token };
-  const io = { env, out: (line: string) => out.push(line), err: (line: string) => out.push(line) };
+  const io = {
+    env: given(),
+    out: (line: string) => out.push(line),
+    err: (line: string) => out.push(line),
+  };
   const code = await runCommandLine(['init', '--dir', folder, ...words], [init], io);
   return { code, out: out.join('\n') };
 }
 
 const named = ['--integration', 'made by init', '--json'];
+const madeHere = async (name: string) =>
+  (await api.get('/integrations')).items.find((integration: Json) => integration.name === name);
 
-test('a real Alertmanager with the written file delivers, and the test alert came and went', async () => {
+test('by the written files a Prometheus and a pair of Alertmanagers send, and the Heartbeat lives', async () => {
   const { code, out } = await run('--ingest-url', ready.ingest_url, ...named);
   expect(code, out).toBe(0);
+  expect(out).not.toContain('svc_int_');
   const { group_number: number, files } = JSON.parse(out);
-  expect(files.map((file: string) => path.basename(file))).toEqual(['alertmanager.yml', 'tocsin-rules.yml']);
   const { items } = await api.get('/alert-groups?status=resolved&q=TocsinInit');
   expect(items.map((group: Json) => group.number)).toEqual([number]);
-  const [config, rules] = files;
-  expect(statSync(config).mode & 0o777).toBe(0o600);
-  expect(out).not.toContain('svc_int_');
-  expect(spawnSync('/usr/bin/amtool', ['check-config', config]).status).toBe(0);
-  expect(spawnSync('/usr/bin/promtool', ['check', 'rules', rules]).status).toBe(0);
-  const text = readFileSync(config, 'utf8').replace('route:\n', 'route:\n  group_wait: 0s\n');
-  const alertmanager = await startAlertmanager({ config: text });
-  try {
-    const { status } = await fetch(`${alertmanager.url}/api/v2/alerts`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify([{ labels: { alertname: 'FromAlertmanager' } }]),
-    });
-    expect(status).toBe(200);
-    await until('its Alert Group', async () => {
-      const found = await api.get('/alert-groups?status=firing&q=FromAlertmanager');
-      return found.items[0];
-    });
-  } finally {
-    await alertmanager.stop();
-  }
+  expect(statSync(files[0]).mode & 0o777).toBe(0o600);
+  const [config = '', rules = '', heartbeat = ''] = files.map((file: string) => readFileSync(file, 'utf8'));
+  expect(rules).toContain(`runbook_url: ${ready.app_url}/runbooks/SvcDown`);
+  const [first = 0, second = 0] = await freePorts(2);
+  const both = [`127.0.0.1:${first}`, `127.0.0.1:${second}`];
+  for (const clusterPort of [first, second])
+    peers.push(await startAlertmanager({ config, clusterPort, clusterPeers: both }));
+  const targets = peers.map(({ url }) => new URL(url).host);
+  const prometheus = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    alerting: { alertmanagers: [{ static_configs: [{ targets }] }] },
+    rule_files: ['tocsin-rules.yml', 'tocsin-heartbeat-rule.yml', 'own.yml'],
+    scrape_configs: [
+      { job_name: 'tocsin', static_configs: [{ targets: [new URL(ready.internal_url).host] }] },
+    ],
+  };
+  const own = `groups: [{ name: own, rules: [{ alert: DiskFull, expr: 'up{job="tocsin"} == 1' }] }]`;
+  const asWritten = { 'tocsin-rules.yml': rules, 'tocsin-heartbeat-rule.yml': heartbeat, 'own.yml': own };
+  peers.push(await startPrometheus({ config: stringify(prometheus), files: asWritten }));
+  await until('the Heartbeat', async () => (await madeHere('made by init')).heartbeat.state === 'live', 90);
+  const titles = async () =>
+    (await api.get('/alert-groups?status=firing')).items.map(({ title }: Json) => title);
+  await until('the Alert Group', async () => (await titles()).length > 0, 90);
+  expect(await titles()).toEqual(['DiskFull']);
+});
+
+/** Types at a terminal, as `script` makes one, before anything is asked; the terminal ends after it. */
+async function typed(text: string): Promise<{ code: number | null; out: string; files: string[] }> {
+  const there = mkdtempSync(path.join(folder, 'typed-'));
+  const words = [process.execPath, path.join(root, 'runtime', 'main.ts'), 'init', '--dir', there];
+  const command = words.map((word) => `'${word}'`).join(' ');
+  const env = { ...processEnvironment(), ...given() };
+  const child = spawn('/usr/bin/script', ['--quiet', '--return', '--command', command, '/dev/null'], { env });
+  let out = '';
+  child.stdout.on('data', (chunk) => (out += String(chunk)));
+  child.stdin.end(text);
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, out, files: readdirSync(there).sort() };
+}
+
+test('at a terminal two questions are asked, and Enter takes what is offered', async () => {
+  const { code, out, files } = await typed('\nasked for\n');
+  expect(code, out).toBe(0);
+  expect(out).toContain(`Where do senders reach Tocsin (http or https)? [${ready.ingest_url}]`);
+  expect(out).toMatch(/For which Integration\? \[.+\]/);
+  expect(out).toMatch(/The test alert arrived: Alert Group #\d+/);
+  expect(files).toEqual(['alertmanager.yml', 'tocsin-heartbeat-rule.yml', 'tocsin-rules.yml']);
+  expect((await madeHere('asked for')).heartbeat.state).toBe('waiting');
+});
+
+test.each([
+  ['the end of the terminal is nobody\u2019s answer', '', 'nobody answered'],
+  ['an address that is none is refused', 'tocsin:8081\nrefused\n', 'an http or https address'],
+])('%s: nothing is made', async (_, text, said) => {
+  const { items } = await api.get('/integrations');
+  const { code, out, files } = await typed(text);
+  expect({ code, files }).toEqual({ code: 1, files: [] });
+  expect(out).toContain(said);
+  expect((await api.get('/integrations')).items).toHaveLength(items.length);
 });
 
 test('files that exist are refused before a token is made, and replaced with --force', async () => {
@@ -95,25 +145,13 @@ test.each([
   expect((await run(...words)).code).toBe(2);
 });
 
-const SNIPPET = { name: 'prod: "eu" #1', ingestUrl: 'https://ingest.example.org', token: 'svc_int_x' };
-
-function accepted(program: string, words: readonly string[], text: string): string {
-  const file = path.join(folder, 'checked.yml');
-  writeFileSync(file, text);
-  const { status, stdout, stderr } = spawnSync(program, [...words, file], { encoding: 'utf8' });
-  return status === 0 ? 'accepted' : stdout + stderr;
-}
-
 test.each([
-  ['with a Heartbeat', true],
-  ['without a Heartbeat', false],
-])('amtool accepts the whole file %s', (_, given) => {
-  expect(accepted('/usr/bin/amtool', ['check-config'], senderFiles(SNIPPET, given).alertmanager)).toBe(
-    'accepted',
-  );
-});
-
-test('promtool accepts the rule that always fires', () => {
-  const { heartbeatRule } = senderFiles(SNIPPET, true);
-  expect(accepted('/usr/bin/promtool', ['check', 'rules'], heartbeatRule ?? '')).toBe('accepted');
+  ['amtool', ['check-config'], 'alertmanager'],
+  ['promtool', ['check', 'rules'], 'heartbeatRule'],
+] as const)('%s accepts what is written for a name with every mark in it', (program, words, which) => {
+  const of = { name: 'prod: "eu" #1', ingestUrl: 'https://ingest.example.org', token: 'svc_int_x' };
+  const file = path.join(folder, 'checked.yml');
+  writeFileSync(file, senderFiles(of)[which]);
+  const { status, stdout, stderr } = spawnSync(`/usr/bin/${program}`, [...words, file], { encoding: 'utf8' });
+  expect(status, stdout + stderr).toBe(0);
 });

@@ -94,22 +94,27 @@ export function createAskedPerson(ask: Ask): Person {
   };
 }
 
-/** Reads lines from the terminal for as long as the checks go on. */
+/** Reads lines from the terminal for as long as the checks go on. Its end (Ctrl-D) is nobody's answer. */
 export function openTerminal(io: CommandIo): { readonly ask: Ask; close(): void } {
   const lines = createInterface({ input: process.stdin });
+  let answer: ((typed: string | null) => void) | null = null;
+  let isOver = false;
+  lines.on('line', (typed) => answer?.(typed));
+  lines.on('close', () => {
+    isOver = true;
+    answer?.(null);
+  });
   return {
     ask: (line, seconds) =>
       new Promise((resolve) => {
         io.out(`     ${line}`);
-        const heard = (typed: string): void => {
+        if (isOver) return resolve(null);
+        const timer = systemClock.after(seconds * SECOND, () => answer?.(null));
+        answer = (typed) => {
+          answer = null;
           timer.cancel();
           resolve(typed);
         };
-        const timer = systemClock.after(seconds * SECOND, () => {
-          lines.off('line', heard);
-          resolve(null);
-        });
-        lines.once('line', heard);
       }),
     close: () => lines.close(),
   };

@@ -15,6 +15,8 @@ const FILE_BYTES = 65_536;
 export class ApiError extends Error {}
 
 export interface CliApi {
+  /** Of Tocsin, as given, without a slash at the end. */
+  readonly address: string;
   get(path: string): Promise<unknown>;
   post(path: string, body: unknown): Promise<unknown>;
 }
@@ -44,8 +46,10 @@ export function openApi(values: OptionValues, env: CommandIo['env']): CliApi {
     throw new ApiError('The address of the API holds no login: leave it out, the token says who you are.');
   }
   if (!token) throw new ApiError('Give a token: --token-file, or the variable SVC_API_TOKEN.');
-  const base = `${address.replace(/\/+$/, '')}/api/v1`;
+  const origin = address.replace(/\/+$/, '');
+  const base = `${origin}/api/v1`;
   return {
+    address: origin,
     get: (target) => send(`${base}${target}`, token, 'GET'),
     post: (target, body) => send(`${base}${target}`, token, 'POST', body),
   };

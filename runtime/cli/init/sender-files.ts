@@ -10,8 +10,8 @@ import {
 export interface SenderFiles {
   /** Holds the token. */
   readonly alertmanager: string;
-  /** The rule that always fires; null without a Heartbeat. */
-  readonly heartbeatRule: string | null;
+  /** The rule that always fires. */
+  readonly heartbeatRule: string;
 }
 
 const Part = v.object({
@@ -23,6 +23,10 @@ const Rules = v.looseObject({ groups: v.pipe(v.array(v.unknown()), v.minLength(1
 /** For alerts that no route below takes: they are not sent anywhere else. */
 const NOWHERE = 'nowhere';
 
+/** Tocsin limits noise itself: the 30 s and 5 min of Alertmanager only delay news, also that an alert ended, s. */
+const GROUP_WAIT = 5;
+const GROUP_INTERVAL = 30;
+
 const HEAD = `# Alertmanager, whole: it sends every alert to Tocsin. The token in it is for Alertmanager alone.
 # High availability: start every Alertmanager with this same file and with --cluster.peer=<address of each other one>.
 # Every one of them sends to this same Integration; Prometheus lists all of them, without a load balancer between.
@@ -31,22 +35,22 @@ const HEAD = `# Alertmanager, whole: it sends every alert to Tocsin. The token i
 /** The routes end with `continue`, so that routes which are added below still see the alert. */
 const TAIL = '# Add your own routes and receivers below those of Tocsin: keep the order of the routes.\n';
 
-export function senderFiles(snippet: SnippetFor, hasHeartbeat: boolean): SenderFiles {
+/** Without a Heartbeat its signals are answered and change nothing: the files stay as they are when it is turned on. */
+export function senderFiles(snippet: SnippetFor): SenderFiles {
   const [alerts] = documentsOf(alertmanagerSnippet(snippet));
-  const [rules, beats] = hasHeartbeat ? documentsOf(heartbeatSnippet(snippet)) : [];
-  const parts = [...(beats === undefined ? [] : [v.parse(Part, beats)]), v.parse(Part, alerts)];
+  const [rules, beats] = documentsOf(heartbeatSnippet(snippet));
+  const parts = [v.parse(Part, beats), v.parse(Part, alerts)];
   const config = {
     route: {
       receiver: NOWHERE,
       group_by: ['alertname'],
+      group_wait: `${GROUP_WAIT}s`,
+      group_interval: `${GROUP_INTERVAL}s`,
       routes: parts.flatMap(({ route }) => route.routes),
     },
     receivers: [{ name: NOWHERE }, ...parts.flatMap(({ receivers }) => receivers)],
   };
-  return {
-    alertmanager: HEAD + TAIL + stringify(config),
-    heartbeatRule: rules === undefined ? null : stringify(v.parse(Rules, rules)),
-  };
+  return { alertmanager: HEAD + TAIL + stringify(config), heartbeatRule: stringify(v.parse(Rules, rules)) };
 }
 
 function documentsOf(text: string): readonly unknown[] {

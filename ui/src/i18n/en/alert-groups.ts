@@ -36,7 +36,7 @@ export const alertGroups = {
   'list.quietOnce': 'It was quiet at {time}. What fires now is not known.',
   'list.silentTitle': 'Nothing has arrived yet',
   'list.silentText':
-    'Point Alertmanager at an Integration: its page makes a token, with the snippet to paste.',
+    'The page of an Integration makes a token with a snippet; tocsin init writes a whole alertmanager.yml.',
   'list.lastSnapshot': 'Senders were last heard',
   'list.firstTitle': 'No alerts can arrive yet',
   'list.firstText':
