@@ -126,12 +126,13 @@ function writeAssets(folder: string, pages: ReadonlyMap<string, Rendered>): void
   writeFileSync(file('search.json'), JSON.stringify(index));
 }
 
-/** What the search finds: the parts of a page, each below its heading. */
+/** What the search finds: the parts of a page, each below its heading, and the rows that have a name. */
 function entriesOf(address: string, { html, title }: Rendered): readonly SearchEntry[] {
-  return html.split(/(?=<h[1-3] id=)/).map((part) => {
+  const rows = html.match(/<tr id=.*/g) ?? [];
+  return [...html.split(/(?=<h[1-3] id=)/), ...rows].map((part) => {
     const [whole = '', id = '', heading = ''] =
-      /^<h[1-3] id="([^"]*)">(.*?)(?: <a class="anchor".*?)?<\/h/.exec(part) ?? [];
-    const text = textOf(part.slice(whole.length)).replaceAll(/\s+/g, ' ');
+      /^<(?:h[1-3]|tr) id="([^"]*)">(.*?)(?: <a class="anchor".*?)?<\/(?:h|td)/.exec(part) ?? [];
+    const text = textOf(part.slice(whole.length).replaceAll('</t', ' </t')).replaceAll(/\s+/g, ' ');
     const own = textOf(heading);
     return { id: own === title ? address : `${address}#${id}`, page: title, heading: own, text };
   });

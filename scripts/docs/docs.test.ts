@@ -124,6 +124,13 @@ test.each([
   expect(found.map(({ id }) => String(id)).filter((id) => id.startsWith(address))).not.toEqual([]);
 });
 
+test.each(['settings#svc_ingest_url', 'metrics#svc_ingest_failed_snapshots_total'])(
+  '%s is the first that its name finds',
+  (row) => {
+    expect(search().search(row.replace(/.*#/, ''))[0]?.id).toBe(`/docs/${row}`);
+  },
+);
+
 test('the API reference has every operation with its Permission, the command line every command', () => {
   const reference = [...pages].filter(([address]) => address.startsWith('/docs/api-reference/'));
   const text = reference.map(([, html]) => html).join('\n');

@@ -63,6 +63,12 @@ export function renderMarkdown(file: string, markdown: string, locate: Locate): 
     return before === 0 ? slug : `${slug}-${before}`;
   }
 
+  /** The row of a setting or a metric is linked to as a heading is. */
+  function anchorOf(first: Tokens.TableCell | undefined): string {
+    const name = /^`(svc_\w+)`/i.exec(first?.text ?? '')?.[1];
+    return name === undefined ? '' : ` id="${idOf(name)}"`;
+  }
+
   function located(href: string): string | null {
     if (/^(https?:|mailto:|\/|#)/.test(href)) return href;
     const [, to = '', anchor = ''] = /^([^#]*)(#.*)?$/.exec(href) ?? [];
@@ -101,7 +107,7 @@ export function renderMarkdown(file: string, markdown: string, locate: Locate): 
             .join('');
         const isNamed = token.header.some((cell) => cell.text !== '');
         const head = isNamed ? `<thead><tr>${cells(token.header, 'th')}</tr></thead>\n` : '';
-        const rows = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>\n`).join('');
+        const rows = token.rows.map((row) => `<tr${anchorOf(row[0])}>${cells(row, 'td')}</tr>\n`).join('');
         return `<div class="table" tabindex="0"><table>\n${head}<tbody>\n${rows}</tbody>\n</table></div>\n`;
       },
       code({ text, lang }: Tokens.Code) {

@@ -84,6 +84,12 @@ test('a person finds a page by a word of it, by the keyboard alone, and turns th
   await page.keyboard.type('SvcNoLeader');
   await page.getByRole('link', { name: 'SvcNoLeader', exact: true }).first().waitFor();
   await page.screenshot({ path: path.join(shots, 'docs-search.png') });
+  await page.setViewportSize({ width: 390, height: 844 });
+  const [name, place] = await Promise.all(
+    ['strong', 'span'].map((part) => page.locator(`.results a:has(span) ${part}`).first().boundingBox()),
+  );
+  expect(place?.y).toBeGreaterThanOrEqual((name?.y ?? 0) + (name?.height ?? 0));
+  await page.setViewportSize({ width: 1280, height: 720 });
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'SvcNoLeader' }).first().waitFor();
