@@ -243,7 +243,7 @@ describe('three replicas', () => {
     expect(config).toContain('http-check send meth GET uri /health/ready ver HTTP/1.1');
     expect(config).toContain('check port 8082');
     const balancer = several.services['load-balancer'];
-    expect(balancer?.networks).toEqual(['front']);
+    expect(balancer?.networks).toEqual(['front', 'senders']);
     expect(balancer?.volumes).toEqual(['./haproxy.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro']);
     const subnet = JSON.stringify(several.networks.front);
     for (const [name, { environment }] of replicas)
@@ -289,8 +289,16 @@ describe('senders', () => {
     const replicas = several.tocsins.filter(([name]) => name !== 'migrate').map(([name]) => name);
     expect(named(prometheus.scrape_configs)).toEqual(replicas.map((name) => `${name}:8082`));
     expect(named(prometheus.alerting.alertmanagers)).toEqual(['alertmanager:9093']);
-    for (const name of ['alertmanager', 'prometheus', 'load-balancer', ...replicas])
-      expect(several.services[name]?.networks, name).toContain('front');
+    const shared = (one: string, other: string) =>
+      several.services[one]?.networks?.filter((name) => several.services[other]?.networks?.includes(name));
+    expect(shared('alertmanager', 'load-balancer')).toEqual(['senders']);
+    expect(shared('prometheus', 'alertmanager')).toEqual(['senders']);
+    // A sender that is taken over may not name other client addresses: only those of the balancer are believed.
+    for (const name of replicas) {
+      expect(shared('load-balancer', name), name).toEqual(['front']);
+      expect(shared('alertmanager', name), name).toEqual([]);
+      expect(shared('prometheus', name), name).toEqual(['metrics']);
+    }
   });
 
   test('Alertmanager is set up as tocsin init does it, but for where the token is', () => {

@@ -101,7 +101,7 @@ export async function askedWithToken<Outcome extends { readonly class: string }>
 ): Promise<Asked<Outcome>> {
   const grant = await tokens.take(owners);
   if (grant !== 'granted') return { is: 'busy', wait: grant };
-  const outcome = await call();
+  const outcome = await call().finally(() => tokens.ended(owners));
   keepWait(tokens, owners.connectionId, outcome);
   return { is: 'answered', outcome };
 }
@@ -131,7 +131,7 @@ export function noToken({ retryAfterSeconds }: Busy): string {
 const LEAST_FOR_CALL: Micros = 100_000;
 
 export interface TrialStepDeps {
-  readonly tokens: Pick<InteractiveTokens, 'take'>;
+  readonly tokens: Pick<InteractiveTokens, 'take' | 'ended'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -181,7 +181,8 @@ export function beginStep(
       };
       const check = { as: 'destination_test', run } as const;
       const options = { class: 'interactive', destinationId, check, observe } as const;
-      return make(options, Math.max(LEAST_FOR_CALL, deadline - clock.now()));
+      const made = make(options, Math.max(LEAST_FOR_CALL, deadline - clock.now()));
+      return made.finally(() => tokens.ended({ destinationId, connectionId }));
     },
   };
 }

@@ -4,6 +4,7 @@ import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { isSameLimiter } from '../destination/limiter.ts';
 import { destinationAddress, type MessageGone } from '../destination/messages.ts';
+import { TOLD_CALL } from '../destination/pacing.ts';
 import { givenUp, postponed } from './machine.ts';
 import {
   CONNECTION,
@@ -16,15 +17,16 @@ import {
   type PollFinished,
   type TokenAnswer,
   type TokenGranted,
+  type TokenTaken,
   type TokenWanted,
 } from './messages.ts';
 import {
   FRESH_DESK,
   granted,
   held,
-  nextTokenAt,
-  PERSONS_CALL,
+  soonestTokenAt,
   takenToken,
+  UNTOLD_CALL,
   wished,
   withEndedCall,
   withReturnedToken,
@@ -82,7 +84,7 @@ function receive(turn: ConnectionTurn, message: ConnectionMessage, env: TurnEnv)
       remove(turn, message.version);
       break;
     case 'take_token':
-      turn.reply = takeToken(turn);
+      turn.reply = takeToken(turn, message);
       break;
     case 'token_wanted':
       if (env.from) wish(turn, env.from.key as PublicId, message);
@@ -126,7 +128,12 @@ function configure(turn: ConnectionTurn, { version, access, polls, ...configured
   const limiter = before.sliding ? { ...configured.limiter, sliding: before.sliding } : configured.limiter;
   // Those that wait were told a time by the limiter before.
   const isOtherLimiter = !isSameLimiter(before, limiter);
-  turn.change({ version, access, limiter, desk: isOtherLimiter ? { ...desk, grantAt: null } : desk });
+  turn.change({
+    version,
+    access,
+    limiter,
+    desk: isOtherLimiter ? { ...desk, grantAt: null, peopleUntil: null } : desk,
+  });
   if (!polls && isPolling(turn.state)) turn.step({ type: 'polling_ended' });
   if (isOtherAccess) {
     turn.change({ info: NO_INFO, toldAt: null });
@@ -143,17 +150,20 @@ function remove(turn: ConnectionTurn, version: number): void {
 }
 
 /** Ahead of every delivery: while somebody waits, those come a little later than the token. */
-function takeToken(turn: ConnectionTurn): TokenAnswer {
+function takeToken(turn: ConnectionTurn, { isEndTold }: TokenTaken): TokenAnswer {
   const { desk, limiter } = turn.state;
-  const taken = takenToken(desk, limiter, turn.now, PERSONS_CALL);
+  const taken = takenToken(desk, limiter, turn.now, isEndTold ? TOLD_CALL : UNTOLD_CALL);
   turn.change({ desk: taken ?? withWaitingPerson(desk, limiter, turn.now) });
-  return taken ? { granted: true } : { granted: false, dueAt: nextTokenAt(desk, limiter, turn.now) };
+  return taken ? { granted: true } : { granted: false, dueAt: soonestTokenAt(desk, limiter, turn.now) };
 }
 
 function wish(turn: ConnectionTurn, destinationId: PublicId, wanted: TokenWanted): void {
   const { urgent, count, sliding } = wanted;
   if (sliding) turn.change({ limiter: { ...turn.state.limiter, sliding } });
-  turn.change({ desk: wished(turn.state.desk, { destinationId, urgent, count, since: turn.now }) });
+  const isEndTold = sliding === true;
+  turn.change({
+    desk: wished(turn.state.desk, { destinationId, urgent, count, since: turn.now, isEndTold }),
+  });
 }
 
 function hearEvent(turn: ConnectionTurn, { eventId, say, deleted, copy }: EventArrived): EventAnswer {

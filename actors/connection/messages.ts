@@ -23,7 +23,7 @@ export type ConnectionMessage =
   | TokenWanted
   /** A Destination made no call with a token that it was given. */
   | { readonly type: 'token_returned' }
-  /** A call of a Destination with a token of this sliding limiter is over. */
+  /** A call is over whose end was to be told. */
   | { readonly type: 'call_ended' }
   | Held
   | EventArrived
@@ -52,6 +52,8 @@ export interface Deleted {
 /** Somebody waits for a call: a token now, or when there will be one. Answered with a {@link TokenAnswer}. */
 export interface TokenTaken {
   readonly type: 'take_token';
+  /** The end of the call is told. */
+  readonly isEndTold?: true;
 }
 
 export type TokenAnswer = { readonly granted: true } | { readonly granted: false; readonly dueAt: Micros };

@@ -25,8 +25,9 @@ function emptied(): TokenDesk {
   return desk;
 }
 
+const WISH = { urgent: false, since: T, count: 1 };
 const wish = (desk: TokenDesk, destinationId: PublicId, urgent = false, since = T, count = 1) =>
-  wished(desk, { destinationId, urgent, since, count });
+  wished(desk, { destinationId, urgent, since, count, isEndTold: true });
 
 describe('a person', () => {
   test('takes what is there, as many as the limit at once', () => {
@@ -148,6 +149,29 @@ describe('of a messenger that counts the calls of the last time', () => {
     const ended = withEndedCall(desk, sliding, T + SECOND);
     const { to } = granted(ended, sliding, ended.grantAt ?? 0);
     expect([ended.grantAt, to]).toEqual([T + 2 * SECOND + 20_000, [one]]);
+  });
+
+  test('a person who asks while all calls are under way holds nobody up longer than until a place is free', () => {
+    const [one] = ids(1);
+    const asked = withWaitingPerson(granted(wish(both(), one!), sliding, T).desk, sliding, T + SECOND / 20);
+    const ended = withEndedCall(withEndedCall(asked, sliding, T + SECOND / 4), sliding, T + SECOND / 4);
+    expect(granted(ended, sliding, T + 1.5 * SECOND).to).toEqual([one]);
+  });
+
+  test('a person who would have to wait too long holds nobody up', () => {
+    const hour = { limit: 1, per_seconds: 3600 };
+    const desk = takenToken(FRESH_DESK, hour, T);
+    expect(withWaitingPerson(desk!, hour, T)).toBe(desk);
+  });
+
+  test('a Destination that does not tell the end of its calls holds a place for some seconds', () => {
+    const [one] = ids(1);
+    const { desk } = granted(
+      wished(FRESH_DESK, { ...WISH, destinationId: one!, isEndTold: false }),
+      sliding,
+      T,
+    );
+    expect(nextTokenAt(takenToken(desk, sliding, T)!, sliding, T)).toBe(T + 6 * SECOND);
   });
 
   test('a wait that it asked for forgets no call', () => {

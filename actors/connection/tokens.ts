@@ -11,13 +11,14 @@ import {
   type Limiter,
   refilled,
   tokenDueAt,
+  tokenSoonestAt,
   withEnded,
   withoutToken,
   withToken,
 } from '../destination/limiter.ts';
 import { destinationAddress } from '../destination/messages.ts';
-import { DELIVERY_CALL } from '../destination/pacing.ts';
-import { connectionAddress, type Held, type TokenAnswer } from './messages.ts';
+import { TOLD_CALL } from '../destination/pacing.ts';
+import { connectionAddress, type Held, type TokenAnswer, type TokenTaken } from './messages.ts';
 
 /** While a person waits, deliveries take a due token 200 ms late, so the person gets it first. */
 export const BEHIND_PEOPLE: Micros = 200_000;
@@ -30,6 +31,8 @@ export interface TokenWish {
   readonly count: number;
   /** When it began to wait. */
   readonly since: Micros;
+  /** It tells the end of its calls. */
+  readonly isEndTold: boolean;
 }
 
 export interface TokenDesk {
@@ -61,7 +64,7 @@ export function takenToken(
   desk: TokenDesk,
   limiter: Limiter,
   now: Micros,
-  call: LimitedCall = DELIVERY_CALL,
+  call: LimitedCall = TOLD_CALL,
 ): TokenDesk | null {
   if (isHeld(desk, now)) return null;
   const bucket = withoutToken(bucketAt(desk, limiter, now), limiter, call);
@@ -74,9 +77,17 @@ export function nextTokenAt(desk: TokenDesk, limiter: Limiter, now: Micros): Mic
   return tokenDueAt(bucketAt(desk, limiter, now), limiter);
 }
 
-/** A person was told when a token is due, and asks again then. */
+/** When a token is there at the earliest, if calls end before. */
+export function soonestTokenAt(desk: TokenDesk, limiter: Limiter, now: Micros): Micros {
+  if (isHeld(desk, now)) return desk.heldUntil ?? now;
+  return tokenSoonestAt(bucketAt(desk, limiter, now), limiter);
+}
+
+/** A person was told when a token is due at the earliest, and asks again then, if that is soon enough. */
 export function withWaitingPerson(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
-  const peopleUntil = nextTokenAt(desk, limiter, now) + BEHIND_PEOPLE;
+  const soonest = soonestTokenAt(desk, limiter, now);
+  if (soonest > now + INTERACTIVE_BUDGET) return desk;
+  const peopleUntil = soonest + BEHIND_PEOPLE;
   return { ...desk, peopleUntil, grantAt: desk.grantAt && Math.max(desk.grantAt, peopleUntil) };
 }
 
@@ -93,8 +104,10 @@ export function withEndedCall(desk: TokenDesk, limiter: Limiter, now: Micros): T
 
 /** Deliveries that wait need not wait as long as they were to. */
 function dueSooner(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
-  const due = Math.max(nextTokenAt(desk, limiter, now) + TOGETHER, desk.peopleUntil ?? 0);
-  return { ...desk, grantAt: desk.grantAt && Math.min(desk.grantAt, due) };
+  const soonest = soonestTokenAt(desk, limiter, now) + BEHIND_PEOPLE;
+  const peopleUntil = desk.peopleUntil && Math.min(desk.peopleUntil, soonest);
+  const due = Math.max(nextTokenAt(desk, limiter, now) + TOGETHER, peopleUntil ?? 0);
+  return { ...desk, peopleUntil, grantAt: desk.grantAt && Math.min(desk.grantAt, due) };
 }
 
 /** No call before `until`. */
@@ -129,8 +142,8 @@ export function granted(
   const notBefore = Math.max(desk.grantAt ?? 0, desk.peopleUntil ?? 0);
   if (now < notBefore) return { desk: withGrantAt(desk, notBefore), to };
   for (let round = inTurn(desk.wishes); round.length > 0; round = withMoreWanted(round)) {
-    for (const { destinationId } of round) {
-      const taken = takenToken(left, limiter, now);
+    for (const { destinationId, isEndTold } of round) {
+      const taken = takenToken(left, limiter, now, isEndTold ? TOLD_CALL : UNTOLD_CALL);
       if (!taken) return { desk: waiting(left, limiter, now), to };
       left = withoutWish(taken, destinationId);
       to.push(destinationId);
@@ -168,7 +181,8 @@ function bucketAt({ bucket }: TokenDesk, limiter: Limiter, now: Micros): Bucket 
 
 /** `delivery.interactive_budget`. */
 export const INTERACTIVE_BUDGET: Micros = 5 * SECOND;
-export const PERSONS_CALL: LimitedCall = { longest: INTERACTIVE_BUDGET, isEndTold: false };
+/** Its end is not told: it counts as if it took as long as a person waits. */
+export const UNTOLD_CALL: LimitedCall = { longest: INTERACTIVE_BUDGET, isEndTold: false };
 /** Hosts of checks before saving whose buckets are kept. */
 const MOST_DRAFTS = 1000;
 const DRAFT_LIMITER: Limiter = { limit: 5, per_seconds: 1 };
@@ -196,7 +210,7 @@ export function createWaitingTokens({ system, clock }: WaitingTokensDeps): Waiti
   const draftToken = async (host: string): Promise<TokenAnswer> => {
     const now = clock.now();
     const bucket = refilled(drafts.get(host) ?? fullBucket(DRAFT_LIMITER, now), DRAFT_LIMITER, now);
-    const taken = withoutToken(bucket, DRAFT_LIMITER, PERSONS_CALL);
+    const taken = withoutToken(bucket, DRAFT_LIMITER, UNTOLD_CALL);
     if (!taken) return { granted: false, dueAt: tokenDueAt(bucket, DRAFT_LIMITER) };
     drafts.delete(host);
     drafts.set(host, taken);
@@ -242,6 +256,8 @@ export interface TokenOwners {
 export interface InteractiveTokens {
   /** At once, or within a time (left out: `delivery.interactive_budget`), or not at all. */
   take(owners: TokenOwners, within?: Micros): Promise<TokenGrant>;
+  /** The call that a token was taken for is over. */
+  ended(owners: TokenOwners): void;
   /** Takes the outcome of a call: if the messenger asks the whole bot to wait, no call is made until then. */
   spent(connectionId: PublicId, outcome: Spent): void;
 }
@@ -264,13 +280,18 @@ export function createInteractiveTokens({ system, clock }: InteractiveTokensDeps
     const destination = destinationId && destinationAddress(destinationId);
     const own = destination ? await system.ask(destination, { type: 'take_token' }) : GRANTED;
     if (!(own as TokenAnswer).granted || connectionId === null) return own as TokenAnswer;
-    const shared = await system.ask(connectionAddress(connectionId), { type: 'take_token' });
+    const asked: TokenTaken = { type: 'take_token', isEndTold: true };
+    const shared = await system.ask(connectionAddress(connectionId), asked);
     const isGranted = (shared as TokenAnswer).granted;
     if (!isGranted && destination) system.tell(destination, { type: 'token_returned' });
     return shared as TokenAnswer;
   };
   return {
     take: (owners, within) => withinBudget(clock, () => askFor(owners), within),
+    ended({ destinationId, connectionId }) {
+      if (destinationId) system.tell(destinationAddress(destinationId), { type: 'call_ended' });
+      if (connectionId) system.tell(connectionAddress(connectionId), { type: 'call_ended' });
+    },
     spent(connectionId, outcome) {
       if (outcome.class !== 'retry_after' || outcome.scope !== 'bot') return;
       const held: Held = { type: 'hold', until: outcome.until };

@@ -8,7 +8,7 @@ import {
   type Limiter,
   refilled,
   tokenDueAt,
-  tokensIn,
+  tokenSoonestAt,
   withEnded,
   withoutToken,
   withToken,
@@ -27,7 +27,7 @@ function taken(bucket: Bucket, limiter: Limiter, call: LimitedCall): Bucket {
 
 test('tokens fill up to the limit and no further, however long nothing was sent', () => {
   const spent = taken(fullBucket(STEADY, 0), STEADY, TOLD);
-  const tokensAt = (now: Micros, bucket: Bucket = spent) => tokensIn(refilled(bucket, STEADY, now), STEADY);
+  const tokensAt = (now: Micros, bucket: Bucket = spent) => refilled(bucket, STEADY, now).tokens;
   expect(tokensAt(3 * SECOND)).toBeCloseTo(2.9);
   expect(tokensAt(4 * SECOND)).toBe(3);
   expect(tokensAt(HOUR)).toBe(3);
@@ -115,27 +115,50 @@ describe('of a sliding limiter', () => {
     const both = taken(taken(fullBucket(two, 0), two, UNTOLD), two, TOLD);
     const ended = withEnded(refilled(both, two, SECOND), two);
     expect(tokenDueAt(ended, two)).toBe(11 * SECOND);
-    expect(tokensIn(refilled(ended, two, 11 * SECOND), two)).toBe(1);
-    expect(tokensIn(refilled(ended, two, 15 * SECOND), two)).toBe(2);
+    expect(refilled(ended, two, 11 * SECOND).tokens).toBe(1);
+    expect(refilled(ended, two, 15 * SECOND).tokens).toBe(2);
   });
 
   test('a token that was not used is there again at once', () => {
     const one: Limiter = { limit: 1, per_seconds: 10, sliding: true };
-    expect(tokensIn(withToken(taken(fullBucket(one, 0), one, TOLD), one), one)).toBe(1);
+    expect(withToken(taken(fullBucket(one, 0), one, TOLD), one).tokens).toBe(1);
   });
 
   test('tokens that were counted before are calls that ended just now', () => {
     const before: Bucket = { tokens: 5.4, at: SECOND };
     const now = refilled(before, SLIDING, 2 * SECOND);
-    expect(tokensIn(now, SLIDING)).toBe(5);
-    expect(tokensIn(refilled(now, SLIDING, SECOND + MINUTE), SLIDING)).toBe(20);
+    expect(now.tokens).toBe(5);
+    expect(refilled(now, SLIDING, SECOND + MINUTE).tokens).toBe(20);
+  });
+
+  test('another time counts at once for calls that were made before', () => {
+    const hour: Limiter = { limit: 1, per_seconds: 3600, sliding: true };
+    const ended = withEnded(taken(fullBucket(hour, 0), hour, TOLD), hour);
+    expect(tokenDueAt(ended, hour)).toBe(HOUR);
+    const minute: Limiter = { ...hour, per_seconds: 60 };
+    expect(tokenDueAt(refilled(ended, minute, SECOND), minute)).toBe(MINUTE);
+  });
+
+  test('while all calls are under way a token is due at the earliest as if they ended now', () => {
+    const one: Limiter = { limit: 1, per_seconds: 10, sliding: true };
+    const begun = refilled(taken(fullBucket(one, 0), one, TOLD), one, SECOND);
+    expect(tokenSoonestAt(begun, one)).toBe(11 * SECOND);
+    expect(tokenDueAt(begun, one)).toBe(MINUTE + 10 * SECOND);
+  });
+
+  test('what is stored can be read by a version that counts tokens', () => {
+    const two: Limiter = { limit: 2, per_seconds: 10, sliding: true };
+    const { calls: _calls, ...tokens } = taken(fullBucket(two, 0), two, TOLD);
+    expect(tokens).toEqual({ tokens: 1, at: 0 });
+    expect(refilled(tokens, { limit: 2, per_seconds: 10 }, 5 * SECOND).tokens).toBe(2);
   });
 
   test('a lowered limit waits until as many calls are over', () => {
     const low: Limiter = { ...SLIDING, limit: 1 };
     let bucket = fullBucket(SLIDING, 0);
     for (const at of [0, SECOND, 2 * SECOND]) bucket = taken(refilled(bucket, SLIDING, at), SLIDING, UNTOLD);
-    expect(tokensIn(bucket, low)).toBe(0);
-    expect(tokenDueAt(bucket, low)).toBe(MINUTE + 7 * SECOND);
+    const lowered = refilled(bucket, low, 2 * SECOND);
+    expect(lowered.tokens).toBe(0);
+    expect(tokenDueAt(lowered, low)).toBe(MINUTE + 7 * SECOND);
   });
 });

@@ -1,4 +1,4 @@
-/** What a limiter lets through: tokens that fill steadily, or the calls of a sliding window (delivery §6). Pure. */
+/** What a limiter lets through: tokens that fill steadily, or the calls of a sliding time (delivery §6). Pure. */
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 
 export interface Limiter {
@@ -17,20 +17,19 @@ export function isSameLimiter(one: Limiter | null, other: Limiter): boolean {
 }
 
 /** What is left of a limiter at a time. */
-export type Bucket = Tokens | Window;
-
-interface Tokens {
+export interface Bucket {
   /** May hold a fraction. */
   readonly tokens: number;
   readonly at: Micros;
+  /** Of a sliding limiter: those that count, each until `per_seconds` later. */
+  readonly calls?: Calls;
 }
 
-interface Window {
-  /** When the place of each call that is over is free again. */
-  readonly freeAt: readonly Micros[];
-  /** The same of calls whose end is still to be told, should it never be; in the order in which they began. */
+interface Calls {
+  /** When each was over. */
+  readonly ended: readonly Micros[];
+  /** When each is taken for over if its end is never told; in the order in which they began. */
   readonly underWay: readonly Micros[];
-  readonly at: Micros;
 }
 
 /** A call that takes a token. */
@@ -46,74 +45,82 @@ const TOLERANCE = 1e-9;
 
 /** The bucket at first use: full. */
 export function fullBucket({ limit, sliding }: Limiter, now: Micros): Bucket {
-  return sliding ? { freeAt: [], underWay: [], at: now } : { tokens: limit, at: now };
+  return { tokens: limit, at: now, ...(sliding && { calls: { ended: [], underWay: [] } }) };
 }
 
 /** The bucket as it stands now. Tokens above the capacity, also of a limiter just lowered, are lost. */
 export function refilled(bucket: Bucket, limiter: Limiter, now: Micros): Bucket {
   const at = Math.max(now, bucket.at);
   if (limiter.sliding) {
-    const { freeAt, underWay } = windowOf(bucket, limiter);
-    const isTaken = (free: Micros) => free > at;
-    return { freeAt: freeAt.filter(isTaken), underWay: underWay.filter(isTaken), at };
+    const { ended, underWay } = callsIn(bucket, limiter);
+    const counts = (over: Micros) => over + timeOf(limiter) > at;
+    return withCalls({ ended: ended.filter(counts), underWay: underWay.filter(counts) }, limiter, at);
   }
-  if ('freeAt' in bucket) return fullBucket(limiter, now);
   const passed = Math.max(0, now - bucket.at);
   const gained = (passed * limiter.limit) / timeOf(limiter);
   return { tokens: Math.min(limiter.limit, bucket.tokens + gained), at };
 }
 
-/** Of tokens that were counted before the limiter slid, those that are gone are calls that ended just now. */
-function windowOf(bucket: Bucket, limiter: Limiter): Window {
-  if ('freeAt' in bucket) return bucket;
-  const gone = Math.max(0, limiter.limit - Math.floor(bucket.tokens));
-  const freeAt = Array.from({ length: gone }, () => bucket.at + timeOf(limiter));
-  return { freeAt, underWay: [], at: bucket.at };
+/** Tokens that were counted before the limiter slid and are gone are calls that ended just then. */
+function callsIn({ calls, tokens, at }: Bucket, { limit }: Limiter): Calls {
+  if (calls) return calls;
+  const gone = Math.max(0, limit - Math.floor(tokens));
+  return { ended: Array.from({ length: gone }, () => at), underWay: [] };
 }
 
-/** How many calls may begin at the time of the bucket; may be a fraction. */
-export function tokensIn(bucket: Bucket, { limit }: Limiter): number {
-  if ('tokens' in bucket) return bucket.tokens;
-  return Math.max(0, limit - bucket.freeAt.length - bucket.underWay.length);
+function withCalls(calls: Calls, { limit }: Limiter, at: Micros): Bucket {
+  return { tokens: Math.max(0, limit - calls.ended.length - calls.underWay.length), at, calls };
 }
 
 /** The bucket with one token less, or null when it has none. */
 export function withoutToken(bucket: Bucket, limiter: Limiter, call: LimitedCall): Bucket | null {
-  if (tokensIn(bucket, limiter) < 1 - TOLERANCE) return null;
-  if ('tokens' in bucket) return { tokens: Math.max(0, bucket.tokens - 1), at: bucket.at };
-  const { freeAt, underWay, at } = bucket;
-  const free = at + call.longest + timeOf(limiter);
-  return call.isEndTold
-    ? { freeAt, underWay: [...underWay, free], at }
-    : { freeAt: [...freeAt, free], underWay, at };
+  const { tokens, at, calls } = bucket;
+  if (tokens < 1 - TOLERANCE) return null;
+  if (!calls) return { tokens: Math.max(0, tokens - 1), at };
+  const { ended, underWay } = calls;
+  const over = at + call.longest;
+  const taken = call.isEndTold
+    ? { ended, underWay: [...underWay, over] }
+    : { ended: [...ended, over], underWay };
+  return withCalls(taken, limiter, at);
 }
 
 /** A call whose end is told is over. Tokens fill without being told. */
 export function withEnded(bucket: Bucket, limiter: Limiter): Bucket {
-  if ('tokens' in bucket || bucket.underWay.length === 0) return bucket;
-  const { freeAt, underWay, at } = bucket;
-  return { freeAt: [...freeAt, at + timeOf(limiter)], underWay: underWay.slice(1), at };
+  const { at, calls } = bucket;
+  if (!calls || calls.underWay.length === 0) return bucket;
+  return withCalls({ ended: [...calls.ended, at], underWay: calls.underWay.slice(1) }, limiter, at);
 }
 
-/** A token that was not used is there again, unless the bucket is full. */
-export function withToken(bucket: Bucket, { limit }: Limiter): Bucket {
-  if ('underWay' in bucket) return { ...bucket, underWay: bucket.underWay.slice(0, -1) };
-  return { ...bucket, tokens: Math.min(limit, bucket.tokens + 1) };
+/** A token of a call whose end is told was not used: it is there again, unless the bucket is full. */
+export function withToken(bucket: Bucket, limiter: Limiter): Bucket {
+  const { tokens, at, calls } = bucket;
+  if (calls) return withCalls({ ...calls, underWay: calls.underWay.slice(0, -1) }, limiter, at);
+  return { tokens: Math.min(limiter.limit, tokens + 1), at };
 }
 
-/** The messenger asked for no call before `until`: one token exactly then. A window knows what it let through. */
+/** The messenger asked for no call before `until`: one token exactly then. Calls that count go on counting. */
 export function heldBucket(bucket: Bucket, until: Micros): Bucket {
-  return 'freeAt' in bucket ? bucket : { tokens: 1, at: until };
+  return bucket.calls ? bucket : { tokens: 1, at: until };
 }
 
-/** When the bucket holds a token. */
+/** When the bucket holds a token, unless a call ends before. */
 export function tokenDueAt(bucket: Bucket, limiter: Limiter): Micros {
-  if ('freeAt' in bucket) {
-    const all = [...bucket.freeAt, ...bucket.underWay].sort((one, other) => one - other);
-    return all.at(-limiter.limit) ?? bucket.at;
-  }
+  if (bucket.calls) return dueAt([...bucket.calls.ended, ...bucket.calls.underWay], bucket.at, limiter);
   const missing = Math.max(0, 1 - TOLERANCE - bucket.tokens);
   return bucket.at + Math.ceil((missing * timeOf(limiter)) / limiter.limit);
+}
+
+/** When the bucket holds a token at the earliest: all calls may end just now. */
+export function tokenSoonestAt(bucket: Bucket, limiter: Limiter): Micros {
+  const { at, calls } = bucket;
+  if (!calls) return tokenDueAt(bucket, limiter);
+  return dueAt([...calls.ended, ...calls.underWay.map((over) => Math.min(over, at))], at, limiter);
+}
+
+function dueAt(over: readonly Micros[], now: Micros, limiter: Limiter): Micros {
+  const last = over.toSorted((one, other) => one - other).at(-limiter.limit);
+  return last === undefined ? now : last + timeOf(limiter);
 }
 
 function timeOf({ per_seconds: seconds }: Limiter): Micros {

@@ -33,6 +33,8 @@ export type DestinationMessage =
   | { readonly type: 'take_token' }
   /** The token just taken was not used. */
   | { readonly type: 'token_returned' }
+  /** The call is over for which somebody took a token. */
+  | { readonly type: 'call_ended' }
   | Worked
   | { readonly type: 'resume' }
   | { readonly type: 'wake' };

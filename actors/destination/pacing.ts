@@ -24,7 +24,8 @@ export function mostStarted(limiter: Limiter): number {
 
 /** A call without an outcome for this long is lost. Longer than the calls take that may be started together. */
 export const CALL_LOST_AFTER: Micros = 60 * SECOND;
-export const DELIVERY_CALL: LimitedCall = { longest: CALL_LOST_AFTER, isEndTold: true };
+/** Its end is told, by its outcome or when it is taken for lost. */
+export const TOLD_CALL: LimitedCall = { longest: CALL_LOST_AFTER, isEndTold: true };
 
 /** How long an event waits after a transient failure, and when its budget is spent (webhooks §3.4). Pure. */
 const FIRST_STEP: Micros = 2 * SECOND;

@@ -122,9 +122,9 @@ export function openTurn(
   env: TurnEnv,
 ): DestinationTurn {
   const config = directory.destinationsById.get(id);
-  const limiter = config
-    ? limiterFor(config.type, config.limiter)
-    : (state.messages.limiter ?? DEFAULT_LIMITER);
+  const type = config?.type ?? state.messages.place?.type;
+  const saved = config?.limiter ?? state.messages.limiter ?? DEFAULT_LIMITER;
+  const limiter = type ? limiterFor(type, saved) : saved;
   const name = config?.name ?? state.name;
   return {
     id,

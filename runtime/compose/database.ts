@@ -142,7 +142,7 @@ async function requireDurableCommits(main: Sql): Promise<void> {
   const [row] = await main<{ mode: string }[]>`select current_setting('synchronous_commit') as mode`;
   if (row?.mode === 'on' || row?.mode === 'remote_apply') return;
   throw new Error(
-    `Commits through the pooler would be lost in a crash of the database: synchronous_commit is ${row?.mode} there. ` +
+    `Commits through the pooler may be lost with a server of the database: synchronous_commit is ${row?.mode} there. ` +
       'Set it to on for the database and the role, and make the pooler reconnect.',
   );
 }

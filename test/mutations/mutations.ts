@@ -314,8 +314,8 @@ const ROWS: readonly Row[] = [
     'delivery-sliding-end',
     'a call counts until as long after its end as the limiter counts',
     'actors/destination/limiter.ts',
-    '[...freeAt, at + timeOf(limiter)]',
-    '[...freeAt, at]',
+    'const counts = (over: Micros) => over + timeOf(limiter) > at;',
+    'const counts = (over: Micros) => over > at;',
     DELIVERY,
   ],
   [

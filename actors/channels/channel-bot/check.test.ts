@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { WireAnswer } from '../../../test/fakes/listener.ts';
+import type { TokenOwners } from '../../connection/tokens.ts';
 import type { FoundPlace, MessengerFields, StoredDestination } from '../../destination/ports.ts';
 import type { GroupScene } from '../../destination/sending/scene.ts';
 import { group412, settings } from '../../messages/messages.fixture.ts';
@@ -18,9 +19,18 @@ function checking() {
   const access = openBot(on.opener, on.connection());
   if (!access) throw new Error('no access');
   let tokens = 100;
+  const owners: TokenOwners[] = [];
+  const ended: TokenOwners[] = [];
   const take = async () => (tokens-- > 0 ? ('granted' as const) : { retryAfterSeconds: 4 });
   const spent: unknown[] = [];
-  const limits = { take, spent: (_id: PublicId, outcome: unknown) => void spent.push(outcome) };
+  const limits = {
+    async take(of: TokenOwners) {
+      owners.push(of);
+      return take();
+    },
+    ended: (of: TokenOwners) => void ended.push(of),
+    spent: (_id: PublicId, outcome: unknown) => void spent.push(outcome),
+  };
   const deps = {
     ...on,
     copies: on.copyReader,
@@ -46,7 +56,7 @@ function checking() {
   const destination = { id: DESTINATION } as StoredDestination;
   return {
     ...on,
-    spent,
+    ...{ spent, owners, ended },
     tokens: (left: number) => {
       tokens = left;
     },
@@ -133,6 +143,14 @@ describe('the check of a Connection', () => {
 });
 
 describe('the check of a channel', () => {
+  test('takes tokens of the Connection alone, and says when each of its calls is over', async () => {
+    const on = checking();
+    expect(await on.check()).toMatchObject({ ok: true });
+    expect(on.owners.length).toBeGreaterThan(3);
+    expect(on.owners.every(({ destinationId }) => destinationId === null)).toBe(true);
+    expect(on.ended).toEqual(on.owners);
+  });
+
   test('finds the channel by its name, with its discussion group, and posts nothing', async () => {
     const on = checking();
     const { channel, group } = on.server.world;

@@ -124,7 +124,8 @@ export function createChannelBotCheck(deps: BotPlaceCheckDeps): NonNullable<Inte
     const access = openBot(deps.opener, settings);
     if (!access) return placeFailed(PLACE_STEPS, 'token', UNREADABLE);
     const check = { as: 'destination_check', run } as const;
-    const owners = { destinationId, connectionId: settings.id };
+    // It posts nothing, so no token of the Destination is taken.
+    const owners = { destinationId: null, connectionId: settings.id };
     const checked = await checkPlace(fields.channel_id, saved?.channel ?? null, (request) =>
       askedWithToken(deps.tokens, owners, () =>
         deps.bot.call(access, request, { class: 'interactive', destinationId, check }),

@@ -36,7 +36,7 @@ function checking() {
     place: (channelId = on.server.channel.id, changes: Partial<MessengerFields> = {}) =>
       createChatServerCheck({
         ...{ chat: on.chat, opener: on.opener },
-        tokens: { take, spent: (_id, outcome) => void spent.push(outcome) },
+        tokens: { take, ended: () => undefined, spent: (_id, outcome) => void spent.push(outcome) },
         settings: async () => (isGone ? null : on.connection()),
       })(
         {

@@ -80,6 +80,7 @@ async function pressing(given: Given = {}) {
         return { retryAfterSeconds: 3 };
       },
       spent: () => undefined,
+      ended: () => undefined,
     },
     settings: async () => (given.settings === null ? null : on.connection(given.settings)),
     directory: { current: () => EMPTY_DIRECTORY, reload: async () => undefined },

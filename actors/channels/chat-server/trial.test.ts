@@ -28,6 +28,7 @@ function trying(
     tokens: {
       take: async () => (tokens-- > 0 ? 'granted' : { retryAfterSeconds: 3 }),
       spent: (...what) => void spent.push(what),
+      ended: () => undefined,
     },
     facts: { handled: async (_id, eventId) => (presses.has(eventId) ? { say: null } : null) },
     clock: {

@@ -156,7 +156,7 @@ function webhookFields({ fields, id }: StoredDestination): WebhookFields {
 }
 
 export interface WebhookTrialDeps extends RequestDeps {
-  readonly tokens: Pick<InteractiveTokens, 'take'>;
+  readonly tokens: Pick<InteractiveTokens, 'take' | 'ended'>;
   readonly views: TrialViews;
   readonly directory: { current(): Pick<Directory, 'usersById'> };
   readonly publicUrl: string;

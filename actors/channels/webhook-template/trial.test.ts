@@ -65,7 +65,10 @@ function destination(changes: Partial<WebhookFields>): StoredDestination {
 function trial(to: Receiver, events: Partial<EventsConfig> = {}, token: 'granted' | 'none' = 'granted') {
   return createWebhookTrial({
     ...to.deps,
-    tokens: { take: async () => (token === 'granted' ? 'granted' : { retryAfterSeconds: 7 }) },
+    tokens: {
+      take: async () => (token === 'granted' ? 'granted' : { retryAfterSeconds: 7 }),
+      ended: () => undefined,
+    },
     views: async () => VIEW,
     directory: { current: () => directory },
     publicUrl: 'https://oncall.example.org',

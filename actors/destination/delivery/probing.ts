@@ -32,12 +32,13 @@ export function probe(turn: DestinationTurn): void {
   takeOwnToken(turn);
   const call = nextCall(turn);
   const tookToken = needsGrant(turn, place.connectionId);
-  changeState(turn, { probe: { call, lostAt: turn.now + CALL_LOST_AFTER, tookToken } });
+  const { connectionId } = place;
+  changeState(turn, { probe: { call, lostAt: turn.now + CALL_LOST_AFTER, tookToken, connectionId } });
   const perform: DestinationProbe = {
     type: 'message.probe',
     destinationId: turn.id,
     call,
-    connectionId: place.connectionId,
+    connectionId,
   };
   turn.performs.push(perform);
   apply(turn, { type: 'probe_started', probe: probeName(call) });
@@ -67,12 +68,24 @@ export function probeAt(turn: DestinationTurn): Micros | null {
   return Math.max(nextProbeAt, due, behindUntil ?? 0);
 }
 
+/** Nobody waits for the probe any more, if one is under way. */
+export function probeEnded(turn: DestinationTurn): void {
+  const { probe, place } = turn.state.messages;
+  if (!probe) return;
+  callEnded(turn, probe.connectionId ?? place?.connectionId ?? null, probe.tookToken);
+  changeState(turn, { probe: null });
+}
+
 /** What the check came to. */
 export function probeFinished(turn: DestinationTurn, { outcome }: SendFinished): void {
   const { probe, place } = turn.state.messages;
-  changeState(turn, { probe: null });
   const isReturned = ['unchanged', 'dropped', 'not_sent'].includes(outcome.class);
-  if (!isReturned) callEnded(turn, place?.connectionId ?? null, probe?.tookToken ?? false);
+  if (isReturned) {
+    changeState(turn, { probe: null });
+    returnOwnToken(turn);
+    const through = probe?.connectionId ?? place?.connectionId;
+    if (through && probe?.tookToken) returnGrant(turn, through);
+  } else probeEnded(turn);
   if (isDeleted(turn) || !isBroken(turn)) return;
   switch (outcome.class) {
     case 'ok':
@@ -81,8 +94,6 @@ export function probeFinished(turn: DestinationTurn, { outcome }: SendFinished):
     case 'unchanged':
     case 'dropped':
     case 'not_sent':
-      returnOwnToken(turn);
-      if (place?.connectionId && probe?.tookToken) returnGrant(turn, place.connectionId);
       apply(turn, { type: 'probe_lost', at: turn.now + unreadPause(1) });
       break;
     case 'retry_after': {

@@ -30,11 +30,19 @@ import { groupEvent, groupReleased, listens, storm } from './group-messages.ts';
 import { next } from './machine.ts';
 import { deleteMessage, putBack, sendFinished } from './outcomes.ts';
 import type { DeliveryPage } from './ports.ts';
+import { probeEnded } from './probing.ts';
 import { nextCallAt, pumpMessages } from './pump.ts';
 import { hold, takeDeliveries, takeRead, takeSubjects, wantsDeliveries } from './rows.ts';
 import { placeOfConfig, takesMessages } from './state.ts';
 import { heldOf, type SweepPage, takeSweep } from './sweeps.ts';
-import { callEnded, returnGrants, returnOwnToken, takeForPerson, tokenGranted } from './tokens.ts';
+import {
+  callEnded,
+  ownCallEnded,
+  returnGrants,
+  returnOwnToken,
+  takeForPerson,
+  tokenGranted,
+} from './tokens.ts';
 import {
   addJoin,
   addPass,
@@ -164,6 +172,9 @@ export function receiveMessage(turn: DestinationTurn, message: AboutMessages, en
     case 'token_returned':
       returnOwnToken(turn);
       break;
+    case 'call_ended':
+      ownCallEnded(turn);
+      break;
     case 'worked':
       callSucceeded(turn);
       if (isBroken(turn)) recovered(turn, 'worked');
@@ -184,8 +195,7 @@ export function recallMessages(
   }
   const { probe } = turn.state.messages;
   if (probe === null || !isLost(probe, null)) return;
-  callEnded(turn, turn.state.messages.place?.connectionId ?? null, probe.tookToken);
-  changeState(turn, { probe: null });
+  probeEnded(turn);
   apply(turn, { type: 'probe_lost', at: turn.now });
 }
 
@@ -239,7 +249,8 @@ export function messagesWakeAt(turn: DestinationTurn, atOnce: Micros): Micros | 
 /** The Destination is deleted: its messages get a last edit, unless it has no Connection and its Secrets are gone. */
 export function deleteMessages(turn: DestinationTurn): void {
   const { place } = turn.state.messages;
-  changeState(turn, { deletedAt: turn.now, sweeps: [], probe: null });
+  probeEnded(turn);
+  changeState(turn, { deletedAt: turn.now, sweeps: [] });
   if (place?.connectionId === null) {
     addPass(turn, 'end', null);
     return;

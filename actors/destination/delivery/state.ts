@@ -23,10 +23,18 @@ export interface MessageState {
   readonly wishes: Readonly<Record<string, { readonly urgent: boolean }>>;
   readonly sweeps: readonly Sweep[];
   /** The check by which a Broken Destination is tried, while it is under way. */
-  readonly probe: { readonly call: number; readonly lostAt: Micros; readonly tookToken: boolean } | null;
+  readonly probe: Probe | null;
   /** Of the last recovery; 0 before the first. */
   readonly recoveredAt: Micros;
   readonly deletedAt: Micros | null;
+}
+
+export interface Probe {
+  readonly call: number;
+  readonly lostAt: Micros;
+  readonly tookToken: boolean;
+  /** The one that it goes through; left out in what an earlier version stored. */
+  readonly connectionId?: PublicId;
 }
 
 export interface Place {

@@ -7,9 +7,9 @@ import {
   type TokenAnswer,
   type TokenWanted,
 } from '../../connection/messages.ts';
-import { BEHIND_PEOPLE, PERSONS_CALL } from '../../connection/tokens.ts';
-import { heldBucket, tokenDueAt, tokensIn, withEnded, withoutToken, withToken } from '../limiter.ts';
-import { DELIVERY_CALL } from '../pacing.ts';
+import { BEHIND_PEOPLE } from '../../connection/tokens.ts';
+import { heldBucket, tokenDueAt, tokenSoonestAt, withEnded, withoutToken, withToken } from '../limiter.ts';
+import { TOLD_CALL } from '../pacing.ts';
 import { bucketOf, type DestinationTurn } from '../turn.ts';
 import { changeState } from './turn.ts';
 
@@ -37,11 +37,11 @@ function tokenAt(turn: DestinationTurn): number {
 
 /** How many calls the limiter of the Destination lets begin now, at least one. */
 export function ownTokens(turn: DestinationTurn): number {
-  return Math.max(1, Math.floor(tokensIn(bucketOf(turn), turn.limiter)));
+  return Math.max(1, Math.floor(bucketOf(turn).tokens));
 }
 
 export function takeOwnToken(turn: DestinationTurn): void {
-  const bucket = withoutToken(bucketOf(turn), turn.limiter, DELIVERY_CALL);
+  const bucket = withoutToken(bucketOf(turn), turn.limiter, TOLD_CALL);
   if (bucket) turn.state = { ...turn.state, bucket };
   changeState(turn, { behindUntil: null });
 }
@@ -50,22 +50,31 @@ export function returnOwnToken(turn: DestinationTurn): void {
   // While the messenger asks to wait, the bucket holds the one token for the end of the wait.
   if (!turn.limiter.sliding && (turn.state.messages.heldUntil ?? 0) > turn.now) return;
   turn.state = { ...turn.state, bucket: withToken(bucketOf(turn), turn.limiter) };
+  changeState(turn, { behindUntil: null });
 }
 
 /** For an interactive call: a person waits for it. */
 export function takeForPerson(turn: DestinationTurn): TokenAnswer {
-  const dueAt = tokenAt(turn);
-  if (dueAt > turn.now) return { granted: false, dueAt };
-  const bucket = withoutToken(bucketOf(turn), turn.limiter, PERSONS_CALL);
+  if (tokenAt(turn) > turn.now) {
+    const soonest = tokenSoonestAt(bucketOf(turn), turn.limiter);
+    return { granted: false, dueAt: Math.max(soonest, turn.state.messages.heldUntil ?? 0) };
+  }
+  const bucket = withoutToken(bucketOf(turn), turn.limiter, TOLD_CALL);
   if (bucket) turn.state = { ...turn.state, bucket };
   return { granted: true };
 }
 
-/** Both tokens of a call are used, and it is over. Only a messenger that counts calls of the last time asks when. */
-export function callEnded(turn: DestinationTurn, connectionId: PublicId | null, tookToken: boolean): void {
+/** A call for which a token of the Destination was taken is over. Only a sliding limiter needs to know when. */
+export function ownCallEnded(turn: DestinationTurn): void {
   if (!turn.limiter.sliding) return;
   turn.state = { ...turn.state, bucket: withEnded(bucketOf(turn), turn.limiter) };
   changeState(turn, { behindUntil: null });
+}
+
+/** A call for which both tokens were taken is over. */
+export function callEnded(turn: DestinationTurn, connectionId: PublicId | null, tookToken: boolean): void {
+  ownCallEnded(turn);
+  if (!turn.limiter.sliding) return;
   if (connectionId === null || !tookToken) return;
   turn.sends.push({ to: connectionAddress(connectionId), message: { type: 'call_ended' } });
 }

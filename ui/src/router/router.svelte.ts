@@ -78,17 +78,22 @@ export function createRouter(view: Window) {
    * over at once.
    */
   function restoreScroll(top: number): void {
-    let until = view.performance.now() + FILLED_WITHIN_MS;
-    let isThere = false;
     restoring.abort();
     const takeOver = new AbortController();
     restoring = takeOver;
     for (const name of ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const) {
       view.addEventListener(name, () => takeOver.abort(), { signal: takeOver.signal, passive: true });
     }
+    let until = view.performance.now() + FILLED_WITHIN_MS;
+    let isThere = false;
+    let before = { top: view.scrollY, height: -1 };
     const keep = () => {
+      const { scrollHeight: height } = view.document.documentElement;
+      // A page that stays as long and is elsewhere was moved by its reader: no event tells of the scroll bar.
+      if (height === before.height && Math.abs(view.scrollY - before.top) > 1) takeOver.abort();
       if (takeOver.signal.aborted) return;
       if (Math.abs(view.scrollY - top) > 1) view.scrollTo(0, top);
+      before = { top: view.scrollY, height };
       if (!isThere && Math.abs(view.scrollY - top) <= 1) {
         isThere = true;
         until = view.performance.now() + RESTORE_MS;

@@ -10,7 +10,7 @@ import {
   withEnded,
   withoutToken,
 } from '../../../../actors/destination/limiter.ts';
-import { DELIVERY_CALL } from '../../../../actors/destination/pacing.ts';
+import { TOLD_CALL } from '../../../../actors/destination/pacing.ts';
 import { MINUTE, type Micros, SECOND } from '../../../../runtime/clock.ts';
 import { FakeBotApi } from '../../../../test/fakes/channel-bot/server.ts';
 import { FakeChatServer } from '../../../../test/fakes/chat-server/server.ts';
@@ -30,7 +30,7 @@ function arrivals(limiter: Limiter, until: Micros, heldUp: Micros): readonly Mic
   for (let now = 0; now < until; ) {
     bucket = refilled(bucket, limiter, now);
     for (; waiting > 0 && now >= heldUp; waiting--) bucket = withEnded(bucket, limiter);
-    const left = withoutToken(bucket, limiter, DELIVERY_CALL);
+    const left = withoutToken(bucket, limiter, TOLD_CALL);
     if (left) {
       bucket = left;
       begun.push(Math.max(now, heldUp));
