@@ -22,13 +22,13 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_044,
-  lines: 145520,
+  lines: 145599,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */
-  filesOnTheWay: 196,
+  filesOnTheWay: 197,
 } as const;
 
 export interface House {
