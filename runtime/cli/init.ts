@@ -139,16 +139,16 @@ async function set(
   const integration = found ?? (await created(api, name));
   done.integration_id = integration.id;
   const { value } = read(Created, await api.post(`/integrations/${integration.id}/tokens`, { name: NAME }));
-  const snippet = { name: integration.name, ingestUrl, token: value };
-  const { alertmanager, heartbeatRule } = senderFiles(snippet);
+  const { alertmanager, heartbeatRule } = senderFiles({ name: integration.name, ingestUrl, token: value });
   const rules = readFileSync(RULES, 'utf8').replaceAll(ANY_TOCSIN, api.address);
   done.files = [alertmanager, rules, heartbeatRule].map((text, index) =>
     written(path.join(folder, FILES[index] ?? ''), text, index === 0 ? 0o600 : 0o644, values.force === true),
   );
   for (const file of done.files) say(`Written: ${file}`);
   say(NEXT);
+  const edit = `${api.address}/integrations/${integration.id}/edit`;
   if (!integration.heartbeat.enabled)
-    say('The Heartbeat of the Integration is off: with it on, silence is noticed.');
+    say(`The Heartbeat is off; turn it on to notice a silent sender: ${edit}`);
   return values['no-test'] ? null : tried(api, { url: ingestUrl, token: value }, done, say);
 }
 

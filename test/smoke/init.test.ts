@@ -137,6 +137,11 @@ test('files that exist are refused before a token is made, and replaced with --f
   expect(readdirSync(folder).filter((file) => file.endsWith('.new'))).toEqual([]);
 });
 
+test('--yes asks nothing, and where the Heartbeat is off it says where to turn it on', async () => {
+  const { code, out } = await run('--yes', '--no-test', '--force');
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/Heartbeat is off; .*\/NT\w+\/edit/) });
+});
+
 test.each([
   ['without a terminal nothing is asked', ['--json']],
   ['an address without http', ['--ingest-url', 'tocsin:1', '--integration', 'x']],
