@@ -4,6 +4,7 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { until } from '../../../test/harness/until.ts';
 import { migrate } from '../../migrate.ts';
 import { connect } from '../connection.ts';
 import { type RunningPostgres, startEmbeddedPostgres, startPostgresFrom } from './embedded.ts';
@@ -84,6 +85,25 @@ test('the server keeps what is written, in UTF-8 and UTC, and listens on nothing
     ),
   ).toEqual({ listen: '', encoding: 'UTF8', zone: 'UTC', sync: 'on' });
   expect((await stat(second.settings.host)).mode & 0o777).toBe(0o700);
+});
+
+test('a folder of a process that has ended is free, also before its parent has noticed', async () => {
+  // The shell becomes a program that never asks what became of its child.
+  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [line] = await once(parent.stdout, 'data');
+    const pid = Number(String(line));
+    const fields = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(' ');
+    await until('the child to have ended', async () => (await fields())[2] === 'Z');
+    await mkdir(dataDir, { recursive: true, mode: 0o711 });
+    await writeFile(path.join(dataDir, 'owner'), `${pid} ${(await fields())[21]}`);
+    await start();
+  } finally {
+    parent.kill('SIGKILL');
+    await once(parent, 'exit');
+  }
 });
 
 test('a folder in use by a living process is refused, and says by which', async () => {

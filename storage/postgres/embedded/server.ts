@@ -195,8 +195,9 @@ export async function processIdentity(pid: number): Promise<string | null> {
   if (process.platform !== 'linux') return String(pid);
   const stat = await readOrNull(`/proc/${pid}/stat`);
   if (stat === null) return null;
-  const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  return `${pid} ${started}`;
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // One that has ended and whose parent has not looked yet holds nothing.
+  return fields[0] === 'Z' ? null : `${pid} ${fields[19]}`;
 }
 
 /** Resolves when the condition holds; null when `patience` ms went by first. */
