@@ -2,26 +2,20 @@
 import { expect, test } from 'vitest';
 import { evenlySpread } from '../harness/cluster-facts.ts';
 import { runTocsin } from '../harness/program.ts';
-import { goesOn, type Stage, seed, takenOver, takeoverBound, underLoad } from './scenario.ts';
+import { goesOn, replicaKilled, type Stage, seed, underLoad } from './scenario.ts';
 
 test(`a replica and PgBouncer killed in turn cost time only (seed ${seed})`, {
   timeout: 540_000,
 }, async () => {
   await underLoad({ replicas: 2, pooler: true }, async (stage) => {
-    const { cluster, traffic, witness } = stage;
+    const { cluster, traffic } = stage;
     await isRefusedAlone(stage);
     await sharesConnections(stage);
     for (const words of ['keys status', 'ingest failed', 'doctor --offline'])
       await runTocsin(words.split(' '), cluster.environment());
 
-    const [victim] = cluster.replicas;
-    const withinMs = takeoverBound(cluster);
-    const killed = Date.now();
-    await victim!.kill();
-    const taken = await takenOver(witness, victim!.id, killed);
-    console.log(`replica killed → its shards taken ${JSON.stringify(taken)}`);
-    expect(Math.max(taken.firstCommitMs, taken.allRaisedMs)).toBeLessThan(withinMs());
-    await victim!.start();
+    const victim = await replicaKilled(stage);
+    await victim.start();
     await evenlySpread(cluster);
 
     const at = Date.now();

@@ -6,7 +6,7 @@ import { evenlySpread } from '../harness/cluster-facts.ts';
 import { runTocsin } from '../harness/program.ts';
 import { leads } from '../harness/redis-group.ts';
 import { until } from '../harness/until.ts';
-import { goesOn, seed, spreadOf, takenOver, takeoverBound, underLoad } from './scenario.ts';
+import { goesOn, replicaKilled, seed, spreadOf, takenOver, underLoad } from './scenario.ts';
 
 /** For each step, on a machine that is busy with other things: Sentinels whose clocks jump do nothing for 30 s. */
 const STEP_S = 120;
@@ -22,7 +22,8 @@ function rootOfAnother(folder: string): string {
 test(`a killed Redis primary is replaced by its copy through Sentinels and TLS (seed ${seed})`, {
   timeout: 540_000,
 }, async () => {
-  await underLoad({ replicas: 2, redisGroup: true }, async ({ cluster, traffic, witness }) => {
+  await underLoad({ replicas: 2, redisGroup: true }, async (stage) => {
+    const { cluster, traffic } = stage;
     const group = cluster.redisGroup!;
     const env = { ...cluster.environment(), SVC_REDIS_URL: group.url };
     const stranger = { ...env, NODE_EXTRA_CA_CERTS: rootOfAnother(cluster.home) };
@@ -48,17 +49,11 @@ test(`a killed Redis primary is replaced by its copy through Sentinels and TLS (
     console.log(`Commands meanwhile: ${spreadOf(traffic.people.latencies.slice(commands))}`);
 
     // Leases end and shards move by what the new primary knows.
-    const [victim] = cluster.replicas;
-    const withinMs = takeoverBound(cluster);
-    const killed = Date.now();
-    await victim!.kill();
-    const taken = await takenOver(witness, victim!.id, killed);
-    console.log(`replica killed → its shards taken ${JSON.stringify(taken)}`);
-    expect(Math.max(taken.firstCommitMs, taken.allRaisedMs)).toBeLessThan(withinMs());
+    const victim = await replicaKilled(stage);
 
     await primary.start();
     await until('the old primary to copy the new one', async () => !(await leads(primary)), STEP_S);
-    await victim!.start();
+    await victim.start();
     await evenlySpread(cluster);
     expect(cluster.replicas.flatMap(({ crashes }) => crashes)).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { Cluster, type ClusterOptions } from '../harness/cluster.ts';
 import { evenlySpread } from '../harness/cluster-facts.ts';
 import { type Consistency, checkConsistency } from '../harness/consistency.ts';
 import { randomSource } from '../harness/random.ts';
+import type { Replica } from '../harness/replica.ts';
 import { Traffic, type TrafficOptions } from '../harness/traffic.ts';
 import { until } from '../harness/until.ts';
 import { Witness } from '../harness/witness.ts';
@@ -145,4 +146,16 @@ function lastEvents(replica: Cluster['replicas'][number]): string {
     .filter((line) => !NOISE.test(line))
     .slice(-30)
     .join('\n');
+}
+
+/** Kills the first replica; its shards have other owners in time. @returns it, not started again */
+export async function replicaKilled({ cluster, witness }: Stage): Promise<Replica> {
+  const victim = cluster.replicas[0]!;
+  const withinMs = takeoverBound(cluster);
+  const killed = Date.now();
+  await victim.kill();
+  const taken = await takenOver(witness, victim.id, killed);
+  console.log(`replica killed → its shards taken ${JSON.stringify(taken)}`);
+  expect(Math.max(taken.firstCommitMs, taken.allRaisedMs)).toBeLessThan(withinMs());
+  return victim;
 }
