@@ -18,6 +18,14 @@ const FOUND: readonly (readonly [string, string])[] = [
     900 G A1m-120`,
   ],
   [
+    'a resolve arrives late, as old as a truncated list that did not name the Alert, which is missed since',
+    `window 45
+    5896 G A1m+0
+    6496 G cut
+    6596 G
+    6496 G A1m-120`,
+  ],
+  [
     'a final notification names the older start of the pair, and the next start comes after a silence',
     `window 45
     0 G A1m+11 B1m+0
@@ -388,8 +396,8 @@ describe('the engine shows what the model expects after every Snapshot', () => {
     expect(await differenceWhenBehind(readStory(text))).toBeNull();
   });
 
-  it('of random stories, others in every run', async () => {
-    const first = Date.now() % 1_000_000_000;
+  it('of random stories; others: npm run simulate:ingestion -- --seed N', async () => {
+    const first = 1_000_000;
     for (let seed = first; seed < first + 30; seed++) {
       const story = drawStory(seed);
       if ((await anyDifference(story)) === null) continue;

@@ -365,7 +365,7 @@ function shownOf(
 interface Presence {
   /** The newest start that the feed listed. */
   readonly start: number;
-  /** Window in which it was listed last. */
+  /** Window in which it was listed last, or may have been. */
   readonly window: number;
   readonly missedSince: number | null;
   /**
@@ -427,7 +427,9 @@ function presenceAfter(presence: Presence | null, one: Heard, name: string): Pre
   if (isOver) return null;
   const said =
     entry && one.over ? { ...presence, settled: false, olderEnd: entry.start, olderEndAt: one.at } : presence;
-  if (one.windowIsCut || presence.window === one.windowStart) return said;
+  // A cut list may have left it out for its length, so it counts as listed there until a whole list misses it.
+  if (one.windowIsCut) return presence.missedSince === null ? { ...said, window: one.windowStart } : said;
+  if (presence.window === one.windowStart) return said;
   const since = presence.missedSince ?? one.windowStart;
   const isGone = since < one.windowStart && one.at - since >= GONE_MIN_ABSENCE;
   return isGone ? null : { ...said, missedSince: since };
