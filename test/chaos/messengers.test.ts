@@ -1,10 +1,12 @@
 /** A chat server and a channel bot through everything that can go wrong. `npm run chaos -- --messengers` has it larger. */
+
 import { expect, test } from 'vitest';
+import { seedOfRun } from '../simulation/random.ts';
 import { messengerChaos } from './messengers.ts';
 
 const GROUPS = 60;
 /** Repeatable "random": a failing run is run again with CHAOS_SEED. */
-const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
+const seed = seedOfRun(process.env.CHAOS_SEED);
 
 test(`${GROUPS} groups stand right in both messengers, at three replicas (seed ${seed})`, {
   timeout: 300_000,

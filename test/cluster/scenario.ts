@@ -1,4 +1,5 @@
 /** What every cluster test has around its own story: a cluster under load, and the comparison afterwards. */
+
 import { expect } from 'vitest';
 import { Cluster, type ClusterOptions } from '../harness/cluster.ts';
 import { evenlySpread } from '../harness/cluster-facts.ts';
@@ -8,9 +9,10 @@ import type { Replica } from '../harness/replica.ts';
 import { Traffic, type TrafficOptions } from '../harness/traffic.ts';
 import { until } from '../harness/until.ts';
 import { Witness } from '../harness/witness.ts';
+import { seedOfRun } from '../simulation/random.ts';
 
 /** A failing run is run again with CLUSTER_SEED. */
-export const seed = Number(process.env.CLUSTER_SEED ?? Date.now() % 1_000_000);
+export const seed = seedOfRun(process.env.CLUSTER_SEED);
 
 export interface Stage {
   readonly cluster: Cluster;

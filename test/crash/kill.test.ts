@@ -2,6 +2,7 @@
  * SIGKILL at random moments under load. Every Snapshot that was answered 202 must be processed once, every lifecycle
  * event must exist once, and the webhook receiver must have seen every event, each under one id, in rising order.
  */
+
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,6 +16,7 @@ import { Sender } from '../harness/sender.ts';
 import { SendingGroup } from '../harness/sending-group.ts';
 import { Installation } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
+import { seedOfRun } from '../simulation/random.ts';
 
 /** `CRASH_KILLS=100` kills as often. */
 const KILLS = Number(process.env.CRASH_KILLS ?? 12);
@@ -22,7 +24,7 @@ const GROUPS = 24;
 const SENDERS = 12;
 
 /** Repeatable "random": a failing run is run again with CRASH_SEED. */
-const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
+const seed = seedOfRun(process.env.CRASH_SEED);
 
 let tocsin: Installation;
 let receiver: WebhookReceiver;

@@ -2,6 +2,7 @@
  * SIGKILL at random moments while messages go out through a bridge. Every Alert Group must have one Root message that
  * shows it as it is, every event that is told in a Thread one reply, and nothing may stand there twice (delivery §5).
  */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ReferenceBridge, startReferenceBridge } from '../fakes/reference-bridge.ts';
@@ -12,6 +13,7 @@ import { Sender } from '../harness/sender.ts';
 import { SendingGroup } from '../harness/sending-group.ts';
 import { Installation } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
+import { seedOfRun } from '../simulation/random.ts';
 
 /** `CRASH_KILLS=100` kills as often. */
 const KILLS = Number(process.env.CRASH_KILLS ?? 8);
@@ -22,7 +24,7 @@ const TOLD = ['alerts_added', 'resolved', 'reopened'];
 const POLICY = { thread_batching_window_seconds: 0, storm_threshold: 100_000 };
 
 /** Repeatable "random": a failing run is run again with CRASH_SEED. */
-const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
+const seed = seedOfRun(process.env.CRASH_SEED);
 
 let tocsin: Installation;
 let bridge: ReferenceBridge;

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+
 /** Random numbers that a seed decides. */
 export interface Random {
   /** In [0, 1). */
@@ -33,4 +35,11 @@ export function seededRandom(seed: number): Random {
     bytes: (size) => Uint8Array.from({ length: size }, () => int(256)),
     fork: () => seededRandom(int(2 ** 31)),
   };
+}
+
+/** The seed of a run of tests: what is asked for, else of the commit, so that each commit tries others and repeats its own. */
+export function seedOfRun(asked: string | undefined): number {
+  if (asked !== undefined) return Number(asked);
+  const head = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).stdout;
+  return Number.parseInt(head?.slice(0, 5) || '1', 16);
 }

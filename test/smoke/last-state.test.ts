@@ -1,4 +1,5 @@
 /** However quickly what a message is made of changes, the last state is the one that is delivered (delivery §3). */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ReferenceBridge, startReferenceBridge } from '../fakes/reference-bridge.ts';
@@ -8,6 +9,7 @@ import { randomSource } from '../harness/random.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
+import { seedOfRun } from '../simulation/random.ts';
 
 const ROUNDS = 100;
 const CHANGES_A_ROUND = 10;
@@ -15,7 +17,7 @@ const CHANGES_A_ROUND = 10;
 const SHORT_PAUSE_MS = 30;
 /** Before the last change of every fifth round, 30 s together: longer than anything that is kept for a moment. */
 const LONG_PAUSE_MS = 1_500;
-const SEED = Number(process.env.LAST_STATE_SEED ?? Date.now() % 1_000_000);
+const SEED = seedOfRun(process.env.LAST_STATE_SEED);
 
 let tocsin: Installation;
 let api: Api;
