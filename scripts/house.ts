@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_044,
-  lines: 145600,
+  lines: 145_700,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,

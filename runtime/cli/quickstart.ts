@@ -179,7 +179,12 @@ async function prepareFolder(
   env.SVC_LISTEN_INTERNAL = textOf(values.internal) ?? env.SVC_LISTEN_INTERNAL ?? '127.0.0.1:8082';
   env.SVC_PUBLIC_URL ??= urlOf(env.SVC_LISTEN_APP);
   env.SVC_INGEST_URL ??= urlOf(env.SVC_LISTEN_INGEST);
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'EEXIST' ? 'it is a file' : error.message;
+    throw new Error(
+      `--data-dir ${folder} cannot be used: ${why}. Name a folder that this user may write to.`,
+    );
+  });
   if (!env.SVC_SECRET_KEYS && !env.SVC_SECRET_KEYS_FILE) env.SVC_SECRET_KEYS_FILE = await keyFile(folder);
   if (Object.keys(env).some((name) => name.startsWith('SVC_DATABASE_') && env[name])) return env;
 

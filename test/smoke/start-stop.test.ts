@@ -142,6 +142,21 @@ test('a second signal ends it at once', async () => {
   expect(await running.ended).toBe(1);
 });
 
+test('a file in place of the folder of quickstart ends the start with a line that says what to do', async () => {
+  const file = path.join(root, 'package.json');
+  const child = spawn(process.execPath, ['runtime/main.ts', 'quickstart', '--data-dir', file], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  children.push(child);
+  let text = '';
+  child.stderr.on('data', (chunk) => (text += String(chunk)));
+  expect(await new Promise((resolve) => child.once('close', resolve))).toBe(1);
+  expect(text).toBe(
+    `tocsin: --data-dir ${file} cannot be used: it is a file. Name a folder that this user may write to.\n`,
+  );
+});
+
 test('a first quickstart that fails half-way shows its password and token at the next start', async () => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'tocsin-first-'));
   const taken = createServer();
