@@ -244,21 +244,11 @@ async function ensureSlots(
   newId: () => PublicId,
 ): Promise<Map<string, PublicId>> {
   const wanted = new Map(slots.map((slot) => [slotText(slot), slot]));
-  const found = await findSlots(sql, [...wanted.values()]);
-  const missing = () => [...wanted].flatMap(([key, slot]) => (found.has(key) ? [] : [{ key, slot }]));
-  // In one order everywhere, so that two who reserve the same Slots never wait for each other.
-  const unnamed = missing().sort((a, b) => (a.key < b.key ? -1 : 1));
-  if (unnamed.length === 0) return found;
-  for (const [key, id] of await reserve(
-    sql,
-    unnamed.map(({ slot }) => slot),
-    newId,
-  ))
-    found.set(key, id);
+  const found = await reserve(sql, [...wanted.values()], newId);
   // Another process may have reserved some at the same moment: what is there counts.
-  const others = missing().map(({ slot }) => slot);
-  if (others.length > 0) for (const [key, id] of await findSlots(sql, others)) found.set(key, id);
-  return found;
+  const others = [...wanted].flatMap(([key, slot]) => (found.has(key) ? [] : [slot]));
+  if (others.length === 0) return found;
+  return new Map([...found, ...(await reserve(sql, others, newId))]);
 }
 
 function idOf(ids: ReadonlyMap<string, PublicId>, slot: SlotKey): PublicId {
@@ -273,43 +263,46 @@ function slotText({ routeId, keyHash }: SlotKey): string {
   return `${routeId}.${keyHash}`;
 }
 
-/** Index: slots_pkey. */
-async function findSlots(sql: Sql, slots: readonly SlotKey[]): Promise<Map<string, PublicId>> {
-  const rows = await sql<SlotRow[]>`
-    select route_id, key_hash, group_id
-    from slots join unnest(
-      ${wordArray(slots.map(({ routeId }) => routeId))}::text[],
-      ${wordArray(slots.map(({ keyHash }) => keyHash))}::text[]
-    ) as w (route_id, key_hash) using (route_id, key_hash)`;
-  return idsOf(rows);
-}
-
-/** @returns those that nobody else reserved before */
+/**
+ * Reads Slots, and reserves those that are not there. Index: slots_pkey.
+ * @returns all but those that somebody else reserved while this read them
+ */
 async function reserve(
   sql: Sql,
   slots: readonly SlotKey[],
   newId: () => PublicId,
 ): Promise<Map<string, PublicId>> {
   const rows = await sql<SlotRow[]>`
-    insert into slots (route_id, key_hash, group_id)
-    select * from unnest(
-      ${wordArray(slots.map(({ routeId }) => routeId))}::text[],
-      ${wordArray(slots.map(({ keyHash }) => keyHash))}::text[],
-      ${wordArray(slots.map(newId))}::text[]
+    with wanted as (
+      select * from unnest(
+        ${wordArray(slots.map(({ routeId }) => routeId))}::text[],
+        ${wordArray(slots.map(({ keyHash }) => keyHash))}::text[],
+        ${wordArray(slots.map(newId))}::text[]
+      ) as w (route_id, key_hash, group_id)
+    ), found as (
+      select s.* from wanted w
+      cross join lateral (
+        select * from slots where route_id = w.route_id and key_hash = w.key_hash limit 1
+      ) s
+    ), made as (
+      insert into slots (route_id, key_hash, group_id)
+      select * from wanted w
+      where not exists (select from found f where f.route_id = w.route_id and f.key_hash = w.key_hash)
+      -- Two who reserve the same Slots never wait for each other.
+      order by w.route_id, w.key_hash
+      on conflict (route_id, key_hash) do nothing
+      returning *
     )
-    on conflict (route_id, key_hash) do nothing
-    returning route_id, key_hash, group_id`;
-  return idsOf(rows);
+    select route_id, key_hash, group_id from found
+    union all
+    select route_id, key_hash, group_id from made`;
+  return new Map(
+    rows.map((row) => [slotText({ routeId: row.route_id, keyHash: row.key_hash }), row.group_id]),
+  );
 }
 
 interface SlotRow {
   readonly route_id: PublicId;
   readonly key_hash: string;
   readonly group_id: PublicId;
-}
-
-function idsOf(rows: readonly SlotRow[]): Map<string, PublicId> {
-  return new Map(
-    rows.map((row) => [slotText({ routeId: row.route_id, keyHash: row.key_hash }), row.group_id]),
-  );
 }
