@@ -20,7 +20,8 @@ const OPERATIONS = `
   deleteDestination deleteDestinationSecret deleteIntegration deleteLinkRule deleteLookupTable
   deleteMyAccountLink deleteMySessions deleteRoute deleteServiceAccount deleteUser deleteUserAccountLink
   disableServiceAccount disableUser dismissRouteSuggestion enableServiceAccount enableUser
-  generateSigningSecret getActor getAlertGroup getAlertGroupCounts getAlertGroupStatistics getConnection
+  generateSigningSecret getActor getAlertGroup getAlertGroupContext
+  getAlertGroupCounts getAlertGroupStatistics getConnection
   getCurrentSession getDestination getIntegration getKeyring getLinkRule getLookupTable getMe getMyTotp
   getOidcSettings getOpenApiJson getOpenApiYaml getOrganization getOutboundPolicy getRequestRecord
   getRoute getServiceAccount getSignInOptions getSigningSecretStatus getStoredSnapshot getSystemStatus

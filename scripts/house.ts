@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_044,
-  lines: 145_700,
+  files: 1_048,
+  lines: 146200,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,

@@ -53,6 +53,7 @@ export const ACCESS_MATRIX: Partial<Record<Needs, readonly string[]>> = {
   'alert-groups:note': ['addNote'],
   'alert-groups:read': [
     'getAlertGroup',
+    'getAlertGroupContext',
     'getAlertGroupCounts',
     'getAlertGroupStatistics',
     'listAlertGroupDeliveries',

@@ -8,6 +8,7 @@ import { serviceAccountOperations } from '../http/resources/access/service-accou
 import { userAccessOperations } from '../http/resources/access/user-access.ts';
 import { userAccountOperations } from '../http/resources/access/user-accounts.ts';
 import { alertGroupOperations } from '../http/resources/alert-groups/alert-groups.ts';
+import { contextOperations } from '../http/resources/alert-groups/context.ts';
 import { deliveryOperations } from '../http/resources/alert-groups/pages.ts';
 import { statisticsOperations } from '../http/resources/alert-groups/statistics.ts';
 import { accountLinkOperations } from '../http/resources/connections/account-links.ts';
@@ -59,6 +60,7 @@ function everyPart(): readonly (readonly Operation[])[] {
     auditLogOperations(UNUSED),
     connectionOperations(UNUSED),
     connectionCheckOperations(UNUSED),
+    contextOperations(UNUSED),
     deliveryOperations(UNUSED),
     destinationOperations(UNUSED),
     destinationCheckOperations(UNUSED),

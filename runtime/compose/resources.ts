@@ -28,6 +28,7 @@ import { serviceAccountOperations } from '../../http/resources/access/service-ac
 import { userAccessOperations } from '../../http/resources/access/user-access.ts';
 import { userAccountOperations } from '../../http/resources/access/user-accounts.ts';
 import { alertGroupOperations } from '../../http/resources/alert-groups/alert-groups.ts';
+import { contextOperations } from '../../http/resources/alert-groups/context.ts';
 import { deliveryOperations } from '../../http/resources/alert-groups/pages.ts';
 import { statisticsOperations } from '../../http/resources/alert-groups/statistics.ts';
 import { accountLinkOperations } from '../../http/resources/connections/account-links.ts';
@@ -65,6 +66,7 @@ import { createServiceAccountStore } from '../../storage/access/service-accounts
 import { createUserStore } from '../../storage/access/users.ts';
 import {
   createAlertsView,
+  createContextReader,
   createGroupReader,
   createStatisticsReader,
   RecentGroups,
@@ -281,6 +283,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       }),
     }),
     destinationSecretOperations(forDestinations),
+    contextOperations({ reader: createGroupReader(sql), context: createContextReader(sql) }),
     deliveryOperations({ deliveries: (id) => readGroupDeliveries(sql, id) }),
     auditLogOperations({ reader: createAuditLogReader(sql) }),
     organizationOperations({

@@ -15,6 +15,7 @@ import type { RecentGroups } from './recent/recent-groups.ts';
 import { TextIndexes } from './text-sample.ts';
 
 export { createAlertsView } from './alerts-view.ts';
+export { createContextReader } from './context.ts';
 export { alertRows, createRelatedGroups } from './loader.ts';
 export { createTemplateGroups } from './pages.ts';
 export { RecentGroups } from './recent/recent-groups.ts';

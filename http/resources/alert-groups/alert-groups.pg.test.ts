@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AlertGroupMessage } from '../../../actors/alert-group/messages.ts';
 import { HOUR, MINUTE } from '../../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../../runtime/public-id.ts';
-import { createGroupReader } from '../../../storage/alert-groups/alert-groups.ts';
+import { createContextReader, createGroupReader } from '../../../storage/alert-groups/alert-groups.ts';
 import {
   createGroupEngine,
   firingPart,
@@ -22,6 +22,7 @@ import { empty } from '../../../test/emptied.ts';
 import { type OperationClient, operationClient } from '../../../test/operation-client.ts';
 import { useDatabase } from '../../../test/postgres.ts';
 import { alertGroupOperations } from './alert-groups.ts';
+import { contextOperations } from './context.ts';
 
 const database = useDatabase();
 const SENDER = 'NT000000000001' as PublicId;
@@ -53,7 +54,8 @@ beforeEach(async () => {
     system: { ask: (to, message) => engine.deliver(to.key as PublicId, message as AlertGroupMessage) },
     log: (event, fields) => logged.push([event, fields]),
   });
-  api = operationClient({ operations, directory, clock: stoppedClock });
+  const context = contextOperations({ reader: createGroupReader(sql), context: createContextReader(sql) });
+  api = operationClient({ operations: [...operations, ...context], directory, clock: stoppedClock });
   viewer = api.as('viewer');
 });
 
@@ -276,6 +278,48 @@ describe('reading', () => {
     expect(body.items).toMatchObject([
       { id: first, number: 1, status: 'resolved', resolution: { by: 'system', reason: 'resolved' } },
     ]);
+  });
+
+  test('what fires around it, and what was before with the same key', async () => {
+    const raised = async (key: string, labels: Record<string, string>, at = NOW) => {
+      const id = newPublicId('AG');
+      const part = firingPart(at, slotOf(routeId, { key }), SENDER, [[key, labels]]);
+      await engine.deliver(id, part);
+      return { id, part };
+    };
+    const here = { alertname: 'X', namespace: 'shop', cluster: 'a' };
+    const first = await raised('one', here);
+    await api.post(`/alert-groups/${first.id}/acknowledge`);
+    await api.post(`/alert-groups/${first.id}/notes`, { body: 'restarted the pod' });
+    await engine.deliver(first.id, resolvingPart(NOW + 10 * MINUTE, first.part, ['one']));
+    const other = await raised('two', { ...here, alertname: 'Y' });
+    const { id } = await raised('one', here, NOW + 20 * MINUTE);
+    const { status, body } = await viewer.get(`/alert-groups/${id}/context`);
+    expect(status).toBe(200);
+    expect(body.nearby).toEqual({
+      count: 1,
+      truncated: false,
+      items: [
+        {
+          ...{
+            id: other.id,
+            number: 2,
+            title: 'Y',
+            status: 'firing',
+            severity_level: 'warning',
+            urgent: false,
+          },
+          ...{ owner: null, started_at: '2026-09-21T14:13:20Z' },
+          shared_labels: { namespace: 'shop', cluster: 'a' },
+        },
+      ],
+    });
+    expect(body.past).toMatchObject({
+      ...{ alert_group_count: 1, truncated: false, median_duration_seconds: 0 },
+      acknowledged_by: [{ alert_group_count: 1 }],
+      notes: [{ alert_group: { id: first.id, number: 1 }, note: { body: 'restarted the pod' } }],
+    });
+    expect((await viewer.get(`/alert-groups/${newPublicId('AG')}/context`)).status).toBe(404);
   });
 });
 

@@ -6,6 +6,7 @@ import type {
   CommandAnswer,
   CommandName,
   DeliveryItem,
+  GroupContext,
   GroupCounts,
   Items,
   LinkedPerson,
@@ -49,6 +50,7 @@ export function createAlertGroupsApi(client: ApiClient) {
       client.get(`${of(id)}/notes`, { query: { ...page } }),
     related: (id: string, page: PageRequest): Promise<Answer<Page<RelatedGroup>>> =>
       client.get(`${of(id)}/related`, { query: { ...page } }),
+    context: (id: string): Promise<Answer<GroupContext>> => client.get(`${of(id)}/context`),
     deliveries: (id: string): Promise<Answer<Items<DeliveryItem>>> => client.get(`${of(id)}/deliveries`),
     /** People for pickers, deleted ones included, by name. @param q part of a name or login */
     people: (q: string, page: PageRequest): Promise<Answer<Page<UserRef>>> =>

@@ -221,6 +221,19 @@ export interface components {
             /** @description The Commands that the caller may use on it now. */
             readonly allowed_commands: readonly components["schemas"]["CommandName"][];
         };
+        /** @description What fires around an Alert Group, and what its Group key had before. */
+        readonly AlertGroupContext: {
+            /** @description What else fires around it. */
+            readonly nearby: {
+                /** @description Those with most labels in common first; at most 10. */
+                readonly items: readonly components["schemas"]["NearbyAlertGroup"][];
+                /** @description How many of those compared share a label. */
+                readonly count: number;
+                /** @description Whether so many are open that only the nearest were compared. */
+                readonly truncated: boolean;
+            };
+            readonly past: components["schemas"]["AlertGroupPast"];
+        };
         /** @description How many Alert Groups have each status. */
         readonly AlertGroupCounts: {
             /** @description With the status `firing`. */
@@ -285,6 +298,31 @@ export interface components {
          * @enum {string}
          */
         readonly AlertGroupNoticeKind: "alerts_still_firing" | "newer_alert_group_exists" | "firing_again_after_manual_resolve" | "replacement" | "details_removed";
+        /** @description What earlier Alert Groups of the same Route and Group key were like. */
+        readonly AlertGroupPast: {
+            /**
+             * Format: date-time
+             * @description Start of the period that is counted, which ends when this Alert Group started.
+             */
+            readonly from: string;
+            /** @description Alert Groups of the same Route and Group key that started in it, at most 500. */
+            readonly alert_group_count: number;
+            /** @description Whether there may be more than 500. */
+            readonly truncated: boolean;
+            /** @description Median of seconds from start to end of those that are resolved; null without any. */
+            readonly median_duration_seconds: number | null;
+            /** @description Who acknowledged the last 20 first, the last one first; at most 3. */
+            readonly acknowledged_by: readonly {
+                readonly user: components["schemas"]["UserRef"];
+                /** @description How many of the last 20. */
+                readonly alert_group_count: number;
+            }[];
+            /** @description The newest Notes on the last 20, newest first; at most 3. */
+            readonly notes: readonly {
+                readonly alert_group: components["schemas"]["AlertGroupRef"];
+                readonly note: components["schemas"]["Note"];
+            }[];
+        };
         /** @description An Alert Group by id and number. */
         readonly AlertGroupRef: {
             readonly id: components["schemas"]["AlertGroupId"];
@@ -2165,6 +2203,27 @@ export interface components {
              * @description When its value was last set.
              */
             readonly updated_at: string;
+        };
+        /** @description An open Alert Group that started near another one and shares labels with it. */
+        readonly NearbyAlertGroup: {
+            readonly id: components["schemas"]["AlertGroupId"];
+            /** @description Its number, `#N`. */
+            readonly number: number;
+            /** @description Its title. */
+            readonly title: string;
+            readonly status: components["schemas"]["GroupStatus"];
+            readonly severity_level: components["schemas"]["SeverityLevel"];
+            /** @description Whether it is Urgent. */
+            readonly urgent: boolean;
+            /** @description Who acknowledged it; null unless `acknowledged`. */
+            readonly owner: components["schemas"]["UserRef"] | null;
+            /**
+             * Format: date-time
+             * @description When it was created: its first Alert was received.
+             */
+            readonly started_at: string;
+            /** @description The compared labels that both have with the same value. */
+            readonly shared_labels: components["schemas"]["Labels"];
         };
         /**
          * @description A new local user.

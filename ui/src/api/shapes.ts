@@ -95,6 +95,7 @@ export type TimelineEntry = Schemas['TimelineEntry'];
 
 export type Note = Schemas['Note'];
 
+export type GroupContext = Schemas['AlertGroupContext'];
 export type RelatedGroup = Schemas['RelatedAlertGroup'];
 
 export type DeliveryItem = Schemas['Delivery'];

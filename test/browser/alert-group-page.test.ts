@@ -1,0 +1,113 @@
+/** The page of one Alert Group, for somebody who was just woken, in real Chromium. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Api, type Json } from '../harness/api.ts';
+import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { Sender } from '../harness/sender.ts';
+import { Installation, type Ready } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
+
+const shots = path.resolve(import.meta.dirname, '..', '..', 'test-results', 'screenshots');
+
+let tocsin: Installation;
+let ready: Ready;
+let browser: Browser;
+let sender: Sender;
+let api: Api;
+let desk: Page;
+
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true });
+  tocsin = new Installation();
+  [ready, browser] = await Promise.all([tocsin.start(), launchChromium()]);
+  sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
+  api = await Api.signIn(ready);
+  desk = await (await newProfile(browser)).newPage();
+  await signIn(desk, ready);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await tocsin.remove();
+});
+
+const HERE = { namespace: 'shop', cluster: 'eu', severity: 'critical' };
+const NOTES = {
+  summary: 'Checkout answers one request in five with an error',
+  description: 'The payment provider times out. See the dashboard for the share of each provider.',
+  runbook_url: 'https://wiki.example/runbooks/checkout',
+  dashboard_url: 'https://grafana.example/d/checkout',
+};
+
+/** Raises one Alert and waits for its newest Alert Group. */
+async function raise(
+  alertname: string,
+  labels: Record<string, string> = {},
+  startsAt = new Date().toISOString(),
+): Promise<Json> {
+  const alerts = [{ labels: { alertname, ...labels }, annotations: NOTES, startsAt }];
+  expect(await sender.post({ groupKey: alertname, alerts })).toBe(202);
+  return until(
+    `the Alert Group ${alertname}`,
+    async () => (await api.get(`/alert-groups?q=${alertname}`)).items[0],
+  );
+}
+
+/** A group of the key that was there before: acknowledged, explained and over. */
+async function endedBefore(alertname: string, note: string): Promise<Json> {
+  const startsAt = new Date(Date.now() - 60_000).toISOString();
+  const group = await raise(alertname, HERE, startsAt);
+  await api.post(`/alert-groups/${group.id}/acknowledge`, {});
+  await api.post(`/alert-groups/${group.id}/resolve`, { note });
+  const resolved = [{ status: 'resolved' as const, labels: { alertname, ...HERE }, startsAt }];
+  expect(await sender.post({ groupKey: alertname, alerts: resolved })).toBe(202);
+  await until('its Alert to resolve', async () => {
+    const { firing_alert_count: firing } = await api.get(`/alert-groups/${group.id}`);
+    return firing === 0;
+  });
+  return group;
+}
+
+const open = async (page: Page, group: Json) => {
+  await page.goto(`${ready.app_url}/alert-groups/${group.id}`);
+  await page.getByRole('heading', { level: 1, name: group.title }).waitFor();
+};
+
+test('says what else fires nearby, and how it went before with the same key', async () => {
+  const before = await endedBefore('CheckoutErrors', 'Restarted the gateway, it took ten minutes.');
+  const beside = await raise('GatewaySaturated', { ...HERE, severity: 'warning' });
+  const group = await raise('CheckoutErrors', HERE);
+  expect(group.id).not.toBe(before.id);
+  await open(desk, group);
+  const nearby = desk.getByRole('region', { name: 'What else fires' });
+  await nearby.getByText('cluster').waitFor();
+  const previous = desk.getByRole('region', { name: 'Previous Alert Groups with this key' });
+  await previous.getByText(/^1 time in the 30 days before this one/).waitFor();
+  await previous.getByText(/First acknowledged by\s+admin ×1/).waitFor();
+  await previous.getByText('Restarted the gateway, it took ten minutes.').waitFor();
+  await api.post(`/alert-groups/${beside.id}/acknowledge`, {});
+  const later = await raise('PaymentsSlow', HERE);
+  await nearby.getByRole('link', { name: `#${later.number} PaymentsSlow` }).waitFor();
+  await nearby.getByRole('link', { name: /GatewaySaturated/ }).click();
+  await desk.getByRole('heading', { level: 1, name: 'GatewaySaturated' }).waitFor();
+});
+
+test.each([
+  ['phone, light, ru', { width: 390, height: 844, locale: 'ru-RU' }],
+  ['phone, dark', { width: 390, height: 844, dark: true }],
+  ['desk, light', { width: 1440, height: 900 }],
+  ['desk, dark, ru', { width: 1440, height: 900, dark: true, locale: 'ru-RU' }],
+])('is accessible and fits: %s', async (name, profile) => {
+  const page = await (await newProfile(browser, profile)).newPage();
+  await signIn(page, ready);
+  await open(page, (await api.get('/alert-groups?q=CheckoutErrors')).items[0]);
+  await page.getByText('Restarted the gateway').waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+  expect(overflow).toBeLessThanOrEqual(0);
+  const file = `alert-group-${name.replaceAll(', ', '-')}`;
+  await page.screenshot({ path: path.join(shots, `${file}.png`) });
+  await page.screenshot({ path: path.join(shots, `${file}-whole.png`), fullPage: true });
+});
