@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_048,
-  lines: 146200,
+  files: 1_049,
+  lines: 146_400,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,

@@ -101,7 +101,7 @@ export const alertGroups = {
   'filter.people': 'People',
   'filter.findPerson': 'Find a person',
   'filter.columns': 'Labels shown in the rows',
-  'filter.columnsHelp': 'A label name. Without any, rows show their Group key.',
+  'filter.columnsHelp': 'A label name. Without any, rows show what tells them apart.',
   'list.refused': 'What is shown below is older.',
   'filter.only': 'Further properties',
   'chip.remove': 'Remove: {text}',
@@ -132,6 +132,7 @@ export const alertGroups = {
   'column.changed': 'Changed',
   'column.menu': 'Commands',
   'row.menu': 'Commands for {number}',
+  'row.long': 'Firing for long',
   'row.copyLink': 'Copy link',
 
   'command.acknowledge': 'Acknowledge',

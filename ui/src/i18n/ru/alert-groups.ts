@@ -110,7 +110,7 @@ export const alertGroups = {
   'filter.people': 'Люди',
   'filter.findPerson': 'Найти человека',
   'filter.columns': 'Метки в строках',
-  'filter.columnsHelp': 'Имя метки. Если не указано ни одного, строки показывают ключ группы.',
+  'filter.columnsHelp': 'Имя метки. Без них строки показывают то, чем различаются.',
   'list.refused': 'Ниже показано прежнее.',
   'filter.only': 'Другие признаки',
   'chip.remove': 'Убрать: {text}',
@@ -142,6 +142,7 @@ export const alertGroups = {
   'column.changed': 'Изменена',
   'column.menu': 'Команды',
   'row.menu': 'Команды для {number}',
+  'row.long': 'Долго горит',
   'row.copyLink': 'Скопировать ссылку',
 
   'command.acknowledge': 'Взять в работу',

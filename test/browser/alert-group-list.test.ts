@@ -1,0 +1,108 @@
+/** The Alert Group list at a glance, in real Chromium. */
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Api, type Json } from '../harness/api.ts';
+import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { Sender } from '../harness/sender.ts';
+import { Installation, type Ready } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
+
+const LONG = 'x'.repeat(4_000);
+
+let tocsin: Installation;
+let ready: Ready;
+let browser: Browser;
+let sender: Sender;
+let api: Api;
+
+beforeAll(async () => {
+  tocsin = new Installation();
+  [ready, browser] = await Promise.all([tocsin.start(), launchChromium()]);
+  sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
+  api = await Api.signIn(ready);
+  const fallback = (await api.get('/routes')).items.find((route: Json) => route.is_default);
+  await api.change(`/routes/${fallback.id}`, (route) => ({
+    ...route,
+    group_key: ['alertname', 'cluster', 'pod'],
+  }));
+});
+
+afterAll(async () => {
+  await browser.close();
+  await tocsin.remove();
+});
+
+/** Raises one Alert and waits for its Alert Group. */
+async function raise(labels: Record<string, string>, summary: string): Promise<void> {
+  const { total } = await counted();
+  const alerts = [{ labels: { severity: 'warning', ...labels }, annotations: { summary } }];
+  expect(await sender.post({ groupKey: `${total}`, alerts })).toBe(202);
+  await until('the Alert Group', async () => (await counted()).total > total);
+}
+
+async function counted(): Promise<{ total: number }> {
+  return { total: (await api.get('/alert-group-counts')).all };
+}
+
+async function openList(profile: Parameters<typeof newProfile>[1], where = ''): Promise<Page> {
+  const page = await (await newProfile(browser, profile)).newPage();
+  await signIn(page, ready);
+  await page.goto(`${ready.app_url}/alert-groups${where}`);
+  await rows(page).first().waitFor();
+  return page;
+}
+
+const rows = (page: Page): Locator => page.locator('[data-group]');
+const boxes = (page: Page): Promise<{ width: number; height: number; bottom: number }[]> =>
+  rows(page).evaluateAll((all) => all.map((row) => row.getBoundingClientRect().toJSON()));
+
+test('on a phone eight rows are in sight, each with what tells it from the others', async () => {
+  for (const pod of ['api-1', 'api-2', 'web-1', 'web-2', 'cart-1', 'cart-2'])
+    await raise({ alertname: 'PodCrash', cluster: 'eu', pod }, `${pod} restarted 9 times`);
+  await raise({ alertname: 'DiskFull', cluster: 'us', severity: 'critical' }, 'No room for the database');
+  await raise({ alertname: 'Certificate', cluster: 'us', severity: 'info' }, 'Expires in 6 days');
+  const page = await openList({ width: 390, height: 844 });
+  const crash = rows(page).filter({ hasText: 'web-1' });
+  for (const shown of ['PodCrash', 'web-1', 'Nobody', '1/1'])
+    await crash.getByText(shown, { exact: true }).filter({ visible: true }).waitFor();
+  await crash.getByText('web-1 restarted 9 times').filter({ visible: true }).waitFor();
+  expect(await crash.getByText('eu', { exact: true }).count()).toBe(0);
+  expect((await boxes(page)).filter(({ bottom }) => bottom <= 844)).toHaveLength(8);
+  const forms = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('[data-group] .square')].map((mark) => getComputedStyle(mark).clipPath)`,
+  );
+  expect(new Set(forms).size).toBe(3);
+});
+
+test('texts of any kind change the form of no row', async () => {
+  await raise({ alertname: LONG.slice(0, 3_900), cluster: LONG.slice(0, 900) }, LONG);
+  await raise({ alertname: '<b>Bold</b><img src=x>', cluster: '"><script>' }, '<i>markup</i> &amp;');
+  await raise({ alertname: '\u202EDisk\u2066 שלום 🔥', cluster: '\u202Eeu' }, '\u202Eevil שלום 🔥');
+  for (const profile of [
+    { width: 390, height: 844 },
+    { width: 360, height: 780, dark: true, locale: 'ru-RU' },
+    {},
+    { dark: true },
+  ]) {
+    const page = await openList(profile, '?q=');
+    await rows(page).getByText('<b>Bold</b><img src=x>').first().waitFor();
+    const shown = await boxes(page);
+    expect(Math.max(...shown.map(({ height }) => height))).toBeLessThanOrEqual(72);
+    expect(new Set(shown.map(({ width }) => width)).size).toBe(1);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')).toBe(0);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.context().close();
+  }
+});
+
+test('what fires for an hour stands out until somebody has it', async () => {
+  const page = await openList({ width: 390, height: 844 });
+  const disk = rows(page).filter({ hasText: 'DiskFull' });
+  expect(await page.getByTitle('Firing for long').count()).toBe(0);
+  await page.clock.install({ time: Date.now() + 3_700_000 });
+  await page.reload();
+  await disk.getByTitle('Firing for long').getByText('1h').waitFor();
+  await disk.getByRole('button', { name: /^Commands/ }).click();
+  await disk.getByRole('button', { name: 'Acknowledge' }).click();
+  await disk.getByTitle('Firing for long').waitFor({ state: 'detached' });
+});
