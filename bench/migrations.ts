@@ -15,9 +15,17 @@ import { type Bench, millis, type Row } from './report.ts';
 const OPEN = Number(process.env.MIGRATION_GROUPS ?? 1_000_000);
 /** The first version that has all that the rows are made of. Later ones are measured. */
 const FILLED_AT = 22;
+const PROBE = 'probe';
 const PROBE_EVERY_MS = 5;
-/** The longest that anybody should wait, ms. */
+/** The longest that anybody should wait for a lock, ms. */
 const GOAL_MS = 100;
+/** Rows are locked as well: one of them, `$1`, is written. */
+const WRITES: Readonly<Record<string, readonly string[]>> = {
+  alert_groups: ['update alert_groups set title = title where number = $1'],
+  group_alerts: [
+    `update group_alerts set position = position where group_id = 'AG' || lpad($1::bigint::text, 12, '0')`,
+  ],
+};
 const NOW = 1_790_000_000_000_000;
 
 interface Wait {
@@ -28,6 +36,8 @@ interface Wait {
 interface Measured extends Wait {
   readonly migration: string;
   readonly tookMs: number;
+  /** The longest that any of them waited for a lock. The rest of what a statement takes is the machine's, and its disk's. */
+  readonly lockedMs: number;
 }
 
 export const migrations: Bench = {
@@ -47,7 +57,7 @@ export const migrations: Bench = {
       for (const migration of all.filter(({ version }) => version > FILLED_AT)) {
         const known = all.filter(({ version }) => version <= migration.version);
         const one = await measure(session, postgres.settings, migration, known);
-        progress(`${one.migration} took ${millis(one.tookMs)}; ${one.statement} waited ${millis(one.ms)}`);
+        progress(`${one.migration}: ${described(one)}`);
         measured.push(one);
       }
       return { rows: measured.map(rowOf), raw: measured };
@@ -70,8 +80,10 @@ async function measure(
   const statements = tables.flatMap((table) => [
     `select from ${table} limit 1`,
     `delete from ${table} where false`,
+    ...(WRITES[table] ?? []),
   ]);
   const over = new AbortController();
+  const locked = lockWaits(settings, over.signal);
   const probes = statements.map((statement) => probe(settings, statement, over.signal));
   // The first try of each opens its connection.
   await pause(50 * PROBE_EVERY_MS);
@@ -81,22 +93,41 @@ async function measure(
   over.abort();
   const waits = await Promise.all(probes);
   const longest = waits.toSorted((a, b) => b.ms - a.ms)[0] ?? { ms: 0, statement: 'nobody' };
-  return { migration: `${version} ${name}`, tookMs, ...longest };
+  return { migration: `${version} ${name}`, tookMs, lockedMs: await locked, ...longest };
 }
 
 /** @returns the longest that one of many tries took */
 async function probe(settings: DatabaseSettings, statement: string, over: AbortSignal): Promise<Wait> {
-  const sql = connect(settings, { max: 1, applicationName: 'probe' });
-  await sql.unsafe(statement);
+  // A commit that waits for a slow disk waits for nobody's lock.
+  const session = { synchronous_commit: 'off' };
+  const sql = connect(settings, { max: 1, applicationName: PROBE, session });
+  const once = () =>
+    sql.unsafe(statement, statement.includes('$1') ? [1 + Math.floor(Math.random() * OPEN)] : []);
+  await once();
   let ms = 0;
   while (!over.aborted) {
     const from = performance.now();
-    await sql.unsafe(statement);
+    await once();
     ms = Math.max(ms, performance.now() - from);
     await pause(PROBE_EVERY_MS);
   }
   await sql.end();
   return { ms, statement };
+}
+
+/** @returns the longest that a probe waited for a lock, ms, as seen every {@link PROBE_EVERY_MS} */
+async function lockWaits(settings: DatabaseSettings, over: AbortSignal): Promise<number> {
+  const sql = connect(settings, { max: 1, applicationName: 'bench' });
+  let longest = 0;
+  while (!over.aborted) {
+    const [row] = await sql<{ ms: number }[]>`
+      select coalesce(extract(epoch from max(clock_timestamp() - waitstart)) * 1000, 0)::float8 as ms
+      from pg_locks join pg_stat_activity using (pid) where not granted and application_name = ${PROBE}`;
+    longest = Math.max(longest, row?.ms ?? 0);
+    await pause(PROBE_EVERY_MS);
+  }
+  await sql.end();
+  return longest;
 }
 
 async function tablesOf(sql: Sql): Promise<readonly string[]> {
@@ -106,11 +137,15 @@ async function tablesOf(sql: Sql): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
-function rowOf({ migration, tookMs, ms, statement }: Measured): Row {
+function rowOf(measured: Measured): Row {
   return {
-    what: migration,
-    value: `${millis(ms)} (${statement}), took ${millis(tookMs)}`,
-    goal: `≤ ${millis(GOAL_MS)}`,
-    met: ms <= GOAL_MS,
+    what: measured.migration,
+    value: described(measured),
+    goal: `≤ ${millis(GOAL_MS)} for a lock`,
+    met: measured.lockedMs <= GOAL_MS,
   };
+}
+
+function described({ tookMs, lockedMs, ms, statement }: Measured): string {
+  return `${millis(lockedMs)} for a lock, ${millis(ms)} in all (${statement}), took ${millis(tookMs)}`;
 }

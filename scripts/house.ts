@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_049,
-  lines: 146_400,
+  lines: 146_600,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,

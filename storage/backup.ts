@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import * as v from 'valibot';
 import type { DatabaseSettings } from '../runtime/config.ts';
-import { knownVersion, migrate, readMigrations, schemaVersion } from './migrate.ts';
+import { isBetweenVersions, knownVersion, migrate, readMigrations, schemaVersion } from './migrate.ts';
 import { connect } from './postgres/connection.ts';
 import { createPartition, periodNamed } from './postgres/partitions.ts';
 import type { Sql, Transaction } from './postgres/records.ts';
@@ -133,6 +133,8 @@ function writeAll(sql: Sql, { put }: Output, at: Date, readOn: () => void): Prom
     await tx`select set_config('statement_timeout', '0', true)`;
     const schema = await schemaVersion(tx);
     if (schema === 0) throw new BackupError('The database is empty: there is nothing to back up.');
+    if (await isBetweenVersions(tx))
+      throw new BackupError('A migration is under way, or was interrupted. Back up once it is finished.');
     const createdAt = at.toISOString();
     const header = { format: FORMAT, version: FORMAT_VERSION, schema, created_at: createdAt };
     await put(line({ ...header, partitions: await partitionsIn(tx) }));
@@ -191,6 +193,8 @@ export async function readBackup(
     for (const partition of header.partitions) await makePartition(tx, partition);
     const known = await tablesIn(tx);
     for (const { table } of known) await tx`alter table ${tx(table)} disable trigger user`;
+    for (const { table, trigger } of await fillingTriggersIn(tx))
+      await tx`alter table ${tx(table)} enable trigger ${tx(trigger)}`;
     // Migrations make some rows of their own.
     for (const { table } of known.toReversed()) await tx`delete from ${tx(table)}`;
     const filled = { tables: 0, rows: 0 };
@@ -257,7 +261,14 @@ interface NamedTable {
   readonly columns: readonly string[];
 }
 
-/** Every table of ours but that of migrations, each behind those that its rows refer to. */
+/** Triggers that fill a column which backups of earlier versions lack. */
+async function fillingTriggersIn(tx: Transaction): Promise<readonly { table: string; trigger: string }[]> {
+  return tx`
+    select relname as table, tgname as trigger from pg_trigger join pg_class c on c.oid = tgrelid
+    where relnamespace = current_schema()::regnamespace and tgname like 'fill\\_%'`;
+}
+
+/** Every table of ours but those of migrations, each behind those that its rows refer to. */
 async function tablesIn(tx: Transaction): Promise<readonly NamedTable[]> {
   const tables = await tx<(NamedTable & { refers: string[] })[]>`
     select relname as table,
@@ -268,7 +279,7 @@ async function tablesIn(tx: Transaction): Promise<readonly NamedTable[]> {
        where conrelid = c.oid and contype = 'f' and confrelid <> conrelid) as refers
     from pg_class c
     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
-      and relname <> 'schema_migrations'
+      and relname not in ('schema_migrations', 'schema_migration_steps')
     order by relname`;
   const placed = new Map<string, NamedTable>();
   while (placed.size < tables.length) {

@@ -10,6 +10,7 @@ import {
   requireSchema,
   SchemaError,
   schemaVersion,
+  stepsOf,
   withMigrationLock,
 } from './migrate.ts';
 import { connect } from './postgres/connection.ts';
@@ -30,7 +31,10 @@ afterEach(async () => {
 });
 
 function made(version: number, up: string, parts: Partial<Migration> = {}): Migration {
-  return { version, name: `step_${version}`, up, down: null, checksum: up, transactional: true, ...parts };
+  return {
+    ...{ version, name: `step_${version}`, up, down: null, checksum: up },
+    ...{ earlierChecksums: [], steps: stepsOf(up), ...parts },
+  };
 }
 
 const ONE = made(1, 'create table one (n integer)');
@@ -110,22 +114,32 @@ describe('a schema is refused', () => {
     expect(await problemOf(requireSchema(session, [ONE, TWO]))).toEqual(['too_old', 1, 2]);
   });
 
-  test('half applied, until it is repaired', async () => {
-    const index = made(2, 'create index concurrently one_n on absent (n)', { transactional: false });
-    await expect(migrate(session, { migrations: [ONE, index] })).rejects.toThrow('absent');
+  test('half applied in another form', async () => {
+    const up = '-- step: in one transaction\nselect 1;\n-- step: outside a transaction\nvacuum absent;\n';
+    await expect(migrate(session, { migrations: [ONE, made(2, up)] })).rejects.toThrow('absent');
     expect(await schemaVersion(session)).toBe(1);
-    expect(await problemOf(migrate(session, { migrations: [ONE, index] }))).toEqual(['dirty', 2, 2]);
-    expect(await problemOf(requireSchema(session, [ONE, index]))).toEqual(['dirty', 2, 2]);
-    await session`delete from schema_migrations where version = 2`;
-    const repaired = { ...index, up: 'create index concurrently one_n on one (n)' };
-    expect(await migrate(session, { migrations: [ONE, repaired] })).toEqual({ from: 1, to: 2 });
+    const other = made(2, up.replace('absent', 'one'));
+    expect(await problemOf(migrate(session, { migrations: [ONE, other] }))).toEqual(['dirty', 1, 2]);
+    expect(await problemOf(requireSchema(session, [ONE, other]))).toEqual(['too_old', 1, 2]);
   });
 
   test('applied in another form', async () => {
     await migrate(session, { migrations: [ONE] });
-    const changed = { ...ONE, checksum: 'other' };
+    const changed = { ...ONE, checksum: 'other', earlierChecksums: ['first'] };
     expect(await problemOf(migrate(session, { migrations: [changed] }))).toEqual(['dirty', 1, 1]);
+    expect(await problemOf(requireSchema(session, [changed]))).toEqual(['dirty', 1, 1]);
   });
+});
+
+test('an earlier form of a migration that was applied counts as this one', async () => {
+  await migrate(session, { migrations: [ONE] });
+  const changed = made(1, 'create table one (n integer, m integer)', { earlierChecksums: [ONE.checksum] });
+  expect(await migrate(session, { migrations: [changed] })).toEqual({ from: 1, to: 1 });
+  await requireSchema(session, [changed]);
+});
+
+test('a step of no known kind is refused', () => {
+  expect(() => stepsOf('-- step: in parts\nselect 1')).toThrow('There is no such step: in parts');
 });
 
 test('every migration that has a way back goes up, down and up again', async () => {
@@ -147,7 +161,7 @@ test('the engine’s tables go up, down without a trace, and up again', async ()
   const before = await shape(session);
   await session.unsafe(migrations[0]?.down ?? '');
   await session`delete from schema_migrations`;
-  expect(await shape(session)).toEqual(['schema_migrations']);
+  expect(await shape(session)).toEqual(['schema_migration_steps', 'schema_migrations']);
   await migrate(session, { migrations });
   expect(await shape(session)).toEqual(before);
 });

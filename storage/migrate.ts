@@ -9,11 +9,24 @@ import { LOCKS } from './postgres/locks.ts';
 import type { Sql, Transaction } from './postgres/records.ts';
 
 /** Who comes later waits behind a lock that is waited for: it is given up soon, and asked for again. */
-const LOCK_TIMEOUT = '100ms';
+const LOCK_TIMEOUT = '50ms';
 const LOCK_PAUSE_MS = 400;
 const LOCK_TRIES = 120;
 const LOCK_NOT_AVAILABLE = '55P03';
 const STATEMENT_TIMEOUT = '10min';
+/** What runs outside a transaction keeps nobody waiting, but waits for open transactions, such as that of a backup. */
+const OUTSIDE_TIMEOUT = '2h';
+/** A batch keeps its rows locked: its size aims at this time, ms. One that takes longer still is undone and halved. */
+const BATCH_AIM_MS = 20;
+const BATCH_TIMEOUT = '50ms';
+const BATCH_LOCK_TIMEOUT = '10ms';
+/** Below `few` it is a busy machine that takes the time: fewer rows would only make more batches. */
+const BATCH_ROWS = { few: 64, most: 4_096 } as const;
+/** Durable with the end of the step; what a crash of the server loses before that is done again. */
+const BATCH_COMMIT = 'set local synchronous_commit = off';
+const QUERY_CANCELED = '57014';
+/** How often another starter asks for the migration lock, ms. */
+const LOCK_POLL_MS = 200;
 
 export type SchemaProblem = 'too_new' | 'too_old' | 'dirty';
 
@@ -39,7 +52,8 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies what is missing, one transaction each, while holding the migration lock; other starters wait for it.
+ * Applies what is missing, step by step, while holding the migration lock; other starters wait for it. After a crash
+ * the next call continues with the step that was not finished.
  * @param session a client of one connection that keeps its session (no transaction pooler)
  * @returns the versions before and after; equal when nothing was missing
  * @throws {SchemaError} `too_new` or `dirty`; nothing was changed then
@@ -58,10 +72,28 @@ export async function migrate(
         started_at bigint not null,
         applied_at bigint
       )`;
+    await session`
+      create table if not exists schema_migration_steps (
+        version    integer primary key,
+        checksum   text not null,
+        started_at bigint not null,
+        done       integer not null,
+        -- Of the batch before, within the step that comes next.
+        position   text
+      )`;
     const from = await appliedVersion(session, migrations);
-    const missing = migrations.filter(({ version }) => version > from);
-    for (const migration of missing) await named(migration, apply(session, clock, migration));
     const to = knownVersion(migrations);
+    const missing = migrations.filter(({ version }) => version > from);
+    const begun = await session<BegunMigration[]>`select * from schema_migration_steps`;
+    for (const migration of missing) {
+      const before = begun.find(({ version }) => version === migration.version);
+      if (before && before.checksum !== migration.checksum) {
+        const begunAs = `migration ${migration.version} (${migration.name}) was begun in another form`;
+        const problem = `The database schema needs repair: ${begunAs} than this program carries.`;
+        throw new SchemaError('dirty', from, to, problem);
+      }
+      await named(migration, apply(session, clock, migration, before));
+    }
     if (from === to) log?.('migrations_current', { version: to });
     else log?.('migrations_applied', { from, to });
     return { from, to };
@@ -75,7 +107,8 @@ export async function migrate(
 export async function withMigrationLock<T>(session: Sql, run: () => Promise<T>): Promise<T> {
   if (session.options.max !== 1)
     throw new Error('The migration lock needs a client of exactly one connection.');
-  await session`select pg_advisory_lock(${LOCKS.migration})`;
+  // A statement that waits inside the server has a snapshot, which an index that is built concurrently waits for.
+  while (!(await takesMigrationLock(session))) await setTimeout(LOCK_POLL_MS);
   try {
     return await run();
   } finally {
@@ -83,10 +116,26 @@ export async function withMigrationLock<T>(session: Sql, run: () => Promise<T>):
   }
 }
 
+async function takesMigrationLock(session: Sql): Promise<boolean> {
+  const [row] = await session<{ taken: boolean }[]>`
+    select pg_try_advisory_lock(${LOCKS.migration}) as taken`;
+  return row?.taken ?? false;
+}
+
 /** The version of the schema in a database; 0 for an empty one. Fully applied migrations only. */
 export async function schemaVersion(sql: Sql | Transaction): Promise<number> {
   const rows = await recorded(sql);
-  return rows.findLast((row) => row.applied_at !== null)?.version ?? 0;
+  return rows.at(-1)?.version ?? 0;
+}
+
+/** Whether a migration was begun and is not finished: the schema is that of no version. */
+export async function isBetweenVersions(sql: Sql | Transaction): Promise<boolean> {
+  const [table] = await sql<
+    { there: boolean }[]
+  >`select to_regclass('schema_migration_steps') is not null as there`;
+  if (!table?.there) return false;
+  const begun = await sql`select from schema_migration_steps`;
+  return begun.length > 0;
 }
 
 /**
@@ -113,7 +162,15 @@ interface RecordedMigration {
   readonly version: number;
   readonly name: string;
   readonly checksum: string;
-  readonly applied_at: number | null;
+}
+
+interface BegunMigration {
+  readonly version: number;
+  readonly checksum: string;
+  readonly started_at: number;
+  /** Finished steps. */
+  readonly done: number;
+  readonly position: string | null;
 }
 
 async function recorded(sql: Sql | Transaction): Promise<RecordedMigration[]> {
@@ -122,7 +179,7 @@ async function recorded(sql: Sql | Transaction): Promise<RecordedMigration[]> {
   >`select to_regclass('schema_migrations') is not null as there`;
   if (!table?.there) return [];
   return sql<RecordedMigration[]>`
-    select version, name, checksum, applied_at from schema_migrations order by version`;
+    select version, name, checksum from schema_migrations order by version`;
 }
 
 /** The applied version, after making sure that what is applied is a beginning of what this build knows. */
@@ -147,15 +204,9 @@ async function appliedVersion(sql: Sql | Transaction, migrations: readonly Migra
 }
 
 function dirtiness(row: RecordedMigration, migration: Migration | undefined): string | null {
-  if (row.applied_at === null) {
-    return (
-      `migration ${row.version} (${row.name}) was started and not finished. ` +
-      `Undo what it left, delete its row from schema_migrations and migrate again.`
-    );
-  }
   if (migration?.version !== row.version)
     return `migrations before ${row.version} (${row.name}) are missing.`;
-  if (migration.checksum !== row.checksum) {
+  if (migration.checksum !== row.checksum && !migration.earlierChecksums.includes(row.checksum)) {
     return `migration ${row.version} (${row.name}) was applied in another form than this program carries.`;
   }
   return null;
@@ -170,43 +221,160 @@ async function named({ version, name }: Migration, applied: Promise<void>): Prom
   }
 }
 
-async function apply(session: Sql, clock: Clock, migration: Migration): Promise<void> {
-  const { version, name, checksum, up } = migration;
-  const started = clock.now();
-  if (!migration.transactional) {
+/** @param before how far a start before this one went */
+async function apply(
+  session: Sql,
+  clock: Clock,
+  migration: Migration,
+  before?: BegunMigration,
+): Promise<void> {
+  const { version, checksum, steps } = migration;
+  const started = before?.started_at ?? clock.now();
+  const isWhole = steps.length === 1 && steps[0]?.how === 'in one transaction';
+  if (!isWhole && !before) {
     await session`
-      insert into schema_migrations (version, name, checksum, started_at)
-      values (${version}, ${name}, ${checksum}, ${started})`;
-    await session.unsafe(up);
-    await session`update schema_migrations set applied_at = ${clock.now()} where version = ${version}`;
+      insert into schema_migration_steps (version, checksum, started_at, done)
+      values (${version}, ${checksum}, ${started}, 0)`;
+  }
+  for (const [index, step] of steps.entries()) {
+    if (index < (before?.done ?? 0)) continue;
+    const finish = (tx: Transaction) => recordFinished(tx, migration, index, started, clock.now());
+    await applyStep(session, step, version, finish);
+  }
+}
+
+type Finish = (tx: Transaction) => Promise<void>;
+
+async function applyStep(session: Sql, step: Step, version: number, finish: Finish): Promise<void> {
+  if (step.extension !== null && !(await hasExtension(session, step.extension))) {
+    await session.begin(finish);
     return;
   }
+  switch (step.how) {
+    case 'in one transaction':
+      return applyWhole(session, step.sql, finish);
+    case 'outside a transaction':
+      await applyOutside(session, step.sql);
+      break;
+    case 'in batches':
+      await applyInBatches(session, step.sql, version);
+      break;
+    default:
+      step.how satisfies never;
+  }
+  await session.begin(finish);
+}
+
+async function hasExtension(sql: Sql, name: string): Promise<boolean> {
+  const found = await sql`select from pg_extension where extname = ${name}`;
+  return found.length > 0;
+}
+
+async function applyWhole(session: Sql, up: string, finish: Finish): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await applyWhole(session, migration, started);
+      await session.begin(async (tx) => {
+        await limit(tx, LOCK_TIMEOUT, STATEMENT_TIMEOUT);
+        // Recorded first: should two starters ever get here together, the second fails on the key and changes nothing.
+        await finish(tx);
+        await tx.unsafe(up);
+      });
+      return;
     } catch (error) {
-      const { code } = error as { code?: unknown };
-      if (code !== LOCK_NOT_AVAILABLE || tries === LOCK_TRIES) throw error;
+      if (codeOf(error) !== LOCK_NOT_AVAILABLE || tries === LOCK_TRIES) throw error;
       await setTimeout(LOCK_PAUSE_MS);
     }
   }
 }
 
-async function applyWhole(
+const INDEX_OF_ITS_OWN = /^create (?:unique )?index concurrently (\w+)/m;
+
+/** Applied again after a crash. An index that was not finished is invalid, and made anew. */
+async function applyOutside(session: Sql, statement: string): Promise<void> {
+  const index = INDEX_OF_ITS_OWN.exec(statement)?.[1];
+  await session.unsafe(`set statement_timeout = '${OUTSIDE_TIMEOUT}'`);
+  try {
+    if (index) await session`drop index concurrently if exists ${session(index)}`;
+    await session.unsafe(statement);
+  } finally {
+    await session`reset statement_timeout`;
+  }
+}
+
+async function applyInBatches(session: Sql, statement: string, version: number): Promise<void> {
+  const [begun] = await session<{ position: string | null }[]>`
+    select position from schema_migration_steps where version = ${version}`;
+  let last = begun?.position ?? null;
+  let rows: number = BATCH_ROWS.few;
+  for (let tries = 1; ; ) {
+    const from = performance.now();
+    try {
+      last = await applyBatch(session, statement, version, last, rows);
+      if (last === null) return;
+      tries = 1;
+      rows = nextSize(rows, performance.now() - from);
+    } catch (error) {
+      const isTooSlow = codeOf(error) === QUERY_CANCELED && rows > 1;
+      const isKeptWaiting = codeOf(error) === LOCK_NOT_AVAILABLE && tries < LOCK_TRIES;
+      if (!isTooSlow && !isKeptWaiting) throw error;
+      rows = Math.max(1, rows >> 1);
+      if (isTooSlow) continue;
+      tries += 1;
+      await setTimeout(LOCK_PAUSE_MS);
+    }
+  }
+}
+
+/** @returns where the next one begins; null after the last */
+function applyBatch(
   session: Sql,
-  { version, name, checksum, up }: Migration,
-  started: Micros,
-): Promise<void> {
-  await session.begin(async (tx) => {
-    await tx.unsafe(
-      `set local lock_timeout = '${LOCK_TIMEOUT}'; set local statement_timeout = '${STATEMENT_TIMEOUT}'`,
-    );
-    // Inserted first: should two starters ever get here together, the second fails on the key and changes nothing.
-    await tx`
-      insert into schema_migrations (version, name, checksum, started_at, applied_at)
-      values (${version}, ${name}, ${checksum}, ${started}, ${started})`;
-    await tx.unsafe(up);
+  statement: string,
+  version: number,
+  after: string | null,
+  rows: number,
+): Promise<string | null> {
+  return session.begin(async (tx) => {
+    // A single row takes what it takes.
+    await limit(tx, BATCH_LOCK_TIMEOUT, rows === 1 ? STATEMENT_TIMEOUT : BATCH_TIMEOUT, BATCH_COMMIT);
+    const [batch] = await tx.unsafe<{ last: string | null }[]>(statement, [after, rows]);
+    const last = batch?.last ?? null;
+    if (last !== null)
+      await tx`update schema_migration_steps set position = ${last} where version = ${version}`;
+    return last;
   });
+}
+
+function nextSize(rows: number, tookMs: number): number {
+  if (rows < BATCH_ROWS.few || tookMs < BATCH_AIM_MS / 2) return Math.min(rows * 2, BATCH_ROWS.most);
+  return tookMs > BATCH_AIM_MS ? Math.max(BATCH_ROWS.few, rows >> 1) : rows;
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown }).code);
+}
+
+async function limit(tx: Transaction, lock: string, statement: string, more = ''): Promise<void> {
+  await tx.unsafe(
+    `set local lock_timeout = '${lock}'; set local statement_timeout = '${statement}'; ${more}`,
+  );
+}
+
+async function recordFinished(
+  tx: Transaction,
+  { version, name, checksum, steps }: Migration,
+  index: number,
+  started: Micros,
+  now: Micros,
+): Promise<void> {
+  if (index + 1 < steps.length) {
+    await tx`
+      update schema_migration_steps set done = ${index + 1}, position = null where version = ${version}`;
+    return;
+  }
+  await tx`
+    insert into schema_migrations (version, name, checksum, started_at, applied_at)
+    values (${version}, ${name}, ${checksum}, ${started}, ${now})`;
+  await tx`delete from schema_migration_steps where version = ${version}`;
 }
 
 /** The migration files that this build carries. */
@@ -218,12 +386,30 @@ export interface Migration {
   readonly down: string | null;
   /** SHA-256 of {@link up}. */
   readonly checksum: string;
-  /** False for a single statement that PostgreSQL refuses inside a transaction; it must bear being run again. */
-  readonly transactional: boolean;
+  /** Checksums of earlier forms, which may have been applied: the schema after the newest migration is the same. */
+  readonly earlierChecksums: readonly string[];
+  readonly steps: readonly Step[];
+}
+
+export interface Step {
+  /**
+   * - `in one transaction`: whole or not at all.
+   * - `outside a transaction`: one statement that keeps nobody waiting and may be run again: an index that is created
+   *   concurrently, a constraint that is validated, a vacuum.
+   * - `in batches`: one statement, run in a transaction each time until it returns no row or null. `$1` is the `last`,
+   *   a text, that it returned before, null at first; `$2` is how many rows it may go through.
+   */
+  readonly how: (typeof HOWS)[number];
+  /** The step is left out where this extension is not installed. */
+  readonly extension: string | null;
+  readonly sql: string;
 }
 
 const FILE = /^(\d{4})_([a-z0-9_]+)\.sql$/;
-const OUTSIDE = '-- outside a transaction';
+const HOWS = ['in one transaction', 'outside a transaction', 'in batches'] as const;
+const STEP = /^-- step: /m;
+const STEP_LINE = /^([a-z ]+)(?:, with (\w+))?\n/;
+const EARLIER = /^-- earlier form: ([0-9a-f]{64})$/gm;
 const FOLDER = path.join(import.meta.dirname, 'migrations');
 
 /**
@@ -258,6 +444,23 @@ function readMigration(folder: string, version: number, name: string, file: stri
     up,
     down: existsSync(downFile) ? readFileSync(downFile, 'utf8') : null,
     checksum: createHash('sha256').update(up).digest('hex'),
-    transactional: !up.startsWith(OUTSIDE),
+    earlierChecksums: [...up.matchAll(EARLIER)].map((match) => match[1] ?? ''),
+    steps: stepsOf(up),
   };
+}
+
+/**
+ * The steps of a migration, each below a line such as `-- step: in batches` or `-- step: outside a transaction, with
+ * pg_trgm`. Without such lines all of it is one transaction.
+ * @throws {Error} when a step is to be applied in a way that there is not
+ */
+export function stepsOf(up: string): readonly Step[] {
+  const [, ...parts] = up.split(STEP);
+  if (parts.length === 0) return [{ how: 'in one transaction', extension: null, sql: up }];
+  return parts.map((part) => {
+    const [line = '', name, extension = null] = STEP_LINE.exec(part) ?? [];
+    const how = HOWS.find((one) => one === name);
+    if (!how) throw new Error(`There is no such step: ${part.split('\n')[0]}`);
+    return { how, extension, sql: part.slice(line.length) };
+  });
 }

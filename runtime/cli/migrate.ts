@@ -12,8 +12,8 @@ export const migrate: Command = {
   summary: 'bring the database schema up to date',
   help: `Usage: tocsin migrate [--json]
 
-Applies the migrations that the database named by SVC_DATABASE_* lacks, one transaction each, while other starters
-wait. Safe to run at any time; does nothing when the schema is current.`,
+Applies the migrations that the database named by SVC_DATABASE_* lacks, while other starters wait and replicas go on
+working. Safe to run at any time, and again after it was interrupted; does nothing when the schema is current.`,
   options: { json: { type: 'boolean' } },
   async run(values, io) {
     const machine = thisMachine();
@@ -23,7 +23,7 @@ wait. Safe to run at any time; does nothing when the schema is current.`,
       for (const line of read.errors) io.err(line);
       return EXIT.failed;
     }
-    // Half a migration is rolled back by the server.
+    // The server rolls back the step that is under way.
     for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(EXIT.failed));
     try {
       await reachDatabase(read.settings.sessionDatabase, {

@@ -1,3 +1,5 @@
+-- earlier form: 995aa5063885b2747bf1be15baec01bd4a48c57407818c8a0bbe59004fcd52c7
+-- step: in one transaction
 -- How often the processing of a large Snapshot was begun. One that ends the process each time is set aside.
 alter table snapshot_queue add column attempts smallint not null default 0;
 
@@ -15,23 +17,49 @@ create function cut_map(map jsonb, longest integer) returns jsonb language sql i
   from (select key, value from jsonb_each_text(map) limit 256) as entries
 $$;
 
-update alert_groups
-set
-  group_labels = cut_map(group_labels, 4096),
-  common_labels = cut_map(common_labels, 4096),
-  common_annotations = cut_map(common_annotations, 16384),
-  summary = cut_text(summary, 16384)
-where pg_column_size(group_labels) > 4096 or pg_column_size(common_labels) > 4096
-  or pg_column_size(common_annotations) > 8192 or pg_column_size(summary) > 8192;
+-- step: in batches
+with batch as materialized (
+  select
+    number,
+    pg_column_size(group_labels) > 4096 or pg_column_size(common_labels) > 4096
+      or pg_column_size(common_annotations) > 8192 or pg_column_size(summary) > 8192 as is_long
+  from alert_groups where number > coalesce($1::text::bigint, -1) order by number limit $2::integer
+), cut as (
+  update alert_groups
+  set
+    group_labels = cut_map(group_labels, 4096),
+    common_labels = cut_map(common_labels, 4096),
+    common_annotations = cut_map(common_annotations, 16384),
+    summary = cut_text(summary, 16384)
+  from batch where is_long and alert_groups.number = batch.number
+)
+select max(number)::text as last from batch;
 
-update group_alerts
-set
-  labels = cut_map(labels, 4096),
-  annotations = cut_map(annotations, 16384),
-  severity_raw = cut_text(severity_raw, 4096),
-  generator_url = case when length(generator_url) <= 8192 then generator_url end
-where pg_column_size(labels) > 4096 or pg_column_size(annotations) > 8192
-  or pg_column_size(severity_raw) > 4096 or pg_column_size(generator_url) > 8192;
+-- step: in batches
+with batch as materialized (
+  select
+    group_id, integration_id, fingerprint,
+    pg_column_size(labels) > 4096 or pg_column_size(annotations) > 8192
+      or pg_column_size(severity_raw) > 4096 or pg_column_size(generator_url) > 8192 as is_long
+  from group_alerts
+  where (group_id, integration_id, fingerprint) > (
+    coalesce($1::text::jsonb ->> 0, ''), coalesce($1::text::jsonb ->> 1, ''), coalesce($1::text::jsonb ->> 2, '')
+  )
+  order by group_id, integration_id, fingerprint limit $2::integer
+), cut as (
+  update group_alerts as one
+  set
+    labels = cut_map(labels, 4096),
+    annotations = cut_map(annotations, 16384),
+    severity_raw = cut_text(severity_raw, 4096),
+    generator_url = case when length(generator_url) <= 8192 then generator_url end
+  from batch
+  where is_long and one.group_id = batch.group_id and one.integration_id = batch.integration_id
+    and one.fingerprint = batch.fingerprint
+)
+select jsonb_build_array(group_id, integration_id, fingerprint)::text as last
+from batch order by group_id desc, integration_id desc, fingerprint desc limit 1;
 
+-- step: in one transaction
 drop function cut_map;
 drop function cut_text;
