@@ -1,6 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import Elk from 'elkjs/lib/elk.bundled.js';
 import { describe, expect, test } from 'vitest';
+import { createMachine } from 'xstate';
+import { chartOf } from '../runtime/cli/machines/chart.ts';
+import { diagramOf } from '../runtime/cli/machines/diagram.ts';
 import { drawings } from '../runtime/cli/machines/draw.ts';
 import { machinePages, machines } from './machines.ts';
 
@@ -17,7 +21,33 @@ describe('docs/machines', async () => {
     expect(readFileSync(path.join(COMMITTED, file), 'utf8')).toBe(fresh.get(file));
   });
 
+  test.each(Object.entries(machines))('%s.json makes the same machine again', (kind, machine) => {
+    const again = createMachine(JSON.parse(fresh.get(`${kind}.json`) ?? ''));
+    expect(chartOf(again)).toEqual(chartOf(machine));
+  });
+
   test('is drawn the same every time', async () => {
     expect(await drawings(machines, machinePages)).toEqual(fresh);
   });
+});
+
+describe('the drawing on pages', () => {
+  test.each(Object.entries(machines))(
+    'of %s fits a window of 1,440 × 900 and runs one way',
+    async (kind, machine) => {
+      const { width, height, states, arrows } = await diagramOf(kind, machine, new Elk.default());
+      expect(width).toBeLessThan(1_100);
+      expect(height).toBeLessThan(1_020);
+      // States without others in them: one in which a life begins has no other of its parent above it.
+      const leaves = states.filter(({ hasChildren }) => !hasChildren);
+      for (const { id, parent, y } of leaves.filter(({ initial }) => initial))
+        for (const other of leaves.filter((leaf) => leaf.parent === parent && leaf.id !== id))
+          expect(other.y + other.height, `${other.id} is not above ${id}`).toBeGreaterThan(y);
+      for (const { from, to, points } of arrows) {
+        expect(from).not.toBe(to);
+        const back = arrows.find((other) => other.from === to && other.to === from);
+        if (back) expect(back.points.toReversed()).toEqual(points);
+      }
+    },
+  );
 });

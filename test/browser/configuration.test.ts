@@ -216,6 +216,28 @@ test('a machine is searched, and an actor is found in its machine', async () => 
   await desk.getByLabel('Search for a state, event, guard or action').fill('unacknowledge');
   await until('fewer transitions', async () => (await rows.count()) < found && (await rows.count()) > 1);
 
+  await desk.getByLabel('Search for a state, event, guard or action').fill('');
+  const view = desk.getByRole('group', { name: 'State machine: Alert Group' });
+  const { scrollWidth, clientWidth, scrollHeight, clientHeight } = await view.evaluate((element) => ({
+    ...{ scrollWidth: element.scrollWidth, clientWidth: element.clientWidth },
+    ...{ scrollHeight: element.scrollHeight, clientHeight: element.clientHeight },
+  }));
+  expect([scrollWidth, scrollHeight]).toEqual([clientWidth, clientHeight]);
+  const all = await rows.count();
+  await view.locator('[data-state="snoozed"] text').first().click();
+  expect(await desk.getByRole('button', { name: 'snoozed', exact: true }).getAttribute('aria-pressed')).toBe(
+    'true',
+  );
+  await until('its transitions', async () => (await rows.count()) < all);
+  await desk.getByRole('button', { name: 'unsnooze', exact: true }).click();
+  await until('those of the event', async () => (await rows.count()) === 2);
+  await desk.getByRole('button', { name: 'snoozed', exact: true }).click();
+  await desk.getByRole('button', { name: 'unsnooze', exact: true }).click();
+  await until('all again', async () => (await rows.count()) === all);
+  const saved = desk.waitForEvent('download');
+  await desk.getByRole('button', { name: 'PNG' }).click();
+  expect((await saved).suggestedFilename()).toBe('alert_group.png');
+
   await desk.getByLabel('Key').fill(group.id);
   await desk.getByRole('button', { name: 'Show the actor' }).click();
   await heading(desk, `Alert Group ${group.id}`).waitFor();

@@ -1,14 +1,14 @@
-/** A machine as plain data: the drawing of the SVG and every transition in words, for pages that show both. */
+/** A machine as plain data: a compact drawing and every transition in words, for pages that show both. */
 import type { ELK } from 'elkjs/lib/elk-api.js';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { type ChartState, chartOf } from './chart.ts';
-import { type Box, placed } from './layout.ts';
+import { type Box, keptLine, placed } from './layout.ts';
 
 export interface Diagram {
   readonly kind: string;
   readonly width: number;
   readonly height: number;
-  readonly states: readonly (ChartState & Box)[];
+  readonly states: readonly (ChartState & Box & { readonly kept: string })[];
   readonly arrows: readonly DiagramArrow[];
   readonly transitions: readonly Transition[];
 }
@@ -19,7 +19,6 @@ export interface DiagramArrow {
   readonly points: readonly { readonly x: number; readonly y: number }[];
   /** `event [guard]` a line. */
   readonly labels: readonly string[];
-  readonly label: Box | null;
 }
 
 export interface Transition {
@@ -39,13 +38,14 @@ export async function diagramOf(
   elk: Pick<ELK, 'layout'>,
 ): Promise<Diagram> {
   const chart = chartOf(machine);
-  const { width, height, states, arrows } = await placed(chart, elk);
+  const { width, height, states, arrows } = await placed(chart, elk, 'compact');
   return {
     ...{ kind, width, height },
-    states: chart.states.map((state) => ({ ...state, ...placeOf(states, state.id) })),
-    arrows: arrows.map(({ arrow: { from, to, labels }, points, label }) => ({
-      ...{ from, to, points, labels, label },
+    states: chart.states.map((state) => ({
+      ...{ ...state, ...placeOf(states, state.id) },
+      kept: keptLine(chart, state.id),
     })),
+    arrows: arrows.map(({ arrow: { from, to, labels }, points }) => ({ from, to, points, labels })),
     transitions: transitionsOf(machine.root),
   };
 }

@@ -1,4 +1,4 @@
-/** Draws machines: each as JSON (XState's definition), Mermaid and SVG. The same machine gives the same bytes. */
+/** Draws machines: each as JSON (what XState's `createMachine` takes), Mermaid and SVG. The same machine gives the same bytes. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Elk from 'elkjs/lib/elk.bundled.js';
@@ -18,9 +18,9 @@ export async function drawings(machines: Machines, pages: Pages = {}): Promise<R
   const files = new Map<string, string>();
   for (const [name, machine] of Object.entries(machines)) {
     const chart = chartOf(machine);
-    files.set(`${name}.json`, `${JSON.stringify(machine.definition, null, 2)}\n`);
+    files.set(`${name}.json`, `${JSON.stringify(machine.config, null, 2)}\n`);
     files.set(`${name}.mmd`, mermaidOf(chart));
-    files.set(`${name}.svg`, svgOf(chart, await placed(chart, elk)));
+    files.set(`${name}.svg`, svgOf(chart, await placed(chart, elk, 'written')));
   }
   for (const [name, content] of Object.entries(pages)) files.set(name, content);
   return files;

@@ -193,6 +193,12 @@ export const system = {
   'machines.unknownKind': 'There is no machine of this name.',
   'machines.search': 'Search for a state, event, guard or action',
   'machines.states': 'States',
+  'machines.events': 'Events',
+  'machines.save': 'Save',
+  'machines.save.svg': 'SVG',
+  'machines.save.png': 'PNG',
+  'machines.save.mmd': 'Mermaid',
+  'machines.save.json': 'XState JSON',
   'machines.found': { one: '{count} transition', other: '{count} transitions' },
   'machines.chartOf': 'State machine: {kind}',
   'machines.chartHelp':

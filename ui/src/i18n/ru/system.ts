@@ -248,6 +248,12 @@ export const system = {
   'machines.unknownKind': 'Автомата с таким именем нет.',
   'machines.search': 'Поиск состояния, события, условия или действия',
   'machines.states': 'Состояния',
+  'machines.events': 'События',
+  'machines.save': 'Сохранить',
+  'machines.save.svg': 'SVG',
+  'machines.save.png': 'PNG',
+  'machines.save.mmd': 'Mermaid',
+  'machines.save.json': 'XState JSON',
   'machines.found': {
     one: '{count} переход',
     few: '{count} перехода',

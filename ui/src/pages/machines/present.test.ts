@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Diagram } from '../../../../runtime/cli/machines/diagram.ts';
 import {
   actorHref,
+  type Choice,
   chosenTransitions,
+  EVERYTHING,
+  eventsOf,
   groupStates,
   isArrowOf,
   isPossible,
@@ -18,8 +21,8 @@ const diagram = {
     { from: 'open', to: 'resolved', event: 'resolve', guard: null, actions: [] },
   ],
 } as unknown as Diagram;
-const events = (choice: { state: string | null; text: string }) =>
-  chosenTransitions(diagram, choice).map(({ event }) => event);
+const events = (choice: Partial<Choice>) =>
+  chosenTransitions(diagram, { ...EVERYTHING, ...choice }).map(({ event }) => event);
 
 describe('present states', () => {
   it.each([
@@ -56,13 +59,19 @@ describe('a choice of transitions', () => {
     expect(events({ state: 'open.snoozed', text: '' })).toEqual(['note', 'snooze']);
   });
 
+  it('takes those of an event', () => {
+    expect(eventsOf(diagram)).toEqual(['note', 'resolve', 'snooze']);
+    expect(events({ event: 'resolve' })).toEqual(['resolve']);
+    expect(events({ event: 'resolve', state: 'open.snoozed' })).toEqual([]);
+  });
+
   it.each([
     ['SNOOZE', ['snooze']],
     ['future', ['snooze']],
     ['settimer', ['snooze']],
     ['resolved', ['resolve']],
     ['nothing', []],
-  ])('finds %s in any name', (text, found) => expect(events({ state: null, text })).toEqual(found));
+  ])('finds %s in any name', (text, found) => expect(events({ text })).toEqual(found));
 });
 
 it('an arrow belongs to the transitions that it stands for', () => {
@@ -71,7 +80,6 @@ it('an arrow belongs to the transitions that it stands for', () => {
     to: 'open.snoozed',
     labels: ['snooze [future]'],
     points: [],
-    label: null,
   };
   expect(isArrowOf(arrow, diagram.transitions)).toBe(true);
   expect(isArrowOf({ ...arrow, labels: ['snooze'] }, diagram.transitions)).toBe(false);

@@ -29,27 +29,35 @@ export function groupStates({
 export interface Choice {
   /** Path of a state, or null for all. */
   readonly state: string | null;
+  /** Name of an event, or null for all. */
+  readonly event: string | null;
   /** Part of a name: of a state, an event, a guard or an action. */
   readonly text: string;
 }
 
-export const EVERYTHING: Choice = { state: null, text: '' };
+export const EVERYTHING: Choice = { state: null, event: null, text: '' };
 
 /** Whether the choice leaves anything out. */
-export function isNarrow({ state, text }: Choice): boolean {
-  return state !== null || text.trim() !== '';
+export function isNarrow({ state, event, text }: Choice): boolean {
+  return state !== null || event !== null || text.trim() !== '';
 }
 
-/** The transitions of a choice: those that leave or reach the state, with the text in any of their names. */
+/** The transitions of a choice: those that leave or reach the state, of the event, with the text in any of their names. */
 export function chosenTransitions({ transitions }: Diagram, choice: Choice): readonly Transition[] {
   const wanted = choice.text.trim().toLowerCase();
   return transitions.filter(
     (each) =>
       touches(each, choice.state) &&
+      (choice.event === null || choice.event === each.event) &&
       [each.from, each.to, each.event, each.guard, ...each.actions].some((name) =>
         (name ?? '').toLowerCase().includes(wanted),
       ),
   );
+}
+
+/** The names of all events, in the order of the alphabet; `always` is none. */
+export function eventsOf({ transitions }: Pick<Diagram, 'transitions'>): readonly string[] {
+  return [...new Set(transitions.map(({ event }) => event))].filter((event) => event !== 'always').sort();
 }
 
 function touches({ from, to }: Transition, state: string | null): boolean {
