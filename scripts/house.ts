@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_049,
-  lines: 146_600,
+  lines: 146_900,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,

@@ -1,4 +1,4 @@
-/** Draws machines: each as JSON (what XState's `createMachine` takes), Mermaid and SVG. The same machine gives the same bytes. */
+/** Draws machines as JSON (what XState's `createMachine` takes), Mermaid and SVG. Equal machines give equal bytes. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Elk from 'elkjs/lib/elk.bundled.js';

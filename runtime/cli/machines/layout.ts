@@ -18,8 +18,8 @@ const COMMON = {
 };
 
 /**
- * `written`: with a label at each arrow, for pictures that stand alone. `compact`: without, and with one line for the arrows
- * between two states; a state holds the names of the events that leave it as it is.
+ * `written`: with a label at each arrow, for pictures that stand alone. `compact`: without, and with one line for the
+ * arrows between two states; a state holds the names of the events that leave it as it is.
  */
 export type Style = 'written' | 'compact';
 

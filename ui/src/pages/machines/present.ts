@@ -42,7 +42,7 @@ export function isNarrow({ state, event, text }: Choice): boolean {
   return state !== null || event !== null || text.trim() !== '';
 }
 
-/** The transitions of a choice: those that leave or reach the state, of the event, with the text in any of their names. */
+/** The transitions of a choice: those that leave or reach the state, of the event, with the text in a name. */
 export function chosenTransitions({ transitions }: Diagram, choice: Choice): readonly Transition[] {
   const wanted = choice.text.trim().toLowerCase();
   return transitions.filter(
