@@ -11,7 +11,7 @@ import type { Sql, Transaction } from './postgres/records.ts';
 /** Who comes later waits behind a lock that is waited for: it is given up soon, and asked for again. */
 const LOCK_TIMEOUT = '50ms';
 const LOCK_PAUSE_MS = 400;
-const LOCK_TRIES = 120;
+const LOCK_TRIES = 270;
 const LOCK_NOT_AVAILABLE = '55P03';
 const STATEMENT_TIMEOUT = '10min';
 /** What runs outside a transaction keeps nobody waiting, but waits for open transactions, such as that of a backup. */
