@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_049,
-  lines: 146_900,
+  files: 1_052,
+  lines: 147_600,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,

@@ -106,3 +106,44 @@ test('what fires for an hour stands out until somebody has it', async () => {
   await disk.getByRole('button', { name: 'Acknowledge' }).click();
   await disk.getByTitle('Firing for long').waitFor({ state: 'detached' });
 });
+
+test('the search reads tokens, completes them by the keyboard, and is the same as filters and address', async () => {
+  const page = await openList({});
+  const search = page.getByRole('combobox', { name: /^Search/ });
+  await page.keyboard.press('/');
+  await page.keyboard.type('pod:web');
+  await page.getByRole('option', { name: 'pod:web-1' }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('option', { name: 'pod:web-1', selected: true }).waitFor();
+  await page.keyboard.press('Enter');
+  await until('one row', async () => (await rows(page).count()) === 1);
+  const parameters = () => [...new URL(page.url()).searchParams].map((each) => each.join(' '));
+  expect(parameters()).toEqual(['label pod="web-1"']);
+  await page.getByRole('button', { name: 'Remove: pod="web-1"' }).click();
+  await until('no text', async () => (await search.inputValue()) === '');
+  await search.pressSequentially('severity:critical -status:acknowledged "for the" ');
+  await page.keyboard.press('Enter');
+  await page.getByText('Nothing matches').waitFor();
+  expect(parameters()).toEqual(['not_status acknowledged', 'q for the', 'severity critical']);
+  await page.goto(
+    `${ready.app_url}/alert-groups?tab=acknowledged&severity=critical&label=cluster%21%3D%22eu%22`,
+  );
+  await rows(page).filter({ hasText: 'DiskFull' }).waitFor();
+  expect(await search.inputValue()).toBe('status:acknowledged severity:critical -cluster:eu');
+});
+
+test('a fault in the search is shown at its place and changes nothing', async () => {
+  const page = await openList({ locale: 'ru-RU' });
+  const before = await rows(page).count();
+  const search = page.locator('#list-search');
+  await search.fill('disk severity:hot');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('severity: critical, warning или info.').waitFor();
+  expect(await page.locator('mark').textContent()).toBe('severity:hot');
+  const selected = '((field) => [field.selectionStart, field.selectionEnd])(document.activeElement)';
+  expect(await page.evaluate(selected)).toEqual([5, 17]);
+  expect(new URL(page.url()).search).toBe('');
+  expect(await rows(page).count()).toBe(before);
+  expect(await accessibilityFindings(page)).toEqual([]);
+});

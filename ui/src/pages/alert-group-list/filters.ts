@@ -5,6 +5,14 @@ import type { AlertGroup, GroupStatus } from '../../api/shapes.ts';
 export const TABS = ['open', 'firing', 'acknowledged', 'snoozed', 'resolved', 'all'] as const;
 export type Tab = (typeof TABS)[number];
 
+/** In the order of the tabs. */
+export const STATUSES = [
+  'firing',
+  'acknowledged',
+  'snoozed',
+  'resolved',
+] as const satisfies readonly GroupStatus[];
+
 export const RANGES = ['1h', '24h', '7d', '30d', 'custom'] as const;
 export type Range = (typeof RANGES)[number];
 
@@ -19,6 +27,8 @@ export type Resolver = (typeof RESOLVERS)[number];
 
 export interface GroupFilters {
   readonly tab: Tab;
+  /** Statuses of the tab that are left out. */
+  readonly notStatuses: readonly GroupStatus[];
   readonly q: string;
   readonly routes: readonly string[];
   readonly integrations: readonly string[];
@@ -44,6 +54,7 @@ export interface GroupFilters {
 
 export const NO_FILTERS: GroupFilters = {
   tab: 'open',
+  notStatuses: [],
   q: '',
   routes: [],
   integrations: [],
@@ -66,9 +77,9 @@ const RANGE_SECONDS: Record<Exclude<Range, 'custom' | '7d'>, number> = {
   '30d': 30 * 86_400,
 };
 
-const MAX_LABELS = 20;
+export const MAX_LABELS = 20;
 export const MAX_COLUMNS = 20;
-const MAX_Q = 200;
+export const MAX_Q = 200;
 const ID = /^[A-Z]{2}[0-9A-Z]{12}$/;
 const OWNER = /^(me|none|SR[0-9A-Z]{12})$/;
 
@@ -104,14 +115,24 @@ export function parseFilters(search: string): { filters: GroupFilters; dropped: 
     return null;
   }
 
-  const severities = SEVERITIES.filter((level) => params.getAll('severity').includes(level));
-  if (severities.length < new Set(params.getAll('severity')).size) dropped.push('severity');
+  function several<T extends string>(name: string, known: readonly T[]): readonly T[] {
+    const values = new Set(params.getAll(name));
+    const members = known.filter((each) => values.has(each));
+    if (members.length < values.size) dropped.push(name);
+    return members;
+  }
+
+  const severities = several('severity', SEVERITIES);
+  const tab = one('tab', TABS) ?? 'open';
+  const within = statusesOf(tab);
+  const notStatuses = several('not_status', STATUSES).filter((status) => within.includes(status));
   const numberText = params.get('number');
   const number = numberText !== null && /^[1-9]\d{0,14}$/.test(numberText) ? Number(numberText) : null;
   if (numberText !== null && number === null) dropped.push('number');
 
   const filters: GroupFilters = {
-    tab: one('tab', TABS) ?? 'open',
+    tab,
+    notStatuses: notStatuses.length < within.length ? notStatuses : [],
     q: (params.get('q') ?? '').slice(0, MAX_Q),
     routes: ids('route'),
     integrations: ids('integration'),
@@ -145,6 +166,7 @@ export function filtersToQuery(filters: GroupFilters): URLSearchParams {
     for (const value of values) params.append(name, value);
   };
   set('tab', filters.tab, 'open');
+  each('not_status', filters.notStatuses);
   set('q', filters.q);
   each('severity', filters.severities);
   for (const flag of FLAGS) set(flag, flag in filters.flags ? String(filters.flags[flag]) : null);
@@ -183,7 +205,7 @@ export function countQuery(filters: GroupFilters, now: number): Query {
 export function listQuery(filters: GroupFilters, now: number): Query {
   const columns = { label_columns: filters.columns };
   if (filters.number !== null) return { number: filters.number, ...columns };
-  return { ...countQuery(filters, now), status: statusesOf(filters.tab), sort: filters.sort, ...columns };
+  return { ...countQuery(filters, now), status: shownStatuses(filters), sort: filters.sort, ...columns };
 }
 
 function resolvedQuery(resolver: Resolver | null): Query {
@@ -198,16 +220,24 @@ function rangeQuery(filters: GroupFilters, now: number): Query {
   return { from: new Date(now - RANGE_SECONDS[filters.range] * 1_000).toISOString() };
 }
 
-function statusesOf(tab: Tab): readonly GroupStatus[] {
+export function statusesOf(tab: Tab): readonly GroupStatus[] {
   if (tab === 'open') return ['firing', 'acknowledged', 'snoozed'];
-  if (tab === 'all') return ['firing', 'acknowledged', 'snoozed', 'resolved'];
+  if (tab === 'all') return STATUSES;
   return [tab];
+}
+
+/** The statuses of the tab without those that are left out. */
+export function shownStatuses({
+  tab,
+  notStatuses,
+}: Pick<GroupFilters, 'tab' | 'notStatuses'>): readonly GroupStatus[] {
+  return statusesOf(tab).filter((status) => !notStatuses.includes(status));
 }
 
 /** Whether a changed group still belongs to what is shown, as far as the client can tell (labels and text it cannot). */
 export function stillFits(group: AlertGroup, filters: GroupFilters, userId: string): boolean {
   if (filters.number !== null) return true;
-  if (!statusesOf(filters.tab).includes(group.status)) return false;
+  if (!shownStatuses(filters).includes(group.status)) return false;
   if (filters.severities.length > 0 && !filters.severities.includes(group.severity_level)) return false;
   if (filters.owner === 'me' && group.owner?.id !== userId) return false;
   if (filters.owner === 'none' && group.owner !== null) return false;

@@ -10,8 +10,8 @@ const KNOWN = knownLabels([
 ]);
 
 it.each([
-  ['', ['cluster="eu"', 'cluster="us"', 'pod="a\\"b"']],
-  ['CLU', ['cluster="eu"', 'cluster="us"']],
+  ['', ['cluster="us"', 'cluster="eu"', 'pod="a\\"b"']],
+  ['CLU', ['cluster="us"', 'cluster="eu"']],
   ['cluster="u', ['cluster="us"']],
   ['node', []],
   ['log', []],

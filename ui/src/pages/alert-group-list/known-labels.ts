@@ -2,24 +2,31 @@
 import type { AlertGroup } from '../../api/shapes.ts';
 import { labelMatcher } from './filters.ts';
 
-export type KnownLabels = ReadonlyMap<string, ReadonlySet<string>>;
+/** How many rows have each value, names and values each with the most frequent first. */
+export type KnownLabels = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 const MOST = 30;
 /** Nobody completes longer values, and some are a megabyte. */
 const LONGEST = 200;
 
-/** Every label name with its values, names and values each in order. */
 export function knownLabels(groups: readonly AlertGroup[]): KnownLabels {
-  const known = new Map<string, Set<string>>();
+  const known = new Map<string, Map<string, number>>();
   for (const group of groups) {
     for (const [name, value] of Object.entries(group.common_labels)) {
       if (value.length > LONGEST) continue;
-      const values = known.get(name) ?? new Set();
-      known.set(name, values.add(value));
+      const values = known.get(name) ?? new Map<string, number>();
+      known.set(name, values.set(value, (values.get(value) ?? 0) + 1));
     }
   }
-  const inOrder = [...known].sort(([one], [other]) => one.localeCompare(other));
-  return new Map(inOrder.map(([name, values]) => [name, new Set([...values].sort())]));
+  const rows = (values: ReadonlyMap<string, number>) =>
+    [...values.values()].reduce((sum, one) => sum + one, 0);
+  const named = [...known].map(([name, values]) => ({ name, values, rows: rows(values) }));
+  named.sort((one, other) => other.rows - one.rows || one.name.localeCompare(other.name));
+  return new Map(named.map(({ name, values }) => [name, byFrequency(values)]));
+}
+
+function byFrequency(values: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  return new Map([...values].sort(([one, rows], [other, more]) => more - rows || (one < other ? -1 : 1)));
 }
 
 /** Whole matchers that begin like the text typed so far. */
@@ -27,7 +34,7 @@ export function completions(known: KnownLabels, typed: string): readonly string[
   const wanted = typed.trim().replaceAll('"', '').toLowerCase();
   const found: string[] = [];
   for (const [name, values] of known) {
-    for (const value of values) {
+    for (const value of values.keys()) {
       if (!`${name}=${value}`.toLowerCase().startsWith(wanted)) continue;
       found.push(labelMatcher(name, value, false));
       if (found.length === MOST) return found;

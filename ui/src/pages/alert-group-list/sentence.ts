@@ -34,6 +34,10 @@ export function phrasesOf(
   if (filters.number !== null) {
     phrases.push({ key: 'number', text: `#${filters.number}`, without: { number: null } });
   }
+  if (filters.notStatuses.length > 0) {
+    const statuses = either.format(filters.notStatuses.map((status) => i18n.word('status', status)));
+    phrases.push({ key: 'status', text: t('phrase.notStatus', { statuses }), without: { notStatuses: [] } });
+  }
   if (filters.q !== '') {
     phrases.push({ key: 'q', text: t('phrase.text', { text: filters.q }), without: { q: '' } });
   }

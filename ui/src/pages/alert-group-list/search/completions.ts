@@ -1,0 +1,86 @@
+/** What the token at the caret can become: keys, label names and values, the most frequent first (ui §3). */
+import { SEVERITIES, TABS } from '../filters.ts';
+import type { KnownLabels } from '../known-labels.ts';
+import { IS_WORDS, KEYS, quoteIfNeeded, type SearchNames, tokensOf } from './tokens.ts';
+
+const MOST = 8;
+
+export interface Completion {
+  /** What takes the place of the token. A name waits for its value; a value ends with a space. */
+  readonly text: string;
+  /** How many of the loaded rows have it; null for what is no label. */
+  readonly rows: number | null;
+}
+
+export interface Completions {
+  readonly from: number;
+  readonly to: number;
+  readonly options: readonly Completion[];
+}
+
+/** @param caret position in the text; what is typed is the token before it */
+export function completionsAt(
+  text: string,
+  caret: number,
+  known: KnownLabels,
+  names: SearchNames,
+): Completions {
+  const token = tokensOf(text.slice(0, caret)).at(-1);
+  const typed = token !== undefined && token.to === caret ? token : { from: caret, text: '' };
+  const minus = typed.text.startsWith('-') ? '-' : '';
+  const plain = typed.text.slice(minus.length);
+  const colon = plain.indexOf(':');
+  const found = colon < 0 ? namesLike(plain, known) : valuesLike(plain, colon, known, names);
+  const options = found.slice(0, MOST).map(({ text: each, rows }) => ({ text: minus + each, rows }));
+  return { from: typed.from, to: caret, options };
+}
+
+function namesLike(typed: string, known: KnownLabels): readonly Completion[] {
+  const wanted = typed.toLowerCase();
+  const keys = KEYS.map((key) => ({ text: `${key}:`, rows: null }));
+  const labels = [...known]
+    .filter(([name]) => /^[A-Za-z_]\w*$/.test(name) && !KEYS.some((key) => key === name))
+    .map(([name, values]) => ({
+      text: `${name}:`,
+      rows: [...values.values()].reduce((sum, rows) => sum + rows, 0),
+    }));
+  return [...keys, ...labels].filter(({ text }) => text.startsWith(wanted));
+}
+
+function valuesLike(
+  typed: string,
+  colon: number,
+  known: KnownLabels,
+  names: SearchNames,
+): readonly Completion[] {
+  const name = typed.slice(0, colon);
+  const wanted = typed
+    .slice(colon + 1)
+    .replaceAll('"', '')
+    .toLowerCase();
+  const all = knownValues(name, names) ?? [...(known.get(name) ?? [])];
+  const begins = all.filter(([value]) => value.toLowerCase().startsWith(wanted));
+  const holds = all.filter(([value]) => value.toLowerCase().indexOf(wanted) > 0);
+  return [...begins, ...holds].map(([value, rows]) => ({ text: `${name}:${quoteIfNeeded(value)} `, rows }));
+}
+
+/** Values of the keys that are no labels; null for labels. */
+function knownValues(name: string, names: SearchNames): readonly (readonly [string, null])[] | null {
+  const plain = (values: readonly string[]) => values.map((value) => [value, null] as const);
+  switch (name) {
+    case 'severity':
+      return plain(SEVERITIES);
+    case 'status':
+      return plain(TABS);
+    case 'is':
+      return plain(Object.keys(IS_WORDS));
+    case 'owner':
+      return plain(['me', 'none', ...names.people.map(({ login }) => login)]);
+    case 'route':
+      return plain((names.routes ?? []).map((route) => route.name));
+    case 'integration':
+      return plain((names.integrations ?? []).map((integration) => integration.name));
+    default:
+      return null;
+  }
+}
