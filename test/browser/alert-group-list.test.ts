@@ -147,3 +147,17 @@ test('a fault in the search is shown at its place and changes nothing', async ()
   expect(await rows(page).count()).toBe(before);
   expect(await accessibilityFindings(page)).toEqual([]);
 });
+
+test('showing what waited keeps the focus in its row, and gives it to the first row from the keyboard', async () => {
+  const page = await openList({});
+  const focused = () => page.locator('[data-group]:focus-within').getAttribute('data-group');
+  await page.keyboard.press('j');
+  const before = await focused();
+  await raise({ alertname: 'Arrived' }, 'Pressed with the pointer');
+  await page.getByRole('button', { name: '1 new' }).click();
+  await rows(page).filter({ hasText: 'Arrived' }).waitFor();
+  expect(await focused()).toBe(before);
+  await raise({ alertname: 'Later' }, 'Pressed with the keyboard');
+  await page.getByRole('button', { name: '1 new' }).press('Enter');
+  await page.locator('[data-group]:focus-within').filter({ hasText: 'Later' }).waitFor();
+});
