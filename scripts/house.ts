@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_052,
-  lines: 147_600,
+  files: 1_054,
+  lines: 147800,
   smallFiles: 39,
   wideLines: 549,
   linesOfOne: 600,

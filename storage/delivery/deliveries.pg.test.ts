@@ -4,6 +4,7 @@ import {
   type Flight,
   NO_TRIES,
   newDelivery,
+  type PostedMessage,
   type QueuedReply,
 } from '../../actors/destination/delivery/delivery.ts';
 import type { OpenGroup } from '../../actors/destination/delivery/ports.ts';
@@ -251,6 +252,35 @@ test('an Alert Group shows where it stands at the present target, and that a Bro
   expect(await stands()).toEqual([['pending', 'answered 503']]);
   await sql`update destinations set broken_since = ${NOW}, broken_reason = 'no' where id = ${destination}`;
   expect(await stands()).toEqual([['waiting_for_broken_destination', 'answered 503']]);
+});
+
+test('an Alert Group says when its message was posted and edited, and what is due next', async () => {
+  const sql = database.sql();
+  const group = await insertGroup(sql, { routeId });
+  const shows = async () =>
+    (await readGroupDeliveries(sql, group))?.map(({ postedAt, editedAt, next }) => [
+      postedAt,
+      editedAt,
+      next,
+    ]);
+  await write([saved(delivery(group))]);
+  expect(await shows()).toEqual([[null, null, null]]);
+  const message: PostedMessage = {
+    ...{ id: 'm/1', threadRef: null, url: null, hash: null, postedAt: NOW - 2, publication: 1 },
+    ...{ status: 'firing', editableUntil: null, signedWith: null },
+  };
+  const reply: QueuedReply = {
+    ...{ sequence: 2, facts: { event: 'alerts_added', fingerprints: [] }, loudness: 'quiet', mentions: [] },
+    ...{ owner: null, due: NOW + 5, tries: NO_TRIES },
+  };
+  const current = { root: 'current', thread: 'collecting', replies: [reply] } as const;
+  await write([saved(delivery(group, { ...current, message: { ...message, editedAt: NOW - 1 } }))]);
+  const due = { kind: 'reply', at: NOW + 5 };
+  expect(await shows()).toEqual([[NOW - 2, NOW - 1, due]]);
+  await write([saved(delivery(group, { ...current, root: 'stale', editSince: NOW, message }))]);
+  expect(await shows()).toEqual([[NOW - 2, null, { kind: 'edit', at: NOW }]]);
+  await sql`update destinations set broken_since = ${NOW}, broken_reason = 'no' where id = ${destination}`;
+  expect(await shows()).toEqual([[NOW - 2, null, null]]);
 });
 
 describe('whether a message of an Alert Group may stand there unrecorded', () => {

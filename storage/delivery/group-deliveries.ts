@@ -6,6 +6,7 @@ import {
   type StoredDelivery,
 } from '../../actors/destination/delivery/delivery.ts';
 import type { GroupDelivery } from '../../actors/destination/delivery/ports.ts';
+import { nextWork } from '../../actors/destination/delivery/work.ts';
 import type { DestinationConfig } from '../../actors/directory.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
@@ -88,6 +89,7 @@ function ofEvents(row: EventsRow): GroupDelivery {
     ...frameOf(row),
     machine: { root, thread: 'silent' },
     ...{ state, threadNotAttached: false, possibleDuplicate: false, messageUrl: null },
+    ...{ postedAt: null, editedAt: null, next: null },
     error: state === 'delivered' ? null : row.error,
   };
 }
@@ -99,10 +101,15 @@ function eventsRoot({ pending, sending, newest_state: newest }: EventsRow): Deli
 }
 
 function ofMessage(row: MessageRow): GroupDelivery {
-  const { root, thread } = fromStored(row.kept);
+  const delivery = fromStored(row.kept);
+  const { root, thread, message } = delivery;
+  const work = row.broken_since === null ? nextWork(delivery) : null;
   return {
     ...frameOf(row),
     machine: { root, thread },
+    postedAt: message?.postedAt ?? null,
+    editedAt: message?.editedAt ?? null,
+    next: work && { kind: work.kind, at: work.dueAt },
     state: row.state === 'pending' ? pendingAt(row) : row.state,
     threadNotAttached: row.thread_not_attached,
     possibleDuplicate: row.possible_duplicate,

@@ -94,6 +94,41 @@ test('says what else fires nearby, and how it went before with the same key', as
   await desk.getByRole('heading', { level: 1, name: 'GatewaySaturated' }).waitFor();
 });
 
+test('the runbook is first, and a label leads to the groups that have it', async () => {
+  const group = (await api.get('/alert-groups?q=CheckoutErrors')).items[0];
+  await open(desk, group);
+  const links = desk.getByRole('navigation', { name: 'Links' }).getByRole('link');
+  expect((await links.allTextContents()).map((text) => text.trim())).toEqual([
+    'Runbook',
+    'Dashboard',
+    'Source',
+  ]);
+  const labels = desk.getByRole('table', { name: 'Labels of all Alerts' });
+  await labels.getByRole('rowheader', { name: 'alertname Group key' }).waitFor();
+  await desk.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await labels.getByRole('button', { name: 'Copy namespace as a matcher' }).click();
+  await desk.getByText('Copied').waitFor();
+  expect(await desk.evaluate('navigator.clipboard.readText()')).toBe('namespace="shop"');
+  const [left, right] = await Promise.all(
+    ['What else fires', 'Timeline'].map((name) => desk.getByRole('region', { name }).boundingBox()),
+  );
+  expect(left!.x + left!.width).toBeLessThan(right!.x);
+  await labels.getByRole('link', { name: 'Show Alert Groups with this namespace' }).click();
+  await desk.getByText('namespace="shop"').first().waitFor();
+  expect(new URL(desk.url()).searchParams.getAll('label')).toEqual(['namespace="shop"']);
+});
+
+test('Commands stay in reach of the thumb on a phone', async () => {
+  const page = await (await newProfile(browser, { width: 390, height: 844 })).newPage();
+  await signIn(page, ready);
+  await open(page, (await api.get('/alert-groups?q=CheckoutErrors')).items[0]);
+  await page.getByRole('region', { name: 'Previous Alert Groups with this key' }).scrollIntoViewIfNeeded();
+  const button = page.getByRole('button', { name: 'Acknowledge' });
+  const box = await button.boundingBox();
+  expect(box!.y + box!.height).toBeGreaterThan(844 - 80);
+  expect(box!.y + box!.height).toBeLessThanOrEqual(844);
+});
+
 test.each([
   ['phone, light, ru', { width: 390, height: 844, locale: 'ru-RU' }],
   ['phone, dark', { width: 390, height: 844, dark: true }],

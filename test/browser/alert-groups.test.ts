@@ -178,7 +178,7 @@ test('notices count down, a Reminder is answered, and the Timeline tells it all'
 test('the Machine of a group unfolds by the keyboard and follows what is done to it', async () => {
   const group = await raise('Mechanical');
   await open(desk, `/alert-groups/${group.id}`);
-  const machine = desk.getByRole('region', { name: 'Machine' });
+  const machine = desk.getByRole('region', { name: 'How this works' });
   await machine.locator('summary').press('Enter');
   await machine.getByRole('img', { name: 'State machine: Alert Group' }).waitFor();
   await machine.getByRole('row', { name: /part Feed Created with 1 Alert/ }).waitFor();

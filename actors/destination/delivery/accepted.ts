@@ -128,7 +128,7 @@ function edited(turn: DestinationTurn, delivery: Delivery, flight: Flight, outco
   const showsFallback = Boolean(outcome.fallback);
   // It came back to the Route meanwhile: what says "final" now has to go.
   const isReturned = flight.isFinal && !leaving;
-  const shown = { ...message, hash: isReturned ? null : hash, signedWith, showsFallback };
+  const shown = { ...message, hash: isReturned ? null : hash, signedWith, showsFallback, editedAt: turn.now };
   save(turn, next(delivery, { type: 'edited', flight, shown, now: turn.now }));
   if (flight.isFinal && leaving) tell(turn, delivery, { event: 'final_edit' });
 }

@@ -106,6 +106,8 @@ export interface PostedMessage {
   /** Of the state that the messenger accepted last; null when that is not known. */
   readonly hash: string | null;
   readonly postedAt: Micros;
+  /** When the messenger accepted the last edit; absent before the first. */
+  readonly editedAt?: Micros;
   readonly publication: number;
   /** What it shows. */
   readonly status: SubjectStatus;

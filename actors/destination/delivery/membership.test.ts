@@ -511,9 +511,12 @@ describe('a message', () => {
     await world.create('B');
     world.look('A');
     world.calls();
+    const message = () => world.delivery('A')?.delivery.message;
+    expect(message()?.editedAt).toBeUndefined();
     await world.give(ONE, { type: 'rerender', routeId: ROUTE });
     await world.advance(10);
     expect(world.calls()).toEqual(['edit A']);
+    expect(message()?.editedAt).toBeGreaterThan(message()?.postedAt ?? Number.POSITIVE_INFINITY);
   });
 
   test('shows the newest state after changes that came during a call', async () => {

@@ -4,6 +4,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import type { DestinationConfig } from '../../directory.ts';
 import type { GroupStatus } from '../../model.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
+import type { Work } from './work.ts';
 
 export interface DeliveryPage {
   readonly deliveries: readonly Delivery[];
@@ -77,4 +78,10 @@ export interface GroupDelivery {
   /** Masked: of the last failed attempt while pending, of what failed for good while not delivered. */
   readonly error: string | null;
   readonly updatedAt: Micros;
+  /** Of the message that is kept up to date; null while there is none, and for events. */
+  readonly postedAt: Micros | null;
+  /** When the messenger accepted the last edit of it; null before the first. */
+  readonly editedAt: Micros | null;
+  /** What is due next, unless it is being sent or the Destination is Broken. It may wait for the limiter besides. */
+  readonly next: { readonly kind: Work['kind']; readonly at: Micros } | null;
 }

@@ -200,6 +200,20 @@ const DeliveryShape = d.named(
     message_url: v.nullable(d.url('The message in the messenger; null without one.')),
     error: d.textOrNull('What was answered last, masked; null without an error.'),
     updated_at: d.time('When this last changed.'),
+    posted_at: v.nullable(d.time('When the present message was posted; null without one.')),
+    edited_at: v.nullable(d.time('When it was edited last; null before the first edit.')),
+    next: d.described(
+      v.nullable(
+        v.object({
+          kind: d.described(
+            v.picklist(['publish', 'edit', 'reply']),
+            '`publish`: the message; `edit`: a change of it; `reply`: one in its Thread.',
+          ),
+          at: d.time('When it is due; one that is overdue waits for its turn.'),
+        }),
+      ),
+      'What is sent next; null when nothing is, while it is being sent, and while the Destination is Broken.',
+    ),
   }),
   'How an Alert Group is delivered to one Destination.',
 );
@@ -225,7 +239,7 @@ export function deliveryOperations({ deliveries }: DeliveryOperationsDeps): read
 }
 
 function deliveryBody(item: GroupDelivery) {
-  const { destination, state, error, updatedAt } = item;
+  const { destination, state, error, updatedAt, next } = item;
   const { id, name, type, brokenSince, brokenReason } = destination;
   return {
     destination: {
@@ -245,5 +259,8 @@ function deliveryBody(item: GroupDelivery) {
     message_url: item.messageUrl,
     error,
     updated_at: formatInstant(updatedAt),
+    posted_at: formatInstantOrNull(item.postedAt),
+    edited_at: formatInstantOrNull(item.editedAt),
+    next: next && { kind: next.kind, at: formatInstant(next.at) },
   };
 }

@@ -1302,6 +1302,29 @@ export interface components {
              * @description When this last changed.
              */
             readonly updated_at: string;
+            /**
+             * Format: date-time
+             * @description When the present message was posted; null without one.
+             */
+            readonly posted_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was edited last; null before the first edit.
+             */
+            readonly edited_at: string | null;
+            /** @description What is sent next; null when nothing is, while it is being sent, and while the Destination is Broken. */
+            readonly next: {
+                /**
+                 * @description `publish`: the message; `edit`: a change of it; `reply`: one in its Thread.
+                 * @enum {string}
+                 */
+                readonly kind: "publish" | "edit" | "reply";
+                /**
+                 * Format: date-time
+                 * @description When it is due; one that is overdue waits for its turn.
+                 */
+                readonly at: string;
+            } | null;
         };
         /**
          * @description How far the delivery is.
