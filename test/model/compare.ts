@@ -4,7 +4,7 @@ import { type Micros, SECOND } from '../../runtime/clock.ts';
 import { Engine, INSTANCE_LABELS } from './engine.ts';
 import { expected } from './model.ts';
 import type { Picture } from './picture.ts';
-import { type Entry, type Received, type Story, stepText } from './story.ts';
+import { type Received, type Story, stepText } from './story.ts';
 
 /** Null when the two agree after every Snapshot; otherwise the first Snapshot after which they do not, and how. */
 export async function difference({ window, steps }: Story): Promise<string | null> {
@@ -34,7 +34,7 @@ export async function difference({ window, steps }: Story): Promise<string | nul
   }
 }
 
-/** As many Snapshots as arrive together while the service is behind. */
+/** As many Snapshots as arrive together while the service is behind, at most. */
 const TOGETHER = 3;
 
 /**
@@ -46,14 +46,14 @@ const TOGETHER = 3;
 export async function differenceWhenBehind({ window, steps }: Story): Promise<string | null> {
   const all = steps.filter((step): step is Received => step !== 'restart');
   const received = all.filter(({ feed }) => feed === all[0]?.feed);
-  if (listsOlderStartAfterLateEnd(received, window)) return null;
   const wanted = expected(received, { window, instanceLabels: INSTANCE_LABELS });
   const engine = new Engine(window);
   try {
-    for (let from = 0; from < received.length; from += TOGETHER) {
-      const together = received.slice(from, from + TOGETHER);
+    let seen = 0;
+    for (const together of batchesOf(received, window)) {
       await engine.receive(...together);
-      const model = essential(wanted[from + together.length - 1]);
+      seen += together.length;
+      const model = essential(wanted[seen - 1]);
       const real = onTime(essential(engine.picture()), model);
       if (!isDeepStrictEqual(model, real))
         return `after ${together.map(stepText).join(', ')}\n${differing(model, real)}`;
@@ -67,21 +67,21 @@ export async function differenceWhenBehind({ window, steps }: Story): Promise<st
 }
 
 /**
- * Whether among Snapshots that arrive together a late one names an end and a later one lists the Alert with a start that
- * ended by it. Until the end has come back from the home, the sender group holds such a listing for the firing before
- * (ingestion §5.1 rule 5), and no model of what was received can tell when that is.
+ * Snapshots that arrive together. What follows a late one that names an end comes after that has come back from the home:
+ * until then the sender group does not know of it (ingestion §5.1 rule 5), and no model of what was received can tell when
+ * that is.
  */
-function listsOlderStartAfterLateEnd(received: readonly Received[], window: Micros): boolean {
+function batchesOf(received: readonly Received[], window: Micros): Received[][] {
+  const batches: Received[][] = [[]];
   let windowStart = Number.NEGATIVE_INFINITY;
-  return received.some((one, index) => {
+  for (const one of received) {
     if (one.at >= windowStart + window) windowStart = one.at;
-    if (one.at > windowStart - window) return false;
-    const after = received.slice(index + 1, index - (index % TOGETHER) + TOGETHER);
-    return one.entries.some(({ name, firing, start }) => {
-      const isListed = (other: Entry) => other.name === name && other.firing && other.start <= start;
-      return !firing && after.some(({ entries }) => entries.some(isListed));
-    });
-  });
+    const isLateEnd = one.at <= windowStart - window && one.entries.some(({ firing }) => !firing);
+    const batch = batches.at(-1) ?? [];
+    batch.push(one);
+    if (isLateEnd || batch.length === TOGETHER) batches.push([]);
+  }
+  return batches.filter((batch) => batch.length > 0);
 }
 
 /** The first difference of either kind. */
