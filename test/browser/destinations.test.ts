@@ -132,10 +132,10 @@ test('an Alert Group says where it was told', async () => {
   expect(await sender.post({ groupKey: '{}:{alertname="DiskFull"}', alerts })).toBe(202);
   await desk.goto(`${ready.app_url}/alert-groups?number=1`);
   await heading(desk, /DiskFull/).waitFor();
-  await desk.locator('#delivery').getByText('Delivered').waitFor();
+  await desk.locator('#delivery').getByText(/Posted .+/).waitFor();
   await desk.locator('#delivery').getByRole('link', { name: 'Production' }).waitFor();
 
-  const machine = desk.getByRole('region', { name: 'Machine' });
+  const machine = desk.getByRole('region', { name: 'How this works' });
   await machine.locator('summary').first().click();
   const delivery = machine.getByText('Delivery to Production: current, silent', { exact: true });
   await delivery.click();
