@@ -132,7 +132,10 @@ test('an Alert Group says where it was told', async () => {
   expect(await sender.post({ groupKey: '{}:{alertname="DiskFull"}', alerts })).toBe(202);
   await desk.goto(`${ready.app_url}/alert-groups?number=1`);
   await heading(desk, /DiskFull/).waitFor();
-  await desk.locator('#delivery').getByText(/Posted .+/).waitFor();
+  await desk
+    .locator('#delivery')
+    .getByText(/Posted .+/)
+    .waitFor();
   await desk.locator('#delivery').getByRole('link', { name: 'Production' }).waitFor();
 
   const machine = desk.getByRole('region', { name: 'How this works' });
