@@ -21,14 +21,14 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_054,
-  lines: 147800,
+  files: 1_060,
+  lines: 148900,
   smallFiles: 39,
-  wideLines: 549,
+  wideLines: 552,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */
-  filesOnTheWay: 197,
+  filesOnTheWay: 198,
 } as const;
 
 export interface House {

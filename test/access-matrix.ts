@@ -135,7 +135,7 @@ export const ACCESS_MATRIX: Partial<Record<Needs, readonly string[]>> = {
     'updateServiceAccount',
   ],
   'stored-snapshots:read': ['getStoredSnapshot', 'listStoredSnapshots'],
-  'system-status:read': ['getActor', 'getSystemStatus'],
+  'system-status:read': ['getActor', 'getActorCounts', 'getSystemStatus', 'listActors'],
   'templates:preview': ['previewTemplate'],
   'users:read': ['getUser', 'listRoles', 'listUserAccountLinks', 'listUsers'],
   'users:write': [

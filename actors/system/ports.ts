@@ -134,6 +134,27 @@ export interface GaugeReadings {
 export interface ActorStateReader {
   /** Null when nothing was ever stored of it. */
   read(actor: Address): Promise<StoredActor | null>;
+  /** How many actors of each kind are in each state, of one moment; states without any are absent. */
+  counts(): Promise<
+    readonly { readonly kind: string; readonly state: StoredActor['state']; readonly count: number }[]
+  >;
+  /** Actors in a state or in one within it, by key. A page may be short, or empty, and not be the last. */
+  list(query: ActorQuery): Promise<{ readonly items: readonly ListedActor[]; readonly next: string | null }>;
+}
+
+export interface ActorQuery {
+  readonly kind: string;
+  /** Path of names joined by dots. */
+  readonly state: string;
+  /** Key of the last actor that was looked at; '' for the first page. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface ListedActor extends Pick<StoredActor, 'state' | 'version' | 'wakeAt'> {
+  readonly key: string;
+  /** When it was stored last. */
+  readonly changedAt: Micros;
 }
 
 export interface StoredActor {

@@ -103,10 +103,11 @@ export class Batch {
   record(resident: Resident, turn: Turn<unknown>): void {
     this.#marker ??= resident;
     const isChanged = turn.state !== resident.state || turn.wakeAt !== resident.wakeAt;
+    const before = resident.state;
     resident.state = turn.state;
     resident.wakeAt = turn.wakeAt;
     if (isChanged || turn.claim) {
-      const write = this.#writeOf(resident);
+      const write = this.#writeOf(resident, before);
       write.state = turn.state;
       write.wakeAt = turn.wakeAt;
       if (turn.claim) this.#claims.push(write);
@@ -150,7 +151,8 @@ export class Batch {
    * @param drawnBefore the numbers of the batch that was committed before
    */
   close(drawnBefore: ReadonlyMap<string, number>): CommitBatch {
-    if (this.#writes.length === 0 && this.#marker !== null && this.hasEffects) this.#writeOf(this.#marker);
+    if (this.#writes.length === 0 && this.#marker !== null && this.hasEffects)
+      this.#writeOf(this.#marker, this.#marker.state);
     const epochs: ShardEpoch[] = [];
     for (const [shard, epoch] of this.#epochs) epochs.push({ shard, epoch });
     return {
@@ -189,9 +191,9 @@ export class Batch {
     return new Map(this.#claims.map(({ address }, index) => [address.key, numbers[index]!]));
   }
 
-  #writeOf(resident: Resident): PendingWrite {
+  #writeOf(resident: Resident, before: unknown): PendingWrite {
     if (resident.write !== null) return resident.write;
-    const write = new PendingWrite(resident);
+    const write = new PendingWrite(resident, before);
     resident.version++;
     resident.write = write;
     this.#writes.push(write);

@@ -14,7 +14,7 @@ export {
 } from './definition.ts';
 export { createActorSystem } from './host.ts';
 export { type EngineLimits, memoryWithin } from './limits.ts';
-export { begin, persistSnapshot, restoreSnapshot, step } from './machine.ts';
+export { begin, machineValue, persistSnapshot, restoreSnapshot, step } from './machine.ts';
 export type { DeadLetterRecorded } from './message-completion.ts';
 export { createActorMetrics } from './metrics.ts';
 export type { Placement } from './ownership.ts';

@@ -53,6 +53,16 @@ export function restoreSnapshot<Machine extends AnyStateMachine>(
   ) as SnapshotFrom<Machine>;
 }
 
+/**
+ * The state of the machine of an actor, as XState writes it. What an actor keeps is its machine's snapshot, or has that
+ * as `snapshot` among what else it keeps. Null before the machine began, and without one.
+ */
+export function machineValue(state: unknown): unknown {
+  if (typeof state !== 'object' || state === null) return null;
+  const { snapshot = state } = state as { readonly snapshot?: { readonly value?: unknown } | null };
+  return (snapshot as { readonly value?: unknown } | null)?.value ?? null;
+}
+
 function emittedBy<Machine extends AnyStateMachine>(
   actions: readonly { type: string; params?: unknown }[],
 ): EmittedFrom<Machine>[] {

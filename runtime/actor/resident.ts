@@ -1,6 +1,7 @@
 import type { Micros, Timer } from '../clock.ts';
 import { type Address, addressText } from './address.ts';
 import type { Actor, ActorMessage, AnyActorDefinition } from './definition.ts';
+import { machineValue } from './machine.ts';
 import { RecentMessages } from './recent.ts';
 import type { ActorWrite, Asker, Receipt } from './store.ts';
 
@@ -172,10 +173,13 @@ export class PendingWrite implements ActorWrite {
   readonly expectedVersion: number;
   state: unknown;
   wakeAt: Micros | null;
+  readonly #from: unknown;
 
-  constructor(resident: Resident) {
+  /** @param before its state before the first turn of the batch */
+  constructor(resident: Resident, before: unknown) {
     this.resident = resident;
     this.expectedVersion = resident.version;
+    this.#from = resident.version === 0 ? undefined : machineValue(before);
     this.state = resident.state;
     this.wakeAt = resident.wakeAt;
   }
@@ -190,6 +194,10 @@ export class PendingWrite implements ActorWrite {
 
   get schema(): number {
     return this.resident.kind.definition.schema;
+  }
+
+  states(): { readonly from: unknown; readonly to: unknown } {
+    return { from: this.#from, to: machineValue(this.state) };
   }
 
   persist(): unknown {

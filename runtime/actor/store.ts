@@ -118,6 +118,10 @@ export interface ActorWrite {
   readonly expectedVersion: number;
   readonly schema: number;
   readonly wakeAt: Micros | null;
+  /**
+   * States of its machine as `machineValue` gives them: before the batch, undefined when it was not stored, and after.
+   */
+  states(): { readonly from: unknown; readonly to: unknown };
   /** Serialises the state; called after numbers are bound. */
   persist(): unknown;
 }

@@ -12,6 +12,7 @@ import { pruneLooseMessages, pruneStormDeliveries } from '../../storage/delivery
 import { pruneRequestRecords } from '../../storage/delivery/request-log.ts';
 import { rerenderOldButtons } from '../../storage/delivery/rerender.ts';
 import { pruneWebhookEvents } from '../../storage/delivery/webhook-events.ts';
+import { foldStateChanges, recountStates } from '../../storage/engine/actor-states.ts';
 import { pruneExchange } from '../../storage/engine/announcements.ts';
 import { pruneReplicaRecords } from '../../storage/engine/replica-records.ts';
 import { ensurePartitions } from '../../storage/postgres/partitions.ts';
@@ -24,7 +25,7 @@ import {
   trimTimeline,
 } from '../../storage/postgres/retention.ts';
 import { inTransaction } from '../../storage/postgres/transaction.ts';
-import { type Clock, DAY, formatInstant, HOUR, MINUTE } from '../clock.ts';
+import { type Clock, DAY, formatInstant, HOUR, MINUTE, SECOND } from '../clock.ts';
 import { type LeaderTask, untilNext } from '../leader-tasks.ts';
 import type { Log } from '../log.ts';
 
@@ -66,6 +67,7 @@ export function housekeepingTasks(deps: HousekeepingDeps): readonly LeaderTask[]
       every: MINUTE,
       run: async () => countPruned(deps, { ...(await pruneExchange(sql, clock.now())) }),
     },
+    { name: 'actor_state_folding', every: 10 * SECOND, run: () => foldStateChanges(sql) },
     {
       name: 'group_change_pruning',
       every: MINUTE,
@@ -153,6 +155,7 @@ async function inTurn(deps: Removing, goesOn: () => boolean): Promise<boolean> {
       const rows = await trimTimeline(sql, settings.retention, clock.now(), goesOn);
       countPruned(deps, { timeline_entries: rows });
     },
+    actor_recount: () => recountStates(sql),
     replica_pruning: async () => {
       const replicas = await pruneReplicaRecords(sql, clock.now());
       if (replicas.length > 0) log('replicas_pruned', { replicas });

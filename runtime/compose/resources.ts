@@ -94,7 +94,7 @@ import { createCopies } from '../../storage/delivery/channel-copies.ts';
 import { createEventFacts } from '../../storage/delivery/connection-events.ts';
 import { readGroupDeliveries } from '../../storage/delivery/group-deliveries.ts';
 import { createRequestLogReader } from '../../storage/delivery/request-log.ts';
-import { createActorStateReader } from '../../storage/engine/actor-store.ts';
+import { createActorStateReader } from '../../storage/engine/actor-states.ts';
 import { createIntegrationStore } from '../../storage/integrations/integrations.ts';
 import type { InternalAlerts } from '../../storage/integrations/internal-alerts.ts';
 import { readAlertmanagerRoutes } from '../../storage/integrations/states.ts';

@@ -18,6 +18,7 @@ import { isConflict, isServersFault, isUnavailable } from '../postgres/connectio
 import { fencesOf, LOCKS } from '../postgres/locks.ts';
 import type { ReceiptConsumer, RecordWriter, Sql, Transaction } from '../postgres/records.ts';
 import { type CommitPatience, limitStalls, together } from '../postgres/transaction.ts';
+import { insertStateChanges } from './actor-states.ts';
 import { type Decisions, OutdatedConfiguration } from './configuration-watch.ts';
 import { insertReplies } from './inbox.ts';
 
@@ -125,6 +126,7 @@ async function writeBatch(
       opened,
       insertActors(tx, added, now),
       updateActors(tx, changed, now),
+      insertStateChanges(tx, batch.writes),
       deleteInbox(tx, routed.inbox),
       batch.isLarge ? Promise.resolve() : insertInbox(tx, batch.sends, now),
       insertReplies(tx, batch.replies, now),

@@ -48,6 +48,7 @@ function write(address: Address, expectedVersion: number, state: unknown, wakeAt
     expectedVersion,
     schema: 3,
     wakeAt,
+    states: () => ({ from: expectedVersion === 0 ? undefined : null, to: null }),
     persist: () => state,
   };
   return written;

@@ -1,5 +1,4 @@
-/** The engine's durable storage: what `runtime/actor/store.ts` asks for (docs/engine.md), and one actor as stored. */
-import type { ActorStateReader } from '../../actors/system/ports.ts';
+/** The engine's durable storage: what `runtime/actor/store.ts` asks for (docs/engine.md). */
 import {
   type ActorMessage,
   type ActorStore,
@@ -9,7 +8,6 @@ import {
   type InboxMessage,
   type LoadedActor,
   parseAddress,
-  shardOf,
 } from '../../runtime/actor/index.ts';
 import type { Clock, Micros } from '../../runtime/clock.ts';
 import { numberArray, textArray } from '../postgres/bulk-parameters.ts';
@@ -184,32 +182,4 @@ function uniqueBy<T>(values: readonly T[], names: (value: T) => readonly string[
     }
   }
   return found;
-}
-
-/** One actor as it is committed: the store behind actors/system/ports.ts. */
-export function createActorStateReader(sql: Sql): ActorStateReader {
-  return {
-    async read(actor) {
-      // An actor is stored as its machine's snapshot, or has that among what else it keeps.
-      // Index: actors_pkey, shards_pkey.
-      const [row] = await sql<StoredStateRow[]>`
-        select
-          coalesce(a.snapshot -> 'snapshot' -> 'value', a.snapshot -> 'value') as state, a.schema, a.version, a.wake_at,
-          nullif(split_part(s.owner, '/', 1), '') as replica
-        from actors a
-        left join shards s on s.shard = ${shardOf(actor)}
-        where a.kind = ${actor.kind} and a.key = ${actor.key}`;
-      if (row === undefined) return null;
-      const { wake_at: wakeAt, ...stored } = row;
-      return { ...stored, wakeAt };
-    },
-  };
-}
-
-interface StoredStateRow {
-  readonly state: unknown;
-  readonly schema: number;
-  readonly version: number;
-  readonly wake_at: Micros | null;
-  readonly replica: string | null;
 }

@@ -13,6 +13,8 @@ export const LOCKS = {
   sealing: 7_463_005,
   /** Held by whoever takes the Role, or the account, of an Admin, until it is committed. */
   admins: 7_463_006,
+  /** Held while the counts of actors in their states are replaced by their sums or counted again. */
+  actorStates: 7_463_007,
   /** First half of the keys of messenger accounts: held while one is linked to a User. */
   messengerAccount: 7_463_010,
 } as const;

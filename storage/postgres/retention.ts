@@ -1,6 +1,7 @@
 /** What is kept how long: every partitioned table, and what goes of resolved Alert Groups (organization §8). */
 import { DAY, type Micros } from '../../runtime/clock.ts';
 import { KEPT_FOR } from '../../runtime/outbound/request-log/reader.ts';
+import { stateOf } from '../engine/actor-states.ts';
 import { snapshotPartitions } from '../snapshots/queue.ts';
 import { dropPartitions, type PartitionedTable, pastPartitions } from './partitions.ts';
 import type { Sql } from './records.ts';
@@ -178,8 +179,12 @@ export async function removeGroups(sql: Sql, before: Micros, limit: number): Pro
       delete from slots where group_id in (select id from removed)
     ), deliveries as (
       delete from deliveries where group_id in (select id from removed)
-    ), state as (
-      delete from actors where kind = 'alert_group' and key in (select id from removed)
+    ), forgotten as (
+      delete from actors where kind = 'alert_group' and key in (select id from removed) 
+      returning ${stateOf(sql)} as state
+    ), counted as (
+      insert into actor_states (kind, state, change) 
+      select 'alert_group', state, -count(*) from forgotten group by state
     )
     delete from alert_groups where id in (select id from removed)`;
   return removed.count;

@@ -211,7 +211,7 @@ test('a machine is searched, and an actor is found in its machine', async () => 
   const group = await raise('actors', 'Stuck');
   await open(desk, '/machines');
   await desk.getByLabel('Search for a state, event, guard or action').fill('acknowledge');
-  const rows = desk.getByRole('table').getByRole('row');
+  const rows = desk.locator('#transitions').getByRole('row');
   const found = await rows.count();
   await desk.getByLabel('Search for a state, event, guard or action').fill('unacknowledge');
   await until('fewer transitions', async () => (await rows.count()) < found && (await rows.count()) > 1);
@@ -225,13 +225,12 @@ test('a machine is searched, and an actor is found in its machine', async () => 
   expect([scrollWidth, scrollHeight]).toEqual([clientWidth, clientHeight]);
   const all = await rows.count();
   await view.locator('[data-state="snoozed"] text').first().click();
-  expect(await desk.getByRole('button', { name: 'snoozed', exact: true }).getAttribute('aria-pressed')).toBe(
-    'true',
-  );
+  const snoozed = desk.getByRole('button', { name: /^snoozed, \d+ actor/ });
+  expect(await snoozed.getAttribute('aria-pressed')).toBe('true');
   await until('its transitions', async () => (await rows.count()) < all);
   await desk.getByRole('button', { name: 'unsnooze', exact: true }).click();
   await until('those of the event', async () => (await rows.count()) === 2);
-  await desk.getByRole('button', { name: 'snoozed', exact: true }).click();
+  await snoozed.click();
   await desk.getByRole('button', { name: 'unsnooze', exact: true }).click();
   await until('all again', async () => (await rows.count()) === all);
   const saved = desk.waitForEvent('download');
@@ -248,6 +247,71 @@ test('a machine is searched, and an actor is found in its machine', async () => 
 
   await open(desk, '/machines/feed/unknown');
   await heading(desk, 'Not found').waitFor();
+});
+
+test('each state of a machine shows how many actors are in it now, and which ones', async () => {
+  const count = async (state: string) => {
+    const button = desk.getByRole('button', { name: new RegExp(`^${state}, \\d+ actor`) });
+    const text = await button.getAttribute('aria-label', { timeout: 10_000 });
+    const drawn = await desk.locator(`[data-state="${state}"] .count text`).textContent();
+    expect(text).toContain(`${state}, ${drawn} actor`);
+    return Number(drawn);
+  };
+  await open(desk, '/machines/alert_group');
+  const [firing, acknowledged] = [await count('firing'), await count('acknowledged')];
+  const group = await raise('counted', 'Counted');
+  await until('it is counted', async () => (await count('firing')) === firing + 1, 5);
+
+  await desk.getByRole('button', { name: /^firing, / }).click();
+  const listed = desk.locator('#actors').getByRole('link', { name: group.id });
+  await listed.waitFor();
+  await api.post(`/alert-groups/${group.id}/acknowledge`);
+  await until('it is counted elsewhere', async () => (await count('acknowledged')) === acknowledged + 1, 5);
+  await listed.waitFor({ state: 'detached' });
+  expect(await count('firing')).toBe(firing);
+
+  await desk.locator('[data-state="acknowledged"] text').first().click();
+  await listed.click();
+  await heading(desk, `Alert Group ${group.id}`).waitFor();
+});
+
+test('a machine is tried out in the browser alone, from the address, and copied as a test', async () => {
+  const page = await (await newProfile(browser)).newPage();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await signIn(page, ready);
+  await open(page, '/machines/alert_group');
+  const sent: string[] = [];
+  page.on('request', (request) => void (request.method() === 'GET' || sent.push(request.url())));
+  await page.getByRole('link', { name: 'Try it' }).click();
+  const possible = page.getByRole('group', { name: 'Possible now' });
+  const state = page.getByTestId('tried-state');
+  await possible.getByRole('button', { name: 'acknowledge', exact: true }).click();
+  await state.filter({ hasText: 'acknowledged.waiting' }).waitFor();
+  await page.locator('svg .state.now[data-state="acknowledged"]').waitFor();
+  await page.getByText('{"type":"row","row":"acknowledge"}').waitFor();
+
+  await page.getByLabel('Event', { exact: true }).selectOption('still_on_it');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByText('Not taken: reminderPending does not hold in acknowledged.').waitFor();
+  await page.getByLabel('Event', { exact: true }).selectOption('snooze');
+  await page.getByLabel('Other fields, as JSON').fill('{"until": null}');
+  await page.keyboard.press('Enter');
+  await state.filter({ hasText: 'snoozed' }).waitFor();
+
+  await page.reload();
+  await state.filter({ hasText: 'snoozed' }).waitFor();
+  await page.getByRole('button', { name: 'Copy as a test' }).click();
+  const copied = await until('the test is copied', () => page.evaluate(() => navigator.clipboard.readText()));
+  expect(copied).toContain(
+    "s.play('t0 +X1; t1 Ann acknowledges; t2 Ann still on it; t3 Ann snoozes no end')",
+  );
+  await page.goBack();
+  await state.filter({ hasText: 'acknowledged.waiting' }).waitFor();
+  await page.getByRole('button', { name: 'Begin again' }).click();
+  await state.filter({ hasText: 'firing.waiting' }).waitFor();
+  expect(sent).toEqual([]);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.context().close();
 });
 
 /** Where the new pages are, by the name of their screenshot. */

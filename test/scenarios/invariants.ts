@@ -44,6 +44,14 @@ const RULES: Readonly<Record<string, string>> = {
       where entry ? 'sequence'
     ) ordered
     where at < before`,
+  'the counts of actors by state are those of the actors': `
+    select kind, state from (
+      select kind, state, change from actor_states
+      union all
+      select kind, coalesce(snapshot -> 'snapshot' -> 'value', snapshot -> 'value', 'null'), -1 from actors
+    ) counted
+    group by kind, state
+    having sum(change) <> 0`,
   'no message was set aside': 'select receiver_kind, error from dead_letters',
 };
 

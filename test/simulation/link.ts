@@ -106,8 +106,12 @@ export class Link implements ActorStore {
     if (this.#endpoint.isAlive) bind(batch.claims.map((_, index) => counter + index + 1));
     const writes = batch.writes.map((write) => {
       const { address, shard, expectedVersion, schema, wakeAt } = write;
-      const persisted = write.persist();
-      return { address, shard, expectedVersion, schema, wakeAt, persist: () => persisted };
+      const [persisted, states] = [write.persist(), write.states()];
+      return {
+        ...{ address, shard, expectedVersion, schema, wakeAt },
+        states: () => states,
+        persist: () => persisted,
+      };
     });
     this.#world.after(this.#world.random.between(0, 4e6), () => {
       if (batch.claims.length > 0 && this.#database.counter !== counter) return;

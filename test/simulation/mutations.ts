@@ -119,10 +119,8 @@ class ForgetsWakeups extends Database {
   protected override write(write: ActorWrite, persisted: string): void {
     const wakeAt = write.expectedVersion % 5 === 4 ? null : write.wakeAt;
     const { address, shard, schema, expectedVersion } = write;
-    super.write(
-      { address, shard, schema, expectedVersion, wakeAt, persist: () => write.persist() },
-      persisted,
-    );
+    const [states, persist] = [() => write.states(), () => write.persist()];
+    super.write({ address, shard, schema, expectedVersion, wakeAt, states, persist }, persisted);
   }
 }
 

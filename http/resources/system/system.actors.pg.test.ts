@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Address, type RecentMessage, shardOf, UnavailableError } from '../../../runtime/actor/index.ts';
 import { MINUTE } from '../../../runtime/clock.ts';
-import { createActorStateReader } from '../../../storage/engine/actor-store.ts';
+import { createActorStateReader } from '../../../storage/engine/actor-states.ts';
 import { firstStart, NOW, readDirectory, stoppedClock } from '../../../test/configuration.ts';
 import { empty } from '../../../test/emptied.ts';
 import { type OperationClient, operationClient } from '../../../test/operation-client.ts';
@@ -19,7 +19,7 @@ let asked: Address[];
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await empty(sql, 'actors');
+  await empty(sql, 'actors', 'actor_states');
   await sql`update shards set owner = null, taken_at = null`;
   recent = [];
   asked = [];
@@ -102,7 +102,30 @@ test('an owner that does not answer is 503', async () => {
   expect(answer.body.type).toContain('coordination-unavailable');
 });
 
-test('only who may read the System status sees actors', async () => {
-  await store(FEED, { status: 'active', value: 'steady', context: {} });
-  expect((await api.as('responder').get(PATH)).status).toBe(403);
+test('actors are counted by state, and those of a state are listed page by page', async () => {
+  const { sql } = database;
+  await sql()`insert into actor_states (kind, state, change) values ('feed', '"steady"', 3), ('feed', '"steady"', -1)`;
+  for (const key of ['a', 'b', 'c']) {
+    await store({ kind: 'feed', key }, { value: key === 'b' ? 'moving' : { steady: 'deep' } }, NOW + MINUTE);
+  }
+  expect((await api.get('/actor-counts')).body).toEqual({
+    items: [{ kind: 'feed', state: 'steady', count: 2 }],
+  });
+  const first = await api.get('/actors?kind=feed&state=steady&limit=1');
+  const state = { steady: 'deep' };
+  const [wake_at, changed_at] = ['2026-09-21T14:14:20Z', '2026-09-21T14:13:20Z'];
+  expect(first.body.items).toEqual([{ key: 'a', state, version: 7, wake_at, changed_at }]);
+  const { next_cursor } = first.body;
+  const second = await api.get(`/actors?kind=feed&state=steady&limit=1&cursor=${next_cursor}`);
+  expect([second.body.items[0].key, second.body.next_cursor]).toEqual(['c', null]);
+  expect((await api.get(`/actors?kind=feed&state=moving&cursor=${next_cursor}`)).status).toBe(400);
+  expect((await api.get('/actors?kind=feed')).status).toBe(400);
 });
+
+test.each(['/actor-counts', '/actors?kind=feed&state=steady', PATH])(
+  '%s is for who may read the System status',
+  async (path) => {
+    await store(FEED, { status: 'active', value: 'steady', context: {} });
+    expect((await api.as('responder').get(path)).status).toBe(403);
+  },
+);

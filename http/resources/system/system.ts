@@ -1,6 +1,6 @@
 /** This API's own description, the live stream (api §13, §18), and one actor as people see it (ui §12.1). */
 import * as v from 'valibot';
-import type { ActorStateReader } from '../../../actors/system/ports.ts';
+import type { ActorStateReader, ListedActor } from '../../../actors/system/ports.ts';
 import type { ActorSystem } from '../../../runtime/actor/index.ts';
 import { formatInstant, formatInstantOrNull } from '../../../runtime/clock.ts';
 import { HintShape } from '../../live/hint-bus.ts';
@@ -8,6 +8,8 @@ import type { LiveUpdates } from '../../live/live.ts';
 import { type Answer, type Call, noneMatchCovers, type Operation, operation } from '../../operation.ts';
 import { notFound, refuse } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
+import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR, pageQuery } from '../../schema/page.ts';
+import { itemsOf, pageOf } from '../../schema/shapes.ts';
 
 /** The API description as text, made once. */
 export interface ApiDescription {
@@ -101,19 +103,52 @@ export interface ActorOperationsDeps {
   readonly system: Pick<ActorSystem, 'recent'>;
 }
 
+const LIST = 'actors';
+
+const STATE = d.described(
+  v.nullable(v.union([v.string(), v.record(v.string(), v.unknown())])),
+  'State as its machine names it; null before it began.',
+);
+const KEY = d.text('Its key.');
+const VERSION = d.count('How often it was stored.');
+const WAKE_AT = v.nullable(d.time('When it acts by itself next; null when it does not.'));
+
+const CountShape = d.named(
+  'ActorCount',
+  v.object({ kind: d.text('Kind of the actors.'), state: STATE, count: d.count('How many are in it.') }),
+  'How many actors of one kind are in one state.',
+);
+
+const ListedShape = d.named(
+  'ListedActor',
+  v.object({
+    ...{ key: KEY, state: STATE, version: VERSION, wake_at: WAKE_AT },
+    changed_at: d.time('When it was stored last.'),
+  }),
+  'An actor in a list.',
+);
+
+const name = v.pipe(v.string(), v.minLength(1, 'too_short'), v.maxLength(200, 'too_long'));
+
+const ListQuery = v.object({
+  ...pageQuery,
+  kind: d.described(name, 'Kind of the actors; 1 to 200 characters.'),
+  state: d.described(
+    name,
+    'Path of a state, joined by dots: `firing` or `firing.waiting`; 1 to 200 characters.',
+  ),
+});
+
 const ActorShape = d.named(
   'Actor',
   v.object({
     kind: d.text('Its kind.'),
-    key: d.text('Its key.'),
+    key: KEY,
     replica: d.textOrNull('Id of the replica that runs it; null when none does.'),
-    state: d.described(
-      v.nullable(v.union([v.string(), v.record(v.string(), v.unknown())])),
-      'State as its machine names it; null before it began.',
-    ),
+    state: STATE,
     schema: d.count('Version of the form it is stored in.'),
-    version: d.count('How often it was stored.'),
-    wake_at: v.nullable(d.time('When it acts by itself next; null when it does not.')),
+    version: VERSION,
+    wake_at: WAKE_AT,
     messages: d.described(
       v.array(
         v.object({
@@ -130,6 +165,37 @@ const ActorShape = d.named(
 
 export function actorOperations({ states, system }: ActorOperationsDeps): readonly Operation[] {
   return [
+    operation({
+      id: 'getActorCounts',
+      method: 'GET',
+      path: '/actor-counts',
+      tag: 'System',
+      summary: 'Count the actors of each kind by the state of their machine',
+      description:
+        'As of one moment, everything included that was committed before it. States without actors are absent.',
+      needs: 'system-status:read',
+      answers: { 200: { description: 'The counts', schema: itemsOf(CountShape) } },
+      handle: async () => ({ status: 200, body: { items: await states.counts() } }),
+    }),
+    operation({
+      id: 'listActors',
+      method: 'GET',
+      path: '/actors',
+      tag: 'System',
+      summary: 'List the actors of a kind that are in a state, or in one within it, by key',
+      description: 'A page may be short, or empty, before the last one: each looks at 20,000 actors at most.',
+      needs: 'system-status:read',
+      query: ListQuery,
+      answers: { 200: { description: 'A page of actors', schema: pageOf(ListedShape) } },
+      async handle({ query }) {
+        const { cursor, limit = DEFAULT_LIMIT, ...filters } = query;
+        const [after] = cursor === undefined ? [''] : (decodeCursor(LIST, filters, cursor) ?? []);
+        if (typeof after !== 'string') return INVALID_CURSOR;
+        const { items, next } = await states.list({ ...filters, after, limit });
+        const next_cursor = next === null ? null : encodeCursor(LIST, filters, [next]);
+        return { status: 200, body: { items: items.map(listedBody), next_cursor } };
+      },
+    }),
     operation({
       id: 'getActor',
       method: 'GET',
@@ -165,4 +231,8 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
       },
     }),
   ];
+}
+
+function listedBody({ key, state, version, wakeAt, changedAt }: ListedActor) {
+  return { key, state, version, wake_at: formatInstantOrNull(wakeAt), changed_at: formatInstant(changedAt) };
 }

@@ -77,6 +77,17 @@ export interface components {
                 readonly from: string | null;
             }[];
         };
+        /** @description How many actors of one kind are in one state. */
+        readonly ActorCount: {
+            /** @description Kind of the actors. */
+            readonly kind: string;
+            /** @description State as its machine names it; null before it began. */
+            readonly state: string | {
+                readonly [key: string]: unknown;
+            } | null;
+            /** @description How many are in it. */
+            readonly count: number;
+        };
         /** @description A user or a Service account. */
         readonly ActorRef: {
             /**
@@ -2047,6 +2058,27 @@ export interface components {
              * @enum {string|null}
              */
             readonly handle_kind: "email" | "login" | "username" | "user_id" | null;
+        };
+        /** @description An actor in a list. */
+        readonly ListedActor: {
+            /** @description Its key. */
+            readonly key: string;
+            /** @description State as its machine names it; null before it began. */
+            readonly state: string | {
+                readonly [key: string]: unknown;
+            } | null;
+            /** @description How often it was stored. */
+            readonly version: number;
+            /**
+             * Format: date-time
+             * @description When it acts by itself next; null when it does not.
+             */
+            readonly wake_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was stored last.
+             */
+            readonly changed_at: string;
         };
         /** @description The `data` of an event `hint`, as JSON. Sent after the change is stored. */
         readonly LiveHint: {
@@ -4357,6 +4389,15 @@ export interface components {
         readonly ListUserAccountLinksAnswer: {
             /** @description All items. */
             readonly items: readonly components["schemas"]["AccountLink"][];
+        };
+        readonly GetActorCountsAnswer: {
+            /** @description All items. */
+            readonly items: readonly components["schemas"]["ActorCount"][];
+        };
+        readonly ListActorsAnswer: {
+            /** @description The page. */
+            readonly items: readonly components["schemas"]["ListedActor"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListAlertGroupsAnswer: {
             /** @description The page. */

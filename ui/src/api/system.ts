@@ -1,6 +1,6 @@
 /** The state of the service itself, and what everybody should know right now (api §18). */
 import type { Answer, ApiClient, Query } from './client.ts';
-import type { Items, Schemas } from './shapes.ts';
+import type { Items, Page, PageRequest, Schemas } from './shapes.ts';
 
 export type SystemNotice = Schemas['SystemNotice'];
 
@@ -17,6 +17,11 @@ export type Keyring = Schemas['Keyring'];
 /** One actor as it is now, and what it was given since it was loaded, the newest first. */
 export type ActorState = Schemas['Actor'];
 
+/** How many actors of a kind are in one state. */
+export type ActorCount = Schemas['ActorCount'];
+
+export type ListedActor = Schemas['ListedActor'];
+
 export type SystemApi = ReturnType<typeof createSystemApi>;
 
 export function createSystemApi(client: ApiClient) {
@@ -24,6 +29,9 @@ export function createSystemApi(client: ApiClient) {
     notices: (): Promise<Answer<Items<SystemNotice>>> => client.get('/system-notices'),
     status: (): Promise<Answer<SystemStatus>> => client.get('/system-status'),
     keyring: (): Promise<Answer<Keyring>> => client.get('/organization/keyring'),
+    actorCounts: (): Promise<Answer<Items<ActorCount>>> => client.get('/actor-counts'),
+    actors: (kind: string, state: string, page: PageRequest): Promise<Answer<Page<ListedActor>>> =>
+      client.get('/actors', { query: { kind, state, ...page } }),
     actor: (kind: string, key: string): Promise<Answer<ActorState>> =>
       client.get(`/actors/${encodeURIComponent(kind)}/${encodeURIComponent(key)}`),
   };

@@ -4,6 +4,7 @@ import {
   actorHref,
   type Choice,
   chosenTransitions,
+  countsByState,
   EVERYTHING,
   eventsOf,
   groupStates,
@@ -23,6 +24,24 @@ const diagram = {
 } as unknown as Diagram;
 const events = (choice: Partial<Choice>) =>
   chosenTransitions(diagram, { ...EVERYTHING, ...choice }).map(({ event }) => event);
+
+it('counts the actors of a kind in each state, with those of the states within it', () => {
+  const states = ['open', 'open.firing', 'open.snoozed', 'resolved'].map((id) => ({ id }));
+  const drawn = (kind: string) => ({ kind, states }) as unknown as Diagram;
+  const counts = [
+    { kind: 'thing', state: { open: 'firing' }, count: 2 },
+    { kind: 'thing', state: { open: 'snoozed' }, count: 3 },
+    { kind: 'thing', state: null, count: 4 },
+    { kind: 'other', state: 'resolved', count: 7 },
+  ];
+  expect([...(countsByState(drawn('thing'), counts) ?? [])]).toEqual([
+    ['open', 5],
+    ['open.firing', 2],
+    ['open.snoozed', 3],
+    ['resolved', 0],
+  ]);
+  expect(countsByState(drawn('delivery'), counts)).toBeNull();
+});
 
 describe('present states', () => {
   it.each([

@@ -1,6 +1,7 @@
 /** What the present state of an actor means for the drawing of its machine. Pure. */
 import type { Diagram, DiagramArrow, Transition } from '../../../../runtime/cli/machines/diagram.ts';
 import type { AlertGroup, TimelineEntry } from '../../api/shapes.ts';
+import type { ActorCount } from '../../api/system.ts';
 import type { I18n } from '../../i18n/i18n.svelte.ts';
 import type { HintType } from '../../live/hints.ts';
 
@@ -12,6 +13,28 @@ export function presentStates(value: unknown, within = ''): readonly string[] {
     within + name,
     ...presentStates(inner, `${within}${name}.`),
   ]);
+}
+
+/** Whether the machine is that of an actor: a delivery is drawn, and is rows of its Destination. */
+export function isActor(kind: string): boolean {
+  return kind !== 'delivery';
+}
+
+/**
+ * How many actors of the kind are in each state of the drawing, those in states within it included; null for a
+ * delivery, which is drawn and is no actor.
+ */
+export function countsByState(
+  { kind, states }: Pick<Diagram, 'kind' | 'states'>,
+  counts: readonly ActorCount[],
+): ReadonlyMap<string, number> | null {
+  if (!isActor(kind)) return null;
+  const found = new Map(states.map(({ id }) => [id, 0]));
+  for (const each of counts) {
+    if (each.kind !== kind) continue;
+    for (const path of presentStates(each.state)) found.set(path, (found.get(path) ?? 0) + each.count);
+  }
+  return found;
 }
 
 /** The states of an Alert Group as far as everybody may see them; which timer runs in them the group does not tell. */
