@@ -301,7 +301,9 @@ test('a machine is tried out in the browser alone, from the address, and copied 
   await page.reload();
   await state.filter({ hasText: 'snoozed' }).waitFor();
   await page.getByRole('button', { name: 'Copy as a test' }).click();
-  const copied = await until('the test is copied', () => page.evaluate(() => navigator.clipboard.readText()));
+  const copied = await until('the test is copied', () =>
+    page.evaluate<string>('navigator.clipboard.readText()'),
+  );
   expect(copied).toContain(
     "s.play('t0 +X1; t1 Ann acknowledges; t2 Ann still on it; t3 Ann snoozes no end')",
   );

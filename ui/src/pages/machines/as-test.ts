@@ -80,8 +80,9 @@ function machineTest(kind: string, { steps, value }: Rehearsal): string {
   const events = steps.map(
     ({ happening }) => `    // ${happeningText(happening)}\n    ${literal(eventOf(trial, happening))},`,
   );
+  const imported = "import { expect, test } from 'vitest';";
   return `// Beside ${module}.
-import { expect, test } from 'vitest';
+${imported}
 import { begin, step } from '../../runtime/actor/index.ts';
 import { ${name} } from './machine.ts';
 
