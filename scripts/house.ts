@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_060,
-  lines: 148900,
+  files: 1_065,
+  lines: 149800,
   smallFiles: 39,
   wideLines: 552,
   linesOfOne: 600,

@@ -166,3 +166,152 @@ test('showing what waited keeps the focus in its row, and gives it to the first 
   await page.getByRole('button', { name: '1 new' }).press('Enter');
   await page.locator('[data-group]:focus-within').filter({ hasText: 'Later' }).waitFor();
 });
+
+/** The id of the Alert Group whose row has the focus. */
+const focused = (page: Page) =>
+  page.evaluate<string | undefined>(`document.activeElement.closest('[data-group]')?.dataset.group`);
+/** Its page is shown: the address changes before. */
+const isAt = async (page: Page, group: Json) => {
+  await page.waitForURL(`**/alert-groups/${group.id}`);
+  await page.locator('header .number').getByText(`#${group.number}`, { exact: true }).waitFor();
+};
+
+test('the page of a group leads along the list it was opened from, and Back to the row', async () => {
+  const { total } = await counted();
+  const alerts = Array.from({ length: 53 }, (_, n) => ({
+    labels: { alertname: 'Walk', cluster: 'w', pod: `walk-${n}`, severity: 'info' },
+  }));
+  expect(await sender.post({ groupKey: 'walk', alerts })).toBe(202);
+  await until('the Alert Groups', async () => (await counted()).total === total + alerts.length);
+  const where = '?tab=firing&label=alertname%3D%22Walk%22&sort=started_at';
+  const query = 'status=firing&label=alertname%3D%22Walk%22&sort=started_at&limit=100';
+  const groups: Json[] = (await api.get(`/alert-groups?${query}`)).items;
+  const page = await openList({}, where);
+  const next = page.getByRole('link', { name: /^Next:/ });
+  await rows(page).nth(48).getByRole('link').first().click();
+  await isAt(page, groups[48]);
+  await page.getByRole('link', { name: `Previous: #${groups[47].number} Walk` }).waitFor();
+  await next.waitFor();
+  await page.keyboard.press('j');
+  await isAt(page, groups[49]);
+  // It leaves the filter, and the way goes on: beyond the rows that the list had loaded.
+  await page.getByRole('button', { name: 'Acknowledge' }).click();
+  await page.getByText(`#${groups[49].number} is yours`).waitFor();
+  await page.getByRole('link', { name: `Next: #${groups[50].number} Walk` }).press('Enter');
+  await isAt(page, groups[50]);
+  await until('the focus', async () =>
+    (await page.evaluate<string>('document.activeElement.className')).includes('next'),
+  );
+  await page.keyboard.press('k');
+  await isAt(page, groups[49]);
+  await page.reload();
+  await next.waitFor();
+  for (const group of groups.slice(50)) {
+    await page.keyboard.press('j');
+    await isAt(page, group);
+  }
+  await page.getByText('Last of the list').waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.goBack();
+  await page.waitForURL(`**/alert-groups${where}`);
+  await until('the row', async () => (await focused(page)) === groups[52].id);
+  const { y } = (await page.locator(`[data-group="${groups[52].id}"]`).boundingBox())!;
+  expect(y).toBeGreaterThan(0);
+  expect(y).toBeLessThan(900);
+  await page.goto(`${ready.app_url}/alert-groups/${groups[3].id}`);
+  await page.getByRole('button', { name: 'Acknowledge' }).waitFor();
+  expect(await next.count()).toBe(0);
+});
+
+test('the way along the list is in reach of the thumb on a phone', async () => {
+  const page = await openList({ width: 360, height: 780 }, '?label=alertname%3D%22Walk%22');
+  const ids = await rows(page).evaluateAll((all) => all.map((row) => (row as unknown as Json).dataset.group));
+  await rows(page).nth(1).getByRole('link').first().click();
+  for (const name of [/^Previous:/, /^Next:/]) {
+    const box = (await page.getByRole('link', { name }).boundingBox())!;
+    expect(box.height).toBeGreaterThanOrEqual(44);
+    expect(box.y).toBeGreaterThan(780 - 120);
+  }
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')).toBe(0);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  // Faster than pages are drawn.
+  for (const key of ['j', 'j', 'j', 'k']) await page.keyboard.press(key);
+  await page.waitForURL(`**/alert-groups/${ids[3]}`);
+});
+
+test('what began after somebody last looked is marked until they say that they have seen it', async () => {
+  const where = '?label=alertname%3D~%22News.*%22';
+  await raise({ alertname: 'NewsOld', cluster: 'n' }, 'Seen in the evening');
+  const page = await openList({}, where);
+  await page.keyboard.press('j');
+  await raise({ alertname: 'NewsNight', cluster: 'n' }, 'Nobody was there');
+  await page.getByRole('button', { name: '1 new' }).waitFor();
+  const mark = page.getByTitle('New since you last looked');
+  await page.reload();
+  await rows(page).filter({ hasText: 'NewsNight' }).waitFor();
+  expect(await mark.count()).toBe(0);
+  await page.clock.install({ time: Date.now() + 16 * 60_000 });
+  await page.reload();
+  await page.getByRole('columnheader', { name: '1 new to you' }).waitFor();
+  await rows(page).filter({ hasText: 'NewsNight' }).getByText('New', { exact: true }).waitFor();
+  expect(await mark.count()).toBe(1);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.setViewportSize({ width: 360, height: 780 });
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')).toBe(0);
+  await page.getByRole('button', { name: 'Mark as seen' }).click();
+  await mark.waitFor({ state: 'detached' });
+  await until('the focus', async () => (await focused(page)) !== undefined);
+  await page.reload();
+  await rows(page).filter({ hasText: 'NewsNight' }).waitFor();
+  expect(await mark.count()).toBe(0);
+});
+
+test('a Command on all that match runs in portions, can be stopped, and says what did not go through', async () => {
+  const { total } = await counted();
+  const many = (names: readonly string[]) =>
+    names.map((pod) => ({ labels: { alertname: 'Many', cluster: 'm', pod, severity: 'info' } }));
+  const first = many(Array.from({ length: 130 }, (_, n) => `many-${n}`));
+  expect(await sender.post({ groupKey: 'many', alerts: first })).toBe(202);
+  await until('the Alert Groups', async () => (await counted()).total === total + first.length);
+  const query = 'label=alertname%3D%22Many%22';
+  const all: Json[] = (await api.get(`/alert-groups?${query}&limit=200`)).items;
+  const page = await openList({ width: 390, height: 844 }, `?${query}`);
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).check();
+  await page.getByText('50 selected').waitFor();
+  await page.getByRole('button', { name: 'All 130 that match' }).click();
+  await page.getByText('130 selected').waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await api.post(`/alert-groups/${all[99].id}/resolve`, {});
+  await raise({ alertname: 'Many', cluster: 'm', pod: 'late' }, 'Nobody saw it');
+
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const sent: number[] = [];
+  await page.route('**/bulk-commands', async (route) => {
+    sent.push(route.request().postDataJSON().alert_group_ids.length);
+    await held;
+    await route.continue();
+  });
+  const acknowledge = page.getByRole('button', { name: 'Acknowledge', exact: true });
+  await acknowledge.click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('130 Alert Groups become yours, except those that somebody else has.').waitFor();
+  expect(sent).toEqual([]);
+  await dialog.getByRole('button', { name: 'Acknowledge' }).click();
+  await dialog.getByRole('progressbar').waitFor();
+  await dialog.getByText('0 of 130').waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Stop' }).click();
+  release();
+  await dialog.getByText('Done: 99 · Refused: 1').waitFor();
+  await dialog.getByText('30 Alert Groups were not worked through.').waitFor();
+  expect(await dialog.getByRole('link').allTextContents()).toContain(`#${all[99].number}`);
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  await page.getByText('31 selected').waitFor();
+  await acknowledge.click();
+  await dialog.getByRole('button', { name: 'Acknowledge' }).click();
+  await dialog.getByText('Done: 30 · Refused: 1').waitFor();
+  expect(sent).toEqual([100, 31]);
+  const { firing, acknowledged } = await api.get(`/alert-group-counts?${query}`);
+  expect({ firing, acknowledged }).toEqual({ firing: 1, acknowledged: 129 });
+});

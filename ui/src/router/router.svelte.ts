@@ -11,6 +11,8 @@ export type LeaveGuard = () => Promise<boolean>;
 interface Entry {
   /** Position in this tab's history; tells Back from Forward. */
   readonly index: number;
+  /** Path and query of the page that a link led from; kept when a link replaces the page. Null: from nowhere. */
+  readonly from: string | null;
 }
 
 const RESTORE_MS = 1_000;
@@ -28,11 +30,12 @@ export function createRouter(view: Window) {
   const scrolls = new Map<number, number>();
   let restoring = new AbortController();
   let guard: LeaveGuard | null = null;
-  let index = entryOf(view).index;
+  let entry = entryOf(view);
+  let isReturn = false;
   let undoing = false;
 
   view.history.scrollRestoration = 'manual';
-  if (!isEntry(view.history.state)) view.history.replaceState({ index }, '');
+  if (!isEntry(view.history.state)) view.history.replaceState(entry, '');
   view.addEventListener('popstate', () => void popped());
   view.document.addEventListener('click', followLink);
 
@@ -51,25 +54,26 @@ export function createRouter(view: Window) {
     }
     if (!isEntry(view.history.state)) {
       // A link into the page: the browser made an entry and goes to the place by itself.
-      index += 1;
-      view.history.replaceState({ index }, '');
+      entry = { ...entry, index: entry.index + 1 };
+      view.history.replaceState(entry, '');
       moved();
       return;
     }
-    const target = entryOf(view).index;
+    const target = entryOf(view);
     if (guard !== null) {
       const there = view.location.href;
       undoing = true;
-      view.history.go(index - target);
+      view.history.go(entry.index - target.index);
       if (!(await mayLeave())) return;
       guard = null;
       navigateNow(there, false);
       return;
     }
-    scrolls.set(index, view.scrollY);
-    index = target;
+    scrolls.set(entry.index, view.scrollY);
+    entry = target;
+    isReturn = true;
     moved();
-    restoreScroll(scrolls.get(target) ?? 0);
+    restoreScroll(scrolls.get(target.index) ?? 0);
   }
 
   /**
@@ -106,16 +110,18 @@ export function createRouter(view: Window) {
 
   function navigateNow(href: string, replace: boolean): void {
     restoring.abort();
-    const before = view.location.pathname;
+    const { pathname: before, search } = view.location;
+    const isElsewhere = new URL(href, view.location.href).pathname !== before;
     if (replace) {
-      view.history.replaceState({ index }, '', href);
+      view.history.replaceState(entry, '', href);
     } else {
-      scrolls.set(index, view.scrollY);
-      index += 1;
-      view.history.pushState({ index }, '', href);
+      scrolls.set(entry.index, view.scrollY);
+      entry = { index: entry.index + 1, from: isElsewhere ? before + search : entry.from };
+      view.history.pushState(entry, '', href);
     }
+    isReturn = false;
     moved();
-    if (view.location.pathname !== before) view.scrollTo(0, 0);
+    if (isElsewhere) view.scrollTo(0, 0);
   }
 
   async function navigate(href: string, options: { readonly replace?: boolean } = {}): Promise<void> {
@@ -138,7 +144,8 @@ export function createRouter(view: Window) {
       return;
     }
     event.preventDefault();
-    void navigate(link.pathname + link.search + link.hash);
+    const replace = link.hasAttribute('data-replace');
+    void navigate(link.pathname + link.search + link.hash, { replace });
   }
 
   return {
@@ -151,6 +158,17 @@ export function createRouter(view: Window) {
     get hash() {
       return state.current.hash;
     },
+    /** Path and query of the page that a link led from, which Back leads to; null when none did. */
+    get from() {
+      return entry.from;
+    },
+    /** Whether Back or Forward led to the present page. */
+    get isReturn() {
+      return isReturn;
+    },
+    /** Ends the search for the old scroll position: the page has a better place to show. */
+    settleScroll: () => restoring.abort(),
+    /** With `replace`, as with `data-replace` at a link, the page takes the place of the present one in the history. */
     navigate,
     /** Changes the query of the present page without leaving it. */
     setQuery(query: URLSearchParams, replace: boolean) {
@@ -177,9 +195,11 @@ function address(view: Window): { path: string; search: string; hash: string } {
 }
 
 function entryOf(view: Window): Entry {
-  return isEntry(view.history.state) ? view.history.state : { index: 0 };
+  const { state } = view.history;
+  if (!isEntry(state)) return { index: 0, from: null };
+  return { index: state.index, from: typeof state.from === 'string' ? state.from : null };
 }
 
-function isEntry(value: unknown): value is Entry {
+function isEntry(value: unknown): value is { readonly index: number; readonly from?: unknown } {
   return typeof value === 'object' && value !== null && 'index' in value && typeof value.index === 'number';
 }

@@ -150,7 +150,7 @@ export const shell = {
   'keys.palette': 'Go to a page or an Alert Group',
   'keys.go': 'Alert Groups, Statistics, Integrations, Routes, Destinations, System status',
   'keys.search': 'Search the list',
-  'keys.move': 'Next, previous row',
+  'keys.move': 'Next, previous row, or Alert Group of the list it was opened from',
   'keys.open': 'Open the row',
   'keys.select': 'Select the row',
   'keys.selectRange': 'Select up to this row',

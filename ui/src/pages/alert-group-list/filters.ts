@@ -234,6 +234,11 @@ export function shownStatuses({
   return statusesOf(tab).filter((status) => !notStatuses.includes(status));
 }
 
+/** The same without `resolved`. */
+export function openStatuses(filters: Pick<GroupFilters, 'tab' | 'notStatuses'>): readonly GroupStatus[] {
+  return shownStatuses(filters).filter((status) => status !== 'resolved');
+}
+
 /** Whether a changed group still belongs to what is shown, as far as the client can tell (labels and text it cannot). */
 export function stillFits(group: AlertGroup, filters: GroupFilters, userId: string): boolean {
   if (filters.number !== null) return true;

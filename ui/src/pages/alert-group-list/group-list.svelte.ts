@@ -4,21 +4,37 @@
  */
 import { createStore } from '@xstate/store';
 import type { AlertGroupsApi } from '../../api/alert-groups.ts';
-import type { Query } from '../../api/client.ts';
+import type { Answer, Query } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
-import type { AlertGroup } from '../../api/shapes.ts';
+import type { AlertGroup, Page } from '../../api/shapes.ts';
 import { type Hint, paced } from '../../live/hints.ts';
 import { createPages, type Pages, readRows } from '../../state/pages.svelte.ts';
 import { createResource, mirror } from '../../state/resource.svelte.ts';
-import { countQuery, filtersToQuery, type GroupFilters, listQuery, NO_FILTERS } from './filters.ts';
+import {
+  countQuery,
+  filtersToQuery,
+  type GroupFilters,
+  listQuery,
+  NO_FILTERS,
+  openStatuses,
+} from './filters.ts';
 
 const PAGE_SIZE = 50;
 const LOOK_EVERY_MS = 2_000;
 const COUNT_EVERY_MS = 1_000;
 /** Groups that one request may ask for. */
 const MOST_IN_PLACE = 500;
+/** Requests in search of all that match: with a regular expression a page may hold few groups, or none. */
+const MOST_FINDING = 100;
 /** How soon waiting groups are tried again: somebody was pointing at the rows. */
 const LOOK_AGAIN_MS = 5_000;
+
+/** An Alert Group whose page was opened. */
+export interface Visit {
+  readonly id: string;
+  /** The link of its page that has the focus and leads on along the list: the next page gives it to the same one. */
+  readonly focused: 'next' | 'previous' | null;
+}
 
 export type GroupList = ReturnType<typeof createGroupList>;
 
@@ -45,6 +61,7 @@ export function createGroupList(api: AlertGroupsApi) {
   const answerOf = new Map<string, number>();
   /** Rows that are being read, and whether to read them once more after that. */
   const refreshing = new Map<string, boolean>();
+  let visited: Visit | null = null;
   /** Something changed before the rows that are being read were shown: they may be older. */
   let isMissed = false;
 
@@ -145,6 +162,30 @@ export function createGroupList(api: AlertGroupsApi) {
     else await Promise.all(gone.map((group) => refreshRow(group.id)));
   }
 
+  /**
+   * All open groups that the filters find, the newest first, loaded or not: resolved ones take no Command of many.
+   * Those that appear meanwhile come before the page that is read, and are left out.
+   * @param most the most to find
+   * @returns whether those are all
+   */
+  async function findAll(most: number): Promise<Answer<{ items: readonly AlertGroup[]; isWhole: boolean }>> {
+    const asked = { ...listQuery(filters, Date.now()), status: openStatuses(filters), sort: '-started_at' };
+    const found = new Map<string, AlertGroup>();
+    let cursor: string | null = null;
+    for (let requests = 0; requests < MOST_FINDING && found.size < most; requests++) {
+      const limit = Math.min(MOST_IN_PLACE, most - found.size);
+      const answer: Answer<Page<AlertGroup>> = await api.list(
+        { ...asked, label_columns: [] },
+        { cursor, limit },
+      );
+      if (!answer.ok) return answer;
+      for (const group of answer.value.items) found.set(group.id, group);
+      cursor = answer.value.next_cursor;
+      if (cursor === null) break;
+    }
+    return { ok: true, value: { items: [...found.values()], isWhole: cursor === null }, etag: null };
+  }
+
   async function refreshRow(id: string): Promise<void> {
     const isRead = refreshing.has(id);
     refreshing.set(id, isRead);
@@ -205,6 +246,21 @@ export function createGroupList(api: AlertGroupsApi) {
       filters = next;
       return address === shownAddress ? read() : turnTo(address);
     },
+    /** Has rows of these filters, without reading again those that are shown: a walk keeps its rows and their order. */
+    async keep(next: GroupFilters) {
+      const address = filtersToQuery(next).toString();
+      if (address === shownAddress && pages.items !== null) return;
+      filters = next;
+      await turnTo(address);
+    },
+    /** The Alert Group that was opened last. */
+    get visited() {
+      return visited;
+    },
+    visit(next: Visit) {
+      visited = next;
+    },
+    findAll,
     read,
     more: () => pages.more(),
     put,
@@ -230,6 +286,7 @@ export function createGroupList(api: AlertGroupsApi) {
       shownAddress = null;
       coming = null;
       refusal = null;
+      visited = null;
       pages = newPages(NO_FILTERS);
     },
   };

@@ -104,3 +104,53 @@ it('a page that ends early is read on: no row is taken for gone', async () => {
   await answer('list', { items: rows.slice(3), next_cursor: null });
   expect(list.items).toEqual(rows);
 });
+
+/** A list whose service answers with one group a page: of three pages, or without end and without groups. */
+function setUpPages(isEndless = false) {
+  const asked: unknown[] = [];
+  const api = {
+    list: async (query: unknown, { cursor, limit }: { cursor: string | null; limit: number }) => {
+      asked.push({ query, cursor, limit });
+      const page = cursor === null ? 1 : Number(cursor) + 1;
+      const items = isEndless ? [] : [{ id: `AG${page}`, version: 1 }];
+      return answered({ items, next_cursor: isEndless || page < 3 ? `${page}` : null });
+    },
+    counts: async () => answered({}),
+  };
+  return { asked, list: createGroupList(api as unknown as AlertGroupsApi) };
+}
+
+it('a walk along the list reads the rows that are shown no second time', async () => {
+  const { asked, list } = setUpPages();
+  await list.keep(NO_FILTERS);
+  const before = asked.length;
+  expect(list.items).toHaveLength(3);
+  await list.keep(NO_FILTERS);
+  expect(asked).toHaveLength(before);
+  await list.keep(OTHER);
+  expect(asked.length).toBeGreaterThan(before);
+});
+
+it('finds all open groups that match, the newest first, up to a bound', async () => {
+  const { asked, list } = setUpPages();
+  await list.show({ ...NO_FILTERS, tab: 'all', sort: 'last_changed_at', columns: ['pod'] });
+  asked.length = 0;
+  const all = await list.findAll(1_000);
+  expect(all).toMatchObject({
+    value: { items: [{ id: 'AG1' }, { id: 'AG2' }, { id: 'AG3' }], isWhole: true },
+  });
+  expect(asked[0]).toMatchObject({
+    query: { status: ['firing', 'acknowledged', 'snoozed'], sort: '-started_at', label_columns: [] },
+    cursor: null,
+    limit: 500,
+  });
+  expect(await list.findAll(2)).toMatchObject({
+    value: { items: [{ id: 'AG1' }, { id: 'AG2' }], isWhole: false },
+  });
+});
+
+it('gives up the search for all that match after a hundred requests', async () => {
+  const { asked, list } = setUpPages(true);
+  expect(await list.findAll(1_000)).toMatchObject({ value: { items: [], isWhole: false } });
+  expect(asked).toHaveLength(100);
+});

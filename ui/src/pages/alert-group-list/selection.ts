@@ -3,8 +3,8 @@
 import { tick } from 'svelte';
 import { SvelteSet } from 'svelte/reactivity';
 
-/** The most that one bulk Command takes. */
-export const BULK_MAX = 100;
+/** The most that can be selected, rows that are not loaded included. */
+export const MOST_SELECTED = 5_000;
 
 /** @param full is called when something could not be selected any more */
 export function createSelection(full: () => void) {
@@ -13,7 +13,7 @@ export function createSelection(full: () => void) {
 
   function add(wanted: readonly string[]): void {
     for (const id of wanted) {
-      if (ids.size < BULK_MAX) ids.add(id);
+      if (ids.size < MOST_SELECTED) ids.add(id);
       else if (!ids.has(id)) {
         full();
         return;
@@ -48,6 +48,21 @@ export function focusRow(id: string): void {
   const link = document.querySelector<HTMLElement>(`[data-group="${id}"] a`);
   link?.focus();
   link?.scrollIntoView({ block: 'nearest' });
+}
+
+/**
+ * Gives the focus to a row, unless something else has it, and brings it into sight.
+ * @param settle is called when the page has to be scrolled for that
+ */
+export function returnToRow(id: string, settle: () => void): void {
+  const link = document.querySelector<HTMLElement>(`[data-group="${id}"] a`);
+  if (link === null || document.activeElement !== document.body) return;
+  link.focus({ preventScroll: true });
+  const { top, bottom } = link.getBoundingClientRect();
+  const margin = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+  if (top >= margin && bottom <= window.innerHeight) return;
+  settle();
+  link.scrollIntoView({ block: 'center' });
 }
 
 /** Opens the menu of a row and gives the focus to its first entry. */

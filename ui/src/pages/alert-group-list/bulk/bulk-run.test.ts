@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { PORTION, runInPortions } from './bulk-run.ts';
+
+const IDS = Array.from({ length: 2 * PORTION + 5 }, (_, n) => `AG${n}`);
+
+/** Runs a Command whose portion number `fails` gets no answer, and that is stopped after `stopAfter` portions. */
+async function run({ fails = 0, stopAfter = 9 }: { fails?: number; stopAfter?: number }) {
+  const sent: (readonly string[])[] = [];
+  const progress: number[] = [];
+  const outcome = await runInPortions(
+    IDS,
+    async (portion) => {
+      sent.push(portion);
+      if (sent.length === fails) return { ok: false, problem: { status: 503 } as never };
+      const results = portion.map((id) => ({ alert_group_id: id, outcome: 'done' }) as never);
+      return { ok: true, value: { results }, etag: null };
+    },
+    (_, { done, of }) => progress.push(done / of),
+    () => sent.length < stopAfter,
+  );
+  return { sent, progress, outcome };
+}
+
+it('sends each group once, in portions that a request takes, and says how far it is', async () => {
+  const { sent, progress, outcome } = await run({});
+  expect(sent.flat()).toEqual(IDS);
+  expect(sent.map(({ length }) => length)).toEqual([PORTION, PORTION, 5]);
+  expect(progress).toEqual([100 / 205, 200 / 205, 1]);
+  expect(outcome).toMatchObject({ problem: null, left: 0 });
+  expect(outcome.results.map((each) => each.alert_group_id)).toEqual(IDS);
+});
+
+it('sends no portion after one without an answer, and keeps what came before', async () => {
+  const { sent, outcome } = await run({ fails: 2 });
+  expect(sent).toHaveLength(2);
+  expect(outcome).toMatchObject({ problem: { status: 503 }, left: 105 });
+  expect(outcome.results).toHaveLength(100);
+});
+
+it('sends no portion after somebody stopped it', async () => {
+  const { sent, outcome } = await run({ stopAfter: 1 });
+  expect(sent).toHaveLength(1);
+  expect(outcome).toMatchObject({ problem: null, left: 105 });
+});

@@ -1,0 +1,45 @@
+/** A Command on more Alert Groups than one request takes, a portion after the other (ui §3). */
+import type { Answer } from '../../../api/client.ts';
+import type { Problem } from '../../../api/problem.ts';
+import type { BulkResult, Schemas } from '../../../api/shapes.ts';
+
+/** The most that one bulk Command takes. */
+export const PORTION = 100;
+
+export interface BulkProgress {
+  /** Groups that were answered for. */
+  readonly done: number;
+  readonly of: number;
+}
+
+export interface BulkOutcome {
+  readonly results: readonly BulkResult[];
+  /** Why no further portion was sent; null when all were, or somebody stopped it. */
+  readonly problem: Problem | null;
+  /** Groups that were not sent, or whose answer did not come. */
+  readonly left: number;
+}
+
+/**
+ * Sends the portions until all are answered, one is not, or `goesOn` says no.
+ * @param answered is called after each portion with its results
+ */
+export async function runInPortions(
+  ids: readonly string[],
+  send: (portion: readonly string[]) => Promise<Answer<Schemas['BulkAnswer']>>,
+  answered: (results: readonly BulkResult[], progress: BulkProgress) => void,
+  goesOn: () => boolean,
+): Promise<BulkOutcome> {
+  const results: BulkResult[] = [];
+  for (let from = 0; from < ids.length && goesOn(); from += PORTION) {
+    const answer = await send(ids.slice(from, from + PORTION));
+    if (!answer.ok) return { results, problem: answer.problem, left: ids.length - results.length };
+    results.push(...answer.value.results);
+    answered(answer.value.results, { done: results.length, of: ids.length });
+  }
+  return { results, problem: null, left: ids.length - results.length };
+}
+
+export function isThrough({ outcome }: BulkResult): boolean {
+  return outcome === 'done' || outcome === 'unchanged';
+}
