@@ -243,6 +243,28 @@ test('a batch that takes long, or waits for a row, is undone and made smaller', 
   await others.end();
 });
 
+test('a starter that lost its lock with its session gives up where another one went on', async () => {
+  const others = connect(settings, { max: 1, applicationName: 'migrate-test' });
+  const waiting = made(
+    2,
+    '-- step: in one transaction\nselect;\n-- step: in one transaction\nlock table one;\n-- step: in one transaction\nselect;\n',
+  );
+  await migrate(session, { migrations: [ONE] });
+  const left = await others.begin(async (tx) => {
+    await tx`lock table one in access share mode`;
+    const run = migrate(session, { migrations: [ONE, waiting] });
+    await until('the second step to be next', async () => {
+      const begun = await tx`select from schema_migration_steps where done = 1`;
+      return begun.length === 1;
+    });
+    await tx`update schema_migration_steps set done = 2`;
+    return { run: run.catch((error: Error) => error.message) };
+  });
+  expect(await left.run).toBe('Migration 2 (step_2) failed: Another process is applying it. Start again.');
+  expect(await others`select done from schema_migration_steps`).toEqual([{ done: 2 }]);
+  await others.end();
+});
+
 test('a step that needs an extension is left out where it is not installed', async () => {
   const up = '-- step: outside a transaction, with absent\ncreate index concurrently one_n on one (n);\n';
   expect(await migrate(session, { migrations: [ONE, made(2, up)] })).toEqual({ from: 0, to: 2 });

@@ -239,13 +239,19 @@ async function apply(
   for (const [index, step] of steps.entries()) {
     if (index < (before?.done ?? 0)) continue;
     const finish = (tx: Transaction) => recordFinished(tx, migration, index, started, clock.now());
-    await applyStep(session, step, version, finish);
+    await applyStep(session, step, { version, index }, finish);
   }
 }
 
 type Finish = (tx: Transaction) => Promise<void>;
 
-async function applyStep(session: Sql, step: Step, version: number, finish: Finish): Promise<void> {
+/** A step of a migration. */
+interface Place {
+  readonly version: number;
+  readonly index: number;
+}
+
+async function applyStep(session: Sql, step: Step, place: Place, finish: Finish): Promise<void> {
   if (step.extension !== null && !(await hasExtension(session, step.extension))) {
     await session.begin(finish);
     return;
@@ -257,7 +263,7 @@ async function applyStep(session: Sql, step: Step, version: number, finish: Fini
       await applyOutside(session, step.sql);
       break;
     case 'in batches':
-      await applyInBatches(session, step.sql, version);
+      await applyInBatches(session, step.sql, place);
       break;
     default:
       step.how satisfies never;
@@ -301,15 +307,15 @@ async function applyOutside(session: Sql, statement: string): Promise<void> {
   }
 }
 
-async function applyInBatches(session: Sql, statement: string, version: number): Promise<void> {
+async function applyInBatches(session: Sql, statement: string, place: Place): Promise<void> {
   const [begun] = await session<{ position: string | null }[]>`
-    select position from schema_migration_steps where version = ${version}`;
+    select position from schema_migration_steps where version = ${place.version}`;
   let last = begun?.position ?? null;
   let rows: number = BATCH_ROWS.few;
   for (let tries = 1; ; ) {
     const from = performance.now();
     try {
-      last = await applyBatch(session, statement, version, last, rows);
+      last = await applyBatch(session, statement, place, last, rows);
       if (last === null) return;
       tries = 1;
       rows = nextSize(rows, performance.now() - from);
@@ -329,7 +335,7 @@ async function applyInBatches(session: Sql, statement: string, version: number):
 function applyBatch(
   session: Sql,
   statement: string,
-  version: number,
+  place: Place,
   after: string | null,
   rows: number,
 ): Promise<string | null> {
@@ -338,8 +344,7 @@ function applyBatch(
     await limit(tx, BATCH_LOCK_TIMEOUT, rows === 1 ? STATEMENT_TIMEOUT : BATCH_TIMEOUT, BATCH_COMMIT);
     const [batch] = await tx.unsafe<{ last: string | null }[]>(statement, [after, rows]);
     const last = batch?.last ?? null;
-    if (last !== null)
-      await tx`update schema_migration_steps set position = ${last} where version = ${version}`;
+    if (last !== null) await recordProgress(tx, place, { position: last });
     return last;
   });
 }
@@ -367,14 +372,24 @@ async function recordFinished(
   now: Micros,
 ): Promise<void> {
   if (index + 1 < steps.length) {
-    await tx`
-      update schema_migration_steps set done = ${index + 1}, position = null where version = ${version}`;
+    await recordProgress(tx, { version, index }, { done: index + 1, position: null });
     return;
   }
   await tx`
     insert into schema_migrations (version, name, checksum, started_at, applied_at)
     values (${version}, ${name}, ${checksum}, ${started}, ${now})`;
   await tx`delete from schema_migration_steps where version = ${version}`;
+}
+
+/** @throws {Error} when another starter went on with it: this one's session was cut, and the lock went with it */
+async function recordProgress(
+  tx: Transaction,
+  { version, index }: Place,
+  progress: { done?: number; position: string | null },
+): Promise<void> {
+  const recorded = await tx`
+    update schema_migration_steps set ${tx(progress)} where version = ${version} and done = ${index}`;
+  if (recorded.count !== 1) throw new Error('Another process is applying it. Start again.');
 }
 
 /** The migration files that this build carries. */
