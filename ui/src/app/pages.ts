@@ -31,6 +31,7 @@ export type PageEntry = CollectionPage | ObjectPage;
 export type Section =
   | 'alert-groups'
   | 'statistics'
+  | 'wall'
   | 'integrations'
   | 'routes'
   | 'connections'
@@ -55,6 +56,9 @@ export const PAGES: readonly PageEntry[] = [
   }),
   ...pagesOf('statistics', 'alert-groups:read', {
     '/statistics': collection(() => import('../pages/statistics/StatisticsPage.svelte')),
+  }),
+  ...pagesOf('wall', 'alert-groups:read', {
+    '/wall': collection(() => import('../pages/wall/WallPage.svelte')),
   }),
   ...pagesOf('integrations', 'integrations:write', {
     '/integrations/new': collection(() => import('../pages/integrations/IntegrationCreatePage.svelte')),
@@ -200,6 +204,7 @@ export interface NavEntry {
   readonly icon:
     | 'alarm'
     | 'chart'
+    | 'screen'
     | 'integration'
     | 'route'
     | 'connection'
@@ -217,6 +222,7 @@ export interface NavEntry {
   readonly text:
     | 'nav.alertGroups'
     | 'nav.statistics'
+    | 'nav.wall'
     | 'nav.integrations'
     | 'nav.routes'
     | 'nav.connections'
@@ -253,6 +259,14 @@ export const NAVIGATION: readonly NavEntry[] = [
     icon: 'chart',
     text: 'nav.statistics',
     key: 's',
+  },
+  {
+    section: 'wall',
+    href: '/wall',
+    permission: 'alert-groups:read',
+    icon: 'screen',
+    text: 'nav.wall',
+    key: 'w',
   },
   {
     section: 'integrations',

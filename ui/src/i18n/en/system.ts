@@ -128,6 +128,27 @@ export const system = {
   'systemStatus.build': 'Build',
 
   // How many Alert Groups there were and how fast people were.
+  'nav.wall': 'Wall',
+  'wall.title': 'Wall',
+  'wall.allOpen': 'All open Alert Groups',
+  'wall.place': '{place} of {count}',
+  'wall.readAt': 'as of {time}',
+  'wall.leave': 'Back to the list',
+  'wall.fullScreen': 'Full screen',
+  'wall.nothing': 'No Alert Groups here',
+  'wall.refused':
+    'The token of this screen is not valid any more. Sign in on another device, open Wall and make a new link.',
+  'wall.old': 'Out of date since {time}: Tocsin does not answer. This screen keeps trying.',
+  'wall.link': 'Link for a screen',
+  'wall.linkText':
+    'Whoever has the link can read Alert Groups without signing in, and do nothing else. It contains a personal access token of yours that does not expire: revoke it in your profile.',
+  'wall.linkOnce': 'Open this address on the screen. It is shown this one time.',
+  'wall.address': 'Address of the screen',
+  'wall.make': 'Make the link',
+  'wall.views': 'Saved views to show in turn; without any, all open Alert Groups',
+  'wall.tokenName': 'Wall screen',
+  'wall.more': { one: 'and {count} more', other: 'and {count} more' },
+
   'nav.statistics': 'Statistics',
   'pick.search': 'Search: {what}',
   'pick.searchHint': 'Search',

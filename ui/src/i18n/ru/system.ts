@@ -170,6 +170,27 @@ export const system = {
   'systemStatus.build': 'Сборка',
 
   // How many Alert Groups there were and how fast people were.
+  'nav.wall': 'Экран',
+  'wall.title': 'Экран',
+  'wall.allOpen': 'Все открытые группы',
+  'wall.place': '{place} из {count}',
+  'wall.readAt': 'по состоянию на {time}',
+  'wall.leave': 'К списку',
+  'wall.fullScreen': 'Во весь экран',
+  'wall.nothing': 'Здесь нет групп',
+  'wall.refused':
+    'Токен этого экрана больше не действует. Войдите на другом устройстве, откройте «Экран» и создайте новую ссылку.',
+  'wall.old': 'Данные устарели с {time}: Tocsin не отвечает. Экран продолжает попытки.',
+  'wall.link': 'Ссылка для экрана',
+  'wall.linkText':
+    'По этой ссылке можно без входа читать группы алертов и больше ничего. В ней ваш личный токен без срока действия: отозвать его можно в профиле.',
+  'wall.linkOnce': 'Откройте этот адрес на экране. Он показывается только один раз.',
+  'wall.address': 'Адрес экрана',
+  'wall.make': 'Создать ссылку',
+  'wall.views': 'Сохранённые виды, по очереди; без выбора — все открытые группы',
+  'wall.tokenName': 'Экран в комнате',
+  'wall.more': { one: 'и ещё {count}', few: 'и ещё {count}', many: 'и ещё {count}', other: 'и ещё {count}' },
+
   'nav.statistics': 'Статистика',
   'pick.search': 'Поиск: {what}',
   'pick.searchHint': 'Поиск',

@@ -1,0 +1,122 @@
+/** The screen in a room: made by somebody signed in, shown where nobody is. In real Chromium. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Api } from '../harness/api.ts';
+import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { Sender } from '../harness/sender.ts';
+import { Installation, type Ready } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
+
+let tocsin: Installation;
+let ready: Ready;
+let browser: Browser;
+let api: Api;
+let desk: Page;
+let screen: Page;
+let address = '';
+
+beforeAll(async () => {
+  tocsin = new Installation();
+  [ready, browser] = await Promise.all([tocsin.start(), launchChromium()]);
+  const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
+  api = await Api.signIn(ready);
+  desk = await (await newProfile(browser)).newPage();
+  screen = await (await newProfile(browser, { width: 1280, height: 720 })).newPage();
+  // Many newer ones must not hide the critical one, which came first.
+  const small = Array.from({ length: 30 }, (_, index) => ({ alertname: `Small${index}`, severity: 'info' }));
+  for (const labels of [{ alertname: 'OldCritical', severity: 'critical' }, ...small])
+    expect(await sender.post({ groupKey: labels.alertname, alerts: [{ labels }] })).toBe(202);
+  await until('the groups', async () => (await api.get('/alert-group-counts')).firing === 31);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await tocsin.remove();
+});
+
+test('a link for a screen is made from the wall of somebody signed in', async () => {
+  await signIn(desk, ready);
+  await desk.evaluate(
+    `localStorage.setItem('tocsin.views', JSON.stringify([{ name: 'Critical', query: 'severity=critical', start: false }]))`,
+  );
+  await desk.getByRole('link', { name: 'Wall' }).click();
+  await desk.getByRole('heading', { name: 'All open Alert Groups' }).waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.getByRole('button', { name: 'Link for a screen' }).click();
+  await desk.getByRole('checkbox', { name: 'Critical' }).check();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.getByRole('button', { name: 'Make the link' }).click();
+  const shown = desk.getByLabel('Address of the screen').last();
+  address = (await shown.textContent()) ?? '';
+  expect(address).toContain(`/wall?view=Critical%3Fseverity%3Dcritical#token=`);
+  const { items } = await api.get('/me/personal-access-tokens');
+  expect(items).toMatchObject([
+    { name: 'Wall screen', permissions: ['alert-groups:read'], expires_at: null },
+  ]);
+  await desk.getByRole('button', { name: 'I have stored it' }).click();
+});
+
+test('nobody signs in at the screen, and it can do nothing but read', async () => {
+  const [link] = address.split('?');
+  const token = address.split('#token=')[1] ?? '';
+  // It is night there, whenever this runs.
+  const hour = new Date().getHours();
+  await screen.goto(
+    `${link}?night=${hour}-${(hour + 2) % 24}&every=5&view=All%3F&view=Critical%3Fseverity%3Dcritical#token=${token}`,
+  );
+  await screen.getByRole('heading', { name: 'All', exact: true }).waitFor();
+  const tiles = screen.getByRole('article');
+  await until('the tiles', async () => (await tiles.count()) > 5);
+  expect(await tiles.first().getAttribute('aria-label')).toMatch(/^#\d+ OldCritical$/);
+  const more = 31 - (await tiles.count());
+  expect(more).toBeGreaterThan(0);
+  await screen.getByText(`and ${more} more`).waitFor();
+  // Nothing is cut off at the edge of the screen.
+  const scrolls = await screen.evaluate(
+    `(({ scrollHeight, scrollWidth, clientHeight, clientWidth }) =>
+      scrollHeight > clientHeight || scrollWidth > clientWidth)(document.documentElement)`,
+  );
+  expect(scrolls).toBe(false);
+  const [last, main] = await Promise.all([tiles.last().boundingBox(), screen.locator('main').boundingBox()]);
+  expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual((main?.y ?? 0) + (main?.height ?? 0) + 1);
+  expect(await accessibilityFindings(screen)).toEqual([]);
+  expect(await screen.getByRole('button').allTextContents()).toEqual(['Full screen']);
+  expect(await screen.context().cookies()).toEqual([]);
+  const group = (await api.get('/alert-groups?severity=critical')).items[0];
+  const refused = await fetch(`${ready.app_url}/api/v1/alert-groups/${group.id}/acknowledge`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  expect(refused.status).toBe(403);
+  expect((await api.get(`/alert-groups/${group.id}`)).status).toBe('firing');
+});
+
+test('views are shown in turn, and changes within seconds', async () => {
+  await screen.getByRole('heading', { name: 'Critical', exact: true }).waitFor();
+  await until('one tile', async () => (await screen.getByRole('article').count()) === 1);
+  const group = (await api.get('/alert-groups?severity=critical')).items[0];
+  await api.post(`/alert-groups/${group.id}/acknowledge`);
+  await screen.getByRole('article').filter({ hasText: 'OldCritical' }).getByText('Acknowledged').waitFor();
+  // Somebody has what is critical: the screen is dimmed.
+  const opacity = () =>
+    screen.evaluate<string>(`getComputedStyle(document.querySelector('main').parentElement).opacity`);
+  await until('the dimmed screen', async () => Number(await opacity()) < 0.5);
+});
+
+test('it says that it is out of date while the service is away, and goes on by itself', async () => {
+  process.kill(tocsin.pid, 'SIGSTOP');
+  try {
+    await screen.getByText(/Out of date since .*: Tocsin does not answer/).waitFor({ timeout: 25_000 });
+    expect(await accessibilityFindings(screen)).toEqual([]);
+  } finally {
+    process.kill(tocsin.pid, 'SIGCONT');
+  }
+  await screen.getByText('Out of date').waitFor({ state: 'detached', timeout: 60_000 });
+});
+
+test('a revoked token ends it, with what to do', async () => {
+  const { items } = await api.get('/me/personal-access-tokens');
+  const answer = await api.call('DELETE', `/me/personal-access-tokens/${items[0].id}`);
+  expect(answer.status).toBe(204);
+  await screen.getByText('The token of this screen is not valid any more').waitFor({ timeout: 15_000 });
+});
