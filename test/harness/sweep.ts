@@ -59,10 +59,17 @@ export async function walkApi(
     return status === 200;
   };
 
+  const { items: counts } = await api.get('/actor-counts');
+  const listed = counts.flatMap(({ kind, state }: Json) => {
+    // Of states beside each other the first one: every actor of the kind is in it.
+    const name = typeof state === 'string' ? state : Object.keys(state ?? {})[0];
+    return name === undefined ? [] : [`/actors?kind=${kind}&state=${name}`];
+  });
+
   for (let before = -1; before !== asked.size; ) {
     before = asked.size;
     for (const path of reads) {
-      for (const place of placesOf(path)) {
+      for (const place of path === '/actors' ? listed : placesOf(path)) {
         if (!place.includes('*')) await read(path, place);
         else {
           const kindOf = (id: string) => `${place} ${id.slice(0, 2)}`;
