@@ -180,10 +180,10 @@ export async function removeGroups(sql: Sql, before: Micros, limit: number): Pro
     ), deliveries as (
       delete from deliveries where group_id in (select id from removed)
     ), forgotten as (
-      delete from actors where kind = 'alert_group' and key in (select id from removed) 
+      delete from actors where kind = 'alert_group' and key in (select id from removed)
       returning ${stateOf(sql)} as state
     ), counted as (
-      insert into actor_states (kind, state, change) 
+      insert into actor_states (kind, state, change)
       select 'alert_group', state, -count(*) from forgotten group by state
     )
     delete from alert_groups where id in (select id from removed)`;
