@@ -77,8 +77,8 @@ test('nobody signs in at the screen, and it can do nothing but read', async () =
       scrollHeight > clientHeight || scrollWidth > clientWidth)(document.documentElement)`,
   );
   expect(scrolls).toBe(false);
-  const [last, main] = await Promise.all([tiles.last().boundingBox(), screen.locator('main').boundingBox()]);
-  expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual((main?.y ?? 0) + (main?.height ?? 0) + 1);
+  const [last, room] = await Promise.all([tiles.last().boundingBox(), screen.locator('.room').boundingBox()]);
+  expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual((room?.y ?? 0) + (room?.height ?? 0) + 1);
   expect(await accessibilityFindings(screen)).toEqual([]);
   expect(await screen.getByRole('button').allTextContents()).toEqual(['Full screen']);
   expect(await screen.context().cookies()).toEqual([]);
@@ -98,8 +98,7 @@ test('views are shown in turn, and changes within seconds', async () => {
   await api.post(`/alert-groups/${group.id}/acknowledge`);
   await screen.getByRole('article').filter({ hasText: 'OldCritical' }).getByText('Acknowledged').waitFor();
   // Somebody has what is critical: the screen is dimmed.
-  const opacity = () =>
-    screen.evaluate<string>(`getComputedStyle(document.querySelector('main').parentElement).opacity`);
+  const opacity = () => screen.evaluate<string>(`getComputedStyle(document.querySelector('main')).opacity`);
   await until('the dimmed screen', async () => Number(await opacity()) < 0.5);
 });
 

@@ -78,7 +78,7 @@ export function createRouter(view: Window) {
 
   /**
    * Brings the page to its old place as soon as it is long enough, which takes a slow network, and keeps it there for a
-   * second: it is replaced and filled meanwhile, and each step can move it. Whoever scrolls, presses or types takes
+   * second after it has its content: it is replaced and filled meanwhile, and each step can move it. Whoever scrolls, presses or types takes
    * over at once.
    */
   function restoreScroll(top: number): void {
@@ -98,7 +98,8 @@ export function createRouter(view: Window) {
       if (takeOver.signal.aborted) return;
       if (Math.abs(view.scrollY - top) > 1) view.scrollTo(0, top);
       before = { top: view.scrollY, height };
-      if (!isThere && Math.abs(view.scrollY - top) <= 1) {
+      const isFilled = view.document.querySelector('main .skeleton') === null;
+      if (!isThere && isFilled && Math.abs(view.scrollY - top) <= 1) {
         isThere = true;
         until = view.performance.now() + RESTORE_MS;
       }
