@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Api, type Json } from '../harness/api.ts';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { signUp } from '../harness/seeded.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
@@ -127,6 +128,109 @@ test('Commands stay in reach of the thumb on a phone', async () => {
   const box = await button.boundingBox();
   expect(box!.y + box!.height).toBeGreaterThan(844 - 80);
   expect(box!.y + box!.height).toBeLessThanOrEqual(844);
+});
+
+test('says what changed since the last look, marks it, and leads to the first of it', async () => {
+  const group = await raise('QueueGrows', HERE);
+  await open(desk, group);
+  const timeline = desk.getByRole('region', { name: 'Timeline' });
+  await timeline.getByText('Created with 1 Alert').waitFor();
+  expect(await desk.getByText('Since you last looked:').count()).toBe(0);
+
+  await desk.goto(`${ready.app_url}/profile`);
+  const reader = await signUp(api, ready, 'ada', 'Ada');
+  await reader.post(`/alert-groups/${group.id}/acknowledge`, {});
+  await reader.post(`/alert-groups/${group.id}/notes`, { body: 'The consumers were restarted.' });
+  await api.post(`/alert-groups/${group.id}/notes`, { body: 'A Note of the reader.' });
+  const startsAt = new Date().toISOString();
+  const alerts = [{}, { pod: 'mail-1' }, { pod: 'mail-2' }].map((pod) => ({
+    labels: { alertname: 'QueueGrows', ...HERE, ...pod },
+    annotations: NOTES,
+    startsAt,
+  }));
+  expect(await sender.post({ groupKey: 'QueueGrows', alerts })).toBe(202);
+  await until('the two Alerts', async () => {
+    const { items } = await api.get(`/alert-groups/${group.id}/timeline`);
+    return items.some(({ event }: Json) => event === 'alerts_added');
+  });
+
+  // What the address leaves out of the Timeline is told all the same.
+  await desk.goto(`${ready.app_url}/alert-groups/${group.id}?kind=timers`);
+  const notice = desk.getByRole('status').filter({ hasText: 'Since you last looked:' });
+  await notice.getByText('now Acknowledged').waitFor();
+  const told = await notice.innerText();
+  for (const words of ['2 new Alerts', 'Owner: Ada', '1 Note (Ada)']) expect(told).toContain(words);
+  await notice.getByRole('button', { name: 'Show the first change' }).click();
+  const first = timeline.getByRole('listitem').filter({ hasText: 'Acknowledged' });
+  await until('the first change to have the focus', () =>
+    first.evaluate<boolean>('(row) => row === document.activeElement'),
+  );
+  expect(await timeline.getByText('new', { exact: true }).count()).toBe(3);
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.screenshot({ path: path.join(shots, 'alert-group-changes.png') });
+
+  // Seen is seen, and who signs out leaves nothing behind.
+  await desk.reload();
+  await timeline.getByText('Created with 1 Alert').waitFor();
+  expect(await desk.getByText('Since you last looked:').count()).toBe(0);
+  const kept = () => desk.evaluate<string | null>("localStorage.getItem('tocsin.looks')");
+  expect(await kept()).toContain(group.id);
+  await desk.getByRole('button', { name: 'Menu of admin' }).click();
+  await desk.getByRole('button', { name: 'Sign out' }).click();
+  await desk.getByRole('button', { name: 'Sign in' }).waitFor();
+  expect(await kept()).toBeNull();
+  await signIn(desk, ready);
+});
+
+const HOSTILE = [
+  `<img src=x onerror="document.title='taken'"> <b>no tag</b>`,
+  '[nowhere](javascript:alert(1)) ![no image](https://img.example/x.png)',
+  '\u202eturned \u2066around',
+  `${'> '.repeat(40)}deep`,
+  '**a _b '.repeat(60),
+].join('\n\n');
+
+test('a Note is shown with its Markdown, and is never HTML', async () => {
+  const group = await raise('NoteForms', HERE);
+  await open(desk, group);
+  const body = [
+    'Restarted **gateway-1** with `kubectl rollout restart`:',
+    '1. drain\n2. restart\n   - *slowly*',
+    '> it took [ten minutes](https://wiki.example/ten_minutes)',
+    '```\nerr  = 0\n```',
+    'Ask [us](mailto:ops@example.org).',
+  ].join('\n\n');
+  const notes = desk.getByRole('region', { name: 'Notes' });
+  await notes.getByText(/\*\*bold\*\* \*italic\*/).waitFor();
+  await notes.getByLabel('Add a Note').fill(body);
+  await notes.getByLabel('Add a Note').press('Control+Enter');
+  await desk.getByText('Note added').first().waitFor();
+  for (const region of [notes, desk.getByRole('region', { name: 'Timeline' })]) {
+    await region.locator('strong', { hasText: 'gateway-1' }).waitFor();
+    const link = region.getByRole('link', { name: 'ten minutes' });
+    expect(await link.getAttribute('href')).toBe('https://wiki.example/ten_minutes');
+    expect(await link.getAttribute('rel')).toBe('noopener noreferrer');
+    await region.locator('blockquote', { hasText: 'it took' }).waitFor();
+    await region.locator('ol ul em', { hasText: 'slowly' }).waitFor();
+    expect(await region.locator('pre').innerText()).toBe('err  = 0');
+  }
+  const [stored] = (await api.get(`/alert-groups/${group.id}/notes`)).items;
+  expect(stored.body).toBe(body);
+  await desk.screenshot({ path: path.join(shots, 'alert-group-notes.png'), fullPage: true });
+
+  for (const text of [HOSTILE, 'x'.repeat(4_000), '[](**`'.repeat(600)])
+    await api.post(`/alert-groups/${group.id}/notes`, { body: text });
+  await notes.getByText('xxxxxxxxxx').waitFor();
+  await notes.getByText('<b>no tag</b>').waitFor();
+  expect(await desk.locator('article img, article b').count()).toBe(0);
+  expect(await desk.getByRole('link', { name: 'nowhere' }).count()).toBe(0);
+  for (const width of [360, 1440]) {
+    await desk.setViewportSize({ width, height: 844 });
+    const overflow = await desk.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow).toBeLessThanOrEqual(0);
+    await desk.screenshot({ path: path.join(shots, `alert-group-notes-${width}.png`), fullPage: true });
+  }
+  expect(await accessibilityFindings(desk)).toEqual([]);
 });
 
 test.each([

@@ -13,6 +13,7 @@ import { createLive } from '../live/stream.svelte.ts';
 import { createGroupList } from '../pages/alert-group-list/group-list.svelte.ts';
 import { createRouter } from '../router/router.svelte.ts';
 import { createClock } from '../state/clock.svelte.ts';
+import { forgetLooks } from '../state/last-looks.ts';
 import { createPreferences } from '../state/preferences.svelte.ts';
 import { createResource } from '../state/resource.svelte.ts';
 import { createSessionState } from '../state/session.svelte.ts';
@@ -85,7 +86,10 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     let shownFor: string | null = null;
     $effect(() => {
       const context = session.current;
-      if (context.phase === 'signed_out') shownFor = null;
+      if (context.phase === 'signed_out') {
+        shownFor = null;
+        if (context.byChoice) forgetLooks(view.localStorage);
+      }
       if (context.phase !== 'active') return;
       const { id } = context.session.user;
       if (shownFor !== null && shownFor !== id) view.location.reload();

@@ -21,7 +21,7 @@ export function splitAddresses(text: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let from = 0;
   for (const match of text.matchAll(/https?:\/\/[^\s<>"']+/g)) {
-    const address = match[0].replace(/[.,;:!?)\]}]+$/, '');
+    const address = withoutEnd(match[0], PUNCTUATION);
     if (!isWebAddress(address)) continue;
     if (match.index > from) parts.push({ text: text.slice(from, match.index), link: false });
     parts.push({ text: address, link: true });
@@ -29,6 +29,16 @@ export function splitAddresses(text: string): readonly TextPart[] {
   }
   if (from < text.length) parts.push({ text: text.slice(from), link: false });
   return parts;
+}
+
+/** What belongs to the sentence around an address when it stands behind it. */
+export const PUNCTUATION = '.,;:!?)]}';
+
+/** An address without the characters behind it that are none of it. */
+export function withoutEnd(address: string, strangers: string): string {
+  let end = address.length;
+  while (end > 0 && strangers.includes(address.charAt(end - 1))) end -= 1;
+  return address.slice(0, end);
 }
 
 /** JSON with two spaces of indentation; null for text that is no JSON. */

@@ -3,7 +3,7 @@
  * (ui §1.1 rule 3): tags come from a list, HTML is read without being run, and links lead to the web alone.
  */
 import { type Node, Parser } from 'commonmark';
-import { isWebAddress } from './outside-text.ts';
+import { isWebAddress } from '../outside-text.ts';
 
 const TAGS = [
   'p',
@@ -25,7 +25,13 @@ type Tag = (typeof TAGS)[number];
 export type Piece =
   | { readonly is: 'text'; readonly text: string }
   | { readonly is: 'link'; readonly href: string; readonly pieces: readonly Piece[] }
-  | { readonly is: 'element'; readonly tag: Tag; readonly pieces: readonly Piece[] };
+  /** `start`: of a list with numbers, the first of them. */
+  | {
+      readonly is: 'element';
+      readonly tag: Tag;
+      readonly pieces: readonly Piece[];
+      readonly start?: number;
+    };
 
 const text = (content: string): Piece => ({ is: 'text', text: content });
 const element = (tag: Tag, pieces: readonly Piece[]): Piece => ({ is: 'element', tag, pieces });
