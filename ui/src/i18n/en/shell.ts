@@ -167,4 +167,24 @@ export const shell = {
   'palette.number': 'Open Alert Group {number}',
   'palette.search': 'Search Alert Groups for “{text}”',
   'palette.nothing': 'Nothing found',
+
+  // What a new installation still needs.
+  'firstRun.title': 'First steps',
+  'firstRun.done': '{count} of {max} done',
+  'firstRun.isDone': 'Done',
+  'firstRun.dismiss': 'Do not show again',
+  'firstRun.keys': 'A copy is kept',
+  'firstRunStep.sender': 'Connect a sender',
+  'firstRunStep.alert': 'Receive the first alert',
+  'firstRunStep.route': 'Say what is on-call',
+  'firstRunStep.destination': 'Post to where people read',
+  'firstRunStep.admin': 'Add a second administrator',
+  'firstRunStep.keys': 'Back up the master keys',
+  'firstRunText.sender': 'Give Alertmanager the address and a token of an Integration.',
+  'firstRunText.alert': 'It appears here by itself. The page of the Integration shows what arrived.',
+  'firstRunText.route': 'A Route decides by labels what is urgent and where it is posted.',
+  'firstRunText.destination': 'Connect a messenger or a webhook, and add it to a Route.',
+  'firstRunText.admin': 'One lost password then locks nobody out.',
+  'firstRunText.keys':
+    'Without them no stored secret can be read. Keep the copy apart from that of the database. Tocsin cannot know whether there is one.',
 } as const;

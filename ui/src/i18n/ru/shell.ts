@@ -168,4 +168,24 @@ export const shell = {
   'palette.number': 'Открыть группу {number}',
   'palette.search': 'Искать группы: «{text}»',
   'palette.nothing': 'Ничего не найдено',
+
+  // Чего ещё не хватает новой установке.
+  'firstRun.title': 'Первые шаги',
+  'firstRun.done': 'Сделано {count} из {max}',
+  'firstRun.isDone': 'Сделано',
+  'firstRun.dismiss': 'Больше не показывать',
+  'firstRun.keys': 'Копия есть',
+  'firstRunStep.sender': 'Подключить отправителя',
+  'firstRunStep.alert': 'Получить первый алерт',
+  'firstRunStep.route': 'Указать, что требует дежурного',
+  'firstRunStep.destination': 'Публиковать там, где это прочтут',
+  'firstRunStep.admin': 'Добавить второго администратора',
+  'firstRunStep.keys': 'Сохранить копию главных ключей',
+  'firstRunText.sender': 'Укажите в Alertmanager адрес и токен интеграции.',
+  'firstRunText.alert': 'Он появится здесь сам. Страница интеграции показывает, что пришло.',
+  'firstRunText.route': 'Маршрут по меткам решает, что срочно и куда это публиковать.',
+  'firstRunText.destination': 'Подключите мессенджер или вебхук и добавьте его к маршруту.',
+  'firstRunText.admin': 'Тогда потеря одного пароля никого не оставит без доступа.',
+  'firstRunText.keys':
+    'Без них не прочесть ни одного сохранённого секрета. Храните копию отдельно от копии базы данных. Tocsin не может знать, есть ли она.',
 } as const;
