@@ -63,7 +63,10 @@ test('each step leads to where it is done, is done by itself, and the list ends 
   const events = { url: 'https://hooks.example/x', headers: [] };
   const hook = await api.post('/destinations', { type: 'webhook', name: 'A hook', mode: 'events', events });
   const { items } = await api.get('/routes');
-  await api.change(`/routes/${items[0].id}`, (route) => ({ ...route, destination_ids: [hook.destination.id] }));
+  await api.change(`/routes/${items[0].id}`, (route) => ({
+    ...route,
+    destination_ids: [hook.destination.id],
+  }));
   await isDone(page, 'Say what is on-call').waitFor();
   await isDone(page, 'Post to where people read').waitFor();
 

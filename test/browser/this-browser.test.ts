@@ -1,4 +1,6 @@
 /** What a person chooses for one browser: the height of rows, and to be called while looking elsewhere. In real Chromium. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Api, type Json } from '../harness/api.ts';
@@ -7,6 +9,8 @@ import { laterFaults } from '../harness/checked-fetch.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
+
+const shots = path.resolve(import.meta.dirname, '..', '..', 'test-results', 'screenshots');
 
 let tocsin: Installation;
 let ready: Ready;
@@ -17,6 +21,7 @@ let profile: BrowserContext;
 let desk: Page;
 
 beforeAll(async () => {
+  mkdirSync(shots, { recursive: true });
   tocsin = new Installation();
   [ready, browser] = await Promise.all([tocsin.start(), launchChromium()]);
   sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
@@ -30,7 +35,7 @@ beforeAll(async () => {
     window.Notification = class extends window.Notification {
       constructor(title, options) {
         super(title, options);
-        window.shown.push({ title, tag: options.tag, press: () => this.onclick(new Event('click')) });
+        window.shown.push({ title, tag: options.tag, silent: options.silent, press: () => this.onclick(new Event('click')) });
       }
     };
   `);
@@ -78,10 +83,55 @@ test('rows are low on a desk when they are to be, from the first paint on', asyn
   expect(await accessibilityFindings(desk)).toEqual([]);
 });
 
-test('the icon of the tab has a dot while something fires', async () => {
-  await until('the dot', async () => (await icon(desk)) === '/favicon-firing.svg');
-  const answer = await profile.request.get(`${ready.app_url}/favicon-firing.svg`);
-  expect([answer.status(), answer.headers()['content-type']]).toEqual([200, 'image/svg+xml']);
+test('the icon and the title of the tab count what fires', async () => {
+  const number = async () => />(\d+\+?)<\/text>/.exec(decodeURIComponent((await icon(desk)) ?? ''))?.[1];
+  await until('the number', async () => (await number()) === '1');
+  expect(await desk.title()).toMatch(/^\(1\) /);
+  // The policy of the page allows it, and it is an image.
+  const shown = await desk.evaluate<number>(`new Promise((resolve, reject) => {
+    const image = new Image();
+    image.onload = () => resolve(image.naturalWidth);
+    image.onerror = reject;
+    image.src = document.querySelector('link[rel="icon"]').href;
+  })`);
+  expect(shown).toBeGreaterThan(0);
+});
+
+test('the palette finds saved views and the Commands of the page', async () => {
+  await desk.goto(`${ready.app_url}/alert-groups?severity=critical`);
+  await desk.getByRole('button', { name: 'Saved views' }).click();
+  await desk.getByLabel('Save what is shown as').fill('Critical ones');
+  await desk.getByRole('button', { name: 'Save', exact: true }).click();
+  await desk.keyboard.press('Escape');
+  await desk.goto(`${ready.app_url}/routes`);
+  const palette = desk.getByRole('combobox', { name: 'Go to' });
+  await desk.keyboard.press('Control+k');
+  await palette.fill('critical');
+  await desk.getByRole('option', { name: 'Critical ones saved view' }).waitFor();
+  await desk.keyboard.press('Enter');
+  await desk.waitForURL(`${ready.app_url}/alert-groups?severity=critical`);
+
+  const group = await raise('Palette', 'warning');
+  await desk.goto(`${ready.app_url}/alert-groups/${group.id}`);
+  await desk.getByRole('heading', { level: 1, name: group.title }).waitFor();
+  await desk.keyboard.press('Control+k');
+  // Enter alone changes nothing: what it takes is a page.
+  await desk.getByRole('option', { name: 'Alert Groups', selected: true }).waitFor();
+  await desk.getByRole('option', { name: 'Acknowledge on this page' }).waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.screenshot({ path: path.join(shots, 'palette.png') });
+  await palette.fill('add a n');
+  await desk.keyboard.press('Enter');
+  await desk.waitForFunction('document.activeElement?.id === "note-field"');
+  await desk.keyboard.press('Control+k');
+  await palette.fill('ackn');
+  await desk.keyboard.press('Enter');
+  await desk.getByText('Acknowledged').first().waitFor();
+  await desk.goto(`${ready.app_url}/routes`);
+  await desk.keyboard.press('Control+k');
+  await palette.waitFor();
+  expect(await desk.getByText('on this page').count()).toBe(0);
+  await desk.keyboard.press('Escape');
 });
 
 test('nobody is called who did not ask for it', async () => {
@@ -110,6 +160,24 @@ test('whoever looks elsewhere is called for what they chose, once, and led to it
   expect(await shown(desk)).toEqual([{ title: `#${group.number} ${group.title}`, tag: group.id }]);
   await desk.evaluate('window.shown[0].press()');
   await desk.waitForURL(`${ready.app_url}/alert-groups/${group.id}`);
+});
+
+test('whoever chose a saved view is called for what it shows, without a sound', async () => {
+  await desk.goto(`${ready.app_url}/profile`);
+  await desk.getByLabel('Desktop notifications').selectOption('New Alert Groups of some saved views');
+  await desk.getByRole('checkbox', { name: 'Critical ones' }).check();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  const looked = desk.waitForResponse(
+    (response) => response.url().includes('severity=critical') && response.url().includes('status=firing&'),
+  );
+  await desk.goto(`${ready.app_url}/alert-groups`);
+  await looked;
+  await turnAway(desk);
+  await raise('OutsideTheView', 'warning');
+  const group = await raise('InsideTheView', 'critical');
+  await until('the notification', async () => (await shown(desk)).length > 0);
+  expect(await shown(desk)).toEqual([{ title: `#${group.number} ${group.title}`, tag: group.id }]);
+  expect(await desk.evaluate('window.shown[0].silent')).toBe(true);
 });
 
 test('a browser that refuses says where to allow it, and the choice stays', async () => {

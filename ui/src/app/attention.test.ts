@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Query } from '../api/client.ts';
 import type { AlertGroup } from '../api/shapes.ts';
 import { type AttentionChoice, createAttention } from './attention.ts';
 
@@ -9,19 +10,27 @@ function group(number: number, fields: { urgent?: boolean; route?: string } = {}
 
 function tab(choice: Partial<AttentionChoice> = {}) {
   const called: number[][] = [];
+  const asked: Query[] = [];
   const state = { firing: [group(7)], hidden: true, away: false };
   const attention = createAttention({
     api: {
-      list: async () =>
-        state.away
+      list: async (query) => {
+        asked.push(query);
+        return state.away
           ? { ok: false, problem: { status: 503 } as never }
-          : { ok: true, value: { items: state.firing, next_cursor: null }, etag: null as never },
+          : { ok: true, value: { items: state.firing, next_cursor: null }, etag: null as never };
+      },
     },
-    choice: () => ({ attention: 'all', attentionRoutes: [], sound: false, ...choice }),
+    choice: () => ({ attention: 'all', attentionRoutes: [], attentionViews: [], ...choice }),
+    views: () => [
+      { name: 'Mine', query: 'owner=me&tab=all', start: false },
+      { name: 'Shop', query: 'label=namespace%3D%22shop%22', start: false },
+      { name: 'Old', query: 'tab=resolved', start: false },
+    ],
     isHidden: () => state.hidden,
     call: (news) => called.push(news.map(({ number }) => number)),
   });
-  return { state, called, attention };
+  return { state, called, asked, attention };
 }
 
 describe('a tab that nobody sees', () => {
@@ -62,6 +71,8 @@ describe('a tab that nobody sees', () => {
     [{ attention: 'urgent' }, [[9]]],
     [{ attention: 'routes', attentionRoutes: ['RT2'] }, [[10]]],
     [{ attention: 'routes' }, []],
+    [{ attention: 'views', attentionViews: ['Shop'] }, [[10, 9, 8]]],
+    [{ attention: 'views', attentionViews: ['Old', 'gone'] }, []],
     [{ attention: 'off' }, []],
   ])('calls by the choice of the person: %j', async (choice, expected) => {
     const { state, called, attention } = tab(choice);
@@ -69,5 +80,20 @@ describe('a tab that nobody sees', () => {
     state.firing = [group(10, { route: 'RT2' }), group(9, { urgent: true }), group(8)];
     await attention.look();
     expect(called).toEqual(expected);
+  });
+
+  it('asks for what fires in the chosen views, and tells a group of two of them once', async () => {
+    const { state, called, asked, attention } = tab({
+      attention: 'views',
+      attentionViews: ['Shop', 'Mine', 'Old'],
+    });
+    await attention.look();
+    expect(asked).toEqual([
+      expect.objectContaining({ owner: 'me', status: ['firing'] }),
+      expect.objectContaining({ label: ['namespace="shop"'], status: ['firing'] }),
+    ]);
+    state.firing = [group(8), group(7)];
+    await attention.look();
+    expect(called).toEqual([[8]]);
   });
 });

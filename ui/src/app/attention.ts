@@ -1,17 +1,24 @@
 /** Calls a person who looks elsewhere to what has just begun to fire (ui §1.12). It replaces no messenger. */
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
+import type { Query } from '../api/client.ts';
 import type { AlertGroup } from '../api/shapes.ts';
+import { countQuery, parseFilters, shownStatuses } from '../pages/alert-group-list/filters.ts';
+import type { SavedView } from '../pages/alert-group-list/saved-views.ts';
 import type { PreferencesContext } from '../state/preferences.svelte.ts';
 import { createResource } from '../state/resource.svelte.ts';
 
-export type AttentionChoice = Pick<PreferencesContext, 'attention' | 'attentionRoutes' | 'sound'>;
+export type AttentionChoice = Pick<PreferencesContext, 'attention' | 'attentionRoutes' | 'attentionViews'>;
 
 /** So many are looked at: of more that came at once, the newest. */
 const LOOKED_AT = 50;
+/** Saved views that are looked at: each costs a request. */
+export const MOST_VIEWS = 10;
 
 export interface AttentionDeps {
   readonly api: Pick<AlertGroupsApi, 'list'>;
   choice(): AttentionChoice;
+  /** Those of this browser. */
+  views(): readonly SavedView[];
   /** Whether nobody can see this tab. */
   isHidden(): boolean;
   /** Newest first; at least one. */
@@ -24,7 +31,7 @@ export interface Attention {
   look(): Promise<void>;
 }
 
-export function createAttention({ api, choice, isHidden, call }: AttentionDeps): Attention {
+export function createAttention({ api, choice, views, isHidden, call }: AttentionDeps): Attention {
   /** The highest #N that was there at the last look; null before the first. Each group is told once. */
   let last: number | null = null;
 
@@ -33,18 +40,39 @@ export function createAttention({ api, choice, isHidden, call }: AttentionDeps):
       last = null;
     },
     async look() {
-      const answer = await api.list(
-        { status: ['firing'], sort: '-started_at' },
-        { cursor: null, limit: LOOKED_AT },
+      const answers = await Promise.all(
+        queriesOf(choice(), views()).map((query) =>
+          api.list({ ...query, status: ['firing'], sort: '-started_at' }, { cursor: null, limit: LOOKED_AT }),
+        ),
       );
-      if (!answer.ok) return;
+      const found = new Map<number, AlertGroup>();
+      for (const answer of answers) {
+        if (!answer.ok) return;
+        for (const group of answer.value.items) found.set(group.number, group);
+      }
       const before = last;
-      last = Math.max(before ?? 0, ...answer.value.items.map((group) => group.number));
+      last = Math.max(before ?? 0, ...found.keys());
       if (before === null || !isHidden()) return;
-      const news = answer.value.items.filter((group) => group.number > before && isWanted(group, choice()));
+      const news = [...found.values()]
+        .filter((group) => group.number > before && isWanted(group, choice()))
+        .sort((one, other) => other.number - one.number);
       if (news.length > 0) call(news);
     },
   };
+}
+
+/** What is read: everything, or what the chosen views show of it. */
+function queriesOf(
+  { attention, attentionViews }: AttentionChoice,
+  views: readonly SavedView[],
+): readonly Query[] {
+  if (attention !== 'views') return [{}];
+  return views
+    .filter(({ name }) => attentionViews.includes(name))
+    .slice(0, MOST_VIEWS)
+    .map(({ query }) => parseFilters(query).filters)
+    .filter((filters) => shownStatuses(filters).includes('firing'))
+    .map((filters) => countQuery(filters, Date.now()));
 }
 
 /** That a group begins to fire is always Loud; what follows is not told here. */
@@ -56,6 +84,7 @@ function isWanted(group: AlertGroup, { attention, attentionRoutes }: AttentionCh
       return group.urgent;
     case 'routes':
       return attentionRoutes.includes(group.route.id);
+    case 'views':
     case 'all':
       return true;
   }

@@ -19,6 +19,20 @@ import type { FiringCount } from './attention.ts';
 import type { Desktop } from './desktop.ts';
 import type { Failures } from './failures.ts';
 
+/** What the page that is shown can do: the palette offers it besides its own choices (ui §1.8). */
+export interface PageCommand {
+  /** Unique in its page. */
+  readonly name: string;
+  readonly text: string;
+  run(): void;
+}
+
+export interface PageCommands {
+  readonly current: readonly PageCommand[];
+  /** @param commands is called whenever they are shown. @returns takes them back, for an effect of the page */
+  offer(commands: () => readonly PageCommand[]): () => void;
+}
+
 /** Everything a page works with, made once by `createApp` and handed down through Svelte's context. */
 export interface App {
   readonly router: Router;
@@ -50,6 +64,7 @@ export interface App {
   readonly firing: FiringCount;
   readonly desktop: Desktop;
   readonly failures: Failures;
+  readonly pageCommands: PageCommands;
   /** Zone in which times are shown: the profile's, else the browser's. */
   readonly timeZone: string;
 }

@@ -11,6 +11,7 @@ import { chooseLanguage, createI18n } from '../i18n/i18n.svelte.ts';
 import { paced } from '../live/hints.ts';
 import { createLive } from '../live/stream.svelte.ts';
 import { createGroupList } from '../pages/alert-group-list/group-list.svelte.ts';
+import { readViews } from '../pages/alert-group-list/saved-views.ts';
 import { createRouter } from '../router/router.svelte.ts';
 import { createClock } from '../state/clock.svelte.ts';
 import { forgetLooks } from '../state/last-looks.ts';
@@ -19,7 +20,7 @@ import { createResource } from '../state/resource.svelte.ts';
 import { createSessionState } from '../state/session.svelte.ts';
 import { createToasts } from '../state/toasts.svelte.ts';
 import { createAttention, createFiringCount } from './attention.ts';
-import type { App } from './context.ts';
+import type { App, PageCommand, PageCommands } from './context.ts';
 import { createDesktop } from './desktop.ts';
 import { createFailures } from './failures.ts';
 
@@ -70,6 +71,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   const attention = createAttention({
     api: alertGroups,
     choice: () => preferences.current,
+    views: () => readViews(view.localStorage),
     isHidden: () => view.document.visibilityState === 'hidden',
     call(news) {
       desktop.show(news, (path) => void router.navigate(path));
@@ -123,14 +125,15 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     });
     const isStale = $derived(live.staleSince !== null);
     $effect(() => {
-      const fires = countsGroups && (firing.value ?? 0) > 0;
-      desktop.mark(isStale ? 'stale' : fires ? 'firing' : 'quiet');
+      desktop.mark(isStale ? null : countsGroups ? (firing.value ?? 0) : 0);
       view.document.documentElement.toggleAttribute('data-stale', isStale);
     });
 
     const paysAttention = $derived(countsGroups && preferences.current.attention !== 'off');
     $effect(() => {
       if (!paysAttention) return;
+      // Another choice begins anew: what fires by then is no news.
+      void [preferences.current.attention, preferences.current.attentionViews];
       attention.forget();
       const look = paced(() => void attention.look(), LOOK_EVERY_MS);
       look();
@@ -168,10 +171,27 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     firing,
     desktop,
     failures: createFailures(i18n),
+    pageCommands: createPageCommands(),
     get timeZone() {
       const context = session.current;
       const profile = 'session' in context ? context.session.user.time_zone : null;
       return profile ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    },
+  };
+}
+
+function createPageCommands(): PageCommands {
+  let offered = $state.raw<(() => readonly PageCommand[]) | null>(null);
+  return {
+    get current() {
+      return offered?.() ?? [];
+    },
+    offer(commands) {
+      offered = commands;
+      return () => {
+        // The next page may have come before this one left.
+        if (offered === commands) offered = null;
+      };
     },
   };
 }

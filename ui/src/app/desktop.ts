@@ -17,17 +17,17 @@ export interface Desktop {
   /** @param open goes to a page of the app when the person presses what is shown */
   show(news: readonly AlertGroup[], open: (path: string) => void): void;
   beep(): void;
-  /** What the icon of the tab says: a dot while something fires, gray while nobody knows. */
-  mark(state: 'quiet' | 'firing' | 'stale'): void;
+  /** What the icon of the tab says: how many fire, gray while nobody knows. @param firing null: unknown */
+  mark(firing: number | null): void;
 }
 
 export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Desktop {
   const isSupported = 'Notification' in view;
 
-  /** Of several tabs the one tag makes one notification. */
+  /** Of several tabs the one tag makes one notification. Its sound is ours, for those who chose one. */
   function notify(title: string, body: string, tag: string, go: () => void): void {
     try {
-      const shown = new view.Notification(title, { body, tag, icon: '/tocsin-mark-256.png' });
+      const shown = new view.Notification(title, { body, tag, silent: true, icon: '/tocsin-mark-256.png' });
       shown.onclick = () => {
         view.focus();
         shown.close();
@@ -69,9 +69,24 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
       tone.start();
       tone.stop(audio.currentTime + TONE_SECONDS);
     },
-    mark(state) {
+    mark(firing) {
       const icon = view.document.querySelector<HTMLLinkElement>('link[rel="icon"]');
-      if (icon) icon.href = state === 'quiet' ? '/favicon.svg' : `/favicon-${state}.svg`;
+      if (icon) icon.href = iconOf(firing);
     },
   };
+}
+
+/** Height of the digits by their number, for a square of 64. */
+const DIGITS_HIGH = [0, 46, 38, 28];
+
+/** A number fills the icon: beside the bell nobody could read it. */
+export function iconOf(firing: number | null): string {
+  if (firing === null) return '/favicon-stale.svg';
+  if (firing === 0) return '/favicon.svg';
+  const text = firing > 99 ? '99+' : String(firing);
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">
+<rect width="64" height="64" rx="15" fill="#be1860"/>
+<text x="32" y="33" fill="#fff" font-family="system-ui,sans-serif" font-weight="700"
+ font-size="${DIGITS_HIGH[text.length]}" text-anchor="middle" dominant-baseline="central">${text}</text></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

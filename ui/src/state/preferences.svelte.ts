@@ -7,7 +7,7 @@ export type Theme = (typeof THEMES)[number];
 export type Language = 'en' | 'ru';
 
 /** For which new Alert Groups the browser calls a person who looks elsewhere. */
-export const ATTENTIONS = ['off', 'urgent', 'routes', 'all'] as const;
+export const ATTENTIONS = ['off', 'urgent', 'routes', 'views', 'all'] as const;
 export type Attention = (typeof ATTENTIONS)[number];
 
 export interface PreferencesContext {
@@ -20,6 +20,8 @@ export interface PreferencesContext {
   readonly attention: Attention;
   /** Ids of the Routes that the attention `routes` is for. */
   readonly attentionRoutes: readonly string[];
+  /** Names of the saved views that the attention `views` is for. */
+  readonly attentionViews: readonly string[];
   readonly sound: boolean;
 }
 
@@ -62,16 +64,20 @@ function showLook(root: HTMLElement, { theme, dense }: PreferencesContext): void
 
 function read(storage: Storage): PreferencesContext {
   const stored = readStored(storage);
-  const { attentionRoutes: routes } = stored;
   return {
     theme: stored.theme === 'light' || stored.theme === 'dark' ? stored.theme : 'system',
     language: stored.language === 'en' || stored.language === 'ru' ? stored.language : null,
     shortcuts: stored.shortcuts !== false,
     dense: stored.dense === true,
     attention: ATTENTIONS.find((each) => each === stored.attention) ?? 'off',
-    attentionRoutes: Array.isArray(routes) ? routes.filter((id) => typeof id === 'string') : [],
+    attentionRoutes: texts(stored.attentionRoutes),
+    attentionViews: texts(stored.attentionViews),
     sound: stored.sound === true,
   };
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function readStored(storage: Storage): Record<string, unknown> {

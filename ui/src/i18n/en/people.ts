@@ -10,6 +10,9 @@ export const people = {
   'attention.off': 'None',
   'attention.urgent': 'New Urgent Alert Groups',
   'attention.routes': 'New Alert Groups of some Routes',
+  'attention.views': 'New Alert Groups of some saved views',
+  'attention.noViews':
+    'There is no saved view in this browser yet. The star above the list of Alert Groups keeps one.',
   'attention.all': 'All new Alert Groups',
   'attention.help':
     'Only while Tocsin is open in a tab that you do not look at. They replace no messenger: once the tab is closed, nobody is called.',

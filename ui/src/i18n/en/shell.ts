@@ -163,9 +163,11 @@ export const shell = {
   'keys.submit': 'Send a dialog or a Note',
   'keys.escape': 'Close, or clear the selection',
   'palette.title': 'Go to',
-  'palette.hint': 'A page, #number, or words to search for',
+  'palette.hint': 'A page, a saved view, a Command, #number, or words to search for',
   'palette.number': 'Open Alert Group {number}',
   'palette.search': 'Search Alert Groups for “{text}”',
+  'palette.command': 'on this page',
+  'palette.view': 'saved view',
   'palette.nothing': 'Nothing found',
 
   // What a new installation still needs.

@@ -1,4 +1,4 @@
-/** The first steps of a new installation (ui §3.1): which there are, and what the service can say about each. */
+/** The first steps of a new installation (ui §3.2): which there are, and what the service can say about each. */
 import type { GroupCounts, Integration, Route } from '../../api/shapes.ts';
 
 /** In the order in which they are done, each with the Permission to do it and where that is. */

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { en } from '../i18n/en.ts';
+import type { I18n, Key } from '../i18n/i18n.svelte.ts';
+import { formatMessage } from '../i18n/message.ts';
+import { paletteChoices } from './palette-choices.ts';
+
+const plurals = new Intl.PluralRules('en');
+const numbers = new Intl.NumberFormat('en');
+const i18n = {
+  t: (key: string, values = {}) => formatMessage(en[key as Key], values, plurals, numbers),
+} as unknown as I18n;
+
+const ran: string[] = [];
+const command = (name: string, text: string) => ({ name, text, run: () => void ran.push(name) });
+const HERE = {
+  commands: [command('acknowledge', 'Acknowledge'), command('snooze', 'Snooze…')],
+  views: [
+    { name: 'Night shift', query: 'owner=none', start: false },
+    { name: 'All of it', query: '', start: false },
+  ],
+  may: () => true,
+};
+const found = (typed: string, here: Partial<typeof HERE> = {}) =>
+  paletteChoices(typed, { ...HERE, ...here }, i18n).map(({ text, to }) => [
+    text,
+    typeof to === 'string' ? to : 'run',
+  ]);
+
+describe('the palette finds', () => {
+  it.each([
+    ['#123', [['Open Alert Group #123', '/alert-groups?number=123']]],
+    ['123', [['Open Alert Group #123', '/alert-groups?number=123']]],
+    [
+      'ackn',
+      [
+        ['Acknowledge', 'run'],
+        ['Search Alert Groups for “ackn”', '/alert-groups?tab=all&q=ackn'],
+      ],
+    ],
+    [
+      'NIGHT',
+      [
+        ['Night shift', '/alert-groups?owner=none'],
+        ['Search Alert Groups for “NIGHT”', '/alert-groups?tab=all&q=NIGHT'],
+      ],
+    ],
+    [
+      'audit',
+      [
+        ['Audit log', '/admin/audit-log'],
+        ['Search Alert Groups for “audit”', '/alert-groups?tab=all&q=audit'],
+      ],
+    ],
+  ])('%s', (typed, expected) => {
+    expect(found(typed)).toEqual(expected);
+  });
+
+  it('everything there is when nothing is typed, the Commands of the page first', () => {
+    const all = found('');
+    expect(all.slice(0, 3).map(([text]) => text)).toEqual(['Acknowledge', 'Snooze…', 'Alert Groups']);
+    expect(all.at(-1)).toEqual(['All of it', '/alert-groups']);
+  });
+
+  it('only what the person may see', () => {
+    expect(found('', { may: () => false, commands: [] })).toEqual([]);
+    expect(found('#1', { may: () => false, commands: [] })).toEqual([]);
+  });
+
+  it('Commands that run when they are picked', () => {
+    const [first] = paletteChoices('ackn', HERE, i18n);
+    if (typeof first?.to === 'function') first.to();
+    expect(ran).toEqual(['acknowledge']);
+  });
+});
