@@ -104,6 +104,7 @@ test('the palette finds saved views and the Commands of the page', async () => {
   await desk.getByRole('button', { name: 'Save', exact: true }).click();
   await desk.keyboard.press('Escape');
   await desk.goto(`${ready.app_url}/routes`);
+  await desk.getByRole('heading', { level: 1, name: 'Routes' }).waitFor();
   const palette = desk.getByRole('combobox', { name: 'Go to' });
   await desk.keyboard.press('Control+k');
   await palette.fill('critical');
@@ -128,10 +129,11 @@ test('the palette finds saved views and the Commands of the page', async () => {
   await desk.keyboard.press('Enter');
   await desk.getByText('Acknowledged').first().waitFor();
   await desk.goto(`${ready.app_url}/routes`);
+  await desk.getByRole('heading', { level: 1, name: 'Routes' }).waitFor();
   await desk.keyboard.press('Control+k');
   await palette.waitFor();
   expect(await desk.getByText('on this page').count()).toBe(0);
-  await desk.keyboard.press('Escape');
+  await desk.goto(`${ready.app_url}/alert-groups`);
 });
 
 test('nobody is called who did not ask for it', async () => {
