@@ -21,6 +21,13 @@ describe('docs/machines', async () => {
     expect(readFileSync(path.join(COMMITTED, file), 'utf8')).toBe(fresh.get(file));
   });
 
+  test.each(Object.entries(machines))(
+    '%s is the id of its machine, by which its events are told',
+    (kind, { id }) => {
+      expect(id).toBe(kind);
+    },
+  );
+
   test.each(Object.entries(machines))('%s.json makes the same machine again', (kind, machine) => {
     const again = createMachine(JSON.parse(fresh.get(`${kind}.json`) ?? ''));
     expect(chartOf(again)).toEqual(chartOf(machine));

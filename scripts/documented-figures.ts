@@ -465,7 +465,7 @@ export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: 
   ['docs/engine.md', /2 s, 4 s …/, 'doubling between the two that are read'],
   ['docs/engine.md', /3 s in one/, 'twice what is read beside it'],
   ['docs/engine.md', /others own them within 5 s/, 'the outcome of what is read beside it'],
-  ['docs/engine.md', /0\.2 KiB for an actor, 1\.2 KiB/, 'measured'],
+  ['docs/engine.md', /0\.2 KiB for an actor, 2 KiB/, 'measured'],
   ['docs/engine.md', /\| 1 s \| looks for messages/, 'three places that have it for reasons of their own'],
   ['docs/links.md', /some 100 bytes a row/, 'the body by its rows'],
   ['docs/links.md', /2 ms with one Alert a group, 10 ms with ten, 70 ms with a hundred/, 'measured'],

@@ -21,10 +21,10 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_079,
-  lines: 151700,
+  files: 1_080,
+  lines: 151900,
   smallFiles: 39,
-  wideLines: 562,
+  wideLines: 561,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */

@@ -164,6 +164,8 @@ export interface StoredActor {
   readonly state: unknown;
   /** Of the shape of what is stored. */
   readonly schema: number;
+  /** Messages to it in the inbox, among the oldest 1,000 of its shard. */
+  readonly waiting: number;
   /** Counts commits of the actor. */
   readonly version: number;
   readonly wakeAt: Micros | null;

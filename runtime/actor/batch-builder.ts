@@ -3,6 +3,7 @@ import { type Address, shardOf } from './address.ts';
 import { Batch } from './batch.ts';
 import type { RecordedEffect, Send, TurnEnv } from './definition.ts';
 import type { EngineLimits } from './limits.ts';
+import { forgetTaken } from './machine.ts';
 import type { Queue } from './queue.ts';
 import { RECENT } from './recent.ts';
 import { Envelope, isLarge, type Resident } from './resident.ts';
@@ -192,8 +193,9 @@ export class BatchBuilder {
       random: this.#deps.random,
     };
     this.batch.decidedWith ??= this.#deps.decidedWith();
+    forgetTaken();
     const turn = resident.kind.definition.receive(resident, envelope.message, env);
-    resident.recent.note(now, envelope.message.type, envelope.from);
+    resident.noteTurn(now, envelope, turn.state);
     this.batch.turns++;
     this.batch.record(resident, turn);
     envelope.reply = turn.reply;

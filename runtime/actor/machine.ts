@@ -23,7 +23,34 @@ export function step<Machine extends AnyStateMachine>(
   stage.actions = actions;
   const next = machine.transition(snapshot, event, stage.scope) as SnapshotFrom<Machine>;
   stage.actions = [];
+  if (next !== snapshot && taken.length < MOST_TAKEN) taken.push(machine, event.type);
   return { snapshot: next, emitted: emittedBy<Machine>(actions) };
+}
+
+/** Machines and the types of events that they took since {@link forgetTaken}, one after the other. */
+const taken: (AnyStateMachine | string)[] = [];
+/** Twice as many as are noted: other machines that a turn steps are among them. */
+const MOST_TAKEN = 32;
+/** Events of one turn that are told. */
+const MOST_TOLD = 4;
+const NONE: readonly string[] = [];
+
+/**
+ * Events that the machine of a kind of actor took in the turn that ended, at most {@link MOST_TOLD}. A turn runs to its
+ * end before another begins, so that they are of one turn.
+ */
+export function takenEvents(kind: string): readonly string[] {
+  if (taken.length === 0) return NONE;
+  const events: string[] = [];
+  for (let index = 0; index < taken.length && events.length < MOST_TOLD; index += 2) {
+    if ((taken[index] as AnyStateMachine).id === kind) events.push(taken[index + 1] as string);
+  }
+  return events;
+}
+
+/** Before a turn. */
+export function forgetTaken(): void {
+  taken.length = 0;
 }
 
 /** The machine's first snapshot. */

@@ -1,7 +1,7 @@
 import type { Micros, Timer } from '../clock.ts';
 import { type Address, addressText } from './address.ts';
 import type { Actor, ActorMessage, AnyActorDefinition } from './definition.ts';
-import { machineValue } from './machine.ts';
+import { machineValue, takenEvents } from './machine.ts';
 import { RecentMessages } from './recent.ts';
 import type { ActorWrite, Asker, Receipt } from './store.ts';
 
@@ -145,6 +145,11 @@ export class Resident implements Actor<unknown, unknown> {
   get isIdle(): boolean {
     if (this.phase === 'loading' || this.phase === 'preparing') return false;
     return this.pins === 0 && this.mailbox.size === 0 && this.rest === null;
+  }
+
+  /** Remembers what a turn did, for whoever looks into the actor. */
+  noteTurn(at: Micros, { message, from }: Envelope, state: unknown): void {
+    this.recent.note(at, message.type, from, machineValue(state), takenEvents(this.self.kind));
   }
 
   /** What was looked up for the next message held for the state before the latest turn. */

@@ -8,10 +8,12 @@ import {
   shardOf,
 } from '../../runtime/actor/index.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import { insertGroup } from '../../test/configuration.ts';
 import { empty } from '../../test/emptied.ts';
 import { until } from '../../test/harness/until.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import type { RecordWriter } from '../postgres/records.ts';
+import { removeGroups } from '../postgres/retention.ts';
 import { createActorStateReader, foldStateChanges, LOOKED_AT, recountStates } from './actor-states.ts';
 import { createActorStore } from './actor-store.ts';
 
@@ -74,7 +76,7 @@ async function seed(count: number): Promise<void> {
 }
 
 beforeEach(async () => {
-  await empty(database.sql(), 'actors', 'actor_states', 'inbox');
+  await empty(database.sql(), 'actors', 'actor_states', 'alert_groups', 'inbox');
   await database.sql()`update shards set epoch = 0`;
 });
 
@@ -102,6 +104,44 @@ test('what changes no state appends nothing', async () => {
   await commit([write('a', 1, 'idle', 'idle')]);
   await commit([write('a', 2, 'idle', 'busy'), write('b', 1, 'busy', 'idle')]);
   expect(await database.sql()`select * from actor_states`).toHaveLength(0);
+});
+
+test('an Alert Group that is not kept any longer is counted no more', async () => {
+  const sql = database.sql();
+  const [past, kept] = [
+    await insertGroup(sql, { routeId: 'RT', status: 'resolved' }),
+    await insertGroup(sql, { routeId: 'RT', status: 'resolved' }),
+  ];
+  await sql`
+    update alert_groups set details_removed = true, resolved_at = case id when ${past} then 1 else 3 end`;
+  await sql`
+    insert into actors (kind, key, shard, version, schema, snapshot, updated_at)
+    select 'alert_group', id, 0, 1, 1, '{"value": "resolved"}', 1 from alert_groups`;
+  await recountStates(sql);
+  expect(await removeGroups(sql, 2, 10)).toBe(1);
+  expect([...(await reader().counts())]).toEqual([{ kind: 'alert_group', state: 'resolved', count: 1 }]);
+  const list = await reader().list({ kind: 'alert_group', state: 'resolved', after: '', limit: 5 });
+  expect(list.items.map(({ key }) => key)).toEqual([kept]);
+});
+
+test('open Alert Groups of a state are listed', async () => {
+  const sql = database.sql();
+  const [waiting, counting] = [
+    await insertGroup(sql, { routeId: 'RT', status: 'firing' }),
+    await insertGroup(sql, { routeId: 'RT', status: 'firing' }),
+  ];
+  await sql`
+    insert into actors (kind, key, shard, version, schema, snapshot, updated_at)
+    select 'alert_group', id, 0, 1, 1, jsonb_build_object('stage', 'started', 'snapshot', jsonb_build_object(
+      'value', jsonb_build_object('firing', case id when ${waiting} then 'waiting' else 'counting' end))), 1
+    from alert_groups`;
+  const keysIn = async (state: string) => {
+    const { items } = await reader().list({ kind: 'alert_group', state, after: '', limit: 5 });
+    return items.map(({ key }) => key);
+  };
+  expect(await keysIn('firing')).toEqual([waiting, counting].sort());
+  expect(await keysIn('firing.waiting')).toEqual([waiting]);
+  expect(await keysIn('acknowledged')).toEqual([]);
 });
 
 test('sums replace what was appended while commits go on', async () => {

@@ -96,10 +96,16 @@ export function stateOf(sql: Sql | Transaction) {
 export function createActorStateReader(sql: Sql): ActorStateReader {
   return {
     async read(actor) {
-      // Index: actors_pkey, shards_pkey.
+      // Index: actors_pkey, shards_pkey, inbox_by_shard.
       const [row] = await sql<StoredStateRow[]>`
         select
           nullif(${stateOf(sql)}, 'null') as state, schema, version, wake_at,
+          (
+            select count(*)::int from (
+              select receiver_kind, receiver_key from inbox where shard = ${shardOf(actor)} order by seq limit 1000
+            ) oldest
+            where receiver_kind = ${actor.kind} and receiver_key = ${actor.key}
+          ) as waiting,
           (select nullif(split_part(owner, '/', 1), '') from shards where shard = ${shardOf(actor)}) as replica
         from actors
         where kind = ${actor.kind} and key = ${actor.key}`;
@@ -164,6 +170,7 @@ function candidates(sql: Sql, kind: string, [outermost = '']: readonly string[],
 
 interface StoredStateRow {
   readonly state: unknown;
+  readonly waiting: number;
   readonly schema: number;
   readonly version: number;
   readonly wake_at: Micros | null;

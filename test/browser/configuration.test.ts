@@ -245,6 +245,24 @@ test('a machine is searched, and an actor is found in its machine', async () => 
   await api.post(`/alert-groups/${group.id}/acknowledge`);
   await desk.locator('dd', { hasText: /^acknowledged/ }).waitFor();
 
+  const history = desk.locator('#history');
+  const lit = (state: string) => desk.locator(`svg .state.now[data-state="${state}"]`);
+  await history.getByText('acknowledge', { exact: true }).first().waitFor();
+  await history.getByRole('cell', { name: 'takeOwnership' }).waitFor();
+  await lit('acknowledged').waitFor();
+  await history.getByRole('button', { name: 'Earlier' }).click();
+  await lit('firing').waitFor();
+  expect(await lit('acknowledged').count()).toBe(0);
+  await history.getByRole('slider').press('End');
+  await lit('acknowledged').waitFor();
+  await history.getByRole('slider').press('ArrowLeft');
+  await lit('firing').waitFor();
+  await desk.locator('dd', { hasText: /^acknowledged/ }).waitFor();
+  await desk.getByRole('link', { name: 'Delivery', exact: true }).click();
+  await desk.waitForURL(new RegExp(`/alert-groups/${group.id}#delivery$`));
+  await desk.getByRole('link', { name: 'Open it on a page of its own' }).click();
+  await heading(desk, `Alert Group ${group.id}`).waitFor();
+
   await open(desk, '/machines/feed/unknown');
   await heading(desk, 'Not found').waitFor();
 });

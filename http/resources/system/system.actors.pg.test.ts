@@ -19,7 +19,7 @@ let asked: Address[];
 beforeEach(async () => {
   const sql = database.sql();
   await firstStart(sql);
-  await empty(sql, 'actors', 'actor_states');
+  await empty(sql, 'actors', 'actor_states', 'inbox');
   await sql`update shards set owner = null, taken_at = null`;
   recent = [];
   asked = [];
@@ -49,9 +49,13 @@ test('an actor is shown as it is committed, without its context, with the messag
   await store(FEED, { status: 'active', value: { open: 'steady' }, context: { secret: 1 } }, NOW + MINUTE);
   await database.sql()`update shards set owner = 'eu-1/beef', taken_at = ${NOW} where shard = ${shardOf(FEED)}`;
   recent = [
-    { at: NOW, type: 'snapshot', from: null },
-    { at: NOW - MINUTE, type: 'configured', from: 'integration' },
+    { at: NOW, type: 'snapshot', from: null, state: { open: 'steady' }, events: ['snapshot'] },
+    { at: NOW - MINUTE, type: 'configured', from: 'integration', state: 'unknown', events: [] },
   ];
+  const shard = shardOf(FEED);
+  await database.sql()`
+    insert into inbox (shard, receiver_kind, receiver_key, message, created_at)
+    values (${shard}, 'feed', ${FEED.key}, '{}', 1), (${shard}, 'feed', 'other', '{}', 1)`;
   const answer = await api.get(PATH);
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({
@@ -61,9 +65,13 @@ test('an actor is shown as it is committed, without its context, with the messag
     schema: 3,
     version: 7,
     wake_at: '2026-09-21T14:14:20Z',
+    waiting: 1,
     messages: [
-      { at: '2026-09-21T14:13:20Z', type: 'snapshot', from: null },
-      { at: '2026-09-21T14:12:20Z', type: 'configured', from: 'integration' },
+      {
+        ...{ at: '2026-09-21T14:13:20Z', type: 'snapshot', from: null },
+        ...{ state: { open: 'steady' }, events: ['snapshot'] },
+      },
+      { at: '2026-09-21T14:12:20Z', type: 'configured', from: 'integration', state: 'unknown', events: [] },
     ],
   });
   expect(asked).toEqual([FEED]);

@@ -149,12 +149,15 @@ const ActorShape = d.named(
     schema: d.count('Version of the form it is stored in.'),
     version: VERSION,
     wake_at: WAKE_AT,
+    waiting: d.count('Messages to it that wait in the inbox, among the oldest 1,000 of its shard.'),
     messages: d.described(
       v.array(
         v.object({
           at: d.time('When it was handled.'),
           type: d.text('Type of the message.'),
           from: d.textOrNull('Kind of the actor that sent it; null from outside.'),
+          state: d.described(STATE, 'State of its machine afterwards; null before it began.'),
+          events: d.described(v.array(v.string()), 'Events that its machine took, in order; at most four.'),
         }),
       ),
       'The last 50 messages since it was loaded, newest first. None while it sleeps.',
@@ -217,7 +220,7 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
         const address = { kind: params.kind as string, key: params.key as string };
         const actor = await states.read(address);
         if (actor === null) return notFound();
-        const { replica, state, schema, version, wakeAt } = actor;
+        const { replica, state, schema, version, wakeAt, waiting } = actor;
         const messages = await system.recent(address);
         return {
           status: 200,
@@ -225,7 +228,8 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
             ...address,
             ...{ replica, state, schema, version },
             wake_at: formatInstantOrNull(wakeAt),
-            messages: messages.map(({ at, type, from }) => ({ at: formatInstant(at), type, from })),
+            waiting,
+            messages: messages.map(({ at, ...message }) => ({ at: formatInstant(at), ...message })),
           },
         };
       },

@@ -64,6 +64,8 @@ export interface components {
              * @description When it acts by itself next; null when it does not.
              */
             readonly wake_at: string | null;
+            /** @description Messages to it that wait in the inbox, among the oldest 1,000 of its shard. */
+            readonly waiting: number;
             /** @description The last 50 messages since it was loaded, newest first. None while it sleeps. */
             readonly messages: readonly {
                 /**
@@ -75,6 +77,12 @@ export interface components {
                 readonly type: string;
                 /** @description Kind of the actor that sent it; null from outside. */
                 readonly from: string | null;
+                /** @description State of its machine afterwards; null before it began. */
+                readonly state: string | {
+                    readonly [key: string]: unknown;
+                } | null;
+                /** @description Events that its machine took, in order; at most four. */
+                readonly events: readonly string[];
             }[];
         };
         /** @description How many actors of one kind are in one state. */

@@ -13,6 +13,7 @@ import {
   presentStates,
   splitActor,
   subjectHref,
+  transitionsBetween,
 } from './present.ts';
 
 const diagram = {
@@ -24,6 +25,17 @@ const diagram = {
 } as unknown as Diagram;
 const events = (choice: Partial<Choice>) =>
   chosenTransitions(diagram, { ...EVERYTHING, ...choice }).map(({ event }) => event);
+
+it.each([
+  [['snooze'], ['open', 'open.firing'], ['open', 'open.snoozed'], ['snooze']],
+  [['snooze'], ['open', 'open.firing'], ['open', 'open.firing'], []],
+  [['note'], ['open'], ['open'], ['note']],
+  [['note', 'resolve'], ['open'], ['resolved'], ['note', 'resolve']],
+  [['resolve'], [], ['resolved'], ['resolve']],
+  [[], ['open'], ['open'], []],
+])('the transitions of %j from %j to %j', (events, before, after, found) => {
+  expect(transitionsBetween(diagram, events, before, after).map(({ event }) => event)).toEqual(found);
+});
 
 it('counts the actors of a kind in each state, with those of the states within it', () => {
   const states = ['open', 'open.firing', 'open.snoozed', 'resolved'].map((id) => ({ id }));

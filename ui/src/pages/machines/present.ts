@@ -97,6 +97,25 @@ export function isArrowOf(arrow: DiagramArrow, transitions: readonly Transition[
   );
 }
 
+/**
+ * Transitions by which a message may have led from some states to others: those of the events that the machine took,
+ * and those without an event. Several of one event: guards decided, by what the message said.
+ * @param before empty when it is not known
+ */
+export function transitionsBetween(
+  { transitions }: Pick<Diagram, 'transitions'>,
+  events: readonly string[],
+  before: readonly string[],
+  after: readonly string[],
+): readonly Transition[] {
+  return transitions.filter(({ event, from, to }) => {
+    const isOfIt = events.includes(event) || (event === 'always' && to !== null && !before.includes(to));
+    // With several events, states in between are passed.
+    const isLeft = from === null || before.length === 0 || before.includes(from) || events.length > 1;
+    return isOfIt && isLeft && (to === null || after.includes(to) || events.length > 1);
+  });
+}
+
 /** Whether an actor in these states takes the transition when its event comes and its guard holds. */
 export function isPossible({ from }: Transition, present: readonly string[]): boolean {
   return from === null || present.includes(from);
