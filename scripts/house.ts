@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_080,
-  lines: 151900,
+  lines: 151945,
   smallFiles: 39,
   wideLines: 561,
   linesOfOne: 600,

@@ -79,13 +79,15 @@ interface Lane<Call> {
   waiting: Call[];
 }
 
-/** @param run makes one call; it never rejects */
-export function createLanes<Call extends LaneCall>(run: (call: Call) => Promise<void>): Lanes<Call> {
+/** @param run makes one call, and is told which ones wait behind it in their order; it never rejects */
+export function createLanes<Call extends LaneCall>(
+  run: (call: Call, following: () => readonly Call[]) => Promise<void>,
+): Lanes<Call> {
   const lanes = new Map<string, Lane<Call>>();
 
   const begin = (lane: Lane<Call>, call: Call): void => {
     lane.running++;
-    void run(call).then(() => {
+    void run(call, () => lane.waiting).then(() => {
       lane.running--;
       const next = takeFirst(lane.waiting);
       if (next) begin(lane, next);

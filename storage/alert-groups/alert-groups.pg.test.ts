@@ -135,6 +135,22 @@ describe('writing', () => {
     expect(alerts[1]).toEqual(await groups.named(other, ['Y1']));
   });
 
+  test('a group with its Alerts is read once, and eight groups by one statement', async () => {
+    const sql = database.sql();
+    const groups = createTemplateGroups(sql);
+    const ids = [await created(), ...Array.from({ length: 8 }, () => newPublicId('AG'))];
+    const { debug } = sql.options;
+    let statements = 0;
+    sql.options.debug = () => {
+      statements++;
+    };
+    await Promise.all(ids.slice(0, 8).flatMap((id) => [groups.read(id), groups.of(id), groups.read(id)]));
+    expect(statements).toBe(1);
+    await Promise.all(ids.flatMap((id) => [groups.read(id), groups.of(id)]));
+    sql.options.debug = debug;
+    expect(statements).toBe(3);
+  });
+
   test('listed once more moves only the time', async () => {
     const part = partOf('X1');
     const id = await created(part);

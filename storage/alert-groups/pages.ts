@@ -171,10 +171,13 @@ export function createTemplateGroups(sql: Sql): Pick<GroupReader, 'read'> & Temp
     a.fingerprint, a.state as status, a.labels, a.annotations, a.starts_at as "startsAt",
     a.resolved_at as "endsAt", a.generator_url as "generatorUrl"`;
   const order = () => sql`(a.state <> 'firing'), a.starts_at desc, a.fingerprint collate "C"`;
-  const read = inRounds<PublicId, TemplateGroupRow | undefined>({
+  /** Asked for, and not yet by a statement: who else wants the group gets the same answer. */
+  const waiting = new Map<PublicId, Promise<TemplateGroupRow | undefined>>();
+  const ask = inRounds<PublicId, TemplateGroupRow | undefined>({
     most: GROUPS_AT_ONCE,
     sizeOf: () => 1,
     async ask(ids) {
+      for (const id of ids) waiting.delete(id);
       // Indexes: alert_groups_pkey, group_alerts_pkey. The planner counts no JSON: one plan serves lists of any length.
       const rows = await sql<TemplateGroupRow[]>`
         select ${groupColumns(sql)}, (
@@ -185,12 +188,17 @@ export function createTemplateGroups(sql: Sql): Pick<GroupReader, 'read'> & Temp
             limit ${MOST_TEMPLATE_ALERTS}
           ) seen
         ) as template_alerts
-        from json_array_elements_text(${jsonText([...new Set(ids)])}::text::json) as wanted (id)
+        from json_array_elements_text(${jsonText([...ids])}::text::json) as wanted (id)
         cross join lateral (select * from alert_groups where id = wanted.id limit 1) g`;
       const found = new Map(rows.map((row) => [row.id, row]));
       return ids.map((id) => found.get(id));
     },
   });
+  const read = (id: PublicId): Promise<TemplateGroupRow | undefined> => {
+    const row = waiting.get(id) ?? ask(id);
+    waiting.set(id, row);
+    return row;
+  };
   return {
     async read(id) {
       const row = await read(id);

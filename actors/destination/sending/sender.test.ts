@@ -27,7 +27,12 @@ function sending({ bridge: channel, unread }: { readonly bridge?: Sent; readonly
   const logged: string[] = [];
   const told: (readonly [subject: string, outcome: SendOutcome])[] = [];
   const subjects = new Map<number, string>();
+  const reads: string[] = [];
+  const unreadable = new Set<string>();
   const bridge = { type: 'bridge' } as DestinationConfig;
+  const loaded = (ids = [ONE, TWO] as readonly string[]) =>
+    ({ destinationsById: new Map(ids.map((id) => [id, bridge])) }) as unknown as Directory;
+  let directory = loaded();
   const sender = createMessageSender({
     system: {
       stillOwns: async () => true,
@@ -49,15 +54,15 @@ function sending({ bridge: channel, unread }: { readonly bridge?: Sent; readonly
       },
     },
     contents: {
-      async read() {
+      async read({ call }) {
+        const subject = subjects.get(call) ?? '';
+        reads.push(subject);
         if (unread) throw unread;
+        if (unreadable.delete(subject)) throw AWAY;
         return { is: 'content', content: {} as MessageContent };
       },
     },
-    directory: {
-      current: () =>
-        ({ destinationsById: new Map([ONE, TWO].map((id) => [id, bridge])) }) as unknown as Directory,
-    },
+    directory: { current: () => directory },
     typeOf: async () => null,
     reports: { rendered: () => undefined },
     isUnavailable: (error) => error === AWAY,
@@ -69,6 +74,11 @@ function sending({ bridge: channel, unread }: { readonly bridge?: Sent; readonly
   const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
     begun,
+    reads,
+    unreadable,
+    configure: (ids?: readonly string[]) => {
+      directory = loaded(ids);
+    },
     told,
     logged,
     clock,
@@ -146,6 +156,58 @@ test('what waited long for its turn is decided anew', async () => {
     ['E', BACK],
   ]);
   expect(sender.begun).toEqual(['A', 'B', 'C', 'D']);
+});
+
+test('what the next calls say is read with what the one that begins says', async () => {
+  const sender = sending();
+  await sendAll(sender, 'ABCDEFGHIJKLMN');
+  expect(sender.reads.join('')).toBe('ABCD');
+  await sender.answer('A', OK);
+  expect(sender.reads.join('')).toBe('ABCDEFGHIJKL');
+  for (const subject of 'BCDEFGH') await sender.answer(subject, OK);
+  expect(sender.begun.join('')).toBe('ABCDEFGHIJKL');
+  expect(sender.reads.join('')).toBe('ABCDEFGHIJKL');
+  await sender.answer('I', OK);
+  expect(sender.reads.slice(12).join('')).toBe('MN');
+});
+
+test.each<readonly [string, (sender: ReturnType<typeof sending>) => void]>([
+  ['a quarter of a second ago', ({ clock }) => clock.advance(0.26 * SECOND)],
+  ['with another configuration', ({ configure }) => configure()],
+])('what was read %s is read again', async (_says, change) => {
+  const sender = sending();
+  await sendAll(sender, 'ABCDEF');
+  await sender.answer('A', OK);
+  expect(sender.reads.join('')).toBe('ABCDEF');
+  change(sender);
+  await sender.answer('B', OK);
+  expect(sender.reads.join('')).toBe('ABCDEFF');
+});
+
+test('what could not be read ahead is read when its call begins', async () => {
+  const sender = sending();
+  await sendAll(sender, 'ABCDEF');
+  sender.unreadable.add('F');
+  await sender.answer('A', OK);
+  await sender.answer('B', OK);
+  expect(sender.reads.join('')).toBe('ABCDEFF');
+  expect(sender.begun.at(-1)).toBe('F');
+});
+
+test('no more than 56 contents wait in memory; those of calls that went back in line leave it', async () => {
+  const sender = sending();
+  const begin = async (id: string) => {
+    const destinationId = id as PublicId;
+    for (let n = 0; n < 12; n++) await sender.send(`${id} ${n}`, { destinationId });
+    await sender.answer(`${id} 0`, OK);
+  };
+  const ids = Array.from({ length: 9 }, (_, n) => `DS${n + 1}`);
+  sender.configure(ids);
+  for (const id of ids) await begin(id);
+  expect(sender.reads).toHaveLength(9 * 5 + 56);
+  await sender.answer('DS1 1', { class: 'transient', error: 'answered 503', unsure: false });
+  await sender.answer('DS9 1', OK);
+  expect(sender.reads).toHaveLength(9 * 5 + 56 + 1 + 6);
 });
 
 test('a process that ends begins nothing that waits for its turn', async () => {

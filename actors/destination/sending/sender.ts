@@ -13,12 +13,12 @@ import {
 } from '../../channels/calls.ts';
 import type { Channel, SendResult } from '../../channels/channel.ts';
 import { type ChannelName, channelFor } from '../../channels/index.ts';
-import type { DestinationConfig, DirectorySource } from '../../directory.ts';
+import type { DestinationConfig, Directory, DirectorySource } from '../../directory.ts';
 import { CALLS_AT_ONCE } from '../delivery/rows.ts';
 import { destinationAddress } from '../messages.ts';
 import type { CallKind, DeliveryMetrics } from '../metrics.ts';
 import { createLanes, type LaneCall } from '../pacing.ts';
-import type { ContentReader } from './content.ts';
+import type { ContentReader, ReadContent } from './content.ts';
 import { type RenderReports, textOf } from './reports.ts';
 
 export interface MessageSenderDeps {
@@ -40,12 +40,32 @@ export interface MessageSenderDeps {
 }
 
 type Asked = MessageSend | DestinationProbe;
+type ContentOf = () => Promise<ReadContent>;
+
+const noContent: ContentOf = () => Promise.reject(new Error('a probe has no content'));
 
 /** A call that is begun and waits for its turn. */
 interface Waiting extends LaneCall {
   readonly asked: MessageSend;
   readonly since: Micros;
+  ahead: ReadAhead | null;
 }
+
+/** The content of a call that waits, read with that of a call before it. */
+interface ReadAhead {
+  readonly at: Micros;
+  /** What it was read with: of another one it is read again. */
+  readonly directory: Directory;
+  /** Null when it could not be read. */
+  readonly content: Promise<ReadContent | null>;
+}
+
+/** Calls of a Destination whose content is read with that of the one that begins: one statement for all. */
+const READ_AHEAD = 7;
+/** Contents read ahead that are in memory together. */
+const MOST_AHEAD = 56;
+/** Content that was read longer ago is read again. */
+const FRESH: Micros = SECOND / 4;
 
 /** What waits longer for a turn than this is decided anew: how loud it is, and whether it is wanted at all. */
 const LONGEST_WAIT: Micros = SECOND;
@@ -74,6 +94,7 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
   const { system, clock, log } = deps;
   const underWay = new Map<Promise<void>, PublicId>();
   let isFinishing = false;
+  let contentsAhead = 0;
 
   const tell = (asked: Asked, outcome: SendOutcome): void => {
     const { call } = asked;
@@ -87,7 +108,42 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     system.tell(destinationAddress(asked.destinationId), message);
   };
 
-  const run = async (asked: Asked): Promise<void> => {
+  const destinationOf = ({ destinationId }: Asked) =>
+    deps.directory.current().destinationsById.get(destinationId) ?? null;
+
+  const takeAhead = (waiting: Waiting): ReadAhead | null => {
+    const { ahead } = waiting;
+    waiting.ahead = null;
+    if (ahead) contentsAhead--;
+    return ahead;
+  };
+
+  const readAhead = (following: readonly Waiting[]): void => {
+    for (const waiting of following.slice(0, READ_AHEAD)) {
+      if (waiting.ahead !== null || isEvent(waiting.asked) || contentsAhead >= MOST_AHEAD) continue;
+      contentsAhead++;
+      const { asked } = waiting;
+      waiting.ahead = {
+        at: clock.now(),
+        directory: deps.directory.current(),
+        content: deps.contents.read(asked, destinationOf(asked)).catch(() => null),
+      };
+    }
+  };
+
+  /** Read after the call was begun, so that a change it does not show makes the Destination call again. */
+  const contentOf = async (waiting: Waiting, following: () => readonly Waiting[]): Promise<ReadContent> => {
+    const { asked } = waiting;
+    const ahead = takeAhead(waiting);
+    const isFresh = ahead?.directory === deps.directory.current() && clock.now() - ahead.at <= FRESH;
+    const known = isFresh ? await ahead.content : null;
+    if (known) return known;
+    const content = deps.contents.read(asked, destinationOf(asked));
+    if (!isEvent(asked)) readAhead(following());
+    return content;
+  };
+
+  const run = async (asked: Asked, content: ContentOf): Promise<void> => {
     const watch = deps.pauses.begin();
     try {
       if (!(await system.stillOwns(destinationAddress(asked.destinationId)))) return;
@@ -98,12 +154,15 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
         hasBegun ||= may;
         return may;
       };
-      const outcome = await outcomeOf(deps, asked, mayBegin).catch((error: unknown) =>
+      const outcome = await outcomeOf(deps, asked, mayBegin, content).catch((error: unknown) =>
         thrown(asked, error, hasBegun),
       );
       if (isFinishing && outcome.class === 'not_sent') return;
       tell(asked, outcome);
-      for (const other of lanes.takeOut(spokenOfBy(asked, outcome))) tell(other.asked, PUT_BACK);
+      for (const other of lanes.takeOut(spokenOfBy(asked, outcome))) {
+        takeAhead(other);
+        tell(other.asked, PUT_BACK);
+      }
       report(deps, asked, outcome, began, clock.now());
     } finally {
       watch.end();
@@ -130,18 +189,23 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     return { class: 'not_sent', because: 'defect', error: INTERNAL };
   };
 
-  const call = (asked: Asked): Promise<void> => {
-    const made = run(asked)
+  const call = (asked: Asked, content: ContentOf = noContent): Promise<void> => {
+    const made = run(asked, content)
       .catch((error: unknown) => tell(asked, thrown(asked, error, false)))
       .finally(() => underWay.delete(made));
     underWay.set(made, asked.destinationId);
     return made;
   };
 
-  const lanes = createLanes<Waiting>(async ({ asked, since }) => {
+  const lanes = createLanes<Waiting>(async (waiting, following) => {
+    const { asked, since } = waiting;
     if (isFinishing) return;
-    if (!isEvent(asked) && clock.now() - since > LONGEST_WAIT) tell(asked, PUT_BACK);
-    else await call(asked);
+    if (isEvent(asked) || clock.now() - since <= LONGEST_WAIT) {
+      await call(asked, () => contentOf(waiting, following));
+      return;
+    }
+    takeAhead(waiting);
+    tell(asked, PUT_BACK);
   });
 
   return {
@@ -153,7 +217,7 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
       }
       const { destinationId, urgent } = asked;
       const atOnce = isEvent(asked) ? EVENTS_AT_ONCE : CALLS_AT_ONCE;
-      lanes.add({ asked, destinationId, urgent, atOnce, since: clock.now() });
+      lanes.add({ asked, destinationId, urgent, atOnce, since: clock.now(), ahead: null });
     },
     calling: () => underWay.values(),
     async finish() {
@@ -197,6 +261,7 @@ async function outcomeOf(
   deps: MessageSenderDeps,
   asked: Asked,
   mayBegin: () => boolean,
+  content: ContentOf,
 ): Promise<SendOutcome> {
   const { destinationId } = asked;
   const destination = deps.directory.current().destinationsById.get(destinationId) ?? null;
@@ -207,7 +272,7 @@ async function outcomeOf(
     if (!channel.probe) throw new Error(`a Destination of type ${type} has no probe of its own`);
     return channel.probe({ asked, destination, mayBegin });
   }
-  const read = await deps.contents.read(asked, destination);
+  const read = await content();
   if (read.is === 'dropped') return { class: 'dropped' };
   if (read.is === 'missing')
     return { class: 'unknown', error: 'what the message is about is not kept any more' };
