@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_080,
-  lines: 151945,
+  files: 1_082,
+  lines: 152410,
   smallFiles: 39,
   wideLines: 561,
   linesOfOne: 600,

@@ -7,6 +7,7 @@ import { createTurns } from '../../runtime/share-next.ts';
 import type { RecordWriter, Sql } from '../postgres/records.ts';
 import { createAlertWriter } from './alert-writer.ts';
 import { isExpression } from './filters.ts';
+import { foldGroups } from './folds.ts';
 import { groupColumns, groupOf, type StoredGroupRow } from './group-rows.ts';
 import { addedEntries, addedNotes, movedSlots, savedGroups } from './group-writer.ts';
 import { countGroups, listGroups } from './list.ts';
@@ -47,6 +48,7 @@ export function createGroupReader(
   return {
     list: (query) => inTurn(query.filter, (pace) => listGroups(sql, query, pace, indexes, recent)),
     counts: (filter) => inTurn(filter, (pace) => countGroups(sql, filter, pace, recent)),
+    folds: (query) => inTurn(query.filter, (pace) => foldGroups(sql, query, pace, indexes)),
     async read(id) {
       const [row] = await sql<StoredGroupRow[]>`
         select ${groupColumns(sql)} from alert_groups g where g.id = ${id}`;

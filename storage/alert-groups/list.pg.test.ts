@@ -564,3 +564,74 @@ async function planOf(statement: Fragment): Promise<string> {
   const lines = await database.sql()<{ 'QUERY PLAN': string }[]>`explain ${statement}`;
   return lines.map((line) => line['QUERY PLAN']).join('\n');
 }
+
+describe('folds', () => {
+  const folds = (filter: Partial<GroupFilter> = {}, by = 'alertname', distinct = ['namespace', 'node']) =>
+    reader().folds({ filter: { ...NONE, ...filter }, by, distinct });
+
+  test('count what a plain reading of the same groups counts, the largest first', async () => {
+    const NAMES = ['CrashLooping', 'DiskFull', 'Lag', '', undefined, 'x'.repeat(1_001)];
+    const LEVELS = ['critical', 'warning', 'info'] as const;
+    const rows = Array.from({ length: 60 }, (_, index) => ({
+      number: index + 1,
+      ...(index % 4 === 0 ? { status: 'acknowledged', owner: ANN } : { status: 'firing' }),
+      severity: LEVELS[(index * 7) % 3] as string,
+      labels: { alertname: NAMES[(index * index) % NAMES.length], namespace: `n${index % 5}` },
+    }));
+    for (const row of rows) await insert(row);
+
+    const expected = new Map<string | null, typeof rows>();
+    for (const row of rows) {
+      const { alertname = '' } = row.labels;
+      const value = alertname === '' || alertname.length > 1_000 ? null : alertname;
+      expected.set(value, [...(expected.get(value) ?? []), row]);
+    }
+    const { items, ...totals } = await folds();
+    expect(totals).toEqual({ foldCount: expected.size, groupCount: 60, truncated: false });
+    expect(items).toHaveLength(expected.size);
+    expect(items.map(({ groupCount }) => groupCount)).toEqual(
+      [...expected.values()].map(({ length }) => length).sort((one, other) => other - one),
+    );
+    for (const fold of items) {
+      const of = expected.get(fold.value) ?? [];
+      expect(fold).toEqual({
+        value: fold.value,
+        groupCount: of.length,
+        firingCount: of.filter(({ status }) => status === 'firing').length,
+        severityLevel: LEVELS.find((level) => of.some(({ severity }) => severity === level)),
+        lastStartedAt: T0 + Math.max(...of.map(({ number }) => number)) * MINUTE,
+        distinct: [
+          { label: 'namespace', count: new Set(of.map(({ labels }) => labels.namespace)).size },
+          { label: 'node', count: 0 },
+        ],
+      });
+    }
+  });
+
+  test('filters hold, regular expressions among them', async () => {
+    await insert({ number: 1, labels: { alertname: 'A', team: 'web' } });
+    await insert({ number: 2, labels: { alertname: 'A', team: 'db' } });
+    await insert({ number: 3, labels: { alertname: 'B', team: 'web' }, status: 'resolved' });
+    const sizes = async (filter: Partial<GroupFilter>) =>
+      Object.fromEntries((await folds(filter)).items.map(({ value, groupCount }) => [value, groupCount]));
+    expect(await sizes({})).toEqual({ A: 2, B: 1 });
+    expect(await sizes({ statuses: ['firing'] })).toEqual({ A: 2 });
+    expect(await sizes({ matchers: [{ label: 'team', op: '=', value: 'web' }] })).toEqual({ A: 1, B: 1 });
+    expect(await sizes({ matchers: [{ label: 'team', op: '=~', value: 'd.' }] })).toEqual({ A: 1 });
+    expect(await sizes({ matchers: [{ label: 'team', op: '=~', value: 'none' }] })).toEqual({});
+    expect((await folds({}, 'team', [])).items.map(({ distinct }) => distinct)).toEqual([[], []]);
+  });
+
+  test('the newest 10,000 are looked at, and at most 200 folds are told', async () => {
+    await insert({ number: 20_000, labels: { alertname: 'one' } });
+    await database.sql()`
+      insert into alert_groups
+      select (jsonb_populate_record(g, jsonb_build_object(
+        'id', 'AG' || lpad(n::text, 12, '0'), 'number', n, 'key_hash', n::text, 'started_at', ${T0}::bigint + n,
+        'common_labels', jsonb_build_object('alertname', 'value ' || n % 300)))).*
+      from alert_groups g, generate_series(1, 10000) as n where g.number = 20000`;
+    const { items, foldCount, groupCount, truncated } = await folds();
+    expect([items.length, foldCount, groupCount, truncated]).toEqual([200, 301, 10_000, true]);
+    expect(items.some(({ value }) => value === 'value 1')).toBe(true);
+  });
+});

@@ -82,7 +82,7 @@ async function listAll(
  * What reads all rows and sorts them is dearer than going through them in order, though the server, which takes each row
  * for a page of its own, guesses otherwise. Not where those that come first are out of range.
  */
-async function preferOrder(tx: Transaction, { filter, descending }: GroupListQuery): Promise<void> {
+export async function preferOrder(tx: Transaction, { filter, descending }: GroupListQuery): Promise<void> {
   if (asksForResolved(filter) && filter.from !== null && !descending) return;
   // Handed to the driver at once: what comes after this call comes after it, whether it was waited for or not.
   await tx`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`.execute();

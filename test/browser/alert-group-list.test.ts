@@ -315,3 +315,36 @@ test('a Command on all that match runs in portions, can be stopped, and says wha
   const { firing, acknowledged } = await api.get(`/alert-group-counts?${query}`);
   expect({ firing, acknowledged }).toEqual({ firing: 1, acknowledged: 129 });
 });
+
+test('groups of the same kind fold by a label, and each fold leads to its groups', async () => {
+  await raise({ alertname: 'NowhereInParticular' }, 'It has no cluster');
+  for (const cluster of ['east', 'west']) {
+    for (const namespace of ['shop', 'mail'])
+      await raise({ alertname: 'FoldedLoop', cluster: `${cluster}-${namespace}`, namespace }, 'loops');
+  }
+  const desk = await openList({ width: 1440, height: 900 });
+  await desk.getByRole('button', { name: 'Filters' }).click();
+  await desk.getByLabel('Fold by label').selectOption('alertname');
+  await desk.keyboard.press('Escape');
+  expect(new URL(desk.url()).searchParams.get('fold')).toBe('alertname');
+  const fold = desk.getByRole('listitem').filter({ hasText: 'FoldedLoop' });
+  await fold.getByText('4 Alert Groups').waitFor();
+  await fold.getByText('namespace ×2 · cluster ×4').waitFor();
+  expect(await rows(desk).count()).toBe(0);
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await raise({ alertname: 'FoldedLoop', cluster: 'north', namespace: 'shop' }, 'loops');
+  await fold.getByText('5 Alert Groups').waitFor();
+  await fold.getByRole('link', { name: 'FoldedLoop' }).click();
+  await until('its groups', async () => (await rows(desk).count()) === 5);
+  expect(new URL(desk.url()).searchParams.getAll('label')).toEqual(['alertname="FoldedLoop"']);
+  await desk.goBack();
+  await desk.getByRole('button', { name: 'Show each Alert Group' }).click();
+  await rows(desk).first().waitFor();
+
+  const phone = await openList({ width: 360, height: 740, dark: true, locale: 'ru-RU' });
+  await phone.goto(`${ready.app_url}/alert-groups?fold=cluster`);
+  await phone.getByText('без общей метки cluster').waitFor();
+  expect(await accessibilityFindings(phone)).toEqual([]);
+  const overflow = 'document.documentElement.scrollWidth - window.innerWidth';
+  expect(await phone.evaluate<number>(overflow)).toBeLessThanOrEqual(0);
+});

@@ -93,6 +93,7 @@ export async function walkApi(
 /** Where a star stands, an id is to be put. */
 function placesOf(path: string): readonly string[] {
   if (path === '/request-records') return OWNERS.map((owner) => `${path}?${owner}=*&limit=200`);
+  if (path === '/alert-group-folds') return [`${path}?by=alertname`];
   if (path.includes('{kind}')) return KINDS.map((kind) => `/actors/${kind}/*`);
   return [path.replace(/\{\w+\}/, '*')];
 }

@@ -12,6 +12,7 @@ import type { NoteEntry, TimelineEntry } from './timeline.ts';
 export interface GroupReader {
   list(query: GroupListQuery): Promise<GroupPage>;
   counts(filter: GroupFilter): Promise<Readonly<Record<GroupStatus, number>>>;
+  folds(query: FoldQuery): Promise<Folds>;
   /** Null when there is no such Alert Group. */
   read(id: PublicId): Promise<StoredGroup | null>;
   alerts(query: AlertsQuery): Promise<KeyedPage<StoredAlert>>;
@@ -48,6 +49,34 @@ export interface GroupListQuery {
   /** Sort key of the last item of the page before. */
   readonly after: readonly [value: number, number: number] | null;
   readonly limit: number;
+}
+
+export interface FoldQuery {
+  readonly filter: GroupFilter;
+  /** Label by whose values groups are counted. */
+  readonly by: string;
+  /** Labels whose values are counted in each fold. */
+  readonly distinct: readonly string[];
+}
+
+/** Alert Groups that share a value of a label; the fold of null holds those that share none. */
+export interface Fold {
+  readonly value: string | null;
+  readonly groupCount: number;
+  readonly firingCount: number;
+  /** The most severe of them. */
+  readonly severityLevel: SeverityLevel;
+  readonly lastStartedAt: Micros;
+  readonly distinct: readonly { readonly label: string; readonly count: number }[];
+}
+
+export interface Folds {
+  /** The largest first. */
+  readonly items: readonly Fold[];
+  readonly foldCount: number;
+  readonly groupCount: number;
+  /** Only the newest groups were looked at: there may be more. */
+  readonly truncated: boolean;
 }
 
 /** What a page after this Alert Group starts behind. */

@@ -207,6 +207,25 @@ describe('reading', () => {
     expect(body).toEqual({ firing: 1, acknowledged: 1, snoozed: 0, resolved: 0, all: 2 });
   });
 
+  test('folds by a label', async () => {
+    const id = await fired('a');
+    await fired('b');
+    await api.post(`/alert-groups/${id}/acknowledge`);
+    const { body } = await viewer.get('/alert-group-folds?by=alertname&distinct=alertname&distinct=node');
+    expect(body).toMatchObject({ fold_count: 1, alert_group_count: 2, truncated: false });
+    expect(body.items).toMatchObject([
+      { alert_group_count: 2, firing_count: 1, distinct: { alertname: 1, node: 0 } },
+    ]);
+    const acknowledged = await viewer.get('/alert-group-folds?by=alertname&status=acknowledged');
+    expect(acknowledged.body.items).toMatchObject([{ alert_group_count: 1, firing_count: 0 }]);
+    for (const wrong of [
+      '',
+      '?by=',
+      '?by=a&distinct=1&distinct=2&distinct=3&distinct=4&distinct=5&distinct=6',
+    ])
+      expect((await viewer.get(`/alert-group-folds${wrong}`)).status, wrong).toBe(400);
+  });
+
   test('Alerts, Timeline and Notes', async () => {
     const id = await fired();
     const note = await api.post(`/alert-groups/${id}/notes`, { body: ' why? ' });

@@ -5,12 +5,15 @@ import { type Answer, type Call, type Operation, operation } from '../../operati
 import { invalid, notFound } from '../../problem.ts';
 import { DEFAULT_LIMIT, decodeCursor, encodeCursor, INVALID_CURSOR } from '../../schema/page.ts';
 import { pageOf } from '../../schema/shapes.ts';
+import { foldsBody } from './bodies.ts';
 import { bulkOperations } from './bulk.ts';
 import { commandOperations } from './commands.ts';
 import { noteOperations, pageOperations } from './pages.ts';
 import {
   countsFilter,
   countsQuery,
+  foldsFilter,
+  foldsQuery,
   type ListQuery,
   labelColumns,
   listFilter,
@@ -18,7 +21,7 @@ import {
   queryErrors,
   sortOf,
 } from './query.ts';
-import { AlertGroupShape, CountsShape } from './shapes.ts';
+import { AlertGroupShape, CountsShape, FoldsShape } from './shapes.ts';
 import { type AlertGroupOperationsDeps, bodiesFor, GROUP_IDS, groupIdOf, identityOf, TAG } from './shared.ts';
 import { presetOperations } from './snooze.ts';
 
@@ -63,6 +66,28 @@ export function alertGroupOperations(deps: AlertGroupOperationsDeps): readonly O
         const { firing, acknowledged, snoozed, resolved } = await reader.counts(filter);
         const all = firing + acknowledged + snoozed + resolved;
         return { status: 200, body: { firing, acknowledged, snoozed, resolved, all } };
+      },
+    }),
+
+    operation({
+      id: 'getAlertGroupFolds',
+      method: 'GET',
+      path: '/alert-group-folds',
+      tag: TAG,
+      summary: 'Count Alert Groups by the values of a label',
+      description:
+        'The 200 largest, of the newest 10,000 that the filters find; of fewer with a regular expression.',
+      needs: 'alert-groups:read',
+      query: foldsQuery,
+      answers: { 200: { description: 'The folds, the largest first', schema: FoldsShape } },
+      refusals: [[422, 'validation-failed', '']],
+      async handle(call) {
+        const { query, directory, now } = call;
+        const errors = queryErrors(query, identityOf(call));
+        if (errors.length > 0) return invalid(errors);
+        const filter = foldsFilter(query, identityOf(call), directory, now);
+        const folds = await reader.folds({ filter, by: query.by, distinct: [...new Set(query.distinct)] });
+        return { status: 200, body: foldsBody(folds) };
       },
     }),
 

@@ -2,7 +2,7 @@
 import { allowedCommands, type Commander } from '../../../actors/alert-group/commands/allowed-commands.ts';
 import type { CommandName } from '../../../actors/alert-group/messages.ts';
 import { inKeyOrder, isUrgent } from '../../../actors/alert-group/reading/alert-summary.ts';
-import type { StoredAlert, StoredGroup } from '../../../actors/alert-group/reading/readers.ts';
+import type { Folds, StoredAlert, StoredGroup } from '../../../actors/alert-group/reading/readers.ts';
 import {
   type LifecycleEntry,
   type NoteEntry,
@@ -287,5 +287,22 @@ function toldFields(entry: Extract<TimelineEntry, { kind: 'status' | 'alerts' }>
     label_conflicts: entry.labelConflicts,
     from_severity_level: entry.fromSeverityLevel,
     to_severity_level: entry.toSeverityLevel,
+  };
+}
+
+/** An answer about folds (alert-groups §10.2). */
+export function foldsBody(folds: Folds) {
+  return {
+    items: folds.items.map((fold) => ({
+      value: fold.value,
+      alert_group_count: fold.groupCount,
+      firing_count: fold.firingCount,
+      severity_level: fold.severityLevel,
+      last_started_at: formatInstant(fold.lastStartedAt),
+      distinct: Object.fromEntries(fold.distinct.map(({ label, count }) => [label, count])),
+    })),
+    fold_count: folds.foldCount,
+    alert_group_count: folds.groupCount,
+    truncated: folds.truncated,
   };
 }

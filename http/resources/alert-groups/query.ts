@@ -22,6 +22,7 @@ import { GroupStatus, ResolveReason, SeverityLevel } from '../../schema/words.ts
 /** Setting alert_group.list_range. */
 const LIST_RANGE = 7 * DAY;
 const MAX_COLUMNS = 20;
+const OPEN: GroupFilter['statuses'] = ['firing', 'acknowledged', 'snoozed'];
 
 export const labelColumns = d.described(
   v.optional(v.pipe(v.array(v.string()), v.maxLength(MAX_COLUMNS)), []),
@@ -70,12 +71,30 @@ const filters = {
 
 export const countsQuery = v.object(filters);
 
+const status = d.described(many(GroupStatus), 'Status. Left out, the three open ones.');
+
+const MAX_LABEL_NAME = 200;
+const MAX_DISTINCT = 5;
+const labelName = d.documented(v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_LABEL_NAME)), {
+  maxLength: MAX_LABEL_NAME,
+});
+
+export const foldsQuery = v.object({
+  ...filters,
+  status,
+  by: d.described(labelName, 'Name of the label by whose values Alert Groups are counted.'),
+  distinct: d.described(
+    v.optional(v.pipe(v.array(labelName), v.maxLength(MAX_DISTINCT)), []),
+    'A label name, at most 5 times: how many values of it each fold has.',
+  ),
+});
+
 export const SORTS = ['started_at', '-started_at', 'last_changed_at', '-last_changed_at'] as const;
 
 export const listQuery = v.object({
   ...pageQuery,
   ...filters,
-  status: d.described(many(GroupStatus), 'Status. Left out, the three open ones.'),
+  status,
   number: d.described(
     v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
     'Number of an Alert Group. Status and range then have no defaults.',
@@ -125,7 +144,18 @@ export function listFilter(
 ): GroupFilter {
   const filter = sharedFilter(query, identity, directory, now, query.number ?? null);
   if (query.status.length > 0) return { ...filter, statuses: query.status };
-  return { ...filter, statuses: filter.number === null ? ['firing', 'acknowledged', 'snoozed'] : [] };
+  return { ...filter, statuses: filter.number === null ? OPEN : [] };
+}
+
+/** The same for folds. */
+export function foldsFilter(
+  query: v.InferOutput<typeof foldsQuery>,
+  identity: Identity,
+  directory: Directory,
+  now: Micros,
+): GroupFilter {
+  const statuses = query.status.length > 0 ? query.status : OPEN;
+  return { ...sharedFilter(query, identity, directory, now, null), statuses };
 }
 
 /** The same for counts, which go over every status. */

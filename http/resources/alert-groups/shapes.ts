@@ -202,6 +202,30 @@ export const CountsShape = d.named(
   'How many Alert Groups have each status.',
 );
 
+const Fold = d.named(
+  'AlertGroupFold',
+  v.object({
+    value: d.textOrNull('The value that all Alerts of each group share; null for groups that share none.'),
+    alert_group_count: d.count('How many Alert Groups have the value.'),
+    firing_count: d.count('Those with the status `firing`.'),
+    severity_level: SeverityLevel,
+    last_started_at: d.time('When the newest of them began.'),
+    distinct: v.record(v.string(), d.count('How many values of the label they have.')),
+  }),
+  'Alert Groups with the same value of a label.',
+);
+
+export const FoldsShape = d.named(
+  'AlertGroupFolds',
+  v.object({
+    items: v.array(Fold),
+    fold_count: d.count('How many values there are; at most 200 of them are items.'),
+    alert_group_count: d.count('How many Alert Groups were looked at.'),
+    truncated: d.flag('Whether there may be older Alert Groups, which were not looked at.'),
+  }),
+  'Alert Groups by the values of a label, the largest first.',
+);
+
 export const AlertBase = d.named(
   'AlertBase',
   v.object({

@@ -8,6 +8,7 @@ import type {
   DeliveryItem,
   GroupContext,
   GroupCounts,
+  GroupFolds,
   Items,
   LinkedPerson,
   Note,
@@ -36,6 +37,8 @@ export function createAlertGroupsApi(client: ApiClient) {
       client.get('/alert-groups', { query: { ...filters, ...page } }),
     counts: (filters: Query): Promise<Answer<GroupCounts>> =>
       client.get('/alert-group-counts', { query: filters }),
+    folds: (filters: Query): Promise<Answer<GroupFolds>> =>
+      client.get('/alert-group-folds', { query: filters }),
     read: (id: string): Promise<Answer<AlertGroup>> => client.get(of(id)),
     alerts: (id: string, page: PageRequest): Promise<Answer<Page<AlertItem>>> =>
       client.get(`${of(id)}/alerts`, { query: { ...page } }),

@@ -266,6 +266,34 @@ export interface components {
             /** @description The sum of the four. */
             readonly all: number;
         };
+        /** @description Alert Groups with the same value of a label. */
+        readonly AlertGroupFold: {
+            /** @description The value that all Alerts of each group share; null for groups that share none. */
+            readonly value: string | null;
+            /** @description How many Alert Groups have the value. */
+            readonly alert_group_count: number;
+            /** @description Those with the status `firing`. */
+            readonly firing_count: number;
+            readonly severity_level: components["schemas"]["SeverityLevel"];
+            /**
+             * Format: date-time
+             * @description When the newest of them began.
+             */
+            readonly last_started_at: string;
+            readonly distinct: {
+                readonly [key: string]: number;
+            };
+        };
+        /** @description Alert Groups by the values of a label, the largest first. */
+        readonly AlertGroupFolds: {
+            readonly items: readonly components["schemas"]["AlertGroupFold"][];
+            /** @description How many values there are; at most 200 of them are items. */
+            readonly fold_count: number;
+            /** @description How many Alert Groups were looked at. */
+            readonly alert_group_count: number;
+            /** @description Whether there may be older Alert Groups, which were not looked at. */
+            readonly truncated: boolean;
+        };
         /**
          * @description A PublicId: `AG…`.
          * @example AG9X2QF4H7NJC0

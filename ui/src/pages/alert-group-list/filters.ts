@@ -48,6 +48,8 @@ export interface GroupFilters {
   readonly sort: Sort;
   /** Names of labels whose values the rows show. */
   readonly columns: readonly string[];
+  /** Name of the label by whose values the rows are folded. */
+  readonly fold: string | null;
   /** #N alone: every other filter rests. */
   readonly number: number | null;
 }
@@ -68,6 +70,7 @@ export const NO_FILTERS: GroupFilters = {
   to: null,
   sort: '-started_at',
   columns: [],
+  fold: null,
   number: null,
 };
 
@@ -80,6 +83,7 @@ const RANGE_SECONDS: Record<Exclude<Range, 'custom' | '7d'>, number> = {
 export const MAX_LABELS = 20;
 export const MAX_COLUMNS = 20;
 export const MAX_Q = 200;
+const MAX_LABEL_NAME = 200;
 const ID = /^[A-Z]{2}[0-9A-Z]{12}$/;
 const OWNER = /^(me|none|SR[0-9A-Z]{12})$/;
 
@@ -151,6 +155,7 @@ export function parseFilters(search: string): { filters: GroupFilters; dropped: 
     to: instant('to'),
     sort: one('sort', SORTS) ?? '-started_at',
     columns: [...new Set(params.getAll('column'))].slice(0, MAX_COLUMNS),
+    fold: (params.get('fold') ?? '').slice(0, MAX_LABEL_NAME) || null,
     number,
   };
   return { filters, dropped };
@@ -182,6 +187,7 @@ export function filtersToQuery(filters: GroupFilters): URLSearchParams {
   }
   set('sort', filters.sort, '-started_at');
   each('column', filters.columns);
+  set('fold', filters.fold);
   set('number', filters.number === null ? null : String(filters.number));
   return params;
 }
@@ -206,6 +212,16 @@ export function listQuery(filters: GroupFilters, now: number): Query {
   const columns = { label_columns: filters.columns };
   if (filters.number !== null) return { number: filters.number, ...columns };
   return { ...countQuery(filters, now), status: shownStatuses(filters), sort: filters.sort, ...columns };
+}
+
+/** Parameters of the folds by a label. @param distinct labels whose values are counted @param now ms since the epoch */
+export function foldQuery(
+  filters: GroupFilters,
+  by: string,
+  distinct: readonly string[],
+  now: number,
+): Query {
+  return { ...countQuery(filters, now), status: shownStatuses(filters), by, distinct };
 }
 
 function resolvedQuery(resolver: Resolver | null): Query {
@@ -259,7 +275,7 @@ export function stillFits(group: AlertGroup, filters: GroupFilters, userId: stri
 
 /** Whether anything narrows the list besides the tab, its order and what it shows of a row. */
 export function isFiltered(filters: GroupFilters): boolean {
-  const narrowed: GroupFilters = { ...filters, tab: 'open', sort: '-started_at', columns: [] };
+  const narrowed: GroupFilters = { ...filters, tab: 'open', sort: '-started_at', columns: [], fold: null };
   return filtersToQuery(narrowed).size > 0;
 }
 
