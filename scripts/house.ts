@@ -21,9 +21,9 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_082,
-  lines: 152410,
-  smallFiles: 39,
+  files: 1_090,
+  lines: 152625,
+  smallFiles: 44,
   wideLines: 561,
   linesOfOne: 600,
   filesOfOneFolder: 26,

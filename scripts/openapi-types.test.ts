@@ -13,6 +13,7 @@ const OWN_TYPES = [
   'problem.ts Problem',
   // How requests are made, not what they hold.
   ...['client.ts Answer', 'client.ts RequestOptions', 'client.ts ClientDeps'],
+  ...['early.ts EarlyAnswer', 'early.ts Window'],
 ];
 
 test('the types that the UI is built on are those of the API description (npm run openapi)', async () => {

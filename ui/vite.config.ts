@@ -1,11 +1,12 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
 import { docsPlugin } from '../scripts/docs/vite-plugin.ts';
+import { CHUNKS, chunksPlugin } from './chunks-plugin.ts';
 import { machinesPlugin } from './machines-plugin.ts';
 
 /** Builds the single-page app into `ui/dist`. Nothing is inlined: the page runs under a strict Content-Security-Policy. */
 export default defineConfig({
-  plugins: [svelte({ configFile: false }), machinesPlugin(), docsPlugin()],
+  plugins: [svelte({ configFile: false }), machinesPlugin(), chunksPlugin(), docsPlugin()],
   build: {
     target: ['chrome130', 'firefox132', 'safari16'],
     outDir: 'dist',
@@ -13,8 +14,10 @@ export default defineConfig({
     assetsDir: 'assets',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What each page loads, for the test of the sizes.
+    manifest: true,
     reportCompressedSize: true,
     // How long plugins take is no news to somebody who starts the service.
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions: { checks: { pluginTimings: false }, output: { codeSplitting: CHUNKS } },
   },
 });

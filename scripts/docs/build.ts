@@ -117,7 +117,7 @@ function writeAssets(folder: string, pages: ReadonlyMap<string, Rendered>): void
   const css = styles.map((file) => readFileSync(path.join(ROOT, file), 'utf8')).join('\n');
   const file = (name: string) => path.join(folder, name);
   writeFileSync(file('docs.css'), css);
-  cpSync(path.join(ROOT, 'ui/public/theme.js'), file('theme.js'));
+  cpSync(path.join(ROOT, 'ui/public/start.js'), file('theme.js'));
   writeFileSync(file('docs.js'), scriptOf('browser/docs.ts'));
   writeFileSync(file('search.js'), scriptOf('search.ts'));
   cpSync(path.join(ROOT, 'node_modules/minisearch/dist/es/index.js'), file('minisearch.js'));

@@ -282,7 +282,8 @@ test('a Command without a connection says that nothing was sent', async () => {
   const acknowledge = desk.getByRole('button', { name: 'Acknowledge' });
   await acknowledge.waitFor();
   await desk.context().setOffline(true);
-  await acknowledge.click();
+  // Playwright would wait until it is enabled, which a person does not.
+  await acknowledge.click({ force: true });
   await desk.getByText('This was not sent, and nothing was changed.').first().waitFor();
   await desk.context().setOffline(false);
 });

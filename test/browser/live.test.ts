@@ -229,6 +229,37 @@ test('what happened while the service could not be reached shows when it is back
   await bar(tab!).waitFor({ state: 'detached', timeout: 15_000 });
 });
 
+test('without a line the rows stay, every Command is off and says why, and all comes back by itself', async () => {
+  const group = await raise('Away');
+  await newBrowser();
+  const [list, page] = await newTabs(2, '/alert-groups?tab=all&q=Away');
+  await page!.goto(`${ready.app_url}/alert-groups/${group.id}`);
+  const button = page!.getByRole('button', { name: 'Acknowledge' });
+  await Promise.all([button.waitFor(), row(list!, group).waitFor()]);
+  await profile.setOffline(true);
+  const refusal = 'This was not sent, and nothing was changed';
+  for (const tab of [list!, page!]) await tab.getByText('nothing is sent until it does').waitFor();
+  expect(await button.getAttribute('aria-disabled')).toBe('true');
+  // Playwright would wait until it is enabled, which a person does not.
+  await button.click({ force: true });
+  await page!.getByText(refusal).waitFor();
+  await list!.bringToFront();
+  await row(list!, group)
+    .getByRole('button', { name: /^Commands/ })
+    .click();
+  // A Command with a dialog does not open it.
+  const resolve = row(list!, group).getByRole('button', { name: 'Resolve' });
+  expect(await resolve.getAttribute('aria-disabled')).toBe('true');
+  await resolve.click({ force: true });
+  await list!.getByText(refusal).waitFor();
+  expect(await list!.getByRole('dialog').count()).toBe(0);
+  await api.post(`/alert-groups/${group.id}/acknowledge`, {});
+  await profile.setOffline(false);
+  await row(list!, group).getByText('Acknowledged', { exact: true }).first().waitFor({ timeout: 15_000 });
+  await page!.getByText('Acknowledged', { exact: true }).first().waitFor({ timeout: 15_000 });
+  await page!.locator('[aria-disabled="true"]').first().waitFor({ state: 'detached', timeout: 15_000 });
+});
+
 test('signing out in one tab ends the stream and leads every tab to sign-in', async () => {
   await newBrowser();
   const tabs = await newTabs(3, '/alert-groups');

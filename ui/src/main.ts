@@ -7,4 +7,5 @@ import './styles/controls.css';
 
 const target = document.getElementById('app');
 if (target === null) throw new Error('The page has no #app');
-mount(App, { target, props: { app: await createApp(window) } });
+// Not awaited here: files that import from this one would wait for it.
+void createApp(window).then((app) => mount(App, { target, props: { app } }));

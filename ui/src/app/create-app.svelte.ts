@@ -3,6 +3,7 @@
 import { createAlertGroupsApi } from '../api/alert-groups.ts';
 import { createApiClient } from '../api/client.ts';
 import { createConfigurationApi, createLinksApi } from '../api/configuration.ts';
+import { fetchOnceEarly } from '../api/early.ts';
 import { createOidcApi, createOrganizationApi } from '../api/organization.ts';
 import { createAccessApi, createAccountLinksApi, createPeopleApi, createSessionsApi } from '../api/people.ts';
 import { createAuditLogApi, createRequestLogApi } from '../api/records.ts';
@@ -35,7 +36,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     clear: (timer: unknown) => view.clearTimeout(timer as number),
   };
   const client = createApiClient({
-    fetch: view.fetch.bind(view),
+    fetch: fetchOnceEarly(view),
     session: session.port,
     isAway: () => live.isAway(),
     timers,
@@ -56,6 +57,17 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     const answer = await sessions.current();
     if (answer.ok) session.read(answer.value);
     return answer.ok;
+  }
+
+  /** What the list leads to is there when it is needed, also when the line is gone by then. */
+  async function loadAhead(): Promise<void> {
+    // What fails is loaded again with the page that needs it.
+    await Promise.allSettled([
+      i18n.complete(),
+      import('../pages/alert-group/AlertGroupPage.svelte'),
+      import('../pages/alert-group-list/FilterPanel.svelte'),
+      import('../pages/commands/dialogs.ts'),
+    ]);
   }
 
   const language = () => {
@@ -81,6 +93,13 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
 
   $effect.root(() => {
     $effect(() => void i18n.use(language()));
+    // What the next steps need comes after the frame that shows the rows.
+    const hasRows = $derived(groupList.items !== null);
+    $effect(() => {
+      if (!hasRows) return;
+      const frame = view.requestAnimationFrame(() => timers.set(() => void loadAhead(), 0));
+      return () => view.cancelAnimationFrame(frame);
+    });
 
     const signedIn = $derived(session.current.phase === 'active');
     const countsGroups = $derived(session.may('alert-groups:read'));

@@ -1,11 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { iconOf } from './desktop.ts';
 
-it.each([
-  [null, '/favicon-stale.svg'],
-  [0, '/favicon.svg'],
-])('the icon of %s is a file', (firing, expected) => {
-  expect(iconOf(firing)).toBe(expected);
+const PAGE = readFileSync(new URL('../../index.html', import.meta.url), 'utf8');
+const QUIET = /rel="icon"[^>]*href="([^"]*)"/.exec(PAGE)![1]!;
+
+it('the icon of the page is its mark, gray while nobody knows', () => {
+  const mark = readFileSync(new URL('../../public/favicon.svg', import.meta.url), 'utf8');
+  const drawn = decodeURIComponent(QUIET).replaceAll("'", '"');
+  expect(drawn).toBe(`data:image/svg+xml,${mark.replace(/<title>.*<\/title>/, '').replace(/\n */g, '')}`);
+  expect(iconOf(0, QUIET)).toBe(QUIET);
+  expect(decodeURIComponent(iconOf(null, QUIET)).replaceAll("'", '"')).toBe(
+    drawn.replaceAll('#4b44d6', '#6b6d7c'),
+  );
 });
 
 it.each([
@@ -14,7 +21,7 @@ it.each([
   [99, '99'],
   [100, '99+'],
 ])('the icon of %d says %s', (firing, expected) => {
-  const icon = iconOf(firing);
+  const icon = iconOf(firing, QUIET);
   expect(icon).toMatch(/^data:image\/svg\+xml,/);
   expect(decodeURIComponent(icon)).toContain(`>${expected}</text>`);
 });

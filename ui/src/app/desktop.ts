@@ -7,11 +7,16 @@ const MOST_AT_ONCE = 3;
 const TONE_HZ = 880;
 const TONE_SECONDS = 0.25;
 const TONE_LOUDNESS = 0.2;
+/** Colours of the ground of the icon, as its address has them: as it is, and while nobody knows. */
+const GROUND = '%234b44d6';
+const STALE_GROUND = '%236b6d7c';
 
 export type Permission = NotificationPermission | 'unsupported';
 
 export interface Desktop {
   readonly permission: Permission;
+  /** Address of the mark of Tocsin, which takes no request: the icon that the page came with. */
+  readonly icon: string;
   /** Asks the person, where they have not decided yet. */
   ask(): Promise<Permission>;
   /** @param open goes to a page of the app when the person presses what is shown */
@@ -23,6 +28,8 @@ export interface Desktop {
 
 export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Desktop {
   const isSupported = 'Notification' in view;
+  const icon = view.document.querySelector('link[rel="icon"]');
+  const quiet = icon?.getAttribute('href') ?? '';
 
   /** Of several tabs the one tag makes one notification. Its sound is ours, for those who chose one. */
   function notify(title: string, body: string, tag: string, go: () => void): void {
@@ -41,6 +48,7 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
   const permissionNow = (): Permission => (isSupported ? view.Notification.permission : 'unsupported');
 
   return {
+    icon: quiet,
     get permission() {
       return permissionNow();
     },
@@ -70,8 +78,7 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
       tone.stop(audio.currentTime + TONE_SECONDS);
     },
     mark(firing) {
-      const icon = view.document.querySelector<HTMLLinkElement>('link[rel="icon"]');
-      if (icon) icon.href = iconOf(firing);
+      icon?.setAttribute('href', iconOf(firing, quiet));
     },
   };
 }
@@ -79,10 +86,14 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
 /** Height of the digits by their number, for a square of 64. */
 const DIGITS_HIGH = [0, 46, 38, 28];
 
-/** A number fills the icon: beside the bell nobody could read it. */
-export function iconOf(firing: number | null): string {
-  if (firing === null) return '/favicon-stale.svg';
-  if (firing === 0) return '/favicon.svg';
+/**
+ * A number fills the icon: beside the bell nobody could read it. None of them takes a request, which a bad line is slow
+ * to answer and one that is gone never does.
+ * @param quiet address of the icon that the page came with
+ */
+export function iconOf(firing: number | null, quiet: string): string {
+  if (firing === null) return quiet.replaceAll(GROUND, STALE_GROUND);
+  if (firing === 0) return quiet;
   const text = firing > 99 ? '99+' : String(firing);
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">
 <rect width="64" height="64" rx="15" fill="#be1860"/>

@@ -17,7 +17,8 @@ interface PageBase {
 /** A page of a whole collection. */
 export interface CollectionPage extends PageBase {
   readonly of: 'collection';
-  readonly load: () => Promise<{ readonly default: Component<Record<string, never>> }>;
+  /** Null: of the list, whose code and texts come with the first load (shell/Outlet.svelte). */
+  readonly load: (() => Promise<{ readonly default: Component<Record<string, never>> }>) | null;
 }
 
 /** A page of one object. */
@@ -51,7 +52,7 @@ export type Section =
 
 export const PAGES: readonly PageEntry[] = [
   ...pagesOf('alert-groups', 'alert-groups:read', {
-    '/alert-groups': collection(() => import('../pages/alert-group-list/AlertGroupListPage.svelte')),
+    '/alert-groups': collection(null),
     '/alert-groups/:id': object(() => import('../pages/alert-group/AlertGroupPage.svelte')),
   }),
   ...pagesOf('statistics', 'alert-groups:read', {

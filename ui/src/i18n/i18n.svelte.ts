@@ -1,4 +1,8 @@
-/** Texts in the language of the person; switching needs no reload (ui §1.7). Only the language in use is loaded. */
+/**
+ * Texts in the language of the person; switching needs no reload (ui §1.7). Only the language in use is loaded: first
+ * the texts of the list, then those of all other pages (ui §13).
+ */
+import { untrack } from 'svelte';
 import type { Language } from '../state/preferences.svelte.ts';
 import type { Catalogue, en } from './en.ts';
 import { formatMessage, type Values } from './message.ts';
@@ -19,6 +23,8 @@ export interface I18n {
   word(family: Family, code: string): string;
   /** Loads the texts of a language and shows them. */
   use(language: Language): Promise<void>;
+  /** Loads the texts of all pages. @throws when they did not arrive */
+  complete(): Promise<void>;
 }
 
 /** Families of texts that are looked up by a code of the API. */
@@ -68,25 +74,53 @@ export type Family =
   | 'auditVerb'
   | 'auditActor';
 
+type Texts = Partial<Catalogue>;
+
 const LOADERS = {
-  en: async (): Promise<Catalogue> => (await import('./en.ts')).en,
-  ru: async (): Promise<Catalogue> => (await import('./ru.ts')).ru,
-} satisfies Record<Language, () => Promise<Catalogue>>;
+  en: {
+    first: async (): Promise<Texts> => (await import('./en/first.ts')).first,
+    rest: async (): Promise<Texts> => (await import('./en/rest.ts')).rest,
+  },
+  ru: {
+    first: async (): Promise<Texts> => (await import('./ru/first.ts')).first,
+    rest: async (): Promise<Texts> => (await import('./ru/rest.ts')).rest,
+  },
+} satisfies Record<Language, Record<'first' | 'rest', () => Promise<Texts>>>;
+
+type Extent = 'first' | 'whole';
 
 interface Loaded {
   readonly language: Language;
-  readonly messages: Catalogue;
+  readonly extent: Extent;
+  readonly messages: Texts;
   readonly plurals: Intl.PluralRules;
   readonly numbers: Intl.NumberFormat;
 }
 
 export async function createI18n(root: HTMLElement, language: Language): Promise<I18n> {
-  let loaded = $state.raw(await load(language));
+  let loaded = $state.raw(await load(language, 'first'));
   let wanted = language;
+  let extent: Extent = 'first';
   root.lang = language;
 
-  const text = (key: Key, values: Readonly<Record<string, string | number>>) =>
-    formatMessage(loaded.messages[key], values, loaded.plurals, loaded.numbers);
+  function text(key: Key, values: Readonly<Record<string, string | number>>): string {
+    const message = loaded.messages[key];
+    // A part of the list that opens before all texts are there, shows its own when they come.
+    return message === undefined ? '' : formatMessage(message, values, loaded.plurals, loaded.numbers);
+  }
+
+  async function show(): Promise<void> {
+    const [language, wantedExtent] = [wanted, extent];
+    // Whoever asks for texts does not follow them.
+    const isShown = () =>
+      untrack(() => loaded.language === language && (loaded.extent === 'whole' || wantedExtent === 'first'));
+    if (isShown()) return;
+    const arrived = await load(language, wantedExtent);
+    if (wanted !== language) return show();
+    if (isShown()) return;
+    loaded = arrived;
+    root.lang = language;
+  }
 
   return {
     get language() {
@@ -100,21 +134,24 @@ export async function createI18n(root: HTMLElement, language: Language): Promise
       const key = `${family}.${code}`;
       return key in loaded.messages ? text(key as Key, {}) : code;
     },
-    async use(next) {
+    use(next) {
       wanted = next;
-      if (next === loaded.language) return;
-      const arrived = await load(next);
-      if (wanted !== next) return;
-      loaded = arrived;
-      root.lang = next;
+      return show();
+    },
+    complete() {
+      extent = 'whole';
+      return show();
     },
   };
 }
 
-async function load(language: Language): Promise<Loaded> {
+async function load(language: Language, extent: Extent): Promise<Loaded> {
+  const { first, rest } = LOADERS[language];
+  const parts = extent === 'first' ? [first()] : [first(), rest()];
   return {
     language,
-    messages: await LOADERS[language](),
+    extent,
+    messages: Object.assign({}, ...(await Promise.all(parts))),
     plurals: new Intl.PluralRules(language),
     numbers: new Intl.NumberFormat(language),
   };

@@ -18,6 +18,8 @@ interface Context {
   /** The last byte before something was missed that was not read yet; null while nothing was missed. */
   readonly missedSince: number | null;
   readonly isOffline: boolean;
+  /** The service did not answer when it was last asked, since what is shown is old. */
+  readonly isSilent: boolean;
   /** Since when what is shown is old; null while it is not. */
   readonly staleSince: number | null;
 }
@@ -31,11 +33,13 @@ export function createLiveness() {
       lostAt: null,
       missedSince: null,
       isOffline: false,
+      isSilent: false,
       staleSince: null,
     } as Context,
     on: {
       started: (_, event: { at: number }): Context => ({
-        ...{ lastByteAt: event.at, lostAt: null, missedSince: null, isOffline: false, staleSince: null },
+        ...{ lastByteAt: event.at, lostAt: null, missedSince: null },
+        ...{ isOffline: false, isSilent: false, staleSince: null },
       }),
       /** A byte came at `at`. What is shown stays old until it was read again. */
       bytes: (context, event: { at: number }): Context => ({
@@ -57,6 +61,7 @@ export function createLiveness() {
         staleSince: context.staleSince ?? context.lastByteAt,
       }),
       online: (context): Context => ({ ...context, isOffline: false }),
+      asked: (context, event: { answers: boolean }): Context => ({ ...context, isSilent: !event.answers }),
       /** Time passed. */
       looked: (context, event: { at: number }): Context => {
         // The clock may have been set back: what was seen then was seen now at the latest.
@@ -102,7 +107,12 @@ export interface Reach {
   answers(): Promise<boolean>;
 }
 
-export function createReach(request: typeof fetch, timers: Timers): Reach {
+/** @param found gets what each question showed */
+export function createReach(
+  request: typeof fetch,
+  timers: Timers,
+  found: (answers: boolean) => void = () => undefined,
+): Reach {
   let latest: Promise<boolean> | null = null;
   let asking: { timer: unknown } | null = null;
 
@@ -123,8 +133,9 @@ export function createReach(request: typeof fetch, timers: Timers): Reach {
   async function again(own: { timer: unknown }): Promise<void> {
     const verdict = ask();
     latest ??= verdict;
-    await verdict;
+    const answers = await verdict;
     if (asking !== own) return;
+    found(answers);
     latest = verdict;
     own.timer = timers.set(() => void again(own), EVERY_MS);
   }

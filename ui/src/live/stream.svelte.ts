@@ -19,6 +19,8 @@ const REFUSED_MS = 3_000;
 export interface Live extends Pick<HintBoard, 'on'> {
   /** Since when what is shown is old, ms since the epoch; null while it is not. */
   readonly staleSince: number | null;
+  /** Whether the service is known not to answer now. Nothing is asked for this. */
+  readonly away: boolean;
   /** Whether the service is known not to answer. Waits at most 2 s for the answer. */
   isAway(): Promise<boolean>;
   /** @param session key of the session that the stream is for; another one takes its place */
@@ -40,7 +42,7 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
   const board = createHintBoard({ set: timers.set });
   const liveness = createLiveness();
   const shown = mirror(liveness);
-  const reach = createReach(view.fetch.bind(view), timers);
+  const reach = createReach(view.fetch.bind(view), timers, (answers) => liveness.trigger.asked({ answers }));
   const page = view.document;
   const tab = `${Date.now()}.${Math.random()}`;
   const now = () => liveness.getSnapshot().context;
@@ -108,8 +110,13 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
   }
 
   function readAllDone(): void {
-    if (now().staleSince === null) reach.stop();
+    if (now().staleSince === null) stopAsking();
     lookAtClock();
+  }
+
+  function stopAsking(): void {
+    reach.stop();
+    liveness.trigger.asked({ answers: true });
   }
 
   /** Asks whose session it is. When it is still this one, the stream is claimed for it after `ms`. */
@@ -159,6 +166,8 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
       'online',
       () => {
         liveness.trigger.online();
+        // What was asked without a line says nothing any more.
+        stopAsking();
         wake();
       },
       { signal },
@@ -169,7 +178,7 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
   }
 
   function hide(): void {
-    reach.stop();
+    stopAsking();
     if (link?.isShared !== false) return;
     for (const timer of [renewal, answer]) timers.clear(timer);
     say('leave');
@@ -179,6 +188,9 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
     on: board.on,
     get staleSince() {
       return shown.current.staleSince;
+    },
+    get away() {
+      return shown.current.isOffline || shown.current.isSilent;
     },
     async isAway() {
       if (now().staleSince === null) return false;
@@ -203,7 +215,7 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
       listening.abort();
       for (const timer of [look, renewal, answer]) timers.clear(timer);
       session = null;
-      reach.stop();
+      stopAsking();
       liveness.trigger.started({ at: Date.now() });
     },
   };

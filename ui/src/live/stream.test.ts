@@ -17,7 +17,7 @@ afterEach(() => {
 async function setUp() {
   const time = createVirtualTime();
   vi.spyOn(Date, 'now').mockImplementation(time.now);
-  const state = { reads: 0, asked: 0, isFrozen: false };
+  const state = { reads: 0, asked: 0, isFrozen: false, isSilent: false };
   const service = createVirtualService(() => (state.isFrozen ? null : 'stream'));
   let channel: { onmessage(event: { data: HubMessage }): void } | null = null;
   const hub = createHub({
@@ -30,7 +30,7 @@ async function setUp() {
     location: { href: 'https://tocsin.example/alert-groups' },
     fetch: async () => {
       state.asked += 1;
-      return new Response();
+      return new Response('', { status: state.isSilent ? 503 : 200 });
     },
     SharedWorker: class {},
     BroadcastChannel: class {
@@ -95,4 +95,14 @@ it('a hidden tab does not ask whether the service is back, one that is shown aga
   await turn('hidden');
   await time.pass(20);
   expect(state.asked).toBe(1);
+});
+
+it('is away once the service answers nothing that is asked, and no longer than that', async () => {
+  const { time, state, live } = await setUp();
+  Object.assign(state, { isFrozen: true, isSilent: true });
+  await time.pass(40);
+  expect([live.staleSince === null, live.away]).toEqual([false, true]);
+  state.isSilent = false;
+  await time.pass(5);
+  expect([live.staleSince === null, live.away]).toEqual([false, false]);
 });

@@ -55,7 +55,7 @@ export function createPreferences(storage: Storage, root: HTMLElement) {
   };
 }
 
-/** As `theme.js` does it before the first paint. */
+/** As `start.js` does it before the first paint. */
 function showLook(root: HTMLElement, { theme, dense }: PreferencesContext): void {
   if (theme === 'system') delete root.dataset.theme;
   else root.dataset.theme = theme;

@@ -37,7 +37,6 @@ export const configuration = {
   'health.brokenFor': 'Broken for',
   'health.failingFor': 'Failing for',
 
-  'integrations.create': 'Create an Integration',
   'integrations.createSubmit': 'Create and get a token',
   'integrations.edit': 'Edit the Integration',
   'integrations.firstTitle': 'No Integration yet',

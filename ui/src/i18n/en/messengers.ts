@@ -174,7 +174,6 @@ export const messengers = {
   'webhook.valuePath': 'JSONPath',
 
   // Connections.
-  'nav.connections': 'Connections',
   'actorKind.connection': 'Connection',
   'connectionType.chat_server': 'Chat server (Mattermost)',
   'connectionType.channel_bot': 'Channel bot (Telegram)',

@@ -1,8 +1,5 @@
 /** English: users, the profile, and the steps of signing in. */
 export const people = {
-  'nav.users': 'Users',
-
-  'profile.title': 'Profile',
   'profile.details': 'Details',
   'profile.browser': 'This browser',
   'profile.dense': 'Dense rows in lists',
@@ -19,10 +16,6 @@ export const people = {
   'attention.refused': 'The browser does not allow Tocsin to notify. Allow it in the settings of this site.',
   'attention.unsupported': 'This browser has no notifications for this address. The sound works.',
   'attention.sound': 'With a sound',
-  'attention.several': {
-    one: '{count} new Alert Group',
-    other: '{count} new Alert Groups',
-  },
   'profile.timeZone': 'Time zone',
   'profile.timeZoneHelp': 'Empty: the zone of the browser.',
   'profile.timeThere': 'Now there: {time}',

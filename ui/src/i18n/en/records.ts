@@ -1,7 +1,6 @@
 /** English: the Audit log and the Request log. */
 export const records = {
   // The Audit log.
-  'nav.auditLog': 'Audit log',
   'audit.intro': 'Every change and every sign-in: who, when, from where. Entries cannot be changed.',
   'audit.export': 'Export as JSON lines',
   'audit.none': 'Nothing happened in the last 7 days',

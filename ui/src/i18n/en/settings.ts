@@ -1,9 +1,6 @@
 /** English: the Organization, single sign-on, Service accounts, API tokens, Roles. */
 export const settings = {
   // The Organization, Service accounts, API tokens, Roles.
-  'nav.serviceAccounts': 'Service accounts',
-  'nav.organization': 'Organization',
-  'nav.roles': 'Roles',
   'apiToken.personal': 'Personal access tokens',
   'apiToken.personalText':
     'For scripts that act as you: a token may only what you chose for it, and never more than you may yourself.',
@@ -147,7 +144,6 @@ export const settings = {
   'organization.heartbeatFailed': 'The last request failed:',
 
   // Single sign-on.
-  'nav.oidc': 'Single sign-on',
   'oidc.title': 'Single sign-on',
   'oidc.intro':
     'People sign in through your identity provider with OpenID Connect. Signing in with a password stays possible for accounts that have one.',

@@ -129,9 +129,6 @@ export const sources = {
   'refusal.suggestion_obsolete': 'This suggestion applies no more.',
 
   // Templates, Link rules and Lookup tables.
-  'nav.linkRules': 'Link rules',
-  'nav.lookupTables': 'Lookup tables',
-  'nav.templatePreview': 'Template preview',
   'template.preview': 'Preview',
   'template.asking': 'Asking…',
   'template.format': 'Format',

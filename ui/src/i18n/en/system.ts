@@ -1,14 +1,6 @@
-/** English: the System status, the notices above every page, statistics, state machines. */
+/** English: the System status, the notices above every page, statistics, state machines, the first steps. */
 export const system = {
   // The System status and the notices above every page.
-  'nav.admin': 'Admin',
-  'nav.systemStatus': 'System status',
-  'systemNotice.recovering':
-    'Tocsin was away until {since}. What it missed comes with the next repeats; until {until} data may be incomplete.',
-  'systemNotice.noLeader':
-    'No replica has led since {since}. Paused: retention, the figures of the whole installation, and moving work between replicas. Alerts are still received, grouped and delivered.',
-  'systemNotice.details': 'System status',
-
   'systemStatus.readAt': 'Read at {time}',
   'systemStatus.readAgain': 'Read again',
   'systemStatus.allWell': 'Everything works',
@@ -128,7 +120,6 @@ export const system = {
   'systemStatus.build': 'Build',
 
   // How many Alert Groups there were and how fast people were.
-  'nav.wall': 'Wall',
   'wall.title': 'Wall',
   'wall.allOpen': 'All open Alert Groups',
   'wall.place': '{place} of {count}',
@@ -149,10 +140,6 @@ export const system = {
   'wall.tokenName': 'Wall screen',
   'wall.more': { one: 'and {count} more', other: 'and {count} more' },
 
-  'nav.statistics': 'Statistics',
-  'pick.search': 'Search: {what}',
-  'pick.searchHint': 'Search',
-  'pick.gone': '(deleted)',
   'statistics.choices': 'What is counted',
   'statistics.groupBy': 'Count by',
   'statistics.by.route': 'Route',
@@ -204,7 +191,6 @@ export const system = {
   'statistics.quietDays': { one: '{count} day without any', other: '{count} days without any' },
 
   // The machines behind everything that has a life of its own.
-  'machines.title': 'Machines',
   'machines.intro':
     'Everything that has a life of its own follows one of these machines: the very definitions that the service runs.',
   'machines.kinds': 'Kinds of actor',
@@ -292,4 +278,24 @@ export const system = {
   'actorKind.feed': 'Feed',
   'actorKind.integration': 'Integration',
   'actorKind.route': 'Route',
+
+  // What a new installation still needs.
+  'firstRun.title': 'First steps',
+  'firstRun.done': '{count} of {max} done',
+  'firstRun.isDone': 'Done',
+  'firstRun.dismiss': 'Do not show again',
+  'firstRun.keys': 'A copy is kept',
+  'firstRunStep.sender': 'Connect a sender',
+  'firstRunStep.alert': 'Receive the first alert',
+  'firstRunStep.route': 'Say what is on-call',
+  'firstRunStep.destination': 'Post to where people read',
+  'firstRunStep.admin': 'Add a second administrator',
+  'firstRunStep.keys': 'Back up the master keys',
+  'firstRunText.sender': 'Give Alertmanager the address and a token of an Integration.',
+  'firstRunText.alert': 'It appears here by itself. The page of the Integration shows what arrived.',
+  'firstRunText.route': 'A Route decides by labels what is urgent and where it is posted.',
+  'firstRunText.destination': 'Connect a messenger or a webhook, and add it to a Route.',
+  'firstRunText.admin': 'One lost password then locks nobody out.',
+  'firstRunText.keys':
+    'Without them no stored secret can be read. Keep the copy apart from that of the database. Tocsin cannot know whether there is one.',
 } as const;

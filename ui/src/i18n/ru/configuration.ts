@@ -37,7 +37,6 @@ export const configuration = {
   'health.brokenFor': 'Неисправен уже',
   'health.failingFor': 'Не доставляется уже',
 
-  'integrations.create': 'Создать интеграцию',
   'integrations.createSubmit': 'Создать и получить токен',
   'integrations.edit': 'Изменить интеграцию',
   'integrations.firstTitle': 'Интеграций пока нет',

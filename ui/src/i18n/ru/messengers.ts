@@ -176,7 +176,6 @@ export const messengers = {
   'webhook.valuePath': 'JSONPath',
 
   // Connections.
-  'nav.connections': 'Подключения',
   'actorKind.connection': 'Подключение',
   'connectionType.chat_server': 'Чат-сервер (Mattermost)',
   'connectionType.channel_bot': 'Бот канала (Telegram)',

@@ -1,8 +1,5 @@
 /** Russian: users, the profile, and the steps of signing in. */
 export const people = {
-  'nav.users': 'Пользователи',
-
-  'profile.title': 'Профиль',
   'profile.details': 'О вас',
   'profile.browser': 'Этот браузер',
   'profile.dense': 'Плотные строки в списках',
@@ -20,12 +17,6 @@ export const people = {
     'Браузер не разрешает Tocsin присылать уведомления. Разрешите их в настройках этого сайта.',
   'attention.unsupported': 'В этом браузере для этого адреса уведомлений нет. Звук работает.',
   'attention.sound': 'Со звуком',
-  'attention.several': {
-    one: '{count} новая группа',
-    few: '{count} новые группы',
-    many: '{count} новых групп',
-    other: '{count} новой группы',
-  },
   'profile.timeZone': 'Часовой пояс',
   'profile.timeZoneHelp': 'Пусто — пояс браузера.',
   'profile.timeThere': 'Сейчас там: {time}',

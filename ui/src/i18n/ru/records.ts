@@ -1,7 +1,6 @@
 /** Russian: the Audit log and the Request log. */
 export const records = {
   // /** Русский: журнал аудита.
-  'nav.auditLog': 'Журнал аудита',
   'audit.intro': 'Каждое изменение и каждый вход: кто, когда, откуда. Записи нельзя изменить.',
   'audit.export': 'Выгрузить строками JSON',
   'audit.none': 'За последние 7 дней ничего не произошло',

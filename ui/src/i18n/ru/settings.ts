@@ -1,9 +1,6 @@
 /** Russian: the Organization, single sign-on, Service accounts, API tokens, Roles. */
 export const settings = {
   // The Organization, Service accounts, API tokens, Roles.
-  'nav.serviceAccounts': 'Сервисные аккаунты',
-  'nav.organization': 'Организация',
-  'nav.roles': 'Роли',
   'apiToken.personal': 'Личные токены доступа',
   'apiToken.personalText':
     'Для скриптов, которые действуют от вашего имени: токен может только то, что вы для него выбрали, и никогда больше, чем можете вы.',
@@ -163,7 +160,6 @@ export const settings = {
   'organization.heartbeatFailed': 'Последний запрос не удался:',
 
   // Single sign-on.
-  'nav.oidc': 'Единый вход',
   'oidc.title': 'Единый вход',
   'oidc.intro':
     'Люди входят через вашего провайдера входа по OpenID Connect. У кого есть пароль, те по-прежнему могут входить с ним.',

@@ -155,9 +155,6 @@ export const sources = {
   'refusal.suggestion_obsolete': 'Это предложение больше не действует.',
 
   // Templates, Link rules and Lookup tables.
-  'nav.linkRules': 'Правила ссылок',
-  'nav.lookupTables': 'Справочники',
-  'nav.templatePreview': 'Проверка шаблонов',
   'template.preview': 'Предпросмотр',
   'template.asking': 'Спрашиваем…',
   'template.format': 'Формат',

@@ -1,14 +1,6 @@
-/** Russian: the System status, the notices above every page, statistics, state machines. */
+/** Russian: the System status, the notices above every page, statistics, state machines, the first steps. */
 export const system = {
   // The System status and the notices above every page.
-  'nav.admin': 'Администрирование',
-  'nav.systemStatus': 'Состояние системы',
-  'systemNotice.recovering':
-    'Tocsin не работал до {since}. Пропущенное придёт со следующими повторами; до {until} данные могут быть неполными.',
-  'systemNotice.noLeader':
-    'С {since} ни одна реплика не ведёт. Приостановлены: удаление старых данных, показатели всей установки и передача работы между репликами. Алерты по-прежнему принимаются, группируются и доставляются.',
-  'systemNotice.details': 'Состояние системы',
-
   'systemStatus.readAt': 'Прочитано в {time}',
   'systemStatus.readAgain': 'Обновить',
   'systemStatus.allWell': 'Всё работает',
@@ -170,7 +162,6 @@ export const system = {
   'systemStatus.build': 'Сборка',
 
   // How many Alert Groups there were and how fast people were.
-  'nav.wall': 'Экран',
   'wall.title': 'Экран',
   'wall.allOpen': 'Все открытые группы',
   'wall.place': '{place} из {count}',
@@ -191,10 +182,6 @@ export const system = {
   'wall.tokenName': 'Экран в комнате',
   'wall.more': { one: 'и ещё {count}', few: 'и ещё {count}', many: 'и ещё {count}', other: 'и ещё {count}' },
 
-  'nav.statistics': 'Статистика',
-  'pick.search': 'Поиск: {what}',
-  'pick.searchHint': 'Поиск',
-  'pick.gone': '(удалено)',
   'statistics.choices': 'Что считаем',
   'statistics.groupBy': 'По чему считаем',
   'statistics.by.route': 'Маршрут',
@@ -259,7 +246,6 @@ export const system = {
   },
 
   // The machines behind everything that has a life of its own.
-  'machines.title': 'Автоматы',
   'machines.intro':
     'Всё, что живёт своей жизнью, следует одному из этих автоматов: это те самые определения, по которым работает сервис.',
   'machines.kinds': 'Виды акторов',
@@ -357,4 +343,24 @@ export const system = {
   'actorKind.feed': 'Поток',
   'actorKind.integration': 'Интеграция',
   'actorKind.route': 'Маршрут',
+
+  // Чего ещё не хватает новой установке.
+  'firstRun.title': 'Первые шаги',
+  'firstRun.done': 'Сделано {count} из {max}',
+  'firstRun.isDone': 'Сделано',
+  'firstRun.dismiss': 'Больше не показывать',
+  'firstRun.keys': 'Копия есть',
+  'firstRunStep.sender': 'Подключить отправителя',
+  'firstRunStep.alert': 'Получить первый алерт',
+  'firstRunStep.route': 'Указать, что требует дежурного',
+  'firstRunStep.destination': 'Публиковать там, где это прочтут',
+  'firstRunStep.admin': 'Добавить второго администратора',
+  'firstRunStep.keys': 'Сохранить копию главных ключей',
+  'firstRunText.sender': 'Укажите в Alertmanager адрес и токен интеграции.',
+  'firstRunText.alert': 'Он появится здесь сам. Страница интеграции показывает, что пришло.',
+  'firstRunText.route': 'Маршрут по меткам решает, что срочно и куда это публиковать.',
+  'firstRunText.destination': 'Подключите мессенджер или вебхук и добавьте его к маршруту.',
+  'firstRunText.admin': 'Тогда потеря одного пароля никого не оставит без доступа.',
+  'firstRunText.keys':
+    'Без них не прочесть ни одного сохранённого секрета. Храните копию отдельно от копии базы данных. Tocsin не может знать, есть ли она.',
 } as const;

@@ -1,0 +1,5 @@
+/** Russian: the texts of the first load, those around every page and of Alert Groups. The rest comes after the rows. */
+import { alertGroups } from './alert-groups.ts';
+import { shell } from './shell.ts';
+
+export const first = { ...shell, ...alertGroups };
