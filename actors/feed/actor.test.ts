@@ -36,6 +36,13 @@ describe('firing entries', () => {
     expect(report).toMatchObject({ alerts: 2, counts: { fired: 2 }, error: null });
   });
 
+  it('start the group that their Slot names only now', async () => {
+    feed.fresh.add(GROUP);
+    expect((await feed.hear(0, 'A+')).toNew).toEqual([GROUP]);
+    feed.fresh.clear();
+    expect((await feed.hear(1, 'A+ B+')).toNew).toEqual([]);
+  });
+
   it('repeated inside the window change nothing and ask nothing (#2)', async () => {
     await feed.hear(0, 'A+ B+');
     expect(await feed.hear(15, 'B+ A+')).toMatchObject({ parts: [], unchanged: true, asked: false });

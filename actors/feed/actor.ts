@@ -15,7 +15,7 @@ import { integrationOf } from './identity.ts';
 import { handleInternal } from './internal.ts';
 import { type FeedState, feedMachine, type NamedEnd } from './machine.ts';
 import { type AlertsEnded, FEED, type FeedMessage, type SnapshotReceived } from './messages.ts';
-import type { Homes, Slots } from './ports.ts';
+import type { Places } from './ports.ts';
 import { prepareTurn } from './prepare.ts';
 import { type FeedRows, isEnding, isListedWhileEnding, type Presence, UNSURE } from './rows.ts';
 import { MANY_ENTRIES } from './snapshot.ts';
@@ -34,8 +34,7 @@ import {
 
 export interface FeedDependencies {
   readonly directory: () => Directory;
-  readonly homes: Homes;
-  readonly slots: Slots;
+  readonly places: Places;
 }
 
 const INTEGRATION_DELETED = 'the Integration was deleted';
@@ -64,11 +63,11 @@ export function createFeedActor(
       if (message.type !== 'snapshot') return null;
       const mapper = mapperFor(actor, message);
       if (mapper === null) return null;
-      if (mapper.integration.builtin) return prepareTurn(actor, message, mapper, dependencies, false);
+      if (mapper.integration.builtin) return prepareTurn(actor, message, mapper, dependencies.places, false);
       const verdict = verdictOn(actor.state, message, mapper);
       const verifies = mustVerify(actor.state, message.receivedAt, verdict);
       if (!verifies && isKnown(actor, message, mapper, verdict)) return null;
-      return prepareTurn(actor, message, mapper, dependencies, verifies);
+      return prepareTurn(actor, message, mapper, dependencies.places, verifies);
     },
     receive(actor, message, env) {
       switch (message.type) {

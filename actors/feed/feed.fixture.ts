@@ -9,7 +9,7 @@ import { createFeedActor } from './actor.ts';
 import type { SnapshotReported } from './effects.ts';
 import type { FeedState } from './machine.ts';
 import { feedAddress } from './messages.ts';
-import type { Home } from './ports.ts';
+import type { AskedPlace, Home, Places } from './ports.ts';
 import { parseSnapshot, type Snapshot } from './snapshot.ts';
 
 export const T = 1_790_000_000 * SECOND;
@@ -22,6 +22,26 @@ const INSTANCES: Record<string, string> = { A: 'db-a', B: 'db-b', C: 'db-c', X: 
 const S0 = Date.parse('2026-10-03T09:58:00Z') / 1000;
 /** Start of `A+1`, µs. */
 export const S1 = (S0 + 60) * SECOND;
+
+/** Places as storage finds them, out of the memory of a test. */
+export function placesBy(
+  homeOf: (fingerprint: string) => Home | undefined,
+  targetOf: (slot: NonNullable<AskedPlace['slot']>) => PublicId,
+  fresh: ReadonlySet<PublicId> = new Set(),
+): Places {
+  return {
+    find: async (_, asked) => {
+      const homes = new Map<string, Home>();
+      const targets = new Map<string, PublicId>();
+      for (const { fingerprint, slot } of asked) {
+        const home = homeOf(fingerprint);
+        if (home) homes.set(fingerprint, home);
+        if (slot && !home?.live) targets.set(fingerprint, targetOf(slot));
+      }
+      return { homes, targets, fresh: new Set(fresh) };
+    },
+  };
+}
 
 export interface Options {
   readonly group?: 'firing' | 'resolved';
@@ -98,6 +118,8 @@ export interface Heard {
   readonly parts: readonly SnapshotPart[];
   /** What the Integration is told. */
   readonly told: readonly IntegrationMessage[];
+  /** Keys of receivers that are known to be new. */
+  readonly toNew: readonly string[];
   readonly report: SnapshotReported;
   /** The state object is the one from before. */
   readonly unchanged: boolean;
@@ -114,12 +136,17 @@ export class FeedUnderTest {
   }
 
   readonly homes = new Map<string, Home>();
+  /** Groups that no Slot named before. */
+  readonly fresh = new Set<PublicId>();
   directory = directory();
   #seq = 0;
   readonly #definition = createFeedActor({
     directory: () => this.directory,
-    homes: { find: async () => this.homes },
-    slots: { ensure: async (slots) => slots.map(() => GROUP) },
+    places: placesBy(
+      (fingerprint) => this.homes.get(fingerprint),
+      () => GROUP,
+      this.fresh,
+    ),
   });
   state = this.#definition.start('');
   readonly rows = this.#definition.emptyRows('');
@@ -146,6 +173,7 @@ export class FeedUnderTest {
     const unchanged = this.#keep(turn.state);
     return {
       ...sentBy(turn),
+      toNew: turn.sends.flatMap(({ to, isNew }) => (isNew ? [to.key] : [])),
       report: turn.performs[0] as SnapshotReported,
       unchanged,
       asked: preparing !== null,

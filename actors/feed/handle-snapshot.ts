@@ -78,7 +78,7 @@ export function handleSnapshot(
   return {
     ...turn(state),
     sends: [
-      ...sendsOf(actor, message, comparison, verdict, duplicateWindow),
+      ...sendsOf(actor, message, comparison, verdict, duplicateWindow, surroundings?.fresh),
       ...tellTruncation(actor.self.key, actor.state, state, snapshot.groupKey, receivedAt),
       ...tellSample(actor.self.key, actor.state, message, verdict),
     ],

@@ -160,7 +160,7 @@ export function handleInternal(
     isPresent: () => true,
   });
   keep(actor.rows, comparison);
-  const sends = sendsOf(actor, message, comparison, 'opens', 0);
+  const sends = sendsOf(actor, message, comparison, 'opens', 0, surroundings?.fresh);
   return {
     ...turn(state),
     sends: sends.map((send) => ({ ...send, message: { ...send.message, isInternal: true } })),

@@ -11,17 +11,27 @@ export interface Home {
   readonly history: AlertHistory;
 }
 
-export interface Homes {
-  /** The latest home of each known Alert, by fingerprint. Reads committed data only. */
-  find(integrationId: PublicId, fingerprints: readonly string[]): Promise<ReadonlyMap<string, Home>>;
+export interface AskedPlace {
+  readonly fingerprint: string;
+  /** Where the Alert would start a firing; null: only its home is asked for. */
+  readonly slot: Pick<Slot, 'routeId' | 'keyHash'> | null;
 }
 
-export interface Slots {
+export interface FoundPlaces {
+  /** The latest home of each known Alert, by fingerprint. */
+  readonly homes: ReadonlyMap<string, Home>;
+  /** By fingerprint, of Alerts with a Slot and without a live home: the Alert Group that the Slot names. */
+  readonly targets: ReadonlyMap<string, PublicId>;
+  /** Those of {@link targets} that no Slot named before this asking: their actors were never stored. */
+  readonly fresh: ReadonlySet<PublicId>;
+}
+
+export interface Places {
   /**
-   * The Alert Group that Alerts of each Slot are sent to, in the order asked; a Slot met for the first time gets a
-   * fresh id, committed before the answer. May be a moment old: a group passes on what is not its own.
+   * Reads committed data only. A Slot met for the first time gets a fresh id, committed before the answer. May be a
+   * moment old: a group passes on what is not its own.
    */
-  ensure(slots: readonly Pick<Slot, 'routeId' | 'keyHash'>[]): Promise<readonly PublicId[]>;
+  find(integrationId: PublicId, asked: readonly AskedPlace[]): Promise<FoundPlaces>;
 }
 
 /** A Snapshot about to be stored. */

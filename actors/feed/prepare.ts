@@ -9,14 +9,12 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import type { AlertMapper, MappedAlert } from './alert-mapper.ts';
 import { VERIFICATION_INTERVAL } from './machine.ts';
 import type { SnapshotReceived } from './messages.ts';
-import type { Home, Homes, Slots } from './ports.ts';
+import type { AskedPlace, FoundPlaces, Home, Places } from './ports.ts';
 import type { FeedRows } from './rows.ts';
 import type { SnapshotEntry } from './snapshot.ts';
 
-/** Answer of {@link prepareTurn}, by fingerprint. */
-export interface Surroundings {
-  readonly homes: ReadonlyMap<string, Home>;
-  readonly targets: ReadonlyMap<string, PublicId>;
+/** Answer of {@link prepareTurn}. */
+export interface Surroundings extends FoundPlaces {
   /** The homes of present Alerts were read as well. */
   readonly verified: boolean;
   /** What homeless firing entries were mapped to, where they are many. */
@@ -34,7 +32,7 @@ export function prepareTurn(
   actor: Pick<Actor<unknown, FeedRows>, 'rows'>,
   message: SnapshotReceived,
   mapper: AlertMapper,
-  ports: { readonly homes: Homes; readonly slots: Slots },
+  places: Places,
   verifies: boolean,
 ): Promise<Surroundings> | null {
   const asked = message.snapshot.entries.filter(
@@ -43,24 +41,39 @@ export function prepareTurn(
   return asked.length === 0 ? null : lookUp();
 
   async function lookUp(): Promise<Surroundings> {
-    const homes = await ports.homes.find(
-      mapper.integration.id,
-      asked.map(({ fingerprint }) => fingerprint),
+    const { id } = mapper.integration;
+    const found = await places.find(
+      id,
+      asked.map((entry) => ({ fingerprint: entry.fingerprint, slot: firstSlot(entry) })),
     );
     const homeless = asked.filter(
-      (entry) => entry.status === 'firing' && !homes.get(entry.fingerprint)?.live,
+      ({ fingerprint, status }) =>
+        status === 'firing' && !found.homes.get(fingerprint)?.live && !found.targets.has(fingerprint),
     );
-    if (homeless.length === 0) return { homes, targets: new Map(), verified: verifies };
+    if (homeless.length === 0) return { ...found, verified: verifies };
     const mapped = await mappedInSteps(homeless, mapper);
-    const ids = await ports.slots.ensure([...mapped.values()].map(({ slot }) => slot));
-    const targets = new Map<string, PublicId>();
-    for (const [index, { fingerprint }] of homeless.entries()) {
-      const id = ids[index];
-      if (id !== undefined) targets.set(fingerprint, id);
-    }
+    const rest = await places.find(
+      id,
+      homeless.map((entry) => ({
+        fingerprint: entry.fingerprint,
+        slot: mapped.get(entry)?.slot ?? null,
+      })),
+    );
     // Kept for the turn of a large Snapshot; a few are mapped again at less cost.
     const isMany = homeless.length >= STEP_ENTRIES;
-    return { homes, targets, verified: verifies, ...(isMany ? { mapped: { mapper, entries: mapped } } : {}) };
+    return {
+      homes: new Map([...found.homes, ...rest.homes]),
+      targets: new Map([...found.targets, ...rest.targets]),
+      fresh: new Set([...found.fresh, ...rest.fresh]),
+      verified: verifies,
+      ...(isMany ? { mapped: { mapper, entries: mapped } } : {}),
+    };
+  }
+
+  /** Of a few that are new here the Slot is asked for with the home: most of those have none. */
+  function firstSlot(entry: SnapshotEntry): AskedPlace['slot'] {
+    const isNew = entry.status === 'firing' && !actor.rows.has(entry.fingerprint);
+    return isNew && asked.length < STEP_ENTRIES ? mapper.map(entry).slot : null;
   }
 }
 

@@ -46,15 +46,19 @@ export function keep(rows: FeedRows, { saved, removed }: Pick<Comparison, 'saved
 export function partsOf(
   parts: readonly GroupPart[],
   head: Omit<SnapshotPart, 'type' | 'hops' | keyof GroupPart>,
+  fresh: ReadonlySet<PublicId> = NONE,
 ): Send[] {
   return parts.map(({ groupId, ...said }) => {
     const part: SnapshotPart = {
       ...{ type: 'part', ...head, ...said, hops: 0 },
       ...(isLargePart(said) ? { isLarge: true as const } : {}),
     };
-    return { to: alertGroupAddress(groupId), message: part };
+    const to = alertGroupAddress(groupId);
+    return fresh.has(groupId) ? { to, message: part, isNew: true } : { to, message: part };
   });
 }
+
+const NONE: ReadonlySet<PublicId> = new Set();
 
 /** Characters of labels and annotations from which a part is large. */
 const LARGE_TEXTS = 512 * 1024;
@@ -150,8 +154,9 @@ export function sendsOf(
   comparison: Comparison,
   verdict: WindowVerdict,
   duplicateWindow: Micros,
+  fresh: ReadonlySet<PublicId> | undefined,
 ): Send[] {
-  return partsOf(comparison.parts, {
+  const head = {
     snapshotId: message.snapshotId,
     receivedAt: message.receivedAt,
     late: verdict === 'late',
@@ -159,7 +164,8 @@ export function sendsOf(
     feed: actor.self.key,
     groupKey: message.snapshot.groupKey,
     duplicateWindow,
-  });
+  };
+  return partsOf(comparison.parts, head, fresh);
 }
 
 /**

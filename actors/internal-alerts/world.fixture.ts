@@ -17,6 +17,7 @@ import { type GroupState, isMoved, isOpen, UNSTARTED } from '../alert-group/stat
 import type { Directory, RouteConfig } from '../directory.ts';
 import { createFeedActor } from '../feed/actor.ts';
 import type { InternalAlertReported, SnapshotReported } from '../feed/effects.ts';
+import { placesBy } from '../feed/feed.fixture.ts';
 import { feedKey } from '../feed/identity.ts';
 import { type FeedMessage, feedAddress, type SnapshotReceived } from '../feed/messages.ts';
 import type { Home } from '../feed/ports.ts';
@@ -150,23 +151,14 @@ export function createInternalWorld() {
   });
   const feedActor = createFeedActor({
     directory: () => DIRECTORY,
-    homes: {
-      find: async (_, fingerprints) =>
-        new Map(
-          fingerprints.flatMap((fingerprint) => {
-            const [home] = homesOf(fingerprint);
-            return home ? [[fingerprint, home] as const] : [];
-          }),
-        ),
-    },
-    slots: {
-      ensure: async (wanted) =>
-        wanted.map((slot) => {
-          const target = slots.get(slotKey(slot)) ?? newPublicId('AG', random);
-          slots.set(slotKey(slot), target);
-          return target;
-        }),
-    },
+    places: placesBy(
+      (fingerprint) => homesOf(fingerprint)[0],
+      (slot) => {
+        const target = slots.get(slotKey(slot)) ?? newPublicId('AG', random);
+        slots.set(slotKey(slot), target);
+        return target;
+      },
+    ),
   });
   let feed = { state: feedActor.persist(feedActor.start('')), rows: [...feedActor.emptyRows('')] };
 

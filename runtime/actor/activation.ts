@@ -39,6 +39,15 @@ export class Activation {
     this.#schedule();
   }
 
+  /** Starts an actor that was never stored and has had no message, without asking the store for it. */
+  startNew(resident: Resident): void {
+    if (resident.phase !== 'cold' || resident.activation > 0 || resident.detached) return;
+    if (resident.mailbox.size > 0) return;
+    fill(resident, undefined);
+    resident.phase = 'ready';
+    this.#deps.metrics.activations.inc();
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#wanted = [];

@@ -17,6 +17,8 @@ export interface BatchBuilderDeps {
   find(address: Address): Resident | null;
   /** Whether a message to the actor may skip the inbox: no earlier one can still be waiting there. */
   maySkipInbox(receiver: Resident): boolean;
+  /** Starts an actor that was never stored. Nothing for one that was loaded before or waits to be. */
+  startNew(receiver: Resident): void;
   /** A message to an actor of this process goes through the inbox with this batch. */
   spilled(receiver: Resident, batch: Batch): void;
   /** A wake-up came late or twice: there is nothing to wake for. */
@@ -222,6 +224,7 @@ export class BatchBuilder {
       this.#spill(receiver, sender.self, send.message);
       return;
     }
+    if (send.isNew) this.#deps.startNew(receiver);
     receiver.sends++;
     batch.waiting++;
     this.#deps.queue.push(new Envelope(receiver, send.message, sender.self, 'send', null, root));

@@ -86,6 +86,11 @@ export interface Turn<State> {
 export interface Send {
   readonly to: Address;
   readonly message: ActorMessage;
+  /**
+   * The sender knows that the receiver was never stored: it is not looked for. Should it be stored after all, the
+   * commit is refused with a conflict and the next try loads it.
+   */
+  readonly isNew?: true;
 }
 
 /** Every message is plain JSON with a type. */

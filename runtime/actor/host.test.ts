@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Database } from '../../test/simulation/database.ts';
 import {
   keepNote,
   note,
@@ -37,6 +38,49 @@ describe('batches', () => {
     expect(commits[0]?.sends).toEqual([]);
     expect(commits[0]?.writes.map((write) => write.address.kind)).toEqual(['feed', 'group', 'keeper']);
     expect(stored(keeper)?.notes).toEqual(['a>group>keeper']);
+  });
+
+  describe('to an actor that its sender knows to be new', () => {
+    const group: Address = { kind: 'group', key: 'g' };
+    const maker = scripted('feed', (state, message) => ({
+      state: { notes: [...state.notes, message.note ?? '-'] },
+      sends: [{ to: group, message, isNew: true }],
+    }));
+    const definitions = [maker, scripted('group', keepNote)];
+    const loadsOf = (database: Database) => {
+      const load = database.load.bind(database);
+      const loaded: string[] = [];
+      database.load = (addresses) => {
+        loaded.push(...addresses.map(({ kind }) => kind));
+        return load(addresses);
+      };
+      return loaded;
+    };
+
+    test('a message needs no look-up of it', async () => {
+      const { deliver, pass, commits, stored, database } = await startScriptedEngine({ definitions });
+      const loaded = loadsOf(database);
+      deliver(feed, note('a'));
+      deliver(feed, note('b'));
+      await pass(1);
+      expect(stored(group)?.notes).toEqual(['a', 'b']);
+      expect(commits.flatMap(({ sends }) => sends)).toEqual([]);
+      expect(loaded).toEqual(['feed']);
+    });
+
+    test('a message is applied to what is stored, should its sender be wrong', async () => {
+      const before = await startScriptedEngine({ definitions });
+      before.deliver(feed, note('a'));
+      await before.pass(1);
+      const { database } = before;
+      const { deliver, pass, stored } = await startScriptedEngine({ definitions, database });
+      const loaded = loadsOf(database);
+      deliver(feed, note('b'));
+      await pass(5);
+      expect(stored(group)?.notes).toEqual(['a', 'b']);
+      expect(stored(feed)?.notes).toEqual(['a', 'b']);
+      expect(loaded).toContain('group');
+    });
   });
 
   test('messages to actors of other processes become inbox rows', async () => {

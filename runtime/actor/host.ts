@@ -131,6 +131,7 @@ class Host implements ActorSystem {
       ...{ queue: this.#queue, clock, limits, random: deps.random },
       find: (address) => this.#locator.find(address),
       maySkipInbox: (receiver) => this.#inbox.maySkip(receiver),
+      startNew: (receiver) => this.#activation.startNew(receiver),
       spilled: (receiver, batch) => this.#inbox.fence(receiver, batch.id),
       wakeSkipped: (envelope) => this.#completion.finish(envelope),
       wakeIgnored: ({ self }) =>

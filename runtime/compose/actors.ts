@@ -32,13 +32,7 @@ import { announcing, type InternalAlerts } from '../../storage/integrations/inte
 import { integrationRows, integrationWriters } from '../../storage/integrations/states.ts';
 import { createIntegrationWatch } from '../../storage/integrations/watch.ts';
 import { unlessServersFault } from '../../storage/postgres/connection.ts';
-import {
-  createHomes,
-  createSlots,
-  feedPresences,
-  feedRows,
-  heardFeeds,
-} from '../../storage/snapshots/feeds.ts';
+import { createPlaces, feedPresences, feedRows, heardFeeds } from '../../storage/snapshots/feeds.ts';
 import { settledSnapshots, snapshotReceipts, snapshotSetAside } from '../../storage/snapshots/queue.ts';
 import {
   type ActorSystem,
@@ -128,8 +122,7 @@ export function createActors(deps: ActorsDeps): ActorSystem {
       createAlertGroup({ directory, related: createRelatedGroups(main), contested }),
       createFeedActor({
         directory: () => directory.current(),
-        homes: createHomes(main),
-        slots: createSlots(main),
+        places: createPlaces(main),
       }),
       createIntegrationActor({ watch: createIntegrationWatch(main), clock }),
       createDestination({

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { FeedHeard, PresencesChanged } from '../../actors/feed/effects.ts';
+import type { Places } from '../../actors/feed/ports.ts';
 import type { Presence } from '../../actors/feed/rows.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import { useDatabase } from '../../test/postgres.ts';
-import { createHomes, createSlots, feedPresences, feedRows, heardFeeds } from './feeds.ts';
+import { createPlaces, feedPresences, feedRows, heardFeeds } from './feeds.ts';
 
 const database = useDatabase();
 
@@ -78,29 +79,65 @@ describe('feeds', () => {
   });
 });
 
+const SENDER = newPublicId('NT');
+
 describe('slots', () => {
+  const routeId = newPublicId('RT');
+  const slot = (keyHash: string) => ({ routeId, keyHash });
+  /** Alerts that no group knows, each with the Slot of that name. */
+  const ensure = async (places: Places, ...keys: string[]) => {
+    const asked = keys.map((key, place) => ({ fingerprint: `new ${place}`, slot: slot(key) }));
+    const { targets, fresh } = await places.find(SENDER, asked);
+    return { ids: asked.map(({ fingerprint }) => targets.get(fingerprint)), fresh: [...fresh] };
+  };
+
   it('name one Alert Group each, whoever asks first', async () => {
-    const routeId = newPublicId('RT');
-    const slot = (keyHash: string) => ({ routeId, keyHash });
-    const one = createSlots(database.sql());
-    const other = createSlots(database.sql());
-    const [left, right] = await Promise.all([
-      one.ensure([slot('a'), slot('b'), slot('a')]),
-      other.ensure([slot('b'), slot('a')]),
-    ]);
-    expect(left[0]).toBe(left[2]);
-    expect(left[0]).not.toBe(left[1]);
-    expect(right).toEqual([left[1], left[0]]);
+    const one = createPlaces(database.sql());
+    const other = createPlaces(database.sql());
+    const [left, right] = await Promise.all([ensure(one, 'a', 'b', 'a'), ensure(other, 'b', 'a')]);
+    expect(left.ids[0]).toBe(left.ids[2]);
+    expect(left.ids[0]).not.toBe(left.ids[1]);
+    expect(right.ids).toEqual([left.ids[1], left.ids[0]]);
     // What is asked at the same moment is looked up at once; everybody gets what they asked for.
     const [first, second, none] = await Promise.all([
-      one.ensure([slot('c'), slot('a')]),
-      one.ensure([slot('d'), slot('c')]),
-      one.ensure([]),
+      ensure(one, 'c', 'a'),
+      ensure(one, 'd', 'c'),
+      ensure(one),
     ]);
-    expect(first[1]).toBe(left[0]);
-    expect(second[1]).toBe(first[0]);
-    expect(none).toEqual([]);
+    expect(first.ids[1]).toBe(left.ids[0]);
+    expect(second.ids[1]).toBe(first.ids[0]);
+    expect(none.ids).toEqual([]);
     expect(await database.sql()`select key_hash from slots order by key_hash`).toHaveLength(4);
+  });
+
+  it('say which Alert Groups they have named only now', async () => {
+    const places = createPlaces(database.sql());
+    const first = await ensure(places, 'e');
+    expect(first.fresh).toEqual(first.ids);
+    const later = await ensure(places, 'e', 'f');
+    expect(later.fresh).toEqual([later.ids[1]]);
+  });
+
+  it('and homes of many Snapshots are one statement', async () => {
+    const sql = database.sql();
+    const places = createPlaces(sql);
+    const { debug } = sql.options;
+    let statements = 0;
+    sql.options.debug = () => {
+      statements++;
+    };
+    await Promise.all(['g', 'h', 'i', 'g'].map((key) => ensure(places, key)));
+    sql.options.debug = debug;
+    expect(statements).toBe(1);
+  });
+
+  it('of several processes at the same moment are read again, and each Slot has one group', async () => {
+    const keys = Array.from({ length: 20 }, (_, n) => `many ${n}`);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => ensure(createPlaces(database.sql()), ...keys)),
+    );
+    for (const { ids } of answers) expect(ids).toEqual(answers[0]?.ids);
+    expect(answers.flatMap(({ fresh }) => fresh)).toHaveLength(20);
   });
 });
 
@@ -189,14 +226,16 @@ describe('homes', () => {
     await storeAlert('AG-older', 'resolved', resolved(12));
     await storeAlert('AG-moved', 'resolved in a moved group', resolved(11));
     await storeAlert('AG-closed', 'tail', {});
-    const homes = await createHomes(database.sql()).find(integrationId, [
+    const asked = [
       'fires',
       'resolved in an open group',
       'resolved',
       'resolved in a moved group',
       'tail',
       'never heard of',
-    ]);
+    ].map((fingerprint) => ({ fingerprint, slot: { routeId: newPublicId('RT'), keyHash: fingerprint } }));
+    const { homes, targets } = await createPlaces(database.sql()).find(integrationId, asked);
+    expect([...targets.keys()]).toEqual(['resolved', 'resolved in a moved group', 'never heard of']);
     const seen = [...homes].map(([fingerprint, { groupId, live }]) => [fingerprint, [groupId, live]]);
     expect(Object.fromEntries(seen)).toEqual({
       fires: ['AG-open', true],
@@ -220,14 +259,15 @@ describe('homes', () => {
     await storeGroup('AG-other', 12);
     await storeAlert('AG-one', 'same', {});
     await storeAlert('AG-other', 'same', { integration_id: other, starts_at: 7 });
-    const homes = createHomes(database.sql());
+    const places = createPlaces(database.sql());
+    const asked = (...names: string[]) => names.map((fingerprint) => ({ fingerprint, slot: null }));
     const [here, there, nobody] = await Promise.all([
-      homes.find(integrationId, ['same', 'a"b,c']),
-      homes.find(other, ['same']),
-      homes.find(newPublicId('NT'), ['same']),
+      places.find(integrationId, asked('same', 'a"b,c')),
+      places.find(other, asked('same')),
+      places.find(newPublicId('NT'), asked('same')),
     ]);
-    const found = [here, there, nobody].map((each) =>
-      [...each].map(([fingerprint, { groupId, history }]) => [fingerprint, groupId, history.startsAt]),
+    const found = [here, there, nobody].map(({ homes }) =>
+      [...homes].map(([fingerprint, { groupId, history }]) => [fingerprint, groupId, history.startsAt]),
     );
     expect(found).toEqual([[['same', 'AG-one', 5]], [['same', 'AG-other', 7]], []]);
   });

@@ -1,7 +1,7 @@
 /** What feeds own and ask: their rows, the presences in them, the homes of Alerts and the groups of Slots. */
 import type { FeedHeard, PresencesChanged } from '../../actors/feed/effects.ts';
 import { FEED } from '../../actors/feed/messages.ts';
-import type { Home, Homes, Slots } from '../../actors/feed/ports.ts';
+import type { AskedPlace, FoundPlaces, Home, Places } from '../../actors/feed/ports.ts';
 import type { FeedRows, Presence } from '../../actors/feed/rows.ts';
 import type { AlertHistory } from '../../actors/model.ts';
 import type { Micros } from '../../runtime/clock.ts';
@@ -164,40 +164,124 @@ interface PresenceRow {
   readonly digest: string;
 }
 
-/** Alerts or Slots that one statement looks up. */
+/** Alerts that one statement looks up. */
 const LOOKED_UP = 500;
 
-/** Homes as committed in the rows of Alert Groups. */
-export function createHomes(sql: Sql): Homes {
-  const find = inRounds<AskedHomes, Map<string, Home>>({
+/** Homes as committed in the rows of Alert Groups, and the Alert Groups that Slots name. */
+export function createPlaces(sql: Sql, newId: () => PublicId = () => newPublicId('AG')): Places {
+  const find = inRounds<Asking, FoundPlaces>({
     most: LOOKED_UP,
-    sizeOf: ({ fingerprints }) => fingerprints.length,
-    ask: (all) => findHomes(sql, all),
+    sizeOf: ({ asked }) => asked.length,
+    ask: (all) => findPlaces(sql, all, newId),
   });
-  return { find: (integrationId, fingerprints) => find({ integrationId, fingerprints }) };
+  return { find: (integrationId, asked) => find({ integrationId, asked }) };
 }
 
-interface AskedHomes {
+interface Asking {
   readonly integrationId: PublicId;
-  readonly fingerprints: readonly string[];
+  readonly asked: readonly AskedPlace[];
 }
 
-async function findHomes(sql: Sql, all: readonly AskedHomes[]): Promise<readonly Map<string, Home>[]> {
-  const rows = await sql<HomeRow[]>`
-    select distinct on (w.place, a.fingerprint)
-      w.place, a.fingerprint, a.group_id, a.state, a.starts_at, a.ended_start, a.resolved_at, a.resolved_by,
-      (a.state = 'firing' or (g.status <> 'resolved' and g.moved_from_route_id is null)) as live
-    from unnest(
-      ${numberArray(all.flatMap(({ fingerprints }, place) => fingerprints.map(() => place)))}::integer[],
-      ${wordArray(all.flatMap(({ integrationId, fingerprints }) => fingerprints.map(() => integrationId)))}::text[],
-      ${textArray(all.flatMap(({ fingerprints }) => fingerprints))}::text[]
-    ) as w (place, integration_id, fingerprint)
-    join group_alerts a on a.integration_id = w.integration_id and a.fingerprint = w.fingerprint
-    join alert_groups g on g.id = a.group_id
-    order by w.place, a.fingerprint, (a.state = 'firing') desc, a.resolved_at desc`;
-  const found = all.map(() => new Map<string, Home>());
-  for (const row of rows) found[row.place]?.set(row.fingerprint, homeOf(row));
-  return found;
+async function findPlaces(
+  sql: Sql,
+  all: readonly Asking[],
+  newId: () => PublicId,
+): Promise<readonly FoundPlaces[]> {
+  const found = placesIn(all, await readPlaces(sql, all, newId));
+  if (found.every(({ isWhole }) => isWhole)) return found;
+  // Another process reserved some Slots at the same moment: what is there now counts.
+  const again = placesIn(all, await readPlaces(sql, all, newId));
+  if (!again.every(({ isWhole }) => isWhole)) throw new Error('a Slot that was just reserved is not there');
+  return again;
+}
+
+type SlotKey = NonNullable<AskedPlace['slot']>;
+
+function slotText({ routeId, keyHash }: SlotKey): string {
+  return `${routeId}.${keyHash}`;
+}
+
+function placesIn(
+  all: readonly Asking[],
+  rows: readonly (HomeRow | SlotRow)[],
+): (FoundPlaces & { readonly isWhole: boolean })[] {
+  const homes = all.map(() => new Map<string, Home>());
+  const named = new Map<string, SlotRow>();
+  for (const row of rows) {
+    if (row.place === null) named.set(slotText({ routeId: row.route_id, keyHash: row.key_hash }), row);
+    else homes[row.place]?.set(row.fingerprint, homeOf(row));
+  }
+  return all.map(({ asked }, place) => {
+    const known = homes[place] ?? new Map<string, Home>();
+    const homeless = asked.flatMap(({ fingerprint, slot }) =>
+      slot && !known.get(fingerprint)?.live ? [{ fingerprint, named: named.get(slotText(slot)) }] : [],
+    );
+    return {
+      homes: known,
+      targets: new Map(
+        homeless.flatMap((one) => (one.named ? [[one.fingerprint, one.named.group_id] as const] : [])),
+      ),
+      fresh: new Set(homeless.flatMap((one) => (one.named?.is_made ? [one.named.group_id] : []))),
+      isWhole: homeless.every((one) => one.named !== undefined),
+    };
+  });
+}
+
+/**
+ * Reads homes, and the Slots of Alerts without a live one; reserves those Slots that are not there. All but those that
+ * somebody else reserves meanwhile are in the answer. Indexes: group_alerts_known, alert_groups_pkey, slots_pkey.
+ */
+async function readPlaces(
+  sql: Sql,
+  all: readonly Asking[],
+  newId: () => PublicId,
+): Promise<readonly (HomeRow | SlotRow)[]> {
+  const asked = all.flatMap(({ integrationId, asked }, place) =>
+    asked.map((one) => ({ ...one, integrationId, place })),
+  );
+  return sql<(HomeRow | SlotRow)[]>`
+    with wanted as (
+      select * from unnest(
+        ${numberArray(asked.map(({ place }) => place))}::integer[],
+        ${wordArray(asked.map(({ integrationId }) => integrationId))}::text[],
+        ${textArray(asked.map(({ fingerprint }) => fingerprint))}::text[],
+        ${textArray(asked.map(({ slot }) => slot?.routeId ?? null))}::text[],
+        ${textArray(asked.map(({ slot }) => slot?.keyHash ?? null))}::text[],
+        ${textArray(asked.map(({ slot }) => slot && newId()))}::text[]
+      ) as w (place, integration_id, fingerprint, route_id, key_hash, group_id)
+    ), home as (
+      select distinct on (w.place, a.fingerprint)
+        w.place, a.fingerprint, a.group_id, a.state, a.starts_at, a.ended_start, a.resolved_at, a.resolved_by,
+        (a.state = 'firing' or (g.status <> 'resolved' and g.moved_from_route_id is null)) as live
+      from wanted w
+      join group_alerts a on a.integration_id = w.integration_id and a.fingerprint = w.fingerprint
+      join alert_groups g on g.id = a.group_id
+      order by w.place, a.fingerprint, (a.state = 'firing') desc, a.resolved_at desc
+    ), slot as (
+      select distinct on (w.route_id, w.key_hash) w.route_id, w.key_hash, w.group_id from wanted w
+      where w.route_id is not null and not exists (
+        select from home h where h.place = w.place and h.fingerprint = w.fingerprint and h.live
+      )
+      -- Two who reserve the same Slots never wait for each other.
+      order by w.route_id, w.key_hash
+    ), found as (
+      select s.* from slot w
+      cross join lateral (
+        select * from slots where route_id = w.route_id and key_hash = w.key_hash limit 1
+      ) s
+    ), made as (
+      insert into slots (route_id, key_hash, group_id)
+      select * from slot w
+      where not exists (select from found f where f.route_id = w.route_id and f.key_hash = w.key_hash)
+      order by w.route_id, w.key_hash
+      on conflict (route_id, key_hash) do nothing
+      returning *
+    )
+    select h.*, null as route_id, null as key_hash, null::boolean as is_made from home h
+    union all
+    select null, null, group_id, null, null, null, null, null, null, route_id, key_hash, false from found
+    union all
+    select null, null, group_id, null, null, null, null, null, null, route_id, key_hash, true from made`;
 }
 
 interface HomeRow {
@@ -212,6 +296,15 @@ interface HomeRow {
   readonly live: boolean;
 }
 
+interface SlotRow {
+  readonly place: null;
+  readonly route_id: PublicId;
+  readonly key_hash: string;
+  readonly group_id: PublicId;
+  /** Reserved by this statement. */
+  readonly is_made: boolean;
+}
+
 function homeOf(row: HomeRow): Home {
   return {
     groupId: row.group_id,
@@ -224,85 +317,4 @@ function homeOf(row: HomeRow): Home {
       resolvedBy: row.resolved_by,
     },
   };
-}
-
-export function createSlots(sql: Sql, newId: () => PublicId = () => newPublicId('AG')): Slots {
-  const ensure = inRounds<readonly SlotKey[], readonly PublicId[]>({
-    most: LOOKED_UP,
-    sizeOf: (slots) => slots.length,
-    async ask(all) {
-      const ids = await ensureSlots(sql, all.flat(), newId);
-      return all.map((slots) => slots.map((slot) => idOf(ids, slot)));
-    },
-  });
-  return { ensure };
-}
-
-async function ensureSlots(
-  sql: Sql,
-  slots: readonly SlotKey[],
-  newId: () => PublicId,
-): Promise<Map<string, PublicId>> {
-  const wanted = new Map(slots.map((slot) => [slotText(slot), slot]));
-  const found = await reserve(sql, [...wanted.values()], newId);
-  // Another process may have reserved some at the same moment: what is there counts.
-  const others = [...wanted].flatMap(([key, slot]) => (found.has(key) ? [] : [slot]));
-  if (others.length === 0) return found;
-  return new Map([...found, ...(await reserve(sql, others, newId))]);
-}
-
-function idOf(ids: ReadonlyMap<string, PublicId>, slot: SlotKey): PublicId {
-  const id = ids.get(slotText(slot));
-  if (id === undefined) throw new Error('a Slot that was just reserved is not there');
-  return id;
-}
-
-type SlotKey = Parameters<Slots['ensure']>[0][number];
-
-function slotText({ routeId, keyHash }: SlotKey): string {
-  return `${routeId}.${keyHash}`;
-}
-
-/**
- * Reads Slots, and reserves those that are not there. Index: slots_pkey.
- * @returns all but those that somebody else reserved while this read them
- */
-async function reserve(
-  sql: Sql,
-  slots: readonly SlotKey[],
-  newId: () => PublicId,
-): Promise<Map<string, PublicId>> {
-  const rows = await sql<SlotRow[]>`
-    with wanted as (
-      select * from unnest(
-        ${wordArray(slots.map(({ routeId }) => routeId))}::text[],
-        ${wordArray(slots.map(({ keyHash }) => keyHash))}::text[],
-        ${wordArray(slots.map(newId))}::text[]
-      ) as w (route_id, key_hash, group_id)
-    ), found as (
-      select s.* from wanted w
-      cross join lateral (
-        select * from slots where route_id = w.route_id and key_hash = w.key_hash limit 1
-      ) s
-    ), made as (
-      insert into slots (route_id, key_hash, group_id)
-      select * from wanted w
-      where not exists (select from found f where f.route_id = w.route_id and f.key_hash = w.key_hash)
-      -- Two who reserve the same Slots never wait for each other.
-      order by w.route_id, w.key_hash
-      on conflict (route_id, key_hash) do nothing
-      returning *
-    )
-    select route_id, key_hash, group_id from found
-    union all
-    select route_id, key_hash, group_id from made`;
-  return new Map(
-    rows.map((row) => [slotText({ routeId: row.route_id, keyHash: row.key_hash }), row.group_id]),
-  );
-}
-
-interface SlotRow {
-  readonly route_id: PublicId;
-  readonly key_hash: string;
-  readonly group_id: PublicId;
 }

@@ -135,14 +135,14 @@ export class Engine {
   }
 
   #begin(): ActorSystem {
-    const { related, homes, watch } = this.#tables;
+    const { related, watch } = this.#tables;
     const random = (size: number) => this.#random.bytes(size);
     const directory = () => this.#directory;
     const held = this.#tables.raise(Array.from({ length: SHARDS }, (_, shard) => shard));
     const epochs = new Map(held.map(({ shard, epoch }) => [shard, epoch]));
     const system = createActorSystem({
       definitions: [
-        createFeedActor({ directory, homes, slots: this.#tables.slots(() => newPublicId('AG', random)) }),
+        createFeedActor({ directory, places: this.#tables.places(() => newPublicId('AG', random)) }),
         createAlertGroup({
           directory: { current: directory, reload: () => Promise.resolve() },
           related,

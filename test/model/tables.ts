@@ -11,8 +11,9 @@ import { type RelatedGroups, slotKey } from '../../actors/alert-group/ports.ts';
 import { isLifecycle, type LifecycleEntry } from '../../actors/alert-group/reading/timeline.ts';
 import { type GroupAlert, keyOf } from '../../actors/alert-group/rows.ts';
 import type { FeedHeard, PresencesChanged } from '../../actors/feed/effects.ts';
+import { placesBy } from '../../actors/feed/feed.fixture.ts';
 import { FEED } from '../../actors/feed/messages.ts';
-import type { Home, Homes, Slots } from '../../actors/feed/ports.ts';
+import type { Home, Places } from '../../actors/feed/ports.ts';
 import { olderEndOf, type Presence } from '../../actors/feed/rows.ts';
 import type { RoutesLearned, TruncationsChanged } from '../../actors/integration/effects.ts';
 import { INTEGRATION } from '../../actors/integration/messages.ts';
@@ -60,16 +61,6 @@ export class IngestionTables extends Database {
     super();
     this.#begin = begin;
   }
-
-  readonly homes: Homes = {
-    find: async (integrationId, fingerprints) =>
-      new Map(
-        fingerprints.flatMap((fingerprint) => {
-          const home = this.#homeOf(alertKey(integrationId, fingerprint));
-          return home ? [[fingerprint, home] as const] : [];
-        }),
-      ),
-  };
 
   readonly related: RelatedGroups = {
     newerOpen: async () => null,
@@ -120,15 +111,24 @@ export class IngestionTables extends Database {
     return { silent: silent.slice(0, limit), next };
   }
 
-  slots(newId: () => PublicId): Slots {
+  places(newId: () => PublicId): Places {
     return {
-      ensure: async (wanted) =>
-        wanted.map((slot) => {
-          const key = slotKey(slot);
-          const id = this.#slots.get(key) ?? newId();
-          this.#slots.set(key, id);
-          return id;
-        }),
+      find: async (integrationId, asked) => {
+        const fresh = new Set<PublicId>();
+        const found = placesBy(
+          (fingerprint) => this.#homeOf(alertKey(integrationId, fingerprint)) ?? undefined,
+          (slot) => {
+            const key = slotKey(slot);
+            const known = this.#slots.get(key);
+            if (known) return known;
+            const id = newId();
+            this.#slots.set(key, id);
+            fresh.add(id);
+            return id;
+          },
+        );
+        return { ...(await found.find(integrationId, asked)), fresh };
+      },
     };
   }
 

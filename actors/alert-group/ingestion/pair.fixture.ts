@@ -10,6 +10,7 @@ import { EMPTY_DIRECTORY } from '../../directory.fixture.ts';
 import type { Directory, RouteConfig } from '../../directory.ts';
 import { createFeedActor } from '../../feed/actor.ts';
 import type { FeedHeard } from '../../feed/effects.ts';
+import { placesBy } from '../../feed/feed.fixture.ts';
 import { FEED, type FeedMessage, feedAddress, type SnapshotReceived } from '../../feed/messages.ts';
 import type { Home } from '../../feed/ports.ts';
 import { parseSnapshot } from '../../feed/snapshot.ts';
@@ -111,20 +112,11 @@ export function createPair() {
   });
   const feed = createFeedActor({
     directory: () => DIRECTORY,
-    homes: {
-      find: async (_, names) => {
-        const homes = names.map((name) => [name, homeOf(name)] as const);
-        return new Map(homes.flatMap(([name, home]) => (home ? [[name, home] as const] : [])));
-      },
-    },
-    slots: {
-      ensure: async (wanted) =>
-        wanted.map((slot) => {
-          const id = slots.get(slotKey(slot)) ?? newPublicId('AG', random);
-          slots.set(slotKey(slot), id);
-          return id;
-        }),
-    },
+    places: placesBy(homeOf, (slot) => {
+      const id = slots.get(slotKey(slot)) ?? newPublicId('AG', random);
+      slots.set(slotKey(slot), id);
+      return id;
+    }),
   });
   const feeds = new Map(
     (['G', 'H'] as const).map((name) => [keyOf(name), { state: feed.start(''), rows: feed.emptyRows('') }]),
