@@ -12,6 +12,7 @@ const HTTP_LIBRARY = {
 
 /** They load the machine, or measure how long others wait: nothing runs beside them. */
 const BUSY = [
+  'test/browser/speed.test.ts',
   'test/cluster/rolling.test.ts',
   'test/peers/haproxy.test.ts',
   'test/smoke/large-bodies.test.ts',

@@ -348,3 +348,25 @@ test('groups of the same kind fold by a label, and each fold leads to its groups
   const overflow = 'document.documentElement.scrollWidth - window.innerWidth';
   expect(await phone.evaluate<number>(overflow)).toBeLessThanOrEqual(0);
 });
+
+test('what is typed while the code of a dialog is on its way runs no Command', async () => {
+  const page = await (await newProfile(browser)).newPage();
+  let arrive: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  await page.route(/\/assets\/dialogs-.*\.js$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (/alert-groups\/.*\/(acknowledge|notes)$/.test(request.url())) sent.push(request.url());
+  });
+  await signIn(page, ready);
+  await rows(page).first().locator('a').first().focus();
+  await page.keyboard.type('na');
+  arrive();
+  await page.getByRole('dialog').getByRole('textbox').waitFor();
+  expect(sent).toEqual([]);
+});

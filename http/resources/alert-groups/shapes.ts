@@ -210,7 +210,10 @@ const Fold = d.named(
     firing_count: d.count('Those with the status `firing`.'),
     severity_level: SeverityLevel,
     last_started_at: d.time('When the newest of them began.'),
-    distinct: v.record(v.string(), d.count('How many values of the label they have.')),
+    distinct: d.described(
+      v.record(v.string(), v.pipe(v.number(), v.integer(), v.minValue(0))),
+      'By the names that were asked for: how many values of the label they have.',
+    ),
   }),
   'Alert Groups with the same value of a label.',
 );
@@ -218,7 +221,7 @@ const Fold = d.named(
 export const FoldsShape = d.named(
   'AlertGroupFolds',
   v.object({
-    items: v.array(Fold),
+    items: d.described(v.array(Fold), 'The largest first.'),
     fold_count: d.count('How many values there are; at most 200 of them are items.'),
     alert_group_count: d.count('How many Alert Groups were looked at.'),
     truncated: d.flag('Whether there may be older Alert Groups, which were not looked at.'),

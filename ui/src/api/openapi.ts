@@ -280,12 +280,14 @@ export interface components {
              * @description When the newest of them began.
              */
             readonly last_started_at: string;
+            /** @description By the names that were asked for: how many values of the label they have. */
             readonly distinct: {
                 readonly [key: string]: number;
             };
         };
         /** @description Alert Groups by the values of a label, the largest first. */
         readonly AlertGroupFolds: {
+            /** @description The largest first. */
             readonly items: readonly components["schemas"]["AlertGroupFold"][];
             /** @description How many values there are; at most 200 of them are items. */
             readonly fold_count: number;
