@@ -5,8 +5,8 @@ import { until } from './until.ts';
 
 /** A request that began before a takeover may arrive after it, ms. */
 export const UNDER_WAY_MS = 250;
-/** The same on a busy machine, where who sent it is asked. */
-export const OF_FORMER_OWNER_MS = 1_000;
+/** A former owner may begin a call while its proof is good, 2 s (operations §5.2 rule 2); the rest is the way, ms. */
+export const OF_FORMER_OWNER_MS = 3_000;
 
 /** The replica whose metrics say that it leads; null when none or several do. */
 export async function leaderOf(cluster: Cluster): Promise<Replica | null> {

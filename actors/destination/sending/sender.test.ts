@@ -29,13 +29,14 @@ function sending({ bridge: channel, unread }: { readonly bridge?: Sent; readonly
   const subjects = new Map<number, string>();
   const reads: string[] = [];
   const unreadable = new Set<string>();
+  const ownership = { isMine: true, onRead: () => {} };
   const bridge = { type: 'bridge' } as DestinationConfig;
   const loaded = (ids = [ONE, TWO] as readonly string[]) =>
     ({ destinationsById: new Map(ids.map((id) => [id, bridge])) }) as unknown as Directory;
   let directory = loaded();
   const sender = createMessageSender({
     system: {
-      stillOwns: async () => true,
+      stillOwns: async () => ownership.isMine,
       tell: (_to, message) => {
         const { call, outcome } = message as SendFinished;
         told.push([subjects.get(call) ?? '', outcome]);
@@ -57,6 +58,7 @@ function sending({ bridge: channel, unread }: { readonly bridge?: Sent; readonly
       async read({ call }) {
         const subject = subjects.get(call) ?? '';
         reads.push(subject);
+        ownership.onRead();
         if (unread) throw unread;
         if (unreadable.delete(subject)) throw AWAY;
         return { is: 'content', content: {} as MessageContent };
@@ -74,6 +76,7 @@ function sending({ bridge: channel, unread }: { readonly bridge?: Sent; readonly
   const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
     begun,
+    ownership,
     reads,
     unreadable,
     configure: (ids?: readonly string[]) => {
@@ -122,6 +125,26 @@ test('a Destination is called four times at once; the next call begins when one 
   await sender.answer('C', OK);
   await sender.answer('A', OK);
   expect(sender.begun.slice(5)).toEqual(['urgent', 'E']);
+});
+
+test('a Destination that is lost while content is read is neither called nor told', async () => {
+  const sender = sending();
+  sender.ownership.onRead = () => {
+    sender.ownership.isMine = false;
+  };
+  await sender.send('A');
+  expect(sender.reads).toEqual(['A']);
+  expect(sender.begun).toEqual([]);
+  expect(sender.told).toEqual([]);
+});
+
+test('a call that did not begin because the Destination was lost is not told of: the new owner may make it', async () => {
+  const sender = sending();
+  await sender.send('A');
+  sender.ownership.isMine = false;
+  await sender.answer('A', { class: 'not_sent', because: 'unreadable' });
+  await sender.send('B');
+  expect(sender.told).toEqual([]);
 });
 
 test.each<readonly [string, SendOutcome, readonly string[]]>([

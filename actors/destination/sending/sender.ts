@@ -42,8 +42,6 @@ export interface MessageSenderDeps {
 type Asked = MessageSend | DestinationProbe;
 type ContentOf = () => Promise<ReadContent>;
 
-const noContent: ContentOf = () => Promise.reject(new Error('a probe has no content'));
-
 /** A call that is begun and waits for its turn. */
 interface Waiting extends LaneCall {
   readonly asked: MessageSend;
@@ -143,10 +141,13 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     return content;
   };
 
-  const run = async (asked: Asked, content: ContentOf): Promise<void> => {
+  const run = async (asked: Asked, content: ContentOf | null): Promise<void> => {
     const watch = deps.pauses.begin();
+    const stillMine = () => system.stillOwns(destinationAddress(asked.destinationId));
     try {
-      if (!(await system.stillOwns(destinationAddress(asked.destinationId)))) return;
+      const read = content && (await content());
+      // Asked last, right before the call: on a busy machine what comes before it takes its time.
+      if (!(await stillMine())) return;
       const began = clock.now();
       let hasBegun = false;
       const mayBegin = () => {
@@ -154,10 +155,10 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
         hasBegun ||= may;
         return may;
       };
-      const outcome = await outcomeOf(deps, asked, mayBegin, content).catch((error: unknown) =>
+      const outcome = await outcomeOf(deps, asked, mayBegin, read).catch((error: unknown) =>
         thrown(asked, error, hasBegun),
       );
-      if (isFinishing && outcome.class === 'not_sent') return;
+      if (outcome.class === 'not_sent' && (isFinishing || !(await stillMine()))) return;
       tell(asked, outcome);
       for (const other of lanes.takeOut(spokenOfBy(asked, outcome))) {
         takeAhead(other);
@@ -189,9 +190,12 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     return { class: 'not_sent', because: 'defect', error: INTERNAL };
   };
 
-  const call = (asked: Asked, content: ContentOf = noContent): Promise<void> => {
+  const call = (asked: Asked, content: ContentOf | null = null): Promise<void> => {
     const made = run(asked, content)
-      .catch((error: unknown) => tell(asked, thrown(asked, error, false)))
+      .catch((error: unknown) => {
+        const outcome = thrown(asked, error, false);
+        if (!isFinishing) tell(asked, outcome);
+      })
       .finally(() => underWay.delete(made));
     underWay.set(made, asked.destinationId);
     return made;
@@ -261,7 +265,7 @@ async function outcomeOf(
   deps: MessageSenderDeps,
   asked: Asked,
   mayBegin: () => boolean,
-  content: ContentOf,
+  read: ReadContent | null,
 ): Promise<SendOutcome> {
   const { destinationId } = asked;
   const destination = deps.directory.current().destinationsById.get(destinationId) ?? null;
@@ -272,7 +276,7 @@ async function outcomeOf(
     if (!channel.probe) throw new Error(`a Destination of type ${type} has no probe of its own`);
     return channel.probe({ asked, destination, mayBegin });
   }
-  const read = await content();
+  if (read === null) throw new Error('a message has no content');
   if (read.is === 'dropped') return { class: 'dropped' };
   if (read.is === 'missing')
     return { class: 'unknown', error: 'what the message is about is not kept any more' };
