@@ -11,6 +11,7 @@ export interface LocalDay {
 
 /** Offset of a zone from UTC at an instant, s, positive in the east. @param instant whole ms since 1970 */
 export function offsetAt(timeZone: string, instant: number): number {
+  if (timeZone === 'UTC') return 0;
   return new Temporal.ZonedDateTime(BigInt(instant) * 1_000_000n, timeZone).offsetNanoseconds / 1_000_000_000;
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 
 /** A public identifier: two letters for the type and 12 characters of Crockford base32 (60 random bits). */
 export type PublicId = string & { readonly __publicId: unique symbol };
@@ -32,9 +32,12 @@ export type IdPrefix =
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const PATTERN = /^[A-HJKMNP-TV-Za-hjkmnp-tv-z]{1,2}[0-9A-TV-Za-tv-z]{12}$/;
 
+let pool: ReturnType<typeof createRandomPool> | null = null;
+
 /** Makes an id; `bytes` supplies randomness and is replaced by a seeded source in the simulation. */
-export function newPublicId(prefix: IdPrefix, bytes: (size: number) => Uint8Array = randomBytes): PublicId {
-  const random = bytes(12);
+export function newPublicId(prefix: IdPrefix, bytes?: (size: number) => Uint8Array): PublicId {
+  pool ??= createRandomPool();
+  const random = (bytes ?? pool)(12);
   let text: string = prefix;
   for (const byte of random) text += ALPHABET[byte & 31];
   return text as PublicId;
@@ -86,8 +89,7 @@ export function createRandomPool(): (size: number) => Uint8Array {
       randomFillSync(pool);
       used = 0;
     }
-    const bytes = pool.slice(used, used + size);
     used += size;
-    return bytes;
+    return pool.slice(used - size, used);
   };
 }

@@ -5,7 +5,6 @@ import {
   type EmittedFrom,
   type EventFromLogic,
   type InputFrom,
-  initialTransition,
   type SnapshotFrom,
 } from 'xstate';
 
@@ -58,8 +57,10 @@ export function begin<Machine extends AnyStateMachine>(
   machine: Machine,
   input?: InputFrom<Machine>,
 ): SnapshotFrom<Machine> {
-  const [snapshot] = initialTransition(machine, ...([input] as [InputFrom<Machine>]));
-  return snapshot;
+  const stage = stageOf(machine);
+  const snapshot = machine.getInitialSnapshot(stage.scope, input);
+  stage.actions = [];
+  return snapshot as SnapshotFrom<Machine>;
 }
 
 /** What is written to the `actors` row: XState's persisted snapshot. */
@@ -113,8 +114,9 @@ interface Stage {
 const stages = new WeakMap<AnyStateMachine, Stage>();
 
 /**
- * Where a machine's transitions take place. XState's own `transition` sets up an actor with its first snapshot for each
- * event; the machines here invoke nothing and spawn nothing, so that one which never starts serves for all.
+ * Where a machine's transitions take place. XState's own `transition` and `initialTransition` set up an actor with its
+ * first snapshot for each event; the machines here invoke nothing and spawn nothing, so that one which never starts
+ * serves for all.
  */
 function stageOf(machine: AnyStateMachine): Stage {
   let stage = stages.get(machine);

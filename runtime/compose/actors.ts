@@ -1,5 +1,4 @@
 /** Every kind of actor, and the store that keeps them in PostgreSQL. */
-import { randomBytes } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import type { Registry } from 'prom-client';
 import { createAlertGroup } from '../../actors/alert-group/actor.ts';
@@ -47,7 +46,7 @@ import {
 } from '../actor/index.ts';
 import { type Clock, systemMonotonic } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { PublicId } from '../public-id.ts';
+import { createRandomPool, type PublicId } from '../public-id.ts';
 import type { Database, ServiceSettings } from './database.ts';
 
 export interface ActorsDeps {
@@ -139,7 +138,7 @@ export function createActors(deps: ActorsDeps): ActorSystem {
     placement: deps.placement,
     clock,
     performer: deps.performer,
-    random: (size) => randomBytes(size),
+    random: createRandomPool(),
     log,
     metrics: createActorMetrics(deps.registry),
     peers: deps.peers,

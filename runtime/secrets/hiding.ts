@@ -1,5 +1,5 @@
 /** Finds known secrets in texts, whatever became of them on the way, and puts something else in their place. */
-import { type Reading, read } from './reading.ts';
+import { type Reading, read, readForNow } from './reading.ts';
 import { Search, SHORTEST_SOUGHT } from './search.ts';
 
 /** One form of a secret, as it reads. */
@@ -15,17 +15,20 @@ export class Hiding {
   readonly #forms: readonly Form[];
   readonly #inReading: Search;
   readonly #inText: Search;
+  readonly #isIdle: boolean;
 
   /** @param secrets of four characters or more, without white space around them */
   constructor(secrets: readonly string[]) {
+    this.#isIdle = secrets.length === 0;
     this.#forms = secrets.flatMap((secret) => [...readForms(secret), ...base64Forms(secret)]);
     this.#inReading = new Search(this.#forms.map(({ units }) => units));
     this.#inText = new Search(secrets.flatMap(writtenForms).map(unitsOf));
   }
 
   hide(text: string, replacement: string): string {
+    if (this.#isIdle) return text;
     const places = new Places(text);
-    const reading = read(text);
+    const reading = readForNow(text);
     this.#inReading.within(reading.units.subarray(0, reading.length), (which, first, last) => {
       const form = this.#forms[which];
       if (form) places.add(...placeOf(form, reading, text, first, last));

@@ -19,10 +19,18 @@ export interface Reading {
 }
 
 export function read(text: string): Reading {
-  const reader = new Reader(text.length);
-  for (let at = 0; at < text.length; at++) reader.add(text.charCodeAt(at), at);
-  reader.fold();
-  return reader;
+  return new Reader(text.length).read(text);
+}
+
+/** Room for a text of this many units is kept for the next one. */
+const MOST_KEPT = 131_072;
+let kept: Reader | null = null;
+
+/** As {@link read}, without making room for each text. What it gives holds until the next call. */
+export function readForNow(text: string): Reading {
+  if (text.length > MOST_KEPT) return read(text);
+  if (kept === null || kept.units.length < text.length) kept = new Reader(2 * text.length);
+  return kept.read(text);
 }
 
 const [BACKSLASH, PERCENT, AMPERSAND, SEMICOLON, LETTER_U] = [0x5c, 0x25, 0x26, 0x3b, 0x75];
@@ -67,7 +75,14 @@ class Reader implements Reading {
     this.ends = new Int32Array(most);
   }
 
-  add(unit: number, at: number): void {
+  read(text: string): this {
+    this.length = 0;
+    for (let at = 0; at < text.length; at++) this.#add(text.charCodeAt(at), at);
+    this.#fold();
+    return this;
+  }
+
+  #add(unit: number, at: number): void {
     this.#from = at;
     for (let value = unit; value !== NOTHING && value !== BACKSLASH; value = this.#escape(value)) {
       if (value <= 0xffff || value >= BYTE) this.#put(value, at + 1);
@@ -79,7 +94,7 @@ class Reader implements Reading {
   }
 
   /** Makes alike what stands for the same in some way of writing. */
-  fold(): void {
+  #fold(): void {
     for (let at = 0; at < this.length; at++) {
       const unit = this.units[at] ?? 0;
       if (unit < 128) this.units[at] = FOLDED[unit] ?? 0;
