@@ -111,21 +111,21 @@ test('every group of one namespace is acknowledged by keys alone', async () => {
   await row(page, groups[3]).waitFor();
   const hand = new Hand(page);
   await hand.key('/');
-  await hand.type('na');
-  await page.getByRole('option', { name: 'namespace:' }).waitFor();
-  await hand.key('ArrowDown', 'Enter');
+  await hand.type('sh');
   await page.getByRole('option', { name: 'namespace:shop' }).waitFor();
-  await hand.key('ArrowDown', 'Enter');
-  await until('its rows alone', async () => (await page.locator('[data-group]').count()) === groups.length);
-  await hand.key('Escape', 'j', 'x');
-  for (const _ of groups.slice(1)) await hand.key('j');
-  await hand.key('Shift+X');
+  await hand.key('ArrowDown', 'Control+Enter');
+  await page.getByText(`${groups.length} selected`).waitFor();
+  expect(await page.locator('[data-group]').count()).toBe(groups.length);
+  // The same from the rows.
+  await page.keyboard.press('Escape');
+  await page.getByText(`${groups.length} selected`).waitFor({ state: 'detached' });
+  await page.keyboard.press('Shift+A');
   await page.getByText(`${groups.length} selected`).waitFor();
   await hand.key('a');
   await page.getByText(`Done for ${groups.length} Alert Groups`).waitFor();
   const open = await api.get(`/alert-groups?status=firing&label=${encodeURIComponent('namespace="shop"')}`);
   expect(open.items).toEqual([]);
-  hand.done('acknowledge all of one namespace');
+  expect(hand.done('acknowledge all of one namespace').keys).toBeLessThanOrEqual(6);
 });
 
 test('who had a group last time, and what they did, is on its page', async () => {

@@ -48,6 +48,8 @@ export interface Shortcut {
     | 'keys.open'
     | 'keys.select'
     | 'keys.selectRange'
+    | 'keys.selectAll'
+    | 'keys.selectFound'
     | 'keys.menu'
     | 'keys.acknowledge'
     | 'keys.resolve'
@@ -68,6 +70,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ['Enter'], text: 'keys.open' },
   { keys: ['x'], text: 'keys.select' },
   { keys: ['Shift', 'x'], text: 'keys.selectRange' },
+  { keys: ['Shift', 'a'], text: 'keys.selectAll' },
+  { keys: ['/', 'Ctrl', 'Enter'], text: 'keys.selectFound' },
   { keys: ['.'], text: 'keys.menu' },
   { keys: ['a'], text: 'keys.acknowledge' },
   { keys: ['r'], text: 'keys.resolve' },

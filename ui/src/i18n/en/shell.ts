@@ -169,6 +169,8 @@ export const shell = {
   'keys.open': 'Open the row',
   'keys.select': 'Select the row',
   'keys.selectRange': 'Select up to this row',
+  'keys.selectAll': 'Select all rows; again: all that match',
+  'keys.selectFound': 'In the search field: search and select all rows',
   'keys.menu': 'Menu of the row',
   'keys.acknowledge': 'Acknowledge or take over',
   'keys.resolve': 'Resolve',

@@ -170,6 +170,8 @@ export const shell = {
   'keys.open': 'Открыть строку',
   'keys.select': 'Выбрать строку',
   'keys.selectRange': 'Выбрать до этой строки',
+  'keys.selectAll': 'Выбрать все строки; ещё раз: всё подходящее',
+  'keys.selectFound': 'В поле поиска: найти и выбрать все строки',
   'keys.menu': 'Меню строки',
   'keys.acknowledge': 'Взять в работу или перехватить',
   'keys.resolve': 'Закрыть',

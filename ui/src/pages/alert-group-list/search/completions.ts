@@ -4,6 +4,8 @@ import type { KnownLabels } from '../known-labels.ts';
 import { IS_WORDS, KEYS, quoteIfNeeded, type SearchNames, tokensOf } from './tokens.ts';
 
 const MOST = 8;
+/** Characters of a word from which values that begin with it are offered with their names. */
+const VALUES_FROM = 2;
 
 export interface Completion {
   /** What takes the place of the token. A name waits for its value; a value ends with a space. */
@@ -44,7 +46,20 @@ function namesLike(typed: string, known: KnownLabels): readonly Completion[] {
       text: `${name}:`,
       rows: [...values.values()].reduce((sum, rows) => sum + rows, 0),
     }));
-  return [...keys, ...labels].filter(({ text }) => text.startsWith(wanted));
+  const names = [...keys, ...labels].filter(({ text }) => text.startsWith(wanted));
+  return wanted.length < VALUES_FROM ? names : [...names, ...tokensWith(wanted, known)];
+}
+
+/** Labels whose value begins with the word, the most frequent first. */
+function tokensWith(wanted: string, known: KnownLabels): readonly (Completion & { rows: number })[] {
+  const found = [...known].flatMap(([name, values]) =>
+    /^[A-Za-z_]\w*$/.test(name) && !KEYS.some((key) => key === name)
+      ? [...values]
+          .filter(([value]) => value.toLowerCase().startsWith(wanted))
+          .map(([value, rows]) => ({ text: `${name}:${quoteIfNeeded(value)} `, rows }))
+      : [],
+  );
+  return found.sort((one, other) => other.rows - one.rows);
 }
 
 function valuesLike(

@@ -100,6 +100,9 @@ const KNOWN = knownLabels([
 
 it.each([
   ['disk n', ['namespace:', 'node:']],
+  ['s', ['severity:', 'status:']],
+  ['sh', ['namespace:shop ']],
+  ['disk -pa', ['-namespace:pay ']],
   ['-name', ['-namespace:']],
   ['namespace:', ['namespace:pay ', 'namespace:shop ']],
   ['namespace:ho', ['namespace:shop ']],
