@@ -1,11 +1,26 @@
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { HOUR, parseInstant } from '../runtime/clock.ts';
-import { firstInstant, localDays, offsetAt } from './wall-clock.ts';
+import { firstInstant, localDays, offsetAt, offsetSpans } from './wall-clock.ts';
 
 const at = (text: string) => parseInstant(text) ?? Number.NaN;
 const days = (zone: string, first: string, last: string) =>
   localDays(zone, at(first), at(last)).map(({ date, start }) => [date, start]);
+
+test('offsets of a zone change with its clocks, within the range only', () => {
+  const hours = (zone: string, first: string, last: string) =>
+    offsetSpans(zone, at(first), at(last)).map(({ start, offset }) => [start, offset / HOUR]);
+  const [first, last] = ['2026-03-29T00:59:59Z', '2026-10-25T01:00:00Z'];
+  expect(hours('Europe/Berlin', first, last)).toEqual([
+    [at(first), 1],
+    [at('2026-03-29T01:00:00Z'), 2],
+    [at(last), 1],
+  ]);
+  expect(hours('Europe/Berlin', '2026-03-29T01:00:00Z', '2026-10-25T00:59:59Z')).toEqual([
+    [at('2026-03-29T01:00:00Z'), 2],
+  ]);
+  expect(hours('Asia/Kathmandu', first, last)).toEqual([[at(first), 5.75]]);
+});
 
 describe('dates of a zone', () => {
   test('begin at its midnights, whatever the zone of the instants', () => {

@@ -43,6 +43,24 @@ export function localDays(timeZone: string, first: Micros, last: Micros): LocalD
   return days;
 }
 
+/** From an instant on, local time is UTC plus `offset`. */
+export interface OffsetSpan {
+  readonly start: Micros;
+  readonly offset: Micros;
+}
+
+/** The offsets that a zone has from `first` to `last`, in order: one, and one more for each change of the clocks. */
+export function offsetSpans(timeZone: string, first: Micros, last: Micros): OffsetSpan[] {
+  const spans: OffsetSpan[] = [];
+  let start: Temporal.ZonedDateTime | null = new Temporal.ZonedDateTime(BigInt(first) * 1_000n, timeZone);
+  while (start !== null && start.epochMilliseconds * 1000 <= last) {
+    const at = spans.length === 0 ? first : start.epochMilliseconds * 1000;
+    spans.push({ start: at, offset: start.offsetNanoseconds / 1000 });
+    start = start.getTimeZoneTransition('next');
+  }
+  return spans;
+}
+
 /** Whether a text names a zone of the IANA database. Offsets such as `+02:00` do not. */
 export function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z]/.test(text)) return false;

@@ -1,7 +1,9 @@
+import { Temporal } from 'temporal-polyfill';
 import { beforeEach, expect, test } from 'vitest';
 import type {
   Durations,
   Figures,
+  StatisticsFigures,
   StatisticsQuery,
   StatisticsSubject,
   SubjectFigures,
@@ -59,10 +61,12 @@ test('figures are those of a naive computation, whatever is asked', async () => 
   // All at once: they wait for each other.
   const answers = await Promise.all(asked.map((query) => reader.read(query)));
   for (const [index, query] of asked.entries()) {
-    const sorted = [...(answers[index] ?? [])].sort((one, two) => (one.subjectId < two.subjectId ? -1 : 1));
+    const { subjects, weekHours } = answers[index] as StatisticsFigures;
+    const sorted = subjects.toSorted((one, two) => (one.subjectId < two.subjectId ? -1 : 1));
     expect(sorted).toEqual(naive(groups, query));
+    expect(weekHours).toEqual(naiveWeek(groups, query));
   }
-  expect(answers[0]?.[0]?.days.length).toBeGreaterThan(300);
+  expect(answers[0]?.subjects[0]?.days.length).toBeGreaterThan(300);
 });
 
 test('a reading that fails does not keep the next one waiting', async () => {
@@ -72,7 +76,7 @@ test('a reading that fails does not keep the next one waiting', async () => {
   const refused = reader.read({ ...query, timeZone: 'Mars/Olympus' });
   const read = reader.read({ ...query, timeZone: 'UTC' });
   await expect(refused).rejects.toThrow(RangeError);
-  expect((await read).length).toBeGreaterThan(0);
+  expect((await read).weekHours.reduce((sum, count) => sum + count)).toBeGreaterThan(0);
 });
 
 /** Berlin's days around the changes of its clocks, Santiago's midnight that is skipped. */
@@ -150,6 +154,21 @@ function naive(groups: readonly Group[], query: StatisticsQuery): SubjectFigures
   });
 }
 
+/** Each group once, under what the clock on the wall shows. */
+function naiveWeek(groups: readonly Group[], { from, to, timeZone, ...query }: StatisticsQuery): number[] {
+  const hours = Array.from({ length: 168 }, () => 0);
+  const { subjectIds } = query;
+  for (const { startedAt, routeId, integrationIds } of groups) {
+    const own = query.groupBy === 'route' ? [routeId] : integrationIds;
+    const isWanted = own.some((id) => subjectIds.length === 0 || subjectIds.includes(id));
+    if (startedAt < from || startedAt >= to || !isWanted) continue;
+    const local = new Temporal.ZonedDateTime(BigInt(startedAt) * 1000n, timeZone);
+    const index = (local.dayOfWeek - 1) * 24 + local.hour;
+    hours[index] = (hours[index] ?? 0) + 1;
+  }
+  return hours;
+}
+
 const SUBJECTS: Readonly<Record<StatisticsSubject, readonly PublicId[]>> = {
   route: ROUTES,
   integration: INTEGRATIONS,
@@ -178,5 +197,6 @@ function durationsOf(values: readonly number[]): Durations {
     if (low === undefined || high === undefined) return null;
     return low + (position - Math.floor(position)) * (high - low);
   };
-  return { count: values.length, median: percentile(0.5), p95: percentile(0.95) };
+  const [median, p90, p95, p99] = [percentile(0.5), percentile(0.9), percentile(0.95), percentile(0.99)];
+  return { count: values.length, median, p90, p95, p99 };
 }

@@ -4,14 +4,20 @@ import type {
   StatisticsReader,
   SubjectFigures,
 } from '../../actors/alert-group/reading/readers.ts';
-import { type LocalDay, localDays } from '../../actors/wall-clock.ts';
+import { type LocalDay, localDays, offsetSpans } from '../../actors/wall-clock.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import { Pace } from '../../runtime/pace.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { createTurns } from '../../runtime/share-next.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
 import { inPlannedSnapshot } from '../postgres/transaction.ts';
-import { packedGroups, type StartedGroups, SubjectCollector, unpackedGroups } from './subject-figures.ts';
+import {
+  packedGroups,
+  type StartedGroups,
+  SubjectCollector,
+  unpackedGroups,
+  WeekCollector,
+} from './subject-figures.ts';
 
 /** Days that are read with one statement. One such part is computed while the server reads the next one. */
 const DAYS_AT_ONCE = 30;
@@ -26,24 +32,26 @@ export function createStatisticsReader(sql: Sql): StatisticsReader {
     read: (query) =>
       inTurn(async () => {
         const pace = new Pace();
-        const collectors = await inPlannedSnapshot(sql, (tx) => collect(tx, query, pace));
+        const { collectors, week } = await inPlannedSnapshot(sql, (tx) => collect(tx, query, pace));
         const subjects: SubjectFigures[] = [];
         for (const [id, collector] of collectors) subjects.push(await collector.figures(id, pace));
-        return subjects;
+        return { subjects, weekHours: week.hours };
       }),
   };
 }
 
-async function collect(
-  tx: Transaction,
-  query: StatisticsQuery,
-  pace: Pace,
-): Promise<Map<PublicId, SubjectCollector>> {
+interface Collected {
+  readonly collectors: ReadonlyMap<PublicId, SubjectCollector>;
+  readonly week: WeekCollector;
+}
+
+async function collect(tx: Transaction, query: StatisticsQuery, pace: Pace): Promise<Collected> {
   const collectors = new Map<PublicId, SubjectCollector>();
   const [span] = await tx<{ first: Micros | null; last: Micros | null }[]>`
     select min(started_at) as first, max(started_at) as last from alert_groups
     where started_at >= ${query.from} and started_at < ${query.to}`;
-  if (!span || span.first === null || span.last === null) return collectors;
+  if (!span || span.first === null || span.last === null) return { collectors, week: new WeekCollector([]) };
+  const week = new WeekCollector(offsetSpans(query.timeZone, span.first, span.last));
   // More processes would take the processors from whatever else goes on, and gain little beside the reading ahead.
   await tx`select set_config('max_parallel_workers_per_gather', '0', true)`;
   const parts = partsOf(query, localDays(query.timeZone, span.first, span.last));
@@ -54,13 +62,13 @@ async function collect(
     next = readAhead(tx, parts[index + 1]);
     await pace.rest();
     await pace.rest();
-    for (const [id, groups] of await groupsBySubject(packed, query, pace)) {
+    for (const [id, groups] of await groupsBySubject(packed, query, week, pace)) {
       const collector = collectors.get(id) ?? new SubjectCollector();
       collectors.set(id, collector);
       await collector.add(days, groups, pace);
     }
   }
-  return collectors;
+  return { collectors, week };
 }
 
 interface Part {
@@ -96,10 +104,11 @@ function within({ from, to }: StatisticsQuery, start: Micros = from, end: Micros
   return { from: Math.max(from, start), to: Math.min(to, end) };
 }
 
-/** The groups by subject. One that belongs to several subjects is among those of each. */
+/** The groups by subject. One that belongs to several subjects is among those of each, and counts once in the week. */
 async function groupsBySubject(
   rows: PackedRows,
   query: StatisticsQuery,
+  week: WeekCollector,
   pace: Pace,
 ): Promise<Map<PublicId, StartedGroups[]>> {
   const bySubject = new Map<PublicId, StartedGroups[]>();
@@ -108,6 +117,7 @@ async function groupsBySubject(
     if (!subjects || !started || !acknowledged || !resolved)
       throw new Error('statistics were asked for four columns');
     const groups = await unpackedGroups([started, acknowledged, resolved], pace);
+    await week.add(groups.startedAt, pace);
     for (const id of subjects.toString().split(',') as PublicId[]) {
       if (wanted.size > 0 && !wanted.has(id)) continue;
       const others = bySubject.get(id);

@@ -1,13 +1,13 @@
 /** Figures of the groups that started in a period, by subject, with exact percentiles. */
 import type { Durations, Figures, SubjectFigures } from '../../actors/alert-group/reading/readers.ts';
-import type { LocalDay } from '../../actors/wall-clock.ts';
-import { DAY } from '../../runtime/clock.ts';
+import type { LocalDay, OffsetSpan } from '../../actors/wall-clock.ts';
+import { DAY, HOUR, type Micros } from '../../runtime/clock.ts';
 import type { Pace } from '../../runtime/pace.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
 import type { Fragment } from './filters.ts';
 
-const FRACTIONS = [0.5, 0.95] as const;
+const FRACTIONS = [0.5, 0.9, 0.95, 0.99] as const;
 
 export class SubjectCollector {
   readonly #days: (Figures & { readonly date: string })[] = [];
@@ -51,6 +51,37 @@ export class SubjectCollector {
       timeToResolve: await durationsOf(joined(this.#resolvedAfter), pace),
       days: this.#days,
     };
+  }
+}
+
+const HOURS_OF_WEEK = 168;
+/** From Monday 0:00 to 1 January 1970, a Thursday, hours. */
+const FIRST_HOUR = 72;
+
+/** Counts groups by the hour of the week in which they started, as clocks on the wall of a zone show it. */
+export class WeekCollector {
+  readonly hours: number[] = Array.from({ length: HOURS_OF_WEEK }, () => 0);
+  readonly #spans: readonly OffsetSpan[];
+
+  /** @param spans in order, the first one begins at or before every group */
+  constructor(spans: readonly OffsetSpan[]) {
+    this.#spans = spans;
+  }
+
+  async add(instants: Float64Array, pace: Pace): Promise<void> {
+    let span = 0;
+    for (let index = 0; index < instants.length; index++) {
+      const instant = instants[index] as Micros;
+      while (span > 0 && instant < this.#at(span).start) span--;
+      while (span < this.#spans.length - 1 && instant >= this.#at(span + 1).start) span++;
+      const hour = (Math.floor((instant + this.#at(span).offset) / HOUR) + FIRST_HOUR) % HOURS_OF_WEEK;
+      this.hours[hour] = (this.hours[hour] as number) + 1;
+      if (index % LONG === 0 && pace.isDue()) await pace.rest();
+    }
+  }
+
+  #at(span: number): OffsetSpan {
+    return this.#spans[span] as OffsetSpan;
   }
 }
 
@@ -129,8 +160,9 @@ function spreadOverDays(
 }
 
 async function durationsOf(values: Float64Array, pace: Pace): Promise<Durations> {
-  const [median = null, p95 = null] = (await percentilesOf(values, FRACTIONS, pace)) ?? [];
-  return { count: values.length, median, p95 };
+  const [median = null, p90 = null, p95 = null, p99 = null] =
+    (await percentilesOf(values, FRACTIONS, pace)) ?? [];
+  return { count: values.length, median, p90, p95, p99 };
 }
 
 function joined(parts: readonly Float64Array[]): Float64Array {

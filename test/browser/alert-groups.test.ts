@@ -198,6 +198,24 @@ test('statistics count what there was, day by day, and give it away as CSV', asy
   await desk.getByText(`${all} Alert Groups started in this time.`).waitFor();
   await desk.getByRole('button', { name: 'day by day' }).click();
   await desk.getByRole('img', { name: `${all} Alert Groups in the whole time` }).waitFor();
+  await desk
+    .getByRole('table', { name: 'Over the whole time' })
+    .getByRole('row', { name: '99th percentile' })
+    .waitFor();
+  const week = desk.getByRole('table', { name: 'When Alert Groups start' });
+  const started = async () => {
+    const counts = await week.getByRole('cell').allInnerTexts();
+    return counts.reduce((sum, count) => sum + Number(count), 0);
+  };
+  await week.getByRole('rowheader', { name: 'Monday' }).waitFor();
+  expect(await week.getByRole('columnheader').count()).toBe(24);
+  expect(await started()).toBe(all);
+  const size = desk.viewportSize();
+  await desk.setViewportSize({ width: 360, height: 780 });
+  await week.getByRole('rowheader', { name: '09:00' }).waitFor();
+  expect(await week.getByRole('columnheader').count()).toBe(7);
+  expect(await started()).toBe(all);
+  if (size !== null) await desk.setViewportSize(size);
   await desk.getByText('The same as a table').click();
   await desk.getByRole('region', { name: 'day by day' }).getByRole('row').nth(1).waitFor();
   const download = desk.waitForEvent('download');

@@ -177,11 +177,13 @@ export interface StatisticsQuery {
   readonly timeZone: string;
 }
 
-/** A percentile of durations, exact by linear interpolation, µs; null when none was counted. */
+/** Percentiles of durations, exact by linear interpolation, µs; null when none was counted. */
 export interface Durations {
   readonly count: number;
   readonly median: number | null;
+  readonly p90: number | null;
   readonly p95: number | null;
+  readonly p99: number | null;
 }
 
 export interface Figures {
@@ -198,7 +200,13 @@ export interface SubjectFigures extends Figures {
   readonly days: readonly (Figures & { readonly date: string })[];
 }
 
-export interface StatisticsReader {
+export interface StatisticsFigures {
   /** Subjects that have Alert Groups in the period, in no particular order. */
-  read(query: StatisticsQuery): Promise<readonly SubjectFigures[]>;
+  readonly subjects: readonly SubjectFigures[];
+  /** Groups that started in each hour of the week of the zone, from Monday 0:00; each group once. Has 168 entries. */
+  readonly weekHours: readonly number[];
+}
+
+export interface StatisticsReader {
+  read(query: StatisticsQuery): Promise<StatisticsFigures>;
 }

@@ -85,9 +85,13 @@ async function started({
 }
 
 const read = (query: string) => api.get(`/alert-group-statistics?${query}`);
+/** Percentiles that are all the same. */
+function all(seconds: number | null) {
+  return { median_seconds: seconds, p90_seconds: seconds, p95_seconds: seconds, p99_seconds: seconds };
+}
 const items = async (query: string) => (await read(query)).body.items;
 const at = (text: string) => parseInstant(text) as Micros;
-const none = { count: 0, median_seconds: null, p95_seconds: null };
+const none = { count: 0, ...all(null) };
 
 function errorsOf({ status, body }: Answered) {
   const errors: readonly { pointer: string; code: string }[] = body.errors ?? [];
@@ -103,10 +107,12 @@ describe('durations', () => {
     expect(disk).toMatchObject({
       subject: { id: DISK, name: 'Disk' },
       alert_group_count: 6,
-      // 0, 60, 120, 240, 480: position 0.95 × 4 lies between the last two.
-      time_to_acknowledge: { count: 5, median_seconds: 120, p95_seconds: 432 },
+      // 0, 60, 120, 240, 480: position 0.9 × 4 and those after it lie between the last two.
+      time_to_acknowledge: {
+        ...{ count: 5, median_seconds: 120, p90_seconds: 384, p95_seconds: 432, p99_seconds: 470 },
+      },
       // 10 and 25.4: halfway 17.7, at 0.95 24.63.
-      time_to_resolve: { count: 2, median_seconds: 18, p95_seconds: 25 },
+      time_to_resolve: { count: 2, median_seconds: 18, p90_seconds: 24, p95_seconds: 25, p99_seconds: 25 },
     });
   });
 
@@ -115,8 +121,8 @@ describe('durations', () => {
     await started({});
     expect((await items('group_by=route'))[0]).toMatchObject({
       alert_group_count: 2,
-      time_to_acknowledge: { count: 1, median_seconds: 60, p95_seconds: 60 },
-      time_to_resolve: { count: 1, median_seconds: 3600, p95_seconds: 3600 },
+      time_to_acknowledge: { count: 1, ...all(60) },
+      time_to_resolve: { count: 1, ...all(3600) },
     });
   });
 });
@@ -136,14 +142,14 @@ describe('days', () => {
       {
         date: '2026-09-20',
         alert_group_count: 1,
-        time_to_acknowledge: { count: 1, median_seconds: 1, p95_seconds: 1 },
+        time_to_acknowledge: { count: 1, ...all(1) },
         time_to_resolve: none,
       },
       {
         date: '2026-09-21',
         alert_group_count: 1,
         time_to_acknowledge: none,
-        time_to_resolve: { count: 1, median_seconds: 60, p95_seconds: 60 },
+        time_to_resolve: { count: 1, ...all(60) },
       },
     ]);
     const dates = (zone: string) =>
@@ -159,6 +165,25 @@ describe('days', () => {
     const [disk] = await items(`group_by=route&${range}`);
     expect(disk.per_day).toMatchObject([{ date: '2026-09-21' }]);
   });
+});
+
+test('hours of the week are those of the zone, a group with Alerts of two Integrations counts once', async () => {
+  // Both start between 2:00 and 3:00 on the Sunday on which Berlin has that hour twice.
+  for (const start of ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-10-26T22:59:59Z'])
+    await started({ at: at(start), integrations: [ZOO, ANT] });
+  const hours = async (zone: string) => {
+    const range = 'from=2026-10-24T00:00:00Z&to=2026-10-28T00:00:00Z';
+    return (await read(`group_by=integration&${range}&time_zone=${zone}`)).body.per_hour;
+  };
+  expect(await hours('Europe/Berlin')).toEqual([
+    { weekday: 1, hour: 23, alert_group_count: 1 },
+    { weekday: 7, hour: 2, alert_group_count: 2 },
+  ]);
+  expect(await hours('Asia/Kathmandu')).toEqual([
+    { weekday: 2, hour: 4, alert_group_count: 1 },
+    { weekday: 7, hour: 6, alert_group_count: 1 },
+    { weekday: 7, hour: 7, alert_group_count: 1 },
+  ]);
 });
 
 describe('the period', () => {

@@ -30,7 +30,9 @@ const DurationShape = d.named(
   v.object({
     count: d.count('How many Alert Groups it is measured on.'),
     median_seconds: d.described(v.nullable(v.number()), 'Median in seconds; null without any.'),
+    p90_seconds: d.described(v.nullable(v.number()), '90th percentile in seconds; null without any.'),
     p95_seconds: d.described(v.nullable(v.number()), '95th percentile in seconds; null without any.'),
+    p99_seconds: d.described(v.nullable(v.number()), '99th percentile in seconds; null without any.'),
   }),
   'How long something took.',
 );
@@ -63,6 +65,16 @@ const StatisticsShape = d.named(
       ),
       'One item for each Route in evaluation order, or Integration by name. Deleted ones come last, and only with groups.',
     ),
+    per_hour: d.described(
+      v.array(
+        v.object({
+          weekday: d.described(v.number(), '1 is Monday, 7 is Sunday.'),
+          hour: d.described(v.number(), 'Hour of the day, 0 to 23.'),
+          alert_group_count: figures.alert_group_count,
+        }),
+      ),
+      'Hours of the week in the time zone that have any, from Monday 0:00. Each Alert Group counts once.',
+    ),
   }),
   'Figures of Alert Groups by when they started.',
 );
@@ -93,7 +105,7 @@ export function statisticsOperations({ statistics }: StatisticsOperationsDeps): 
       tag: TAG,
       summary: 'Count Alert Groups that started, and how fast people were, by Route or Integration and day',
       description:
-        'Groups count by when they started, under their present Route; one with Alerts of two Integrations counts for both. Percentiles are exact.',
+        'Groups count by when they started, under their present Route; one with Alerts of two Integrations counts for both, but once in `per_hour`. Percentiles are exact.',
       needs: 'alert-groups:read',
       query: statisticsQuery,
       answers: { 200: { description: 'Figures of the period', schema: StatisticsShape } },
@@ -113,7 +125,8 @@ export function statisticsOperations({ statistics }: StatisticsOperationsDeps): 
             group_by: groupBy,
             from: formatInstant(period.from),
             to: formatInstant(period.to),
-            items: itemsOf(found, subjectsOf(directory)[groupBy], subjectIds),
+            items: itemsOf(found.subjects, subjectsOf(directory)[groupBy], subjectIds),
+            per_hour: hoursBody(found.weekHours),
           },
         };
       },
@@ -185,7 +198,7 @@ function itemsOf(
     });
 }
 
-const NONE: Durations = { count: 0, median: null, p95: null };
+const NONE: Durations = { count: 0, median: null, p90: null, p95: null, p99: null };
 const NOTHING: Omit<SubjectFigures, 'subjectId'> = {
   groupCount: 0,
   timeToAcknowledge: NONE,
@@ -201,8 +214,30 @@ function figuresBody({ groupCount, timeToAcknowledge, timeToResolve }: Figures) 
   };
 }
 
-function durationBody({ count, median, p95 }: Durations) {
-  return { count, median_seconds: secondsOf(median), p95_seconds: secondsOf(p95) };
+function durationBody({ count, median, p90, p95, p99 }: Durations) {
+  return {
+    count,
+    median_seconds: secondsOf(median),
+    p90_seconds: secondsOf(p90),
+    p95_seconds: secondsOf(p95),
+    p99_seconds: secondsOf(p99),
+  };
+}
+
+const HOURS_OF_DAY = 24;
+
+function hoursBody(weekHours: readonly number[]) {
+  return weekHours.flatMap((count, index) =>
+    count === 0
+      ? []
+      : [
+          {
+            weekday: Math.floor(index / HOURS_OF_DAY) + 1,
+            hour: index % HOURS_OF_DAY,
+            alert_group_count: count,
+          },
+        ],
+  );
 }
 
 function secondsOf(duration: Micros | null): number | null {

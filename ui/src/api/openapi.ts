@@ -416,6 +416,15 @@ export interface components {
                     readonly time_to_resolve: components["schemas"]["DurationFigures"];
                 }[];
             }[];
+            /** @description Hours of the week in the time zone that have any, from Monday 0:00. Each Alert Group counts once. */
+            readonly per_hour: readonly {
+                /** @description 1 is Monday, 7 is Sunday. */
+                readonly weekday: number;
+                /** @description Hour of the day, 0 to 23. */
+                readonly hour: number;
+                /** @description How many Alert Groups started. */
+                readonly alert_group_count: number;
+            }[];
         };
         /**
          * @description The state of an Alert.
@@ -1578,8 +1587,12 @@ export interface components {
             readonly count: number;
             /** @description Median in seconds; null without any. */
             readonly median_seconds: number | null;
+            /** @description 90th percentile in seconds; null without any. */
+            readonly p90_seconds: number | null;
             /** @description 95th percentile in seconds; null without any. */
             readonly p95_seconds: number | null;
+            /** @description 99th percentile in seconds; null without any. */
+            readonly p99_seconds: number | null;
         };
         /** @description A resource by id and name. Something deleted keeps its last name. */
         readonly EntityRef: {

@@ -45,6 +45,8 @@ export type Figures = Omit<DayFigures, 'date'>;
 /** A local date of start that has any Alert Group. */
 export type DayFigures = StatisticsItem['per_day'][number];
 
+export type HourFigures = Statistics['per_hour'][number];
+
 export type StatisticsItem = Statistics['items'][number];
 
 export type GroupBy = Statistics['group_by'];

@@ -1,13 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { StatisticsItem } from '../../api/system.ts';
-import type { Column } from './choices.ts';
-import { everyDay, nextSort, sorted, toCsv, totalCount } from './figures.ts';
+import { everyDay, nextSort, sorted, toCsv, totalCount, weekOf } from './figures.ts';
 
 const item = (name: string, count: number, median: number | null): StatisticsItem => ({
   subject: { id: name, name },
   alert_group_count: count,
-  time_to_acknowledge: { count: median === null ? 0 : 2, median_seconds: median, p95_seconds: median },
-  time_to_resolve: { count: 0, median_seconds: null, p95_seconds: null },
+  time_to_acknowledge: {
+    count: median === null ? 0 : 2,
+    median_seconds: median,
+    p90_seconds: median && median + 1,
+    p95_seconds: median && median + 2,
+    p99_seconds: median && median + 3,
+  },
+  time_to_resolve: {
+    count: 0,
+    median_seconds: null,
+    p90_seconds: null,
+    p95_seconds: null,
+    p99_seconds: null,
+  },
   per_day: [],
 });
 const ITEMS = [item('Payments', 3, 600), item('Default', 0, null), item('Platform', 12, 90)];
@@ -51,8 +62,30 @@ it('adds up', () => {
   expect(totalCount(ITEMS)).toBe(15);
 });
 
+describe('the week', () => {
+  const hour = (weekday: number, hour: number, alert_group_count: number) => ({
+    ...{ weekday, hour, alert_group_count },
+  });
+
+  it('has every hour of every day from Monday', () => {
+    const { days, hours, counts, top } = weekOf([hour(1, 0, 2), hour(7, 23, 5)], 'en');
+    expect([days.length, hours.length]).toEqual([7, 24]);
+    expect([days[0]?.full, days[6]?.short, hours[9]?.full]).toEqual(['Monday', 'Sun', '09:00']);
+    expect([counts[0]?.[0], counts[6]?.[23], counts.flat().reduce((sum, one) => sum + one)]).toEqual([
+      2, 5, 7,
+    ]);
+    expect(top).toBe(5);
+  });
+
+  it('names the first of the busiest hours, and none of a quiet week', () => {
+    const { busiest } = weekOf([hour(2, 9, 5), hour(3, 9, 5)], 'ru');
+    expect(busiest).toEqual({ count: 5, when: { day: 'вторник', hour: '09:00' } });
+    expect(weekOf([], 'en').busiest).toBeNull();
+  });
+});
+
 it('writes CSV that a spreadsheet reads as text and numbers', () => {
-  const heads = { name: 'Route', count: 'n' } as Record<Column, string>;
+  const heads = { name: 'Route', count: 'n' } as Parameters<typeof toCsv>[1];
   const csv = toCsv([item('=cmd(), "x"', 3, 600)], heads);
-  expect(csv.split('\r\n').slice(1)).toEqual([`"'=cmd(), ""x""",3,2,600,600,0,,`, '']);
+  expect(csv.split('\r\n').slice(1)).toEqual([`"'=cmd(), ""x""",3,2,600,601,602,603,0,,,,`, '']);
 });

@@ -1,12 +1,18 @@
 /** Rows of the statistics: their order, what they add up to, every day of the period, and the same as CSV (ui §5). */
-import type { DayFigures, DurationFigures, Figures, StatisticsItem } from '../../api/system.ts';
+import type { DayFigures, DurationFigures, Figures, HourFigures, StatisticsItem } from '../../api/system.ts';
 import { addDays } from '../../time/zoned.ts';
 import type { Choices, Column, Days } from './choices.ts';
 
-const NOTHING: DurationFigures = { count: 0, median_seconds: null, p95_seconds: null };
+const NOTHING: DurationFigures = {
+  count: 0,
+  ...{ median_seconds: null, p90_seconds: null, p95_seconds: null, p99_seconds: null },
+};
+
+/** What the CSV has beside the columns of the table: the percentiles that an opened row shows. */
+type CsvColumn = Column | 'ack_p90' | 'ack_p99' | 'resolve_p90' | 'resolve_p99';
 
 /** The number in a column; null where there is none. */
-export function numberIn(column: Exclude<Column, 'name'>, figures: Figures): number | null {
+export function numberIn(column: Exclude<CsvColumn, 'name'>, figures: Figures): number | null {
   const { alert_group_count, time_to_acknowledge, time_to_resolve } = figures;
   switch (column) {
     case 'count':
@@ -15,14 +21,22 @@ export function numberIn(column: Exclude<Column, 'name'>, figures: Figures): num
       return time_to_acknowledge.count;
     case 'ack_median':
       return time_to_acknowledge.median_seconds;
+    case 'ack_p90':
+      return time_to_acknowledge.p90_seconds;
     case 'ack_p95':
       return time_to_acknowledge.p95_seconds;
+    case 'ack_p99':
+      return time_to_acknowledge.p99_seconds;
     case 'resolved':
       return time_to_resolve.count;
     case 'resolve_median':
       return time_to_resolve.median_seconds;
+    case 'resolve_p90':
+      return time_to_resolve.p90_seconds;
     case 'resolve_p95':
       return time_to_resolve.p95_seconds;
+    case 'resolve_p99':
+      return time_to_resolve.p99_seconds;
   }
 }
 
@@ -64,6 +78,53 @@ export function everyDay(perDay: readonly DayFigures[], days: Days): readonly Da
   return all;
 }
 
+const HOURS = 24;
+/** A Monday; the six days after it have the names of the others. */
+const MONDAY = Date.UTC(2026, 0, 5);
+const DAY_MS = 86_400_000;
+
+interface Named {
+  readonly short: string;
+  readonly full: string;
+}
+
+export interface Week {
+  /** From Monday. */
+  readonly days: readonly Named[];
+  /** From midnight. */
+  readonly hours: readonly Named[];
+  /** By day, then hour. */
+  readonly counts: readonly (readonly number[])[];
+  /** The largest count. */
+  readonly top: number;
+  /** Where the largest count is first; null without any. */
+  readonly busiest: { readonly count: number; readonly when: { day: string; hour: string } } | null;
+}
+
+/** Every hour of the week, those without an Alert Group too. */
+export function weekOf(perHour: readonly HourFigures[], locale: string): Week {
+  const names = (weekday: 'short' | 'long') => new Intl.DateTimeFormat(locale, { weekday, timeZone: 'UTC' });
+  const [short, long] = [names('short'), names('long')];
+  const days = Array.from({ length: 7 }, (_, day) => {
+    const at = MONDAY + day * DAY_MS;
+    return { short: short.format(at), full: long.format(at) };
+  });
+  const hours = Array.from({ length: HOURS }, (_, hour) => {
+    const digits = String(hour).padStart(2, '0');
+    return { short: digits, full: `${digits}:00` };
+  });
+  const counts = days.map(() => hours.map(() => 0));
+  let most: HourFigures | undefined;
+  for (const one of perHour) {
+    counts[one.weekday - 1]?.splice(one.hour, 1, one.alert_group_count);
+    if (one.alert_group_count > (most?.alert_group_count ?? 0)) most = one;
+  }
+  const top = most?.alert_group_count ?? 0;
+  const [day, hour] = most ? [days[most.weekday - 1]?.full, hours[most.hour]?.full] : [];
+  const busiest = day === undefined || hour === undefined ? null : { count: top, when: { day, hour } };
+  return { days, hours, counts, top, busiest };
+}
+
 /** How many Alert Groups the items have together. */
 export function totalCount(items: readonly StatisticsItem[]): number {
   return items.reduce((sum, item) => sum + item.alert_group_count, 0);
@@ -73,14 +134,18 @@ const COLUMNS_OF_CSV = [
   'count',
   'acknowledged',
   'ack_median',
+  'ack_p90',
   'ack_p95',
+  'ack_p99',
   'resolved',
   'resolve_median',
+  'resolve_p90',
   'resolve_p95',
+  'resolve_p99',
 ] as const;
 
 /** RFC 4180 text of the rows as they are shown, durations in seconds. @param heads one for the name and each column */
-export function toCsv(items: readonly StatisticsItem[], heads: Readonly<Record<Column, string>>): string {
+export function toCsv(items: readonly StatisticsItem[], heads: Readonly<Record<CsvColumn, string>>): string {
   const lines = [
     [heads.name, ...COLUMNS_OF_CSV.map((column) => heads[column])],
     ...items.map((item) => [
