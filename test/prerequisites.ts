@@ -10,6 +10,7 @@ interface Program {
 
 const PROGRAMS: readonly Program[] = [
   { file: '/usr/bin/chromium', debianPackage: 'chromium', usedFor: 'the browser tests' },
+  { file: '/usr/bin/firefox-esr', debianPackage: 'firefox-esr', usedFor: 'the test in a second browser' },
   { file: '/usr/bin/prometheus', debianPackage: 'prometheus', usedFor: 'the tests with a real Prometheus' },
   {
     file: '/usr/bin/prometheus-alertmanager',

@@ -98,7 +98,7 @@ test('a new critical group is found and acknowledged with two taps on a phone', 
   const group = await raise('CheckoutDown', { severity: 'critical' });
   const hand = new Hand(page);
   await hand.press(row(page, group).getByRole('link').first());
-  await hand.press(page.getByRole('button', { name: 'Acknowledge' }));
+  await hand.press(page.getByRole('button', { name: 'Acknowledge', exact: true }));
   await page.getByText(`#${group.number} is yours`).waitFor();
   expect(hand.done('acknowledge the new critical group').presses).toBeLessThanOrEqual(2);
 });
