@@ -316,6 +316,38 @@ test('a Command on all that match runs in portions, can be stopped, and says wha
   expect({ firing, acknowledged }).toEqual({ firing: 1, acknowledged: 129 });
 });
 
+test('a key selects the rows that were searched for, and none of what stood there before', async () => {
+  const page = await openList({ width: 1440, height: 900 });
+  const selected = page.locator('[data-group] input:checked');
+  const search = page.locator('#list-search');
+  await search.fill('pod:~[');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText(/This is no valid regular expression/).waitFor();
+  expect(await selected.count()).toBe(0);
+
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/api\/v1\/alert-groups\?/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await search.fill('Man');
+  await page.keyboard.press('Control+Enter');
+  await page.keyboard.press('y');
+  release();
+  await page.waitForURL(/q=Many/);
+  await rows(page).filter({ hasText: 'Noise' }).first().waitFor({ state: 'detached' });
+  await rows(page).filter({ hasText: 'Many' }).first().waitFor();
+  expect(await selected.count()).toBe(0);
+  expect(await page.evaluate('document.activeElement.id')).toBe('list-search');
+
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('50 selected').waitFor();
+  expect(await focused(page)).toBeDefined();
+  await page.keyboard.press('Shift+A');
+  await page.getByText(/^1\d\d selected$/).waitFor();
+});
+
 test('groups of the same kind fold by a label, and each fold leads to its groups', async () => {
   await raise({ alertname: 'NowhereInParticular' }, 'It has no cluster');
   for (const cluster of ['east', 'west']) {

@@ -83,10 +83,22 @@ test('filters read as a sentence, and one that is refused leaves the rows', asyn
 test('a Snooze ends at the time of the viewer’s zone that was typed', async () => {
   const group = await raise('Snoring');
   await open(desk, `/alert-groups/${group.id}`);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await desk.route('**/snooze-presets*', async (route) => {
+    await held;
+    await route.continue();
+  });
   await desk.getByRole('button', { name: 'Snooze' }).click();
   const presets = await api.get('/snooze-presets?time_zone=America/New_York');
   const dialog = desk.getByRole('dialog');
+  await dialog.getByText('For 1h').waitFor();
+  const noEnd = dialog.getByRole('radio', { name: 'Without end' });
+  const before = await noEnd.boundingBox();
+  release();
   await dialog.locator(`time[datetime="${presets.items[0].until}"]`).first().waitFor();
+  // Nothing moves under a finger when choices come later.
+  expect(await noEnd.boundingBox()).toEqual(before);
   await dialog.getByLabel('Date and time, America/New_York').fill('2027-03-14T02:30');
   await dialog.getByRole('button', { name: 'Snooze' }).click();
   await dialog.waitFor({ state: 'detached' });

@@ -19,7 +19,7 @@ import { ADA } from './filled.ts';
 import { filled, rememberedKeys, restored } from './restored.ts';
 
 /** From the restore to the end of the Storm. The kill was some five minutes before that. */
-const STORM_LASTS = 45 * SECOND;
+const STORM_LASTS = 58 * SECOND;
 const PATIENCE = 60;
 const { destinations, groups } = filled;
 const steadyGroups = groups.filter(({ title }) => !/^Bank[3-5]$/.test(title));

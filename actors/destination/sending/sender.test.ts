@@ -29,14 +29,17 @@ function sending({ bridge: channel, unread }: { readonly bridge?: Sent; readonly
   const subjects = new Map<number, string>();
   const reads: string[] = [];
   const unreadable = new Set<string>();
-  const ownership = { isMine: true, onRead: () => {} };
+  const ownership = { isMine: true, isAway: false, onRead: () => {} };
   const bridge = { type: 'bridge' } as DestinationConfig;
   const loaded = (ids = [ONE, TWO] as readonly string[]) =>
     ({ destinationsById: new Map(ids.map((id) => [id, bridge])) }) as unknown as Directory;
   let directory = loaded();
   const sender = createMessageSender({
     system: {
-      stillOwns: async () => ownership.isMine,
+      stillOwns: async () => {
+        if (ownership.isAway) throw AWAY;
+        return ownership.isMine;
+      },
       tell: (_to, message) => {
         const { call, outcome } = message as SendFinished;
         told.push([subjects.get(call) ?? '', outcome]);
@@ -140,11 +143,25 @@ test('a Destination that is lost while content is read is neither called nor tol
 
 test('a call that did not begin because the Destination was lost is not told of: the new owner may make it', async () => {
   const sender = sending();
-  await sender.send('A');
+  await sendAll(sender, 'ABCDEF');
   sender.ownership.isMine = false;
   await sender.answer('A', { class: 'not_sent', because: 'unreadable' });
-  await sender.send('B');
+  sender.unreadable.add('G');
+  await sender.send('G', { destinationId: TWO });
+  sender.clock.advance(2 * SECOND);
+  await sender.answer('B', { class: 'not_sent', because: 'unreadable' });
+  expect(sender.reads).toContain('G');
   expect(sender.told).toEqual([]);
+});
+
+test('what could not be read is told when the ownership cannot be read either', async () => {
+  const sender = sending();
+  sender.unreadable.add('A');
+  sender.ownership.onRead = () => {
+    sender.ownership.isAway = true;
+  };
+  await sender.send('A');
+  expect(sender.told).toEqual([['A', { class: 'not_sent', because: 'unreadable' }]]);
 });
 
 test.each<readonly [string, SendOutcome, readonly string[]]>([

@@ -106,6 +106,15 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
     system.tell(destinationAddress(asked.destinationId), message);
   };
 
+  /**
+   * No call was made. Of a Destination that is lost nothing is told, since its new owner may have made it. Where that
+   * cannot be read it is told: to wait until the call counts as lost would take a minute.
+   */
+  const tellUncalled = async (asked: Asked, outcome: SendOutcome): Promise<void> => {
+    const isMine = await system.stillOwns(destinationAddress(asked.destinationId)).catch(() => true);
+    if (isMine && !isFinishing) tell(asked, outcome);
+  };
+
   const destinationOf = ({ destinationId }: Asked) =>
     deps.directory.current().destinationsById.get(destinationId) ?? null;
 
@@ -142,12 +151,11 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
   };
 
   const run = async (asked: Asked, content: ContentOf | null): Promise<void> => {
+    const read = content && (await content());
     const watch = deps.pauses.begin();
-    const stillMine = () => system.stillOwns(destinationAddress(asked.destinationId));
     try {
-      const read = content && (await content());
       // Asked last, right before the call: on a busy machine what comes before it takes its time.
-      if (!(await stillMine())) return;
+      if (!(await system.stillOwns(destinationAddress(asked.destinationId)))) return;
       const began = clock.now();
       let hasBegun = false;
       const mayBegin = () => {
@@ -158,11 +166,11 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
       const outcome = await outcomeOf(deps, asked, mayBegin, read).catch((error: unknown) =>
         thrown(asked, error, hasBegun),
       );
-      if (outcome.class === 'not_sent' && (isFinishing || !(await stillMine()))) return;
+      if (outcome.class === 'not_sent') return tellUncalled(asked, outcome);
       tell(asked, outcome);
       for (const other of lanes.takeOut(spokenOfBy(asked, outcome))) {
         takeAhead(other);
-        tell(other.asked, PUT_BACK);
+        void tellUncalled(other.asked, PUT_BACK);
       }
       report(deps, asked, outcome, began, clock.now());
     } finally {
@@ -192,10 +200,7 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
 
   const call = (asked: Asked, content: ContentOf | null = null): Promise<void> => {
     const made = run(asked, content)
-      .catch((error: unknown) => {
-        const outcome = thrown(asked, error, false);
-        if (!isFinishing) tell(asked, outcome);
-      })
+      .catch((error: unknown) => tellUncalled(asked, thrown(asked, error, false)))
       .finally(() => underWay.delete(made));
     underWay.set(made, asked.destinationId);
     return made;
@@ -209,7 +214,7 @@ export function createMessageSender(deps: MessageSenderDeps): MessageSender {
       return;
     }
     takeAhead(waiting);
-    tell(asked, PUT_BACK);
+    await tellUncalled(asked, PUT_BACK);
   });
 
   return {
