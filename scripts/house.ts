@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_091,
-  lines: 153135,
+  lines: 153180,
   smallFiles: 44,
   wideLines: 561,
   linesOfOne: 600,

@@ -231,20 +231,40 @@ test('the alphabet typed while a menu is open does nothing, wherever the focus i
   await row.getByRole('button', { name: 'Copy link' }).waitFor({ state: 'detached' });
 });
 
-test('n on a row opens a field that has the focus at once: what is typed next is the Note', async () => {
+test('n on a row: what is typed before and after its dialog opens is the Note, and Ctrl+Enter sends it', async () => {
+  // The code of the dialog comes after the last key.
+  const held: (() => void)[] = [];
+  await desk.route('**/assets/dialogs-*.js', (route) => void held.push(() => void route.continue()));
   await open('/alert-groups');
   // The drafts of the tests above.
   await desk.evaluate('sessionStorage.clear()');
-  await desk.locator(`[data-group="${group.id}"] a`).first().focus();
-  await desk.keyboard.type('nare you sure, as this rarely resolves');
-  await desk.keyboard.press('Control+Enter');
-  await desk.getByText(`Note added to #${group.number}`).waitFor();
-  expect(changes).toEqual([`POST /api/v1/alert-groups/${group.id}/notes`]);
-  expect((await api.get(`/alert-groups/${group.id}/notes`)).items).toMatchObject([
-    { body: 'are you sure, as this rarely resolves' },
-  ]);
+  const typeNote = async (body: string) => {
+    await desk.locator(`[data-group="${group.id}"] a`).first().focus();
+    await desk.keyboard.type(`n${body}`);
+    await desk.keyboard.press('Control+Enter');
+  };
+  const noted = async (count: number) => {
+    await desk.getByText(`Note added to #${group.number}`).waitFor();
+    expect(changes).toEqual(Array(count).fill(`POST /api/v1/alert-groups/${group.id}/notes`));
+    const { items } = await api.get(`/alert-groups/${group.id}/notes`);
+    return items.map(({ body }: Json) => body).sort();
+  };
+  const dialog = desk.getByRole('dialog');
+
+  await typeNote('are you sure, as this rarely resolves');
+  await until('the page asks for the code', async () => held.length > 0);
+  expect([await dialog.count(), changes]).toEqual([0, []]);
+  for (const go of held) go();
+  await desk.unroute('**/assets/dialogs-*.js');
+  expect(await noted(1)).toEqual(['are you sure, as this rarely resolves']);
+  await dialog.waitFor({ state: 'detached' });
+  await desk.getByText(`Note added to #${group.number}`).waitFor({ state: 'detached' });
+
+  await typeNote('nothing uses xargs');
+  expect(await noted(2)).toEqual(['are you sure, as this rarely resolves', 'nothing uses xargs']);
+  await dialog.waitFor({ state: 'detached' });
   await desk.keyboard.press('n');
-  expect(await desk.getByRole('dialog').getByRole('textbox').inputValue()).toBe('');
+  expect(await dialog.getByRole('textbox').inputValue()).toBe('');
 });
 
 test('n on the page of an Alert Group gives the focus to its Note field at once', async () => {
