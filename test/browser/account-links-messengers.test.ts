@@ -122,7 +122,7 @@ test('the code links the account, and the other window of the person shows it at
   await code.fill(`${typed.slice(0, 4)} ${typed.slice(4)}`);
   await code.press('Enter');
   for (const page of [phone, desk]) await section(page).getByText('@alice').waitFor();
-  expect(await phone.getByRole('dialog').count()).toBe(0);
+  await phone.getByRole('dialog').waitFor({ state: 'detached' });
   await until('the bot says whom the account acts for', async () =>
     chat.server.posts.some(({ message }) => message.startsWith('Done, you are')),
   );
@@ -195,7 +195,7 @@ test('a channel bot is opened by a link or a QR code, and Start links the accoun
   const start = `/start ${address.searchParams.get('start')}`;
   write(bob, start);
   await section(phone).getByText('@bob_tg').waitFor();
-  expect(await phone.getByRole('dialog').count()).toBe(0);
+  await phone.getByRole('dialog').waitFor({ state: 'detached' });
   await toldTo(bob, 'Done, you are admin (admin) in Tocsin');
 
   const mallory = bots.server.world.addPerson(5002, 'mallory');

@@ -88,7 +88,7 @@ test('a token that arrives closes the dialog by itself', async () => {
   bridge.acts.writeDirectly(0, token, ALICE);
   await phone.getByText('The account is linked').waitFor();
   await section(phone).getByText('@alice').waitFor();
-  expect(await phone.getByRole('dialog').count()).toBe(0);
+  await phone.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
 test('whoever writes “unlink” to the bot is unlinked, as the page says, and it shows that at once', async () => {

@@ -8,6 +8,7 @@ import { type RunningChatServer, startChatServer } from '../fakes/chat-server/ht
 import { Api, type Json } from '../harness/api.ts';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
+import { until } from '../harness/until.ts';
 
 const shots = path.resolve(import.meta.dirname, '..', '..', 'test-results', 'screenshots');
 
@@ -107,9 +108,7 @@ test('another Route than the Default one is chosen by keyboard, keeps its Destin
   await desk.keyboard.press('Enter');
   await desk.getByText('Alert Groups of these Routes are posted to Second: Payments').waitFor();
   expect(await destinationsOf(payments)).toEqual([first.id, id]);
-  expect(await desk.evaluate<string>('document.activeElement?.textContent ?? ""')).toMatch(
-    /set-up is complete/,
-  );
+  await desk.waitForFunction('document.activeElement?.textContent.includes("set-up is complete")');
   expect(await desk.getByRole('radio').count()).toBe(1);
 });
 
@@ -192,7 +191,9 @@ test('a bot that left the channel meanwhile is said at the channel, where the fo
   server.channel.members.delete(server.bot.id);
   await button(desk, 'Check and create').click();
   await desk.getByText('The bot has not joined this channel.').waitFor();
-  expect(await radio.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  await until('the channel has the focus', () =>
+    radio.evaluate((element) => element === element.ownerDocument.activeElement),
+  );
   server.channel.members.add(server.bot.id);
   await button(desk, 'Check and create').click();
   await heading(desk, 'Try it, and link your account').waitFor();

@@ -123,7 +123,7 @@ test('from nothing to a pressed test message, a linked account and a Route in un
   await button(desk, 'Create').click();
 
   await heading(desk, 'Choose a channel').waitFor();
-  expect(await desk.evaluate('document.activeElement?.textContent')).toBe('Choose a channel');
+  await desk.waitForFunction('document.activeElement?.textContent === "Choose a channel"');
   await desk.getByRole('searchbox', { name: /Channel/ }).pressSequentially('alert', { delay: KEY_MS });
   expect(await desk.getByRole('radio').count()).toBe(1);
   await desk.keyboard.press('Tab');
