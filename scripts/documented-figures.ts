@@ -445,7 +445,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
 };
 
 /** Pages of measurements, each with its conditions beside it: what it states was so, and is no constant. */
-export const MEASURED = ['docs/growth.md', 'docs/ui.md'];
+export const MEASURED = ['docs/performance.md', 'docs/growth.md', 'docs/ui.md'];
 
 /** Figures of the pages of {@link FIGURES} that no single constant holds. */
 export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: string])[] = [

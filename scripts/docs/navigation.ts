@@ -36,7 +36,8 @@ export const NAVIGATION: readonly Section[] = [
     title: 'Running it',
     files: [
       ...['docs/deploying.md', 'docs/operating.md', 'docs/upgrading.md', 'deploy/README.md'],
-      ...['docs/growth.md', 'docs/ui.md', 'docs/metrics.md', 'docs/internal-alerts.md'],
+      ...['docs/performance.md', 'docs/growth.md', 'docs/ui.md'],
+      ...['docs/metrics.md', 'docs/internal-alerts.md'],
     ],
   },
   {
