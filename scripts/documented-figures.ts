@@ -106,6 +106,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['looks at the first # characters of a value', 'actors/route/regex.ts SEEN_CHARACTERS'],
     ['Without a range it is the last # days', 'http/resources/alert-groups/statistics.ts PERIOD / DAY'],
     ['with `to` alone the # days before it', 'http/resources/alert-groups/statistics.ts PERIOD / DAY'],
+    ['`noisiest` has the # values of', 'actors/alert-group/reading/readers.ts MOST_NOISY'],
   ],
   'docs/connections.md': [
     ['for up to # s (then 503', 'actors/connection/tokens.ts INTERACTIVE_BUDGET / SECOND'],

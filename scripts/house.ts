@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_091,
-  lines: 153180,
+  files: 1_092,
+  lines: 153533,
   smallFiles: 44,
   wideLines: 561,
   linesOfOne: 600,

@@ -3,7 +3,7 @@ import type { FoldQuery, Folds } from '../../actors/alert-group/reading/readers.
 import { SEVERITY_LEVELS, type SeverityLevel } from '../../actors/model.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { Pace } from '../../runtime/pace.ts';
-import type { Sql } from '../postgres/records.ts';
+import type { Sql, Transaction } from '../postgres/records.ts';
 import { inPlannedSnapshot } from '../postgres/transaction.ts';
 import { findMatching } from './expressions.ts';
 import { canLookUp, type Fragment, isExpression, isOneOf, rareNumbers } from './filters.ts';
@@ -56,19 +56,23 @@ export function foldGroups(
   });
 }
 
-/** @param rows which rows of `alert_groups g` are looked at */
-function foldStatement(sql: Sql, rows: Fragment, by: string, distinct: readonly string[]): Fragment {
-  const heldBy = (label: string) => sql`
+/** The value of a label that all Alerts of a group share; null without one, and for one that is too long to show. */
+export function sharedValue(sql: Sql | Transaction, label: string): Fragment {
+  return sql`
     case when length(common_labels ->> ${label}::text) <= ${LONGEST}
       then nullif(common_labels ->> ${label}::text, '') end`;
-  const counts = distinct.map((label) => sql`count(distinct ${heldBy(label)})`);
+}
+
+/** @param rows which rows of `alert_groups g` are looked at */
+function foldStatement(sql: Sql, rows: Fragment, by: string, distinct: readonly string[]): Fragment {
+  const counts = distinct.map((label) => sql`count(distinct ${sharedValue(sql, label)})`);
   const counted =
     counts.length === 0 ? sql`'{}'` : sql`array[${counts.reduce((all, one) => sql`${all}, ${one}`)}]`;
   return sql`
     with looked as materialized (
       select g.common_labels, g.status, g.severity_level, g.started_at from alert_groups g ${rows}
     ), folds as (
-      select ${heldBy(by)} as value, count(*) as groups, count(*) filter (where status = 'firing') as firing,
+      select ${sharedValue(sql, by)} as value, count(*) as groups, count(*) filter (where status = 'firing') as firing,
         min(array_position(${[...SEVERITY_LEVELS]}::text[], severity_level)) as severity,
         max(started_at) as started_at, ${counted}::bigint[] as distinct
       from looked group by 1

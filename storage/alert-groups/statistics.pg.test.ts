@@ -1,12 +1,13 @@
 import { Temporal } from 'temporal-polyfill';
 import { beforeEach, expect, test } from 'vitest';
-import type {
-  Durations,
-  Figures,
-  StatisticsFigures,
-  StatisticsQuery,
-  StatisticsSubject,
-  SubjectFigures,
+import {
+  type Durations,
+  type Figures,
+  MOST_NOISY,
+  type StatisticsFigures,
+  type StatisticsQuery,
+  type StatisticsSubject,
+  type SubjectFigures,
 } from '../../actors/alert-group/reading/readers.ts';
 import { dateAt } from '../../actors/wall-clock.ts';
 import { DAY, MINUTE, type Micros, parseInstant } from '../../runtime/clock.ts';
@@ -29,7 +30,27 @@ interface Group {
   readonly integrationIds: readonly PublicId[];
   readonly acknowledgedAt: Micros | null;
   readonly resolvedAt: Micros | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly resolvedBy: 'user' | 'system';
+  readonly reopenCount: number;
 }
+
+/** Some as often as others, so that names decide; what cannot be shown is none. */
+const NAMES = [
+  'Disk',
+  'disk',
+  'CPU',
+  'Über',
+  'Очередь',
+  '磁盘',
+  'a b',
+  '"q"',
+  'Z',
+  'Z1',
+  'Z2',
+  'x'.repeat(1000),
+];
+const NO_NAMES: readonly Group['labels'][] = [{}, { alertname: '' }, { alertname: 'x'.repeat(1001) }];
 
 test('figures are those of a naive computation, whatever is asked', async () => {
   const random = randomOf(20_260_901);
@@ -61,10 +82,11 @@ test('figures are those of a naive computation, whatever is asked', async () => 
   // All at once: they wait for each other.
   const answers = await Promise.all(asked.map((query) => reader.read(query)));
   for (const [index, query] of asked.entries()) {
-    const { subjects, weekHours } = answers[index] as StatisticsFigures;
+    const { subjects, weekHours, ...noise } = answers[index] as StatisticsFigures;
     const sorted = subjects.toSorted((one, two) => (one.subjectId < two.subjectId ? -1 : 1));
     expect(sorted).toEqual(naive(groups, query));
     expect(weekHours).toEqual(naiveWeek(groups, query));
+    expect(noise).toEqual(naiveNoise(groups, query));
   }
   expect(answers[0]?.subjects[0]?.days.length).toBeGreaterThan(300);
 });
@@ -95,10 +117,14 @@ function someGroup(random: () => number): Group {
   // Some durations come again and again, in whole minutes.
   const duration = () => (random() < 0.3 ? Math.floor(random() * 4) * MINUTE : -Math.log(1 - random()) * DAY);
   const later = () => (random() < 0.4 ? null : startedAt + Math.floor(duration()));
+  const one = <Value>(values: readonly Value[]) => values[Math.floor(random() * values.length)] as Value;
   return {
     ...{ startedAt, acknowledgedAt: later(), resolvedAt: later() },
     routeId: ROUTES[random() < 0.95 ? 0 : random() < 0.99 ? 1 : 2] as PublicId,
     integrationIds: INTEGRATIONS.filter(() => random() < 0.5),
+    labels: random() < 0.9 ? { alertname: one(NAMES) } : one(NO_NAMES),
+    resolvedBy: one(['user', 'system']),
+    reopenCount: one([0, 0, 1, 7]),
   };
 }
 
@@ -129,11 +155,11 @@ async function insert(groups: readonly Group[]): Promise<void> {
     )
     select
       id, index, 'Disk full', case when "resolvedAt" is null then 'firing' else 'resolved' end, "routeId", "routeId",
-      id, '{}', '{}', '{}', "integrationIds", 'info', "startedAt", "resolvedAt", "acknowledgedAt", "startedAt",
-      case when "resolvedAt" is not null then 'system' end, 0, 1, 0, false, false, false
+      id, '{}', labels, '{}', "integrationIds", 'info', "startedAt", "resolvedAt", "acknowledgedAt", "startedAt",
+      case when "resolvedAt" is not null then "resolvedBy" end, "reopenCount", 1, 0, false, false, false
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as one (
       id text, index bigint, "routeId" text, "integrationIds" text[], "startedAt" bigint, "resolvedAt" bigint,
-      "acknowledgedAt" bigint
+      "acknowledgedAt" bigint, labels jsonb, "resolvedBy" text, "reopenCount" integer
     )`;
 }
 
@@ -154,19 +180,51 @@ function naive(groups: readonly Group[], query: StatisticsQuery): SubjectFigures
   });
 }
 
-/** Each group once, under what the clock on the wall shows. */
-function naiveWeek(groups: readonly Group[], { from, to, timeZone, ...query }: StatisticsQuery): number[] {
-  const hours = Array.from({ length: 168 }, () => 0);
-  const { subjectIds } = query;
-  for (const { startedAt, routeId, integrationIds } of groups) {
-    const own = query.groupBy === 'route' ? [routeId] : integrationIds;
+/** Each group once. */
+function counted(groups: readonly Group[], { groupBy, subjectIds, from, to }: StatisticsQuery): Group[] {
+  return groups.filter(({ startedAt, routeId, integrationIds }) => {
+    const own = groupBy === 'route' ? [routeId] : integrationIds;
     const isWanted = own.some((id) => subjectIds.length === 0 || subjectIds.includes(id));
-    if (startedAt < from || startedAt >= to || !isWanted) continue;
+    return startedAt >= from && startedAt < to && isWanted;
+  });
+}
+
+/** Under what the clock on the wall shows. */
+function naiveWeek(groups: readonly Group[], query: StatisticsQuery): number[] {
+  const hours = Array.from({ length: 168 }, () => 0);
+  const { timeZone } = query;
+  for (const { startedAt } of counted(groups, query)) {
     const local = new Temporal.ZonedDateTime(BigInt(startedAt) * 1000n, timeZone);
     const index = (local.dayOfWeek - 1) * 24 + local.hour;
     hours[index] = (hours[index] ?? 0) + 1;
   }
   return hours;
+}
+
+/** One name after the other. The order of these names as strings is that of their code points. */
+function naiveNoise(groups: readonly Group[], query: StatisticsQuery) {
+  const found = counted(groups, query);
+  const nameOf = ({ labels }: Group) => NAMES.find((name) => name === labels.alertname);
+  const named = NAMES.flatMap((alertName) => {
+    const own = found.filter((group) => nameOf(group) === alertName);
+    return own.length === 0 ? [] : [{ alertName, ...noiseOf(own) }];
+  });
+  named.sort((one, two) => two.groupCount - one.groupCount || (one.alertName < two.alertName ? -1 : 1));
+  const noisiest = named.slice(0, MOST_NOISY);
+  const others = found.filter((group) => !noisiest.some(({ alertName }) => alertName === nameOf(group)));
+  return { noisiest, noisiestRest: { nameCount: named.length - noisiest.length, ...noiseOf(others) } };
+}
+
+function noiseOf(groups: readonly Group[]) {
+  const unacknowledged = groups.filter(({ acknowledgedAt }) => acknowledgedAt === null);
+  return {
+    groupCount: groups.length,
+    reopenCount: groups.reduce((sum, { reopenCount }) => sum + reopenCount, 0),
+    acknowledgedCount: groups.length - unacknowledged.length,
+    selfResolvedCount: unacknowledged.filter(
+      ({ resolvedAt, resolvedBy }) => resolvedAt !== null && resolvedBy === 'system',
+    ).length,
+  };
 }
 
 const SUBJECTS: Readonly<Record<StatisticsSubject, readonly PublicId[]>> = {

@@ -1,8 +1,12 @@
 /** Statistics of Alert Groups, computed from their rows (alert-groups §10 rule 8). */
-import type {
-  StatisticsQuery,
-  StatisticsReader,
-  SubjectFigures,
+import {
+  MOST_NOISY,
+  type NoiseFigures,
+  type NoisyName,
+  type StatisticsFigures,
+  type StatisticsQuery,
+  type StatisticsReader,
+  type SubjectFigures,
 } from '../../actors/alert-group/reading/readers.ts';
 import { type LocalDay, localDays, offsetSpans } from '../../actors/wall-clock.ts';
 import type { Micros } from '../../runtime/clock.ts';
@@ -11,6 +15,8 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import { createTurns } from '../../runtime/share-next.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
 import { inPlannedSnapshot } from '../postgres/transaction.ts';
+import type { Fragment } from './filters.ts';
+import { sharedValue } from './folds.ts';
 import {
   packedGroups,
   type StartedGroups,
@@ -32,15 +38,17 @@ export function createStatisticsReader(sql: Sql): StatisticsReader {
     read: (query) =>
       inTurn(async () => {
         const pace = new Pace();
-        const { collectors, week } = await inPlannedSnapshot(sql, (tx) => collect(tx, query, pace));
+        const { collectors, week, ...noise } = await inPlannedSnapshot(sql, (tx) => collect(tx, query, pace));
         const subjects: SubjectFigures[] = [];
         for (const [id, collector] of collectors) subjects.push(await collector.figures(id, pace));
-        return { subjects, weekHours: week.hours };
+        return { subjects, weekHours: week.hours, ...noise };
       }),
   };
 }
 
-interface Collected {
+type Noise = Pick<StatisticsFigures, 'noisiest' | 'noisiestRest'>;
+
+interface Collected extends Noise {
   readonly collectors: ReadonlyMap<PublicId, SubjectCollector>;
   readonly week: WeekCollector;
 }
@@ -50,7 +58,8 @@ async function collect(tx: Transaction, query: StatisticsQuery, pace: Pace): Pro
   const [span] = await tx<{ first: Micros | null; last: Micros | null }[]>`
     select min(started_at) as first, max(started_at) as last from alert_groups
     where started_at >= ${query.from} and started_at < ${query.to}`;
-  if (!span || span.first === null || span.last === null) return { collectors, week: new WeekCollector([]) };
+  if (!span || span.first === null || span.last === null)
+    return { collectors, week: new WeekCollector([]), ...noiseOf([]) };
   const week = new WeekCollector(offsetSpans(query.timeZone, span.first, span.last));
   // More processes would take the processors from whatever else goes on, and gain little beside the reading ahead.
   await tx`select set_config('max_parallel_workers_per_gather', '0', true)`;
@@ -68,7 +77,7 @@ async function collect(tx: Transaction, query: StatisticsQuery, pace: Pace): Pro
       await collector.add(days, groups, pace);
     }
   }
-  return { collectors, week };
+  return { collectors, week, ...noiseOf(await tx<NoiseRow[]>`${noiseStatement(tx, query)}`) };
 }
 
 interface Part {
@@ -133,20 +142,66 @@ async function groupsBySubject(
  * a group nor a sort: all that the server does is to read an index, alert_groups_started, which holds all that is asked.
  */
 export function statisticsStatement(sql: Sql | Transaction, query: StatisticsQuery) {
-  const { groupBy, subjectIds, from, to } = query;
-  const ids = sql`${[...subjectIds]}::text[]`;
-  const all = subjectIds.length === 0;
-  const [subject, key, isWanted] =
-    groupBy === 'route'
-      ? [sql`g.route_id`, sql`g.route_id`, all ? sql`true` : sql`g.route_id = any(${ids})`]
-      : [
-          sql`array_to_string(g.integration_ids, ',')`,
-          sql`g.integration_ids`,
-          all ? sql`g.integration_ids <> '{}'` : sql`g.integration_ids && ${ids}`,
-        ];
+  const [subject, key] =
+    query.groupBy === 'route'
+      ? [sql`g.route_id`, sql`g.route_id`]
+      : [sql`array_to_string(g.integration_ids, ',')`, sql`g.integration_ids`];
   return sql`
     select ${subject}, ${packedGroups(sql)}
     from alert_groups g
-    where g.started_at >= ${from} and g.started_at < ${to} and ${isWanted}
+    where ${isCounted(sql, query)}
     group by ${key}`;
 }
+
+/** Rows of `alert_groups g` that started in the period and belong to a subject that is asked for. */
+function isCounted(sql: Sql | Transaction, { groupBy, subjectIds, from, to }: StatisticsQuery): Fragment {
+  const ids = sql`${[...subjectIds]}::text[]`;
+  const [any, wanted] =
+    groupBy === 'route'
+      ? [sql`true`, sql`g.route_id = any(${ids})`]
+      : [sql`g.integration_ids <> '{}'`, sql`g.integration_ids && ${ids}`];
+  return sql`g.started_at >= ${from} and g.started_at < ${to} and ${subjectIds.length === 0 ? any : wanted}`;
+}
+
+/** Of the rest, whose `name` is null, `names` counts the names. */
+interface NoiseRow extends NoiseFigures {
+  readonly name: string | null;
+  readonly names: number;
+}
+
+/**
+ * The names with the most groups, in order, and one row for everything else. Reads the rows of the period, for no index
+ * holds labels by value: 0.15 s for 100,000 groups.
+ */
+export function noiseStatement(sql: Sql | Transaction, query: StatisticsQuery) {
+  return sql`
+    with counted as (
+      select ${sharedValue(sql, 'alertname')} as name, count(*) as groups, sum(g.reopen_count) as reopened,
+        count(g.first_acknowledged_at) as acknowledged,
+        count(*) filter (where g.resolved_by = 'system' and g.first_acknowledged_at is null) as self_resolved
+      from alert_groups g
+      where ${isCounted(sql, query)}
+      group by 1
+    ),
+    ranked as (
+      select *, row_number() over (order by name is null, groups desc, name collate "C") as place from counted
+    )
+    select case when place <= ${MOST_NOISY} then name end as name, count(name) as names,
+      sum(groups)::bigint as "groupCount", sum(reopened)::bigint as "reopenCount",
+      sum(acknowledged)::bigint as "acknowledgedCount", sum(self_resolved)::bigint as "selfResolvedCount"
+    from ranked
+    group by 1
+    order by min(place)`;
+}
+
+function noiseOf(rows: readonly NoiseRow[]): Noise {
+  const noisiest: NoisyName[] = [];
+  let rest: Noise['noisiestRest'] = { nameCount: 0, ...NO_NOISE };
+  for (const { name, names, ...figures } of rows) {
+    if (name === null) rest = { nameCount: names, ...figures };
+    else noisiest.push({ alertName: name, ...figures });
+  }
+  return { noisiest, noisiestRest: rest };
+}
+
+const NO_NOISE: NoiseFigures = { groupCount: 0, reopenCount: 0, acknowledgedCount: 0, selfResolvedCount: 0 };

@@ -1,5 +1,6 @@
 /** What responders do on the Alert Group list, the Alert Group page and the statistics, in real Chromium. */
 import { mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -230,9 +231,27 @@ test('statistics count what there was, day by day, and give it away as CSV', asy
   if (size !== null) await desk.setViewportSize(size);
   await desk.getByText('The same as a table').click();
   await desk.getByRole('region', { name: 'day by day' }).getByRole('row').nth(1).waitFor();
+  const noisiest = desk.getByRole('table', { name: 'Noisiest alert names' });
+  const disk = noisiest.getByRole('row').filter({ has: desk.getByRole('rowheader', { name: 'DiskFull' }) });
+  expect((await noisiest.getByRole('columnheader').allInnerTexts()).length).toBe(5);
+  expect(await disk.getByRole('cell').allInnerTexts()).toEqual(['1', '0', '0 (0%)', '0 (0%)']);
+  const sum = await noisiest
+    .getByRole('row')
+    .evaluateAll((rows) =>
+      rows.reduce((count, one) => count + Number(one.querySelector('td')?.textContent ?? 0), 0),
+    );
+  expect(sum).toBe(all);
   const download = desk.waitForEvent('download');
   await desk.getByRole('button', { name: 'Save as CSV' }).click();
-  expect((await download).suggestedFilename()).toMatch(/^tocsin-integration-.*\.csv$/);
+  const csv = await download;
+  expect(csv.suggestedFilename()).toMatch(/^tocsin-integration-.*\.csv$/);
+  const lines = (await readFile(await csv.path(), 'utf8')).split('\r\n');
+  expect(lines).toContain('DiskFull,1,0,0,0');
+  expect(lines.filter((line) => line.startsWith('Monday,'))).toHaveLength(1);
+  await disk.getByRole('link', { name: 'DiskFull' }).click();
+  await desk.waitForURL((url) => url.searchParams.getAll('label').includes('alertname="DiskFull"'));
+  await until('one row', async () => (await desk.locator('[data-group]').count()) === 1);
+  await desk.goBack();
   await desk.getByRole('button', { name: 'Route', exact: true }).click();
   await desk.getByRole('rowheader', { name: 'Default' }).waitFor();
   await desk.goBack();

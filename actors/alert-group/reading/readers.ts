@@ -205,6 +205,28 @@ export interface StatisticsFigures {
   readonly subjects: readonly SubjectFigures[];
   /** Groups that started in each hour of the week of the zone, from Monday 0:00; each group once. Has 168 entries. */
   readonly weekHours: readonly number[];
+  /** At most {@link MOST_NOISY}, the one with the most groups first, then by name. */
+  readonly noisiest: readonly NoisyName[];
+  /** All other groups, those whose Alerts share no alertname among them; `nameCount` is how many names they have. */
+  readonly noisiestRest: NoiseFigures & { readonly nameCount: number };
+}
+
+/** How many alert names the statistics list. */
+export const MOST_NOISY = 10;
+
+/** What groups of one alertname ask of people; each group counts once. */
+export interface NoiseFigures {
+  readonly groupCount: number;
+  /** How often they reopened, all together. */
+  readonly reopenCount: number;
+  /** Those ever acknowledged. Only a User can do that. */
+  readonly acknowledgedCount: number;
+  /** Those resolved by the system now and never acknowledged. */
+  readonly selfResolvedCount: number;
+}
+
+export interface NoisyName extends NoiseFigures {
+  readonly alertName: string;
 }
 
 export interface StatisticsReader {

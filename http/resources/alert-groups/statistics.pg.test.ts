@@ -62,6 +62,8 @@ interface Given {
   /** How long after the start, µs. */
   readonly acknowledged?: number;
   readonly resolved?: number;
+  readonly alertname?: string;
+  readonly reopened?: number;
 }
 
 async function started({
@@ -76,11 +78,12 @@ async function started({
     integrationIds: integrations,
     status: after.resolved === undefined ? 'firing' : 'resolved',
   });
-  const { acknowledged = null, resolved = null } = after;
+  const { acknowledged = null, resolved = null, alertname = null, reopened = 0 } = after;
   await sql`
     update alert_groups set
       started_at = ${at}, resolved_at = ${at}::bigint + ${resolved}::bigint,
-      first_acknowledged_at = ${at}::bigint + ${acknowledged}::bigint
+      first_acknowledged_at = ${at}::bigint + ${acknowledged}::bigint, reopen_count = ${reopened},
+      common_labels = json_strip_nulls(json_build_object('alertname', ${alertname}::text))
     where id = ${id}`;
 }
 
@@ -184,6 +187,42 @@ test('hours of the week are those of the zone, a group with Alerts of two Integr
     { weekday: 7, hour: 6, alert_group_count: 1 },
     { weekday: 7, hour: 7, alert_group_count: 1 },
   ]);
+});
+
+describe('the noisiest alert names', () => {
+  const noise = (count: number, reopened = 0, acknowledged = 0, self = 0) => ({
+    ...{ alert_group_count: count, reopen_count: reopened },
+    ...{ acknowledged_count: acknowledged, self_resolved_count: self },
+  });
+
+  test('say how often groups started, reopened, were acknowledged and resolved by themselves', async () => {
+    await started({ alertname: 'Disk', reopened: 2, acknowledged: MINUTE, resolved: HOUR });
+    await started({ alertname: 'Disk', reopened: 1, resolved: HOUR, integrations: [ZOO, ANT] });
+    await started({ alertname: 'CPU' });
+    await started({ resolved: HOUR });
+    const { noisiest, noisiest_rest } = (await read('group_by=integration')).body;
+    expect(noisiest).toEqual([
+      { alert_name: 'Disk', ...noise(2, 3, 1, 1) },
+      { alert_name: 'CPU', ...noise(1) },
+    ]);
+    expect(noisiest_rest).toEqual({ alert_name_count: 0, ...noise(1, 0, 0, 1) });
+  });
+
+  test('are ten, the rest is summed; those of other Routes and other days do not count', async () => {
+    for (let name = 10; name < 22; name++) await started({ alertname: `N${name}`, reopened: 1 });
+    await started({ alertname: 'N21' });
+    await started({ alertname: 'N20', route: defaultRoute });
+    await started({ alertname: 'N20', at: NOW - 8 * DAY });
+    const { noisiest, noisiest_rest } = (await read(`group_by=route&route=${DISK}`)).body;
+    const names = noisiest.map(({ alert_name }: { alert_name: string }) => alert_name).join(' ');
+    expect(names).toBe('N21 N10 N11 N12 N13 N14 N15 N16 N17 N18');
+    expect(noisiest_rest).toEqual({ alert_name_count: 2, ...noise(2, 2) });
+  });
+
+  test('are none in a quiet time', async () => {
+    const { noisiest, noisiest_rest } = (await read('group_by=route')).body;
+    expect([noisiest, noisiest_rest]).toEqual([[], { alert_name_count: 0, ...noise(0) }]);
+  });
 });
 
 describe('the period', () => {

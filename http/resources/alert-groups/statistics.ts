@@ -3,6 +3,8 @@ import * as v from 'valibot';
 import {
   type Durations,
   type Figures,
+  MOST_NOISY,
+  type NoiseFigures,
   STATISTICS_SUBJECTS,
   type StatisticsReader,
   type SubjectFigures,
@@ -43,6 +45,13 @@ const figures = {
   time_to_resolve: d.described(DurationShape, 'Until the end.'),
 };
 
+const noise = {
+  alert_group_count: figures.alert_group_count,
+  reopen_count: d.count('How often they reopened, all together.'),
+  acknowledged_count: d.count('Those that somebody acknowledged at any time.'),
+  self_resolved_count: d.count('Those that the system has resolved and nobody ever acknowledged.'),
+};
+
 const StatisticsShape = d.named(
   'AlertGroupStatistics',
   v.object({
@@ -75,6 +84,16 @@ const StatisticsShape = d.named(
       ),
       'Hours of the week in the time zone that have any, from Monday 0:00. Each Alert Group counts once.',
     ),
+    noisiest: d.described(
+      v.array(
+        v.object({ alert_name: d.text('The `alertname` that all Alerts of the groups share.'), ...noise }),
+      ),
+      `The ${MOST_NOISY} alert names with the most Alert Groups, then by name. Each Alert Group counts once.`,
+    ),
+    noisiest_rest: d.described(
+      v.object({ alert_name_count: d.count('How many other alert names they have.'), ...noise }),
+      'All Alert Groups that are not in `noisiest`, those without a common `alertname` among them.',
+    ),
   }),
   'Figures of Alert Groups by when they started.',
 );
@@ -105,7 +124,7 @@ export function statisticsOperations({ statistics }: StatisticsOperationsDeps): 
       tag: TAG,
       summary: 'Count Alert Groups that started, and how fast people were, by Route or Integration and day',
       description:
-        'Groups count by when they started, under their present Route; one with Alerts of two Integrations counts for both, but once in `per_hour`. Percentiles are exact.',
+        'Groups count by when they started, under their present Route; one with Alerts of two Integrations counts for both, but once in `per_hour` and `noisiest`. Percentiles are exact.',
       needs: 'alert-groups:read',
       query: statisticsQuery,
       answers: { 200: { description: 'Figures of the period', schema: StatisticsShape } },
@@ -127,6 +146,11 @@ export function statisticsOperations({ statistics }: StatisticsOperationsDeps): 
             to: formatInstant(period.to),
             items: itemsOf(found.subjects, subjectsOf(directory)[groupBy], subjectIds),
             per_hour: hoursBody(found.weekHours),
+            noisiest: found.noisiest.map((one) => ({ alert_name: one.alertName, ...noiseBody(one) })),
+            noisiest_rest: {
+              alert_name_count: found.noisiestRest.nameCount,
+              ...noiseBody(found.noisiestRest),
+            },
           },
         };
       },
@@ -221,6 +245,15 @@ function durationBody({ count, median, p90, p95, p99 }: Durations) {
     p90_seconds: secondsOf(p90),
     p95_seconds: secondsOf(p95),
     p99_seconds: secondsOf(p99),
+  };
+}
+
+function noiseBody({ groupCount, reopenCount, acknowledgedCount, selfResolvedCount }: NoiseFigures) {
+  return {
+    alert_group_count: groupCount,
+    reopen_count: reopenCount,
+    acknowledged_count: acknowledgedCount,
+    self_resolved_count: selfResolvedCount,
   };
 }
 

@@ -425,6 +425,32 @@ export interface components {
                 /** @description How many Alert Groups started. */
                 readonly alert_group_count: number;
             }[];
+            /** @description The 10 alert names with the most Alert Groups, then by name. Each Alert Group counts once. */
+            readonly noisiest: readonly {
+                /** @description The `alertname` that all Alerts of the groups share. */
+                readonly alert_name: string;
+                /** @description How many Alert Groups started. */
+                readonly alert_group_count: number;
+                /** @description How often they reopened, all together. */
+                readonly reopen_count: number;
+                /** @description Those that somebody acknowledged at any time. */
+                readonly acknowledged_count: number;
+                /** @description Those that the system has resolved and nobody ever acknowledged. */
+                readonly self_resolved_count: number;
+            }[];
+            /** @description All Alert Groups that are not in `noisiest`, those without a common `alertname` among them. */
+            readonly noisiest_rest: {
+                /** @description How many other alert names they have. */
+                readonly alert_name_count: number;
+                /** @description How many Alert Groups started. */
+                readonly alert_group_count: number;
+                /** @description How often they reopened, all together. */
+                readonly reopen_count: number;
+                /** @description Those that somebody acknowledged at any time. */
+                readonly acknowledged_count: number;
+                /** @description Those that the system has resolved and nobody ever acknowledged. */
+                readonly self_resolved_count: number;
+            };
         };
         /**
          * @description The state of an Alert.

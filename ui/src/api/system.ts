@@ -47,6 +47,8 @@ export type DayFigures = StatisticsItem['per_day'][number];
 
 export type HourFigures = Statistics['per_hour'][number];
 
+export type NoiseFigures = Omit<Statistics['noisiest'][number], 'alert_name'>;
+
 export type StatisticsItem = Statistics['items'][number];
 
 export type GroupBy = Statistics['group_by'];

@@ -201,6 +201,18 @@ export const system = {
     one: 'The busiest hour is {day} from {hour}, with {count} Alert Group.',
     other: 'The busiest hour is {day} from {hour}, with {count} Alert Groups.',
   },
+  'statistics.noisy': 'Noisiest alert names',
+  'statistics.noisyText':
+    'Each Alert Group counts once. Reopened: fired again soon after resolving. By itself: nobody acknowledged it.',
+  'statistics.noisy.name': 'Alert name',
+  'statistics.noisy.alert_group_count': 'Alert Groups',
+  'statistics.noisy.reopen_count': 'Reopened, times',
+  'statistics.noisy.acknowledged_count': 'Acknowledged',
+  'statistics.noisy.self_resolved_count': 'Resolved by itself',
+  'statistics.noisy.rest': {
+    one: 'Everything else: {count} other name, or none in common',
+    other: 'Everything else: {count} other names, or none in common',
+  },
   'statistics.quietDays': { one: '{count} day without any', other: '{count} days without any' },
 
   // The machines behind everything that has a life of its own.

@@ -253,6 +253,20 @@ export const system = {
     many: 'Самый загруженный час: {day}, с {hour} — {count} групп.',
     other: 'Самый загруженный час: {day}, с {hour} — {count} группы.',
   },
+  'statistics.noisy': 'Самые шумные алерты',
+  'statistics.noisyText':
+    'Группа считается один раз. Открыта снова: сработала вскоре после закрытия. Сама: никто не брал в работу.',
+  'statistics.noisy.name': 'Имя алерта',
+  'statistics.noisy.alert_group_count': 'Группы',
+  'statistics.noisy.reopen_count': 'Открыты снова, раз',
+  'statistics.noisy.acknowledged_count': 'Взяты в работу',
+  'statistics.noisy.self_resolved_count': 'Закрылись сами',
+  'statistics.noisy.rest': {
+    one: 'Остальное: ещё {count} имя и группы без общего имени',
+    few: 'Остальное: ещё {count} имени и группы без общего имени',
+    many: 'Остальное: ещё {count} имён и группы без общего имени',
+    other: 'Остальное: ещё {count} имени и группы без общего имени',
+  },
   'statistics.quietDays': {
     one: '{count} день без групп',
     few: '{count} дня без групп',

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { StatisticsItem } from '../../api/system.ts';
-import { everyDay, nextSort, sorted, toCsv, totalCount, weekOf } from './figures.ts';
+import {
+  everyDay,
+  itemCells,
+  nextSort,
+  noiseCells,
+  sorted,
+  toCsv,
+  totalCount,
+  weekCells,
+  weekOf,
+} from './figures.ts';
 
 const item = (name: string, count: number, median: number | null): StatisticsItem => ({
   subject: { id: name, name },
@@ -84,8 +94,32 @@ describe('the week', () => {
   });
 });
 
-it('writes CSV that a spreadsheet reads as text and numbers', () => {
-  const heads = { name: 'Route', count: 'n' } as Parameters<typeof toCsv>[1];
-  const csv = toCsv([item('=cmd(), "x"', 3, 600)], heads);
-  expect(csv.split('\r\n').slice(1)).toEqual([`"'=cmd(), ""x""",3,2,600,601,602,603,0,,,,`, '']);
+describe('the CSV', () => {
+  it('is one that a spreadsheet reads as text and numbers', () => {
+    const heads = { name: 'Route', count: 'n' } as Parameters<typeof itemCells>[1];
+    const csv = toCsv([itemCells([item('=cmd(), "x"', 3, 600)], heads)]);
+    expect(csv.split('\r\n').slice(1)).toEqual([`"'=cmd(), ""x""",3,2,600,601,602,603,0,,,,`, '']);
+  });
+
+  it('has every hour of the week', () => {
+    const week = weekOf([{ weekday: 2, hour: 1, alert_group_count: 5 }], 'en');
+    const [heads, , tuesday, ...others] = weekCells(week, 'Day');
+    expect(heads?.slice(0, 3)).toEqual(['Day', '00:00', '01:00']);
+    expect(tuesday?.slice(0, 4)).toEqual(['Tuesday', '0', '5', '0']);
+    expect([tuesday?.length, others.length]).toEqual([25, 5]);
+  });
+
+  it('has the noisiest names and what is left, if anything is, after an empty line', () => {
+    const figures = (alert_group_count: number) => ({
+      ...{ alert_group_count, reopen_count: 2, acknowledged_count: 1, self_resolved_count: 0 },
+    });
+    const noise = (rest: number) => ({
+      noisiest: [{ alert_name: '@Disk', ...figures(3) }],
+      noisiest_rest: { alert_name_count: 0, ...figures(rest) },
+    });
+    expect(toCsv([[['n']], noiseCells(noise(4), 'Rest')])).toBe(
+      "n\r\n\r\n'@Disk,3,2,1,0\r\nRest,4,2,1,0\r\n",
+    );
+    expect(noiseCells(noise(0), 'Rest')).toEqual([['@Disk', '3', '2', '1', '0']]);
+  });
 });

@@ -1,5 +1,13 @@
 /** Rows of the statistics: their order, what they add up to, every day of the period, and the same as CSV (ui §5). */
-import type { DayFigures, DurationFigures, Figures, HourFigures, StatisticsItem } from '../../api/system.ts';
+import type {
+  DayFigures,
+  DurationFigures,
+  Figures,
+  HourFigures,
+  NoiseFigures,
+  Statistics,
+  StatisticsItem,
+} from '../../api/system.ts';
 import { addDays } from '../../time/zoned.ts';
 import type { Choices, Column, Days } from './choices.ts';
 
@@ -144,16 +152,56 @@ const COLUMNS_OF_CSV = [
   'resolve_p99',
 ] as const;
 
-/** RFC 4180 text of the rows as they are shown, durations in seconds. @param heads one for the name and each column */
-export function toCsv(items: readonly StatisticsItem[], heads: Readonly<Record<CsvColumn, string>>): string {
-  const lines = [
+type Cells = readonly (readonly string[])[];
+
+/** Routes or Integrations as the CSV has them, durations in seconds. @param heads one for the name and each column */
+export function itemCells(
+  items: readonly StatisticsItem[],
+  heads: Readonly<Record<CsvColumn, string>>,
+): Cells {
+  return [
     [heads.name, ...COLUMNS_OF_CSV.map((column) => heads[column])],
     ...items.map((item) => [
       item.subject.name,
       ...COLUMNS_OF_CSV.map((column) => String(numberIn(column, item) ?? '')),
     ]),
   ];
-  return `${lines.map((cells) => cells.map(cell).join(',')).join('\r\n')}\r\n`;
+}
+
+/** A row for each day of the week, a column for each hour. @param head of the days */
+export function weekCells({ days, hours, counts }: Week, head: string): Cells {
+  return [
+    [head, ...hours.map(({ full }) => full)],
+    ...days.map(({ full }, day) => [full, ...(counts[day] ?? []).map(String)]),
+  ];
+}
+
+/** What the names of Alerts are counted by, in the order of columns. */
+export const NOISE = [
+  'alert_group_count',
+  'reopen_count',
+  'acknowledged_count',
+  'self_resolved_count',
+] as const satisfies readonly (keyof NoiseFigures)[];
+
+/** Of the rest, which is left out when it is empty, `rest` is the name. */
+export function noiseCells(
+  { noisiest, noisiest_rest }: Pick<Statistics, 'noisiest' | 'noisiest_rest'>,
+  rest: string,
+  shown: (column: (typeof NOISE)[number], figures: NoiseFigures) => string = (column, figures) =>
+    String(figures[column]),
+): Cells {
+  const cells = (figures: NoiseFigures) => NOISE.map((column) => shown(column, figures));
+  return [
+    ...noisiest.map((one) => [one.alert_name, ...cells(one)]),
+    ...(noisiest_rest.alert_group_count > 0 ? [[rest, ...cells(noisiest_rest)]] : []),
+  ];
+}
+
+/** RFC 4180 text: tables one below the other, with an empty line between them. */
+export function toCsv(tables: readonly Cells[]): string {
+  const lines = (rows: Cells) => rows.map((cells) => `${cells.map(cell).join(',')}\r\n`).join('');
+  return tables.map(lines).join('\r\n');
 }
 
 /** A name that a spreadsheet would take for a formula gets an apostrophe. */
