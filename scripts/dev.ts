@@ -1,9 +1,10 @@
 /**
  * `npm run dev`: the UI as its sources are now, reloaded when they change, before a real service with seeded data in a
- * folder that is removed at the end.
+ * folder that is removed at the end. With `SVC_INSPECT=1` its actors are shown in Stately Inspector (`inspect.ts`).
  */
 import { once } from 'node:events';
 import path from 'node:path';
+import { createInspectorServer } from '@statelyai/inspect/server';
 import { createServer } from 'vite';
 import { seed } from '../test/harness/seeded.ts';
 import { Installation } from '../test/harness/tocsin.ts';
@@ -15,7 +16,16 @@ const ui = path.resolve(import.meta.dirname, '..', 'ui');
 
 // `npm start` makes one signal of those that npm, the terminal and this script send.
 const program = [path.join(import.meta.dirname, 'start.ts'), '--messenger', '0'];
-const tocsin = new Installation({ SVC_PUBLIC_URL: address }, program);
+// A setting of this script, which the service does not know.
+const isInspected = process.env.SVC_INSPECT === '1';
+delete process.env.SVC_INSPECT;
+const INSPECTOR_PORT = 5175;
+const inspected = {
+  NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import ${path.join(import.meta.dirname, 'inspect.ts')}`,
+  INSPECTOR_URL: `ws://localhost:${INSPECTOR_PORT}`,
+};
+const inspector = isInspected ? createInspectorServer({ port: INSPECTOR_PORT, autoOpen: false }) : null;
+const tocsin = new Installation({ SVC_PUBLIC_URL: address, ...(isInspected && inspected) }, program);
 const ended = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
 try {
   console.log('Tocsin starts and is filled …');
@@ -32,9 +42,11 @@ try {
   await vite.listen();
   console.log(`${address}\nSign in as one of:`);
   for (const { login, password } of [ready, ...people]) console.log(`  ${login}  ${password}`);
+  if (isInspected) console.log(`Actors: http://localhost:${INSPECTOR_PORT}`);
   await ended;
   await tocsin.stop();
   await Promise.all([vite.close(), close()]);
 } finally {
+  inspector?.stop();
   await tocsin.remove();
 }

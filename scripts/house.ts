@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_092,
-  lines: 153533,
+  lines: 153554,
   smallFiles: 44,
   wideLines: 561,
   linesOfOne: 600,

@@ -19,6 +19,7 @@ export type { DeadLetterRecorded } from './message-completion.ts';
 export { createActorMetrics } from './metrics.ts';
 export type { Placement } from './ownership.ts';
 export type { RecentMessage } from './recent.ts';
+export { TURNS, type TurnMade } from './resident.ts';
 export {
   type ActorStore,
   type ActorWrite,

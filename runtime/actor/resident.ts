@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import type { Micros, Timer } from '../clock.ts';
 import { type Address, addressText } from './address.ts';
 import type { Actor, ActorMessage, AnyActorDefinition } from './definition.ts';
@@ -88,6 +89,21 @@ export interface Kind {
  */
 export type Phase = 'cold' | 'loading' | 'ready' | 'preparing';
 
+/** A turn as it is made, before its commit: without what the message said, and without what the actor keeps. */
+export interface TurnMade {
+  readonly self: Address;
+  /** Type of the message. */
+  readonly message: string;
+  readonly from: Address | null;
+  /** State of the machine afterwards, as XState writes it. */
+  readonly value: unknown;
+  /** Events that the machine took. */
+  readonly events: readonly string[];
+}
+
+/** Where a developer's tool in this process listens to {@link TurnMade}. */
+export const TURNS = channel('tocsin:turn');
+
 /** One actor in memory: its newest state, committed or not, and its mailbox. */
 export class Resident implements Actor<unknown, unknown> {
   readonly self: Address;
@@ -149,7 +165,11 @@ export class Resident implements Actor<unknown, unknown> {
 
   /** Remembers what a turn did, for whoever looks into the actor. */
   noteTurn(at: Micros, { message, from }: Envelope, state: unknown): void {
-    this.recent.note(at, message.type, from, machineValue(state), takenEvents(this.self.kind));
+    const value = machineValue(state);
+    const events = takenEvents(this.self.kind);
+    this.recent.note(at, message.type, from, value, events);
+    if (TURNS.hasSubscribers)
+      TURNS.publish({ self: this.self, message: message.type, from, value, events } satisfies TurnMade);
   }
 
   /** What was looked up for the next message held for the state before the latest turn. */
