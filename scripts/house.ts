@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_092,
-  lines: 153554,
+  files: 1_094,
+  lines: 153886,
   smallFiles: 44,
   wideLines: 561,
   linesOfOne: 600,

@@ -66,7 +66,9 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       i18n.complete(),
       import('../pages/alert-group/AlertGroupPage.svelte'),
       import('../pages/alert-group-list/FilterPanel.svelte'),
+      import('../pages/alert-group-list/FoldRows.svelte'),
       import('../pages/commands/dialogs.ts'),
+      import('../shell/KeyboardHelp.svelte'),
     ]);
   }
 

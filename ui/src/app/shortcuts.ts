@@ -48,14 +48,18 @@ export function giveTyped(field: Element | null) {
   if (typed.isSent) field.form?.requestSubmit();
 }
 
-/** The key of a shortcut press, or null when the press is meant for something else. */
+/**
+ * The key of a shortcut press, or null when the press is meant for something else. Ctrl/Cmd+Z is the key z, also while
+ * single keys are switched off.
+ */
 export function shortcutKey(event: KeyboardEvent, enabled: boolean): string | null {
   if (ahead !== null) {
     if (!event.defaultPrevented && !event.isComposing) typeAhead(event, ahead);
     return null;
   }
-  if (!enabled || event.defaultPrevented || event.isComposing) return null;
-  if (event.ctrlKey || event.metaKey || event.altKey) return null;
+  if (event.defaultPrevented || event.isComposing || event.altKey) return null;
+  const hasModifier = event.ctrlKey || event.metaKey;
+  if (hasModifier ? event.key !== 'z' : !enabled) return null;
   const { target } = event;
   if (!(target instanceof Element)) return null;
   const isLetter = event.key.length === 1;
@@ -76,47 +80,3 @@ export function shortcutKey(event: KeyboardEvent, enabled: boolean): string | nu
 export function isPaletteKey(event: KeyboardEvent): boolean {
   return (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
 }
-
-export interface Shortcut {
-  readonly keys: readonly string[];
-  readonly text:
-    | 'keys.help'
-    | 'keys.palette'
-    | 'keys.search'
-    | 'keys.move'
-    | 'keys.open'
-    | 'keys.select'
-    | 'keys.selectRange'
-    | 'keys.selectAll'
-    | 'keys.selectFound'
-    | 'keys.menu'
-    | 'keys.acknowledge'
-    | 'keys.resolve'
-    | 'keys.snooze'
-    | 'keys.undo'
-    | 'keys.note'
-    | 'keys.go'
-    | 'keys.escape'
-    | 'keys.submit';
-}
-
-export const SHORTCUTS: readonly Shortcut[] = [
-  { keys: ['?'], text: 'keys.help' },
-  { keys: ['Ctrl', 'K'], text: 'keys.palette' },
-  { keys: ['g', 'a / s / i / r / c / d / l / t / p / y'], text: 'keys.go' },
-  { keys: ['/'], text: 'keys.search' },
-  { keys: ['j', 'k'], text: 'keys.move' },
-  { keys: ['Enter'], text: 'keys.open' },
-  { keys: ['x'], text: 'keys.select' },
-  { keys: ['Shift', 'x'], text: 'keys.selectRange' },
-  { keys: ['Shift', 'a'], text: 'keys.selectAll' },
-  { keys: ['/', 'Ctrl', 'Enter'], text: 'keys.selectFound' },
-  { keys: ['.'], text: 'keys.menu' },
-  { keys: ['a'], text: 'keys.acknowledge' },
-  { keys: ['r'], text: 'keys.resolve' },
-  { keys: ['s'], text: 'keys.snooze' },
-  { keys: ['u'], text: 'keys.undo' },
-  { keys: ['n'], text: 'keys.note' },
-  { keys: ['Ctrl', 'Enter'], text: 'keys.submit' },
-  { keys: ['Esc'], text: 'keys.escape' },
-];

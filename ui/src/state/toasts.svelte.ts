@@ -7,9 +7,22 @@ export interface Toast {
   readonly tone: 'done' | 'refused';
   readonly text: string;
   readonly link: { readonly href: string; readonly text: string } | null;
+  /** What it is about, so that a newer message about the same takes its place. */
+  readonly about: string | null;
+  /** The text of the button that takes back what was done; null without one. */
+  readonly undo: string | null;
+  /** Whether that is on its way. */
+  readonly busy: boolean;
 }
 
-const SHOWN_MS = { done: 6_000, refused: 10_000 } as const;
+export interface Undo {
+  readonly text: string;
+  /** Takes back what was done, and says what became of it. */
+  run(): Promise<void>;
+}
+
+const SHOWN_MS = { done: 6_000, refused: 10_000, undo: 10_000 } as const;
+const PLAIN = { link: null, about: null, undo: null, busy: false } as const;
 
 export type Toasts = ReturnType<typeof createToasts>;
 
@@ -18,8 +31,15 @@ export function createToasts() {
     context: { items: [] as readonly Toast[], nextId: 1 },
     on: {
       shown: (context, event: { toast: Omit<Toast, 'id'> }) => ({
-        items: [...context.items.slice(-3), { ...event.toast, id: context.nextId }],
+        items: [
+          ...context.items.filter(({ about }) => about === null || about !== event.toast.about).slice(-3),
+          { ...event.toast, id: context.nextId },
+        ],
         nextId: context.nextId + 1,
+      }),
+      undoing: (context, event: { id: number }) => ({
+        ...context,
+        items: context.items.map((toast) => (toast.id === event.id ? { ...toast, busy: true } : toast)),
       }),
       closed: (context, event: { id: number }) => ({
         ...context,
@@ -28,19 +48,80 @@ export function createToasts() {
     },
   });
   const view = mirror(store);
+  const items = () => store.getSnapshot().context.items;
+  const timers = new Map<number, ReturnType<typeof setTimeout>>();
+  const undos = new Map<number, Undo['run']>();
+  /** Messages up to this one are about what was done before something that has no way back. */
+  let settled = 0;
 
-  function show(toast: Omit<Toast, 'id'>): void {
+  function show(toast: Omit<Toast, 'id'>): number {
     const id = store.getSnapshot().context.nextId;
     store.trigger.shown({ toast });
-    setTimeout(() => store.trigger.closed({ id }), SHOWN_MS[toast.tone]);
+    release(id);
+    return id;
+  }
+
+  function close(id: number): void {
+    hold(id);
+    timers.delete(id);
+    undos.delete(id);
+    store.trigger.closed({ id });
+  }
+
+  /** Keeps a message, because it has the focus or the pointer. */
+  function hold(id: number): void {
+    clearTimeout(timers.get(id));
+  }
+
+  /** Its time begins anew. */
+  function release(id: number): void {
+    hold(id);
+    const toast = items().find((each) => each.id === id);
+    if (toast === undefined || toast.busy) return;
+    const ms = SHOWN_MS[toast.undo === null ? toast.tone : 'undo'];
+    timers.set(
+      id,
+      setTimeout(() => close(id), ms),
+    );
+  }
+
+  /** A second press does nothing. */
+  async function undo(id: number): Promise<void> {
+    const run = undos.get(id);
+    if (run === undefined) return;
+    undos.delete(id);
+    hold(id);
+    store.trigger.undoing({ id });
+    await run();
+    close(id);
   }
 
   return {
     get items() {
       return view.current.items;
     },
-    done: (text: string, link: Toast['link'] = null) => show({ tone: 'done', text, link }),
-    refused: (text: string, link: Toast['link'] = null) => show({ tone: 'refused', text, link }),
-    close: (id: number) => store.trigger.closed({ id }),
+    done: (text: string, about: string | null = null) => void show({ ...PLAIN, tone: 'done', text, about }),
+    refused: (text: string, link: Toast['link'] = null) =>
+      void show({ ...PLAIN, tone: 'refused', text, link }),
+    /**
+     * A Command was done.
+     * @param about the Alert Group, or null for several
+     * @param undo null when there is no way back
+     */
+    command(text: string, about: string | null, undo: Undo | null): void {
+      const id = show({ ...PLAIN, tone: 'done', text, about, undo: undo?.text ?? null });
+      if (undo === null) settled = id;
+      else undos.set(id, undo.run);
+    },
+    undo,
+    /** Takes back the newest Command, unless that has no way back. @returns whether there is one to take back */
+    undoNewest(): boolean {
+      const newest = items().findLast((toast) => toast.undo !== null && toast.id > settled);
+      if (newest !== undefined) void undo(newest.id);
+      return newest !== undefined;
+    },
+    hold,
+    release,
+    close,
   };
 }

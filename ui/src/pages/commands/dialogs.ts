@@ -1,4 +1,5 @@
 /** The dialogs of Commands, as one file of code that follows the rows of the list (ui §13). */
+export { default as BulkDialogs } from '../alert-group-list/bulk/BulkDialogs.svelte';
 export { default as BulkResultDialog } from './BulkResultDialog.svelte';
 export { default as NoteDialog } from './NoteDialog.svelte';
 export { default as ResolveDialog } from './ResolveDialog.svelte';

@@ -2,21 +2,30 @@
 import type { PlainCommand } from '../../api/alert-groups.ts';
 import type { Answer } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
-import type { AlertGroup, CommandAnswer, CommandName, SnoozeRequest } from '../../api/shapes.ts';
+import type {
+  AlertGroup,
+  AlertGroupRef,
+  CommandAnswer,
+  CommandName,
+  SnoozeRequest,
+} from '../../api/shapes.ts';
 import type { App } from '../../app/context.ts';
 import type { Translate } from '../../i18n/i18n.svelte.ts';
+import { type Back, takeBack, undoOf } from './undo.ts';
 
 /**
  * @param changed gets the group as it is after a Command
  * @param refused is called after a refusal, so that what is shown is read again
  */
 export function createGroupCommands(
-  app: Pick<App, 'alertGroups' | 'toasts' | 'failures' | 'i18n'>,
+  app: Pick<App, 'alertGroups' | 'session' | 'toasts' | 'failures' | 'i18n'>,
   changed: (group: AlertGroup) => void,
   refused: (id: string) => void,
 ) {
   const { alertGroups, toasts, failures, i18n } = app;
   const { t } = i18n;
+  // Read once: an Undo may outlive the session by a moment.
+  const userId = app.session.active.user.id;
   let running = $state.raw<{ readonly id: string; readonly command: CommandName } | null>(null);
 
   async function guarded(
@@ -28,18 +37,34 @@ export function createGroupCommands(
     running = { id: group.id, command };
     const answer = await send();
     running = null;
-    if (answer.ok) {
+    if (!answer.ok) {
+      refused(group.id);
+      return answer.problem;
+    }
+    const { outcome, alert_group: after } = answer.value;
+    changed(after);
+    if (outcome === 'unchanged') toasts.done(t('command.unchanged', { number: group.number }));
+    else {
+      const back = undoOf(command, group, userId, after.allowed_commands);
+      const undo = back && { text: t('action.undo'), run: () => undone(group, back) };
+      toasts.command(doneText(command, group.number), group.id, undo);
+    }
+    return null;
+  }
+
+  async function undone(group: AlertGroup, back: Back): Promise<void> {
+    const answer = await takeBack(alertGroups, group.id, back, userId);
+    if (answer?.ok) {
       changed(answer.value.alert_group);
-      toasts.done(
-        answer.value.outcome === 'unchanged'
-          ? t('command.unchanged', { number: group.number })
-          : doneText(command, group.number),
-      );
-      return null;
+      toasts.done(doneText(back, group.number), group.id);
+      return;
     }
     refused(group.id);
-    return answer.problem;
+    if (answer !== null) tell(answer.problem);
+    else toasts.refused(t('command.overtaken'), linkTo(group));
   }
+
+  const linkTo = ({ id, number }: AlertGroupRef) => ({ href: `/alert-groups/${id}`, text: `#${number}` });
 
   function doneText(command: CommandName, number: number): string {
     return t(`commandDone.${command}`, { number });
@@ -48,10 +73,7 @@ export function createGroupCommands(
   function tell(problem: Problem | null): void {
     if (problem === null) return;
     const related = problem.relatedAlertGroup;
-    toasts.refused(
-      failures.sentence(problem),
-      related === null ? null : { href: `/alert-groups/${related.id}`, text: `#${related.number}` },
-    );
+    toasts.refused(failures.sentence(problem), related && linkTo(related));
   }
 
   return {

@@ -21,7 +21,7 @@ export interface BulkOutcome {
 }
 
 /**
- * Sends the portions until all are answered, one is not, or `goesOn` says no.
+ * Sends the portions of `size` until all are answered, one is not, or `goesOn` says no.
  * @param answered is called after each portion with its results
  */
 export async function runInPortions(
@@ -29,10 +29,11 @@ export async function runInPortions(
   send: (portion: readonly string[]) => Promise<Answer<Schemas['BulkAnswer']>>,
   answered: (results: readonly BulkResult[], progress: BulkProgress) => void,
   goesOn: () => boolean,
+  size = PORTION,
 ): Promise<BulkOutcome> {
   const results: BulkResult[] = [];
-  for (let from = 0; from < ids.length && goesOn(); from += PORTION) {
-    const answer = await send(ids.slice(from, from + PORTION));
+  for (let from = 0; from < ids.length && goesOn(); from += size) {
+    const answer = await send(ids.slice(from, from + size));
     if (!answer.ok) return { results, problem: answer.problem, left: ids.length - results.length };
     results.push(...answer.value.results);
     answered(answer.value.results, { done: results.length, of: ids.length });
