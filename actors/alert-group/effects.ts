@@ -62,6 +62,8 @@ export interface GroupRow {
   /** A person resolved it and tails keep it within reach of Unresolve. */
   readonly inGrace: boolean;
   readonly firstAcknowledgedAt: Micros | null;
+  /** Null, too, when it was not kept at the time. */
+  readonly firstAcknowledgedBy: PublicId | null;
   readonly firstPublishedAt: Micros | null;
   /** #N of the group a person had resolved when this one fired again. */
   readonly firingAgainAfter: number | null;

@@ -85,9 +85,11 @@ export const parts = setup({
       const { by } = expected(event, 'acknowledge');
       return { owner: { id: by.id, name: by.name, login: by.login }, reminders: NEVER_REMINDED };
     }),
-    noteFirstAcknowledgement: assign(({ context, event }) => ({
-      firstAcknowledgedAt: context.firstAcknowledgedAt ?? event.at,
-    })),
+    noteFirstAcknowledgement: assign(({ context, event }) =>
+      context.firstAcknowledgedAt === null
+        ? { firstAcknowledgedAt: event.at, firstAcknowledgedBy: context.owner?.id ?? null }
+        : {},
+    ),
     releaseOwner: assign({ owner: null, reminders: null }),
 
     startSnooze: assign(({ context, event }) => {

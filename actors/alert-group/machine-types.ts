@@ -52,6 +52,8 @@ export interface GroupContext {
   readonly graceDeadline: Micros | null;
   readonly reopenCount: number;
   readonly firstAcknowledgedAt: Micros | null;
+  /** Absent in groups that an older version made. */
+  readonly firstAcknowledgedBy?: PublicId | null;
   readonly firstPublishedAt: Micros | null;
   /** A Storm of the Route holds back the Publication: neither ack timeout nor Reminders run. */
   readonly held: boolean;

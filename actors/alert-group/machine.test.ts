@@ -175,6 +175,7 @@ function essence({ reminders, prior, ...context }: GroupContext) {
     prior: prior && { ...prior, reminders: null },
     progress: progress && { ...progress, sent: 0, unanswered: Math.min(progress.unanswered, 2) },
     firstAcknowledgedAt: null,
+    firstAcknowledgedBy: null,
     firstPublishedAt: context.firstPublishedAt !== null,
     noticeAt: context.noticeAt !== null,
     noticesSent: Math.min(context.noticesSent, 3),
@@ -250,6 +251,26 @@ test('a Reopen outside its window is not a transition', () => {
 function happens(snapshot: SnapshotFrom<typeof machine>, happening: Happening, timers = TIMERS) {
   return step(machine, snapshot, under(timers, happening)).snapshot;
 }
+
+test('who acknowledged first is kept through a takeover and a second Acknowledge', () => {
+  const by = (person: UserActor, at: number) => ({ type: 'acknowledge', at, by: person }) as const;
+  const acknowledged = happens(begin(machine, { at: 0, routeId: ROUTE }), by(ANN, 1));
+  const first = { firstAcknowledgedAt: 1, firstAcknowledgedBy: ANN.id };
+  expect(acknowledged.context).toMatchObject(first);
+  const taken = happens(acknowledged, by(BORIS, 2));
+  expect(taken.context).toMatchObject({ ...first, owner: { id: BORIS.id } });
+  const again = happens(happens(taken, { type: 'unacknowledge', at: 3 }), by(BORIS, 4));
+  expect(again.context).toMatchObject(first);
+});
+
+test('who acknowledged first is not made up for a group of an older version', () => {
+  const begun = begin(machine, { at: 0, routeId: ROUTE });
+  const acknowledged = happens(begun, { type: 'acknowledge', at: 1, by: ANN });
+  const { firstAcknowledgedBy: _, ...context } = acknowledged.context;
+  const older = { ...acknowledged, context } as typeof acknowledged;
+  const taken = happens(older, { type: 'acknowledge', at: 2, by: BORIS });
+  expect(taken.context.firstAcknowledgedBy ?? null).toBeNull();
+});
 
 describe('a Storm holds the Publication', () => {
   const begun = begin(machine, { at: 0, routeId: ROUTE });

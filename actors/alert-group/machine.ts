@@ -74,6 +74,7 @@ export const alertGroupMachine = parts.createMachine({
     graceDeadline: null,
     reopenCount: 0,
     firstAcknowledgedAt: null,
+    firstAcknowledgedBy: null,
     firstPublishedAt: null,
     held: false,
     acceptedWhileHeld: false,

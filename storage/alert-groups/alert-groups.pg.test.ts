@@ -173,6 +173,20 @@ describe('writing', () => {
     expect((await reader().read(id))?.title).toBe('two');
   });
 
+  test('who acknowledged first stays, even when an older version writes that does not know it', async () => {
+    const id = await created();
+    const before = await reader().read(id);
+    if (!before) throw new Error('it was just created');
+    const saved = (firstAcknowledgedBy: PublicId | null): GroupRecord => ({
+      type: 'group.saved',
+      created: false,
+      row: { ...before, firstAcknowledgedBy },
+    });
+    await engine.write([saved(ANN.id)]);
+    await engine.write([saved(null)]);
+    expect((await reader().read(id))?.firstAcknowledgedBy).toBe(ANN.id);
+  });
+
   test('nothing starts on a deleted Route', async () => {
     const sql = database.sql();
     await sql`update routes set deleted_at = ${NOW}`;

@@ -56,6 +56,7 @@ export interface StoredGroupRow {
   readonly delivery_problem: boolean;
   readonly in_grace: boolean;
   readonly first_acknowledged_at: Micros | null;
+  readonly first_acknowledged_by: PublicId | null;
   readonly first_published_at: Micros | null;
   readonly firing_again_after: number | null;
   readonly replaced_label: string | null;
@@ -103,6 +104,7 @@ export function groupOf(row: StoredGroupRow): StoredGroup {
     deliveryProblem: row.delivery_problem,
     inGrace: row.in_grace,
     firstAcknowledgedAt: row.first_acknowledged_at,
+    firstAcknowledgedBy: row.first_acknowledged_by,
     firstPublishedAt: row.first_published_at,
     firingAgainAfter: row.firing_again_after,
     replacedLabel: row.replaced_label,

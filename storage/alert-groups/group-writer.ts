@@ -78,6 +78,7 @@ function columns(row: GroupRow, numbers: ReadonlyMap<string, number>) {
     delivery_problem: row.deliveryProblem,
     in_grace: row.inGrace,
     first_acknowledged_at: row.firstAcknowledgedAt,
+    first_acknowledged_by: row.firstAcknowledgedBy,
     first_published_at: row.firstPublishedAt,
     firing_again_after: row.firingAgainAfter,
     replaced_label: row.replacedLabel,
@@ -102,7 +103,7 @@ async function upsert(tx: Transaction, rows: readonly ReturnType<typeof columns>
       snooze_until, started_at, resolved_at, last_changed_at, resolved_by, resolver, resolve_reason,
       resolve_reason_text, reopen_count, firing_alert_count, resolved_alert_count, unclaimed, delivery_problem,
       in_grace, next_notice_at, reminder_pending, first_acknowledged_at, first_published_at, firing_again_after,
-      replaced_label, alerts_started_at, runbook_url, dashboard_url, source_url
+      replaced_label, alerts_started_at, runbook_url, dashboard_url, source_url, first_acknowledged_by
     )
     select * from json_to_recordset(${JSON.stringify(ordered)}::text::json) as g (
       id text, number bigint, title text, summary text, status text, route_id text, original_route_id text,
@@ -113,7 +114,7 @@ async function upsert(tx: Transaction, rows: readonly ReturnType<typeof columns>
       firing_alert_count integer, resolved_alert_count integer, unclaimed boolean, delivery_problem boolean,
       in_grace boolean, next_notice_at bigint, reminder_pending boolean, first_acknowledged_at bigint,
       first_published_at bigint, firing_again_after bigint, replaced_label text, alerts_started_at bigint, runbook_url text,
-      dashboard_url text, source_url text
+      dashboard_url text, source_url text, first_acknowledged_by text
     )
     on conflict (id) do update set
       title = excluded.title, summary = excluded.summary, status = excluded.status,
@@ -131,7 +132,8 @@ async function upsert(tx: Transaction, rows: readonly ReturnType<typeof columns>
       first_acknowledged_at = excluded.first_acknowledged_at,
       first_published_at = excluded.first_published_at, replaced_label = excluded.replaced_label,
       alerts_started_at = excluded.alerts_started_at, runbook_url = excluded.runbook_url, dashboard_url = excluded.dashboard_url,
-      source_url = excluded.source_url`,
+      source_url = excluded.source_url, 
+      first_acknowledged_by = coalesce(excluded.first_acknowledged_by, alert_groups.first_acknowledged_by)`,
   );
 }
 

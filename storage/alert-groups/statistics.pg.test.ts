@@ -4,6 +4,7 @@ import {
   type Durations,
   type Figures,
   MOST_NOISY,
+  MOST_PEOPLE,
   type StatisticsFigures,
   type StatisticsQuery,
   type StatisticsSubject,
@@ -22,7 +23,16 @@ const SPAN = 400 * DAY;
 const ROUTES = ['RT000000000001', 'RT000000000002', 'RT000000000003'] as PublicId[];
 const INTEGRATIONS = ['NT000000000001', 'NT000000000002', 'NT000000000003'] as PublicId[];
 
-beforeEach(() => database.sql()`delete from alert_groups`);
+beforeEach(async () => {
+  const sql = database.sql();
+  await sql`delete from alert_groups`;
+  await sql`delete from users`;
+  const people = PEOPLE.map((id) => ({ id, name: nameOfPerson(id) }));
+  await sql`
+    insert into users (id, version, login, login_folded, name, role, source, status, created_at)
+    select id, 1, id, id, name, 'responder', 'local', 'active', 0
+    from jsonb_to_recordset(${JSON.stringify(people)}::text::jsonb) as one (id text, name text)`;
+});
 
 interface Group {
   readonly startedAt: Micros;
@@ -33,7 +43,14 @@ interface Group {
   readonly labels: Readonly<Record<string, string>>;
   readonly resolvedBy: 'user' | 'system';
   readonly reopenCount: number;
+  /** Of the first Acknowledge; null when it is not kept. */
+  readonly acknowledgedBy: PublicId | null;
+  readonly resolver: { readonly kind: 'user' | 'service_account'; readonly id: PublicId };
 }
+
+/** More than are listed, by their number. Names are those of others, too, and in another order. */
+const PEOPLE = Array.from({ length: 70 }, (_, index) => `SR${String(index).padStart(12, '0')}` as PublicId);
+const nameOfPerson = (id: PublicId) => `Ann ${'zyxw'[PEOPLE.indexOf(id) % 4]}`;
 
 /** Some as often as others, so that names decide; what cannot be shown is none. */
 const NAMES = [
@@ -82,11 +99,12 @@ test('figures are those of a naive computation, whatever is asked', async () => 
   // All at once: they wait for each other.
   const answers = await Promise.all(asked.map((query) => reader.read(query)));
   for (const [index, query] of asked.entries()) {
-    const { subjects, weekHours, ...noise } = answers[index] as StatisticsFigures;
+    const { subjects, weekHours, people, peopleRest, ...noise } = answers[index] as StatisticsFigures;
     const sorted = subjects.toSorted((one, two) => (one.subjectId < two.subjectId ? -1 : 1));
     expect(sorted).toEqual(naive(groups, query));
     expect(weekHours).toEqual(naiveWeek(groups, query));
     expect(noise).toEqual(naiveNoise(groups, query));
+    expect({ people, peopleRest }).toEqual(naivePeople(groups, query));
   }
   expect(answers[0]?.subjects[0]?.days.length).toBeGreaterThan(300);
 });
@@ -125,6 +143,8 @@ function someGroup(random: () => number): Group {
     labels: random() < 0.9 ? { alertname: one(NAMES) } : one(NO_NAMES),
     resolvedBy: one(['user', 'system']),
     reopenCount: one([0, 0, 1, 7]),
+    acknowledgedBy: random() < 0.9 ? one(PEOPLE) : null,
+    resolver: { kind: random() < 0.8 ? 'user' : 'service_account', id: one(PEOPLE) },
   };
 }
 
@@ -151,15 +171,18 @@ async function insert(groups: readonly Group[]): Promise<void> {
       id, number, title, status, route_id, original_route_id, key_hash, group_labels, common_labels,
       common_annotations, integration_ids, severity_level, started_at, resolved_at, first_acknowledged_at,
       last_changed_at, resolved_by, reopen_count, firing_alert_count, resolved_alert_count, unclaimed,
-      delivery_problem, in_grace
+      delivery_problem, in_grace, first_acknowledged_by, resolver
     )
     select
       id, index, 'Disk full', case when "resolvedAt" is null then 'firing' else 'resolved' end, "routeId", "routeId",
       id, '{}', labels, '{}', "integrationIds", 'info', "startedAt", "resolvedAt", "acknowledgedAt", "startedAt",
-      case when "resolvedAt" is not null then "resolvedBy" end, "reopenCount", 1, 0, false, false, false
+      case when "resolvedAt" is not null then "resolvedBy" end, "reopenCount", 1, 0, false, false, false,
+      case when "acknowledgedAt" is not null then "acknowledgedBy" end,
+      case when "resolvedAt" is not null and "resolvedBy" = 'user' then resolver end
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as one (
       id text, index bigint, "routeId" text, "integrationIds" text[], "startedAt" bigint, "resolvedAt" bigint,
-      "acknowledgedAt" bigint, labels jsonb, "resolvedBy" text, "reopenCount" integer
+      "acknowledgedAt" bigint, labels jsonb, "resolvedBy" text, "reopenCount" integer,
+      "acknowledgedBy" text, resolver jsonb
     )`;
 }
 
@@ -225,6 +248,33 @@ function noiseOf(groups: readonly Group[]) {
       ({ resolvedAt, resolvedBy }) => resolvedAt !== null && resolvedBy === 'system',
     ).length,
   };
+}
+
+/** One person after the other, then what is left of all. */
+function naivePeople(groups: readonly Group[], query: StatisticsQuery) {
+  const found = counted(groups, query);
+  const acknowledged = found.filter((group) => group.acknowledgedAt !== null);
+  const resolved = found.filter((group) => group.resolvedAt !== null && group.resolvedBy === 'user');
+  const everybody = PEOPLE.flatMap((userId) => {
+    const own = acknowledged.filter(({ acknowledgedBy }) => acknowledgedBy === userId);
+    const ended = resolved.filter(({ resolver }) => resolver.kind === 'user' && resolver.id === userId);
+    if (own.length + ended.length === 0) return [];
+    const medianToAcknowledge = figuresOf(own).timeToAcknowledge.median;
+    const deeds = { acknowledgedCount: own.length, resolvedCount: ended.length };
+    return [{ userId, medianToAcknowledge, ...deeds }];
+  });
+  const place = ({ userId }: { readonly userId: PublicId }) => `${nameOfPerson(userId)} ${userId}`;
+  everybody.sort(
+    (one, two) => two.acknowledgedCount - one.acknowledgedCount || (place(one) < place(two) ? -1 : 1),
+  );
+  const people = everybody.slice(0, MOST_PEOPLE);
+  const sum = (of: 'acknowledgedCount' | 'resolvedCount') => people.reduce((all, one) => all + one[of], 0);
+  const peopleRest = {
+    personCount: everybody.length - people.length,
+    acknowledgedCount: acknowledged.length - sum('acknowledgedCount'),
+    resolvedCount: resolved.length - sum('resolvedCount'),
+  };
+  return { people, peopleRest };
 }
 
 const SUBJECTS: Readonly<Record<StatisticsSubject, readonly PublicId[]>> = {

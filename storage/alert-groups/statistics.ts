@@ -1,8 +1,11 @@
 /** Statistics of Alert Groups, computed from their rows (alert-groups §10 rule 8). */
 import {
+  type DeedFigures,
   MOST_NOISY,
+  MOST_PEOPLE,
   type NoiseFigures,
   type NoisyName,
+  type PersonFigures,
   type StatisticsFigures,
   type StatisticsQuery,
   type StatisticsReader,
@@ -19,6 +22,7 @@ import type { Fragment } from './filters.ts';
 import { sharedValue } from './folds.ts';
 import {
   packedGroups,
+  percentilesOf,
   type StartedGroups,
   SubjectCollector,
   unpackedGroups,
@@ -38,17 +42,18 @@ export function createStatisticsReader(sql: Sql): StatisticsReader {
     read: (query) =>
       inTurn(async () => {
         const pace = new Pace();
-        const { collectors, week, ...noise } = await inPlannedSnapshot(sql, (tx) => collect(tx, query, pace));
+        const { collectors, week, ...lists } = await inPlannedSnapshot(sql, (tx) => collect(tx, query, pace));
         const subjects: SubjectFigures[] = [];
         for (const [id, collector] of collectors) subjects.push(await collector.figures(id, pace));
-        return { subjects, weekHours: week.hours, ...noise };
+        return { subjects, weekHours: week.hours, ...lists };
       }),
   };
 }
 
 type Noise = Pick<StatisticsFigures, 'noisiest' | 'noisiestRest'>;
+type People = Pick<StatisticsFigures, 'people' | 'peopleRest'>;
 
-interface Collected extends Noise {
+interface Collected extends Noise, People {
   readonly collectors: ReadonlyMap<PublicId, SubjectCollector>;
   readonly week: WeekCollector;
 }
@@ -59,7 +64,7 @@ async function collect(tx: Transaction, query: StatisticsQuery, pace: Pace): Pro
     select min(started_at) as first, max(started_at) as last from alert_groups
     where started_at >= ${query.from} and started_at < ${query.to}`;
   if (!span || span.first === null || span.last === null)
-    return { collectors, week: new WeekCollector([]), ...noiseOf([]) };
+    return { collectors, week: new WeekCollector([]), ...noiseOf([]), ...(await peopleOf([], pace)) };
   const week = new WeekCollector(offsetSpans(query.timeZone, span.first, span.last));
   // More processes would take the processors from whatever else goes on, and gain little beside the reading ahead.
   await tx`select set_config('max_parallel_workers_per_gather', '0', true)`;
@@ -77,7 +82,9 @@ async function collect(tx: Transaction, query: StatisticsQuery, pace: Pace): Pro
       await collector.add(days, groups, pace);
     }
   }
-  return { collectors, week, ...noiseOf(await tx<NoiseRow[]>`${noiseStatement(tx, query)}`) };
+  const noise = noiseOf(await tx<NoiseRow[]>`${noiseStatement(tx, query)}`);
+  const people = await peopleOf(await tx<PersonRow[]>`${peopleStatement(tx, query)}`, pace);
+  return { collectors, week, ...noise, ...people };
 }
 
 interface Part {
@@ -205,3 +212,69 @@ function noiseOf(rows: readonly NoiseRow[]): Noise {
 }
 
 const NO_NOISE: NoiseFigures = { groupCount: 0, reopenCount: 0, acknowledgedCount: 0, selfResolvedCount: 0 };
+
+/** Of the rest, whose `id` is null, `people` counts the Users. `took` has the times to the first Acknowledge. */
+interface PersonRow extends DeedFigures {
+  readonly id: PublicId | null;
+  readonly people: number;
+  readonly took: Buffer | null;
+}
+
+/**
+ * The Users who acknowledged most, in order, and one row for everything else. Groups are gathered by who acknowledged
+ * and who resolved, without a sort of them: 0.17 s for 100,000.
+ */
+export function peopleStatement(sql: Sql | Transaction, query: StatisticsQuery) {
+  return sql`
+    with pairs as (
+      select g.first_acknowledged_by as acknowledger,
+        case when g.resolver ->> 'kind' = 'user' then g.resolver ->> 'id' end as resolver,
+        count(g.first_acknowledged_at) as acknowledged, count(*) filter (where g.resolved_by = 'user') as resolved,
+        string_agg(float8send((g.first_acknowledged_at - g.started_at)::float8), ''::bytea) as took
+      from alert_groups g
+      where ${isCounted(sql, query)} and (g.first_acknowledged_at is not null or g.resolved_by = 'user')
+      group by 1, 2
+    ),
+    deeds (user_id, acknowledged, resolved, took) as (
+      select acknowledger, acknowledged, 0, took from pairs where acknowledged > 0
+      union all
+      select resolver, 0, resolved, null from pairs where resolved > 0
+    ),
+    counted as (
+      select user_id, sum(acknowledged) as acknowledged, sum(resolved) as resolved, string_agg(took, ''::bytea) as took
+      from deeds group by 1
+    ),
+    ranked as (
+      select counted.*, row_number() over (
+        order by user_id is null, acknowledged desc, u.name collate "C", user_id collate "C"
+      ) as place
+      from counted left join users u on u.id = user_id
+    )
+    select case when place <= ${MOST_PEOPLE} then user_id end as id, count(user_id) as people,
+      sum(acknowledged)::bigint as "acknowledgedCount", sum(resolved)::bigint as "resolvedCount",
+      string_agg(took, ''::bytea) filter (where place <= ${MOST_PEOPLE} and user_id is not null) as took
+    from ranked
+    group by 1
+    order by min(place)`;
+}
+
+async function peopleOf(rows: readonly PersonRow[], pace: Pace): Promise<People> {
+  const people: PersonFigures[] = [];
+  let rest: People['peopleRest'] = { personCount: 0, acknowledgedCount: 0, resolvedCount: 0 };
+  for (const { id, people: personCount, took, ...deeds } of rows) {
+    if (id === null) rest = { personCount, ...deeds };
+    else people.push({ userId: id, medianToAcknowledge: await medianOf(took, pace), ...deeds });
+    if (pace.isDue()) await pace.rest();
+  }
+  return { people, peopleRest: rest };
+}
+
+/** @param packed numbers with their highest byte first */
+async function medianOf(packed: Buffer | null, pace: Pace): Promise<number | null> {
+  if (packed === null) return null;
+  const values = Float64Array.from({ length: packed.length / 8 }, (_, index) =>
+    packed.readDoubleBE(index * 8),
+  );
+  const [median = null] = (await percentilesOf(values, [0.5], pace)) ?? [];
+  return median;
+}

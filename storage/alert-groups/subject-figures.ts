@@ -183,7 +183,7 @@ const LONG = 10_000;
  * @param values are put into another order
  * @param fractions from 0 to 1, ascending
  */
-async function percentilesOf(
+export async function percentilesOf(
   values: Float64Array,
   fractions: readonly number[],
   pace: Pace,

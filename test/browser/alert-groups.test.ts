@@ -241,12 +241,18 @@ test('statistics count what there was, day by day, and give it away as CSV', asy
       rows.reduce((count, one) => count + Number(one.querySelector('td')?.textContent ?? 0), 0),
     );
   expect(sum).toBe(all);
+  const me = desk.getByRole('table', { name: 'By person' }).getByRole('row').nth(1);
+  expect(await me.getByRole('rowheader').innerText()).toBe(ready.login);
+  const [acknowledged = '', resolved = '', median = ''] = await me.getByRole('cell').allInnerTexts();
+  expect(Number(acknowledged)).toBeGreaterThan(0);
+  expect(median).toMatch(/^\d+/);
   const download = desk.waitForEvent('download');
   await desk.getByRole('button', { name: 'Save as CSV' }).click();
   const csv = await download;
   expect(csv.suggestedFilename()).toMatch(/^tocsin-integration-.*\.csv$/);
   const lines = (await readFile(await csv.path(), 'utf8')).split('\r\n');
   expect(lines).toContain('DiskFull,1,0,0,0');
+  expect(lines.some((line) => line.startsWith(`${ready.login},${acknowledged},${resolved},`))).toBe(true);
   expect(lines.filter((line) => line.startsWith('Monday,'))).toHaveLength(1);
   await disk.getByRole('link', { name: 'DiskFull' }).click();
   await desk.waitForURL((url) => url.searchParams.getAll('label').includes('alertname="DiskFull"'));

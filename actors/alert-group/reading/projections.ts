@@ -110,6 +110,7 @@ export function groupRow(id: PublicId, state: StartedGroup): GroupRow {
     deliveryProblem: state.troubledDestinations.length > 0,
     inGrace: isInGrace(state),
     firstAcknowledgedAt: context.firstAcknowledgedAt,
+    firstAcknowledgedBy: context.firstAcknowledgedBy ?? null,
     firstPublishedAt: context.firstPublishedAt,
     firingAgainAfter: state.firingAgainAfter,
     replacedLabel: state.replacedLabel,

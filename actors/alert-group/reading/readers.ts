@@ -209,6 +209,27 @@ export interface StatisticsFigures {
   readonly noisiest: readonly NoisyName[];
   /** All other groups, those whose Alerts share no alertname among them; `nameCount` is how many names they have. */
   readonly noisiestRest: NoiseFigures & { readonly nameCount: number };
+  /** At most {@link MOST_PEOPLE}, who acknowledged most first, then by name. */
+  readonly people: readonly PersonFigures[];
+  /** All others, Service accounts that resolved, and Acknowledges of which it is not kept who made them. */
+  readonly peopleRest: DeedFigures & { readonly personCount: number };
+}
+
+/** How many Users the statistics list. */
+export const MOST_PEOPLE = 50;
+
+/** What was done to groups; each counts once as acknowledged and once as resolved. */
+export interface DeedFigures {
+  /** Groups whose first Acknowledge it was. */
+  readonly acknowledgedCount: number;
+  /** Groups that are resolved now, by it. */
+  readonly resolvedCount: number;
+}
+
+export interface PersonFigures extends DeedFigures {
+  readonly userId: PublicId;
+  /** From the start to the first Acknowledge, µs; null without any. */
+  readonly medianToAcknowledge: number | null;
 }
 
 /** How many alert names the statistics list. */

@@ -64,6 +64,9 @@ interface Given {
   readonly resolved?: number;
   readonly alertname?: string;
   readonly reopened?: number;
+  /** Who made the first Acknowledge, and who resolved. */
+  readonly by?: string;
+  readonly resolver?: { readonly kind: 'user' | 'service_account'; readonly id: string };
 }
 
 async function started({
@@ -79,10 +82,13 @@ async function started({
     status: after.resolved === undefined ? 'firing' : 'resolved',
   });
   const { acknowledged = null, resolved = null, alertname = null, reopened = 0 } = after;
+  const { by = null, resolver = null } = after;
   await sql`
     update alert_groups set
       started_at = ${at}, resolved_at = ${at}::bigint + ${resolved}::bigint,
       first_acknowledged_at = ${at}::bigint + ${acknowledged}::bigint, reopen_count = ${reopened},
+      first_acknowledged_by = ${by}, resolver = ${resolver && JSON.stringify(resolver)}::text::jsonb,
+      resolved_by = case when ${resolver !== null} then 'user' else resolved_by end,
       common_labels = json_strip_nulls(json_build_object('alertname', ${alertname}::text))
     where id = ${id}`;
 }
@@ -223,6 +229,33 @@ describe('the noisiest alert names', () => {
     const { noisiest, noisiest_rest } = (await read('group_by=route')).body;
     expect([noisiest, noisiest_rest]).toEqual([[], { alert_name_count: 0, ...noise(0) }]);
   });
+});
+
+test('people have what they acknowledged first and what they resolved; others are summed', async () => {
+  const [ann, bob] = ['SR00000000000A', 'SR00000000000B'];
+  await database.sql()`
+    insert into users (id, version, login, login_folded, name, role, source, status, created_at) values
+      (${ann}, 1, 'ann', 'ann', 'Ann', 'responder', 'local', 'active', 0),
+      (${bob}, 1, 'bob', 'bob', 'Bob', 'responder', 'local', 'deleted', 0)`;
+  await readAgain();
+  const resolved = { resolved: HOUR, resolver: { kind: 'user', id: bob } } as const;
+  await started({ acknowledged: 2 * MINUTE, by: ann, ...resolved });
+  await started({ acknowledged: 4 * MINUTE, by: ann, integrations: [ZOO, ANT] });
+  await started({ acknowledged: MINUTE });
+  await started({ resolved: HOUR, resolver: { kind: 'service_account', id: 'SA000000000001' } });
+  await started({ resolved: HOUR });
+  const { by_person, by_person_rest } = (await read('group_by=integration')).body;
+  expect(by_person).toEqual([
+    {
+      user: { id: ann, name: 'Ann', login: 'ann', deactivated: false },
+      ...{ acknowledged_count: 2, resolved_count: 0, time_to_acknowledge_median_seconds: 180 },
+    },
+    {
+      user: { id: bob, name: 'Bob', login: 'bob', deactivated: true },
+      ...{ acknowledged_count: 0, resolved_count: 1, time_to_acknowledge_median_seconds: null },
+    },
+  ]);
+  expect(by_person_rest).toEqual({ person_count: 0, acknowledged_count: 1, resolved_count: 1 });
 });
 
 describe('the period', () => {

@@ -1,9 +1,11 @@
 /** Statistics of Alert Groups by Route or Integration (alert-groups §10 rule 8, api §12). */
 import * as v from 'valibot';
 import {
+  type DeedFigures,
   type Durations,
   type Figures,
   MOST_NOISY,
+  MOST_PEOPLE,
   type NoiseFigures,
   STATISTICS_SUBJECTS,
   type StatisticsReader,
@@ -17,7 +19,8 @@ import { type Operation, operation } from '../../operation.ts';
 import { type FieldError, invalid } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { instant, many, publicId, rangeErrors } from '../../schema/fields.ts';
-import { EntityRef } from '../../schema/shapes.ts';
+import { EntityRef, UserRef } from '../../schema/shapes.ts';
+import { userRef } from './bodies.ts';
 import { TAG } from './shared.ts';
 import { noSuchZone, zoneOf } from './snooze.ts';
 
@@ -47,9 +50,14 @@ const figures = {
 
 const noise = {
   alert_group_count: figures.alert_group_count,
-  reopen_count: d.count('How often they reopened, all together.'),
-  acknowledged_count: d.count('Those that somebody acknowledged at any time.'),
-  self_resolved_count: d.count('Those that the system has resolved and nobody ever acknowledged.'),
+  reopen_count: d.count('Reopens of all of them.'),
+  acknowledged_count: d.count('Ever acknowledged.'),
+  self_resolved_count: d.count('Resolved by the system, never acknowledged.'),
+};
+
+const deeds = {
+  acknowledged_count: d.count('Alert Groups acknowledged first.'),
+  resolved_count: d.count('Alert Groups resolved now.'),
 };
 
 const StatisticsShape = d.named(
@@ -85,14 +93,29 @@ const StatisticsShape = d.named(
       'Hours of the week in the time zone that have any, from Monday 0:00. Each Alert Group counts once.',
     ),
     noisiest: d.described(
-      v.array(
-        v.object({ alert_name: d.text('The `alertname` that all Alerts of the groups share.'), ...noise }),
-      ),
+      v.array(v.object({ alert_name: d.text('The common `alertname`.'), ...noise })),
       `The ${MOST_NOISY} alert names with the most Alert Groups, then by name. Each Alert Group counts once.`,
     ),
     noisiest_rest: d.described(
-      v.object({ alert_name_count: d.count('How many other alert names they have.'), ...noise }),
-      'All Alert Groups that are not in `noisiest`, those without a common `alertname` among them.',
+      v.object({ alert_name_count: d.count('How many other alert names.'), ...noise }),
+      'All others, those without a common `alertname` among them.',
+    ),
+    by_person: d.described(
+      v.array(
+        v.object({
+          user: UserRef,
+          ...deeds,
+          time_to_acknowledge_median_seconds: d.described(
+            v.nullable(v.number()),
+            'Median seconds to the first Acknowledge; null without any.',
+          ),
+        }),
+      ),
+      `The ${MOST_PEOPLE} people who acknowledged most first, then by name.`,
+    ),
+    by_person_rest: d.described(
+      v.object({ person_count: d.count('How many other people.'), ...deeds }),
+      'Other people, Service accounts, and Acknowledges by nobody known.',
     ),
   }),
   'Figures of Alert Groups by when they started.',
@@ -151,6 +174,12 @@ export function statisticsOperations({ statistics }: StatisticsOperationsDeps): 
               alert_name_count: found.noisiestRest.nameCount,
               ...noiseBody(found.noisiestRest),
             },
+            by_person: found.people.map((one) => ({
+              user: userRef(directory, one.userId),
+              ...deedsBody(one),
+              time_to_acknowledge_median_seconds: secondsOf(one.medianToAcknowledge),
+            })),
+            by_person_rest: { person_count: found.peopleRest.personCount, ...deedsBody(found.peopleRest) },
           },
         };
       },
@@ -255,6 +284,10 @@ function noiseBody({ groupCount, reopenCount, acknowledgedCount, selfResolvedCou
     acknowledged_count: acknowledgedCount,
     self_resolved_count: selfResolvedCount,
   };
+}
+
+function deedsBody({ acknowledgedCount, resolvedCount }: DeedFigures) {
+  return { acknowledged_count: acknowledgedCount, resolved_count: resolvedCount };
 }
 
 const HOURS_OF_DAY = 24;

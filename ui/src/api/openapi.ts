@@ -427,29 +427,48 @@ export interface components {
             }[];
             /** @description The 10 alert names with the most Alert Groups, then by name. Each Alert Group counts once. */
             readonly noisiest: readonly {
-                /** @description The `alertname` that all Alerts of the groups share. */
+                /** @description The common `alertname`. */
                 readonly alert_name: string;
                 /** @description How many Alert Groups started. */
                 readonly alert_group_count: number;
-                /** @description How often they reopened, all together. */
+                /** @description Reopens of all of them. */
                 readonly reopen_count: number;
-                /** @description Those that somebody acknowledged at any time. */
+                /** @description Ever acknowledged. */
                 readonly acknowledged_count: number;
-                /** @description Those that the system has resolved and nobody ever acknowledged. */
+                /** @description Resolved by the system, never acknowledged. */
                 readonly self_resolved_count: number;
             }[];
-            /** @description All Alert Groups that are not in `noisiest`, those without a common `alertname` among them. */
+            /** @description All others, those without a common `alertname` among them. */
             readonly noisiest_rest: {
-                /** @description How many other alert names they have. */
+                /** @description How many other alert names. */
                 readonly alert_name_count: number;
                 /** @description How many Alert Groups started. */
                 readonly alert_group_count: number;
-                /** @description How often they reopened, all together. */
+                /** @description Reopens of all of them. */
                 readonly reopen_count: number;
-                /** @description Those that somebody acknowledged at any time. */
+                /** @description Ever acknowledged. */
                 readonly acknowledged_count: number;
-                /** @description Those that the system has resolved and nobody ever acknowledged. */
+                /** @description Resolved by the system, never acknowledged. */
                 readonly self_resolved_count: number;
+            };
+            /** @description The 50 people who acknowledged most first, then by name. */
+            readonly by_person: readonly {
+                readonly user: components["schemas"]["UserRef"];
+                /** @description Alert Groups acknowledged first. */
+                readonly acknowledged_count: number;
+                /** @description Alert Groups resolved now. */
+                readonly resolved_count: number;
+                /** @description Median seconds to the first Acknowledge; null without any. */
+                readonly time_to_acknowledge_median_seconds: number | null;
+            }[];
+            /** @description Other people, Service accounts, and Acknowledges by nobody known. */
+            readonly by_person_rest: {
+                /** @description How many other people. */
+                readonly person_count: number;
+                /** @description Alert Groups acknowledged first. */
+                readonly acknowledged_count: number;
+                /** @description Alert Groups resolved now. */
+                readonly resolved_count: number;
             };
         };
         /**

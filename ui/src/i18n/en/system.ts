@@ -213,6 +213,16 @@ export const system = {
     one: 'Everything else: {count} other name, or none in common',
     other: 'Everything else: {count} other names, or none in common',
   },
+  'statistics.person': 'By person',
+  'statistics.personText':
+    'Acknowledged: whose acknowledgement was the first one. Resolved: who made the present resolution.',
+  'statistics.person.name': 'Person',
+  'statistics.person.acknowledged': 'Acknowledged first',
+  'statistics.person.resolved': 'Resolved',
+  'statistics.person.rest': {
+    one: 'Everything else: {count} other person, Service accounts, and who is not known',
+    other: 'Everything else: {count} other people, Service accounts, and who is not known',
+  },
   'statistics.quietDays': { one: '{count} day without any', other: '{count} days without any' },
 
   // The machines behind everything that has a life of its own.

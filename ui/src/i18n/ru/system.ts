@@ -267,6 +267,18 @@ export const system = {
     many: 'Остальное: ещё {count} имён и группы без общего имени',
     other: 'Остальное: ещё {count} имени и группы без общего имени',
   },
+  'statistics.person': 'По людям',
+  'statistics.personText':
+    'Взяты: кто взял группу в работу первым. Закрыты: кто закрыл её, если она закрыта сейчас.',
+  'statistics.person.name': 'Человек',
+  'statistics.person.acknowledged': 'Взяты первым',
+  'statistics.person.resolved': 'Закрыты',
+  'statistics.person.rest': {
+    one: 'Остальное: ещё {count} человек, сервисные аккаунты и неизвестные',
+    few: 'Остальное: ещё {count} человека, сервисные аккаунты и неизвестные',
+    many: 'Остальное: ещё {count} человек, сервисные аккаунты и неизвестные',
+    other: 'Остальное: ещё {count} человека, сервисные аккаунты и неизвестные',
+  },
   'statistics.quietDays': {
     one: '{count} день без групп',
     few: '{count} дня без групп',

@@ -5,6 +5,7 @@ import {
   itemCells,
   nextSort,
   noiseCells,
+  personCells,
   sorted,
   toCsv,
   totalCount,
@@ -121,5 +122,23 @@ describe('the CSV', () => {
       "n\r\n\r\n'@Disk,3,2,1,0\r\nRest,4,2,1,0\r\n",
     );
     expect(noiseCells(noise(0), 'Rest')).toEqual([['@Disk', '3', '2', '1', '0']]);
+  });
+
+  it('has people, who is deleted is marked, and what is left, if anything is', () => {
+    const person = (name: string, deactivated: boolean) => ({
+      user: { id: name, name, login: name, deactivated },
+      ...{ acknowledged_count: 2, resolved_count: 1, time_to_acknowledge_median_seconds: null },
+    });
+    const people = (acknowledged_count: number) => ({
+      by_person: [person('Ann', false), person('Bob', true)],
+      by_person_rest: { person_count: 0, acknowledged_count, resolved_count: 0 },
+    });
+    const words = { rest: 'Rest', gone: '(gone)' };
+    expect(personCells(people(3), words)).toEqual([
+      ['Ann', '2', '1', ''],
+      ['Bob (gone)', '2', '1', ''],
+      ['Rest', '3', '0', ''],
+    ]);
+    expect(personCells(people(0), words)).toHaveLength(2);
   });
 });

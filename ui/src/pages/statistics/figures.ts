@@ -198,6 +198,26 @@ export function noiseCells(
   ];
 }
 
+/** First the name; of the rest, which is left out when it is empty, `rest` is the name. Durations are in seconds. */
+export function personCells(
+  { by_person, by_person_rest }: Pick<Statistics, 'by_person' | 'by_person_rest'>,
+  { rest, gone }: { readonly rest: string; readonly gone: string },
+  shown: (value: number) => string = String,
+  took: (seconds: number | null) => string = (seconds) => String(seconds ?? ''),
+): Cells {
+  const { acknowledged_count, resolved_count } = by_person_rest;
+  return [
+    ...by_person.map(({ user, ...deeds }) => [
+      user.deactivated ? `${user.name} ${gone}` : user.name,
+      ...[shown(deeds.acknowledged_count), shown(deeds.resolved_count)],
+      took(deeds.time_to_acknowledge_median_seconds),
+    ]),
+    ...(acknowledged_count + resolved_count > 0
+      ? [[rest, shown(acknowledged_count), shown(resolved_count), took(null)]]
+      : []),
+  ];
+}
+
 /** RFC 4180 text: tables one below the other, with an empty line between them. */
 export function toCsv(tables: readonly Cells[]): string {
   const lines = (rows: Cells) => rows.map((cells) => `${cells.map(cell).join(',')}\r\n`).join('');
