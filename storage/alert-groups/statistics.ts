@@ -1,6 +1,7 @@
 /** Statistics of Alert Groups, computed from their rows (alert-groups §10 rule 8). */
 import {
   type DeedFigures,
+  LISTED_FOR,
   MOST_NOISY,
   MOST_PEOPLE,
   type NoiseFigures,
@@ -54,17 +55,26 @@ type Noise = Pick<StatisticsFigures, 'noisiest' | 'noisiestRest'>;
 type People = Pick<StatisticsFigures, 'people' | 'peopleRest'>;
 
 interface Collected extends Noise, People {
+  readonly listsFrom: Micros;
   readonly collectors: ReadonlyMap<PublicId, SubjectCollector>;
   readonly week: WeekCollector;
 }
 
 async function collect(tx: Transaction, query: StatisticsQuery, pace: Pace): Promise<Collected> {
   const collectors = new Map<PublicId, SubjectCollector>();
+  const listed = within(query, query.to - LISTED_FOR);
+  const listsFrom = listed.from;
   const [span] = await tx<{ first: Micros | null; last: Micros | null }[]>`
     select min(started_at) as first, max(started_at) as last from alert_groups
     where started_at >= ${query.from} and started_at < ${query.to}`;
   if (!span || span.first === null || span.last === null)
-    return { collectors, week: new WeekCollector([]), ...noiseOf([]), ...(await peopleOf([], pace)) };
+    return {
+      collectors,
+      week: new WeekCollector([]),
+      listsFrom,
+      ...noiseOf([]),
+      ...(await peopleOf([], pace)),
+    };
   const week = new WeekCollector(offsetSpans(query.timeZone, span.first, span.last));
   // More processes would take the processors from whatever else goes on, and gain little beside the reading ahead.
   await tx`select set_config('max_parallel_workers_per_gather', '0', true)`;
@@ -82,9 +92,10 @@ async function collect(tx: Transaction, query: StatisticsQuery, pace: Pace): Pro
       await collector.add(days, groups, pace);
     }
   }
-  const noise = noiseOf(await tx<NoiseRow[]>`${noiseStatement(tx, query)}`);
-  const people = await peopleOf(await tx<PersonRow[]>`${peopleStatement(tx, query)}`, pace);
-  return { collectors, week, ...noise, ...people };
+  const newest = { ...query, ...listed };
+  const noise = noiseOf(await tx<NoiseRow[]>`${noiseStatement(tx, newest)}`);
+  const people = await peopleOf(await tx<PersonRow[]>`${peopleStatement(tx, newest)}`, pace);
+  return { collectors, week, listsFrom, ...noise, ...people };
 }
 
 interface Part {

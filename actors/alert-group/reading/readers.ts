@@ -1,5 +1,5 @@
 /** What lists and pages of Alert Groups read. Implemented by storage; instants are µs. */
-import type { Micros } from '../../../runtime/clock.ts';
+import { DAY, type Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Matcher } from '../../directory.ts';
 import type { AlertState, GroupStatus, ResolveReason, SeverityLevel } from '../../model.ts';
@@ -205,6 +205,8 @@ export interface StatisticsFigures {
   readonly subjects: readonly SubjectFigures[];
   /** Groups that started in each hour of the week of the zone, from Monday 0:00; each group once. Has 168 entries. */
   readonly weekHours: readonly number[];
+  /** Begin of the part of the period that the lists of names and people are about: {@link LISTED_FOR} at most. */
+  readonly listsFrom: Micros;
   /** At most {@link MOST_NOISY}, the one with the most groups first, then by name. */
   readonly noisiest: readonly NoisyName[];
   /** All other groups, those whose Alerts share no alertname among them; `nameCount` is how many names they have. */
@@ -214,6 +216,9 @@ export interface StatisticsFigures {
   /** All others, Service accounts that resolved, and Acknowledges of which it is not kept who made them. */
   readonly peopleRest: DeedFigures & { readonly personCount: number };
 }
+
+/** The newest part of a period whose names and people are listed: each group's row is read for them. */
+export const LISTED_FOR = 92 * DAY;
 
 /** How many Users the statistics list. */
 export const MOST_PEOPLE = 50;

@@ -258,6 +258,19 @@ test('people have what they acknowledged first and what they resolved; others ar
   expect(by_person_rest).toEqual({ person_count: 0, acknowledged_count: 1, resolved_count: 1 });
 });
 
+test('names and people of a long period are those of its last 92 days', async () => {
+  await started({ alertname: 'Disk', at: NOW - 92 * DAY });
+  await started({ alertname: 'Disk', at: NOW - 92 * DAY - 1 });
+  const of = async (from: number) =>
+    (await read(`group_by=route&from=${formatInstant(from)}&to=${formatInstant(NOW)}`)).body;
+  const long = await of(NOW - 93 * DAY);
+  expect(long.lists_from).toBe(formatInstant(NOW - 92 * DAY));
+  expect(long.noisiest).toMatchObject([{ alert_name: 'Disk', alert_group_count: 1 }]);
+  expect(long.noisiest_rest.alert_group_count).toBe(0);
+  const short = await of(NOW - 91 * DAY);
+  expect(short.lists_from).toBe(short.from);
+});
+
 describe('the period', () => {
   test('is the last 7 days, its end not included', async () => {
     await started({ at: NOW - 7 * DAY });

@@ -92,6 +92,7 @@ const StatisticsShape = d.named(
       ),
       'Hours of the week in the time zone that have any, from Monday 0:00. Each Alert Group counts once.',
     ),
+    lists_from: d.time('Begin of what the lists below are about; after `from` in a long period.'),
     noisiest: d.described(
       v.array(v.object({ alert_name: d.text('The common `alertname`.'), ...noise })),
       `The ${MOST_NOISY} alert names with the most Alert Groups, then by name. Each Alert Group counts once.`,
@@ -169,6 +170,7 @@ export function statisticsOperations({ statistics }: StatisticsOperationsDeps): 
             to: formatInstant(period.to),
             items: itemsOf(found.subjects, subjectsOf(directory)[groupBy], subjectIds),
             per_hour: hoursBody(found.weekHours),
+            lists_from: formatInstant(found.listsFrom),
             noisiest: found.noisiest.map((one) => ({ alert_name: one.alertName, ...noiseBody(one) })),
             noisiest_rest: {
               alert_name_count: found.noisiestRest.nameCount,

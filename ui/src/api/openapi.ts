@@ -425,6 +425,11 @@ export interface components {
                 /** @description How many Alert Groups started. */
                 readonly alert_group_count: number;
             }[];
+            /**
+             * Format: date-time
+             * @description Begin of what the lists below are about; after `from` in a long period.
+             */
+            readonly lists_from: string;
             /** @description The 10 alert names with the most Alert Groups, then by name. Each Alert Group counts once. */
             readonly noisiest: readonly {
                 /** @description The common `alertname`. */

@@ -201,6 +201,7 @@ export const system = {
     one: 'The busiest hour is {day} from {hour}, with {count} Alert Group.',
     other: 'The busiest hour is {day} from {hour}, with {count} Alert Groups.',
   },
+  'statistics.listsFrom': 'What follows counts the last {days} days of the period.',
   'statistics.noisy': 'Noisiest alert names',
   'statistics.noisyText':
     'Each Alert Group counts once. Reopened: fired again soon after resolving. By itself: nobody acknowledged it.',
