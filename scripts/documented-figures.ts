@@ -107,6 +107,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['Without a range it is the last # days', 'http/resources/alert-groups/statistics.ts PERIOD / DAY'],
     ['with `to` alone the # days before it', 'http/resources/alert-groups/statistics.ts PERIOD / DAY'],
     ['`noisiest` has the # values of', 'actors/alert-group/reading/readers.ts MOST_NOISY'],
+    ['are about its last # days', 'actors/alert-group/reading/readers.ts LISTED_FOR / DAY'],
     ['`by_person` has the # people', 'actors/alert-group/reading/readers.ts MOST_PEOPLE'],
   ],
   'docs/connections.md': [
