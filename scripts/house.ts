@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_094,
-  lines: 154135,
+  lines: 154138,
   smallFiles: 44,
   wideLines: 561,
   linesOfOne: 600,

@@ -41,6 +41,7 @@ export function createPages<Item>(
         problem: event.problem,
         reading: 'nothing',
       }),
+      recovered: (context): Context<Item> => ({ ...context, problem: null }),
       edited: (context, event: { items: readonly Item[] }): Context<Item> => ({
         ...context,
         items: event.items,
@@ -86,6 +87,8 @@ export function createPages<Item>(
       if (nextCursor !== null && reading === 'nothing')
         await run({ cursor: nextCursor, limit: pageSize }, true);
     },
+    /** What is shown was read elsewhere and is up to date, whatever the last read here met. */
+    recovered: () => store.trigger.recovered(),
     /** Changes what is shown without reading. */
     edit: (change: (items: readonly Item[]) => readonly Item[]) => {
       const { items } = now();

@@ -156,6 +156,7 @@ export function createGroupList(api: AlertGroupsApi) {
     const rows = pages.items ?? [];
     const answer = await look(Math.min(MOST_IN_PLACE, Math.max(PAGE_SIZE, rows.length)));
     if (answer === null) return;
+    pages.recovered();
     const found = new Set(answer.items.map((group) => group.id));
     const gone = rows.filter((group) => !found.has(group.id));
     if (gone.length > PAGE_SIZE && answer.isWhole) await read();
@@ -268,8 +269,7 @@ export function createGroupList(api: AlertGroupsApi) {
     hinted(hint: Hint) {
       recount();
       if (hint.id === null) {
-        const isWhole = pages.items !== null && pages.problem === null;
-        void (isWhole && !enterByThemselves() ? readInPlace() : read());
+        void (pages.items !== null && !enterByThemselves() ? readInPlace() : read());
         return;
       }
       isMissed ||= pages.items === null || coming !== null;

@@ -13,6 +13,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 const OTHER = { ...NO_FILTERS, q: 'other' };
 const answered = (value: unknown) => ({ ok: true, value, etag: null });
+const FAILED = { ok: false, problem: { status: 0, code: null, errors: [] } };
 /** One Alert Group in this version, alone in a list. */
 const group = (version: number) => ({ id: 'AG1', version });
 const page = (version: number) => ({ items: [group(version)], next_cursor: null });
@@ -26,7 +27,9 @@ async function setUp(before: (list: ReturnType<typeof createGroupList>) => void 
     counts: [],
   };
   const request = (kind: keyof typeof asked) => () =>
-    new Promise((resolve) => asked[kind].push((value) => resolve(answered(value))));
+    new Promise((resolve) =>
+      asked[kind].push((value) => resolve(value === FAILED ? value : answered(value))),
+    );
   const api = { list: request('list'), read: request('read'), counts: request('counts') };
   const list = createGroupList(api as unknown as AlertGroupsApi);
   const answer = async (kind: keyof typeof asked, value: unknown) => {
@@ -103,6 +106,17 @@ it('a page that ends early is read on: no row is taken for gone', async () => {
   await answer('list', { items: rows.slice(0, 3), next_cursor: 'c' });
   await answer('list', { items: rows.slice(3), next_cursor: null });
   expect(list.items).toEqual(rows);
+});
+
+it('after a read that failed no row moves either: what is new waits, and the failure is over', async () => {
+  const { list, answer } = await setUp();
+  void list.read();
+  await answer('counts', {});
+  await answer('list', FAILED);
+  expect(list.problem).toBe(FAILED.problem);
+  list.hinted({ type: 'alert_group', id: null } as never);
+  await answer('list', { items: [{ id: 'AG2', version: 1 }, group(2)], next_cursor: null });
+  expect([list.items, list.waiting, list.problem]).toEqual([[group(2)], 1, null]);
 });
 
 /** A list whose service answers with one group a page: of three pages, or without end and without groups. */
