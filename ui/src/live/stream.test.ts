@@ -1,13 +1,16 @@
-import { afterEach, expect, it, vi } from 'vitest';
-import { usePlainState } from '../state/plain-state.fixture.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createHub, type HubMessage, type TabMessage } from './hub.ts';
 import { createVirtualService, createVirtualTime } from './live.fixture.ts';
 import { createLive } from './stream.svelte.ts';
 
-usePlainState();
+beforeEach(() => {
+  // Without the compiler of Svelte a state is a plain variable.
+  vi.stubGlobal('$state', { raw: <T>(value: T) => value });
+});
 
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.unstubAllGlobals();
 });
 
 /** A tab that is live, with the hub of its browser, in which time passes when the test says so. */

@@ -1,14 +1,15 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { usePlainState } from './plain-state.fixture.ts';
 import { createToasts } from './toasts.svelte.ts';
 
-usePlainState();
 beforeEach(() => {
+  // Without the compiler of Svelte a state is a plain variable.
+  vi.stubGlobal('$state', { raw: <T>(value: T) => value });
   vi.useFakeTimers();
 });
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.unstubAllGlobals();
 });
 
 /** Toasts, and what was taken back. An Undo is on its way until `answer` is called. */

@@ -1,13 +1,15 @@
-import { beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { AlertGroupsApi } from '../../api/alert-groups.ts';
-import { usePlainState } from '../../state/plain-state.fixture.ts';
 import { NO_FILTERS } from './filters.ts';
 import { createGroupList } from './group-list.svelte.ts';
 
-usePlainState();
 beforeEach(() => {
+  // Without the compiler of Svelte a state is a plain variable.
+  vi.stubGlobal('$state', { raw: <T>(value: T) => value });
   vi.stubGlobal('window', { setTimeout: () => 0 });
 });
+
+afterEach(() => vi.unstubAllGlobals());
 
 const OTHER = { ...NO_FILTERS, q: 'other' };
 const answered = (value: unknown) => ({ ok: true, value, etag: null });

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { usePlainState } from '../../state/plain-state.fixture.ts';
 import { createSeen, dismissed, looked, newAmong, type Seen } from './seen.ts';
 
 const ME = 'SR1';
@@ -73,12 +72,14 @@ it('said to be seen, nothing of it is new, but what comes next is', () => {
   expect(isNew(row('C', 201), seen, NIGHT, ME)).toBe(true);
 });
 
-usePlainState();
 beforeEach(() => {
+  // Without the compiler of Svelte a state is a plain variable.
+  vi.stubGlobal('$state', { raw: <T>(value: T) => value });
   vi.useFakeTimers();
 });
 afterEach(() => {
   vi.useRealTimers();
+  vi.unstubAllGlobals();
 });
 
 /** A storage of the browser with this text under every key. */

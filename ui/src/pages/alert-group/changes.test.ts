@@ -1,13 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TimelineEntry } from '../../api/shapes.ts';
 import { en } from '../../i18n/en.ts';
 import type { I18n, Key } from '../../i18n/i18n.svelte.ts';
 import { formatMessage } from '../../i18n/message.ts';
 import { forgetLooks, keepLook, lastLook, MOST_LOOKS } from '../../state/last-looks.ts';
-import { usePlainState } from '../../state/plain-state.fixture.ts';
 import { changesText, createChanges, summarize } from './changes.svelte.ts';
 
-usePlainState();
+beforeEach(() => {
+  // Without the compiler of Svelte a state is a plain variable.
+  vi.stubGlobal('$state', { raw: <T>(value: T) => value });
+});
+afterEach(() => vi.unstubAllGlobals());
 
 const plurals = new Intl.PluralRules('en');
 const numbers = new Intl.NumberFormat('en');
