@@ -223,9 +223,18 @@ test('a bulk Command is taken back where that leads back, and what somebody else
   await desk.getByText('3 selected').waitFor();
   await desk.keyboard.press('a');
   await message('Done for 3 Alert Groups').waitFor();
+  // Its message goes before the list is read anew.
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  await desk.route(/\/alert-groups\?/, async (route) => {
+    await held;
+    await route.continue();
+  });
   await desk.getByRole('button', { name: 'Undo for 2' }).click();
   await message('Done for 2 Alert Groups').waitFor();
   expect(await undo().count()).toBe(0);
+  answer();
+  await desk.unrouteAll({ behavior: 'wait' });
   expect([await read(one), await read(two), await read(snoozed)]).toMatchObject([
     { status: 'firing', owner: null },
     { status: 'firing', owner: null },
