@@ -21,9 +21,9 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_094,
-  lines: 154138,
-  smallFiles: 44,
+  files: 1_096,
+  lines: 154374,
+  smallFiles: 45,
   wideLines: 561,
   linesOfOne: 600,
   filesOfOneFolder: 26,

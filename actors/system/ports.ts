@@ -30,10 +30,8 @@ export interface SystemStatus {
   /** Those whose record is fresh, the Leader first, then by id. */
   readonly replicas: readonly ReplicaStatus[];
   readonly downtime: Downtime | null;
-  /** Shards that nobody of {@link replicas} owns. */
-  readonly shardsWithoutOwner: number;
-  /** Shards that got a new owner within the last hour. */
-  readonly shardsTakenLastHour: number;
+  /** Every shard, by its number. */
+  readonly shards: readonly ShardStatus[];
   /** Snapshots that wait to be processed. */
   readonly snapshots: Queue;
   /** Messages between replicas that wait for their receiver. */
@@ -92,8 +90,13 @@ export interface ReplicaStatus {
   readonly version: string;
   readonly startedAt: Micros;
   readonly refreshedAt: Micros;
-  /** How many it owns. */
-  readonly shards: number;
+}
+
+export interface ShardStatus {
+  /** Index of its owner among the replicas; null when none of them owns it. */
+  readonly owner: number | null;
+  /** Whether it got a new owner within the last hour. */
+  readonly isMoved: boolean;
 }
 
 export interface Queue {

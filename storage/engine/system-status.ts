@@ -4,6 +4,7 @@ import type {
   GaugeReadings,
   Queue,
   ReplicaStatus,
+  ShardStatus,
   SystemSigns,
   SystemStatus,
   SystemStatusReader,
@@ -53,18 +54,14 @@ export async function readGauges(sql: Sql): Promise<GaugeReadings> {
 async function readStatus(tx: Transaction, now: Micros): Promise<SystemStatus> {
   const { downtime } = await readPulse(tx);
   const replicas = await readReplicas(tx, now);
-  const [shards] = await tx<{ count: number; taken: number }[]>`
-    select count(*)::int as count, count(*) filter (where taken_at > ${now - HOUR})::int as taken from shards`;
   const [snapshots] = await tx<QueueRow[]>`
     select count(*)::int as waiting, min(received_at) as oldest_at from snapshot_queue`;
   const [inbox] = await tx<QueueRow[]>`
     select count(*)::int as waiting, min(created_at) as oldest_at from inbox`;
-  const owned = replicas.reduce((sum, replica) => sum + replica.shards, 0);
   return {
-    replicas,
+    replicas: replicas.map(({ owner: _, ...replica }) => replica),
     downtime,
-    shardsWithoutOwner: (shards?.count ?? 0) - owned,
-    shardsTakenLastHour: shards?.taken ?? 0,
+    shards: await readShards(tx, replicas, now),
     snapshots: queueOf(snapshots),
     inbox: queueOf(inbox),
     ...destinationsOf(await readDestinations(tx), await readRouteTemplateErrors(tx)),
@@ -94,11 +91,14 @@ async function readSigns(tx: Transaction, now: Micros): Promise<SystemSigns> {
   };
 }
 
+/** A replica with the name that its present run owns shards under. */
+type LiveReplica = ReplicaStatus & { readonly owner: string };
+
 /**
  * Of a replica that came back under its id only the newest run: the runs before are over. A Leader that died says in its
  * record that it leads until that lapses; whoever leads now has given the last sign of life.
  */
-async function readReplicas(tx: Transaction, now: Micros): Promise<readonly ReplicaStatus[]> {
+async function readReplicas(tx: Transaction, now: Micros): Promise<readonly LiveReplica[]> {
   const rows = await tx<
     {
       id: string;
@@ -107,7 +107,7 @@ async function readReplicas(tx: Transaction, now: Micros): Promise<readonly Repl
       version: string;
       started_at: Micros;
       refreshed_at: Micros;
-      shards: number;
+      owner: string;
     }[]
   >`
     with newest as (
@@ -116,11 +116,10 @@ async function readReplicas(tx: Transaction, now: Micros): Promise<readonly Repl
       order by id, started_at desc
     )
     select
-      id, key_ids, version, started_at, refreshed_at,
-      is_leader and exists (select 1 from alive_mark where replica = id || '/' || boot) as is_leader,
-      (select count(*)::int from shards where owner = id || '/' || boot) as shards
+      id, key_ids, version, started_at, refreshed_at, id || '/' || boot as owner,
+      is_leader and exists (select 1 from alive_mark where replica = id || '/' || boot) as is_leader
     from newest
-    order by 6 desc, id`;
+    order by is_leader desc, id`;
   return rows.map((row) => ({
     id: row.id,
     isLeader: row.is_leader,
@@ -128,7 +127,21 @@ async function readReplicas(tx: Transaction, now: Micros): Promise<readonly Repl
     version: row.version,
     startedAt: row.started_at,
     refreshedAt: row.refreshed_at,
-    shards: row.shards,
+    owner: row.owner,
+  }));
+}
+
+async function readShards(
+  tx: Transaction,
+  replicas: readonly LiveReplica[],
+  now: Micros,
+): Promise<readonly ShardStatus[]> {
+  const index = new Map(replicas.map(({ owner }, place) => [owner, place]));
+  const rows = await tx<{ owner: string | null; taken_at: Micros | null }[]>`
+    select owner, taken_at from shards order by shard`;
+  return rows.map(({ owner, taken_at: takenAt }) => ({
+    owner: (owner === null ? undefined : index.get(owner)) ?? null,
+    isMoved: takenAt !== null && takenAt > now - HOUR,
   }));
 }
 

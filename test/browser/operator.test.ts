@@ -232,3 +232,59 @@ test('an Alert that began hours before it was received shows both times, each by
   await open(desk, `/alert-groups/${prompt.id}`);
   await desk.getByText('Started', { exact: true }).waitFor();
 });
+
+test('the map of shards shows which replica owns which, and an actor leads to its own', async () => {
+  await raise('Sharded');
+  const group = await until(
+    'the Alert Group',
+    async () => (await api.get('/alert-groups?q=Sharded')).items[0],
+  );
+  const { shard } = await api.get(`/actors/alert_group/${group.id}`);
+  await open(desk, `/machines/alert_group/${group.id}`);
+  await desk.getByRole('link', { name: String(shard), exact: true }).click();
+  const { coordination } = await api.get('/system-status');
+  const [{ id: only }] = coordination.replicas;
+  await desk.getByText(`Shard ${shard}: ${only}`).waitFor();
+  expect(await desk.locator('.shard.looked').textContent()).toBe('1');
+  expect(await accessibilityFindings(desk)).toEqual([]);
+
+  // Two replicas, as `leader.test.ts` of the cluster has them; the last shards are nobody's.
+  await desk.route('**/api/v1/system-status', async (route) => {
+    const answer = await route.fetch();
+    const body = await answer.json();
+    body.replicas.push({ ...body.replicas[0], id: 'other', leader: false });
+    Object.assign(body.coordination, {
+      replicas: [
+        ...body.coordination.replicas,
+        { ...body.coordination.replicas[0], id: 'other', shards: 100 },
+      ],
+      shards: {
+        ...{ total: 256, without_owner: 6, taken_last_hour: 100 },
+        owners: Array.from({ length: 256 }, (_, each) => (each < 150 ? 0 : each < 250 ? 1 : null)),
+        moved: Array.from({ length: 100 }, (_, index) => 150 + index),
+      },
+    });
+    await route.fulfill({ response: answer, json: body });
+  });
+  await open(desk, '/admin/system-status');
+  const whose = desk.getByRole('figure').getByRole('listitem');
+  await whose.first().waitFor();
+  expect(await whose.allTextContents()).toEqual([
+    `${only}: 0–149`,
+    'other: 150–249',
+    'Without owner: 250–255',
+  ]);
+  expect(await desk.locator('.map .shard.moved').count()).toBe(100);
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  for (const [look, width, colorScheme] of [
+    ['desk', 1440, 'light'],
+    ['phone', 390, 'dark'],
+  ] as const) {
+    await desk.setViewportSize({ width, height: 900 });
+    await desk.emulateMedia({ colorScheme });
+    expect(await accessibilityFindings(desk)).toEqual([]);
+    expect(await desk.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    await desk.getByRole('figure').screenshot({ path: path.join(shots, `shards-${look}.png`) });
+  }
+  await desk.unrouteAll({ behavior: 'wait' });
+});

@@ -53,6 +53,8 @@ test('one replica leads and exports the gauges; after a kill another one does, a
     const owned: number[] = coordination.replicas.map(({ shards }: Json) => shards);
     expect(owned.reduce((sum, shards) => sum + shards, coordination.shards.without_owner)).toBe(256);
     expect(coordination).toMatchObject({ mode: 'redis', redis_up: true, shards: { without_owner: 0 } });
+    const { owners } = coordination.shards;
+    expect([0, 1, 2].map((owner) => owners.filter((each: number) => each === owner).length)).toEqual(owned);
   }
 
   await first.kill();

@@ -61,7 +61,13 @@ const NOTHING = {
     redis_up: true,
     read_at: '2026-09-21T14:13:20Z',
     replicas: [],
-    shards: { total: 256, without_owner: 256, taken_last_hour: 0 },
+    shards: {
+      total: 256,
+      without_owner: 256,
+      taken_last_hour: 0,
+      owners: Array.from({ length: 256 }, () => null),
+      moved: [],
+    },
     queues: { snapshots: { waiting: 0, oldest_at: null }, inbox: { waiting: 0, oldest_at: null } },
   },
   recovery: { active: false, period_from: null, period_to: null, until: null },
@@ -140,7 +146,15 @@ describe('the System status', () => {
       { id: 'b', version: '1.2.3', started_at: '2026-09-21T14:12:20Z', shards: 150 },
       { id: 'a', version: '1.2.3', started_at: '2026-09-21T14:12:20Z', shards: 100 },
     ]);
-    expect(body.coordination.shards).toEqual({ total: 256, without_owner: 6, taken_last_hour: 156 });
+    const from = (first: number, until: number) =>
+      Array.from({ length: until - first }, (_, index) => first + index);
+    expect(body.coordination.shards).toEqual({
+      total: 256,
+      without_owner: 6,
+      taken_last_hour: 156,
+      owners: from(0, 256).map((shard) => (shard < 100 ? 1 : shard < 250 ? 0 : null)),
+      moved: from(100, 256),
+    });
   });
 
   test('knows a Leader that died by the sign of life of the next one', async () => {

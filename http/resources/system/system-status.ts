@@ -85,6 +85,14 @@ const StatusShape = d.named(
             total: d.count('All of them.'),
             without_owner: d.count('Those that none of the replicas owns.'),
             taken_last_hour: d.count('Those with a new owner within the last hour.'),
+            owners: d.described(
+              v.array(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
+              'By number of the shard: index of its owner in `replicas`; null without one.',
+            ),
+            moved: d.described(
+              v.array(v.pipe(v.number(), v.integer(), v.minValue(0))),
+              'Numbers of those with a new owner within the last hour.',
+            ),
           }),
           'The shards that actors are spread over.',
         ),
@@ -240,7 +248,9 @@ function statusBody(
   { version, coordination }: SystemStatusDeps,
   now: Micros,
 ): v.InferOutput<typeof StatusShape> {
-  const { replicas, downtime, outgoingHeartbeat: heartbeat } = status;
+  const { replicas, shards, downtime, outgoingHeartbeat: heartbeat } = status;
+  const ownedBy = (replica: number | null) => shards.filter(({ owner }) => owner === replica).length;
+  const moved = shards.flatMap(({ isMoved }, shard) => (isMoved ? [shard] : []));
   return {
     version: version.version,
     commit: version.commit,
@@ -254,16 +264,18 @@ function statusBody(
       mode: coordination.mode,
       redis_up: coordination.redisUp(),
       read_at: formatInstant(now),
-      replicas: replicas.map((replica) => ({
+      replicas: replicas.map((replica, index) => ({
         id: replica.id,
         version: replica.version,
         started_at: formatInstant(replica.startedAt),
-        shards: replica.shards,
+        shards: ownedBy(index),
       })),
       shards: {
         total: SHARDS,
-        without_owner: status.shardsWithoutOwner,
-        taken_last_hour: status.shardsTakenLastHour,
+        without_owner: ownedBy(null),
+        taken_last_hour: moved.length,
+        owners: shards.map(({ owner }) => owner),
+        moved,
       },
       queues: { snapshots: queueBody(status.snapshots), inbox: queueBody(status.inbox) },
     },

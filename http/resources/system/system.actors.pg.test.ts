@@ -61,6 +61,7 @@ test('an actor is shown as it is committed, without its context, with the messag
   expect(answer.body).toEqual({
     ...FEED,
     replica: 'eu-1',
+    shard,
     state: { open: 'steady' },
     schema: 3,
     version: 7,

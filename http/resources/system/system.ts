@@ -1,7 +1,7 @@
 /** This API's own description, the live stream (api §13, §18), and one actor as people see it (ui §12.1). */
 import * as v from 'valibot';
 import type { ActorStateReader, ListedActor } from '../../../actors/system/ports.ts';
-import type { ActorSystem } from '../../../runtime/actor/index.ts';
+import { type ActorSystem, shardOf } from '../../../runtime/actor/index.ts';
 import { formatInstant, formatInstantOrNull } from '../../../runtime/clock.ts';
 import { HintShape } from '../../live/hint-bus.ts';
 import type { LiveUpdates } from '../../live/live.ts';
@@ -145,6 +145,7 @@ const ActorShape = d.named(
     kind: d.text('Its kind.'),
     key: KEY,
     replica: d.textOrNull('Id of the replica that runs it; null when none does.'),
+    shard: d.count('Number of its shard.'),
     state: STATE,
     schema: d.count('Version of the form it is stored in.'),
     version: VERSION,
@@ -226,7 +227,7 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
           status: 200,
           body: {
             ...address,
-            ...{ replica, state, schema, version },
+            ...{ replica, shard: shardOf(address), state, schema, version },
             wake_at: formatInstantOrNull(wakeAt),
             waiting,
             messages: messages.map(({ at, ...message }) => ({ at: formatInstant(at), ...message })),

@@ -51,6 +51,8 @@ export interface components {
             readonly key: string;
             /** @description Id of the replica that runs it; null when none does. */
             readonly replica: string | null;
+            /** @description Number of its shard. */
+            readonly shard: number;
             /** @description State as its machine names it; null before it began. */
             readonly state: string | {
                 readonly [key: string]: unknown;
@@ -3694,6 +3696,10 @@ export interface components {
                     readonly without_owner: number;
                     /** @description Those with a new owner within the last hour. */
                     readonly taken_last_hour: number;
+                    /** @description By number of the shard: index of its owner in `replicas`; null without one. */
+                    readonly owners: readonly (number | null)[];
+                    /** @description Numbers of those with a new owner within the last hour. */
+                    readonly moved: readonly number[];
                 };
                 /** @description What waits. */
                 readonly queues: {
