@@ -1,4 +1,5 @@
 /** What Admins do with Lookup tables and templates, in real Chromium. */
+import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Api } from '../harness/api.ts';
@@ -6,6 +7,8 @@ import { accessibilityFindings, launchChromium, newProfile, signIn } from '../ha
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
+
+const shots = path.resolve(import.meta.dirname, '..', '..', 'test-results', 'screenshots');
 
 let tocsin: Installation;
 let ready: Ready;
@@ -76,9 +79,40 @@ test('a mistake in a template is heard in the editor, and what can be called is 
   await desk.getByText('Line 1, column 34: function "nope" is not defined').first().waitFor();
   expect(await editor.getAttribute('aria-invalid')).toBe('true');
   expect(await editor.getAttribute('aria-description')).toContain('"nope" is not defined');
-  await desk.getByText('Fields and functions').click();
+  await desk.getByText('Snippets, fields and functions').click();
   await desk.getByText('replace old new s').waitFor();
   expect(await accessibilityFindings(desk)).toEqual([]);
+});
+
+test('a snippet is put where the cursor is, and the message is shown as each messenger shows it', async () => {
+  await desk.goto(`${ready.app_url}/template-preview`);
+  const editor = desk.locator('.cm-content');
+  await editor.fill('**Late** for ');
+  await desk.getByText('Snippets, fields and functions').click();
+  await desk.getByRole('button', { name: 'For how long' }).click();
+  await until(
+    'the text',
+    async () =>
+      (await editor.textContent()) === '**Late** for {{ since .AlertGroup.StartedAt | humanizeDuration }}',
+  );
+  await desk.keyboard.type(' now');
+  const post = desk.getByRole('figure').first();
+  await post.getByText(/for \d.* now/).waitFor();
+  expect(await post.locator('.text strong').allTextContents()).toContain('Late');
+  await post.locator('.buttons').getByText('Resolve').waitFor();
+  const [written, shown] = await Promise.all([editor.boundingBox(), post.boundingBox()]);
+  expect(shown!.x).toBeGreaterThan(written!.x + written!.width);
+  expect(Math.abs(shown!.y - written!.y)).toBeLessThan(200);
+  await desk.getByLabel('Format').selectOption('Channel bot (HTML)');
+  await desk
+    .locator('figure.html')
+    .first()
+    .getByText(/for \d.* now/)
+    .waitFor();
+  await desk.getByText('The text as it is sent').click();
+  await desk.locator('pre').getByText('Late').waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.screenshot({ path: path.join(shots, 'template-preview.png'), fullPage: true });
 });
 
 test('the editor is reached and left by Tab', async () => {
@@ -89,7 +123,7 @@ test('the editor is reached and left by Tab', async () => {
   expect(await desk.evaluate(inEditor)).toBe(true);
   await desk.keyboard.press('Tab');
   expect(await desk.evaluate(inEditor)).toBe(false);
-  expect(await desk.evaluate('document.activeElement.textContent')).toBe('Fields and functions');
+  expect(await desk.evaluate('document.activeElement.textContent')).toBe('Snippets, fields and functions');
 });
 
 test('a mistake that a save is refused for takes the focus to its editor', async () => {

@@ -38,6 +38,8 @@ export interface CodeEditorError {
 export interface CodeEditor {
   /** Puts another text in place of what was typed. */
   replace(text: string): void;
+  /** Puts a text in place of what is selected, and the focus behind it. */
+  insert(text: string): void;
   mark(error: CodeEditorError | null): void;
   /** What is heard besides the name: elements of the page have ids that mean nothing in a shadow tree. */
   describe(text: string, isInvalid: boolean): void;
@@ -58,6 +60,10 @@ export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
     replace(text) {
       if (text === view.state.doc.toString()) return;
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+    },
+    insert(text) {
+      view.dispatch(view.state.replaceSelection(text), { scrollIntoView: true });
+      view.focus();
     },
     mark(error) {
       const diagnostics = error === null ? [] : [diagnosticOf(view.state, error)];

@@ -132,6 +132,44 @@ export function functionsOf(
   return [...taken].map(([name, takes]) => ({ name, takes }));
 }
 
+/** Pieces that people often want, to be put into a template of a kind. */
+const OF_A_MESSAGE = [
+  {
+    name: 'firing',
+    text: '{{ range .Alerts.Firing }}\n* {{ .Annotations.summary | default .Labels.alertname }}\n{{- end }}',
+  },
+  { name: 'runbook', text: '{{ with .CommonAnnotations.runbook_url }}Runbook: {{ . }}{{ end }}' },
+  {
+    name: 'owner',
+    text: '{{ if .AlertGroup.Owner }}{{ mention "owner" }}{{ else }}{{ mention "here" }}{{ end }}',
+  },
+  { name: 'since', text: '{{ since .AlertGroup.StartedAt | humanizeDuration }}' },
+] as const;
+
+export const SNIPPETS = {
+  root_message: OF_A_MESSAGE,
+  ack_timeout_notice: OF_A_MESSAGE,
+  line: [
+    { name: 'labels', text: '{{ range .Labels.SortedPairs }}{{ .Name }}={{ .Value }} {{ end }}' },
+    { name: 'resolved', text: '{{ if eq .Status "resolved" }}(resolved){{ end }}' },
+    { name: 'since', text: '{{ since .StartsAt | humanizeDuration }}' },
+  ],
+  link_rule: [
+    { name: 'runbook', text: '{{ .CommonAnnotations.runbook_url }}' },
+    { name: 'query', text: 'https://wiki.example.org/search?q={{ urlquery .AlertGroup.Title }}' },
+  ],
+  webhook_request: [
+    {
+      name: 'json',
+      text: '{{ dict "title" .AlertGroup.Title "text" .Text "url" .AlertGroup.URL | toJson }}',
+    },
+    { name: 'mentions', text: '{{ range .Mentions }}{{ mention . }} {{ end }}' },
+    { name: 'resolved', text: '{{ if eq .Status "resolved" }}resolved{{ else }}firing{{ end }}' },
+  ],
+} as const satisfies Readonly<
+  Record<TemplateKind, readonly { readonly name: string; readonly text: string }[]>
+>;
+
 /** What a preview has to know besides the template. */
 export interface PreviewedTemplate {
   /** A saved Route: its recent Snapshots are the samples, and its language is that of the texts. */
