@@ -21,8 +21,6 @@ The Severity is the one above, whatever the Organization's severity label and ma
 \`description\` and, unless \`SVC_RUNBOOK_BASE_URL\` is set to an empty value, \`runbook_url\`. Raising and resolving log
 \`internal_alert_raised\` and \`internal_alert_resolved\`.
 
-Not raised by this build yet: SvcOIDCSecretExpiring.
-
 A Destination that is Broken cannot say so itself: send SvcDestinationBroken to a second one, best in another messenger.
 `;
 
