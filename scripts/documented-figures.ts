@@ -153,6 +153,11 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
       'actors/destination/pacing.ts BUDGET_TIME / MINUTE',
     ],
     [
+      'unless the wait is longer than # minutes',
+      'actors/channels/chat-server/answer.ts LONGEST_WAIT / MINUTE',
+    ],
+    ['a repeat within # hours', 'actors/destination/delivery/accepted.ts KEY_KNOWN_FOR / HOUR'],
+    [
       'nothing is sent but a check every # minutes',
       'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE',
     ],
@@ -432,7 +437,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['is tried, every # minutes', 'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE'],
   ],
   'docs/keys.md': [],
-  'docs/life-of-an-alert.md': [],
+  'docs/life-of-an-alert.md': [['Remembers the last # messages', 'runtime/actor/recent.ts KEPT']],
   'docs/machines.md': [],
   'docs/mattermost.md': [],
   'docs/telegram.md': [
