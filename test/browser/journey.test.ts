@@ -66,11 +66,10 @@ test('a group arrives live, is acknowledged with a click, and the other window s
     .waitFor({ timeout: 5_000 });
 });
 
+// A desk in light and a phone in dark see every page in `every-page.test.ts`.
 test.each([
-  ['phone, light', { width: 360, height: 780, dark: false }],
-  ['phone, dark', { width: 360, height: 780, dark: true }],
-  ['desk, light', { width: 1440, height: 900, dark: false }],
-  ['desk, dark', { width: 1440, height: 900, dark: true }],
+  ['tablet, light', { width: 768, height: 1_024, dark: false }],
+  ['wide, dark', { width: 2_560, height: 1_440, dark: true }],
 ])('every page is accessible and fits: %s', async (name, profile) => {
   const page = await (await newProfile(browser, profile)).newPage();
   const visit = async (title: string, open: () => Promise<unknown>) => {
