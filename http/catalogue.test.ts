@@ -21,7 +21,7 @@ const OPERATIONS = `
   deleteMyAccountLink deleteMySessions deleteRoute deleteServiceAccount deleteUser deleteUserAccountLink
   disableServiceAccount disableUser dismissRouteSuggestion enableServiceAccount enableUser
   generateSigningSecret getActor getActorCounts getAlertGroup getAlertGroupContext
-  getAlertGroupCounts getAlertGroupFolds getAlertGroupStatistics getConnection
+  getAlertGroupCounts getAlertGroupFlow getAlertGroupFolds getAlertGroupStatistics getConnection
   getCurrentSession getDestination getIntegration getKeyring getLinkRule getLookupTable getMe getMyTotp
   getOidcSettings getOpenApiJson getOpenApiYaml getOrganization getOutboundPolicy getRequestRecord
   getRoute getServiceAccount getSignInOptions getSigningSecretStatus getStoredSnapshot getSystemStatus

@@ -109,6 +109,9 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['`noisiest` has the # values of', 'actors/alert-group/reading/readers.ts MOST_NOISY'],
     ['are about its last # days', 'actors/alert-group/reading/readers.ts LISTED_FOR / DAY'],
     ['`by_person` has the # people', 'actors/alert-group/reading/readers.ts MOST_PEOPLE'],
+    ['Without a range it is the last # hours', 'http/resources/alert-groups/flow.ts PERIOD / HOUR'],
+    ['hours; # days is the longest', 'actors/alert-group/reading/readers.ts LONGEST_FLOW / DAY'],
+    ['names the # with the most groups', 'actors/alert-group/reading/readers.ts MOST_IN_FLOW'],
   ],
   'docs/connections.md': [
     ['for up to # s (then 503', 'actors/connection/tokens.ts INTERACTIVE_BUDGET / SECOND'],

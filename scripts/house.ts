@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_096,
-  lines: 154514,
+  files: 1_100,
+  lines: 155329,
   smallFiles: 45,
   wideLines: 561,
   linesOfOne: 600,

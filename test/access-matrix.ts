@@ -55,6 +55,7 @@ export const ACCESS_MATRIX: Partial<Record<Needs, readonly string[]>> = {
     'getAlertGroup',
     'getAlertGroupContext',
     'getAlertGroupCounts',
+    'getAlertGroupFlow',
     'getAlertGroupFolds',
     'getAlertGroupStatistics',
     'listAlertGroupDeliveries',

@@ -9,6 +9,7 @@ import { userAccessOperations } from '../http/resources/access/user-access.ts';
 import { userAccountOperations } from '../http/resources/access/user-accounts.ts';
 import { alertGroupOperations } from '../http/resources/alert-groups/alert-groups.ts';
 import { contextOperations } from '../http/resources/alert-groups/context.ts';
+import { flowOperations } from '../http/resources/alert-groups/flow.ts';
 import { deliveryOperations } from '../http/resources/alert-groups/pages.ts';
 import { statisticsOperations } from '../http/resources/alert-groups/statistics.ts';
 import { accountLinkOperations } from '../http/resources/connections/account-links.ts';
@@ -82,6 +83,7 @@ function everyPart(): readonly (readonly Operation[])[] {
     previewOperations(UNUSED),
     routeSuggestionOperations(UNUSED),
     serviceAccountOperations(UNUSED),
+    flowOperations(UNUSED),
     statisticsOperations(UNUSED),
     storedSnapshotOperations(UNUSED),
     systemStatusOperations(UNUSED),

@@ -29,6 +29,7 @@ import { userAccessOperations } from '../../http/resources/access/user-access.ts
 import { userAccountOperations } from '../../http/resources/access/user-accounts.ts';
 import { alertGroupOperations } from '../../http/resources/alert-groups/alert-groups.ts';
 import { contextOperations } from '../../http/resources/alert-groups/context.ts';
+import { flowOperations } from '../../http/resources/alert-groups/flow.ts';
 import { deliveryOperations } from '../../http/resources/alert-groups/pages.ts';
 import { statisticsOperations } from '../../http/resources/alert-groups/statistics.ts';
 import { accountLinkOperations } from '../../http/resources/connections/account-links.ts';
@@ -67,6 +68,7 @@ import { createUserStore } from '../../storage/access/users.ts';
 import {
   createAlertsView,
   createContextReader,
+  createFlowReader,
   createGroupReader,
   createStatisticsReader,
   RecentGroups,
@@ -253,6 +255,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       messageWaits: deps.messagesWait,
       ingestUrl: deps.settings.ingestUrl,
     }),
+    flowOperations({ flow: createFlowReader(sql) }),
     statisticsOperations({ statistics: createStatisticsReader(sql) }),
     alertmanagerRouteOperations({ routes: (id) => readAlertmanagerRoutes(sql, id) }),
     integrationAlertOperations({ alerts: createAlertsView(sql) }),

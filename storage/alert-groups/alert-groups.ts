@@ -17,6 +17,7 @@ import { TextIndexes } from './text-sample.ts';
 
 export { createAlertsView } from './alerts-view.ts';
 export { createContextReader } from './context.ts';
+export { createFlowReader } from './flow.ts';
 export { alertRows, createRelatedGroups } from './loader.ts';
 export { createTemplateGroups } from './pages.ts';
 export { RecentGroups } from './recent/recent-groups.ts';

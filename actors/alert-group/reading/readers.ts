@@ -258,3 +258,44 @@ export interface NoisyName extends NoiseFigures {
 export interface StatisticsReader {
   read(query: StatisticsQuery): Promise<StatisticsFigures>;
 }
+
+/** Subjects of one column that a flow names; the others are summed. */
+export const MOST_IN_FLOW = 12;
+
+/** The longest period of a flow: each group's row and its deliveries are read for it. */
+export const LONGEST_FLOW = 92 * DAY;
+
+export const FLOW_COLUMNS = ['integration', 'route', 'destination'] as const;
+
+/** `others`: all that are not named. `none`: went to no Destination. `forgotten`: deliveries are not kept any more. */
+export const FLOW_KINDS = ['subject', 'others', 'none', 'forgotten'] as const;
+
+export interface FlowNode {
+  readonly column: (typeof FLOW_COLUMNS)[number];
+  readonly kind: (typeof FLOW_KINDS)[number];
+  readonly subject: { readonly id: PublicId; readonly name: string; readonly deleted: boolean } | null;
+  /** How many subjects it stands for; 0 of `none` and `forgotten`. */
+  readonly subjectCount: number;
+  readonly groupCount: number;
+}
+
+/** From one node to one of the next column, by their places among the nodes. */
+export interface FlowLink {
+  readonly source: number;
+  readonly target: number;
+  readonly groupCount: number;
+}
+
+/** Which Alert Groups went where. One of several Integrations or Destinations counts for each. */
+export interface Flow {
+  /** Each group once. */
+  readonly groupCount: number;
+  /** By column; in each the one with the most groups first, then by name; then what is not named. */
+  readonly nodes: readonly FlowNode[];
+  readonly links: readonly FlowLink[];
+}
+
+export interface FlowReader {
+  /** Of the groups that started in [from, to). @param now tells which deliveries may be gone */
+  read(query: { readonly from: Micros; readonly to: Micros; readonly now: Micros }): Promise<Flow>;
+}

@@ -158,7 +158,7 @@ export function statisticsOperations({ statistics }: StatisticsOperationsDeps): 
         const errors = meaningErrors(query);
         if (errors.length > 0) return invalid(errors);
         const { group_by: groupBy } = query;
-        const period = periodOf(query, now);
+        const period = periodOf(query, now, PERIOD);
         const subjectIds = query[groupBy];
         const timeZone = query.time_zone ?? zoneOf(call);
         const found = await statistics.read({ groupBy, subjectIds, ...period, timeZone });
@@ -205,10 +205,14 @@ function meaningErrors(query: Query): FieldError[] {
   return errors;
 }
 
-/** The last days; the other end of one that is given is as far away, or now where that is later. */
-function periodOf({ from, to }: Query, now: Micros): { readonly from: Micros; readonly to: Micros } {
-  if (from === undefined) return { from: nearestNameable((to ?? now) - PERIOD), to: to ?? now };
-  return { from, to: to ?? (from < now ? now : nearestNameable(from + PERIOD)) };
+/** The last `length`; the other end of one that is given is as far away, or now where that is later. */
+export function periodOf(
+  { from, to }: Pick<Query, 'from' | 'to'>,
+  now: Micros,
+  length: number,
+): { readonly from: Micros; readonly to: Micros } {
+  if (from === undefined) return { from: nearestNameable((to ?? now) - length), to: to ?? now };
+  return { from, to: to ?? (from < now ? now : nearestNameable(from + length)) };
 }
 
 interface Subject {

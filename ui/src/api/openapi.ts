@@ -268,6 +268,51 @@ export interface components {
             /** @description The sum of the four. */
             readonly all: number;
         };
+        /** @description Which Alert Groups went where. */
+        readonly AlertGroupFlow: {
+            /**
+             * Format: date-time
+             * @description Begin of the range, included.
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description End of the range, not included.
+             */
+            readonly to: string;
+            /** @description How many Alert Groups started, each once. */
+            readonly alert_group_count: number;
+            /** @description By column, the most Alert Groups first; at most 12 subjects a column. */
+            readonly nodes: readonly {
+                /**
+                 * @description `integration`, `route` or `destination`.
+                 * @enum {string}
+                 */
+                readonly column: "integration" | "route" | "destination";
+                /**
+                 * @description `subject`; `others`: not named; `none`: no Destination; `forgotten`: no longer kept.
+                 * @enum {string}
+                 */
+                readonly kind: "subject" | "others" | "none" | "forgotten";
+                /** @description Null unless `kind` is `subject`. */
+                readonly subject: components["schemas"]["EntityRef"] | null;
+                /** @description The subject is deleted. */
+                readonly deleted: boolean;
+                /** @description How many subjects it stands for. */
+                readonly subject_count: number;
+                /** @description How many Alert Groups. */
+                readonly alert_group_count: number;
+            }[];
+            /** @description How many Alert Groups went from one node to another. */
+            readonly links: readonly {
+                /** @description Place of a node in `nodes`, from 0. */
+                readonly source: number;
+                /** @description Place of a node of the next column. */
+                readonly target: number;
+                /** @description How many Alert Groups. */
+                readonly alert_group_count: number;
+            }[];
+        };
         /** @description Alert Groups with the same value of a label. */
         readonly AlertGroupFold: {
             /** @description The value that all Alerts of each group share; null for groups that share none. */

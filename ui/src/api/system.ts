@@ -55,10 +55,15 @@ export type GroupBy = Statistics['group_by'];
 
 export type Statistics = Schemas['AlertGroupStatistics'];
 
+export type Flow = Schemas['AlertGroupFlow'];
+
+export type FlowNode = Flow['nodes'][number];
+
 export type StatisticsApi = ReturnType<typeof createStatisticsApi>;
 
 export function createStatisticsApi(client: ApiClient) {
   return {
     read: (query: Query): Promise<Answer<Statistics>> => client.get('/alert-group-statistics', { query }),
+    flow: (query: Query): Promise<Answer<Flow>> => client.get('/alert-group-flow', { query }),
   };
 }

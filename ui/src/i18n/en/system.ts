@@ -150,6 +150,7 @@ export const system = {
   'statistics.by.integration': 'Integration',
   'statistics.pickAll': 'All',
   'statistics.picked': { one: '{count} chosen', other: '{count} chosen' },
+  'statistics.period.2d': '2 days',
   'statistics.period.7d': '7 days',
   'statistics.period.30d': '30 days',
   'statistics.period.90d': '90 days',
@@ -206,6 +207,20 @@ export const system = {
     other: 'The busiest hour is {day} from {hour}, with {count} Alert Groups.',
   },
   'statistics.listsFrom': 'What follows counts the last {days} days of the period.',
+  'statistics.flow': 'Where Alert Groups went',
+  'statistics.flowText':
+    'In all Routes, whatever is chosen above. One of several Integrations or Destinations counts for each.',
+  'statistics.flow.destination': 'Destination',
+  'statistics.flow.source': 'From',
+  'statistics.flow.target': 'To',
+  'statistics.flow.band': {
+    one: '{source} → {target}: {count} Alert Group',
+    other: '{source} → {target}: {count} Alert Groups',
+  },
+  'statistics.flow.hint': 'Point at a band, or use the arrow keys, to read its number.',
+  'statistics.flow.others': { one: '{count} other', other: '{count} others' },
+  'statistics.flow.none': 'No Destination',
+  'statistics.flow.forgotten': 'No longer kept',
   'statistics.noisy': 'Noisiest alert names',
   'statistics.noisyText':
     'Each Alert Group counts once. Reopened: fired again soon after resolving. By itself: nobody acknowledged it.',

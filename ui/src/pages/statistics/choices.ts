@@ -4,7 +4,7 @@ import type { GroupBy } from '../../api/system.ts';
 import { addDays, fromZoned, isTimeZone, toZonedDate } from '../../time/zoned.ts';
 
 export const GROUPINGS = ['route', 'integration'] as const satisfies readonly GroupBy[];
-export const PERIODS = ['7d', '30d', '90d', 'custom'] as const;
+export const PERIODS = ['2d', '7d', '30d', '90d', 'custom'] as const;
 export type Period = (typeof PERIODS)[number];
 
 export const COLUMNS = [
@@ -41,7 +41,7 @@ export interface Days {
   readonly last: string;
 }
 
-const PERIOD_DAYS: Record<Exclude<Period, 'custom'>, number> = { '7d': 7, '30d': 30, '90d': 90 };
+const PERIOD_DAYS: Record<Exclude<Period, 'custom'>, number> = { '2d': 2, '7d': 7, '30d': 30, '90d': 90 };
 /** More bars than this are no picture any more. */
 const MAX_DAYS = 366;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -121,6 +121,15 @@ export function daysOf(choices: Choices, zone: string, now: number): Days {
 export function boundsOf(days: Days, zone: string): { readonly from: string; readonly to: string } {
   const at = (date: string) => new Date(fromZoned(date, zone) ?? Date.parse(date)).toISOString();
   return { from: at(days.first), to: at(addDays(days.last, 1)) };
+}
+
+const LONGEST_FLOW_MS = 92 * 86_400_000;
+
+/** Parameters of getAlertGroupFlow: the end of a longer period. @param now ms since the epoch */
+export function flowQuery(choices: Choices, zone: string, now: number): Query {
+  const { from, to } = boundsOf(daysOf(choices, zone, now), zone);
+  const earliest = Date.parse(to) - LONGEST_FLOW_MS;
+  return { from: Date.parse(from) < earliest ? new Date(earliest).toISOString() : from, to };
 }
 
 /** Parameters of getAlertGroupStatistics. @param now ms since the epoch */
