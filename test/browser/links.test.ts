@@ -87,15 +87,17 @@ test('a mistake in a template is heard in the editor, and what can be called is 
 test('a snippet is put where the cursor is, and the message is shown as each messenger shows it', async () => {
   await desk.goto(`${ready.app_url}/template-preview`);
   const editor = desk.locator('.cm-content');
-  await editor.fill('**Late** for ');
+  await editor.fill('**Late** for  now');
+  await desk.keyboard.press('Control+End');
+  for (const _ of ' now') await desk.keyboard.press('ArrowLeft');
   await desk.getByText('Snippets, fields and functions').click();
   await desk.getByRole('button', { name: 'For how long' }).click();
   await until(
     'the text',
     async () =>
-      (await editor.textContent()) === '**Late** for {{ since .AlertGroup.StartedAt | humanizeDuration }}',
+      (await editor.textContent()) ===
+      '**Late** for {{ since .AlertGroup.StartedAt | humanizeDuration }} now',
   );
-  await desk.keyboard.type(' now');
   const post = desk.getByRole('figure').first();
   await post.getByText(/for \d.* now/).waitFor();
   expect(await post.locator('.text strong').allTextContents()).toContain('Late');
@@ -109,7 +111,7 @@ test('a snippet is put where the cursor is, and the message is shown as each mes
     .first()
     .getByText(/for \d.* now/)
     .waitFor();
-  await desk.getByText('The text as it is sent').click();
+  await desk.getByText('The text with its markup').click();
   await desk.locator('pre').getByText('Late').waitFor();
   expect(await accessibilityFindings(desk)).toEqual([]);
   await desk.screenshot({ path: path.join(shots, 'template-preview.png'), fullPage: true });
@@ -124,6 +126,23 @@ test('the editor is reached and left by Tab', async () => {
   await desk.keyboard.press('Tab');
   expect(await desk.evaluate(inEditor)).toBe(false);
   expect(await desk.evaluate('document.activeElement.textContent')).toBe('Snippets, fields and functions');
+});
+
+test('the preview stands beside the editor in the form of a Route, too', async () => {
+  const { items } = await api.get('/routes');
+  await desk.goto(`${ready.app_url}/routes/${items[0].id}`);
+  await desk
+    .getByRole('button', { name: /^Write another one/ })
+    .first()
+    .click();
+  const pane = desk.locator('.pane').first();
+  await pane.getByRole('figure').first().waitFor();
+  const [written, shown] = await Promise.all([
+    desk.locator('.cm-content').first().boundingBox(),
+    pane.boundingBox(),
+  ]);
+  expect(shown!.x).toBeGreaterThan(written!.x + written!.width);
+  expect(await accessibilityFindings(desk)).toEqual([]);
 });
 
 test('a mistake that a save is refused for takes the focus to its editor', async () => {

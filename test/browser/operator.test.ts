@@ -240,12 +240,20 @@ test('the map of shards shows which replica owns which, and an actor leads to it
     async () => (await api.get('/alert-groups?q=Sharded')).items[0],
   );
   const { shard } = await api.get(`/actors/alert_group/${group.id}`);
+  await open(desk, '/admin/system-status');
+  await desk.getByRole('heading', { name: /^Replicas/ }).waitFor();
+  expect(await desk.getByRole('figure').count()).toBe(0);
+  await desk.setViewportSize({ width: 1440, height: 300 });
   await open(desk, `/machines/alert_group/${group.id}`);
   await desk.getByRole('link', { name: String(shard), exact: true }).click();
   const { coordination } = await api.get('/system-status');
   const [{ id: only }] = coordination.replicas;
   await desk.getByText(`Shard ${shard}: ${only}`).waitFor();
-  expect(await desk.locator('.shard.looked').textContent()).toBe('1');
+  await desk.waitForFunction(`document.activeElement?.textContent.startsWith('Shard ${shard}: ')`);
+  const cell = desk.locator('.shard.linked');
+  expect(await cell.textContent()).toBe('1');
+  const { y } = (await cell.boundingBox())!;
+  expect([y > 0, y < 300]).toEqual([true, true]);
   expect(await accessibilityFindings(desk)).toEqual([]);
 
   // Two replicas, as `leader.test.ts` of the cluster has them; the last shards are nobody's.

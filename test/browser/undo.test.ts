@@ -230,11 +230,14 @@ test('a bulk Command is taken back where that leads back, and what somebody else
     await held;
     await route.continue();
   });
-  await desk.getByRole('button', { name: 'Undo for 2' }).click();
-  await message('Done for 2 Alert Groups').waitFor();
-  expect(await undo().count()).toBe(0);
-  answer();
-  await desk.unrouteAll({ behavior: 'wait' });
+  try {
+    await desk.getByRole('button', { name: 'Undo for 2' }).click();
+    await message('Done for 2 Alert Groups').waitFor();
+    expect(await undo().count()).toBe(0);
+  } finally {
+    answer();
+    await desk.unrouteAll({ behavior: 'wait' });
+  }
   expect([await read(one), await read(two), await read(snoozed)]).toMatchObject([
     { status: 'firing', owner: null },
     { status: 'firing', owner: null },

@@ -87,7 +87,7 @@ const StatusShape = d.named(
             taken_last_hour: d.count('Those with a new owner within the last hour.'),
             owners: d.described(
               v.array(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
-              'By number of the shard: index of its owner in `replicas`; null without one.',
+              'By number of the shard: index of its owner in `coordination.replicas`; null without one.',
             ),
             moved: d.described(
               v.array(v.pipe(v.number(), v.integer(), v.minValue(0))),

@@ -26,6 +26,18 @@ it.each([
   expect(written(piecesOf(source, 'markdown'))).toBe(expected);
 });
 
+it('what is nested too deep is shown as its text', () => {
+  const deep = JSON.stringify(piecesOf(`${'>'.repeat(8_000)}a`, 'markdown'));
+  expect(deep.split('blockquote').length - 1).toBeLessThan(40);
+  expect(deep).toContain('"text":"a"');
+});
+
+it('a preview of line ends alone is read in a moment', () => {
+  const before = performance.now();
+  expect(withButtons(`a${'\n'.repeat(50_000)}b`).buttons).toEqual([]);
+  expect(performance.now() - before).toBeLessThan(500);
+});
+
 it('HTML in Markdown is one piece of text and no element', () => {
   const [paragraph] = piecesOf('<script>alert(1)</script>', 'markdown');
   expect(paragraph).toEqual({ is: 'text', text: '<script>alert(1)</script>' });

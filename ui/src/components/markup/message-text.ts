@@ -39,10 +39,13 @@ const element = (tag: Tag, pieces: readonly Piece[]): Piece => ({ is: 'element',
 const link = (href: string, pieces: readonly Piece[]): readonly Piece[] =>
   isWebAddress(href) ? [{ is: 'link', href, pieces }] : pieces;
 
+/** Levels of quotes, lists and emphasis that are shown; what lies deeper is its text. */
+const DEEPEST = 30;
+
 export function piecesOf(source: string, format: string): readonly Piece[] {
   if (format === 'html') return ofHtml(source);
   if (format === 'plain' || format === 'json') return [text(source)];
-  return insideOf(new Parser().parse(source));
+  return insideOf(new Parser().parse(source), 0);
 }
 
 const MARKDOWN = {
@@ -55,15 +58,24 @@ const MARKDOWN = {
   thematic_break: 'hr',
 } as const satisfies Partial<Record<Node['type'], Tag>>;
 
-function insideOf(node: Node): readonly Piece[] {
+function insideOf(node: Node, depth: number): readonly Piece[] {
+  if (depth > DEEPEST) return [text(textOf(node))];
   const pieces: Piece[] = [];
-  for (let child = node.firstChild; child; child = child.next) pieces.push(...ofMarkdown(child));
+  for (let child = node.firstChild; child; child = child.next) pieces.push(...ofMarkdown(child, depth + 1));
   return struck(pieces);
 }
 
-function ofMarkdown(node: Node): readonly Piece[] {
+/** Without recursion. */
+function textOf(node: Node): string {
+  const walker = node.walker();
+  const parts: string[] = [];
+  for (let step = walker.next(); step; step = walker.next()) parts.push(step.node.literal ?? '');
+  return parts.join('');
+}
+
+function ofMarkdown(node: Node, depth: number): readonly Piece[] {
   const { type, literal } = node;
-  if (type in MARKDOWN) return [element(MARKDOWN[type as keyof typeof MARKDOWN], insideOf(node))];
+  if (type in MARKDOWN) return [element(MARKDOWN[type as keyof typeof MARKDOWN], insideOf(node, depth))];
   switch (type) {
     case 'softbreak':
     case 'linebreak':
@@ -73,12 +85,12 @@ function ofMarkdown(node: Node): readonly Piece[] {
     case 'code_block':
       return [element('pre', [text(literal ?? '')])];
     case 'list':
-      return [element(node.listType === 'ordered' ? 'ol' : 'ul', insideOf(node))];
+      return [element(node.listType === 'ordered' ? 'ol' : 'ul', insideOf(node, depth))];
     case 'link':
-      return link(node.destination ?? '', insideOf(node));
+      return link(node.destination ?? '', insideOf(node, depth));
     default:
       // HTML is text; of an image its description is left.
-      return literal === null ? insideOf(node) : [text(literal)];
+      return literal === null ? insideOf(node, depth) : [text(literal)];
   }
 }
 
@@ -110,17 +122,19 @@ const AFTER_QUOTE = /(<\/blockquote>)\n/g;
 
 function ofHtml(source: string): readonly Piece[] {
   const document = new DOMParser().parseFromString(source.replace(AFTER_QUOTE, '$1'), 'text/html');
-  return ofNodes(document.body);
+  return ofNodes(document.body, 0);
 }
 
-function ofNodes(parent: ParentNode & globalThis.Node): readonly Piece[] {
+function ofNodes(parent: ParentNode & globalThis.Node, depth: number): readonly Piece[] {
+  if (depth > DEEPEST) return [text(parent.textContent ?? '')];
   return [...parent.childNodes].flatMap((node) => {
     if (node.nodeType === globalThis.Node.TEXT_NODE) return [text(node.textContent ?? '')];
     if (!(node instanceof Element)) return [];
     const name = node.tagName.toLowerCase();
-    if (name === 'a') return link(node.getAttribute('href') ?? '', ofNodes(node));
+    const inside = ofNodes(node, depth + 1);
+    if (name === 'a') return link(node.getAttribute('href') ?? '', inside);
     const tag = HTML[name];
-    return tag === undefined ? ofNodes(node) : [element(tag, ofNodes(node))];
+    return tag === undefined ? inside : [element(tag, inside)];
   });
 }
 
@@ -131,7 +145,7 @@ export interface ShownMessage {
 }
 
 export function withButtons(preview: string): ShownMessage {
-  const last = /\n+(\[[^\]\n]+\](?: \[[^\]\n]+\])*)\s*$/.exec(preview);
+  const last = /(?<!\n)\n+(\[[^\]\n]+\](?: \[[^\]\n]+\])*)\s*$/.exec(preview);
   if (!last) return { text: preview, buttons: [] };
   const buttons = [...(last[1] ?? '').matchAll(/\[([^\]]+)\]/g)].map(([, name]) => name ?? '');
   return { text: preview.slice(0, last.index), buttons };

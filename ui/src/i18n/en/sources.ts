@@ -141,7 +141,7 @@ export const sources = {
   'template.reference': 'Snippets, fields and functions',
   'template.snippets': 'Snippets: a press puts one where the cursor is',
   'template.docs': 'Templates, explained with examples',
-  'template.asSent': 'The text as it is sent',
+  'template.source': 'The text with its markup',
   'template.fields': 'Fields',
   'template.actions': 'Actions',
   'template.functions': 'Functions',

@@ -167,7 +167,7 @@ export const sources = {
   'template.reference': 'Заготовки, поля и функции',
   'template.snippets': 'Заготовки: нажатие вставляет её на место курсора',
   'template.docs': 'Шаблоны с примерами',
-  'template.asSent': 'Текст, каким он отправляется',
+  'template.source': 'Текст с разметкой',
   'template.fields': 'Поля',
   'template.actions': 'Действия',
   'template.functions': 'Функции',
