@@ -145,7 +145,7 @@ const OF_A_MESSAGE = [
   { name: 'since', text: '{{ since .AlertGroup.StartedAt | humanizeDuration }}' },
 ] as const;
 
-/** Pieces that people often want, to be put into a template of a kind. One of a request is right for a Storm summary, too. */
+/** Pieces that people often want in a template of a kind. One of a request is right for a Storm summary, too. */
 export const SNIPPETS = {
   root_message: OF_A_MESSAGE,
   ack_timeout_notice: OF_A_MESSAGE,
@@ -161,7 +161,8 @@ export const SNIPPETS = {
   webhook_request: [
     {
       name: 'json',
-      text: '{{ if .Storm }}{{ dict "title" .Storm.Route "url" .Storm.URL | toJson }}{{ else }}{{ dict "title" .AlertGroup.Title "url" .AlertGroup.URL | toJson }}{{ end }}',
+      text: `{{ if .Storm }}{{ dict "title" .Storm.Route "url" .Storm.URL | toJson }}
+{{- else }}{{ dict "title" .AlertGroup.Title "url" .AlertGroup.URL | toJson }}{{ end }}`,
     },
     { name: 'mentions', text: '{{ range .Mentions }}{{ mention . }} {{ end }}' },
     { name: 'resolved', text: '{{ if eq .Status "resolved" }}resolved{{ else }}firing{{ end }}' },
