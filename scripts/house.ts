@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_100,
-  lines: 155387,
+  lines: 155396,
   smallFiles: 45,
   wideLines: 561,
   linesOfOne: 600,

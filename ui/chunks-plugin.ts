@@ -11,10 +11,13 @@ const SHARED_BY = 4;
 /** Modules of the first load: what the entry imports, directly or through others. */
 const first = new Set<string>();
 
+/** What reads Markdown is large, and few pages need it. */
+const isShared = (id: string) => id.includes('/ui/src/') && !id.includes('/components/markup/');
+
 export const CHUNKS = {
   groups: [
     { name: 'index', test: (id: string) => first.has(id), priority: 2 },
-    { name: 'shared', test: /\/ui\/src\//, minShareCount: SHARED_BY, priority: 1 },
+    { name: 'shared', test: isShared, minShareCount: SHARED_BY, priority: 1 },
   ],
 };
 
