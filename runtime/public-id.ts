@@ -27,7 +27,8 @@ export type IdPrefix =
   | 'SS'
   | 'ST'
   | 'TB'
-  | 'TE';
+  | 'TE'
+  | 'VW';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const PATTERN = /^[A-HJKMNP-TV-Za-hjkmnp-tv-z]{1,2}[0-9A-TV-Za-tv-z]{12}$/;

@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_100,
-  lines: 155396,
+  files: 1_104,
+  lines: 156076,
   smallFiles: 45,
   wideLines: 561,
   linesOfOne: 600,

@@ -22,25 +22,31 @@ export const ACCESS_MATRIX: Partial<Record<Needs, readonly string[]>> = {
     'confirmChatServerLink',
     'confirmTotpEnrolment',
     'createPersonalAccessToken',
+    'createSavedView',
     'deleteMyAccountLink',
     'deleteMySessions',
+    'deleteSavedView',
     'regenerateTotpRecoveryCodes',
     'removeTotp',
     'revokePersonalAccessToken',
+    'setDefaultView',
     'startBridgeLink',
     'startChannelBotLink',
     'startChatServerLink',
     'startOidcLink',
     'streamLiveUpdates',
     'updateMe',
+    'updateSavedView',
   ],
   user: [
     'getMe',
     'getMyTotp',
+    'getSavedView',
     'listLinkableConnections',
     'listMyAccountLinks',
     'listMySessions',
     'listPersonalAccessTokens',
+    'listSavedViews',
   ],
   authenticated: [
     'getOrganization',
@@ -210,7 +216,15 @@ export const GIVES_NO_RIGHTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'calls the provider as it was saved': ['checkOidcSettings'],
   'concerns a Connection that nobody is linked through': ['checkConnection', 'deleteConnection'],
-  'changes how things are shown and kept': ['updateMe', 'updateOrganization', 'updateOutboundPolicy'],
+  'changes how things are shown and kept': [
+    'createSavedView',
+    'deleteSavedView',
+    'setDefaultView',
+    'updateMe',
+    'updateSavedView',
+    'updateOrganization',
+    'updateOutboundPolicy',
+  ],
 };
 
 /** Changes that need one of these are about alerts, not about who may do what. */
@@ -232,7 +246,12 @@ export const ABOUT_ALERTS: readonly Needs[] = [
 ];
 
 /** Changes of something with an ETag that people do not need to have read before. */
-export const PUT_WITHOUT_IF_MATCH: readonly string[] = ['updateMe', 'changePassword', 'putDestinationSecret'];
+export const PUT_WITHOUT_IF_MATCH: readonly string[] = [
+  'updateMe',
+  'changePassword',
+  'putDestinationSecret',
+  'setDefaultView',
+];
 
 /** What the Roles hold beyond the Viewer (access §8). */
 export const RESPONDER_ONLY: readonly string[] = [

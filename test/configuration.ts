@@ -37,6 +37,7 @@ const CONFIGURATION = [
     'inbox',
   ],
   ...['account_link_bad_tokens', 'link_rules', 'lookup_tables', 'keyring'],
+  ...['saved_views', 'default_views'],
 ];
 
 /**

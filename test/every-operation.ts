@@ -11,6 +11,7 @@ import { alertGroupOperations } from '../http/resources/alert-groups/alert-group
 import { contextOperations } from '../http/resources/alert-groups/context.ts';
 import { flowOperations } from '../http/resources/alert-groups/flow.ts';
 import { deliveryOperations } from '../http/resources/alert-groups/pages.ts';
+import { savedViewOperations } from '../http/resources/alert-groups/saved-views.ts';
 import { statisticsOperations } from '../http/resources/alert-groups/statistics.ts';
 import { accountLinkOperations } from '../http/resources/connections/account-links.ts';
 import { connectionCheckOperations } from '../http/resources/connections/checks.ts';
@@ -82,6 +83,7 @@ function everyPart(): readonly (readonly Operation[])[] {
     routeMoveOperations(UNUSED),
     previewOperations(UNUSED),
     routeSuggestionOperations(UNUSED),
+    savedViewOperations(UNUSED),
     serviceAccountOperations(UNUSED),
     flowOperations(UNUSED),
     statisticsOperations(UNUSED),

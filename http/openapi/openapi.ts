@@ -157,6 +157,7 @@ const TAGS = [
     name: 'Alert Groups',
     description: 'Groups of Alerts: lists, counts, Commands, Notes, Timeline, deliveries, statistics.',
   },
+  { name: 'Saved views', description: 'Named filters of the list of Alert Groups: own and shared ones.' },
   { name: 'Integrations', description: 'Senders of Snapshots: their tokens, Heartbeats, Alerts and bodies.' },
   { name: 'Routes', description: 'Which Alerts form which Alert Groups, and where they are delivered.' },
   { name: 'Connections', description: 'Bots and bridges through which Tocsin reaches messengers.' },

@@ -5,7 +5,14 @@
  */
 import * as v from 'valibot';
 import type { PublicId } from '../../runtime/public-id.ts';
-import { type Answer, type AnswerShape, type Call, type Operation, operation } from '../operation.ts';
+import {
+  type Answer,
+  type AnswerShape,
+  type Call,
+  type Needs,
+  type Operation,
+  operation,
+} from '../operation.ts';
 import type { Permission } from '../permissions.ts';
 import { conflict, notFound, type ProblemType, preconditionFailed } from '../problem.ts';
 import type { Schema } from '../schema/described.ts';
@@ -31,8 +38,11 @@ export interface ConfigurationResource<Item, Query extends Schema, Input extends
   /** As operation ids say it: `Connection`, `Connections`. */
   readonly names: readonly [one: string, many: string];
   readonly tag: string;
-  /** Below /api/v1; names the Permissions `<path>:read` and `<path>:write`, too. */
+  /** Below /api/v1; names the Permissions `<path>:read` and `<path>:write`, too, unless {@link needs} is given. */
   readonly path: string;
+  readonly needs?: { readonly read: Needs; readonly write: Needs };
+  /** Of changes: Permissions that the handler checks itself. */
+  readonly mayAlsoNeed?: readonly Permission[];
   /** Its path parameter, and the prefix of its ids. */
   readonly id: readonly [parameter: string, prefix: string];
   /** In words, as the descriptions of answers say it: `Connection`. */
@@ -45,7 +55,7 @@ export interface ConfigurationResource<Item, Query extends Schema, Input extends
   readonly refusals: Readonly<Partial<Record<'create' | 'update' | 'delete', Refusals>>>;
   readonly list?: Listing<Item, Query>;
   body(item: Item, call: Pick<Call, 'directory'>): unknown;
-  read(id: PublicId): Promise<Item | null>;
+  read(id: PublicId, call: Call): Promise<Item | null>;
   create(call: Call<unknown, Output<Input>>): Promise<Saving<Item>>;
   /** Judges `If-Match` itself: stale before meaning (api §1.3). */
   update(call: Call<unknown, Output<Input>>, id: PublicId): Promise<Saving<Item>>;
@@ -98,7 +108,11 @@ export function configurationOperations<Item extends Versioned, Query extends Sc
   const { names, tag, path, id, noun, words, shape, input, refusals } = resource;
   const [one] = names;
   const name = path.slice(1);
-  const [reads, writes] = [`${name}:read` as Permission, `${name}:write` as Permission];
+  const { read: reads, write: writes } = resource.needs ?? {
+    read: `${name}:read` as Permission,
+    write: `${name}:write` as Permission,
+  };
+  const mayAlsoNeed = resource.mayAlsoNeed ? { mayAlsoNeed: resource.mayAlsoNeed } : {};
   const [parameter, prefix] = id;
   const ofOne = { path: `${path}/{${parameter}}`, tag, ids: { [parameter]: prefix } } as const;
   const answered = { description: `The ${noun}`, schema: shape, etag: true } as const;
@@ -125,6 +139,7 @@ export function configurationOperations<Item extends Versioned, Query extends Sc
       tag,
       ...said(words.create),
       needs: writes,
+      ...mayAlsoNeed,
       body: input as Schema,
       answers: { 201: resource.created ?? answered },
       ...(refusals.create ? { refusals: refusals.create } : {}),
@@ -144,7 +159,7 @@ export function configurationOperations<Item extends Versioned, Query extends Sc
       needs: reads,
       answers: { 200: answered },
       async handle(call) {
-        const item = await resource.read(idOf(call));
+        const item = await resource.read(idOf(call), call);
         return item ? answer(200, item, call) : notFound();
       },
     }),
@@ -155,6 +170,7 @@ export function configurationOperations<Item extends Versioned, Query extends Sc
       ...ofOne,
       ...said(words.update),
       needs: writes,
+      ...mayAlsoNeed,
       ifMatch: 'required',
       body: input as Schema,
       answers: { 200: answered },
@@ -172,6 +188,7 @@ export function configurationOperations<Item extends Versioned, Query extends Sc
       ...ofOne,
       ...said(words.delete),
       needs: writes,
+      ...mayAlsoNeed,
       ifMatch: 'optional',
       answers: { 204: { description: 'Deleted' } },
       ...(refusals.delete ? { refusals: refusals.delete } : {}),
@@ -188,7 +205,7 @@ export function configurationOperations<Item extends Versioned, Query extends Sc
 function listOperation<Item extends Versioned, Query extends Schema, Input extends Schema>(
   { names, tag, path, shape, body }: ConfigurationResource<Item, Query, Input>,
   { words, answer, query, most, place, filters, page }: Listing<Item, Query>,
-  needs: Permission,
+  needs: Needs,
 ): Operation {
   const kind = path.slice(1);
   return operation({

@@ -89,6 +89,7 @@ const ID_NAMES = {
   SS: 'StoredSnapshotId',
   ST: 'ServiceAccountTokenId',
   TB: 'LookupTableId',
+  VW: 'SavedViewId',
 } as const;
 
 type IdPrefix = keyof typeof ID_NAMES;

@@ -31,6 +31,7 @@ import { alertGroupOperations } from '../../http/resources/alert-groups/alert-gr
 import { contextOperations } from '../../http/resources/alert-groups/context.ts';
 import { flowOperations } from '../../http/resources/alert-groups/flow.ts';
 import { deliveryOperations } from '../../http/resources/alert-groups/pages.ts';
+import { savedViewOperations } from '../../http/resources/alert-groups/saved-views.ts';
 import { statisticsOperations } from '../../http/resources/alert-groups/statistics.ts';
 import { accountLinkOperations } from '../../http/resources/connections/account-links.ts';
 import { connectionCheckOperations } from '../../http/resources/connections/checks.ts';
@@ -73,6 +74,7 @@ import {
   createStatisticsReader,
   RecentGroups,
 } from '../../storage/alert-groups/alert-groups.ts';
+import { createSavedViewStore } from '../../storage/alert-groups/saved-views.ts';
 import {
   readBridgeSettings,
   readChannelBotSettings,
@@ -307,6 +309,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     }),
     templatePreviewOperations({ preview: deps.templates.preview }),
     lookupTableOperations({ store: createLookupTableStore(sql, appendAudit), links: deps.links }),
+    savedViewOperations(createSavedViewStore(sql, appendAudit)),
     requestRecordOperations({ reader: createRequestLogReader(sql) }),
     systemStatusOperations(deps.systemStatus),
     actorOperations({ states: createActorStateReader(sql), system }),

@@ -58,6 +58,8 @@ export async function remove(
   await wipeSecondFactor(tx, id);
   await wipeOfflineToken(tx, id);
   await releaseOwned(tx, id, 'owner_deleted', author.at);
+  await tx`delete from saved_views where owner_id = ${id} and not shared`;
+  await tx`delete from default_views where user_id = ${id}`;
   const name = nameOfDeleted(id);
   // The identity at the provider stays, to refuse whoever comes with it.
   await tx`

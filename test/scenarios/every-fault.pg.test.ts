@@ -14,6 +14,7 @@ const CREATED = {
   createLinkRule: '/link-rules',
   createLookupTable: '/lookup-tables',
   createRoute: '/routes',
+  createSavedView: '/saved-views',
   createServiceAccount: '/service-accounts',
   createUser: '/users',
 } as const;

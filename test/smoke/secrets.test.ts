@@ -498,7 +498,7 @@ test('no secret of any kind is written or told anywhere but where it was told on
   const tell = (place: string, text: string | Buffer) => note(findings, canaries, place, text);
   expect(await walkApi(api, tell)).toEqual([
     ...['/alert-group-statistics', '/stored-snapshots', '/stored-snapshots/{stored_snapshot_id}'],
-    '/lookup-tables/{lookup_table_id}',
+    ...['/lookup-tables/{lookup_table_id}', '/saved-views/{saved_view_id}'],
   ]);
   for (const url of [ready.app_url, ready.ingest_url, ready.internal_url]) {
     tell('metrics', await (await fetch(`${url}/metrics`)).text());

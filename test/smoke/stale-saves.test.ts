@@ -11,6 +11,7 @@ const saved = new Map<string, { readonly read: string; readonly put: string; rea
 /** One thing of every kind that a new installation has none of. */
 const MADE: Readonly<Record<string, object>> = {
   '/lookup-tables': { name: 'clusters', columns: ['grafana'], entries: [] },
+  '/saved-views': { name: 'Mine', query: 'owner=me', shared: false },
   '/service-accounts': { name: 'bot', role: 'viewer' },
   '/connections': {
     ...{ type: 'bridge', name: 'bridge', base_url: 'https://bridge.example.org', bot_token: 'token' },
@@ -62,7 +63,7 @@ test('there are about a dozen of them', () => {
       ...['/organization', '/organization/outbound-policy', '/route-order', '/routes/{route_id}'],
       ...['/integrations/{integration_id}', '/destinations/{destination_id}', '/connections/{connection_id}'],
       ...['/link-rules/{link_rule_id}', '/lookup-tables/{lookup_table_id}'],
-      ...['/service-accounts/{service_account_id}'],
+      ...['/service-accounts/{service_account_id}', '/saved-views/{saved_view_id}'],
     ]),
   );
 });

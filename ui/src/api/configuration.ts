@@ -20,6 +20,7 @@ import type {
   Route,
   RouteProfile,
   RouteSuggestion,
+  SavedView,
   Schemas,
   SenderRoute,
   StoredSnapshot,
@@ -35,6 +36,21 @@ export function createConfigurationApi(client: ApiClient) {
     routes: routes(client),
     destinations: createDestinationsApi(client),
     connections: createConnectionsApi(client),
+    savedViews: savedViews(client),
+  };
+}
+
+export type SavedViewsApi = ReturnType<typeof savedViews>;
+
+function savedViews(client: ApiClient) {
+  const { list, ...changes } = resource<SavedView, Schemas['SavedViewInput']>(client, '/saved-views');
+  return {
+    /** All that the person sees: there are at most 150. */
+    list: () => list({ cursor: null, limit: 200 }),
+    ...changes,
+    /** The view with which the list begins; null for none. */
+    choose: (id: string | null): Promise<Answer<null>> =>
+      client.put('/me/default-view', { body: { view_id: id } satisfies Schemas['DefaultViewInput'] }),
   };
 }
 

@@ -1430,6 +1430,16 @@ export interface components {
          * @description When it was created.
          */
         readonly CreationTime: string;
+        /**
+         * @description The view with which your list begins.
+         * @example {
+         *       "view_id": null
+         *     }
+         */
+        readonly DefaultViewInput: {
+            /** @description One that you see; null for none. */
+            readonly view_id: components["schemas"]["PublicId"] | null;
+        };
         /** @description How an Alert Group is delivered to one Destination. */
         readonly Delivery: {
             readonly destination: components["schemas"]["DestinationRef"];
@@ -3357,6 +3367,42 @@ export interface components {
             /** @description The Matchers that took the Alert. */
             readonly matchers: readonly components["schemas"]["Matcher"][];
         };
+        /** @description Named filters, order and label columns of the list of Alert Groups. */
+        readonly SavedView: {
+            readonly id: components["schemas"]["SavedViewId"];
+            /** @description Its name; unique among those of its owner. */
+            readonly name: string;
+            /** @description Query string of the list in the UI, without `?`. */
+            readonly query: string;
+            /** @description Whether everybody sees it. */
+            readonly shared: boolean;
+            /** @description Who made it. */
+            readonly owner: components["schemas"]["UserRef"];
+            /** @description Whether your list begins with it. */
+            readonly is_default: boolean;
+            readonly created_at: components["schemas"]["CreationTime"];
+            readonly etag: components["schemas"]["ResourceVersion"];
+        };
+        /**
+         * @description A PublicId: `VW…`.
+         * @example VW9X2QF4H7NJC0
+         */
+        readonly SavedViewId: string;
+        /**
+         * @description A saved view as it is saved.
+         * @example {
+         *       "name": "Mine",
+         *       "query": "owner=me",
+         *       "shared": true
+         *     }
+         */
+        readonly SavedViewInput: {
+            readonly name: components["schemas"]["ResourceName"];
+            /** @description Query string of the list in the UI without `?`, up to 4,096 characters. */
+            readonly query: string;
+            /** @description Whether everybody sees it. */
+            readonly shared: boolean;
+        };
         /**
          * @description Exactly one of the two codes.
          * @example {
@@ -3741,7 +3787,7 @@ export interface components {
                     readonly without_owner: number;
                     /** @description Those with a new owner within the last hour. */
                     readonly taken_last_hour: number;
-                    /** @description By number of the shard: index of its owner in `replicas`; null without one. */
+                    /** @description By number of the shard: index of its owner in `coordination.replicas`; null without one. */
                     readonly owners: readonly (number | null)[];
                     /** @description Numbers of those with a new owner within the last hour. */
                     readonly moved: readonly number[];
@@ -4678,6 +4724,11 @@ export interface components {
         readonly ListRouteSuggestionsAnswer: {
             /** @description All items. */
             readonly items: readonly components["schemas"]["RouteSuggestion"][];
+        };
+        readonly ListSavedViewsAnswer: {
+            /** @description The page. */
+            readonly items: readonly components["schemas"]["SavedView"][];
+            readonly next_cursor: components["schemas"]["NextCursor"];
         };
         readonly ListServiceAccountsAnswer: {
             /** @description The page. */

@@ -85,6 +85,7 @@ export type GroupNotice = Schemas['AlertGroupNotice'];
 export type AlertGroup = Schemas['AlertGroup'];
 
 export type GroupCounts = Schemas['AlertGroupCounts'];
+export type SavedView = Schemas['SavedView'];
 export type GroupFolds = Schemas['AlertGroupFolds'];
 
 export type AlertItem = Schemas['Alert'];

@@ -23,9 +23,9 @@ function tab(choice: Partial<AttentionChoice> = {}) {
     },
     choice: () => ({ attention: 'all', attentionRoutes: [], attentionViews: [], ...choice }),
     views: () => [
-      { name: 'Mine', query: 'owner=me&tab=all', start: false },
-      { name: 'Shop', query: 'label=namespace%3D%22shop%22', start: false },
-      { name: 'Old', query: 'tab=resolved', start: false },
+      { id: 'Mine', query: 'owner=me&tab=all' },
+      { id: 'Shop', query: 'label=namespace%3D%22shop%22' },
+      { id: 'Old', query: 'tab=resolved' },
     ],
     isHidden: () => state.hidden,
     call: (news) => called.push(news.map(({ number }) => number)),

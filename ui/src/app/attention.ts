@@ -1,9 +1,8 @@
 /** Calls a person who looks elsewhere to what has just begun to fire (ui §1.12). It replaces no messenger. */
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
 import type { Query } from '../api/client.ts';
-import type { AlertGroup } from '../api/shapes.ts';
+import type { AlertGroup, SavedView } from '../api/shapes.ts';
 import { countQuery, parseFilters, shownStatuses } from '../pages/alert-group-list/filters.ts';
-import type { SavedView } from '../pages/alert-group-list/saved-views.ts';
 import type { PreferencesContext } from '../state/preferences.svelte.ts';
 import { createResource } from '../state/resource.svelte.ts';
 
@@ -17,8 +16,8 @@ export const MOST_VIEWS = 10;
 export interface AttentionDeps {
   readonly api: Pick<AlertGroupsApi, 'list'>;
   choice(): AttentionChoice;
-  /** Those of this browser. */
-  views(): readonly SavedView[];
+  /** Those that the person sees. */
+  views(): readonly Pick<SavedView, 'id' | 'query'>[];
   /** Whether nobody can see this tab. */
   isHidden(): boolean;
   /** Newest first; at least one. */
@@ -64,11 +63,11 @@ export function createAttention({ api, choice, views, isHidden, call }: Attentio
 /** What is read: everything, or what the chosen views show of it. */
 function queriesOf(
   { attention, attentionViews }: AttentionChoice,
-  views: readonly SavedView[],
+  views: readonly Pick<SavedView, 'id' | 'query'>[],
 ): readonly Query[] {
   if (attention !== 'views') return [{}];
   return views
-    .filter(({ name }) => attentionViews.includes(name))
+    .filter(({ id }) => attentionViews.includes(id))
     .slice(0, MOST_VIEWS)
     .map(({ query }) => parseFilters(query).filters)
     .filter((filters) => shownStatuses(filters).includes('firing'))

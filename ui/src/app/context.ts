@@ -4,7 +4,7 @@ import type { ConfigurationApi, LinksApi } from '../api/configuration.ts';
 import type { OidcApi, OrganizationApi } from '../api/organization.ts';
 import type { AccessApi, AccountLinksApi, PeopleApi, SessionsApi } from '../api/people.ts';
 import type { AuditLogApi, RequestLogApi } from '../api/records.ts';
-import type { Items, Organization } from '../api/shapes.ts';
+import type { Items, Organization, Page, SavedView } from '../api/shapes.ts';
 import type { StatisticsApi, SystemApi, SystemNotice } from '../api/system.ts';
 import type { I18n } from '../i18n/i18n.svelte.ts';
 import type { Live } from '../live/stream.svelte.ts';
@@ -60,6 +60,8 @@ export interface App {
   readonly statistics: StatisticsApi;
   readonly organization: Resource<Organization>;
   readonly notices: Resource<Items<SystemNotice>>;
+  /** Views of the list: own and shared ones. */
+  readonly savedViews: Resource<Page<SavedView> | null>;
   readonly groupList: GroupList;
   readonly firing: FiringCount;
   readonly desktop: Desktop;

@@ -7,12 +7,12 @@ import { fetchOnceEarly } from '../api/early.ts';
 import { createOidcApi, createOrganizationApi } from '../api/organization.ts';
 import { createAccessApi, createAccountLinksApi, createPeopleApi, createSessionsApi } from '../api/people.ts';
 import { createAuditLogApi, createRequestLogApi } from '../api/records.ts';
+import type { Page, SavedView } from '../api/shapes.ts';
 import { createStatisticsApi, createSystemApi } from '../api/system.ts';
 import { chooseLanguage, createI18n } from '../i18n/i18n.svelte.ts';
 import { paced } from '../live/hints.ts';
 import { createLive } from '../live/stream.svelte.ts';
 import { createGroupList } from '../pages/alert-group-list/group-list.svelte.ts';
-import { readViews } from '../pages/alert-group-list/saved-views.ts';
 import { createRouter } from '../router/router.svelte.ts';
 import { createClock } from '../state/clock.svelte.ts';
 import { forgetLooks } from '../state/last-looks.ts';
@@ -50,6 +50,11 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   const organization = createResource(configuration.organization);
   const notices = createResource(system.notices);
   const firing = createFiringCount(alertGroups);
+  const savedViews = createResource<Page<SavedView> | null>(async () => {
+    takingOver = takingOver.then(takeOver);
+    await takingOver;
+    return configuration.savedViews.list();
+  });
   const clock = createClock(view.document);
   const groupList = createGroupList(alertGroups);
 
@@ -57,6 +62,22 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     const answer = await sessions.current();
     if (answer.ok) session.read(answer.value);
     return answer.ok;
+  }
+
+  /** One after the other, so that no view is saved twice. */
+  let takingOver = Promise.resolve();
+  /** What the version before kept in the browser. What fails is tried again with the next read. */
+  async function takeOver(): Promise<void> {
+    try {
+      if (view.localStorage.getItem('tocsin.views') === null) return;
+      const { takeOverViews } = await import('../pages/alert-group-list/saved-views/saved-views.ts');
+      const { user } = session.active;
+      const ids = await takeOverViews(view.localStorage, configuration.savedViews, user.id);
+      const { attentionViews } = preferences.current;
+      preferences.change({ attentionViews: attentionViews.map((name) => ids.get(name) ?? name) });
+    } catch {
+      // Closed storage, or the code did not arrive.
+    }
   }
 
   /** What the list leads to is there when it is needed, also when the line is gone by then. */
@@ -67,6 +88,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       import('../pages/alert-group/AlertGroupPage.svelte'),
       import('../pages/alert-group-list/FilterPanel.svelte'),
       import('../pages/alert-group-list/FoldRows.svelte'),
+      import('../pages/alert-group-list/saved-views/SavedViewsPanel.svelte'),
       import('../pages/commands/dialogs.ts'),
       import('../shell/KeyboardHelp.svelte'),
     ]);
@@ -85,7 +107,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   const attention = createAttention({
     api: alertGroups,
     choice: () => preferences.current,
-    views: () => readViews(view.localStorage),
+    views: () => savedViews.value?.items ?? [],
     isHidden: () => view.document.visibilityState === 'hidden',
     call(news) {
       desktop.show(news, (path) => void router.navigate(path));
@@ -137,6 +159,11 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     });
     $effect(() => {
       if (!countsGroups) return;
+      void savedViews.read();
+      return () => savedViews.put(null);
+    });
+    $effect(() => {
+      if (!countsGroups) return;
       const count = paced(() => void firing.read(), COUNT_EVERY_MS);
       count();
       const leave = [live.on('alert-groups', null, count), live.on('alert-group', null, count)];
@@ -150,7 +177,11 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       view.document.documentElement.toggleAttribute('data-stale', isStale);
     });
 
-    const paysAttention = $derived(countsGroups && preferences.current.attention !== 'off');
+    const hasViews = $derived(savedViews.value !== null);
+    const paysAttention = $derived.by(() => {
+      const { attention: chosen } = preferences.current;
+      return countsGroups && chosen !== 'off' && (chosen !== 'views' || hasViews);
+    });
     $effect(() => {
       if (!paysAttention) return;
       // Another choice begins anew: what fires by then is no news.
@@ -188,6 +219,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     statistics,
     organization,
     notices,
+    savedViews,
     groupList,
     firing,
     desktop,

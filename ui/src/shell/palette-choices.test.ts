@@ -15,8 +15,8 @@ const command = (name: string, text: string) => ({ name, text, run: () => void r
 const HERE = {
   commands: [command('acknowledge', 'Acknowledge'), command('snooze', 'Snooze…')],
   views: [
-    { name: 'Night shift', query: 'owner=none', start: false },
-    { name: 'All of it', query: '', start: false },
+    { id: 'VW1', name: 'Night shift', query: 'owner=none' },
+    { id: 'VW2', name: 'All of it', query: '' },
   ],
   may: () => true,
 };

@@ -1,8 +1,8 @@
 /** What the palette finds for what was typed (ui §1.8). */
+import type { SavedView } from '../api/shapes.ts';
 import type { PageCommand } from '../app/context.ts';
 import { NAVIGATION } from '../app/pages.ts';
 import type { I18n } from '../i18n/i18n.svelte.ts';
-import type { SavedView } from '../pages/alert-group-list/saved-views.ts';
 
 export interface Choice {
   readonly key: string;
@@ -15,7 +15,7 @@ export interface Choice {
 
 interface Found {
   readonly commands: readonly PageCommand[];
-  readonly views: readonly SavedView[];
+  readonly views: readonly Pick<SavedView, 'id' | 'name' | 'query'>[];
   may(permission: string): boolean;
 }
 
@@ -48,9 +48,9 @@ export function paletteChoices(
     ),
     ...(reads ? views : [])
       .filter(({ name }) => isWanted(name))
-      .map(({ name, query }): Choice => {
+      .map(({ id, name, query }): Choice => {
         const href = query === '' ? '/alert-groups' : `/alert-groups?${query}`;
-        return { key: `view.${name}`, text: name, kind: 'view', to: href };
+        return { key: `view.${id}`, text: name, kind: 'view', to: href };
       }),
     ...(reads && wanted !== '' && number === undefined
       ? [choice('search', t('palette.search', { text: wanted }), `/alert-groups?${search}`)]

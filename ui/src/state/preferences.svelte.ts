@@ -20,7 +20,7 @@ export interface PreferencesContext {
   readonly attention: Attention;
   /** Ids of the Routes that the attention `routes` is for. */
   readonly attentionRoutes: readonly string[];
-  /** Names of the saved views that the attention `views` is for. */
+  /** Ids of the saved views that the attention `views` is for. */
   readonly attentionViews: readonly string[];
   readonly sound: boolean;
 }

@@ -3,13 +3,25 @@ export const people = {
   'profile.details': 'Details',
   'profile.browser': 'This browser',
   'profile.dense': 'Dense rows in lists',
+  'views.none': 'Keep filters, order and labels under a name.',
+  'views.keep': 'Save what is shown as',
+  'views.makeStart': 'Start here',
+  'views.delete': 'Delete {name}',
+  'views.share': 'For everybody',
+  'views.sharedByYou': 'Shared with everybody',
+  'views.sharedBy': 'Shared by {name}',
+  'views.deleteShared': 'Everybody sees this view. It disappears for all of them.',
+  'views.left': {
+    one: '{count} view is still only in this browser: there are too many. Delete one that you do not need.',
+    other:
+      '{count} views are still only in this browser: there are too many. Delete some that you do not need.',
+  },
   'attention.title': 'Desktop notifications',
   'attention.off': 'None',
   'attention.urgent': 'New Urgent Alert Groups',
   'attention.routes': 'New Alert Groups of some Routes',
   'attention.views': 'New Alert Groups of some saved views',
-  'attention.noViews':
-    'There is no saved view in this browser yet. The star above the list of Alert Groups keeps one.',
+  'attention.noViews': 'There is no saved view yet. The star above the list of Alert Groups keeps one.',
   'attention.all': 'All new Alert Groups',
   'attention.help':
     'Only while Tocsin is open in a tab that you do not look at. They replace no messenger: once the tab is closed, nobody is called.',

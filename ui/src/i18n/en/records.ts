@@ -50,6 +50,7 @@ export const records = {
   'auditArea.connection': 'Connection',
   'auditArea.lookup_table': 'Lookup table',
   'auditArea.link_rule': 'Link rule',
+  'auditArea.saved_view': 'Saved view',
   'auditArea.destination': 'Destination',
   'auditArea.alert_group': 'Alert Group',
   'auditArea.account_link': 'Account link',

@@ -55,6 +55,7 @@ export const records = {
   'auditArea.connection': 'Подключение',
   'auditArea.lookup_table': 'Таблица подстановки',
   'auditArea.link_rule': 'Правило ссылок',
+  'auditArea.saved_view': 'Сохранённый вид',
   'auditArea.destination': 'Получатель',
   'auditArea.alert_group': 'Группа алертов',
   'auditArea.account_link': 'Связь с учётной записью',

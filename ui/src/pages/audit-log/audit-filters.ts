@@ -164,6 +164,7 @@ export const ACTIONS = {
   connection: [...CRUD, 'callback_refused'],
   lookup_table: CRUD,
   link_rule: CRUD,
+  saved_view: CRUD,
   destination: [...CRUD, 'tested', 'signing_secret_generated', 'signing_secret_retired'],
   alert_group: [
     ...['acknowledged', 'taken_over', 'unacknowledged', 'resolved', 'unresolved', 'snoozed', 'unsnoozed'],
