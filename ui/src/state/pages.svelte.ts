@@ -42,6 +42,7 @@ export function createPages<Item>(
         reading: 'nothing',
       }),
       recovered: (context): Context<Item> => ({ ...context, problem: null }),
+      kept: (context): Context<Item> => ({ ...context, problem: null, reading: 'nothing' }),
       edited: (context, event: { items: readonly Item[] }): Context<Item> => ({
         ...context,
         items: event.items,
@@ -52,14 +53,18 @@ export function createPages<Item>(
   const now = () => store.getSnapshot().context;
   let latest = 0;
 
-  async function run(page: PageRequest, append: boolean): Promise<void> {
+  /** @returns whether the answer may be shown, as far as `mayShow` decides; it is asked when the answer is there */
+  async function run(page: PageRequest, append: boolean, mayShow = () => true): Promise<boolean> {
     latest += 1;
     const turn = latest;
     store.trigger.started({ reading: append ? 'more' : 'start' });
     const answer = await readRows(request, page);
-    if (turn !== latest) return;
-    if (answer.ok) store.trigger.arrived({ page: answer.value, append });
-    else store.trigger.failed({ problem: answer.problem });
+    if (turn !== latest) return true;
+    const isShown = !answer.ok || mayShow();
+    if (!answer.ok) store.trigger.failed({ problem: answer.problem });
+    else if (isShown) store.trigger.arrived({ page: answer.value, append });
+    else store.trigger.kept();
+    return isShown;
   }
 
   return {
@@ -75,11 +80,14 @@ export function createPages<Item>(
     get hasMore() {
       return view.current.nextCursor !== null;
     },
-    /** Reads from the start, at least as many as are shown (up to 500). */
-    read: () => {
+    /**
+     * Reads from the start, at least as many as are shown (up to 500).
+     * @returns false when `mayShow` kept the answer from being shown
+     */
+    read: (mayShow?: () => boolean) => {
       const shown = now().items?.length ?? 0;
       const limit = Math.min(MAX_LIMIT, Math.max(pageSize, Math.ceil(shown / pageSize) * pageSize));
-      return run({ cursor: null, limit }, false);
+      return run({ cursor: null, limit }, false, mayShow);
     },
     /** Reads the next page behind what is shown. Nothing happens while a read is on its way. */
     more: async () => {

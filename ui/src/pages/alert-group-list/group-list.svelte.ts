@@ -121,6 +121,20 @@ export function createGroupList(api: AlertGroupsApi) {
   async function read(): Promise<void> {
     waiting.trigger.found({ ids: [] });
     await Promise.all([pages.read(), counts.read()]);
+    forgetAnswers();
+  }
+
+  /** A read that nobody asked for moves no row under somebody who came to one while it was on its way. */
+  async function readByItself(): Promise<void> {
+    const mayEnter = () => !pages.items?.length || enterByThemselves();
+    const [isShown] = await Promise.all([pages.read(mayEnter), counts.read()]);
+    if (!isShown) return readInPlace();
+    waiting.trigger.found({ ids: [] });
+    forgetAnswers();
+  }
+
+  /** Of rows that are not shown any more. */
+  function forgetAnswers(): void {
     const shown = new Set(pages.items?.map((group) => group.id));
     for (const id of answerOf.keys()) if (!shown.has(id)) answerOf.delete(id);
   }
@@ -146,7 +160,7 @@ export function createGroupList(api: AlertGroupsApi) {
     waiting.trigger.found({ ids });
     if (ids.length === 0) return found;
     // Above nothing there is nothing to move.
-    if (pages.items.length === 0 || enterByThemselves()) await read();
+    if (pages.items.length === 0 || enterByThemselves()) await readByItself();
     else window.setTimeout(lookForNew, LOOK_AGAIN_MS);
     return found;
   }
@@ -269,7 +283,7 @@ export function createGroupList(api: AlertGroupsApi) {
     hinted(hint: Hint) {
       recount();
       if (hint.id === null) {
-        void (pages.items !== null && !enterByThemselves() ? readInPlace() : read());
+        void (pages.items !== null && !enterByThemselves() ? readInPlace() : readByItself());
         return;
       }
       isMissed ||= pages.items === null || coming !== null;

@@ -119,6 +119,26 @@ it('after a read that failed no row moves either: what is new waits, and the fai
   expect([list.items, list.waiting, list.problem]).toEqual([[group(2)], 1, null]);
 });
 
+it('no row moves under whoever came to one while a read that nobody asked for was on its way', async () => {
+  let isQuiet = true;
+  const { list, answer } = await setUp();
+  list.enterWhen(() => isQuiet);
+  list.hinted({ type: 'alert_group', id: null } as never);
+  isQuiet = false;
+  for (const _ of ['of the hint', 'of the read']) await answer('counts', {});
+  const both = { items: [{ id: 'AG2', version: 1 }, group(2)], next_cursor: null };
+  await answer('list', both);
+  expect([list.items, list.reading]).toEqual([[group(1)], 'nothing']);
+  await answer('list', both);
+  expect([list.items, list.waiting]).toEqual([[group(2)], 1]);
+
+  isQuiet = true;
+  list.hinted({ type: 'alert_group', id: null } as never);
+  await answer('counts', {});
+  await answer('list', both);
+  expect([list.items?.length, list.waiting]).toEqual([2, 0]);
+});
+
 /** A list whose service answers with one group a page: of three pages, or without end and without groups. */
 function setUpPages(isEndless = false) {
   const asked: unknown[] = [];
