@@ -75,10 +75,10 @@ test(
     const labels = { alertname: 'CheckoutDown', cluster: 'eu-1', severity: 'critical' };
     const annotations = { summary: 'Checkout answers 5xx' };
     expect(await sender.post({ groupKey: 'firefox', alerts: [{ labels, annotations }] })).toBe(202);
-    const row = await page.waitForSelector('[data-group] a');
+    await page.waitForSelector('[data-group] a');
     await isFitAndAccessible();
 
-    await row?.click();
+    await (await page.waitForSelector('[data-group] a'))?.click();
     await page.waitForFunction('/CheckoutDown/.test(document.querySelector("h1")?.textContent)');
     await press('button', 'Acknowledge');
     const [{ id }] = (await api.get('/alert-groups')).items;
