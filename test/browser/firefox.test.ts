@@ -78,7 +78,7 @@ test(
     await page.waitForSelector('[data-group] a');
     await isFitAndAccessible();
 
-    await (await page.waitForSelector('[data-group] a'))?.click();
+    await page.locator('[data-group] a').click();
     await page.waitForFunction('/CheckoutDown/.test(document.querySelector("h1")?.textContent)');
     await press('button', 'Acknowledge');
     const [{ id }] = (await api.get('/alert-groups')).items;
