@@ -40,6 +40,7 @@ export interface ConfigurationResource<Item, Query extends Schema, Input extends
   readonly tag: string;
   /** Below /api/v1; names the Permissions `<path>:read` and `<path>:write`, too, unless {@link needs} is given. */
   readonly path: string;
+  /** What reads and changes need in place of those Permissions. */
   readonly needs?: { readonly read: Needs; readonly write: Needs };
   /** Of changes: Permissions that the handler checks itself. */
   readonly mayAlsoNeed?: readonly Permission[];
