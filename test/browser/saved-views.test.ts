@@ -116,10 +116,21 @@ test('who shared it deletes it for everybody, and is asked first', async () => {
   await dialog.getByText('Everybody sees this view.').waitFor();
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await viewOf(desk, 'Critical').waitFor({ state: 'detached' });
+  // The button that opened the dialog is gone.
+  await desk.waitForFunction('document.activeElement?.tagName === "INPUT"');
   await star(phone).click();
   await viewOf(phone, 'Nobody has').waitFor();
   await viewOf(phone, 'Critical').waitFor({ state: 'detached' });
   await viewOf(phone, 'All').getByRole('button', { name: 'Delete All' }).click();
   await viewOf(phone, 'All').waitFor({ state: 'detached' });
   await phone.waitForFunction('document.activeElement?.tagName === "INPUT"');
+});
+
+test('a view whose filters are refused has no count, and those behind it do', async () => {
+  await api.post('/saved-views', { name: 'Broken', query: 'label=%28', shared: false });
+  await api.post('/saved-views', { name: 'Whole', query: 'severity=warning', shared: false });
+  await desk.keyboard.press('Escape');
+  await star(desk).click();
+  await viewOf(desk, 'Whole').locator('.figure', { hasText: /^1$/ }).waitFor();
+  expect(await viewOf(desk, 'Broken').locator('.figure').count()).toBe(0);
 });

@@ -247,10 +247,10 @@ test('a bulk Command is taken back where that leads back, and what somebody else
 
   await row(one).getByRole('checkbox').check();
   await row(two).getByRole('checkbox').check();
-  await desk.keyboard.press('a');
+  await desk.getByRole('region').getByRole('button', { name: 'Acknowledge' }).click();
   await message('Done for 2 Alert Groups').getByRole('button', { name: 'Undo' }).waitFor();
   await grace.post(`/alert-groups/${two.id}/acknowledge`);
-  await desk.keyboard.press('z');
+  await undo().click();
   const dialog = desk.getByRole('dialog');
   await dialog.getByText('Done: 1 · Refused: 1').waitFor();
   await dialog.getByText('This Alert Group has changed: the Command is not possible any more.').waitFor();
@@ -259,6 +259,8 @@ test('a bulk Command is taken back where that leads back, and what somebody else
     { status: 'acknowledged', owner: { login: 'grace' } },
   ]);
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  // The bar and the message that had the focus are gone.
+  await desk.waitForFunction('document.activeElement?.closest("[data-group]")');
 
   // Of a bulk that did not go through for all, the rest is taken back once its results were read.
   await row(one).getByRole('checkbox').check();
@@ -294,4 +296,19 @@ test('the message stays while it has the focus or the pointer, and Tab reaches i
   await desk.clock.runFor(1_500);
   await undo().waitFor({ state: 'detached' });
   expect(await read(group)).toMatchObject({ status: 'acknowledged' });
+});
+
+test('whoever signs in next is not offered to take back what was done before', async () => {
+  const group = await raise('Handed');
+  const page = await (await newProfile(browser)).newPage();
+  await signIn(page, ready);
+  await page.locator(`[data-group="${group.id}"] a`).first().focus();
+  await page.keyboard.press('a');
+  const offered = page.getByRole('button', { name: 'Undo' });
+  await offered.waitFor();
+  await page.getByRole('button', { name: 'Menu of admin' }).click();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await page.waitForURL((url) => url.pathname === '/sign-in');
+  await offered.waitFor({ state: 'detached', timeout: 5_000 });
+  await page.context().close();
 });

@@ -57,6 +57,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   });
   const clock = createClock(view.document);
   const groupList = createGroupList(alertGroups);
+  const toasts = createToasts();
 
   async function checkSession(): Promise<boolean> {
     const answer = await sessions.current();
@@ -155,6 +156,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
         for (const stop of leave) stop();
         live.stop();
         groupList.forget();
+        toasts.forgetUndos();
       };
     });
     $effect(() => {
@@ -202,7 +204,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     i18n,
     preferences,
     session,
-    toasts: createToasts(),
+    toasts,
     clock,
     sessions,
     alertGroups,

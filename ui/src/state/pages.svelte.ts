@@ -19,9 +19,11 @@ interface Context<Item> {
 
 export type Pages<Item> = ReturnType<typeof createPages<Item>>;
 
+/** @param keyOf what an item stays the same by: one that moved between two pages that were read is shown once */
 export function createPages<Item>(
   request: (page: PageRequest) => Promise<Answer<Page<Item>>>,
   pageSize = 50,
+  keyOf: (item: Item) => unknown = (item) => item,
 ) {
   const store = createStore({
     context: { items: null, nextCursor: null, problem: null, reading: 'nothing' } as Context<Item>,
@@ -31,7 +33,7 @@ export function createPages<Item>(
         reading: event.reading,
       }),
       arrived: (context, event: { page: Page<Item>; append: boolean }): Context<Item> => ({
-        items: event.append ? [...(context.items ?? []), ...event.page.items] : event.page.items,
+        items: eachOnce([...((event.append && context.items) || []), ...event.page.items]),
         nextCursor: event.page.next_cursor,
         problem: null,
         reading: 'nothing',
@@ -50,6 +52,10 @@ export function createPages<Item>(
     },
   });
   const view = mirror(store);
+  /** As it was read last, in the place where it stood first. */
+  const eachOnce = (items: readonly Item[]) => [
+    ...new Map(items.map((item) => [keyOf(item), item])).values(),
+  ];
   const now = () => store.getSnapshot().context;
   let latest = 0;
 

@@ -120,6 +120,10 @@ export function createToasts() {
       if (newest !== undefined) void undo(newest.id);
       return newest !== undefined;
     },
+    /** Whoever signs in next must not take back, in their own name, what somebody else did. */
+    forgetUndos(): void {
+      for (const { id, undo } of items()) if (undo !== null) close(id);
+    },
     hold,
     release,
     close,

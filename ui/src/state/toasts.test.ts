@@ -101,3 +101,13 @@ it('a message takes the place of an earlier one about the same Alert Group', () 
   toasts.undoNewest();
   expect(taken).toEqual(['resolve']);
 });
+
+it('what one person did is not taken back by the next', () => {
+  const { toasts, taken, undo, texts } = setUp();
+  toasts.done('plain');
+  toasts.command('Command', 'AG1', undo('it'));
+  toasts.forgetUndos();
+  expect(texts()).toEqual(['plain']);
+  expect(toasts.undoNewest()).toBe(false);
+  expect(taken).toEqual([]);
+});

@@ -6,7 +6,7 @@ import { createStore } from '@xstate/store';
 import type { AlertGroupsApi } from '../../api/alert-groups.ts';
 import type { Answer, Query } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
-import type { AlertGroup, Page } from '../../api/shapes.ts';
+import type { AlertGroup, Page, PageRequest } from '../../api/shapes.ts';
 import { type Hint, paced } from '../../live/hints.ts';
 import { createPages, type Pages, readRows } from '../../state/pages.svelte.ts';
 import { createResource, mirror } from '../../state/resource.svelte.ts';
@@ -68,13 +68,14 @@ export function createGroupList(api: AlertGroupsApi) {
   function newPages(own: GroupFilters) {
     /** The same for every further page, or its cursor would not fit. */
     let query: Query = {};
-    return createPages<AlertGroup>(async (page) => {
+    const request = async (page: PageRequest) => {
       if (page.cursor === null) query = listQuery(own, Date.now());
       const begun = answers;
       const answer = await api.list(query, page);
       if (!answer.ok) return answer;
       return { ...answer, value: { ...answer.value, items: inOrder(answer.value.items, begun) } };
-    }, PAGE_SIZE);
+    };
+    return createPages<AlertGroup>(request, PAGE_SIZE, ({ id }) => id);
   }
 
   /**

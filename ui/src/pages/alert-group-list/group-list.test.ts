@@ -108,6 +108,17 @@ it('a page that ends early is read on: no row is taken for gone', async () => {
   expect(list.items).toEqual(rows);
 });
 
+it('a group that changed and moved behind the rows that are shown is one row, the newest, where it stood', async () => {
+  const { list, answer } = await setUp();
+  void list.read();
+  await answer('counts', {});
+  const rows = Array.from({ length: 50 }, (_, n) => ({ id: `AG${n + 1}`, version: 1 }));
+  await answer('list', { items: rows, next_cursor: 'c' });
+  void list.more();
+  await answer('list', { items: [{ id: 'AG51', version: 1 }, group(2)], next_cursor: null });
+  expect(list.items).toEqual([group(2), ...rows.slice(1), { id: 'AG51', version: 1 }]);
+});
+
 it('after a read that failed no row moves either: what is new waits, and the failure is over', async () => {
   const { list, answer } = await setUp();
   void list.read();
