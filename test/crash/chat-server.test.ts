@@ -232,8 +232,12 @@ test('killed while its post was stored and the answer lost, the service finds th
   await api.post(`/alert-groups/${group.id}/acknowledge`);
   await shows(await posted('Killed'), '🟠');
   expect(rootsOf('Killed')).toHaveLength(1);
-  const [delivery] = (await api.get(`/alert-groups/${group.id}/deliveries`)).items;
-  expect(delivery).toMatchObject({ state: 'delivered', possible_duplicate: false });
+  // The post shows the edit before the service has its answer.
+  const delivery = await until('the delivery', async () => {
+    const [each] = (await api.get(`/alert-groups/${group.id}/deliveries`)).items;
+    return each.state === 'delivered' ? each : null;
+  });
+  expect(delivery).toMatchObject({ possible_duplicate: false });
   await fire('KilledToo');
   await posted('KilledToo');
   expect(rootsOf('KilledToo')).toHaveLength(1);
