@@ -102,6 +102,7 @@ test('the palette finds saved views and the Commands of the page', async () => {
   await desk.getByRole('button', { name: 'Saved views' }).click();
   await desk.getByLabel('Save what is shown as').fill('Critical ones');
   await desk.getByRole('button', { name: 'Save', exact: true }).click();
+  await desk.getByRole('link', { name: 'Critical ones' }).waitFor();
   await desk.keyboard.press('Escape');
   await desk.goto(`${ready.app_url}/routes`);
   await desk.getByRole('heading', { level: 1, name: 'Routes' }).waitFor();

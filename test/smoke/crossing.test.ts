@@ -158,9 +158,12 @@ test('a Route that moves from one messenger to another ends the first message an
   await fire('Moved', 'resolved', ['a', 'b']);
   await until('its end', async () => botPosts('Moved')[0]?.text.startsWith('🟢'));
   const group = (await api.get('/alert-groups?q=Moved&status=resolved')).items[0];
-  const { items } = await api.get(`/alert-groups/${group.id}/deliveries`);
-  const states = items.map(({ destination, state }: Json) => [destination.name, state]);
-  expect(Object.fromEntries(states)).toEqual({ bot: 'delivered', chat: 'retired' });
+  const states = async () => {
+    const { items } = await api.get(`/alert-groups/${group.id}/deliveries`);
+    return Object.fromEntries(items.map(({ destination, state }: Json) => [destination.name, state]));
+  };
+  await until('the answer of the bot', async () => (await states()).bot === 'delivered');
+  expect(await states()).toEqual({ bot: 'delivered', chat: 'retired' });
   expect(posts('Moved')).toHaveLength(1);
 });
 
@@ -179,8 +182,11 @@ test('a Destination that is switched to another Connection goes on there, with a
   );
   await fire('Switched', 'resolved');
   await until('its end', async () => newest.message.startsWith('🟢'));
-  const { items } = await api.get(`/alert-groups/${group.id}/deliveries`);
-  expect(items).toMatchObject([{ state: 'delivered', possible_duplicate: false }]);
+  const items = await until('its answer', async () => {
+    const found = (await api.get(`/alert-groups/${group.id}/deliveries`)).items;
+    return found[0].state === 'delivered' ? found : null;
+  });
+  expect(items).toMatchObject([{ possible_duplicate: false }]);
   expect(posts('Switched')).toHaveLength(2);
   const [attachment] = posts('Switched')[0]?.props.attachments ?? [];
   expect(attachment?.text).toContain('Not kept up to date any more');

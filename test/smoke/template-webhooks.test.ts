@@ -188,6 +188,11 @@ test('changing the mode ends what was of the old one, and begins the new one Qui
   await api.change(path, (destination) => ({ ...destination, mode: 'events', events }));
   await until('the last update', async () => told('update', 'Turned').length === 1);
   expect(JSON.parse(told('update', 'Turned')[0] ?? '').final).toContain('Current state');
+  // Back before its answer is stored, the message would be kept up to date again.
+  await until('its end', async () => {
+    const { items } = await api.get(`/alert-groups/${group.id}/deliveries`);
+    return items.every(({ state }: Json) => state === 'retired');
+  });
   await api.post(`/alert-groups/${group.id}/acknowledge`);
   await until('the event', async () =>
     chat.of('create', 'Turned').some(({ body }) => body.includes('"event":"acknowledged"')),

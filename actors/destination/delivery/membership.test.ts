@@ -519,6 +519,18 @@ describe('a message', () => {
     expect(message()?.editedAt).toBeGreaterThan(message()?.postedAt ?? Number.POSITIVE_INFINITY);
   });
 
+  test('is edited when what it is rendered with changed while it was published', async () => {
+    const world = await begun();
+    world.pause();
+    await world.create('A');
+    await world.give(ONE, { type: 'rerender', routeId: ROUTE });
+    await world.advance(10);
+    await world.answer(accepted({ hash: 'older' }));
+    expect(world.waiting()).toMatchObject([{ operation: { kind: 'edit', hash: 'older' } }]);
+    await world.resume();
+    expect(world.calls()).toEqual(['publish A L [new_alert_group]', 'edit A']);
+  });
+
   test('shows the newest state after changes that came during a call', async () => {
     const world = await begun();
     world.pause();

@@ -124,7 +124,8 @@ function pass(turn: DestinationTurn, sweep: Pass, key: string): void {
       save(turn, next(delivery, left));
       break;
     case 'rerender':
-      if (delivery.message && !isOver(delivery))
+      // A Publication that is under way was made with what was there before.
+      if ((delivery.message || delivery.call?.kind === 'publish') && !delivery.events && !isOver(delivery))
         save(turn, next(delivery, { type: 'changed', now: turn.now }));
       break;
     case 'end':
