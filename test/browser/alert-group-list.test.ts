@@ -188,10 +188,15 @@ test('the page of a group leads along the list it was opened from, and Back to t
   const groups: Json[] = (await api.get(`/alert-groups?${query}`)).items;
   const page = await openList({}, where);
   const next = page.getByRole('link', { name: /^Next:/ });
+  const read: string[] = [];
+  page.on('request', (request) => read.push(request.url()));
   await rows(page).nth(48).getByRole('link').first().click();
   await isAt(page, groups[48]);
   await page.getByRole('link', { name: `Previous: #${groups[47].number} Walk` }).waitFor();
   await next.waitFor();
+  // The address of the group is not taken for other filters of the list.
+  const lists = read.filter((url) => /\/alert-groups\?/.test(url));
+  expect(lists.filter((url) => !url.includes('Walk'))).toEqual([]);
   await page.keyboard.press('j');
   await isAt(page, groups[49]);
   // It leaves the filter, and the way goes on: beyond the rows that the list had loaded.

@@ -230,7 +230,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     get timeZone() {
       const context = session.current;
       const profile = 'session' in context ? context.session.user.time_zone : null;
-      return profile ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+      return profile ?? clock.timeZone;
     },
   };
 }

@@ -5,6 +5,12 @@
 import { createStore } from '@xstate/store';
 import { mirror } from '../state/resource.svelte.ts';
 
+export interface Address {
+  readonly path: string;
+  readonly search: string;
+  readonly hash: string;
+}
+
 /** Asked before a page is left; false keeps it. */
 export type LeaveGuard = () => Promise<boolean>;
 
@@ -24,9 +30,11 @@ export type Router = ReturnType<typeof createRouter>;
 export function createRouter(view: Window) {
   const store = createStore({
     context: address(view),
-    on: { moved: (_, event: { path: string; search: string; hash: string }) => event },
+    on: { moved: (_, event: Address) => event },
   });
   const state = mirror(store);
+  /** The address of the page that stands there, which stays while the code of the next one is on its way. */
+  let drawn = $state.raw<Address | null>(null);
   const scrolls = new Map<number, number>();
   let restoring = new AbortController();
   let guard: LeaveGuard | null = null;
@@ -40,7 +48,9 @@ export function createRouter(view: Window) {
   view.document.addEventListener('click', followLink);
 
   function moved(): void {
-    store.trigger.moved(address(view));
+    const next = address(view);
+    if (drawn?.path === next.path) drawn = next;
+    store.trigger.moved(next);
   }
 
   async function mayLeave(): Promise<boolean> {
@@ -153,11 +163,24 @@ export function createRouter(view: Window) {
     get path() {
       return state.current.path;
     },
+    /** The query of the page that stands there: the next one, which may still be loading, may mean something else. */
     get search() {
-      return state.current.search;
+      return (drawn ?? state.current).search;
     },
     get hash() {
-      return state.current.hash;
+      return (drawn ?? state.current).hash;
+    },
+    /** The address bar, whatever page stands there. */
+    get address() {
+      return state.current;
+    },
+    /** The page of the present path stands there. */
+    pageDrawn() {
+      drawn = state.current;
+    },
+    /** Nothing stands there that the path leads to. */
+    pageGone() {
+      drawn = null;
     },
     /** Path and query of the page that a link led from, which Back leads to; null when none did. */
     get from() {
@@ -171,8 +194,9 @@ export function createRouter(view: Window) {
     settleScroll: () => restoring.abort(),
     /** With `replace`, as with `data-replace` at a link, the page takes the place of the present one in the history. */
     navigate,
-    /** Changes the query of the present page without leaving it. */
+    /** Changes the query of the present page without leaving it. A page that is being left changes nothing. */
     setQuery(query: URLSearchParams, replace: boolean) {
+      if (drawn !== null && drawn.path !== view.location.pathname) return;
       const text = query.toString();
       navigateNow(text === '' ? view.location.pathname : `${view.location.pathname}?${text}`, replace);
     },
@@ -190,7 +214,7 @@ export function createRouter(view: Window) {
   };
 }
 
-function address(view: Window): { path: string; search: string; hash: string } {
+function address(view: Window): Address {
   const { pathname, search, hash } = view.location;
   return { path: pathname, search, hash };
 }

@@ -5,6 +5,8 @@ export interface Clock {
    * same, so that what has just happened does not lie ahead.
    */
   readonly now: number;
+  /** The zone of the browser, as of the last tick: asking for it makes a date format. */
+  readonly timeZone: string;
   /** Ticks out of turn: for pages that show what is seconds old. */
   refresh(): void;
 }
@@ -13,8 +15,10 @@ const TICK_MS = 30_000;
 
 export function createClock(page: Document): Clock {
   let now = $state(Date.now());
+  let timeZone = $state(zoneOfBrowser());
   const tick = () => {
     now = Date.now();
+    timeZone = zoneOfBrowser();
   };
   setInterval(tick, TICK_MS);
   page.addEventListener('visibilitychange', tick);
@@ -22,6 +26,11 @@ export function createClock(page: Document): Clock {
     get now() {
       return Math.max(now, Date.now());
     },
+    get timeZone() {
+      return timeZone;
+    },
     refresh: tick,
   };
 }
+
+const zoneOfBrowser = () => Intl.DateTimeFormat().resolvedOptions().timeZone;

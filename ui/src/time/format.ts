@@ -11,6 +11,42 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
+const SHAPES = {
+  dateTime: { dateStyle: 'medium', timeStyle: 'short' },
+  exact: { dateStyle: 'medium', timeStyle: 'long' },
+  coming: { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+  clockSeconds: { timeStyle: 'medium' },
+  clock: { hour: '2-digit', minute: '2-digit' },
+  date: { dateStyle: 'medium' },
+  day: { weekday: 'short', day: 'numeric', month: 'short' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
+
+/** A list of 500 rows formats 1,500 times; making a format takes many times as long as using it. */
+const made = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
+
+function once<Format extends Intl.DateTimeFormat | Intl.NumberFormat>(
+  key: string,
+  make: () => Format,
+): Format {
+  const known = made.get(key) as Format | undefined;
+  if (known !== undefined) return known;
+  const format = make();
+  made.set(key, format);
+  return format;
+}
+
+const dateFormat = (shape: keyof typeof SHAPES, locale: string, timeZone: string) =>
+  once(
+    `${shape} ${locale} ${timeZone}`,
+    () => new Intl.DateTimeFormat(locale, { ...SHAPES[shape], timeZone }),
+  );
+
+const unitFormat = (unit: string, locale: string) =>
+  once(
+    `${unit} ${locale}`,
+    () => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'narrow' }),
+  );
+
 /** The two largest units, short: `2h 5m`. @param seconds whole or not, never negative in the result */
 export function formatDuration(seconds: number, locale: string): string {
   let rest = Math.max(0, Math.floor(seconds));
@@ -22,7 +58,7 @@ export function formatDuration(seconds: number, locale: string): string {
       if (parts.length > 0) break;
       continue;
     }
-    parts.push(new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'narrow' }).format(amount));
+    parts.push(unitFormat(unit, locale).format(amount));
     if (parts.length === 2) break;
   }
   return parts.join(' ');
@@ -33,59 +69,37 @@ export function formatAge(seconds: number, locale: string): string {
   const whole = Math.max(0, seconds);
   const [unit, size] = UNITS.find(([, unitSize]) => whole >= unitSize) ?? UNITS[3];
   const amount = Math.floor(whole / size);
-  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'narrow' }).format(amount);
+  return unitFormat(unit, locale).format(amount);
 }
 
 /** Date and time to the minute in a zone, e.g. `21 Nov 2026, 09:00`. */
-export function formatDateTime(at: number, locale: string, timeZone: string): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(at);
-}
+export const formatDateTime = (at: number, locale: string, timeZone: string): string =>
+  dateFormat('dateTime', locale, timeZone).format(at);
 
 /** The exact instant with seconds and the zone's name, for tooltips and accessible names. */
-export function formatExact(at: number, locale: string, timeZone: string): string {
-  return new Intl.DateTimeFormat(locale, {
-    dateStyle: 'medium',
-    timeStyle: 'long',
-    timeZone,
-  }).format(at);
-}
+export const formatExact = (at: number, locale: string, timeZone: string): string =>
+  dateFormat('exact', locale, timeZone).format(at);
 
 /** Weekday, date and time, for instants to come: `Mon, 23 Nov, 09:00`. */
-export function formatComing(at: number, locale: string, timeZone: string): string {
-  return new Intl.DateTimeFormat(locale, {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZone,
-  }).format(at);
-}
+export const formatComing = (at: number, locale: string, timeZone: string): string =>
+  dateFormat('coming', locale, timeZone).format(at);
 
 /** `HH:MM:SS` in a zone. */
-export function formatClockSeconds(at: number, locale: string, timeZone: string): string {
-  return new Intl.DateTimeFormat(locale, { timeStyle: 'medium', timeZone }).format(at);
-}
+export const formatClockSeconds = (at: number, locale: string, timeZone: string): string =>
+  dateFormat('clockSeconds', locale, timeZone).format(at);
 
 /** `HH:MM` in a zone. */
-export function formatClock(at: number, locale: string, timeZone: string): string {
-  return new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', timeZone }).format(at);
-}
+export const formatClock = (at: number, locale: string, timeZone: string): string =>
+  dateFormat('clock', locale, timeZone).format(at);
 
 /** Since when something is so: `HH:MM`, and the date when it was not today. */
 export function formatSince(at: number, locale: string, timeZone: string, now = Date.now()): string {
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone });
+  const date = dateFormat('date', locale, timeZone);
   return date.format(at) === date.format(now)
     ? formatClock(at, locale, timeZone)
     : formatDateTime(at, locale, timeZone);
 }
 
 /** A local date without a zone, e.g. `Mon, 23 Nov`. @param date `YYYY-MM-DD` */
-export function formatDay(date: string, locale: string): string {
-  return new Intl.DateTimeFormat(locale, {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    timeZone: 'UTC',
-  }).format(Date.parse(`${date}T00:00Z`));
-}
+export const formatDay = (date: string, locale: string): string =>
+  dateFormat('day', locale, 'UTC').format(Date.parse(`${date}T00:00Z`));
