@@ -28,10 +28,13 @@ export const freeText = d.described(
   'Free text, up to 2,000 characters; null or left out is empty.',
 );
 
+/** A character that takes room: no white space, and none that joins, hides or turns others. */
+const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+
 /** 422 of a name: only white space, or too long once trimmed. */
 export function nameErrors(value: string, pointer = '/name'): readonly FieldError[] {
   const length = codePoints(value.trim());
-  if (length === 0) return [{ pointer, code: 'required', detail: 'Give it a name.' }];
+  if (!VISIBLE.test(value)) return [{ pointer, code: 'required', detail: 'Give it a name.' }];
   if (length <= NAME_LIMIT) return [];
   return [{ pointer, code: 'too_long', detail: `A name has at most ${NAME_LIMIT} characters.` }];
 }

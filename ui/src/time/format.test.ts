@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAge, formatDuration, formatExact, formatSince } from './format.ts';
+import { formatAge, formatAhead, formatDuration, formatExact, formatSince } from './format.ts';
 
 describe('formatDuration shows the two largest units', () => {
   it.each([
@@ -31,6 +31,14 @@ it.each([
   [Date.UTC(2026, 10, 20, 22, 5), '20 Nov 2026, 22:05'],
 ])('formatSince names the day when it is another one', (at, text) => {
   expect(formatSince(at, 'en-GB', 'UTC', Date.UTC(2026, 10, 21, 23))).toBe(text);
+});
+
+it.each([
+  [Date.UTC(2026, 10, 21, 23, 30), '23:30'],
+  [Date.UTC(2026, 10, 25, 9), 'Wed 09:00'],
+  [Date.UTC(2026, 11, 25, 9), '25 Dec 2026'],
+])('formatAhead is as short as the day allows', (at, text) => {
+  expect(formatAhead(at, 'en-GB', 'UTC', Date.UTC(2026, 10, 21, 22))).toBe(text);
 });
 
 it('formatExact names the zone', () => {

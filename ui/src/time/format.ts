@@ -15,6 +15,7 @@ const SHAPES = {
   dateTime: { dateStyle: 'medium', timeStyle: 'short' },
   exact: { dateStyle: 'medium', timeStyle: 'long' },
   coming: { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+  weekdayClock: { weekday: 'short', hour: '2-digit', minute: '2-digit' },
   clockSeconds: { timeStyle: 'medium' },
   clock: { hour: '2-digit', minute: '2-digit' },
   date: { dateStyle: 'medium' },
@@ -83,6 +84,15 @@ export const formatExact = (at: number, locale: string, timeZone: string): strin
 /** Weekday, date and time, for instants to come: `Mon, 23 Nov, 09:00`. */
 export const formatComing = (at: number, locale: string, timeZone: string): string =>
   dateFormat('coming', locale, timeZone).format(at);
+
+/** An instant to come where there is little room: `09:00` of the same date, `Mon 09:00` of a week, else `23 Nov 2026`. */
+export function formatAhead(at: number, locale: string, timeZone: string, now: number): string {
+  const date = dateFormat('date', locale, timeZone);
+  if (date.format(at) === date.format(now)) return formatClock(at, locale, timeZone);
+  return at - now < 6 * DAY * 1_000
+    ? dateFormat('weekdayClock', locale, timeZone).format(at)
+    : date.format(at);
+}
 
 /** `HH:MM:SS` in a zone. */
 export const formatClockSeconds = (at: number, locale: string, timeZone: string): string =>

@@ -96,6 +96,13 @@ describe('views of the version before', () => {
     expect(items.map(({ is_default }) => is_default)).toEqual([false, true, false]);
   });
 
+  it('keep the mark of another name where it is as long as names may be', async () => {
+    const name = 'n'.repeat(200);
+    const { items, api } = service({ kept: [{ name, query: 'tab=all' }] });
+    await takeOverViews(storageOf([{ ...MINE, name }]), api, ME);
+    expect(items.map((view) => view.name)).toEqual([name, `${'n'.repeat(196)} (2)`]);
+  });
+
   it('are saved although another person shares the same', async () => {
     const { items, api } = service({ kept: [{ ...ALL, shared: true, owner: { id: OTHER } }] });
     await takeOverViews(storageOf([ALL]), api, ME);

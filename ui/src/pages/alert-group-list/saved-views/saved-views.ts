@@ -65,8 +65,9 @@ async function keep(
   userId: string,
 ): Promise<SavedView | null> {
   for (let turn = 1; turn <= MOST_NAMES; turn += 1) {
-    const name = turn === 1 ? old.name : `${old.name} (${turn})`;
-    const answer = await api.create({ name: name.slice(0, LONGEST_NAME), query: old.query, shared: false });
+    const mark = turn === 1 ? '' : ` (${turn})`;
+    const name = old.name.slice(0, LONGEST_NAME - mark.length) + mark;
+    const answer = await api.create({ name, query: old.query, shared: false });
     if (answer.ok) return answer.value;
     if (answer.problem.code !== 'name_taken') return null;
     // Another tab may be saving the same ones.
