@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_104,
-  lines: 156180,
+  lines: 156208,
   smallFiles: 45,
   wideLines: 561,
   linesOfOne: 600,

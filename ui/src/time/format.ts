@@ -85,7 +85,7 @@ export const formatExact = (at: number, locale: string, timeZone: string): strin
 export const formatComing = (at: number, locale: string, timeZone: string): string =>
   dateFormat('coming', locale, timeZone).format(at);
 
-/** An instant to come where there is little room: `09:00` of the same date, `Mon 09:00` of a week, else `23 Nov 2026`. */
+/** An instant to come, short: `09:00` today, `Mon 09:00` within six days, else `23 Nov 2026`. */
 export function formatAhead(at: number, locale: string, timeZone: string, now: number): string {
   const date = dateFormat('date', locale, timeZone);
   if (date.format(at) === date.format(now)) return formatClock(at, locale, timeZone);
