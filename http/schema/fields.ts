@@ -31,7 +31,7 @@ export const freeText = d.described(
 /** A character that takes room: no white space, and none that joins, hides or turns others. */
 const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 
-/** 422 of a name: only white space, or too long once trimmed. */
+/** 422 of a name: nothing of it can be seen, or it is too long once trimmed. */
 export function nameErrors(value: string, pointer = '/name'): readonly FieldError[] {
   const length = codePoints(value.trim());
   if (!VISIBLE.test(value)) return [{ pointer, code: 'required', detail: 'Give it a name.' }];
