@@ -24,7 +24,8 @@ beforeAll(async () => {
   screen = await (await newProfile(browser, { width: 1280, height: 720 })).newPage();
   // Many newer ones must not hide the critical one, which came first.
   const small = Array.from({ length: 30 }, (_, index) => ({ alertname: `Small${index}`, severity: 'info' }));
-  for (const labels of [{ alertname: 'OldCritical', severity: 'critical' }, ...small])
+  const critical = { alertname: 'OldCritical', severity: 'critical', namespace: 'shop', pod: 'api-1' };
+  for (const labels of [critical, ...small])
     expect(await sender.post({ groupKey: labels.alertname, alerts: [{ labels }] })).toBe(202);
   await until('the groups', async () => (await api.get('/alert-group-counts')).firing === 31);
 });
@@ -68,6 +69,10 @@ test('nobody signs in at the screen, and it can do nothing but read', async () =
   const tiles = screen.getByRole('article');
   await until('the tiles', async () => (await tiles.count()) > 5);
   expect(await tiles.first().getAttribute('aria-label')).toMatch(/^#\d+ OldCritical$/);
+  const cut = await tiles
+    .locator('h2')
+    .evaluateAll((all) => all.filter((title) => title.scrollHeight > title.clientHeight).length);
+  expect(cut).toBe(0);
   const more = 31 - (await tiles.count());
   expect(more).toBeGreaterThan(0);
   await screen.getByText(`and ${more} more`).waitFor();
