@@ -177,7 +177,7 @@ function inline(node: Node, dialect: Dialect): string {
   const literal = node.literal ?? '';
   switch (node.type) {
     case 'text':
-      return textRun(literal, dialect);
+      return textRun(node, literal, dialect);
     case 'softbreak':
       return '\n';
     case 'linebreak':
@@ -202,9 +202,12 @@ const ALONE = { markdown: /^[{}()>#+\-.|~]$/, commonmark: /^[{}()>#+\-.~]$/ };
 
 /**
  * The parser gives an escaped character as a text of its own and everything between special characters as one run, so
- * what was escaped stays so, and a run of `~~` still strikes through.
+ * what was escaped stays so, and a run of `~~` still strikes through. A `<` that was escaped must not begin a link; not
+ * every chat server takes `\<` for an escape, so U+200B keeps it text.
  */
-function textRun(literal: string, dialect: Dialect): string {
+function textRun({ next }: Node, literal: string, dialect: Dialect): string {
+  const begins = next?.type === 'text' && /^[a-z]/i.test(next.literal ?? '');
+  if (dialect === 'markdown' && literal === '<' && begins) return '<\u200B';
   return ALONE[dialect].test(literal) ? `\\${literal}` : literal.replace(IN_RUNS[dialect], '\\$&');
 }
 
