@@ -55,6 +55,7 @@ describe('Markdown of a chat server', () => {
     ['an image from anywhere else, too', '![a_b](file:///x)', 'a\\_b'],
     ['an escaped < begins no link', '\\<mailto:x> [y](file:///z)', `<${Z}mailto:x> y`],
     ['nor does one in other words', '&lt;&#109;ailto:x> [y](file:///z)', `<${Z}mailto:x> y`],
+    ['a code block keeps its content', '~~~ a`b\n<mailto:x>\n', '```ab\n<mailto:x>\n```'],
     ['a code block left open is closed', 'a\n```sh\nb', 'a\n\n```sh\nb\n```'],
     ['every @ names nobody', '@channel', `@${Z}channel`],
   ])('%s', (_name, output, expected) => {

@@ -141,7 +141,8 @@ function unlistedBlock(node: Node): string {
       return `${'#'.repeat(node.level)} ${inlines(node, 'markdown')}`;
     case 'code_block': {
       const fence = '`'.repeat(Math.max(3, longestTicks(literal) + 1));
-      return `${fence}${node.info ?? ''}\n${literal}\n${fence}`;
+      // With a backtick in it, the line would begin no block.
+      return `${fence}${(node.info ?? '').replaceAll('`', '')}\n${literal}\n${fence}`;
     }
     case 'thematic_break':
       return '***';
