@@ -128,8 +128,13 @@ async function updateView(
     update saved_views set
       version = version + 1, name = ${fields.name}, query = ${fields.query}, shared = ${fields.shared}
     where id = ${id}`;
-  // Nobody else sees it from now on.
-  if (!fields.shared) await tx`delete from default_views where view_id = ${id} and user_id <> ${ownerId}`;
+  if (!fields.shared) {
+    // Nobody else sees it from now on, and a deleted owner does not either.
+    await tx`delete from default_views where view_id = ${id} and user_id <> ${ownerId}`;
+    await tx`
+      delete from saved_views
+      where id = ${id} and owner_id in (select id from users where status = 'deleted')`;
+  }
   await audit(change, 'updated', id, current.fields, fields);
   const isDefault = current.isDefault && (fields.shared || ownerId === userId);
   return { outcome: 'saved', view: { ...current, version: current.version + 1, fields, isDefault } };

@@ -16,6 +16,7 @@ let tocsin: Installation;
 let ready: Ready;
 let browser: Browser;
 let api: Api;
+let sender: Sender;
 /** Of an Admin, and of Grace, who is a Responder. */
 let desk: Page;
 let phone: Page;
@@ -25,7 +26,7 @@ beforeAll(async () => {
   tocsin = new Installation();
   [ready, browser] = await Promise.all([tocsin.start(), launchChromium()]);
   api = await Api.signIn(ready);
-  const sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
+  sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
   for (const severity of ['critical', 'warning']) {
     const alerts = [{ labels: { alertname: `Is${severity}`, severity } }];
     expect(await sender.post({ groupKey: severity, alerts })).toBe(202);
@@ -133,4 +134,26 @@ test('a view whose filters are refused has no count, and those behind it do', as
   await star(desk).click();
   await viewOf(desk, 'Whole').locator('.figure', { hasText: /^1$/ }).waitFor();
   expect(await viewOf(desk, 'Broken').locator('.figure').count()).toBe(0);
+});
+
+test('views that could not be read are read with the next change, and take no list from whoever uses it', async () => {
+  const { id } = await api.post('/saved-views', { name: 'Begin', query: 'owner=none', shared: false });
+  expect((await api.call('PUT', '/me/default-view', { view_id: id })).status).toBe(204);
+  const tabs: Page[] = [];
+  for (const isUsed of [true, false]) {
+    const tab = await desk.context().newPage();
+    await tab.route('**/api/v1/saved-views*', (route) => route.abort(), { times: 1 });
+    const failed = tab.waitForEvent('requestfailed', (request) => request.url().includes('saved-views'));
+    await tab.goto(`${ready.app_url}/alert-groups`);
+    await Promise.all([failed, tab.locator('[data-group]').first().waitFor()]);
+    if (isUsed) await tab.keyboard.press('Shift');
+    tabs.push(tab);
+  }
+  const read = tabs.map((tab) => tab.waitForResponse((response) => response.url().includes('saved-views')));
+  const alerts = [{ labels: { alertname: 'IsNew', severity: 'info' } }];
+  expect(await sender.post({ groupKey: 'new', alerts })).toBe(202);
+  await Promise.all(read);
+  const [used, unused] = tabs;
+  await unused!.waitForURL((url) => url.search === '?owner=none');
+  expect(new URL(used!.url()).search).toBe('');
 });

@@ -85,7 +85,18 @@ test('whoever only looks shares nothing, and may end what they shared', async ()
   const own = await saved(viewer);
   expect((await viewer.put(`/saved-views/${own.id}`, { ...MINE, shared: true }, '*')).status).toBe(403);
   await database.sql()`update saved_views set shared = true`;
+  // Once they could share: what everybody sees is no longer theirs to change.
+  const changed = { ...MINE, query: 'severity=info', shared: true };
+  expect((await viewer.put(`/saved-views/${own.id}`, changed, '*')).status).toBe(403);
   expect((await viewer.put(`/saved-views/${own.id}`, MINE, '*')).body.shared).toBe(false);
+});
+
+test('one of a deleted person goes when an Admin ends its sharing', async () => {
+  const { id } = await saved(bea, SHARED);
+  await database.sql()`update users set status = 'deleted' where id = ${BEA}`;
+  const ended = await admin.put(`/saved-views/${id}`, { ...SHARED, shared: false }, '*');
+  expect(ended).toMatchObject({ status: 200, body: { shared: false } });
+  expect(await database.sql()`select id from saved_views`).toEqual([]);
 });
 
 test('If-Match, and a save of what is there already', async () => {

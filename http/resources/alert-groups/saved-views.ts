@@ -166,8 +166,7 @@ function mayChange(call: Pick<Call, 'identity'>, current: StoredSavedView): bool
 function refusalOf(call: Call<unknown, SavedViewInput>, current: StoredSavedView | null): Answer | null {
   const { body } = call;
   if (current && !mayChange(call, current)) return mayNot('organization:write');
-  const isShared = body.shared && !current?.fields.shared;
-  if (isShared && !holds(call, 'alert-groups:note')) return mayNot('alert-groups:note');
+  if (body.shared && !holds(call, 'alert-groups:note')) return mayNot('alert-groups:note');
   const errors = nameErrors(body.name);
   return errors.length > 0 ? invalid(errors) : null;
 }

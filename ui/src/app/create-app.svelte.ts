@@ -162,7 +162,13 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     $effect(() => {
       if (!countsGroups) return;
       void savedViews.read();
-      return () => savedViews.put(null);
+      // Nothing tells of a change of views; this asks again for what could not be read.
+      const read = paced(() => void (savedViews.value === null && savedViews.read()), COUNT_EVERY_MS);
+      const leave = live.on('alert-groups', null, read);
+      return () => {
+        leave();
+        savedViews.put(null);
+      };
     });
     $effect(() => {
       if (!countsGroups) return;
