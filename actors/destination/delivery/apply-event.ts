@@ -22,20 +22,30 @@ export interface EventContext {
   readonly publication: number;
 }
 
-/** Applies one lifecycle event. `delivery` is undefined when the Destination has none of the group. */
+/**
+ * Applies one lifecycle event. `delivery` is undefined when the Destination has none of the group.
+ * @param isOn whether the Destination is on the Route of the event: one that left it is told of nothing anew
+ */
 export function applyEvent(
   delivery: Delivery | undefined,
   event: GroupEvent,
   context: EventContext,
+  isOn: boolean,
 ): Delivery {
   const known = told(delivery ?? unjudged(event, context), event);
   if (event.event === 'created')
     return delivery && isOver(delivery) ? delivery : judged(known, event, context);
   const comesBack = event.event === 'reopened' || event.event === 'unresolved';
-  if (delivery && isOver(delivery)) return comesBack ? wished(known, 'reopened', event, context) : delivery;
+  if (delivery && isOver(delivery)) {
+    return comesBack && isOn ? wished(known, 'reopened', event, context) : delivery;
+  }
   // The group was resolved when the Destination joined its Route, so no storm decision will arrive.
-  if (!delivery && comesBack) return wished(known, 'reopened', event, context);
-  return withReply(withRoot(known, event, context), event, context);
+  if (comesBack && (!delivery || delivery.root === 'held.unjudged')) {
+    return wished({ ...known, replies: [] }, 'reopened', event, context);
+  }
+  // It was resolved when the Destination came back to its Route, and is again to be seen there.
+  const here = comesBack && isOn && known.leaving ? wished(known, 'joined', QUIET, context) : known;
+  return withReply(withRoot(here, event, context), event, context);
 }
 
 /** The Storm is over for this group, or it became Urgent (delivery §12). */
@@ -105,19 +115,15 @@ export type Joining = Pick<Delivery, 'routeId' | 'number' | 'urgent' | 'status' 
   readonly isHeld: boolean;
 };
 
-/** One that is here is left as it is; one that was on its way out stays; others are published Quietly. */
+/** One that is here is left as it is; one that was on its way out stays; others are published Quietly, or held. */
 export function joined(delivery: Delivery | undefined, joining: Joining, context: EventContext): Delivery {
   const { subject, routeId, number, urgent, status, changedAt, isHeld } = joining;
   const { target, connectionId, publication, now } = context;
-  if (!delivery) {
-    const place = { subject, target, connectionId, routeId, number, renewedAt: now };
-    const fresh = { ...newDelivery({ ...place, urgent, status, changedAt }), publication };
-    return isHeld ? next(fresh, { type: 'joined_held', now }) : wished(fresh, 'joined', QUIET, context);
-  }
-  const known = { ...delivery, routeId, number: delivery.number ?? number };
-  const after =
-    isHeld && delivery.root === 'held.unjudged'
-      ? next(known, { type: 'joined_held', now })
-      : wished(known, 'joined', QUIET, context);
-  return after === known ? delivery : after;
+  const place = { subject, target, connectionId, routeId, number, renewedAt: now };
+  const known = delivery
+    ? { ...delivery, routeId, number: delivery.number ?? number }
+    : { ...newDelivery({ ...place, urgent, status, changedAt }), publication };
+  const wanted = wished(known, 'joined', QUIET, context);
+  const after = isHeld ? next(wanted, { type: 'judged_held', now }) : wanted;
+  return delivery && after === known ? delivery : after;
 }

@@ -23,7 +23,9 @@ export function groupEvent(turn: DestinationTurn, event: GroupEvent): void {
     return;
   }
   const context = eventContextOf(turn, subject, windowOf(turn, event.routeId));
-  const { delivery, dropped } = bounded(applyEvent(deliveryOf(turn, subject), event, context));
+  const { delivery, dropped } = bounded(
+    applyEvent(deliveryOf(turn, subject), event, context, isOn(turn, event.routeId)),
+  );
   save(turn, delivery);
   if (dropped) tell(turn, delivery, { event: 'not_delivered', error: TOO_MANY_REPLIES });
 }

@@ -20,7 +20,7 @@ export interface Wish extends Pick<Post, 'loudness' | 'mentions'> {
 
 export type DeliveryEvent = { readonly now: Micros } & (
   | ({ readonly type: 'judged_free' | 'released' | 'joined' | 'reopened' } & Wish)
-  | { readonly type: 'judged_held' | 'joined_held' }
+  | { readonly type: 'judged_held' }
   /** It may show something else. */
   | { readonly type: 'changed' }
   /** It was left unpublished while the Destination was Broken. */
@@ -135,6 +135,8 @@ export const parts = setup({
       );
     },
     isAbandoned: ({ context }) => context.leaving && !context.message && context.tries.unsureSince === null,
+    isAbandonedEnd: ({ context }) =>
+      context.leaving && context.message !== null && context.tries.unsureSince === null,
     isNotReplaced: ({ context }) => !isOpenSubject(context) || context.republished,
     isNews: ({ context }) => !context.leaving && context.editSince === null,
     /** It changed while it was published, or the messenger may show what an earlier attempt told it. */
@@ -147,6 +149,7 @@ export const parts = setup({
     showsStatus,
     showsOtherStatus: (args) => !showsStatus(args),
     hasMoreEvents: ({ context }) => (context.events?.length ?? 0) > 1,
+    hasNews: ({ context }) => context.editSince !== null && context.post !== null && !context.leaving,
     hasPost: ({ context }) => context.post !== null && !context.leaving,
 
     repliesNow: isReplying,
@@ -223,6 +226,7 @@ export const parts = setup({
       replies: context.message ? context.replies : [],
     })),
     startAfresh: assign(({ context }) => afresh(context)),
+    forgetChange: assign({ editSince: null }),
     dropReplies: assign({ replies: [] }),
     addEvent: assign(({ context, event }) => {
       const events = [...(context.events ?? []), expected(event, 'recorded').event];

@@ -141,7 +141,7 @@ const HAPPENINGS: readonly Happening[] = [
   { type: 'begins' },
   { type: 'reply_ends' },
   ...(['judged_free', 'released', 'joined', 'reopened'] as const).map((type) => sent({ type, ...wish })),
-  ...(['judged_held', 'joined_held', 'changed', 'withhold', 'left', 'gone'] as const).map((type) =>
+  ...(['judged_held', 'changed', 'withhold', 'left', 'gone'] as const).map((type) =>
     sent({ type, now: NOW }),
   ),
   sent({ type: 'given_up', error: 'deleted', now: NOW }),

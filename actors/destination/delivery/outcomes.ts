@@ -212,7 +212,9 @@ function asksToWait(
   save(turn, next(known, putBack(flight, turn.now)));
   if (flight.isProbe) {
     apply(turn, { type: 'probe_failed', reason: unavailable(error), at: turn.now, notBefore: until });
-  } else if (breaks && !isAlone) broke(turn, unavailable(error));
+  } else if (breaks && !isAlone && !isDeleted(turn) && !isLeftBehind(turn, delivery)) {
+    broke(turn, unavailable(error));
+  }
 }
 
 function failedForNow(

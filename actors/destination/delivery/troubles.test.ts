@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MINUTE, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { SendOutcome } from '../../channels/calls.ts';
-import { createMessageWorld, ONE, type WorldSettings } from './world.fixture.ts';
+import { createMessageWorld, ONE, ROUTE, type WorldSettings } from './world.fixture.ts';
 
 const ACKNOWLEDGED = { status: 'acknowledged', by: 'person' } as const;
 const FIRING = { status: 'firing', by: 'person' } as const;
@@ -11,6 +11,8 @@ const REMINDER = {
   mentions: ['owner'],
   facts: { event: 'reminder', owner: { id: 'US000000000001' as PublicId, name: 'Ada', login: 'ada' } },
 } as const;
+const ADDED = { mentions: ['new_alerts'], facts: { event: 'alerts_added', fingerprints: ['f'] } } as const;
+const refused: SendOutcome = { class: 'unknown', error: 'answered 400' };
 const lost: SendOutcome = { class: 'transient', error: 'timed out', unsure: true };
 const fatal: SendOutcome = { class: 'fatal', error: 'answered 401' };
 
@@ -19,6 +21,83 @@ async function begun(settings: WorldSettings = {}) {
   await world.begin();
   return world;
 }
+
+describe('a call that comes to nothing, while something else changed,', () => {
+  test('is followed by an edit that shows the change', async () => {
+    const world = await begun();
+    await world.create('A');
+    world.calls();
+    world.pause();
+    await world.event('A', 'acknowledged', ACKNOWLEDGED);
+    await world.event('A', 'resolved', { status: 'resolved', by: 'person' });
+    await world.answer(refused);
+    await world.resume();
+    expect([world.calls(), world.state('A')]).toEqual([['edit A', 'edit A'], 'delivered']);
+  });
+
+  test('is followed by the last edit when the Destination left meanwhile', async () => {
+    const world = await begun();
+    await world.create('A');
+    world.calls();
+    world.pause();
+    await world.event('A', 'acknowledged', ACKNOWLEDGED);
+    world.setRoute(ROUTE, []);
+    await world.give(ONE, { type: 'routes_changed', joined: [], left: [ROUTE] });
+    await world.advance(10);
+    await world.answer(refused);
+    await world.resume();
+    expect([world.calls(), world.state('A')]).toEqual([['edit A', 'edit A final'], 'retired']);
+  });
+
+  test.each(['during', 'after'])('is published again for Alerts that were added %s it', async (when) => {
+    const world = await begun();
+    world.pause();
+    await world.create('A');
+    if (when === 'during') await world.event('A', 'alerts_added', ADDED);
+    await world.answer(refused);
+    if (when === 'after') await world.event('A', 'alerts_added', ADDED);
+    await world.resume();
+    await world.advance(MINUTE);
+    const publish = 'publish A L [new_alert_group]';
+    expect(world.calls()).toEqual([publish, publish, 'reply A alerts_added 1 L [new_alerts]']);
+    expect(world.state('A')).toBe('delivered');
+  });
+});
+
+describe('a wait of 20 minutes that is asked for', () => {
+  const wait = (world: Awaited<ReturnType<typeof begun>>, scope: 'destination' | 'connection') =>
+    world.answer({
+      class: 'retry_after',
+      ...{ until: world.now() + 20 * MINUTE, scope, error: 'asked to wait', breaks: true },
+    });
+
+  test('of a deleted Destination says nothing of groups that wait for their last edit', async () => {
+    const world = await begun({ type: 'channel_bot' });
+    for (const name of ['A', 'B']) {
+      await world.create(name);
+      world.noted(name);
+    }
+    world.pause();
+    world.forget(ONE);
+    world.setRoute(ROUTE, []);
+    await world.give(ONE, { type: 'deleted' });
+    await world.advance(10);
+    await wait(world, 'destination');
+    await world.advance(SECOND);
+    expect([world.noted('A'), world.noted('B'), world.alerts()]).toEqual([[], [], []]);
+  });
+
+  test('at the former place does not break the present one', async () => {
+    const world = await begun({ type: 'channel_bot' });
+    await world.create('A');
+    world.pause();
+    world.configure(ONE, { target: 2, connectionId: 'CN000000000002' as PublicId });
+    await world.give(ONE, { type: 'saved' });
+    await world.advance(10);
+    await wait(world, 'connection');
+    expect(world.health()).toEqual({ state: 'healthy' });
+  });
+});
 
 describe('an edit of which nobody knows whether it arrived', () => {
   const backTo = async (world: Awaited<ReturnType<typeof begun>>, look: string) => {

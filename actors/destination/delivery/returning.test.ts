@@ -1,0 +1,129 @@
+/** Groups that open again, and Destinations that come back to a Route: delivery §2, §10 and §12. */
+import { expect, test } from 'vitest';
+import { MINUTE } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
+import { accepted, createMessageWorld, ONE, ROUTE, START, TWO, type WorldSettings } from './world.fixture.ts';
+
+const PERSON = { by: 'person' } as const;
+const REOPENED = {
+  status: 'firing',
+  mentions: ['reopen'],
+  facts: { event: 'reopened', owner: null },
+} as const;
+const ADDED = { mentions: ['new_alerts'], facts: { event: 'alerts_added', fingerprints: ['f'] } } as const;
+
+async function begun(settings: WorldSettings = {}) {
+  const world = createMessageWorld(settings);
+  await world.begin();
+  return world;
+}
+type World = Awaited<ReturnType<typeof begun>>;
+
+async function leave(world: World) {
+  world.setRoute(ROUTE, []);
+  await world.give(ONE, { type: 'routes_changed', joined: [], left: [ROUTE] });
+  await world.advance(10);
+}
+
+async function join(world: World, id: PublicId, members: PublicId[]) {
+  world.setRoute(ROUTE, members);
+  await world.give(id, { type: 'routes_changed', joined: [ROUTE], left: [] });
+  await world.advance(MINUTE);
+}
+
+/** It resolves while no Destination is told of it. */
+async function resolveUnseen(world: World) {
+  world.group('A')!.status = 'resolved';
+  await world.advance(MINUTE);
+}
+
+test('a group that got its last edit is published when it opens after the Destination came back', async () => {
+  const world = await begun();
+  await world.create('A');
+  await leave(world);
+  await resolveUnseen(world);
+  await join(world, ONE, [ONE]);
+  world.calls();
+  await world.event('A', 'reopened', REOPENED);
+  expect([world.calls(), world.state('A')]).toEqual([['publish A L [reopen]'], 'delivered']);
+});
+
+test('a last edit that still waits is none when the group opens after the Destination came back', async () => {
+  const world = await begun({ limiter: { limit: 1, per_seconds: 600 } });
+  await world.create('A');
+  await leave(world);
+  await resolveUnseen(world);
+  await join(world, ONE, [ONE]);
+  world.calls();
+  await world.event('A', 'reopened', REOPENED);
+  await world.advance(60 * MINUTE);
+  expect([world.calls(), world.state('A')]).toEqual([['edit A', 'reply A reopened L [reopen]'], 'delivered']);
+});
+
+test('what was on its way to a Destination that left publishes nothing there', async () => {
+  const world = await begun();
+  await world.create('A');
+  await leave(world);
+  await resolveUnseen(world);
+  world.calls();
+  const { id: groupId, number } = world.group('A')!;
+  await world.give(ONE, {
+    type: 'group_event',
+    ...{ groupId, number, routeId: ROUTE, event: 'reopened', ...REOPENED },
+    ...{ sequence: 9, at: world.now(), loudness: 'loud', owner: null, by: 'system', urgent: false },
+  });
+  expect([world.calls(), world.state('A')]).toEqual([[], 'retired']);
+});
+
+test('a group that changes after it resolved is published when it opens, where the Destination joined later', async () => {
+  const world = await begun();
+  await world.create('A');
+  await world.event('A', 'resolved', { status: 'resolved', ...PERSON });
+  await join(world, TWO, [ONE, TWO]);
+  await world.event('A', 'annotations_changed', {});
+  world.calls();
+  await world.event('A', 'unresolved', { status: 'firing', ...PERSON });
+  await world.event('A', 'alerts_added', ADDED);
+  await world.advance(MINUTE);
+  const there = world.calls().filter((call) => call.startsWith('TWO'));
+  expect(there).toEqual(['TWO publish A Q', 'TWO edit A', 'TWO reply A alerts_added 1 L [new_alerts]']);
+});
+
+test('a group that a Storm holds is held where the Destination comes back in the Storm', async () => {
+  const world = await begun();
+  await world.create('A', { held: true });
+  world.setStorm(START);
+  await leave(world);
+  await join(world, ONE, [ONE]);
+  expect([world.calls(), world.state('A')]).toEqual([['publish storm Q'], 'pending']);
+});
+
+test('a continuation that is posted while the Destination leaves gets the last edit', async () => {
+  const world = await begun();
+  world.script(accepted({ editableUntil: START + MINUTE }));
+  await world.create('A');
+  await world.advance(2 * MINUTE);
+  world.calls();
+  world.pause();
+  await world.event('A', 'acknowledged', { status: 'acknowledged', ...PERSON });
+  await leave(world);
+  await world.resume();
+  await world.advance(MINUTE);
+  expect(world.calls()).toEqual(['publish A Q (continued)', 'edit A final (continued)']);
+  expect(world.state('A')).toBe('retired');
+});
+
+test('a continuation that did not arrive before the Destination left is none', async () => {
+  const world = await begun();
+  world.script(accepted({ editableUntil: START + MINUTE }));
+  await world.create('A');
+  await world.advance(2 * MINUTE);
+  world.calls();
+  world.pause();
+  await world.event('A', 'acknowledged', { status: 'acknowledged', ...PERSON });
+  await leave(world);
+  await world.answer({ class: 'transient', error: 'answered 503', unsure: false });
+  await world.resume();
+  await world.advance(60 * MINUTE);
+  expect([world.calls(), world.state('A')]).toEqual([['publish A Q (continued)'], 'retired']);
+});
