@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { StatisticsReader } from '../../../actors/alert-group/reading/readers.ts';
 import {
   DAY,
   formatInstant,
@@ -8,11 +9,14 @@ import {
   parseInstant,
   SECOND,
 } from '../../../runtime/clock.ts';
+import type { PublicId } from '../../../runtime/public-id.ts';
 import { createStatisticsReader } from '../../../storage/alert-groups/alert-groups.ts';
 import { firstStart, insertGroup, NOW, readDirectory, stoppedClock } from '../../../test/configuration.ts';
 import { type Answered, type OperationClient, operationClient } from '../../../test/operation-client.ts';
 import { useDatabase } from '../../../test/postgres.ts';
-import { statisticsOperations } from './statistics.ts';
+import { MOST_DAYS, statisticsOperations } from './statistics.ts';
+
+const NO_DURATIONS = { count: 0, median: null, p90: null, p95: null, p99: null };
 
 const database = useDatabase();
 const DISK = 'RT000000000001';
@@ -319,6 +323,31 @@ describe('items', () => {
       time_to_resolve: none,
       per_day: [],
     });
+  });
+
+  test('have their days until there are too many in one answer', async () => {
+    const figures = { groupCount: 1, timeToAcknowledge: NO_DURATIONS, timeToResolve: NO_DURATIONS };
+    const days = new Array(MOST_DAYS / 2 + 1).fill({ ...figures, date: '2026-09-21' });
+    const reader = createStatisticsReader(database.sql());
+    const statistics: StatisticsReader = {
+      read: async (query) => ({
+        ...(await reader.read(query)),
+        subjects: [DISK, defaultRoute].map((subjectId) => ({
+          ...figures,
+          subjectId: subjectId as PublicId,
+          days,
+        })),
+      }),
+    };
+    const directory = await readDirectory(database.sql());
+    api = operationClient({
+      operations: statisticsOperations({ statistics }),
+      directory,
+      clock: stoppedClock,
+    });
+    const [first, second] = await items('group_by=route');
+    expect(first.per_day).toHaveLength(days.length);
+    expect(second).toMatchObject({ alert_group_count: 1, per_day: null });
   });
 
   test('are all Integrations by name; a group with Alerts of two counts for both', async () => {

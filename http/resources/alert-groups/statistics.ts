@@ -29,6 +29,8 @@ export interface StatisticsOperationsDeps {
 }
 
 const PERIOD = 7 * DAY;
+/** Days of all items in one answer, some 6 MB: 220 Routes in 90 days. */
+export const MOST_DAYS = 20_000;
 
 const DurationShape = d.named(
   'DurationFigures',
@@ -75,8 +77,8 @@ const StatisticsShape = d.named(
           subject: EntityRef,
           ...figures,
           per_day: d.described(
-            v.array(v.object({ date: d.text('The day, `YYYY-MM-DD`.'), ...figures })),
-            'The same figures for each day of the time zone.',
+            v.nullable(v.array(v.object({ date: d.text('The day, `YYYY-MM-DD`.'), ...figures }))),
+            `The same figures for each day of the time zone; null from where all items together would have more than ${MOST_DAYS} days: ask for those by id.`,
           ),
         }),
       ),
@@ -248,11 +250,14 @@ function itemsOf(
   wanted: readonly PublicId[],
 ) {
   const byId = new Map(found.map((one) => [one.subjectId, one]));
+  let dayCount = 0;
   return subjects
     .filter(({ id, deleted }) => (wanted.length === 0 || wanted.includes(id)) && (!deleted || byId.has(id)))
     .map(({ id, name }) => {
       const { days, ...all } = byId.get(id) ?? NOTHING;
-      const perDay = days.map(({ date, ...day }) => ({ date, ...figuresBody(day) }));
+      dayCount += days.length;
+      const perDay =
+        dayCount > MOST_DAYS ? null : days.map(({ date, ...day }) => ({ date, ...figuresBody(day) }));
       return { subject: { id, name }, ...figuresBody(all), per_day: perDay };
     });
 }

@@ -451,7 +451,7 @@ export interface components {
                 readonly time_to_acknowledge: components["schemas"]["DurationFigures"];
                 /** @description Until the end. */
                 readonly time_to_resolve: components["schemas"]["DurationFigures"];
-                /** @description The same figures for each day of the time zone. */
+                /** @description The same figures for each day of the time zone; null from where all items together would have more than 20000 days: ask for those by id. */
                 readonly per_day: readonly {
                     /** @description The day, `YYYY-MM-DD`. */
                     readonly date: string;
@@ -461,7 +461,7 @@ export interface components {
                     readonly time_to_acknowledge: components["schemas"]["DurationFigures"];
                     /** @description Until the end. */
                     readonly time_to_resolve: components["schemas"]["DurationFigures"];
-                }[];
+                }[] | null;
             }[];
             /** @description Hours of the week in the time zone that have any, from Monday 0:00. Each Alert Group counts once. */
             readonly per_hour: readonly {

@@ -43,7 +43,7 @@ export type DurationFigures = Schemas['DurationFigures'];
 export type Figures = Omit<DayFigures, 'date'>;
 
 /** A local date of start that has any Alert Group. */
-export type DayFigures = StatisticsItem['per_day'][number];
+export type DayFigures = NonNullable<StatisticsItem['per_day']>[number];
 
 export type HourFigures = Statistics['per_hour'][number];
 

@@ -198,6 +198,7 @@ export const system = {
   'statistics.summary':
     'Median {median}, 95th percentile {p95} over the whole time. The table below has every day.',
   'statistics.summaryNone': 'Nothing to show in this time.',
+  'statistics.daysLeftOut': 'Too many days to show. Choose a shorter period.',
   'statistics.asTable': 'The same as a table',
   'statistics.percentiles': 'Over the whole time',
   'statistics.week': 'When Alert Groups start',

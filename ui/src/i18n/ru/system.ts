@@ -248,6 +248,7 @@ export const system = {
   },
   'statistics.summary': 'За всё время медиана {median}, 95-й процентиль {p95}. Все дни есть в таблице ниже.',
   'statistics.summaryNone': 'За это время показать нечего.',
+  'statistics.daysLeftOut': 'Слишком много дней для показа. Выберите период короче.',
   'statistics.asTable': 'То же таблицей',
   'statistics.percentiles': 'За всё время',
   'statistics.week': 'Когда начинаются группы',
