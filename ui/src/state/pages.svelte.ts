@@ -111,13 +111,17 @@ export function createPages<Item>(
   };
 }
 
-/** As many rows as are asked for, when there are so many, in as many requests as the service needs for them. */
+/**
+ * As many rows as are asked for, when there are so many, in as many requests as the service needs for them.
+ * @param mostRequests after which a cursor may be left before there are enough rows
+ */
 export async function readRows<Item>(
   request: (page: PageRequest) => Promise<Answer<Page<Item>>>,
   { cursor, limit }: PageRequest,
+  mostRequests = MOST_REQUESTS,
 ): Promise<Answer<Page<Item>>> {
   let answer = await request({ cursor, limit });
-  for (let requests = 1; answer.ok && requests < MOST_REQUESTS; requests++) {
+  for (let requests = 1; answer.ok && requests < mostRequests; requests++) {
     const { items, next_cursor } = answer.value;
     if (next_cursor === null || items.length >= limit) break;
     const more = await request({ cursor: next_cursor, limit: limit - items.length });

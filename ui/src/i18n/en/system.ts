@@ -131,6 +131,7 @@ export const system = {
   'wall.leave': 'Back to the list',
   'wall.fullScreen': 'Full screen',
   'wall.nothing': 'No Alert Groups here',
+  'wall.unknown': 'Which Alert Groups are here is not known. This screen keeps trying.',
   'wall.refused':
     'The token of this screen is not valid any more. Sign in on another device, open Wall and make a new link.',
   'wall.old': 'Out of date since {time}: Tocsin does not answer. This screen keeps trying.',

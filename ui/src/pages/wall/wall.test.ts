@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { NO_FILTERS, parseFilters } from '../alert-group-list/filters.ts';
-import { fetchAs, isNight, parseWall, readingsOf, tilesIn, wallAddress } from './wall.ts';
+import { fetchAs, isNight, parseWall, readingsOf, tilesIn, urgentQuery, wallAddress } from './wall.ts';
 
 const NOW = Date.parse('2026-10-05T03:00:00Z');
 
@@ -80,6 +80,18 @@ it('nothing is read that the view leaves out', () => {
     [['resolved'], ['info']],
   ]);
   expect(readingsOf({ ...filters, number: 7 }, NOW)).toEqual([{ number: 7, label_columns: [] }]);
+});
+
+it('what is Urgent is asked for within the view', () => {
+  const { filters } = parseFilters('tab=all&not_status=resolved&severity=warning&unclaimed=true');
+  expect(urgentQuery(filters, NOW)).toMatchObject({
+    status: ['firing'],
+    severity: ['warning'],
+    urgent: true,
+    unclaimed: true,
+  });
+  for (const search of ['tab=snoozed', 'not_status=firing', 'urgent=false', 'number=7'])
+    expect(urgentQuery(parseFilters(search).filters, NOW)).toBe(null);
 });
 
 it('as many tiles as there is room for, one at least', () => {

@@ -106,6 +106,14 @@ export function readingsOf(filters: GroupFilters, now: number): readonly Query[]
   return parts.map((part) => listQuery({ ...filters, notStatuses: [], ...part }, now));
 }
 
+/** What is Urgent and fires in the view; null where nothing can be. @param now ms since the epoch */
+export function urgentQuery(filters: GroupFilters, now: number): Query | null {
+  if (filters.number !== null || filters.flags.urgent === false) return null;
+  if (!shownStatuses(filters).includes('firing')) return null;
+  const flags = { ...filters.flags, urgent: true };
+  return listQuery({ ...filters, notStatuses: [], tab: 'firing', flags }, now);
+}
+
 /** Tiles of a room of these pixels. */
 export function tilesIn(width: number, height: number, tile: { width: number; height: number }): number {
   const across = Math.max(1, Math.floor(width / tile.width));
