@@ -321,6 +321,19 @@ test('a Command on all that match runs in portions, can be stopped, and says wha
   expect({ firing, acknowledged }).toEqual({ firing: 1, acknowledged: 129 });
 });
 
+test('a bulk Command without an answer reads the list again, and keeps what was selected', async () => {
+  const page = await openList({ width: 1440, height: 900 }, '?label=alertname%3D%22PodCrash%22');
+  await page.route('**/bulk-commands', (route) => route.abort());
+  await page.keyboard.press('Shift+A');
+  const selected = page.getByText(/^\d selected$/);
+  await selected.waitFor();
+  const isRead = page.waitForRequest(/\/api\/v1\/alert-groups\?/, { timeout: 5_000 });
+  await page.getByRole('region').getByRole('button', { name: 'Unsnooze' }).click();
+  await page.locator('.toast.refused').waitFor();
+  await isRead;
+  await selected.waitFor();
+});
+
 test('a key selects the rows that were searched for, and none of what stood there before', async () => {
   const page = await openList({ width: 1440, height: 900 });
   const selected = page.locator('[data-group] input:checked');
