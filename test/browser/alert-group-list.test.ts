@@ -321,6 +321,55 @@ test('a Command on all that match runs in portions, can be stopped, and says wha
   expect({ firing, acknowledged }).toEqual({ firing: 1, acknowledged: 129 });
 });
 
+test('a dialog acts on what was selected when it opened, while everything else is still being found', async () => {
+  const page = await openList({ width: 1440, height: 900 }, '?label=alertname%3D%22Many%22');
+  await page.keyboard.press('Shift+A');
+  await page.getByText('50 selected').waitFor();
+  let release = () => {};
+  const hold = async () => {
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.unrouteAll();
+    await page.route(/\/api\/v1\/alert-groups\?/, async (route) => {
+      await held;
+      await route.continue();
+    });
+  };
+  const find = async () => {
+    await hold();
+    const isAsked = page.waitForRequest(/\/api\/v1\/alert-groups\?/);
+    await page.keyboard.press('Shift+A');
+    await isAsked;
+  };
+  await find();
+  const sent: string[][] = [];
+  await page.route('**/bulk-commands', async (route) => {
+    sent.push(route.request().postDataJSON().alert_group_ids);
+    await route.abort();
+  });
+  await page.keyboard.press('r');
+  const title = page.getByRole('heading', { name: 'Resolve 50 Alert Groups' });
+  await title.waitFor();
+  release();
+  await page.getByText(/^1\d\d selected$/).waitFor();
+  await title.waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('dialog').getByRole('alert').getByText('no answer came').waitFor();
+  expect(sent.map(({ length }) => length)).toEqual([50]);
+  await page.keyboard.press('Escape');
+
+  // What was cleared meanwhile stays so.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Shift+A');
+  await page.getByText('50 selected').waitFor();
+  await find();
+  await page.keyboard.press('Escape');
+  const isFound = page.waitForResponse(/\/api\/v1\/alert-groups\?/);
+  release();
+  await isFound;
+  await page.waitForTimeout(300);
+  expect(await page.locator('[data-group] input:checked').count()).toBe(0);
+});
+
 test('a bulk Command without an answer reads the list again, and keeps what was selected', async () => {
   const page = await openList({ width: 1440, height: 900 }, '?label=alertname%3D%22PodCrash%22');
   await page.route('**/bulk-commands', (route) => route.abort());
