@@ -298,6 +298,30 @@ test('the message stays while it has the focus or the pointer, and Tab reaches i
   expect(await read(group)).toMatchObject({ status: 'acknowledged' });
 });
 
+test('while the service is away an Undo is not sent, says so, and stays', async () => {
+  const group = await raise('AckedAway');
+  await desk.keyboard.press('a');
+  await undo().waitFor();
+  // The message stays for as long as it takes.
+  await undo().hover();
+  await desk.context().setOffline(true);
+  try {
+    await desk.getByText('nothing is sent until it does').waitFor();
+    await desk.keyboard.press('z');
+    await message('This was not sent, and nothing was changed').waitFor();
+    await undo().focus();
+    await desk.keyboard.press('Enter');
+    expect(await desk.evaluate('document.activeElement.textContent.trim()')).toBe('Undo');
+    expect(await message('This was not sent').count()).toBe(1);
+  } finally {
+    await desk.context().setOffline(false);
+  }
+  await desk.locator('.toast [aria-disabled="true"]').waitFor({ state: 'detached' });
+  await undo().click();
+  await message(`#${group.number} has no Owner now`).waitFor();
+  expect(sent).toEqual(['acknowledge', 'unacknowledge']);
+});
+
 test('whoever signs in next is not offered to take back what was done before', async () => {
   const group = await raise('Handed');
   const page = await (await newProfile(browser)).newPage();

@@ -57,7 +57,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   });
   const clock = createClock(view.document);
   const groupList = createGroupList(alertGroups);
-  const toasts = createToasts();
+  const toasts = createToasts(() => (live.away ? i18n.t('problem.notSent') : null));
 
   async function checkSession(): Promise<boolean> {
     const answer = await sessions.current();

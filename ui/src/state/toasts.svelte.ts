@@ -26,7 +26,8 @@ const PLAIN = { link: null, about: null, undo: null, busy: false } as const;
 
 export type Toasts = ReturnType<typeof createToasts>;
 
-export function createToasts() {
+/** @param whyNot says why nothing can be sent now; null while it can */
+export function createToasts(whyNot: () => string | null) {
   const store = createStore({
     context: { items: [] as readonly Toast[], nextId: 1 },
     on: {
@@ -85,10 +86,16 @@ export function createToasts() {
     );
   }
 
-  /** A second press does nothing. */
+  /** A second press does nothing. While nothing can be sent it says so, and is there for another try. */
   async function undo(id: number): Promise<void> {
     const run = undos.get(id);
     if (run === undefined) return;
+    const refusal = whyNot();
+    if (refusal !== null) {
+      // One for all presses: it must not push out the message with the Undo.
+      show({ ...PLAIN, tone: 'refused', text: refusal, about: 'not-sent' });
+      return;
+    }
     undos.delete(id);
     hold(id);
     store.trigger.undoing({ id });

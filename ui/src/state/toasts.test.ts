@@ -14,7 +14,9 @@ afterEach(() => {
 
 /** Toasts, and what was taken back. An Undo is on its way until `answer` is called. */
 function setUp() {
-  const toasts = createToasts();
+  let whyNot: string | null = null;
+  const toasts = createToasts(() => whyNot);
+  const sendable = (why: string | null) => (whyNot = why);
   const taken: string[] = [];
   let answer = () => {};
   const undo = (what: string) => ({
@@ -29,7 +31,7 @@ function setUp() {
     await vi.advanceTimersByTimeAsync(0);
   };
   const texts = () => toasts.items.map(({ text }) => text);
-  return { toasts, taken, undo, answered, texts };
+  return { toasts, taken, undo, answered, texts, sendable };
 }
 
 it('a message stays 6 s, one with an Undo 10 s', () => {
@@ -100,6 +102,18 @@ it('a message takes the place of an earlier one about the same Alert Group', () 
   expect(texts()).toEqual(['other', 'resolved']);
   toasts.undoNewest();
   expect(taken).toEqual(['resolve']);
+});
+
+it('an Undo that cannot be sent says why, however often it is pressed, and stays', () => {
+  const { toasts, taken, undo, texts, sendable } = setUp();
+  toasts.command('Command', 'AG1', undo('it'));
+  sendable('not sent');
+  for (let press = 0; press < 5; press++) expect(toasts.undoNewest()).toBe(true);
+  void toasts.undo(toasts.items[0]!.id);
+  expect([texts(), taken]).toEqual([['Command', 'not sent'], []]);
+  sendable(null);
+  toasts.undoNewest();
+  expect(taken).toEqual(['it']);
 });
 
 it('what one person did is not taken back by the next', () => {
