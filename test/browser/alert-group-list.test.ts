@@ -448,6 +448,52 @@ test('groups of the same kind fold by a label, and each fold leads to its groups
   expect(await phone.evaluate<number>(overflow)).toBeLessThanOrEqual(0);
 });
 
+test('a long Command that is left goes on, and its Undo has progress and Stop on another page', async () => {
+  const { total } = await counted();
+  const alerts = Array.from({ length: 110 }, (_, n) => ({
+    labels: { alertname: 'LeftAlone', cluster: 'l', pod: `left-${n}`, severity: 'info' },
+  }));
+  expect(await sender.post({ groupKey: 'left', alerts })).toBe(202);
+  await until('the Alert Groups', async () => (await counted()).total === total + alerts.length);
+  const query = 'label=alertname%3D%22LeftAlone%22';
+  const page = await openList({}, `?${query}`);
+  await rows(page).first().getByRole('link').first().click();
+  await page.getByRole('heading', { level: 1, name: 'LeftAlone' }).waitFor();
+  await page.goBack();
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).check();
+  await page.getByRole('button', { name: 'All 110 that match' }).click();
+  await page.getByText('110 selected').waitFor();
+  let release = () => {};
+  const hold = async (what: string) => {
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route(what, async (route) => {
+      await held;
+      await route.continue();
+    });
+  };
+  const dialog = page.getByRole('dialog');
+  await hold('**/bulk-commands');
+  await page.keyboard.press('a');
+  await dialog.getByRole('button', { name: 'Acknowledge' }).click();
+  await dialog.getByText('0 of 110').waitFor();
+  await page.goForward();
+  await page.getByRole('heading', { level: 1, name: 'LeftAlone', includeHidden: true }).waitFor();
+  expect(await dialog.getByRole('progressbar').count()).toBe(1);
+  release();
+  await page.getByText('Done for 110 Alert Groups').waitFor();
+  await dialog.waitFor({ state: 'detached' });
+
+  await hold('**/unacknowledge');
+  await page.keyboard.press('z');
+  await dialog.getByText('0 of 110').waitFor();
+  await dialog.getByRole('button', { name: 'Stop' }).click();
+  release();
+  await dialog.getByText('Done: 1', { exact: true }).waitFor();
+  await dialog.getByText('109 Alert Groups were not worked through.').waitFor();
+  const { firing, acknowledged } = await api.get(`/alert-group-counts?${query}`);
+  expect({ firing, acknowledged }).toEqual({ firing: 1, acknowledged: 109 });
+});
+
 test('what is typed while the code of a dialog is on its way runs no Command', async () => {
   const page = await (await newProfile(browser)).newPage();
   let arrive: () => void = () => undefined;

@@ -273,6 +273,53 @@ test('a bulk Command is taken back where that leads back, and what somebody else
   expect(await read(two)).toMatchObject({ owner: { login: 'grace' } });
 });
 
+test('what a bulk Command or its Undo was refused is told on another page, with the reasons', async () => {
+  const [one, two] = await raise('BulkedLeft', 'BulkedLeftToo');
+  const dialog = desk.getByRole('dialog');
+  const overtaken = 'This Alert Group has changed: the Command is not possible any more.';
+  const open = async (group: Json) => {
+    await row(group).locator('a').first().click();
+    await desk.getByRole('heading', { level: 1, name: 'BulkedLeft' }).waitFor();
+  };
+  await desk.keyboard.press('Shift+A');
+  await desk.getByText('2 selected').waitFor();
+  await desk.keyboard.press('a');
+  await message('Done for 2 Alert Groups').waitFor();
+  await open(one);
+  for (const group of [one, two]) await grace.post(`/alert-groups/${group.id}/acknowledge`);
+  await desk.keyboard.press('z');
+  await dialog.getByText('Refused: 2').waitFor();
+  expect(await dialog.getByText(overtaken).count()).toBe(2);
+  expect(await desk.getByText('not worked through').count()).toBe(0);
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await dialog.getByRole('link', { name: `#${two.number}` }).click();
+  await desk.waitForURL(`**/alert-groups/${two.id}`);
+  await dialog.waitFor({ state: 'detached' });
+
+  // The list is left before the answer.
+  await grace.post(`/alert-groups/${one.id}/unacknowledge`);
+  await desk.goto(`${ready.app_url}/alert-groups?q=BulkedLeft`);
+  await row(one).locator('a').first().focus();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await desk.route('**/bulk-commands', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await desk.keyboard.press('Shift+A');
+  await desk.getByText('2 selected').waitFor();
+  await desk.keyboard.press('a');
+  await open(one);
+  release();
+  await dialog.getByText('Done: 1 · Skipped: 1').waitFor();
+  await dialog.getByText('Owned by Grace.').waitFor();
+  await desk.unroute('**/bulk-commands');
+  await desk.keyboard.press('Escape');
+  await message('Done for 1 Alert Group').getByRole('button', { name: 'Undo', exact: true }).click();
+  await until('the first to be given back', async () => (await read(one)).status === 'firing');
+  expect(await read(two)).toMatchObject({ owner: { login: 'grace' } });
+});
+
 test('the message stays while it has the focus or the pointer, and Tab reaches its button', async () => {
   const group = await raise('Lingering');
   await desk.clock.install();

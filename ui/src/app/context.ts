@@ -8,6 +8,7 @@ import type { Items, Organization, Page, SavedView } from '../api/shapes.ts';
 import type { StatisticsApi, SystemApi, SystemNotice } from '../api/system.ts';
 import type { I18n } from '../i18n/i18n.svelte.ts';
 import type { Live } from '../live/stream.svelte.ts';
+import type { Bulks } from '../pages/alert-group-list/bulk/bulks.svelte.ts';
 import type { GroupList } from '../pages/alert-group-list/group-list.svelte.ts';
 import type { Router } from '../router/router.svelte.ts';
 import type { Clock } from '../state/clock.svelte.ts';
@@ -63,6 +64,7 @@ export interface App {
   /** Views of the list: own and shared ones. */
   readonly savedViews: Resource<Page<SavedView> | null>;
   readonly groupList: GroupList;
+  readonly bulks: Bulks;
   readonly firing: FiringCount;
   readonly desktop: Desktop;
   readonly failures: Failures;

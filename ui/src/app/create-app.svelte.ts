@@ -12,6 +12,7 @@ import { createStatisticsApi, createSystemApi } from '../api/system.ts';
 import { chooseLanguage, createI18n } from '../i18n/i18n.svelte.ts';
 import { paced } from '../live/hints.ts';
 import { createLive } from '../live/stream.svelte.ts';
+import { createBulks } from '../pages/alert-group-list/bulk/bulks.svelte.ts';
 import { createGroupList } from '../pages/alert-group-list/group-list.svelte.ts';
 import { createRouter } from '../router/router.svelte.ts';
 import { createClock } from '../state/clock.svelte.ts';
@@ -102,6 +103,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   };
 
   const i18n = await createI18n(view.document.documentElement, language());
+  const bulks = createBulks({ alertGroups, groupList, session, toasts, i18n });
   const live = createLive({ view, timers, checkSession, watchReads: client.watchReads });
   const router = createRouter(view);
   const desktop = createDesktop(view, i18n);
@@ -156,6 +158,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
         for (const stop of leave) stop();
         live.stop();
         groupList.forget();
+        bulks.forget();
         toasts.forgetUndos();
       };
     });
@@ -229,6 +232,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     notices,
     savedViews,
     groupList,
+    bulks,
     firing,
     desktop,
     failures: createFailures(i18n),

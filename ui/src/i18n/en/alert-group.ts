@@ -1,4 +1,4 @@
-/** English: the page of an Alert Group, and its history in words. */
+/** English: the page of an Alert Group, its history in words, and what became of bulk Commands. */
 export const alertGroup = {
   'group.commands': 'Commands',
   'group.began': 'Alerts began',
@@ -190,4 +190,25 @@ export const alertGroup = {
   'deliveryEvent.destination_recovered': 'Destination works again',
   'deliveryEvent.storm_summary': 'told in a Storm summary',
   'deliveryEvent.final_edit': 'updated for the last time',
+
+  'bulk.running': 'One Alert Group after the other',
+  'bulk.progress': { one: '{count} of {max}', other: '{count} of {max}' },
+  'bulk.stop': 'Stop',
+  'bulk.left': {
+    one: '{count} Alert Group was not worked through.',
+    other: '{count} Alert Groups were not worked through.',
+  },
+  'bulk.moreFailed': { one: 'and {count} more', other: 'and {count} more' },
+  'bulk.results': 'Not all went through',
+  'bulk.ownedBy': 'Owned by {owner}.',
+  'bulkSum.done': 'Done:',
+  'bulkSum.unchanged': 'Unchanged:',
+  'bulkSum.refused': 'Refused:',
+  'bulkSum.skipped': 'Skipped:',
+  'bulkSum.failed': 'Failed:',
+  'bulkOutcome.done': 'Done.',
+  'bulkOutcome.unchanged': 'Was so already.',
+  'bulkOutcome.refused': 'Refused:',
+  'bulkOutcome.skipped': 'Skipped:',
+  'bulkOutcome.failed': 'Failed:',
 } as const;

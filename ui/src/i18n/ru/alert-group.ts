@@ -1,4 +1,4 @@
-/** Russian: the page of an Alert Group, and its history in words. */
+/** Russian: the page of an Alert Group, its history in words, and what became of bulk Commands. */
 export const alertGroup = {
   'group.commands': 'Команды',
   'group.began': 'Алерты начались',
@@ -254,4 +254,37 @@ export const alertGroup = {
   'deliveryEvent.destination_recovered': 'получатель снова работает',
   'deliveryEvent.storm_summary': 'сообщено в сводке шторма',
   'deliveryEvent.final_edit': 'обновлено в последний раз',
+
+  'bulk.running': 'Группы обрабатываются по очереди',
+  'bulk.progress': {
+    one: '{count} из {max}',
+    few: '{count} из {max}',
+    many: '{count} из {max}',
+    other: '{count} из {max}',
+  },
+  'bulk.stop': 'Остановить',
+  'bulk.left': {
+    one: '{count} группа не обработана.',
+    few: '{count} группы не обработаны.',
+    many: '{count} групп не обработаны.',
+    other: '{count} группы не обработаны.',
+  },
+  'bulk.moreFailed': {
+    one: 'и ещё {count}',
+    few: 'и ещё {count}',
+    many: 'и ещё {count}',
+    other: 'и ещё {count}',
+  },
+  'bulk.results': 'Прошло не всё',
+  'bulk.ownedBy': 'Ответственный: {owner}.',
+  'bulkSum.done': 'Готово:',
+  'bulkSum.unchanged': 'Без изменений:',
+  'bulkSum.refused': 'Отказано:',
+  'bulkSum.skipped': 'Пропущено:',
+  'bulkSum.failed': 'Не удалось:',
+  'bulkOutcome.done': 'Готово.',
+  'bulkOutcome.unchanged': 'Уже было так.',
+  'bulkOutcome.refused': 'Отказано:',
+  'bulkOutcome.skipped': 'Пропущена:',
+  'bulkOutcome.failed': 'Не удалось:',
 } as const;

@@ -1,0 +1,166 @@
+/**
+ * Commands on many Alert Groups, and taking them back (ui §1.5). They are the app's: one goes on when the list is left,
+ * and what became of it is told on whatever page the person is by then.
+ */
+import type { BulkCommand } from '../../../api/alert-groups.ts';
+import type { Problem } from '../../../api/problem.ts';
+import type { AlertGroup, BulkResult } from '../../../api/shapes.ts';
+import type { App } from '../../../app/context.ts';
+import { type BulkOutcome, type BulkProgress, isThrough, PORTION, runInPortions } from './bulk-run.ts';
+import { type BulkUndo, takeBackOne, undoOfBulk } from './bulk-undo.ts';
+
+/** Alert Groups by their ids, as they were shown when the Command was sent; undefined where they were not loaded. */
+export type Shown = ReadonlyMap<string, AlertGroup | undefined>;
+
+/** Of a Command that did not go through for all. */
+export interface BulkResults extends BulkOutcome {
+  /** Name of the Owner of an Alert Group, as far as it is loaded. */
+  readonly ownerOf: (id: string) => string | null;
+}
+
+export type Bulks = ReturnType<typeof createBulks>;
+
+export function createBulks(app: Pick<App, 'alertGroups' | 'groupList' | 'session' | 'toasts' | 'i18n'>) {
+  const { alertGroups, groupList, session, toasts, i18n } = app;
+  const { t } = i18n;
+  let progress = $state.raw<BulkProgress | null>(null);
+  let isStopping = $state.raw(false);
+  /** Results to show, one after the other, each with what is said once they were read. */
+  let waiting = $state.raw<readonly { readonly results: BulkResults; readonly say: () => void }[]>([]);
+  /** Counts who was signed in: what somebody else began says nothing to the next. */
+  let person = 0;
+
+  /** @returns null when the session ended meanwhile */
+  async function inPortions(
+    ids: readonly string[],
+    send: Parameters<typeof runInPortions>[1],
+    answered: (results: readonly BulkResult[]) => void,
+    size: number,
+  ): Promise<BulkOutcome | null> {
+    const mine = person;
+    const isLong = ids.length > PORTION;
+    if (isLong) {
+      isStopping = false;
+      progress = { done: 0, of: ids.length };
+    }
+    const outcome = await runInPortions(
+      ids,
+      send,
+      (results, next) => {
+        answered(results);
+        if (isLong && mine === person) progress = next;
+      },
+      () => mine === person && !(isLong && isStopping),
+      size,
+    );
+    if (mine !== person) return null;
+    if (isLong) progress = null;
+    return outcome;
+  }
+
+  /** @param say is called with how many went through, after the results of those that did not */
+  async function finish(outcome: BulkOutcome, groups: Shown, say: (text: string, count: number) => void) {
+    const count = outcome.results.filter(isThrough).length;
+    const sayDone = () => {
+      if (count > 0) say(t('bulk.done', { count }), count);
+    };
+    if (outcome.left + outcome.results.length === count) sayDone();
+    else {
+      const ownerOf = (id: string) =>
+        (groupList.items?.find((group) => group.id === id) ?? groups.get(id))?.owner?.name ?? null;
+      waiting = [...waiting, { results: { ...outcome, ownerOf }, say: sayDone }];
+    }
+    await groupList.read();
+  }
+
+  /**
+   * @param through is called with the id of each Alert Group that it went through for
+   * @returns after a single request, why there was no answer; anything else is told here
+   */
+  async function run(
+    command: BulkCommand,
+    groups: Shown,
+    through: (id: string) => void,
+  ): Promise<Problem | null> {
+    const userId = session.active.user.id;
+    const ids = [...groups.keys()];
+    const isLong = ids.length > PORTION;
+    const end = async () => {
+      const outcome = await inPortions(
+        ids,
+        (portion) => alertGroups.bulk(portion, command),
+        (results) => {
+          for (const result of results) if (isThrough(result)) through(result.alert_group_id);
+        },
+        PORTION,
+      );
+      if (outcome === null) return null;
+      if (outcome.problem !== null && !isLong) {
+        // It may have been done all the same.
+        void groupList.read();
+        return outcome.problem;
+      }
+      const undo = undoOfBulk(command.command, outcome.results, groups, userId);
+      await finish(outcome, groups, (text, count) =>
+        toasts.command(text, null, undo && undoButton(undo, groups, userId, count)),
+      );
+      return null;
+    };
+    const ending = end();
+    return isLong ? null : ending;
+  }
+
+  /** @param count of groups that the Command went through for, of which some may have no way back */
+  function undoButton(undo: BulkUndo, groups: Shown, userId: string, count: number) {
+    const { size } = undo.numbers;
+    const text = size === count ? t('action.undo') : t('action.undoFor', { count: size });
+    return { text, run: () => takeBack(undo, groups, userId) };
+  }
+
+  async function takeBack(undo: BulkUndo, groups: Shown, userId: string) {
+    const outcome = await inPortions(
+      [...undo.numbers.keys()],
+      ([id = '']) => takeBackOne(alertGroups, id, undo, userId, t('command.overtaken')),
+      () => {},
+      1,
+    );
+    // Not awaited: the message with Undo closes when this returns, and must not wait for the list.
+    if (outcome !== null) void finish(outcome, groups, (text) => toasts.done(text));
+  }
+
+  function closeResults() {
+    const [first, ...rest] = waiting;
+    waiting = rest;
+    first?.say();
+  }
+
+  return {
+    /** Of one that takes more than one portion; null when none is on its way. */
+    get progress() {
+      return progress;
+    },
+    /** It ends with the portion that is on its way. */
+    get isStopping() {
+      return isStopping;
+    },
+    get results(): BulkResults | null {
+      return waiting[0]?.results ?? null;
+    },
+    run,
+    stop() {
+      isStopping = true;
+    },
+    closeResults,
+    /** Of what cannot be shown. */
+    dismiss() {
+      isStopping = true;
+      closeResults();
+    },
+    /** The session ended: no further portion is sent, and nothing is said any more. */
+    forget() {
+      person += 1;
+      progress = null;
+      waiting = [];
+    },
+  };
+}

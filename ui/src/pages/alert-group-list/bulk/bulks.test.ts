@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { AlertGroup, BulkResult } from '../../../api/shapes.ts';
+import type { Undo } from '../../../state/toasts.svelte.ts';
+import { PORTION } from './bulk-run.ts';
+import { createBulks } from './bulks.svelte.ts';
+
+const ME = 'U1';
+
+beforeEach(() => {
+  // Without the compiler of Svelte a state is a plain variable.
+  vi.stubGlobal('$state', { raw: <T>(value: T) => value });
+});
+
+afterEach(() => void vi.unstubAllGlobals());
+
+/** Groups that fire and that nobody has, from #1 on. */
+const groups = (count: number) =>
+  new Map(
+    Array.from({ length: count }, (_, n) => [
+      `AG${n + 1}`,
+      { id: `AG${n + 1}`, number: n + 1, status: 'firing', owner: null } as AlertGroup,
+    ]),
+  );
+
+/** Bulk Commands on a service that refuses those in `refused`; `owners` has who took over which group. */
+function setUp() {
+  const refused = new Set<string>();
+  const owners = new Map<string, string>();
+  const sent: number[] = [];
+  const through: string[] = [];
+  const said: string[] = [];
+  let undo: Undo | null = null;
+  let reads = 0;
+  let isSilent = false;
+  let before = async () => {};
+  const result = (id: string): BulkResult => ({
+    alert_group_id: id,
+    number: Number(id.slice(2)),
+    outcome: refused.has(id) ? 'refused' : 'done',
+    code: refused.has(id) ? 'owned_by_other' : null,
+    message: null,
+  });
+  const bulks = createBulks({
+    alertGroups: {
+      bulk: async (ids: readonly string[]) => {
+        sent.push(ids.length);
+        await before();
+        if (isSilent) return { ok: false, problem: { code: 'unanswered' } };
+        return { ok: true, value: { results: ids.map(result) } };
+      },
+      read: async (id: string) => {
+        await before();
+        return { ok: true, value: { id, owner: { id: owners.get(id) ?? ME } } };
+      },
+      command: async () => ({ ok: true, value: { outcome: 'done' } }),
+    },
+    groupList: { items: [{ id: 'AG2', owner: { name: 'Grace' } }], read: async () => void reads++ },
+    session: { active: { user: { id: ME } } },
+    toasts: {
+      done: (text: string) => said.push(text),
+      command: (text: string, _: null, offered: Undo | null) => {
+        said.push(text);
+        undo = offered;
+      },
+    },
+    i18n: { t: (key: string, { count = '' } = {}) => `${key} ${count}`.trim() },
+  } as never);
+  return {
+    bulks,
+    refused,
+    owners,
+    sent,
+    through,
+    said,
+    acknowledge: (count: number) =>
+      bulks.run({ command: 'acknowledge' }, groups(count), (id) => through.push(id)),
+    undo: () => undo,
+    reads: () => reads,
+    silence: () => (isSilent = true),
+    beforeAnswers: (run: () => Promise<void>) => (before = run),
+  };
+}
+
+it('says how many it was done for, reads the list again, and is taken back', async () => {
+  const { bulks, acknowledge, through, said, undo, reads } = setUp();
+  expect(await acknowledge(2)).toBeNull();
+  expect([through, said, reads()]).toEqual([['AG1', 'AG2'], ['bulk.done 2'], 1]);
+  expect(undo()?.text).toBe('action.undo');
+  await undo()?.run();
+  expect([said.at(-1), bulks.results, reads()]).toEqual(['bulk.done 2', null, 2]);
+});
+
+it('offers the Undo once the results of what did not go through were read', async () => {
+  const { bulks, acknowledge, refused, through, said, undo } = setUp();
+  refused.add('AG2');
+  await acknowledge(3);
+  expect(bulks.results).toMatchObject({ left: 0, problem: null });
+  expect(bulks.results?.ownerOf('AG2')).toBe('Grace');
+  expect([through, said]).toEqual([['AG1', 'AG3'], []]);
+  bulks.closeResults();
+  expect([bulks.results, said, undo()?.text]).toEqual([null, ['bulk.done 2'], 'action.undo']);
+});
+
+it('names what an Undo was refused as refused, not as left', async () => {
+  const { bulks, acknowledge, owners, said, undo } = setUp();
+  await acknowledge(2);
+  owners.set('AG1', 'U2').set('AG2', 'U2');
+  await undo()?.run();
+  expect(bulks.results).toMatchObject({
+    left: 0,
+    results: [1, 2].map((number) => ({ number, outcome: 'refused', message: 'command.overtaken' })),
+  });
+  bulks.closeResults();
+  expect(said).toEqual(['bulk.done 2']);
+});
+
+it('gives the problem of a single request back, and reads the list again', async () => {
+  const { bulks, acknowledge, silence, reads, said } = setUp();
+  silence();
+  expect(await acknowledge(2)).toMatchObject({ code: 'unanswered' });
+  expect([bulks.results, reads(), said]).toEqual([null, 1, []]);
+});
+
+it('shows how far a long one is, ends it when it is stopped, and offers to take back what it did', async () => {
+  const { bulks, acknowledge, sent, said, undo, beforeAnswers } = setUp();
+  const progress: unknown[] = [];
+  beforeAnswers(async () => {
+    progress.push(bulks.progress);
+    if (sent.length === 2) bulks.stop();
+  });
+  expect(await acknowledge(3 * PORTION)).toBeNull();
+  await vi.waitFor(() => expect(bulks.results).toMatchObject({ left: PORTION }));
+  expect(progress).toEqual([0, PORTION].map((done) => ({ done, of: 3 * PORTION })));
+  expect([sent, bulks.progress]).toEqual([[PORTION, PORTION], null]);
+  bulks.closeResults();
+  expect(said).toEqual([`bulk.done ${2 * PORTION}`]);
+
+  beforeAnswers(async () => {
+    expect(bulks.isStopping).toBe(false);
+    bulks.stop();
+  });
+  await undo()?.run();
+  expect(bulks.results).toMatchObject({ results: [{ outcome: 'done' }], left: 2 * PORTION - 1 });
+});
+
+it('keeps the results of two that ended at about the same time', async () => {
+  const { bulks, acknowledge, refused } = setUp();
+  refused.add('AG1');
+  await Promise.all([acknowledge(1), acknowledge(2)]);
+  expect(bulks.results?.results).toHaveLength(1);
+  bulks.closeResults();
+  expect(bulks.results?.results).toHaveLength(2);
+  bulks.closeResults();
+  expect(bulks.results).toBeNull();
+});
+
+it('ends with the session: nothing is sent or said after it', async () => {
+  const { bulks, acknowledge, refused, sent, said, beforeAnswers } = setUp();
+  refused.add('AG1');
+  beforeAnswers(async () => bulks.forget());
+  await acknowledge(2 * PORTION);
+  expect(await acknowledge(2)).toBeNull();
+  expect(sent).toEqual([PORTION, 2]);
+  expect([said, bulks.results, bulks.progress]).toEqual([[], null, null]);
+});
