@@ -151,11 +151,10 @@ test('whoever looks elsewhere is called for what they chose, once, and led to it
   expect(await desk.getByText('does not allow Tocsin to notify').count()).toBe(0);
   expect(await accessibilityFindings(desk)).toEqual([]);
   // What fired when the page was opened is no news.
-  const looked = desk.waitForResponse(
+  await desk.goto(`${ready.app_url}/alert-groups`, { waitUntil: 'commit' });
+  await desk.waitForResponse(
     (response) => response.url().includes('status=firing&') && !response.url().includes('acknowledged'),
   );
-  await desk.goto(`${ready.app_url}/alert-groups`);
-  await looked;
   await turnAway(desk);
   await raise('NotUrgent', 'warning');
   const group = await raise('Fire', 'critical');
@@ -170,11 +169,10 @@ test('whoever chose a saved view is called for what it shows, without a sound', 
   await desk.getByLabel('Desktop notifications').selectOption('New Alert Groups of some saved views');
   await desk.getByRole('checkbox', { name: 'Critical ones' }).check();
   expect(await accessibilityFindings(desk)).toEqual([]);
-  const looked = desk.waitForResponse(
+  await desk.goto(`${ready.app_url}/alert-groups`, { waitUntil: 'commit' });
+  await desk.waitForResponse(
     (response) => response.url().includes('severity=critical') && response.url().includes('status=firing&'),
   );
-  await desk.goto(`${ready.app_url}/alert-groups`);
-  await looked;
   await turnAway(desk);
   await raise('OutsideTheView', 'warning');
   const group = await raise('InsideTheView', 'critical');
