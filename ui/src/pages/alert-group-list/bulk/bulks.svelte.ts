@@ -2,10 +2,13 @@
  * Commands on many Alert Groups, and taking them back (ui §1.5). They are the app's: one goes on when the list is left,
  * and what became of it is told on whatever page the person is by then.
  */
-import type { BulkCommand } from '../../../api/alert-groups.ts';
+import type { AlertGroupsApi, BulkCommand } from '../../../api/alert-groups.ts';
 import type { Problem } from '../../../api/problem.ts';
 import type { AlertGroup, BulkResult } from '../../../api/shapes.ts';
-import type { App } from '../../../app/context.ts';
+import type { I18n } from '../../../i18n/i18n.svelte.ts';
+import type { SessionState } from '../../../state/session.svelte.ts';
+import type { Toasts } from '../../../state/toasts.svelte.ts';
+import type { GroupList } from '../group-list.svelte.ts';
 import { type BulkOutcome, type BulkProgress, isThrough, PORTION, runInPortions } from './bulk-run.ts';
 import { type BulkUndo, takeBackOne, undoOfBulk } from './bulk-undo.ts';
 
@@ -20,8 +23,15 @@ export interface BulkResults extends BulkOutcome {
 
 export type Bulks = ReturnType<typeof createBulks>;
 
-export function createBulks(app: Pick<App, 'alertGroups' | 'groupList' | 'session' | 'toasts' | 'i18n'>) {
-  const { alertGroups, groupList, session, toasts, i18n } = app;
+export interface BulksDeps {
+  readonly alertGroups: AlertGroupsApi;
+  readonly groupList: GroupList;
+  readonly session: SessionState;
+  readonly toasts: Toasts;
+  readonly i18n: I18n;
+}
+
+export function createBulks({ alertGroups, groupList, session, toasts, i18n }: BulksDeps) {
   const { t } = i18n;
   let progress = $state.raw<BulkProgress | null>(null);
   let isStopping = $state.raw(false);
