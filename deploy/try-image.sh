@@ -28,6 +28,11 @@ until_ready() {
   exit 1
 }
 
+for program in buildah runc runuser openssl redis-server "$postgres/postgres"; do
+  command -v "$program" >/dev/null && continue
+  echo "There is no $program. As root: apt-get install buildah runc util-linux openssl redis-server postgresql-15" >&2
+  exit 1
+done
 for port in 8080 8081 8082; do
   if (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; then
     echo "Something listens on port $port, where the image would. Stop it first." >&2
@@ -123,6 +128,8 @@ const [group] = await until('the group', async () => {
 console.log('group:', group.title, group.status);
 END
 node "$work/drive.ts" "$(cat "$work/password")"
+pid=$(runc state tocsin | node -p "JSON.parse(require('node:fs').readFileSync(0, 'utf8')).pid")
+echo "image of $(buildah images --format '{{.Size}}' "$image"), $(awk '/VmRSS/ { print int($2 / 1024) }' "/proc/$pid/status") MiB of memory"
 
 began=$(date +%s%N)
 runc kill tocsin TERM
