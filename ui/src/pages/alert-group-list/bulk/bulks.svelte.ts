@@ -23,7 +23,7 @@ export interface BulkResults extends BulkOutcome {
 
 export type Bulks = ReturnType<typeof createBulks>;
 
-export interface BulksDeps {
+export interface BulkDeps {
   readonly alertGroups: AlertGroupsApi;
   readonly groupList: GroupList;
   readonly session: SessionState;
@@ -31,7 +31,7 @@ export interface BulksDeps {
   readonly i18n: I18n;
 }
 
-export function createBulks({ alertGroups, groupList, session, toasts, i18n }: BulksDeps) {
+export function createBulks({ alertGroups, groupList, session, toasts, i18n }: BulkDeps) {
   const { t } = i18n;
   let progress = $state.raw<BulkProgress | null>(null);
   let isStopping = $state.raw(false);
