@@ -22,18 +22,32 @@ beforeAll(async () => {
   api = await Api.signIn(ready);
   desk = await (await newProfile(browser)).newPage();
   screen = await (await newProfile(browser, { width: 1280, height: 720 })).newPage();
-  // Many newer ones must not hide the critical one, which came first.
-  const small = Array.from({ length: 30 }, (_, index) => ({ alertname: `Small${index}`, severity: 'info' }));
+  const [{ group_key, policy }] = (await api.get('/route-profiles')).items;
+  const matchers = [{ label: 'alertname', op: '=', value: 'OldUrgent' }];
+  await api.post('/routes', {
+    ...{ name: 'Urgent', description: '', urgent: true, group_key, policy, matchers, destination_ids: [] },
+  });
+  // Many newer ones must not hide the critical one, which came first, nor that an Urgent one fires.
+  const small = Array.from({ length: 30 }, (_, index) => `Small${index}`);
   const critical = { alertname: 'OldCritical', severity: 'critical', namespace: 'shop', pod: 'api-1' };
-  for (const labels of [critical, ...small])
+  const warnings = ['OldUrgent', ...small].map((alertname) => ({ alertname, severity: 'warning' }));
+  for (const labels of [critical, ...warnings])
     expect(await sender.post({ groupKey: labels.alertname, alerts: [{ labels }] })).toBe(202);
-  await until('the groups', async () => (await api.get('/alert-group-counts')).firing === 31);
+  await until('the groups', async () => (await api.get('/alert-group-counts')).firing === 32);
 });
 
 afterAll(async () => {
   await browser.close();
   await tocsin.remove();
 });
+
+/** 1, or less while the view is shown dimmed; NaN while another view is shown. */
+async function brightness(view: string): Promise<number> {
+  const [title, opacity] = await screen.evaluate<string[]>(
+    `[document.querySelector('h1').textContent, getComputedStyle(document.querySelector('main')).opacity]`,
+  );
+  return title === view ? Number(opacity) : Number.NaN;
+}
 
 test('a link for a screen is made from the wall of somebody signed in', async () => {
   await signIn(desk, ready);
@@ -73,7 +87,7 @@ test('nobody signs in at the screen, and it can do nothing but read', async () =
     .locator('h2')
     .evaluateAll((all) => all.filter((title) => title.scrollHeight > title.clientHeight).length);
   expect(cut).toBe(0);
-  const more = 31 - (await tiles.count());
+  const more = 32 - (await tiles.count());
   expect(more).toBeGreaterThan(0);
   await screen.getByText(`and ${more} more`).waitFor();
   // Nothing is cut off at the edge of the screen.
@@ -103,8 +117,38 @@ test('views are shown in turn, and changes within seconds', async () => {
   await api.post(`/alert-groups/${group.id}/acknowledge`);
   await screen.getByRole('article').filter({ hasText: 'OldCritical' }).getByText('Acknowledged').waitFor();
   // Somebody has what is critical: the screen is dimmed.
-  const opacity = () => screen.evaluate<string>(`getComputedStyle(document.querySelector('main')).opacity`);
-  await until('the dimmed screen', async () => Number(await opacity()) < 0.5);
+  await until('the dimmed screen', async () => (await brightness('Critical')) < 0.5);
+});
+
+test('it is not dimmed while an Urgent group fires that it has no room for', async () => {
+  await until('the bright screen', async () => (await brightness('All')) === 1);
+  const group = (await api.get('/alert-groups?urgent=true&status=firing')).items[0];
+  expect(group.title).toBe('OldUrgent');
+  expect(await screen.getByRole('article').filter({ hasText: 'OldUrgent' }).count()).toBe(0);
+  await api.post(`/alert-groups/${group.id}/acknowledge`);
+  await until('the dimmed screen', async () => (await brightness('All')) < 0.5);
+});
+
+test('while pages end before the first row, it does not say that there is nothing', async () => {
+  const lists = /\/api\/v1\/alert-groups\?/;
+  const early = {
+    headers: { link: '</api/v1/alert-groups?cursor=early>; rel="next"' },
+    json: { items: [], next_cursor: 'early' },
+  };
+  await screen.route(lists, (route) => route.fulfill(early));
+  await screen.getByText('Which Alert Groups are here is not known').waitFor();
+  expect(await screen.getByText('No Alert Groups here').count()).toBe(0);
+  expect(await accessibilityFindings(screen)).toEqual([]);
+  // Now the second page has them.
+  await screen.unroute(lists);
+  await screen.route(lists, (route) => {
+    const url = new URL(route.request().url());
+    if (!url.searchParams.has('cursor')) return route.fulfill(early);
+    url.searchParams.delete('cursor');
+    return route.continue({ url: url.href });
+  });
+  await screen.getByRole('article').filter({ hasText: 'OldCritical' }).waitFor();
+  await screen.unroute(lists);
 });
 
 test('it says that it is out of date while the service is away, and goes on by itself', async () => {
