@@ -24,7 +24,7 @@ export const BOUNDS = {
   files: 1_107,
   lines: 156500,
   smallFiles: 46,
-  wideLines: 564,
+  wideLines: 562,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */
