@@ -49,7 +49,10 @@ const UNIT = [
   'test/channels/*.test.ts',
 ];
 /** Every answer of a server is held to the API description. */
-const CHECKED = ['./test/checked-fetch-setup.ts'];
+const CHECKED = [
+  './test/checked-fetch-setup.ts',
+  ...(process.env.LATE_ANSWERS === undefined ? [] : ['./test/late-answers.ts']),
+];
 const WITH_SERVERS = ['**/*.pg.test.ts', '**/*.redis.test.ts'];
 
 export default defineConfig({

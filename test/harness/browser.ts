@@ -1,7 +1,15 @@
 /** Debian's Chromium, driven with playwright-core, with axe-core at hand. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContext, chromium, type Page, type Response } from 'playwright-core';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Page,
+  type Response,
+  type Route,
+} from 'playwright-core';
 import { checkAt, checkLater } from './checked-fetch.ts';
 import type { Ready } from './tocsin.ts';
 
@@ -42,7 +50,15 @@ export async function newProfile(
     // axe-core is put into the page by the test; the service's own policy would refuse it.
     bypassCSP: true,
   });
+  if (process.env.LATE_ANSWERS !== undefined) await profile.route(isAnswered, answerLater);
   return watched(profile);
+}
+
+const ANSWERED_LATER_MS = 300;
+const isAnswered = ({ pathname }: URL) => pathname.startsWith('/api/') && pathname !== '/api/v1/live-updates';
+async function answerLater(route: Route): Promise<void> {
+  await pause(ANSWERED_LATER_MS);
+  await route.fallback();
 }
 
 /** Holds what its pages are answered to the API description; a fault fails the test that is running. */

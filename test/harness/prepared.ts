@@ -69,7 +69,12 @@ registerHooks({
 
 /** What a process of the service needs of the environment of this one: where programs are, and its compiled sources. */
 export function processEnvironment(): Record<string, string | undefined> {
-  const { PATH, NODE_COMPILE_CACHE, [PREPARED_SOURCES]: sources } = process.env;
-  const isPrepared = sources !== undefined && { NODE_OPTIONS: `--import="${sources}"` };
-  return { PATH, NODE_COMPILE_CACHE, ...isPrepared };
+  const { PATH, NODE_COMPILE_CACHE, LATE_ANSWERS, [PREPARED_SOURCES]: sources } = process.env;
+  const imports = [
+    ...(sources === undefined ? [] : [sources]),
+    ...(LATE_ANSWERS === undefined ? [] : [`${new URL('../late-answers.ts', import.meta.url)}?sockets`]),
+  ];
+  if (imports.length === 0) return { PATH, NODE_COMPILE_CACHE };
+  const NODE_OPTIONS = imports.map((file) => `--import="${file}"`).join(' ');
+  return { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS };
 }
