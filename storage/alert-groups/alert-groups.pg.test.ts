@@ -10,7 +10,7 @@ import { firstStart, NOW, readDirectory } from '../../test/configuration.ts';
 import { empty } from '../../test/emptied.ts';
 import { useDatabase } from '../../test/postgres.ts';
 import { ensurePartitions } from '../postgres/partitions.ts';
-import { PARTITIONED_TABLES } from '../postgres/retention.ts';
+import { PARTITIONED_TABLES, removeGroupDetails } from '../postgres/retention.ts';
 import { createGroupReader, createRelatedGroups, createTemplateGroups } from './alert-groups.ts';
 import { createGroupEngine, firingPart, resolvingPart, slotOf } from './engine.fixture.ts';
 
@@ -192,6 +192,20 @@ describe('writing', () => {
     await sql`update routes set deleted_at = ${NOW}`;
     await expect(created()).rejects.toThrow(ConflictError);
     expect(await sql`select 1 from alert_groups`).toHaveLength(0);
+  });
+
+  test('a Reopen after the details were removed shows what fires now', async () => {
+    const part = partOf('X1');
+    const id = await created(part);
+    now += MINUTE;
+    await engine.deliver(id, resolvingPart(now, part, ['X1']));
+    // The Reopen window may be longer than details are kept.
+    expect(await removeGroupDetails(database.sql(), now + 1, 10)).toBe(1);
+    now += MINUTE;
+    await engine.deliver(id, partOf('X2'));
+    expect(await reader().read(id)).toMatchObject({ status: 'firing', detailsRemoved: false });
+    const alerts = await reader().alerts({ groupId: id, state: null, after: null, limit: 10 });
+    expect(alerts.items.map(({ report }) => report.fingerprint)).toEqual(['X2']);
   });
 
   test('an Alert fires in one Alert Group; the second claim is refused and marked', async () => {

@@ -132,7 +132,9 @@ async function upsert(tx: Transaction, rows: readonly ReturnType<typeof columns>
       first_acknowledged_at = excluded.first_acknowledged_at,
       first_published_at = excluded.first_published_at, replaced_label = excluded.replaced_label,
       alerts_started_at = excluded.alerts_started_at, runbook_url = excluded.runbook_url, dashboard_url = excluded.dashboard_url,
-      source_url = excluded.source_url, 
+      source_url = excluded.source_url,
+      -- What retention took is gone; what a Reopen brings is new (organization §8 rule 4).
+      details_removed = alert_groups.details_removed and excluded.status = 'resolved',
       first_acknowledged_by = coalesce(excluded.first_acknowledged_by, alert_groups.first_acknowledged_by)`,
   );
 }
