@@ -341,6 +341,15 @@ describe('the copy of Info', () => {
     expect(actor.records().at(-1)).toMatchObject({ info, wrong: '/limits', failedAt: actor.now() });
   });
 
+  test('that was asked before the stored one does not take its place, nor does its failure', () => {
+    const actor = polledAfter((now) => answered(now + 2));
+    const { at, ...late } = answered(actor.now() + 1);
+    actor.give({ ...late, at, read: { ...late.read, info: { ...info, bridge: { ...info.bridge, name: 'old' } } } });
+    actor.give(failed(actor.now() + 1, '/limits'));
+    expect(actor.persisted()).not.toContain('"old"');
+    expect(actor.persisted()).not.toContain('/limits');
+  });
+
   test('of another address or token does not count', () => {
     const actor = connection();
     actor.give({ ...CONFIGURED, access: 2 });

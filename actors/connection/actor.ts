@@ -242,6 +242,8 @@ function giveUp(turn: ConnectionTurn): void {
 function infoRead(turn: ConnectionTurn, { access, read, at }: InfoRead): void {
   if (access !== turn.state.access || isDeleted(turn.state)) return;
   const copy = turn.state.info;
+  // Reads overlap: a check, another replica's, one that took long. What was asked earlier says nothing about now.
+  if (at < Math.max(copy.readAt ?? 0, copy.failedAt ?? 0)) return;
   if (!read.ok) {
     turn.change({ info: { ...copy, failedAt: at, wrong: read.pointer ?? copy.wrong } });
     return;

@@ -149,5 +149,6 @@ export interface InfoRead {
       }
     /** `pointer`: of what makes the Info invalid; null when none was answered. */
     | { readonly ok: false; readonly pointer: string | null };
+  /** When it was asked: of two that overlap the later one counts. */
   readonly at: Micros;
 }

@@ -36,7 +36,7 @@ import { appendAudit } from '../../storage/access/audit.ts';
 import { readBridgeSettings, readChatServerSettings } from '../../storage/configuration/connection-rows.ts';
 import { createEventFacts } from '../../storage/delivery/connection-events.ts';
 import type { ActorSystem } from '../actor/index.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock, Micros } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OutboundCaller } from '../outbound/caller.ts';
 import type { RequestRecorder } from '../outbound/request-log/recorder.ts';
@@ -117,9 +117,9 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     ...{ intake, system, clock, log },
   });
   const receiver = createPushReceiver({ ...deps, intake, opener, settings });
-  const learned = (id: PublicId, access: number, info: ConnectionInfo): void => {
+  const learned = (id: PublicId, access: number, info: ConnectionInfo, at: Micros): void => {
     const read = { ok: true, info, wrong: null, tokenless: null } as const;
-    const message: InfoRead = { type: 'info_read', access, read, at: clock.now() };
+    const message: InfoRead = { type: 'info_read', access, read, at };
     infoTo.tell(connectionAddress(id), message);
   };
   const bots = createChannelBots({ ...deps, main, forPresses, links, opener, tokens, learned });

@@ -121,10 +121,11 @@ export function createBridgeCheck(deps: BridgeCheckDeps): NonNullable<Interactiv
 
     const forInfo = await deps.tokens.take(owners);
     if (forInfo !== 'granted') return forInfo;
+    const askedAt = clock.now();
     const info = await bridge.call(access, bridgeCalls.getInfo(), options);
     deps.tokens.spent(settings.id, info);
     if (info.class !== 'not_sent') {
-      system.tell(connectionAddress(settings.id), infoRead(settings.access, info, null, clock.now()));
+      system.tell(connectionAddress(settings.id), infoRead(settings.access, info, null, askedAt));
     }
     if (info.class !== 'ok') {
       const message = messageOf('get_info', info, new URL(access.baseUrl).hostname);

@@ -44,9 +44,10 @@ export function createInfoReader({ bridge, tokens, system, clock }: InfoReaderDe
     if (by !== 'background' && (await tokens.take(settings.id)) !== 'granted') {
       return settings.info ? { class: 'ok', info: settings.info } : { class: 'no_token' };
     }
+    const askedAt = clock.now();
     const outcome = await bridge.call(access, bridgeCalls.getInfo(), { class: by });
     if (outcome.class === 'not_sent') return outcome;
-    system.tell(connectionAddress(settings.id), infoRead(settings.access, outcome, null, clock.now()));
+    system.tell(connectionAddress(settings.id), infoRead(settings.access, outcome, null, askedAt));
     failures.delete(settings.id);
     if (outcome.class === 'ok') return { class: 'ok', info: outcome.value.info };
     if (settings.info) return { class: 'ok', info: settings.info };

@@ -40,7 +40,7 @@ export interface BotReceiverDeps extends BotUse, PushDeps<ChannelBotSettings> {
   /** Polls find, or find no more, a webhook of somebody else. */
   webhookBlocks(id: PublicId, access: number, blocks: boolean): Promise<void>;
   /** Stores which bot it is with the Connection, unless its address or token changed meanwhile. */
-  learned(id: PublicId, access: number, info: ChannelBotInfo): void;
+  learned(id: PublicId, access: number, info: ChannelBotInfo, askedAt: Micros): void;
   /** The last recorded downtime of the service; null: none. */
   lastDowntime(): Promise<{ readonly startedAt: Micros; readonly endedAt: Micros } | null>;
 }
@@ -107,14 +107,15 @@ export function botPoll(
 
 /** Of a Connection that nobody has checked: without it two of one bot, which take each other's updates, go unseen. */
 export async function learnBot(
-  deps: Pick<BotReceiverDeps, 'bot' | 'opener' | 'learned'>,
+  deps: Pick<BotReceiverDeps, 'bot' | 'opener' | 'learned' | 'clock'>,
   settings: ChannelBotSettings,
 ): Promise<void> {
   const access = openBot(deps.opener, settings);
+  const askedAt = deps.clock.now();
   const me = access && (await deps.bot.call(access, botCalls.getMe(), { class: 'background' }));
   if (me?.class !== 'ok') return;
   const info = { bot_id: String(me.value.id), bot_username: me.value.username };
-  deps.learned(settings.id, settings.access, info);
+  deps.learned(settings.id, settings.access, info, askedAt);
 }
 
 function dropped(log: Log, connection: PublicId, gap: Micros): void {

@@ -30,7 +30,7 @@ export interface ServerInfoDeps {
   readonly chat: ChatClient;
   readonly clock: Pick<Clock, 'now'>;
   /** Stores what was read with the Connection, unless its address or token changed meanwhile. */
-  learned(id: PublicId, access: number, info: ChatServerInfo): void;
+  learned(id: PublicId, access: number, info: ChatServerInfo, askedAt: Micros): void;
 }
 
 export function createServerInfoReader({ chat, clock, learned }: ServerInfoDeps): ServerInfoReader {
@@ -40,9 +40,10 @@ export function createServerInfoReader({ chat, clock, learned }: ServerInfoDeps)
   const last = new Map<PublicId, { access: number; at: Micros; outcome: KnownServer }>();
 
   const read = async (settings: ChatServerSettings, access: ChatAccess): Promise<KnownServer> => {
+    const askedAt = clock.now();
     const outcome = await readServer(chat, access, { class: 'background' });
     last.set(settings.id, { access: settings.access, at: clock.now(), outcome });
-    if (outcome.class === 'ok') learned(settings.id, settings.access, outcome.info);
+    if (outcome.class === 'ok') learned(settings.id, settings.access, outcome.info, askedAt);
     return outcome;
   };
 

@@ -104,6 +104,7 @@ async function check(
   const type = typeOf(body.type);
   const target = targetOf(type, body, saved);
   const run = newPublicId('RN');
+  const askedAt = deps.clock.now();
   const checked = await by.run({
     ...target,
     run,
@@ -116,7 +117,7 @@ async function check(
       type: 'info_read',
       access: saved.access,
       read: checked.learned,
-      at: deps.clock.now(),
+      at: askedAt,
     } as const;
     await deps.system.ask(connectionAddress(saved.id), read);
     deps.poke();
