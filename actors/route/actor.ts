@@ -12,9 +12,16 @@ import {
   type TurnEnv,
 } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
-import type { DirectorySource } from '../directory.ts';
+import type { DirectorySource, RouteConfig } from '../directory.ts';
 import { routeMachine, stormEndsAt } from './machine.ts';
-import { type GroupCreated, type GroupUnheld, ROUTE, type RouteMessage } from './messages.ts';
+import {
+  type GroupCreated,
+  type GroupUnheld,
+  ROUTE,
+  type RouteMessage,
+  type TemplateRendered,
+  templateDigest,
+} from './messages.ts';
 import type { HeldGroup, HeldGroups } from './ports.ts';
 import { counted, packStarts, unpackStarts } from './storm-window.ts';
 import {
@@ -91,7 +98,7 @@ function receive(
       beginSweep(turn, 'urgency');
       break;
     case 'template_rendered':
-      if (directory.current().routesById.get(turn.routeId)?.deleted === false)
+      if (isOfPresentTemplate(directory.current().routesById.get(turn.routeId), message))
         templateRendered(turn, message);
       break;
     case 'templates_saved':
@@ -123,6 +130,15 @@ function groupCreated(
   turn.remember(starts);
   turn.apply({ type: 'group_created', at, urgent, exceedsUntil }, groupId);
   turn.passOn({ groupId, urgent, at });
+}
+
+/**
+ * Told once the call that it was made for is over: the Route may be deleted, or have another template or none, by then.
+ */
+function isOfPresentTemplate(route: RouteConfig | undefined, { template, digest }: TemplateRendered): boolean {
+  if (route?.deleted !== false) return false;
+  const source = route.policy.templates[template];
+  return source !== null && (digest === undefined || digest === templateDigest(source));
 }
 
 function groupUnheld(turn: RouteTurn, { groupId, becameUrgent }: GroupUnheld): void {

@@ -1,10 +1,16 @@
 /** Everything the actor of a Route accepts. */
+import { hash } from 'node:crypto';
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { RouteTemplateKind } from './policy.ts';
 
 export const ROUTE = 'route';
+
+/** Tells one source of a template from another. */
+export function templateDigest(source: string): string {
+  return hash('sha256', source, 'base64url');
+}
 
 export function routeAddress(id: PublicId): Address {
   return { kind: ROUTE, key: id };
@@ -45,6 +51,8 @@ export interface UrgencyEdited {
 export interface TemplateRendered {
   readonly type: 'template_rendered';
   readonly template: RouteTemplateKind;
+  /** Of the source that was used; the Route may have another template by now. Absent from earlier releases. */
+  readonly digest?: string;
   /** Why it failed, with line and column; null when it did not. */
   readonly error: string | null;
   readonly at: Micros;

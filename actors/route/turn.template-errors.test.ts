@@ -1,16 +1,21 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RecordedEffect } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DirectorySource } from '../directory.ts';
 import { createRouteActor } from './actor.ts';
-import type { RouteMessage, TemplateRendered } from './messages.ts';
+import { type RouteMessage, type TemplateRendered, templateDigest } from './messages.ts';
 import type { RouteState } from './turn.ts';
 
 const ROUTE = 'RT000000000001' as PublicId;
 
 /** A Route's actor: what each message has it record. */
 function started() {
-  const route = { name: 'payments', deleted: false };
+  const templates: Record<TemplateRendered['template'], string | null> = {
+    root_message: 'r',
+    line: 'l',
+    ack_timeout_notice: 'a',
+  };
+  const route = { name: 'payments', deleted: false, policy: { templates } };
   const directory = {
     current: () => ({ routesById: new Map([[ROUTE, route]]) }),
   } as unknown as DirectorySource;
@@ -63,6 +68,28 @@ test('another version of the templates forgets what failed', () => {
   give(rendered('line', 1, 'no'));
   expect(give({ type: 'templates_saved' })[1]).toEqual(alert('resolve', {}));
   expect(give({ type: 'templates_saved' })).toEqual([]);
+});
+
+describe('a message that was under way when the templates were saved', () => {
+  const late = (source: string): TemplateRendered => ({
+    ...rendered('ack_timeout_notice', 5, 'no'),
+    digest: templateDigest(source),
+  });
+
+  test('says nothing about the template that took its place', () => {
+    const { give, route } = started();
+    route.policy.templates.ack_timeout_notice = 'repaired';
+    give({ type: 'templates_saved' });
+    expect(give(late('a'))).toEqual([]);
+    expect(give(late('repaired'))[1]).toEqual(alert('raise', { template: 'ack_timeout_notice' }));
+  });
+
+  test('says nothing about one that was taken away: nothing would end that alert', () => {
+    const { give, route } = started();
+    route.policy.templates.ack_timeout_notice = null;
+    give({ type: 'templates_saved' });
+    expect(give(late('a'))).toEqual([]);
+  });
 });
 
 test('nothing is said about a Route that is deleted', () => {

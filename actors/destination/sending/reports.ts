@@ -5,7 +5,7 @@ import type { Log } from '../../../runtime/log.ts';
 import { groupOf, type MessageContent, type MessageSend } from '../../channels/calls.ts';
 import type { EventContent, SendResult } from '../../channels/channel.ts';
 import type { MessageSettings, TemplateFailure } from '../../messages/index.ts';
-import { routeAddress, type TemplateRendered } from '../../route/messages.ts';
+import { routeAddress, type TemplateRendered, templateDigest } from '../../route/messages.ts';
 import type { RouteTemplateKind } from '../../route/policy.ts';
 import type { TemplateMetrics } from '../../templates/metrics.ts';
 import type { GroupScene } from './scene.ts';
@@ -34,7 +34,9 @@ export function createRenderReports({ system, metrics, clock, log }: RenderRepor
     if (error !== null) fine.delete(key);
     else if ((fine.get(key) ?? 0) > at - TOLD_EVERY) return;
     else fine.set(key, at);
-    const message: TemplateRendered = { type: 'template_rendered', template, error, at };
+    const source = sourceOf(template, scene.settings);
+    const digest = source === null ? {} : { digest: templateDigest(source) };
+    const message: TemplateRendered = { type: 'template_rendered', template, ...digest, error, at };
     system.tell(routeAddress(scene.routeId), message);
   };
 
@@ -66,6 +68,12 @@ export function textOf({ line, column, message }: TemplateFailure['error']): str
 function sceneOf(content: MessageContent): GroupScene | null {
   if (content.kind === 'reply') return content.scene;
   return content.shown.kind === 'group' ? content.shown.scene : null;
+}
+
+function sourceOf(kind: RouteTemplateKind, { templates }: MessageSettings): string | null {
+  const { rootMessage, line, ackTimeoutNotice } = templates;
+  const used = { root_message: rootMessage, line, ack_timeout_notice: ackTimeoutNotice }[kind];
+  return used?.source ?? null;
 }
 
 /** Which of the Route's own templates the message is made with. */
