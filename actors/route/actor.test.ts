@@ -44,6 +44,10 @@ describe('a Storm', () => {
       { since: T + 2 * SECOND, endedAt: T + 6 * MINUTE },
       { since: later + 2, endedAt: null },
     ]);
+    // The next Storm has its row; its summary is still to be finished wherever it waits.
+    expect(world.state().past).toEqual([
+      { since: T + 2 * SECOND, groupCount: 1, urgentCount: 0, endedAt: T + 6 * MINUTE },
+    ]);
     await world.runTo(later + 3);
     expect(world.takeTold()).toEqual(['held #6', 'released #3']);
     expect(world.held()).toBe(1);

@@ -50,12 +50,12 @@ export function createRouteActor({ directory, held }: RouteActorDependencies): R
       // Before this schema, Routes had no templates.
       return { ...(persisted as object), templateErrors: {} };
     },
-    start: () => ({ snapshot: begin(routeMachine), starts: [], sweeps: [], templateErrors: {} }),
+    start: () => ({ snapshot: begin(routeMachine), starts: [], sweeps: [], templateErrors: {}, past: [] }),
     restore: restoreRoute,
-    persist: ({ snapshot, starts, sweeps, templateErrors }) => ({
+    persist: ({ snapshot, starts, sweeps, templateErrors, past }) => ({
       snapshot: persistSnapshot(routeMachine, snapshot),
       starts: packStarts(starts),
-      ...{ sweeps, templateErrors },
+      ...{ sweeps, templateErrors, past },
     }),
     emptyRows: () => null,
     weight: ({ starts }) => 1 + Math.floor(starts.length / 100),
@@ -76,8 +76,9 @@ export function createRouteActor({ directory, held }: RouteActorDependencies): R
 /** What is read was written by {@link RouteDefinition.persist}, so its shape is trusted. */
 function restoreRoute(persisted: unknown): RouteState {
   const kept = persisted as Omit<RouteState, 'starts'> & { readonly starts: string };
-  const { snapshot, starts } = kept;
-  return { ...kept, snapshot: restoreSnapshot(routeMachine, snapshot), starts: unpackStarts(starts) };
+  const { snapshot, starts, past } = kept;
+  // Earlier releases kept none.
+  return { ...kept, past: past ?? [], snapshot: restoreSnapshot(routeMachine, snapshot), starts: unpackStarts(starts) };
 }
 
 function receive(

@@ -15,7 +15,13 @@ import type { Directory } from '../directory.ts';
 import type { HintSent } from '../effects.ts';
 import type { InternalAlertRecorded } from '../internal-alerts/registry.ts';
 import type { RouteRecord, StormChanged, TemplateErrors, TemplateErrorsSaved } from './effects.ts';
-import { type RouteEmitted, type RouteEvent, routeMachine, stormEndsAt } from './machine.ts';
+import {
+  type RouteEmitted,
+  type RouteEvent,
+  routeMachine,
+  type StormNumbers,
+  stormEndsAt,
+} from './machine.ts';
 import type { GroupCreated, TemplateRendered } from './messages.ts';
 import type { RouteTemplateKind } from './policy.ts';
 import type { HeldGroup } from './ports.ts';
@@ -27,7 +33,17 @@ export interface RouteState {
   /** In the order in which they are carried out. */
   readonly sweeps: readonly Sweep[];
   readonly templateErrors: TemplateErrors;
+  /** The last Storms that ended, oldest first, for summaries that get their last edit after the next one began. */
+  readonly past: readonly PastStorm[];
 }
+
+/** As `storage/delivery/storms.ts` reads it. */
+export interface PastStorm extends StormNumbers {
+  readonly endedAt: Micros;
+}
+
+/** The oldest summary that can still be finished: a Destination may be Broken through several Storms. */
+const MOST_PAST = 16;
 
 export class RouteTurn {
   readonly routeId: PublicId;
@@ -151,6 +167,10 @@ export class RouteTurn {
         break;
       case 'storm_ended':
         this.#records.push(this.#saved(emitted.storm, emitted.at));
+        this.#state = {
+          ...this.#state,
+          past: [...this.#state.past, { ...emitted.storm, endedAt: emitted.at }].slice(-MOST_PAST),
+        };
         this.#tell('storm_ended', emitted.storm.groupCount);
         this.#tellStorm(emitted.storm.since, 'ended');
         beginSweep(this, 'release', emitted.storm.since);

@@ -7,7 +7,7 @@ import { useDatabase } from '../../test/postgres.ts';
 import { readRoutes } from '../configuration/route-rows.ts';
 import { createRouteStore } from '../configuration/routes.ts';
 import { createSystemStatusReader, readGauges } from '../engine/system-status.ts';
-import { createHeldGroups, readActiveStorms, stormRecords } from './storms.ts';
+import { createHeldGroups, createStormReader, readActiveStorms, stormRecords } from './storms.ts';
 
 const database = useDatabase();
 let routeId: PublicId;
@@ -119,4 +119,19 @@ test('a Storm of a deleted Route is shown nowhere', async () => {
   await write([saved(3)]);
   await sql`update routes set deleted_at = ${NOW} where id = ${routeId}`;
   expect(await readActiveStorms(sql)).toEqual([]);
+});
+
+test('a Storm that ended is read after the next one took its row', async () => {
+  const sql = database.sql();
+  const past = [{ since: NOW, groupCount: 7, urgentCount: 2, endedAt: NOW + 10 }];
+  await sql`
+    insert into actors (kind, key, shard, version, snapshot, schema, updated_at)
+    values ('route', ${routeId}, 0, 1, ${JSON.stringify({ past })}::text::jsonb, 2, 0)`;
+  // One commit, as after a start: the end of the first Storm and the beginning of the second.
+  await write([saved(7, NOW + 10), saved(1, null, NOW + 20)]);
+  expect(await createStormReader(sql).read(routeId, NOW)).toEqual({
+    newGroups: 7,
+    urgentGroups: 2,
+    stillOpen: 0,
+  });
 });

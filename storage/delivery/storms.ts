@@ -7,6 +7,7 @@ import type {
   StormSaved,
   TemplateErrorsSaved,
 } from '../../actors/route/effects.ts';
+import { ROUTE } from '../../actors/route/messages.ts';
 import type { HeldGroups } from '../../actors/route/ports.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
@@ -139,11 +140,17 @@ export async function readActiveStorms(sql: Sql | Transaction): Promise<readonly
 export function createStormReader(sql: Sql): StormReader {
   return {
     async read(routeId, since) {
+      // A later Storm takes the row; the Route's actor keeps the last ones. Indexes: route_storms_pkey, actors_pkey.
       const [storm] = await sql<
         { alert_group_count: number; urgent_count: number; ended_at: Micros | null }[]
       >`
         select alert_group_count, urgent_count, ended_at from route_storms
-        where route_id = ${routeId} and since = ${since}`;
+        where route_id = ${routeId} and since = ${since}
+        union all
+        select (past ->> 'groupCount')::integer, (past ->> 'urgentCount')::integer, (past ->> 'endedAt')::bigint
+        from actors a, jsonb_array_elements(a.snapshot -> 'past') past
+        where a.kind = ${ROUTE} and a.key = ${routeId} and (past ->> 'since')::bigint = ${since}
+        limit 1`;
       if (!storm) return null;
       const { alert_group_count: newGroups, urgent_count: urgentGroups, ended_at: endedAt } = storm;
       const stillOpen = endedAt === null ? null : await countOpen(sql, routeId, since, endedAt);

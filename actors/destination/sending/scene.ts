@@ -196,7 +196,7 @@ export interface StormState {
 }
 
 export interface StormReader {
-  /** Null: a later Storm of the Route has taken its place. */
+  /** Null: too many later Storms of the Route have ended since. */
   read(routeId: PublicId, since: Micros): Promise<StormState | null>;
 }
 
