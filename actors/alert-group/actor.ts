@@ -84,12 +84,12 @@ function prepare(
   switch (message.type) {
     case 'part':
       return lookUp(related, {
-        slots: partSlots(state, message, directory),
+        slots: partSlots(state, message, directory, contested),
         alerts: alertsToFind(state, rows, message, contested),
         feeds: feedsToAsk(rows, message),
       });
     case 'tails':
-      return lookUp(related, { slots: tailsSlot(state, message, directory) });
+      return lookUp(related, { slots: tailsSlot(state, message, directory, contested) });
     case 'wake': {
       if (state.stage === 'unstarted' || !isInGrace(state)) return null;
       return lookUp(related, { slots: [...tailSlots(state, rows, directory).values()] });

@@ -21,6 +21,8 @@ export interface GroupSaved extends RecordedEffect {
   readonly row: GroupRow;
   /** The group was created in this turn: its Route must not be deleted. */
   readonly created: boolean;
+  /** It was resolved before this turn and is open after it: the same holds for its present Route. */
+  readonly opened?: boolean;
 }
 
 export interface GroupRow {

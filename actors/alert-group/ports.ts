@@ -31,12 +31,13 @@ export interface GroupRef {
 }
 
 /**
- * Alerts that two Alert Groups claimed concurrently: the database refused the second claim. The next turn reads where
- * they fire. Storage marks them when it refuses, so that an ordinary turn reads nothing.
+ * Alerts and Slots, by `alertKey` and {@link slotKey}, that two Alert Groups claimed concurrently: the database refused
+ * the second claim. The next turn reads whose they are. Storage marks them when it refuses, so that an ordinary turn
+ * reads nothing.
  */
 export interface ContestedAlerts {
-  mark(alertKey: string): void;
-  has(alertKey: string): boolean;
+  mark(key: string): void;
+  has(key: string): boolean;
 }
 
 const CONTESTED_LIMIT = 10_000;

@@ -280,8 +280,11 @@ export class GroupTurn {
   }
 
   #recordGroup(group: StartedGroup): void {
-    const created = this.#before.stage === 'unstarted';
-    this.record({ type: 'group.saved', row: groupRow(this.groupId, group), created });
+    const before = this.#before;
+    const created = before.stage === 'unstarted';
+    const opened = before.stage === 'started' && !isOpen(before) && isOpen(group);
+    const row = groupRow(this.groupId, group);
+    this.record({ type: 'group.saved', row, created, ...(opened ? { opened } : {}) });
     this.#announceAll(group);
     this.#tellMessages();
     this.#hint('alert-group', this.groupId);

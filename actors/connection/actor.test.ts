@@ -344,7 +344,11 @@ describe('the copy of Info', () => {
   test('that was asked before the stored one does not take its place, nor does its failure', () => {
     const actor = polledAfter((now) => answered(now + 2));
     const { at, ...late } = answered(actor.now() + 1);
-    actor.give({ ...late, at, read: { ...late.read, info: { ...info, bridge: { ...info.bridge, name: 'old' } } } });
+    actor.give({
+      ...late,
+      at,
+      read: { ...late.read, info: { ...info, bridge: { ...info.bridge, name: 'old' } } },
+    });
     actor.give(failed(actor.now() + 1, '/limits'));
     expect(actor.persisted()).not.toContain('"old"');
     expect(actor.persisted()).not.toContain('/limits');

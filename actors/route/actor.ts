@@ -78,7 +78,12 @@ function restoreRoute(persisted: unknown): RouteState {
   const kept = persisted as Omit<RouteState, 'starts'> & { readonly starts: string };
   const { snapshot, starts, past } = kept;
   // Earlier releases kept none.
-  return { ...kept, past: past ?? [], snapshot: restoreSnapshot(routeMachine, snapshot), starts: unpackStarts(starts) };
+  return {
+    ...kept,
+    past: past ?? [],
+    snapshot: restoreSnapshot(routeMachine, snapshot),
+    starts: unpackStarts(starts),
+  };
 }
 
 function receive(
@@ -136,7 +141,10 @@ function groupCreated(
 /**
  * Told once the call that it was made for is over: the Route may be deleted, or have another template or none, by then.
  */
-function isOfPresentTemplate(route: RouteConfig | undefined, { template, digest }: TemplateRendered): boolean {
+function isOfPresentTemplate(
+  route: RouteConfig | undefined,
+  { template, digest }: TemplateRendered,
+): boolean {
   if (route?.deleted !== false) return false;
   const source = route.policy.templates[template];
   return source !== null && (digest === undefined || digest === templateDigest(source));

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { GroupRecord } from '../../actors/alert-group/effects.ts';
 import type { SnapshotPart } from '../../actors/alert-group/messages.ts';
+import { slotKey } from '../../actors/alert-group/ports.ts';
 import { isLifecycle, type TimelineEntry } from '../../actors/alert-group/reading/timeline.ts';
 import { alertKey } from '../../actors/model.ts';
 import { ConflictError } from '../../runtime/actor/index.ts';
@@ -206,6 +207,25 @@ describe('writing', () => {
     expect(await reader().read(id)).toMatchObject({ status: 'firing', detailsRemoved: false });
     const alerts = await reader().alerts({ groupId: id, state: null, after: null, limit: 10 });
     expect(alerts.items.map(({ report }) => report.fingerprint)).toEqual(['X2']);
+  });
+
+  test('nothing opens again on a Route that was deleted meanwhile', async () => {
+    const part = partOf('X1');
+    const id = await created(part);
+    now += MINUTE;
+    await engine.deliver(id, resolvingPart(now, part, ['X1']));
+    // Its turn is decided before the deletion is known here.
+    await database.sql()`update routes set deleted_at = ${now} where id = ${routeId}`;
+    now += MINUTE;
+    await expect(engine.deliver(id, partOf('X2'))).rejects.toThrow(ConflictError);
+  });
+
+  test('the second open Alert Group of a Slot is refused and the Slot marked', async () => {
+    const part = partOf('X1');
+    await created(part);
+    const slot = part.firing[0]?.slot;
+    await expect(engine.deliver(newPublicId('AG'), partOf('X2'))).rejects.toThrow(ConflictError);
+    expect(slot && engine.contested.has(slotKey(slot))).toBe(true);
   });
 
   test('an Alert fires in one Alert Group; the second claim is refused and marked', async () => {

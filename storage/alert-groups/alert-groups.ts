@@ -9,7 +9,7 @@ import { createAlertWriter } from './alert-writer.ts';
 import { isExpression } from './filters.ts';
 import { foldGroups } from './folds.ts';
 import { groupColumns, groupOf, type StoredGroupRow } from './group-rows.ts';
-import { addedEntries, addedNotes, movedSlots, savedGroups } from './group-writer.ts';
+import { addedEntries, addedNotes, createGroupWriter, movedSlots } from './group-writer.ts';
 import { countGroups, listGroups } from './list.ts';
 import { readAlerts, readNote, readNotes, readRelated, readTimeline } from './pages.ts';
 import type { RecentGroups } from './recent/recent-groups.ts';
@@ -25,7 +25,7 @@ export { createStatisticsReader } from './statistics.ts';
 
 /** The writers of everything an Alert Group records, in the order in which they run. */
 export function alertGroupWriters(contested: ContestedAlerts): readonly RecordWriter[] {
-  return [savedGroups, createAlertWriter(contested), addedEntries, addedNotes, movedSlots];
+  return [createGroupWriter(contested), createAlertWriter(contested), addedEntries, addedNotes, movedSlots];
 }
 
 /** Readings with regular expressions that wait for their turn. */

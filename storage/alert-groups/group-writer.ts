@@ -6,38 +6,47 @@ import type {
   SlotMoved,
   TimelineAdded,
 } from '../../actors/alert-group/effects.ts';
+import { type ContestedAlerts, slotKey } from '../../actors/alert-group/ports.ts';
 import { isLifecycle, type TimelineEntry } from '../../actors/alert-group/reading/timeline.ts';
 import { ConflictError, type RecordedEffect } from '../../runtime/actor/index.ts';
 import { wordArray } from '../postgres/bulk-parameters.ts';
 import { compareKeys } from '../postgres/locks.ts';
 import type { RecordWriter, Transaction } from '../postgres/records.ts';
 
-/** One statement a batch, and one more when it creates groups. */
-export const savedGroups: RecordWriter = {
-  types: ['group.saved'],
-  async write(tx, effects, numbers) {
-    const saved = effects as readonly GroupSaved[];
-    const created = saved.filter((effect) => effect.created);
-    if (created.length > 0) await requireLiveRoutes(tx, created);
-    const latest = new Map(saved.map(({ row }) => [row.id, row]));
-    await upsert(
-      tx,
-      [...latest.values()].map((row) => columns(row, numbers)),
-    );
-  },
-};
+/**
+ * One statement a batch, and one more when it creates groups or opens them again. A Slot that another group has is
+ * refused and marked, so that the next try looks up whose it is.
+ */
+export function createGroupWriter(contested: ContestedAlerts): RecordWriter {
+  return {
+    types: ['group.saved'],
+    async write(tx, effects, numbers) {
+      const saved = effects as readonly GroupSaved[];
+      const opening = saved.filter(({ created, opened }) => created || opened);
+      if (opening.length > 0) await requireLiveRoutes(tx, opening);
+      const latest = new Map(saved.map(({ row }) => [row.id, row]));
+      const rows = [...latest.values()].map((row) => columns(row, numbers));
+      await upsert(tx, rows, () => {
+        for (const row of rows) {
+          if (rank(row) === 1)
+            contested.mark(slotKey({ routeId: row.original_route_id, keyHash: row.key_hash }));
+        }
+      });
+    },
+  };
+}
 
 /**
- * Holds the Routes of new groups against deletion until the commit (routes §5 rule 6, §8).
- * @throws {ConflictError} when one is deleted; the group's next try goes to the Default route
+ * Holds the Routes of groups that open against deletion until the commit (routes §5 rule 6, §8).
+ * @throws {ConflictError} when one is deleted; the next try goes to the Default route, and an Unresolve is refused
  */
-async function requireLiveRoutes(tx: Transaction, created: readonly GroupSaved[]): Promise<void> {
-  const ids = [...new Set(created.map(({ row }) => row.originalRouteId))];
+async function requireLiveRoutes(tx: Transaction, opening: readonly GroupSaved[]): Promise<void> {
+  const ids = [...new Set(opening.map(({ row }) => row.routeId))];
   const live = await tx`
     select id from routes
     where id = any(${wordArray(ids)}::text[]) and deleted_at is null
     order by id for share`;
-  if (live.length < ids.length) throw new ConflictError('an Alert Group was to start on a deleted Route');
+  if (live.length < ids.length) throw new ConflictError('an Alert Group was to be open on a deleted Route');
 }
 
 function columns(row: GroupRow, numbers: ReadonlyMap<string, number>) {
@@ -93,7 +102,11 @@ function columns(row: GroupRow, numbers: ReadonlyMap<string, number>) {
  * Resolved rows come first: within one statement a slot must be free before the next group takes it
  * (alert_groups_open_slot).
  */
-async function upsert(tx: Transaction, rows: readonly ReturnType<typeof columns>[]): Promise<void> {
+async function upsert(
+  tx: Transaction,
+  rows: readonly ReturnType<typeof columns>[],
+  onConflict: () => void,
+): Promise<void> {
   const ordered = [...rows].sort((left, right) => rank(left) - rank(right) || inLockOrder(left, right));
   await orConflict(
     () => tx`
@@ -136,6 +149,7 @@ async function upsert(tx: Transaction, rows: readonly ReturnType<typeof columns>
       -- What retention took is gone; what a Reopen brings is new (organization §8 rule 4).
       details_removed = alert_groups.details_removed and excluded.status = 'resolved',
       first_acknowledged_by = coalesce(excluded.first_acknowledged_by, alert_groups.first_acknowledged_by)`,
+    onConflict,
   );
 }
 

@@ -6,7 +6,7 @@ import type { Outside } from '../ports.ts';
 import type { GroupTurn } from '../turn.ts';
 import { hearEndings, hearFirings, listedSince, type NewFiring } from './entries.ts';
 import { endFirings, fire, newlyFiring } from './firings.ts';
-import { acceptanceOf, liveSlot, PassedOn, sameSlot } from './placing.ts';
+import { acceptanceOf, isTaken, liveSlot, PassedOn, sameSlot } from './placing.ts';
 
 /** A part is passed on at most this often; more means that two groups name each other. */
 export const MAX_HOPS = 16;
@@ -15,15 +15,22 @@ export function receivePart(turn: GroupTurn, part: SnapshotPart, outside: Outsid
   if (part.hops > MAX_HOPS) throw new Error(`part of ${part.snapshotId} was passed on ${part.hops} times`);
   const passed = new PassedOn(turn, part, outside);
   const news = part.late ? [] : hearFirings(turn, part, passed, outside);
-  place(turn, part, news, passed);
+  place(turn, part, news, passed, outside);
   endFirings(turn, hearEndings(turn, part, passed, outside), part.receivedAt);
   passed.send();
 }
 
 /** Keeps the new firings that this group accepts; forwards the others to the group that their Slot names. */
-function place(turn: GroupTurn, part: SnapshotPart, news: readonly NewFiring[], passed: PassedOn): void {
-  const acceptance = acceptanceOf(turn.state, part.receivedAt, turn.directory);
+function place(
+  turn: GroupTurn,
+  part: SnapshotPart,
+  news: readonly NewFiring[],
+  passed: PassedOn,
+  outside: Outside,
+): void {
   const slot = turn.state.stage === 'started' ? turn.state.slot : news[0]?.entry.slot;
+  const isElsewhere = slot !== undefined && isTaken(turn, slot, outside.slots);
+  const acceptance = isElsewhere ? 'none' : acceptanceOf(turn.state, part.receivedAt, turn.directory);
   const staying: NewFiring[] = [];
   for (const found of news) {
     const live = liveSlot(found.entry.slot, found.entry.report.labels, turn.directory);

@@ -35,6 +35,16 @@ export function acceptanceOf(state: GroupState, receivedAt: Micros, directory: D
   return reopens && isLive(state.slot.routeId, directory) ? 'reopen' : 'none';
 }
 
+/**
+ * Judges a group that is not open by what its Slot names, where that was read: Unresolve may have given the Slot to
+ * another group while new firings were on their way here.
+ */
+export function isTaken({ state, groupId }: GroupTurn, slot: Slot, lookedUp: LookedUpSlots): boolean {
+  if (state.stage === 'started' && isOpen(state)) return false;
+  const named = lookedUp.targets.get(slotKey(slot));
+  return named !== undefined && named !== groupId;
+}
+
 export function isLive(routeId: string, directory: Directory): boolean {
   return directory.routesById.get(routeId)?.deleted === false;
 }

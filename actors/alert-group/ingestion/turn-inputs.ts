@@ -55,10 +55,17 @@ export async function lookUpForUnresolve(
  * Slots to which a part may send new firings: others than the group's own after an edit or deletion of a Route, and its
  * own once it takes none itself.
  */
-export function partSlots(state: GroupState, part: SnapshotPart, directory: Directory): Slot[] {
+export function partSlots(
+  state: GroupState,
+  part: SnapshotPart,
+  directory: Directory,
+  contested: ContestedAlerts,
+): Slot[] {
   const own = state.stage === 'started' ? state.slot : part.firing[0]?.slot;
   const foreign: Slot[] = [];
-  if (part.firing.length > 0 && own && lacksSuccessor(state, part.receivedAt, directory)) foreign.push(own);
+  const asksForOwn =
+    own && (contested.has(slotKey(own)) || lacksSuccessor(state, part.receivedAt, directory));
+  if (part.firing.length > 0 && asksForOwn) foreign.push(own);
   for (const { slot, report } of part.firing) {
     if (own && sameSlot(own, slot) && isLive(slot.routeId, directory)) continue;
     foreign.push(liveSlot(slot, report.labels, directory));
@@ -113,9 +120,16 @@ export function lastListedAt(alert: GroupAlert, { heardAt }: Outside): Micros {
 }
 
 /** The Slot by which handed-over tails find their group when they were sent to the wrong one. */
-export function tailsSlot(state: GroupState, handover: TailsHandover, directory: Directory): Slot[] {
+export function tailsSlot(
+  state: GroupState,
+  handover: TailsHandover,
+  directory: Directory,
+  contested: ContestedAlerts,
+): Slot[] {
   const { slot, hops, tails } = handover;
-  if (hops >= HOPS_BEFORE_ASKING || lacksSuccessor(state, handover.at, directory)) return [slot];
+  const isContested = contested.has(slotKey(slot));
+  if (isContested || hops >= HOPS_BEFORE_ASKING || lacksSuccessor(state, handover.at, directory))
+    return [slot];
   const [tail] = tails;
   if (state.stage === 'started' || isLive(slot.routeId, directory) || !tail) return [];
   return [liveSlot(slot, tail.report.labels, directory)];

@@ -50,7 +50,7 @@ let client: OutboundClient;
 let saving: BotSaving;
 let logged: string[];
 /** Which Connection is which bot, as the messenger said. */
-let learned: (readonly [id: string, access: number, info: ChannelBotInfo])[];
+let learned: (readonly [id: string, access: number, info: ChannelBotInfo, askedAt: number])[];
 const settings = (id: PublicId) => readChannelBotSettings(database.sql(), id);
 
 beforeEach(async () => {
@@ -80,7 +80,8 @@ beforeEach(async () => {
     store: (id, webhook) => storeWebhook(sql, keyring, id, webhook, NOW),
     notSet: () => webhooksNotSet(sql, INGEST, NOW + MINUTE),
     unknown: () => unknownBots(sql),
-    learn: (settings) => learnBot({ bot, opener, learned: (...said) => void learned.push(said) }, settings),
+    learn: (settings) =>
+      learnBot({ bot, opener, clock: stoppedClock, learned: (...said) => void learned.push(said) }, settings),
   });
   const system = { tell: () => undefined, ask: async () => ({ granted: true }) };
   const store = createConnectionStore({ sql, appendAudit: recordedAudit().appendAudit, keyring });
