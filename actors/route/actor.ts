@@ -13,6 +13,7 @@ import {
 } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DirectorySource, RouteConfig } from '../directory.ts';
+import { templateDigest } from './evaluate.ts';
 import { routeMachine, stormEndsAt } from './machine.ts';
 import {
   type GroupCreated,
@@ -20,7 +21,6 @@ import {
   ROUTE,
   type RouteMessage,
   type TemplateRendered,
-  templateDigest,
 } from './messages.ts';
 import type { HeldGroup, HeldGroups } from './ports.ts';
 import { counted, packStarts, unpackStarts } from './storm-window.ts';

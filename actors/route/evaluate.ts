@@ -100,3 +100,8 @@ export function withStaticLabels(labels: Labels, staticLabels: Labels): Labelled
   }
   return { labels: { ...labels, ...added }, conflicts };
 }
+
+/** Tells one source of a template from another. */
+export function templateDigest(source: string): string {
+  return hash('sha256', source, 'base64url');
+}

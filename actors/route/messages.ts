@@ -1,16 +1,10 @@
 /** Everything the actor of a Route accepts. */
-import { hash } from 'node:crypto';
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { RouteTemplateKind } from './policy.ts';
 
 export const ROUTE = 'route';
-
-/** Tells one source of a template from another. */
-export function templateDigest(source: string): string {
-  return hash('sha256', source, 'base64url');
-}
 
 export function routeAddress(id: PublicId): Address {
   return { kind: ROUTE, key: id };

@@ -3,7 +3,8 @@ import type { RecordedEffect } from '../../runtime/actor/index.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { DirectorySource } from '../directory.ts';
 import { createRouteActor } from './actor.ts';
-import { type RouteMessage, type TemplateRendered, templateDigest } from './messages.ts';
+import { templateDigest } from './evaluate.ts';
+import type { RouteMessage, TemplateRendered } from './messages.ts';
 import type { RouteState } from './turn.ts';
 
 const ROUTE = 'RT000000000001' as PublicId;
