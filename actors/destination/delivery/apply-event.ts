@@ -30,21 +30,21 @@ export function applyEvent(
   delivery: Delivery | undefined,
   event: GroupEvent,
   context: EventContext,
-  isOn: boolean,
+  isOn: () => boolean,
 ): Delivery {
   const known = told(delivery ?? unjudged(event, context), event);
   if (event.event === 'created')
     return delivery && isOver(delivery) ? delivery : judged(known, event, context);
   const comesBack = event.event === 'reopened' || event.event === 'unresolved';
   if (delivery && isOver(delivery)) {
-    return comesBack && isOn ? wished(known, 'reopened', event, context) : delivery;
+    return comesBack && isOn() ? wished(known, 'reopened', event, context) : delivery;
   }
   // The group was resolved when the Destination joined its Route, so no storm decision will arrive.
   if (comesBack && (!delivery || delivery.root === 'held.unjudged')) {
     return wished({ ...known, replies: [] }, 'reopened', event, context);
   }
   // It was resolved when the Destination came back to its Route, and is again to be seen there.
-  const here = comesBack && isOn && known.leaving ? wished(known, 'joined', QUIET, context) : known;
+  const here = comesBack && known.leaving && isOn() ? wished(known, 'joined', QUIET, context) : known;
   return withReply(withRoot(here, event, context), event, context);
 }
 

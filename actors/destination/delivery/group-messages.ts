@@ -24,7 +24,7 @@ export function groupEvent(turn: DestinationTurn, event: GroupEvent): void {
   }
   const context = eventContextOf(turn, subject, windowOf(turn, event.routeId));
   const { delivery, dropped } = bounded(
-    applyEvent(deliveryOf(turn, subject), event, context, isOn(turn, event.routeId)),
+    applyEvent(deliveryOf(turn, subject), event, context, () => isOn(turn, event.routeId)),
   );
   save(turn, delivery);
   if (dropped) tell(turn, delivery, { event: 'not_delivered', error: TOO_MANY_REPLIES });
