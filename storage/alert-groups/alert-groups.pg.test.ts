@@ -253,7 +253,7 @@ describe('writing', () => {
     const record: GroupRecord = { type: 'group.saved', created: true, row: second };
     await expect(engine.write([record])).rejects.toThrow(ConflictError);
     const moved = { ...second, originalRouteId: routeId, routeId: newPublicId('RT') };
-    await engine.write([{ ...record, row: moved } as GroupRecord]);
+    await engine.write([{ ...record, created: false, row: moved } as GroupRecord]);
   });
 
   test('a Slot moves away only from the group that it names', async () => {
