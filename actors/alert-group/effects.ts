@@ -19,10 +19,8 @@ export type GroupRecord =
 export interface GroupSaved extends RecordedEffect {
   readonly type: 'group.saved';
   readonly row: GroupRow;
-  /** The group was created in this turn: its Route must not be deleted. */
-  readonly created: boolean;
-  /** It was resolved before this turn and is open after it: the same holds for its present Route. */
-  readonly opened?: boolean;
+  /** It was created in this turn or opened again: its Route must not be deleted. */
+  readonly opened: boolean;
 }
 
 export interface GroupRow {

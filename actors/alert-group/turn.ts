@@ -281,10 +281,8 @@ export class GroupTurn {
 
   #recordGroup(group: StartedGroup): void {
     const before = this.#before;
-    const created = before.stage === 'unstarted';
-    const opened = before.stage === 'started' && !isOpen(before) && isOpen(group);
-    const row = groupRow(this.groupId, group);
-    this.record({ type: 'group.saved', row, created, ...(opened ? { opened } : {}) });
+    const opened = before.stage === 'unstarted' || (!isOpen(before) && isOpen(group));
+    this.record({ type: 'group.saved', row: groupRow(this.groupId, group), opened });
     this.#announceAll(group);
     this.#tellMessages();
     this.#hint('alert-group', this.groupId);

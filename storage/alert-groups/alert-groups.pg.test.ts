@@ -167,7 +167,7 @@ describe('writing', () => {
     if (!before) throw new Error('it was just created');
     const saved = (title: string): GroupRecord => ({
       type: 'group.saved',
-      created: false,
+      opened: false,
       row: { ...before, title },
     });
     await engine.write([saved('one'), saved('two')]);
@@ -180,7 +180,7 @@ describe('writing', () => {
     if (!before) throw new Error('it was just created');
     const saved = (firstAcknowledgedBy: PublicId | null): GroupRecord => ({
       type: 'group.saved',
-      created: false,
+      opened: false,
       row: { ...before, firstAcknowledgedBy },
     });
     await engine.write([saved(ANN.id)]);
@@ -250,10 +250,10 @@ describe('writing', () => {
     const first = await reader().read(id);
     if (!first) throw new Error('it was just created');
     const second = { ...first, id: newPublicId('AG'), number: 2 };
-    const record: GroupRecord = { type: 'group.saved', created: true, row: second };
+    const record: GroupRecord = { type: 'group.saved', opened: true, row: second };
     await expect(engine.write([record])).rejects.toThrow(ConflictError);
     const moved = { ...second, originalRouteId: routeId, routeId: newPublicId('RT') };
-    await engine.write([{ ...record, created: false, row: moved } as GroupRecord]);
+    await engine.write([{ ...record, opened: false, row: moved } as GroupRecord]);
   });
 
   test('a Slot moves away only from the group that it names', async () => {

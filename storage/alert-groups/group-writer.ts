@@ -22,7 +22,7 @@ export function createGroupWriter(contested: ContestedAlerts): RecordWriter {
     types: ['group.saved'],
     async write(tx, effects, numbers) {
       const saved = effects as readonly GroupSaved[];
-      const opening = saved.filter(({ created, opened }) => created || opened);
+      const opening = saved.filter(({ opened }) => opened);
       if (opening.length > 0) await requireLiveRoutes(tx, opening);
       const latest = new Map(saved.map(({ row }) => [row.id, row]));
       const rows = [...latest.values()].map((row) => columns(row, numbers));

@@ -18,7 +18,7 @@ import { alertKey, type UserActor } from '../../model.ts';
 import { ON_CALL_POLICY } from '../../route/policy.ts';
 import { createAlertGroup } from '../actor.ts';
 import type { GroupRecord } from '../effects.ts';
-import { ALERT_GROUP, type AlertGroupMessage, alertGroupAddress } from '../messages.ts';
+import { ALERT_GROUP, type AlertGroupMessage, alertGroupAddress, type GroupCommand } from '../messages.ts';
 import { createContestedAlerts, slotKey } from '../ports.ts';
 import type { GroupRows } from '../rows.ts';
 import { type GroupState, isMoved, isOpen, UNSTARTED } from '../state.ts';
@@ -75,6 +75,7 @@ export function createPair() {
   const heardAt = new Map<string, Micros>();
   /** By sender and receiver. */
   const underWay = new Map<string, readonly Send[]>();
+  const contested = createContestedAlerts();
 
   function homeOf(fingerprint: string): Home | undefined {
     const found = [...groups].flatMap(([groupId, { state, rows }]) => {
@@ -90,7 +91,7 @@ export function createPair() {
 
   const group = createAlertGroup({
     directory: { current: () => DIRECTORY, reload: () => Promise.resolve() },
-    contested: createContestedAlerts(),
+    contested,
     related: {
       newerOpen: async () => null,
       slotTargets: async (asked) => {
@@ -177,6 +178,10 @@ export function createPair() {
     if (next) await deliver(next);
   }
 
+  async function personDoes(command: GroupCommand['command']): Promise<void> {
+    for (const key of [...groups.keys()]) await deliverToGroup(key, { type: 'command', command, by: ANN });
+  }
+
   return {
     /** A feed hears a Snapshot that is received now. */
     async hear(name: PairFeed, entries: readonly PairEntry[], status: 'firing' | 'resolved'): Promise<void> {
@@ -226,10 +231,17 @@ export function createPair() {
     },
 
     /** A person resolves whatever is open. */
-    async personResolves(): Promise<void> {
-      const command = { name: 'resolve', note: null } as const;
-      for (const key of [...groups.keys()]) await deliverToGroup(key, { type: 'command', command, by: ANN });
+    personResolves: () => personDoes({ name: 'resolve', note: null }),
+
+    personUnresolves: () => personDoes({ name: 'unresolve' }),
+
+    /** As storage does when it refuses the second open group of a Slot; the refused message is still under way. */
+    slotsAreRefused(): void {
+      for (const slot of slots.keys()) contested.mark(slot);
     },
+
+    openGroups: (): number =>
+      [...groups.values()].filter(({ state }) => state.stage === 'started' && isOpen(state)).length,
 
     firing: (): readonly string[] =>
       [...groups.values()].flatMap(({ rows }) =>

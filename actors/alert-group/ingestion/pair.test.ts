@@ -207,6 +207,23 @@ it('keeps the presence of an Alert whose older start is listed at the moment of 
   expect(pair.firing()).toEqual([]);
 });
 
+it('gives a firing that was on its way to a new group to the one that is unresolved meanwhile', async () => {
+  const pair = createPair();
+  const [a, b] = ['A', 'B'].map((name) => ({ name, firing: true, start: 1 }) as const);
+  await pair.hear('G', [a!], 'firing');
+  await pair.arriveAll();
+  await pair.personResolves();
+  await pair.pass(MINUTE);
+  await pair.hear('G', [a!, b!], 'firing');
+  // The resolved group sends it on, and gives its Slot away.
+  await pair.arriveFrom('G');
+  await pair.personUnresolves();
+  pair.slotsAreRefused();
+  await pair.arriveAll();
+  expect(pair.openGroups()).toBe(1);
+  expect(pair.firing()).toEqual(['A', 'B']);
+});
+
 it('leaves nothing firing once both feeds say that all is over', async () => {
   await fc.assert(
     fc.asyncProperty(happenings, async (story) => {

@@ -6,7 +6,7 @@ import type { Outside } from '../ports.ts';
 import type { GroupTurn } from '../turn.ts';
 import { hearEndings, hearFirings, listedSince, type NewFiring } from './entries.ts';
 import { endFirings, fire, newlyFiring } from './firings.ts';
-import { acceptanceOf, isTaken, liveSlot, PassedOn, sameSlot } from './placing.ts';
+import { acceptanceIn, liveSlot, PassedOn, sameSlot } from './placing.ts';
 
 /** A part is passed on at most this often; more means that two groups name each other. */
 export const MAX_HOPS = 16;
@@ -29,8 +29,7 @@ function place(
   outside: Outside,
 ): void {
   const slot = turn.state.stage === 'started' ? turn.state.slot : news[0]?.entry.slot;
-  const isElsewhere = slot !== undefined && isTaken(turn, slot, outside.slots);
-  const acceptance = isElsewhere ? 'none' : acceptanceOf(turn.state, part.receivedAt, turn.directory);
+  const acceptance = slot ? acceptanceIn(turn, slot, part.receivedAt, outside.slots) : 'none';
   const staying: NewFiring[] = [];
   for (const found of news) {
     const live = liveSlot(found.entry.slot, found.entry.report.labels, turn.directory);

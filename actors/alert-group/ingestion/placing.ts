@@ -36,13 +36,18 @@ export function acceptanceOf(state: GroupState, receivedAt: Micros, directory: D
 }
 
 /**
- * Judges a group that is not open by what its Slot names, where that was read: Unresolve may have given the Slot to
- * another group while new firings were on their way here.
+ * The same in a turn that may have read what the Slot names: Unresolve may have given it to another group while new
+ * firings were on their way to one that is not open.
  */
-export function isTaken({ state, groupId }: GroupTurn, slot: Slot, lookedUp: LookedUpSlots): boolean {
-  if (state.stage === 'started' && isOpen(state)) return false;
-  const named = lookedUp.targets.get(slotKey(slot));
-  return named !== undefined && named !== groupId;
+export function acceptanceIn(
+  { state, groupId, directory }: GroupTurn,
+  slot: Slot,
+  receivedAt: Micros,
+  lookedUp: LookedUpSlots,
+): Acceptance {
+  const named = lookedUp.targets.get(slotKey(slot)) ?? groupId;
+  const isTaken = named !== groupId && !(state.stage === 'started' && isOpen(state));
+  return isTaken ? 'none' : acceptanceOf(state, receivedAt, directory);
 }
 
 export function isLive(routeId: string, directory: Directory): boolean {

@@ -2,7 +2,7 @@
 import { alertKey, type Slot } from '../../model.ts';
 import { fire, newlyFiring } from '../ingestion/firings.ts';
 import { MAX_HOPS } from '../ingestion/part.ts';
-import { acceptanceOf, isTaken, liveSlot, sameSlot, successorOf, targetOf } from '../ingestion/placing.ts';
+import { acceptanceIn, liveSlot, sameSlot, successorOf, targetOf } from '../ingestion/placing.ts';
 import { tailSlots } from '../ingestion/turn-inputs.ts';
 import { alertGroupAddress, type Tail, type TailsHandover } from '../messages.ts';
 import { type Outside, slotKey } from '../ports.ts';
@@ -107,8 +107,7 @@ export function adoptTails(turn: GroupTurn, handover: TailsHandover, outside: Ou
   if (handover.hops > MAX_HOPS) {
     throw new Error(`tails of ${handover.fromGroupId} were passed on ${handover.hops} times`);
   }
-  const isElsewhere = isTaken(turn, handover.slot, outside.slots);
-  const acceptance = isElsewhere ? 'none' : acceptanceOf(turn.state, handover.at, turn.directory);
+  const acceptance = acceptanceIn(turn, handover.slot, handover.at, outside.slots);
   if (acceptance === 'none') {
     const named = outside.slots.targets.get(slotKey(handover.slot));
     passOn(turn, handover, named && named !== turn.groupId ? named : successorOf(turn, outside.slots));
