@@ -135,7 +135,7 @@ export const parts = setup({
       );
     },
     isAbandoned: ({ context }) => context.leaving && !context.message && context.tries.unsureSince === null,
-    isAbandonedEnd: ({ context }) =>
+    isAbandonedContinuation: ({ context }) =>
       context.leaving && context.message !== null && context.tries.unsureSince === null,
     isNotReplaced: ({ context }) => !isOpenSubject(context) || context.republished,
     isNews: ({ context }) => !context.leaving && context.editSince === null,

@@ -110,7 +110,7 @@ export const deliveryMachine = parts.createMachine({
             ],
             put_back: [
               { guard: 'isAbandoned', target: 'withheld.left', actions: 'end' },
-              { guard: 'isAbandonedEnd', target: 'retired', actions: 'end' },
+              { guard: 'isAbandonedContinuation', target: 'retired', actions: 'end' },
               { target: 'wanted' },
             ],
             not_delivered: [

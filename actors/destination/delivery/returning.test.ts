@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
+import type { SendOutcome } from '../../channels/calls.ts';
 import { accepted, createMessageWorld, ONE, ROUTE, START, TWO, type WorldSettings } from './world.fixture.ts';
 
 const PERSON = { by: 'person' } as const;
@@ -98,7 +99,10 @@ test('a group that a Storm holds is held where the Destination comes back in the
   expect([world.calls(), world.state('A')]).toEqual([['publish storm Q'], 'pending']);
 });
 
-test('a continuation that is posted while the Destination leaves gets the last edit', async () => {
+test.each<[string, SendOutcome | undefined, string[]]>([
+  ['gets the last edit', undefined, ['edit A final (continued)']],
+  ['is none if it did not arrive', { class: 'transient', error: 'answered 503', unsure: false }, []],
+])('a continuation that is posted while the Destination leaves %s', async (_, answer, further) => {
   const world = await begun();
   world.script(accepted({ editableUntil: START + MINUTE }));
   await world.create('A');
@@ -107,23 +111,9 @@ test('a continuation that is posted while the Destination leaves gets the last e
   world.pause();
   await world.event('A', 'acknowledged', { status: 'acknowledged', ...PERSON });
   await leave(world);
-  await world.resume();
-  await world.advance(MINUTE);
-  expect(world.calls()).toEqual(['publish A Q (continued)', 'edit A final (continued)']);
-  expect(world.state('A')).toBe('retired');
-});
-
-test('a continuation that did not arrive before the Destination left is none', async () => {
-  const world = await begun();
-  world.script(accepted({ editableUntil: START + MINUTE }));
-  await world.create('A');
-  await world.advance(2 * MINUTE);
-  world.calls();
-  world.pause();
-  await world.event('A', 'acknowledged', { status: 'acknowledged', ...PERSON });
-  await leave(world);
-  await world.answer({ class: 'transient', error: 'answered 503', unsure: false });
+  if (answer) await world.answer(answer);
   await world.resume();
   await world.advance(60 * MINUTE);
-  expect([world.calls(), world.state('A')]).toEqual([['publish A Q (continued)'], 'retired']);
+  expect(world.calls()).toEqual(['publish A Q (continued)', ...further]);
+  expect(world.state('A')).toBe('retired');
 });

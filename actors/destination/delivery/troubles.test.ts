@@ -23,12 +23,17 @@ async function begun(settings: WorldSettings = {}) {
 }
 
 describe('a call that comes to nothing, while something else changed,', () => {
-  test('is followed by an edit that shows the change', async () => {
+  const editUnderWay = async () => {
     const world = await begun();
     await world.create('A');
     world.calls();
     world.pause();
     await world.event('A', 'acknowledged', ACKNOWLEDGED);
+    return world;
+  };
+
+  test('is followed by an edit that shows the change', async () => {
+    const world = await editUnderWay();
     await world.event('A', 'resolved', { status: 'resolved', by: 'person' });
     await world.answer(refused);
     await world.resume();
@@ -36,11 +41,7 @@ describe('a call that comes to nothing, while something else changed,', () => {
   });
 
   test('is followed by the last edit when the Destination left meanwhile', async () => {
-    const world = await begun();
-    await world.create('A');
-    world.calls();
-    world.pause();
-    await world.event('A', 'acknowledged', ACKNOWLEDGED);
+    const world = await editUnderWay();
     world.setRoute(ROUTE, []);
     await world.give(ONE, { type: 'routes_changed', joined: [], left: [ROUTE] });
     await world.advance(10);
