@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_107,
-  lines: 156640,
+  lines: 156630,
   smallFiles: 46,
   wideLines: 562,
   linesOfOne: 600,
