@@ -88,13 +88,17 @@ test('the server keeps what is written, in UTF-8 and UTC, and listens on nothing
 });
 
 test('a folder of a process that has ended is free, also before its parent has noticed', async () => {
-  // The shell becomes a program that never asks what became of its child.
-  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  // The shell becomes a program that never asks what became of its child, and only then may the child end.
+  const parent = spawn('sh', ['-c', 'exec 3<&0; cat <&3 >&2 & echo $!; exec sleep 60'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   try {
     const [line] = await once(parent.stdout, 'data');
     const pid = Number(String(line));
+    await until('the shell to have become another program', async () =>
+      (await readFile(`/proc/${parent.pid}/comm`, 'utf8')).startsWith('sleep'),
+    );
+    parent.stdin.end();
     const fields = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(' ');
     await until('the child to have ended', async () => (await fields())[2] === 'Z');
     await mkdir(dataDir, { recursive: true, mode: 0o711 });
