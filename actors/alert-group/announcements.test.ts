@@ -13,6 +13,7 @@ beforeEach(() => {
 /** Events since the last look: name, Loudness, status afterwards, and what a reply would tell. */
 function told() {
   return world.takeToldChat().map((message) => {
+    if (message.type === 'rerender') return ['rerender', message.groupId];
     if (message.type === 'group_released') return ['released', message.loudness, message.status];
     const { event, loudness, status, facts, mentions } = message;
     return [event, loudness, status, mentions, facts];
@@ -70,6 +71,15 @@ describe('a channel', () => {
     await world.tell({ fires: ['X1'] });
     await world.command(1, { name: 'add_note', body: 'looking' }, ANN);
     expect(told()).toEqual([]);
+  });
+
+  test('renders the messages anew when the Alerts that still fired move on', async () => {
+    await world.tell({ fires: ['X1'] });
+    await world.command(1, { name: 'resolve', note: null }, ANN);
+    told();
+    await world.at(16);
+    expect(world.row(1)).toMatchObject({ firingAlertCount: 0 });
+    expect(told()).toEqual([['rerender', world.idOf(1)]]);
   });
 
   test('that is on no Route of the group hears nothing', async () => {

@@ -11,6 +11,7 @@ import {
   type GroupEvent,
   type GroupReleased,
   newEventId,
+  type Rerender,
 } from '../destination/messages.ts';
 import type { DestinationConfig, Directory, MentionTargets } from '../directory.ts';
 import type { ResolvedMention, WebhookEventRecorded } from '../effects.ts';
@@ -72,6 +73,14 @@ export function releaseSends(
   const about = { groupId, ...standing(after, directory), loudness, at };
   const message: GroupReleased = { type: 'group_released', ...about };
   const destinations = destinationsOf('messages', [contextOf(after).routeId], directory);
+  return destinations.map(({ id }) => ({ to: destinationAddress(id), message }));
+}
+
+/** Notifies every message Destination of the present Route that the messages show something else, without an event. */
+export function rerenderSends(groupId: PublicId, after: StartedGroup, directory: Directory): Send[] {
+  const { routeId } = contextOf(after);
+  const message: Rerender = { type: 'rerender', routeId, groupId };
+  const destinations = destinationsOf('messages', [routeId], directory);
   return destinations.map(({ id }) => ({ to: destinationAddress(id), message }));
 }
 

@@ -4,7 +4,7 @@ import type { PerformedEffect, Turn } from '../../runtime/actor/index.ts';
 import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import { newPublicId, type PublicId } from '../../runtime/public-id.ts';
 import type { EventClaimed } from '../connection/effects.ts';
-import type { GroupEvent, GroupReleased } from '../destination/messages.ts';
+import type { GroupEvent, GroupReleased, Rerender } from '../destination/messages.ts';
 import type { DestinationConfig, Directory, RouteConfig } from '../directory.ts';
 import type { AuditEntry, HintSent, WebhookEventRecorded } from '../effects.ts';
 import { type AlertsEnded, FEED } from '../feed/messages.ts';
@@ -207,7 +207,7 @@ export function createWorld(options: WorldOptions = {}) {
   const asked: string[] = [];
   const ended: string[] = [];
   const toldRoutes: ({ readonly routeId: string } & RouteMessage)[] = [];
-  const toldChat: (GroupEvent | GroupReleased)[] = [];
+  const toldChat: (GroupEvent | GroupReleased | Rerender)[] = [];
   const definition = createAlertGroup({
     directory: { current: directory, reload: () => Promise.resolve() },
     contested,
@@ -267,7 +267,7 @@ export function createWorld(options: WorldOptions = {}) {
       } else if (send.to.kind === ROUTE_ACTOR) {
         toldRoutes.push({ routeId: send.to.key, ...(send.message as RouteMessage) });
       } else if (send.to.key === CHAT.id) {
-        toldChat.push(send.message as GroupEvent | GroupReleased);
+        toldChat.push(send.message as GroupEvent | GroupReleased | Rerender);
       }
     }
     await sendOut();

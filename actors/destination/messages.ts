@@ -96,10 +96,13 @@ export interface RoutesChanged {
   readonly left: readonly PublicId[];
 }
 
-/** What messages show may be something else now, though no Alert Group changed. `routeId` null: those of all Routes. */
+/** What messages show may be something else now, though no lifecycle event says so. */
 export interface Rerender {
   readonly type: 'rerender';
+  /** Null: messages of all Routes. */
   readonly routeId: PublicId | null;
+  /** Of this Alert Group alone, which may be resolved; absent: of all open ones. */
+  readonly groupId?: PublicId;
 }
 
 /** Somebody deleted a message in the messenger. */

@@ -56,8 +56,8 @@ export function prepare(
  * The message was stored with a change of what requests and messages are made of: whatever this process kept of it
  * before is older, and a call decided in this turn must not be made with it.
  */
-function changesSettings({ type }: DestinationMessage): boolean {
-  return type === 'saved' || type === 'rerender';
+function changesSettings(message: DestinationMessage): boolean {
+  return message.type === 'saved' || (message.type === 'rerender' && message.groupId === undefined);
 }
 
 /** A save that this replica may not have read yet, or the first message about a Destination that it does not know. */

@@ -1,5 +1,6 @@
 /** Handles deadlines: notices, the end of a Snooze, the end of Grace and of its tails (alert-groups §3, §4, §8). */
 import { alertKey, type Slot } from '../../model.ts';
+import { rerenderSends } from '../announcements.ts';
 import { fire, newlyFiring } from '../ingestion/firings.ts';
 import { MAX_HOPS } from '../ingestion/part.ts';
 import { acceptanceIn, liveSlot, sameSlot, successorOf, targetOf } from '../ingestion/placing.ts';
@@ -89,6 +90,8 @@ function endGrace(turn: GroupTurn, outside: Outside): void {
   }
   turn.portray();
   turn.step({ type: 'grace_end', at: turn.now }, { kind: 'system', reason: 'timer' });
+  // The messages name the tails as still firing.
+  for (const send of rerenderSends(turn.groupId, turn.group, turn.directory)) turn.send(send);
 }
 
 function slotOf(slots: ReadonlyMap<string, Slot>, alert: GroupAlert): Slot {

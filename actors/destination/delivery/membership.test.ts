@@ -519,6 +519,19 @@ describe('a message', () => {
     expect(message()?.editedAt).toBeGreaterThan(message()?.postedAt ?? Number.POSITIVE_INFINITY);
   });
 
+  test('of one Alert Group, which may be resolved, is edited when it shows something else without an event', async () => {
+    const world = await begun();
+    await world.create('A');
+    await world.create('B');
+    await world.event('A', 'resolved', { status: 'resolved', ...PERSON });
+    await world.crash();
+    for (const name of ['A', 'B']) world.look(name);
+    world.calls();
+    await world.give(ONE, { type: 'rerender', routeId: ROUTE, groupId: 'A' as PublicId });
+    await world.advance(10);
+    expect(world.calls()).toEqual(['edit A']);
+  });
+
   test('is edited when what it is rendered with changed while it was published', async () => {
     const world = await begun();
     world.pause();

@@ -34,7 +34,7 @@ import { probeEnded } from './probing.ts';
 import { nextCallAt, pumpMessages } from './pump.ts';
 import { hold, takeDeliveries, takeRead, takeSubjects, wantsDeliveries } from './rows.ts';
 import { placeOfConfig, takesMessages } from './state.ts';
-import { heldOf, type SweepPage, takeSweep } from './sweeps.ts';
+import { heldOf, renderAnew, type SweepPage, takeSweep } from './sweeps.ts';
 import {
   callEnded,
   ownCallEnded,
@@ -70,6 +70,8 @@ export function subjectOf(message: DestinationMessage): Subject | null {
     case 'group_event':
     case 'group_released':
       return { kind: 'group', groupId: message.groupId };
+    case 'rerender':
+      return message.groupId === undefined ? null : { kind: 'group', groupId: message.groupId };
     case 'message_gone':
       return message.groupId === null ? null : { kind: 'group', groupId: message.groupId };
     case 'storm':
@@ -149,7 +151,8 @@ export function receiveMessage(turn: DestinationTurn, message: AboutMessages, en
       routesChanged(turn, message);
       break;
     case 'rerender':
-      addPass(turn, 'rerender', message.routeId);
+      if (message.groupId === undefined) addPass(turn, 'rerender', message.routeId);
+      else renderAnew(turn, deliveryOf(turn, { kind: 'group', groupId: message.groupId }));
       break;
     case 'message_gone':
       messageGone(turn, message);

@@ -124,9 +124,7 @@ function pass(turn: DestinationTurn, sweep: Pass, key: string): void {
       save(turn, next(delivery, left));
       break;
     case 'rerender':
-      // A Publication that is under way was made with what was there before.
-      if ((delivery.message || delivery.call?.kind === 'publish') && !delivery.events && !isOver(delivery))
-        save(turn, next(delivery, { type: 'changed', now: turn.now }));
+      renderAnew(turn, delivery);
       break;
     case 'end':
       if (isWanted(delivery) && !delivery.call) {
@@ -134,6 +132,13 @@ function pass(turn: DestinationTurn, sweep: Pass, key: string): void {
       }
       break;
   }
+}
+
+/** A Publication that is under way was made with what was there before. */
+export function renderAnew(turn: DestinationTurn, delivery: Delivery | undefined): void {
+  if (!delivery || delivery.events || isOver(delivery)) return;
+  if (delivery.message || delivery.call?.kind === 'publish')
+    save(turn, next(delivery, { type: 'changed', now: turn.now }));
 }
 
 /** Whether a live Route has this Destination. */
