@@ -84,6 +84,10 @@ test('filters read as a sentence, and one that is refused leaves the rows', asyn
 test('a Snooze ends at the time of the viewer’s zone that was typed', async () => {
   const group = await raise('Snoring');
   await open(desk, `/alert-groups/${group.id}`);
+  const started = desk.locator(`header time[datetime="${group.started_at}"]`).first();
+  expect(await started.getAttribute('title')).toMatch(
+    /^\d+ \w+ \d{4}, [\d:]{8} (GMT-[45]|E[SD]T) · [\d-]{10}T[\d:.]{12}Z$/,
+  );
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
   await desk.route('**/snooze-presets*', async (route) => {
@@ -93,7 +97,7 @@ test('a Snooze ends at the time of the viewer’s zone that was typed', async ()
   await desk.getByRole('button', { name: 'Snooze' }).click();
   const presets = await api.get('/snooze-presets?time_zone=America/New_York');
   const dialog = desk.getByRole('dialog');
-  await dialog.getByText('For 1h').waitFor();
+  await dialog.getByText('For 1 hr').waitFor();
   const noEnd = dialog.getByRole('radio', { name: 'Without end' });
   const before = await noEnd.boundingBox();
   release();

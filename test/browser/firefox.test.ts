@@ -94,7 +94,7 @@ test(
     await isFitAndAccessible();
 
     await press('button', 'Snooze');
-    await (await page.waitForSelector('dialog[open] ::-p-text(For 1h)'))?.click();
+    await (await page.waitForSelector('dialog[open] ::-p-text(For 1 hr)'))?.click();
     await (await page.waitForSelector('dialog[open] ::-p-aria([name="Snooze"][role="button"])'))?.click();
     await shows(/Snoozed until/);
     expect(await api.get(`/alert-groups/${id}`)).toMatchObject({ status: 'snoozed' });

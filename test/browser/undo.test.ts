@@ -124,7 +124,7 @@ test('Undo opens a resolved group, ends a Snooze, and takes back what was given 
   expect(await read(group)).toMatchObject({ status: 'firing', owner: null });
 
   await desk.keyboard.press('s');
-  await desk.getByRole('dialog').getByText('For 1h').click();
+  await desk.getByRole('dialog').getByText('For 1 hr').click();
   await desk.keyboard.press('Control+Enter');
   await message(`#${group.number} is snoozed`).waitFor();
   await desk.keyboard.press('z');

@@ -1,29 +1,42 @@
 import { describe, expect, it } from 'vitest';
-import { formatAge, formatAhead, formatDuration, formatExact, formatSince } from './format.ts';
+import { formatAge, formatAhead, formatDuration, formatExact, formatSince, formatTooltip } from './format.ts';
 
-describe('formatDuration shows the two largest units', () => {
+/** No-break spaces differ between versions of the tables of languages. */
+const plain = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
+
+describe('formatDuration shows the two largest units in the words of the language', () => {
   it.each([
-    [0, '0s'],
-    [59.9, '59s'],
-    [61, '1m 1s'],
-    [3_600, '1h'],
-    [3_605, '1h'],
-    [7_500, '2h 5m'],
-    [90_000, '1d 1h'],
-    [-5, '0s'],
-  ])('%d s is %s', (seconds, text) => {
-    expect(formatDuration(seconds, 'en-GB').replaceAll(' ', ' ')).toBe(text);
+    [0, '0 secs', '0 с'],
+    [59.9, '59 secs', '59 с'],
+    [61, '1 min 1 sec', '1 мин 1 с'],
+    [3_600, '1 hr', '1 ч'],
+    [3_605, '1 hr', '1 ч'],
+    [7_500, '2 hrs 5 mins', '2 ч 5 мин'],
+    [90_000, '1 day 1 hr', '1 дн. 1 ч'],
+    [-5, '0 secs', '0 с'],
+  ])('%d s is %s', (seconds, english, russian) => {
+    expect(plain(formatDuration(seconds, 'en-GB'))).toBe(english);
+    expect(plain(formatDuration(seconds, 'ru'))).toBe(russian);
   });
 });
 
 describe('formatAge shows the largest unit', () => {
   it.each([
-    [12, '12s'],
-    [3_599, '59m'],
-    [200_000, '2d'],
-  ])('%d s is %s', (seconds, text) => {
-    expect(formatAge(seconds, 'en-GB')).toBe(text);
+    [12, '12s', '12 secs', '12 с'],
+    [3_599, '59m', '59 mins', '59 мин'],
+    [200_000, '2d', '2 days', '2 дн.'],
+  ])('%d s is %s in a row, else %s', (seconds, narrow, short, russian) => {
+    expect(formatAge(seconds, 'en-GB', 'narrow')).toBe(narrow);
+    expect(plain(formatAge(seconds, 'en-GB', 'short'))).toBe(short);
+    expect(plain(formatAge(seconds, 'ru', 'short'))).toBe(russian);
   });
+});
+
+it.each([
+  ['en-GB', 'Europe/Berlin', '21 Nov 2026, 10:00:00 CET · 2026-11-21T09:00:00.000Z'],
+  ['ru', 'Asia/Kolkata', '21 нояб. 2026 г., 14:30:00 GMT+5:30 · 2026-11-21T09:00:00.000Z'],
+])('formatTooltip has the exact time of the zone and RFC 3339 in %s', (locale, zone, text) => {
+  expect(plain(formatTooltip(Date.UTC(2026, 10, 21, 9), locale, zone))).toBe(text);
 });
 
 it.each([

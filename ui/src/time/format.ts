@@ -42,13 +42,15 @@ const dateFormat = (shape: keyof typeof SHAPES, locale: string, timeZone: string
     () => new Intl.DateTimeFormat(locale, { ...SHAPES[shape], timeZone }),
   );
 
-const unitFormat = (unit: string, locale: string) =>
+type Words = 'short' | 'narrow';
+
+const unitFormat = (unit: string, locale: string, unitDisplay: Words) =>
   once(
-    `${unit} ${locale}`,
-    () => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'narrow' }),
+    `${unit} ${unitDisplay} ${locale}`,
+    () => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay }),
   );
 
-/** The two largest units, short: `2h 5m`. @param seconds whole or not, never negative in the result */
+/** The two largest units: `2 hrs 5 mins`. @param seconds whole or not, never negative in the result */
 export function formatDuration(seconds: number, locale: string): string {
   let rest = Math.max(0, Math.floor(seconds));
   const parts: string[] = [];
@@ -59,27 +61,31 @@ export function formatDuration(seconds: number, locale: string): string {
       if (parts.length > 0) break;
       continue;
     }
-    parts.push(unitFormat(unit, locale).format(amount));
+    parts.push(unitFormat(unit, locale, 'short').format(amount));
     if (parts.length === 2) break;
   }
   return parts.join(' ');
 }
 
-/** The largest unit alone: `2h`. */
-export function formatAge(seconds: number, locale: string): string {
+/** The largest unit alone: `2 hrs`, or narrow `2h`. */
+export function formatAge(seconds: number, locale: string, words: Words): string {
   const whole = Math.max(0, seconds);
   const [unit, size] = UNITS.find(([, unitSize]) => whole >= unitSize) ?? UNITS[3];
   const amount = Math.floor(whole / size);
-  return unitFormat(unit, locale).format(amount);
+  return unitFormat(unit, locale, words).format(amount);
 }
 
 /** Date and time to the minute in a zone, e.g. `21 Nov 2026, 09:00`. */
 export const formatDateTime = (at: number, locale: string, timeZone: string): string =>
   dateFormat('dateTime', locale, timeZone).format(at);
 
-/** The exact instant with seconds and the zone's name, for tooltips and accessible names. */
+/** The exact instant with seconds and the zone's name. */
 export const formatExact = (at: number, locale: string, timeZone: string): string =>
   dateFormat('exact', locale, timeZone).format(at);
+
+/** For the tooltip of an instant: exact in a zone, and as RFC 3339. */
+export const formatTooltip = (at: number, locale: string, timeZone: string): string =>
+  `${formatExact(at, locale, timeZone)} · ${new Date(at).toISOString()}`;
 
 /** Weekday, date and time, for instants to come: `Mon, 23 Nov, 09:00`. */
 export const formatComing = (at: number, locale: string, timeZone: string): string =>
