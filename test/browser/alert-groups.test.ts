@@ -114,6 +114,29 @@ test('a Snooze ends at the time of the viewer’s zone that was typed', async ()
   );
 });
 
+test('a refusal that comes after its dialog was closed is told all the same', async () => {
+  const group = await raise('LateRefusal');
+  await open(desk, '/alert-groups?q=LateRefusal');
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await desk.route('**/resolve', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await row(desk, group).getByRole('link').focus();
+  await desk.keyboard.press('r');
+  const dialog = desk.getByRole('dialog');
+  await dialog.getByLabel('Note (optional)').waitFor();
+  await desk.keyboard.press('Control+Enter');
+  await dialog.locator('[aria-busy="true"]').waitFor();
+  await desk.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await api.post(`/alert-groups/${group.id}/resolve`, {});
+  release();
+  await desk.getByText('The Alert Group is resolved already.').waitFor();
+  await desk.unroute('**/resolve');
+});
+
 test('a bulk Command says what became of each, and keeps what was refused', async () => {
   const [one, other] = [await raise('BulkOne'), await raise('BulkOther')];
   await open(desk, '/alert-groups?q=Bulk');

@@ -13,6 +13,15 @@ import type { App } from '../../app/context.ts';
 import type { Translate } from '../../i18n/i18n.svelte.ts';
 import { type Back, takeBack, undoOf } from './undo.ts';
 
+interface Running {
+  readonly command: CommandName;
+  /** The group as it is after the Command. */
+  readonly ended: Promise<AlertGroup>;
+}
+
+const afterwards = async (before: Running | undefined, group: AlertGroup): Promise<AlertGroup> =>
+  before === undefined ? group : before.ended;
+
 /**
  * @param changed gets the group as it is after a Command
  * @param refused is called after a refusal, so that what is shown is read again
@@ -26,17 +35,27 @@ export function createGroupCommands(
   const { t } = i18n;
   // Read once: an Undo may outlive the session by a moment.
   const userId = app.session.active.user.id;
-  let running = $state.raw<{ readonly id: string; readonly command: CommandName } | null>(null);
+  /** The newest Command on its way for each group. */
+  let running = $state.raw<ReadonlyMap<string, Running>>(new Map());
 
-  async function guarded(
+  /** Sends a Command, after another one of the same group that is on its way. A key that repeats sends one. */
+  async function inTurn(
     group: AlertGroup,
     command: CommandName,
     send: () => Promise<Answer<CommandAnswer>>,
   ): Promise<Problem | null> {
-    if (running !== null) return null;
-    running = { id: group.id, command };
-    const answer = await send();
-    running = null;
+    const before = running.get(group.id);
+    if (before?.command === command) return null;
+    const answered = afterwards(before, group).then(async (found) => ({ found, answer: await send() }));
+    const ended = answered.then(({ found, answer }) => (answer.ok ? answer.value.alert_group : found));
+    const mine: Running = { command, ended };
+    running = new Map(running).set(group.id, mine);
+    const { found, answer } = await answered;
+    if (running.get(group.id) === mine) {
+      const left = new Map(running);
+      left.delete(group.id);
+      running = left;
+    }
     if (!answer.ok) {
       refused(group.id);
       return answer.problem;
@@ -45,7 +64,7 @@ export function createGroupCommands(
     changed(after);
     if (outcome === 'unchanged') toasts.done(t('command.unchanged', { number: group.number }));
     else {
-      const back = undoOf(command, group, userId, after.allowed_commands);
+      const back = undoOf(command, found, userId, after.allowed_commands);
       const undo = back && { text: t('action.undo'), run: () => undone(group, back) };
       toasts.command(doneText(command, group.number), group.id, undo);
     }
@@ -78,15 +97,15 @@ export function createGroupCommands(
 
   return {
     /** The Command on its way for a group, if any. */
-    runningFor: (id: string): CommandName | null => (running?.id === id ? running.command : null),
+    runningFor: (id: string): CommandName | null => running.get(id)?.command ?? null,
     plain: async (group: AlertGroup, command: PlainCommand): Promise<void> =>
-      tell(await guarded(group, command, () => alertGroups.command(group.id, command))),
+      tell(await inTurn(group, command, () => alertGroups.command(group.id, command))),
     /** @returns the refusal, for the dialog to show */
     resolve: (group: AlertGroup, note: string | null): Promise<Problem | null> =>
-      guarded(group, 'resolve', () => alertGroups.resolve(group.id, note)),
+      inTurn(group, 'resolve', () => alertGroups.resolve(group.id, note)),
     /** @returns the refusal, for the dialog to show */
     snooze: (group: AlertGroup, snooze: SnoozeRequest): Promise<Problem | null> =>
-      guarded(group, 'snooze', () => alertGroups.snooze(group.id, snooze)),
+      inTurn(group, 'snooze', () => alertGroups.snooze(group.id, snooze)),
   };
 }
 
