@@ -93,6 +93,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       import('../pages/alert-group-list/saved-views/SavedViewsPanel.svelte'),
       import('../pages/commands/dialogs.ts'),
       import('../shell/KeyboardHelp.svelte'),
+      import('../shell/ProfilePanel.svelte'),
     ]);
   }
 

@@ -2,6 +2,7 @@
 import { alertGroup } from './alert-group.ts';
 import { configuration } from './configuration.ts';
 import { messengers } from './messengers.ts';
+import { onDemand } from './on-demand.ts';
 import { people } from './people.ts';
 import { records } from './records.ts';
 import { settings } from './settings.ts';
@@ -10,6 +11,7 @@ import { system } from './system.ts';
 
 export const rest = {
   ...alertGroup,
+  ...onDemand,
   ...configuration,
   ...sources,
   ...messengers,
