@@ -26,6 +26,10 @@ export interface Begun<Shown, Saved> {
   takeTheirs?(): void;
   /** From now on the form is about what was saved. */
   begin?(saved: Saved): void;
+  /** What was typed, Secrets too, for {@link resume}; null while nothing was. */
+  typed(): unknown;
+  /** Goes on with what {@link typed} of the same form gave. */
+  resume(typed: unknown): void;
 }
 
 interface Fields<Draft, Shown> {
@@ -86,6 +90,10 @@ export function createNew<Draft, Shown, Saved>(first: Draft, form: NewForm<Draft
       if (form.settled) held.value = form.settled(held.written());
       return form.create(held.written());
     },
+    typed: () => (same(held.written(), first) ? null : held.written()),
+    resume(typed: unknown) {
+      held.value = typed as Draft;
+    },
   };
 }
 
@@ -95,6 +103,12 @@ export interface EditForm<Stored extends Versioned, Draft, Shown> extends Fields
   update(draft: NoInfer<Draft>, ifMatch: string): Promise<Answer<Stored>>;
   /** Where the caller does not read the resource again: the hints after which its version is looked up. */
   hints?: { readonly live: Live; readonly type: HintType; readonly id: string };
+}
+
+interface Typed<Stored, Draft> {
+  /** The version that the form is about. */
+  readonly stored: Stored;
+  readonly draft: Draft;
 }
 
 /**
@@ -157,6 +171,16 @@ export function createEdit<Stored extends Versioned, Draft, Shown>(
       });
     },
     takeTheirs: () => begin(latest),
+    typed(): unknown {
+      const draft = held.written();
+      return same(draft, toDraft(stored)) ? null : ({ stored, draft } satisfies Typed<Stored, Draft>);
+    },
+    /** What was stored meanwhile is shown as somebody else's change. */
+    resume(typed: unknown) {
+      const before = typed as Typed<Stored, Draft>;
+      stored = before.stored;
+      held.value = before.draft;
+    },
     async readLatest(): Promise<Answer<{ readonly input: Shown; readonly etag: string }>> {
       const answer = await read();
       if (!answer.ok) return answer;
