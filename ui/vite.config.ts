@@ -18,6 +18,16 @@ export default defineConfig({
     manifest: true,
     reportCompressedSize: true,
     // How long plugins take is no news to somebody who starts the service.
-    rolldownOptions: { checks: { pluginTimings: false }, output: { codeSplitting: CHUNKS } },
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      output: {
+        codeSplitting: CHUNKS,
+        // The first file names all others: short hashes keep the first load small. 36 bits tell two builds of a file apart;
+        // of so many chunks rolldown asks for seven letters.
+        entryFileNames: 'assets/[name]-[hash:7].js',
+        chunkFileNames: 'assets/[name]-[hash:7].js',
+        assetFileNames: 'assets/[name]-[hash:6][extname]',
+      },
+    },
   },
 });

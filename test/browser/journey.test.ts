@@ -66,6 +66,43 @@ test('a group arrives live, is acknowledged with a click, and the other window s
     .waitFor({ timeout: 5_000 });
 });
 
+test.each([
+  ['en-GB', ['Senders and routing', 'Delivery', 'People and access', 'Organization-wide', 'System']],
+  ['ru-RU', ['Приём и маршруты', 'Доставка', 'Люди и доступ', 'Для всей организации', 'Система']],
+])('the menu says in groups what is where: %s', async (locale, headings) => {
+  const desk = await (await newProfile(browser, { locale })).newPage();
+  await signIn(desk, ready);
+  const groups = desk.getByRole('navigation').getByRole('list');
+  await groups.nth(headings.length).waitFor();
+  const hrefs = (list: number) =>
+    groups
+      .nth(list)
+      .getByRole('link')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  expect(await hrefs(0)).toEqual(['/alert-groups', '/statistics', '/wall']);
+  expect(await Promise.all(headings.map((_, index) => hrefs(index + 1)))).toEqual([
+    ['/integrations', '/routes'],
+    ['/connections', '/destinations'],
+    ['/admin/users', '/admin/service-accounts', '/admin/roles', '/admin/oidc'],
+    ['/admin/organization/general', '/admin/link-rules', '/admin/lookup-tables', '/template-preview'],
+    ['/admin/audit-log', '/admin/system-status'],
+  ]);
+  for (const name of headings) {
+    expect(await desk.getByRole('navigation').getByRole('list', { name, exact: true }).count(), name).toBe(1);
+  }
+
+  const phone = await (await newProfile(browser, { locale, width: 360, height: 740 })).newPage();
+  await signIn(phone, ready);
+  await phone.getByRole('button', { name: /Open the menu|Открыть меню/ }).click();
+  const last = phone.getByRole('dialog').getByRole('list', { name: headings.at(-1)! });
+  await last.getByRole('link').last().scrollIntoViewIfNeeded();
+  expect(await accessibilityFindings(phone)).toEqual([]);
+  const overflow = await phone.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+  expect(overflow).toBeLessThanOrEqual(0);
+  await last.getByRole('link').last().click();
+  await phone.waitForURL('**/admin/system-status');
+});
+
 // A desk in light and a phone in dark see every page in `every-page.test.ts`.
 test.each([
   ['tablet, light', { width: 768, height: 1_024, dark: false }],

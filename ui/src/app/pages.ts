@@ -238,157 +238,74 @@ export interface NavEntry {
     | 'nav.roles'
     | 'nav.auditLog'
     | 'nav.systemStatus';
-  /** Shown below the heading Admin. */
-  readonly isAdmin?: true;
   /** Second key after `g`. */
   readonly key: string;
 }
 
-export const NAVIGATION: readonly NavEntry[] = [
-  {
-    section: 'alert-groups',
-    href: '/alert-groups',
-    permission: 'alert-groups:read',
-    icon: 'alarm',
-    text: 'nav.alertGroups',
-    key: 'a',
-  },
-  {
-    section: 'statistics',
-    href: '/statistics',
-    permission: 'alert-groups:read',
-    icon: 'chart',
-    text: 'nav.statistics',
-    key: 's',
-  },
-  {
-    section: 'wall',
-    href: '/wall',
-    permission: 'alert-groups:read',
-    icon: 'screen',
-    text: 'nav.wall',
-    key: 'w',
-  },
-  {
-    section: 'integrations',
-    href: '/integrations',
-    permission: 'integrations:read',
-    icon: 'integration',
-    text: 'nav.integrations',
-    key: 'i',
-  },
-  {
-    section: 'routes',
-    href: '/routes',
-    permission: 'routes:read',
-    icon: 'route',
-    text: 'nav.routes',
-    key: 'r',
-  },
-  {
-    section: 'connections',
-    href: '/connections',
-    permission: 'connections:read',
-    icon: 'connection',
-    text: 'nav.connections',
-    key: 'c',
-  },
-  {
-    section: 'destinations',
-    href: '/destinations',
-    permission: 'destinations:read',
-    icon: 'destination',
-    text: 'nav.destinations',
-    key: 'd',
-  },
-  {
-    section: 'users',
-    href: '/admin/users',
-    permission: 'users:read',
-    icon: 'person',
-    text: 'nav.users',
-    isAdmin: true,
-    key: 'e',
-  },
-  {
-    section: 'service-accounts',
-    href: '/admin/service-accounts',
-    permission: 'service-accounts:read',
-    icon: 'robot',
-    text: 'nav.serviceAccounts',
-    isAdmin: true,
-    key: 'b',
-  },
-  {
-    section: 'roles',
-    href: '/admin/roles',
-    permission: 'users:read',
-    icon: 'check',
-    text: 'nav.roles',
-    isAdmin: true,
-    key: 'h',
-  },
-  {
-    section: 'oidc',
-    href: '/admin/oidc',
-    permission: 'oidc:read',
-    icon: 'key',
-    text: 'nav.oidc',
-    isAdmin: true,
-    key: 'n',
-  },
-  {
-    section: 'organization',
-    href: '/admin/organization/general',
-    permission: 'organization:read',
-    icon: 'settings',
-    text: 'nav.organization',
-    isAdmin: true,
-    key: 'o',
-  },
-  {
-    section: 'link-rules',
-    href: '/admin/link-rules',
-    permission: 'link-rules:read',
-    icon: 'link',
-    text: 'nav.linkRules',
-    isAdmin: true,
-    key: 'l',
-  },
-  {
-    section: 'lookup-tables',
-    href: '/admin/lookup-tables',
-    permission: 'lookup-tables:read',
-    icon: 'table',
-    text: 'nav.lookupTables',
-    isAdmin: true,
-    key: 't',
-  },
-  {
-    section: 'template-preview',
-    href: '/template-preview',
-    permission: 'templates:preview',
-    icon: 'search',
-    text: 'nav.templatePreview',
-    isAdmin: true,
-    key: 'p',
-  },
-  {
-    section: 'audit-log',
-    href: '/admin/audit-log',
-    permission: 'audit-log:read',
-    icon: 'list',
-    text: 'nav.auditLog',
-    isAdmin: true,
-    key: 'u',
-  },
-  {
-    section: 'system-status',
-    href: '/admin/system-status',
-    permission: 'system-status:read',
-    icon: 'pulse',
-    text: 'nav.systemStatus',
-    isAdmin: true,
-    key: 'y',
-  },
+interface NavGroup {
+  /** What its pages are about. Null: of what people do all day. */
+  readonly heading: 'nav.routing' | 'nav.delivery' | 'nav.people' | 'nav.shared' | 'nav.system' | null;
+  readonly entries: readonly NavEntry[];
+}
+
+export const NAV_GROUPS: readonly NavGroup[] = [
+  navGroup(
+    null,
+    navEntry('alert-groups', 'nav.alertGroups', 'alarm', 'a'),
+    navEntry('statistics', 'nav.statistics', 'chart', 's', '/statistics', 'alert-groups:read'),
+    navEntry('wall', 'nav.wall', 'screen', 'w', '/wall', 'alert-groups:read'),
+  ),
+  navGroup(
+    'nav.routing',
+    navEntry('integrations', 'nav.integrations', 'integration', 'i'),
+    navEntry('routes', 'nav.routes', 'route', 'r'),
+  ),
+  navGroup(
+    'nav.delivery',
+    navEntry('connections', 'nav.connections', 'connection', 'c'),
+    navEntry('destinations', 'nav.destinations', 'destination', 'd'),
+  ),
+  navGroup(
+    'nav.people',
+    navEntry('users', 'nav.users', 'person', 'e', '/admin/users'),
+    navEntry('service-accounts', 'nav.serviceAccounts', 'robot', 'b', '/admin/service-accounts'),
+    navEntry('roles', 'nav.roles', 'check', 'h', '/admin/roles', 'users:read'),
+    navEntry('oidc', 'nav.oidc', 'key', 'n', '/admin/oidc'),
+  ),
+  navGroup(
+    'nav.shared',
+    navEntry('organization', 'nav.organization', 'settings', 'o', '/admin/organization/general'),
+    navEntry('link-rules', 'nav.linkRules', 'link', 'l', '/admin/link-rules'),
+    navEntry('lookup-tables', 'nav.lookupTables', 'table', 't', '/admin/lookup-tables'),
+    navEntry(
+      'template-preview',
+      'nav.templatePreview',
+      'search',
+      'p',
+      '/template-preview',
+      'templates:preview',
+    ),
+  ),
+  navGroup(
+    'nav.system',
+    navEntry('audit-log', 'nav.auditLog', 'list', 'u', '/admin/audit-log'),
+    navEntry('system-status', 'nav.systemStatus', 'pulse', 'y', '/admin/system-status'),
+  ),
 ];
+
+export const NAVIGATION: readonly NavEntry[] = NAV_GROUPS.flatMap(({ entries }) => entries);
+
+function navGroup(heading: NavGroup['heading'], ...entries: readonly NavEntry[]): NavGroup {
+  return { heading, entries };
+}
+
+function navEntry(
+  section: Section,
+  text: NavEntry['text'],
+  icon: NavEntry['icon'],
+  key: string,
+  href = `/${section}`,
+  permission = `${section}:read`,
+): NavEntry {
+  return { section, text, icon, key, href, permission };
+}
