@@ -137,7 +137,7 @@ export const system = {
   'wall.old': 'Out of date since {time}: Tocsin does not answer. This screen keeps trying.',
   'wall.link': 'Link for a screen',
   'wall.linkText':
-    'Whoever has the link can read Alert Groups without signing in, and do nothing else. It contains a personal access token of yours that does not expire: revoke it in your profile.',
+    'Whoever has the link can read Alert Groups without signing in, and do nothing else. It contains a personal access token of yours without a date of expiry: revoke it in your profile. The screen stops when your account is disabled or deleted, or may no longer read Alert Groups.',
   'wall.linkOnce': 'Open this address on the screen. It is shown this one time.',
   'wall.address': 'Address of the screen',
   'wall.make': 'Make the link',
@@ -342,6 +342,7 @@ export const system = {
   'firstRun.done': '{count} of {max} done',
   'firstRun.isDone': 'Done',
   'firstRun.dismiss': 'Do not show again',
+  'firstRun.testAlert': 'A test alert, for a shell where Alertmanager runs',
   'firstRun.keys': 'A copy is kept',
   'firstRunStep.sender': 'Connect a sender',
   'firstRunStep.alert': 'Receive the first alert',
