@@ -423,7 +423,17 @@ test('groups of the same kind fold by a label, and each fold leads to its groups
   }
   const desk = await openList({ width: 1440, height: 900 });
   await desk.getByRole('button', { name: 'Filters' }).click();
-  await desk.getByLabel('Fold by label').selectOption('alertname');
+  const by = desk.getByLabel('Fold by label');
+  await by.fill('alertname="FoldedLoop"');
+  await by.press('Enter');
+  await desk.getByText('Write the name of a label alone, without its value.').waitFor();
+  expect(await by.getAttribute('aria-invalid')).toBe('true');
+  expect(new URL(desk.url()).searchParams.has('fold')).toBe(false);
+  await by.fill('of_no_row');
+  await by.press('Enter');
+  await desk.getByText('without a common of_no_row').first().waitFor();
+  await by.fill('alertname');
+  await by.press('Enter');
   await desk.keyboard.press('Escape');
   expect(new URL(desk.url()).searchParams.get('fold')).toBe('alertname');
   const fold = desk.getByRole('listitem').filter({ hasText: 'FoldedLoop' });

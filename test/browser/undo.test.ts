@@ -140,7 +140,16 @@ test('Undo opens a resolved group, ends a Snooze, and takes back what was given 
   expect(await read(group)).toMatchObject({ status: 'acknowledged', owner: { login: ready.login } });
 });
 
-test('a takeover, and what ended a Snooze, have no Undo, and z leaves what was done before', async () => {
+/** Confirms the Command that the open dialog asks about, after what it says is lost. */
+async function confirm(loss: RegExp): Promise<void> {
+  const dialog = desk.getByRole('dialog');
+  await dialog.getByText(loss).waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.keyboard.press('Control+Enter');
+  await dialog.waitFor({ state: 'detached' });
+}
+
+test('a takeover, and what ended a Snooze, ask once, have no Undo, and z leaves what was done before', async () => {
   const [mine, theirs] = await raise('TakenOver', 'TakenOverToo');
   await grace.post(`/alert-groups/${theirs.id}/acknowledge`);
   await row(theirs).getByText('Grace').first().waitFor();
@@ -148,6 +157,9 @@ test('a takeover, and what ended a Snooze, have no Undo, and z leaves what was d
   await message(`#${mine.number} is yours`).waitFor();
   await row(theirs).locator('a').first().focus();
   await desk.keyboard.press('a');
+  await desk.getByRole('heading', { name: `Take over from Grace: #${theirs.number}` }).waitFor();
+  expect(sent).toEqual(['acknowledge']);
+  await confirm(/the Owner so far is mentioned/);
   await message(`#${theirs.number} is yours`).waitFor();
   expect(await message(`#${theirs.number} is yours`).getByRole('button', { name: 'Undo' }).count()).toBe(0);
   await desk.keyboard.press('z');
@@ -160,9 +172,48 @@ test('a takeover, and what ended a Snooze, have no Undo, and z leaves what was d
   await row(mine).locator('a').first().focus();
   await row(mine).getByText('Snoozed').first().waitFor();
   await desk.keyboard.press('u');
+  await confirm(/You cannot bring its Snooze back/);
   await message(`#${mine.number} is awake`).waitFor();
   expect(await undo().count()).toBe(0);
   expect(sent).toEqual(['acknowledge', 'acknowledge', 'unacknowledge', 'unsnooze']);
+
+  await api.post(`/alert-groups/${mine.id}/snooze`, { no_end: true });
+  await row(mine).getByText('Snoozed').first().waitFor();
+  await row(mine).locator('a').first().focus();
+  await desk.keyboard.press('a');
+  await desk.getByRole('dialog').getByText('Snoozed now without end.').waitFor();
+  await desk.keyboard.press('Escape');
+  expect(await read(mine)).toMatchObject({ status: 'snoozed' });
+  await desk.keyboard.press('a');
+  await confirm(/its Snooze ends/);
+  await message(`#${mine.number} is yours`).waitFor();
+});
+
+test('the menu of a row and the page of the group ask the same before an Unresolve', async () => {
+  const group = await raise('AskedTwice');
+  await api.post(`/alert-groups/${group.id}/resolve`);
+  await desk.goto(`${ready.app_url}/alert-groups?tab=resolved&q=AskedTwice`);
+  const ask = async (open: () => Promise<void>) => {
+    await open();
+    await desk.getByRole('heading', { name: `Unresolve: #${group.number}` }).waitFor();
+    await desk.getByRole('dialog').getByText('It fires again, without an Owner.').waitFor();
+  };
+  const dialog = desk.getByRole('dialog');
+  await ask(async () => {
+    await row(group).getByRole('button', { name: `Commands for #${group.number}` }).click();
+    await row(group).getByRole('button', { name: 'Unresolve' }).click();
+  });
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await row(group).locator('a').first().click();
+  await desk.getByRole('heading', { level: 1, name: 'AskedTwice' }).waitFor();
+  await ask(() => desk.getByRole('button', { name: 'Unresolve' }).click());
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect(await read(group)).toMatchObject({ status: 'resolved' });
+  expect(sent).toEqual([]);
+  await ask(() => desk.getByRole('button', { name: 'Unresolve' }).click());
+  await dialog.getByRole('button', { name: 'Unresolve' }).click();
+  await message(`#${group.number} is firing again`).waitFor();
+  expect(await read(group)).toMatchObject({ status: 'firing' });
 });
 
 test('what somebody else did since is left as it is, in words and with a link', async () => {
@@ -222,6 +273,7 @@ test('a bulk Command is taken back where that leads back, and what somebody else
   await desk.keyboard.press('Shift+A');
   await desk.getByText('3 selected').waitFor();
   await desk.keyboard.press('a');
+  await confirm(/The Snooze of 1 of them ends/);
   await message('Done for 3 Alert Groups').waitFor();
   // Its message goes before the list is read anew.
   let answer = () => {};

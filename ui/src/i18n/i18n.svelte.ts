@@ -29,6 +29,7 @@ export interface I18n {
 
 /** Families of texts that are looked up by a code of the API. */
 export type Family =
+  | 'commandLoss'
   | 'status'
   | 'severity'
   | 'event'

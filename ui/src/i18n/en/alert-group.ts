@@ -1,4 +1,4 @@
-/** English: the page of an Alert Group, its history in words, and what became of bulk Commands. */
+/** English: the page of an Alert Group, its history in words, what became of bulk Commands, and the filter panel. */
 export const alertGroup = {
   'group.commands': 'Commands',
   'group.began': 'Alerts began',
@@ -211,4 +211,27 @@ export const alertGroup = {
   'bulkOutcome.refused': 'Refused:',
   'bulkOutcome.skipped': 'Skipped:',
   'bulkOutcome.failed': 'Failed:',
+  'commandLoss.takeOver':
+    'You become the Owner instead, and the Owner so far is mentioned. You cannot give it back.',
+  'commandLoss.acknowledge': 'You become the Owner, and its Snooze ends. You cannot take that back.',
+  'commandLoss.unacknowledge':
+    'It fires again, without an Owner. You cannot give it back to the Owner so far.',
+  'commandLoss.unsnooze': 'It fires again, without an Owner. You cannot bring its Snooze back.',
+  'commandLoss.unresolve': 'It fires again, without an Owner.',
+  'bulk.confirm.acknowledge': {
+    one: '{count} Alert Group becomes yours, unless somebody else has it.',
+    other: '{count} Alert Groups become yours, except those that somebody else has.',
+  },
+  'bulk.confirm.unsnooze': {
+    one: 'The Snooze of {count} Alert Group ends.',
+    other: 'The Snoozes of {count} Alert Groups end.',
+  },
+  'bulk.endsSnoozes': {
+    one: 'The Snooze of {count} of them ends. You cannot bring it back.',
+    other: 'The Snoozes of {count} of them end. You cannot bring them back.',
+  },
+
+  'filter.foldApply': 'Fold',
+  'filter.foldHelp': 'A label name. Groups that share its value become one row.',
+  'filter.foldRefused': 'Write the name of a label alone, without its value.',
 } as const;

@@ -162,14 +162,6 @@ export const alertGroups = {
     one: 'Only {count} was found and selected.',
     other: 'Only the newest {count} are selected.',
   },
-  'bulk.confirm.acknowledge': {
-    one: '{count} Alert Group becomes yours, unless somebody else has it.',
-    other: '{count} Alert Groups become yours, except those that somebody else has.',
-  },
-  'bulk.confirm.unsnooze': {
-    one: 'The Snooze of {count} Alert Group ends.',
-    other: 'The Snoozes of {count} Alert Groups end.',
-  },
   'bulk.select': 'Select {number}',
   'bulk.max': 'At most {max} can be selected.',
   'bulk.done': { one: 'Done for {count} Alert Group', other: 'Done for {count} Alert Groups' },

@@ -1,4 +1,4 @@
-/** Russian: the page of an Alert Group, its history in words, and what became of bulk Commands. */
+/** Russian: the page of an Alert Group, its history in words, what became of bulk Commands, and the filter panel. */
 export const alertGroup = {
   'group.commands': 'Команды',
   'group.began': 'Алерты начались',
@@ -287,4 +287,33 @@ export const alertGroup = {
   'bulkOutcome.refused': 'Отказано:',
   'bulkOutcome.skipped': 'Пропущена:',
   'bulkOutcome.failed': 'Не удалось:',
+  'commandLoss.takeOver':
+    'Ответственным станете вы, а прежний ответственный будет упомянут. Вернуть ему группу вы не сможете.',
+  'commandLoss.acknowledge': 'Вы станете ответственным, а откладывание закончится. Отменить это нельзя.',
+  'commandLoss.unacknowledge':
+    'Группа снова загорится, без ответственного. Вернуть её прежнему ответственному вы не сможете.',
+  'commandLoss.unsnooze': 'Группа снова загорится, без ответственного. Вернуть откладывание нельзя.',
+  'commandLoss.unresolve': 'Группа снова загорится, без ответственного.',
+  'bulk.confirm.acknowledge': {
+    one: '{count} группа станет вашей, если её не взял кто-то другой.',
+    few: '{count} группы станут вашими, кроме взятых другими.',
+    many: '{count} групп станут вашими, кроме взятых другими.',
+    other: '{count} группы станут вашими, кроме взятых другими.',
+  },
+  'bulk.confirm.unsnooze': {
+    one: '{count} группа больше не будет отложена.',
+    few: '{count} группы больше не будут отложены.',
+    many: '{count} групп больше не будут отложены.',
+    other: '{count} группы больше не будут отложены.',
+  },
+  'bulk.endsSnoozes': {
+    one: 'Из них отложена {count}: откладывание закончится, и вернуть его нельзя.',
+    few: 'Из них отложены {count}: откладывание закончится, и вернуть его нельзя.',
+    many: 'Из них отложены {count}: откладывание закончится, и вернуть его нельзя.',
+    other: 'Из них отложены {count}: откладывание закончится, и вернуть его нельзя.',
+  },
+
+  'filter.foldApply': 'Свернуть',
+  'filter.foldHelp': 'Имя метки. Группы с одним её значением станут одной строкой.',
+  'filter.foldRefused': 'Напишите только имя метки, без значения.',
 } as const;

@@ -109,6 +109,11 @@ export function createGroupCommands(
   };
 }
 
+/** Whether a Command takes no text or time of its own. */
+export function isPlain(command: CommandName): command is PlainCommand {
+  return command !== 'resolve' && command !== 'snooze' && command !== 'add_note';
+}
+
 /** What a Command is called on a button: Acknowledge of another's group is a takeover and says whose. */
 export function commandText(t: Translate, command: CommandName, group: AlertGroup): string {
   if (command === 'acknowledge' && group.owner !== null)

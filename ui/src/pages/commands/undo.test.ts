@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AlertGroup, CommandName } from '../../api/shapes.ts';
-import { type Back, type isAsLeft, takeBack, undoOf } from './undo.ts';
+import { asksFirst, type Back, type isAsLeft, takeBack, undoOf } from './undo.ts';
 
 const ME = 'U1';
 const OTHER = 'U2';
@@ -41,6 +41,19 @@ describe('the way back of', () => {
   it('a Command is none when the service does not allow it', () => {
     expect(undoOf('resolve', BEFORE.firing, ME, ['add_note'])).toBeNull();
   });
+});
+
+it.each<[CommandName, keyof typeof BEFORE, boolean]>([
+  ['acknowledge', 'firing', false],
+  ['acknowledge', 'theirs', true],
+  ['acknowledge', 'snoozed', true],
+  ['unacknowledge', 'mine', false],
+  ['unacknowledge', 'theirs', true],
+  ['unsnooze', 'snoozed', true],
+  ['unresolve', 'resolved', true],
+  ['still_on_it', 'mine', false],
+])('%s of a group that is %s asks first: %s', (command, before, asks) => {
+  expect(asksFirst(command, BEFORE[before], ME)).toBe(asks);
 });
 
 type Present = Parameters<typeof isAsLeft>[1];

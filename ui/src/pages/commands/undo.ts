@@ -6,6 +6,15 @@ import type { AlertGroup, CommandAnswer, CommandName } from '../../api/shapes.ts
 /** The Commands that take back another one. */
 export type Back = 'acknowledge' | 'unacknowledge' | 'unresolve' | 'unsnooze';
 
+/** Whether a Command that is given by one press asks first: it takes something that its sender cannot give back (ui §1.5). */
+export function asksFirst(
+  command: CommandName,
+  before: Pick<AlertGroup, 'status' | 'owner'>,
+  userId: string,
+): boolean {
+  return command !== 'still_on_it' && wayBack(command, before, userId) === null;
+}
+
 /**
  * The Command that leads back to what was there before `command`, or null when none does.
  * @param before the group as it was shown when the Command was sent
