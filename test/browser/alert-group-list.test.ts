@@ -489,9 +489,12 @@ test('a long Command that is left goes on, and its Undo has progress and Stop on
   await page.goForward();
   await page.getByRole('heading', { level: 1, name: 'LeftAlone', includeHidden: true }).waitFor();
   expect(await dialog.getByRole('progressbar').count()).toBe(1);
+  const closes = () => page.evaluate<boolean>(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`);
+  expect(await closes()).toBe(false);
   release();
   await page.getByText('Done for 110 Alert Groups').waitFor();
   await dialog.waitFor({ state: 'detached' });
+  expect(await closes()).toBe(true);
 
   await hold('**/unacknowledge');
   await page.keyboard.press('z');

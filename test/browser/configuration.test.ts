@@ -155,6 +155,39 @@ test('a Route with open Alert Groups is deleted after they were moved', async ()
   expect((await api.get(`/alert-groups/${group.id}`)).route.name).toBe('Default');
 });
 
+test('moving many Alert Groups has progress, goes on when the page is left, and says how it ended', async () => {
+  const route = await makeRoute('Crowded', 'crowded');
+  const alerts = Array.from({ length: 110 }, (_, n) => ({
+    labels: { alertname: `Crowd${n}`, team: 'crowded', instance: 'a', severity: 'info' },
+  }));
+  expect(await sender.post({ groupKey: 'crowd', alerts })).toBe(202);
+  const isOpen = async () => (await api.get(`/routes/${route.id}`)).open_alert_group_count;
+  await until('the Alert Groups', async () => (await isOpen()) === alerts.length);
+  await open(desk, '/routes');
+  await desk.getByRole('link', { name: 'Crowded' }).click();
+  await heading(desk, 'Crowded').waitFor();
+  await desk.getByRole('button', { name: 'Delete' }).click();
+  const dialog = desk.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await desk.route('**/move-open-alert-groups*', async (request) => {
+    await held;
+    await request.continue();
+  });
+  await dialog.getByRole('button', { name: 'Move 110 Alert Groups to Default' }).click();
+  await dialog.getByText('0 of 110').waitFor();
+  await dialog.getByRole('progressbar').waitFor();
+  await desk.goBack();
+  await desk.getByRole('heading', { level: 1, name: 'Routes', includeHidden: true }).waitFor();
+  await dialog.getByRole('progressbar').waitFor();
+  release();
+  await desk.getByText('110 Alert Groups moved').waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await isOpen()).toBe(0);
+  await desk.unroute('**/move-open-alert-groups*');
+});
+
 test('a suggestion becomes a Route', async () => {
   await api.change(`/integrations/${ready.integration_id}`, (integration) => ({
     ...integration,

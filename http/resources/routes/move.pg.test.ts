@@ -149,6 +149,19 @@ describe('moving the open Alert Groups of a Route', () => {
     expect((await move()).body).toEqual({ moved: 53 });
   });
 
+  test('moves at most as many as it is asked to', async () => {
+    for (let index = 0; index < 60; index++) await fired(`n${index}`);
+    const portion = () => api.post(`/routes/${routeId}/move-open-alert-groups?limit=55`);
+    expect((await portion()).body).toEqual({ moved: 55 });
+    expect((await routesOf()).filter(({ route_id }) => route_id === routeId)).toHaveLength(5);
+    expect((await portion()).body).toEqual({ moved: 5 });
+    expect((await portion()).body).toEqual({ moved: 0 });
+    for (const wrong of ['0', '1001', 'all']) {
+      const { status } = await api.post(`/routes/${routeId}/move-open-alert-groups?limit=${wrong}`);
+      expect(status, wrong).toBe(400);
+    }
+  });
+
   test('leaves a group that began meanwhile, and one that resolved meanwhile is not counted', async () => {
     const part = partOf('a');
     const id = newPublicId('AG');

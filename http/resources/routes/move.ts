@@ -7,6 +7,7 @@ import type { PublicId } from '../../../runtime/public-id.ts';
 import { authorOf, type Operation, operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
+import { wholeNumber } from '../../schema/fields.ts';
 import { DEFAULT_IMMUTABLE, IS_DEFAULT, ROUTE_ID, routeId } from './shapes.ts';
 
 export interface RouteMoveDeps {
@@ -16,6 +17,8 @@ export interface RouteMoveDeps {
 
 /** Alert Groups that are read, and asked, at the same time: half of what one actor's owner takes of asks in all. */
 const PAGE = 50;
+/** Alert Groups of a request that asks for a portion. */
+const MOST_AT_ONCE = 1_000;
 
 export function routeMoveOperations({ moves, system }: RouteMoveDeps): readonly Operation[] {
   return [
@@ -28,6 +31,14 @@ export function routeMoveOperations({ moves, system }: RouteMoveDeps): readonly 
       description: 'Each in a step of its own. A 503 may leave some unmoved; repeat it.',
       needs: 'routes:write',
       ids: ROUTE_ID,
+      query: v.object({
+        limit: v.optional(
+          d.described(
+            wholeNumber(1, MOST_AT_ONCE),
+            'Most Alert Groups that are moved, all without it. When fewer were moved, none is left.',
+          ),
+        ),
+      }),
       answers: {
         200: {
           description: 'How many were moved',
@@ -44,6 +55,7 @@ export function routeMoveOperations({ moves, system }: RouteMoveDeps): readonly 
         const { count, error } = await moveAll(moves, system, {
           fromRouteId: route.id,
           toRouteId: fallback.id,
+          limit: call.query.limit ?? Number.POSITIVE_INFINITY,
         });
         // What was moved is moved, whatever became of the rest.
         if (count > 0) await moves.recordMove(route, count, authorOf(call));
@@ -63,23 +75,25 @@ interface Outcome {
 /**
  * A group that moved is gone from the next page, and one that resolved first, too. New ones are left alone, so the
  * pages come to an end. A group without an answer ends it: whether that one moved nobody knows.
+ * @param way `limit`: most groups that are moved
  */
 async function moveAll(
   moves: RouteMoves,
   system: Pick<ActorSystem, 'ask'>,
-  way: Pick<RouteMoved, 'fromRouteId' | 'toRouteId'>,
+  { limit, ...way }: Pick<RouteMoved, 'fromRouteId' | 'toRouteId'> & { readonly limit: number },
 ): Promise<Outcome> {
   const upTo = await moves.newestNumber();
   let count = 0;
-  for (;;) {
-    const page = await moves.openGroups(way.fromRouteId, upTo, PAGE);
+  while (count < limit) {
+    const page = await moves.openGroups(way.fromRouteId, upTo, Math.min(PAGE, limit - count));
     const told = await Promise.allSettled(page.map((id) => move(system, id, way)));
     const moved = told.filter((one) => one.status === 'fulfilled' && one.value).length;
     count += moved;
     const failed = told.find((one) => one.status === 'rejected');
     if (failed) return { count, error: failed.reason as Error };
-    if (moved === 0) return { count, error: null };
+    if (moved === 0) break;
   }
+  return { count, error: null };
 }
 
 async function move(

@@ -95,8 +95,12 @@ function routes(client: ApiClient) {
     delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
     reorder: (ids: readonly string[], ifMatch: string | null): Promise<Answer<Items<Route>>> =>
       client.put('/route-order', { body: { route_ids: ids } satisfies Schemas['RouteOrderInput'], ifMatch }),
-    moveOpenAlertGroups: (id: string): Promise<Answer<Schemas['MoveOpenAlertGroupsAnswer']>> =>
-      client.post(`${of(id)}/move-open-alert-groups`, { long: true }),
+    /** @param limit most Alert Groups that are moved; when fewer were, none is left */
+    moveOpenAlertGroups: (
+      id: string,
+      limit: number,
+    ): Promise<Answer<Schemas['MoveOpenAlertGroupsAnswer']>> =>
+      client.post(`${of(id)}/move-open-alert-groups`, { query: { limit }, long: true }),
     previewGroupKey: (body: GroupKeyPreviewInput): Promise<Answer<GroupKeyPreview>> =>
       client.post('/group-key-previews', { body, harmless: true }),
     suggestions: (): Promise<Answer<Items<RouteSuggestion>>> => client.get('/route-suggestions'),

@@ -157,6 +157,23 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
       return waiting[0]?.results ?? null;
     },
     run,
+    /**
+     * Other work on many Alert Groups, with the same progress and Stop.
+     * @param step works through some of them; 0 ends it
+     * @returns how many were worked through; null when the session ended meanwhile
+     */
+    async work(of: number, step: () => Promise<number>): Promise<number | null> {
+      const mine = person;
+      isStopping = false;
+      let done = 0;
+      for (let more = 1; more > 0 && !isStopping; done += more) {
+        if (of > PORTION) progress = { done, of: Math.max(done, of) };
+        more = await step();
+        if (mine !== person) return null;
+      }
+      progress = null;
+      return done;
+    },
     stop() {
       isStopping = true;
     },

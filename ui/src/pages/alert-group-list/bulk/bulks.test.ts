@@ -163,3 +163,34 @@ it('ends with the session: nothing is sent or said after it', async () => {
   expect(sent).toEqual([PORTION, 2]);
   expect([said, bulks.results, bulks.progress]).toEqual([[], null, null]);
 });
+
+it('other work has the same progress and Stop, and ends with its last step or the session', async () => {
+  const { bulks } = setUp();
+  const progress: unknown[] = [];
+  const steps = (...sizes: number[]) => {
+    return async () => {
+      progress.push(bulks.progress);
+      return sizes.shift() ?? 0;
+    };
+  };
+  expect(await bulks.work(150, steps(100, 80))).toBe(180);
+  expect(progress).toEqual([
+    { done: 0, of: 150 },
+    { done: 100, of: 150 },
+    { done: 180, of: 180 },
+  ]);
+  expect(bulks.progress).toBeNull();
+  progress.length = 0;
+  expect(await bulks.work(PORTION, steps(3))).toBe(3);
+  expect(progress).toEqual([null, null]);
+  const stopped = bulks.work(150, async () => {
+    bulks.stop();
+    return 100;
+  });
+  expect(await stopped).toBe(100);
+  const ended = bulks.work(150, async () => {
+    bulks.forget();
+    return 100;
+  });
+  expect(await ended).toBeNull();
+});
