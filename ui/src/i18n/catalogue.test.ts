@@ -30,6 +30,13 @@ describe('texts', () => {
     }
   });
 
+  it.each(['en', 'ru'])('have one place each in %s', (language) => {
+    const texts = files.filter((file) => file.startsWith(`i18n/${language}/`)).map(read);
+    const keys = texts.flatMap((text) => [...text.matchAll(/^ {2}'?([\w.-]+)'?:/gm)].map(([, key]) => key!));
+    expect(keys.length).toBeGreaterThan(Object.keys(en).length / 2);
+    expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([]);
+  });
+
   it('are all used', () => {
     const families = [...sources.matchAll(/\bword\(\s*'(\w+)'/g)].map(([, family]) => `${family}.`);
     const built = [...sources.matchAll(/\bt\(\s*`([\w.]+\.)\$\{/g)].map(([, prefix]) => prefix!);
