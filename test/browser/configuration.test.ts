@@ -85,11 +85,61 @@ test('a Route is made from a profile; what the server would refuse stands at its
   await desk.getByText(/regular expression/i).waitFor();
   expect(await value.getAttribute('aria-invalid')).toBe('true');
   await value.fill('storage');
-  await desk.getByText('In the last hour the Route would have taken 2 Alerts.').waitFor();
+  await desk.getByText('2 of the 2 Alerts of the last 24 hours would come here.').waitFor();
+  await desk.getByText('Storage gains 2 Alerts from Default').waitFor();
   expect(await value.getAttribute('aria-invalid')).toBe('false');
   await desk.getByRole('button', { name: 'Create', exact: true }).click();
   await heading(desk, 'Storage').waitFor();
   expect(await order('Storage', 'Default')).toBe('Storage,Default');
+});
+
+test('a rule is moved to an earlier Route: what it gains, and from which one, stands there before it is saved', async () => {
+  const taker = await makeRoute('Taker', 'taker');
+  await makeRoute('Owner', 'owner');
+  for (const [alertname, instances] of [
+    ['Noisy', 3],
+    ['Kept', 1],
+  ] as const) {
+    const alerts = Array.from({ length: instances }, (_, index) => ({
+      labels: { alertname, team: 'owner', instance: `i${index}` },
+    }));
+    expect(await sender.post({ groupKey: `{}:{alertname="${alertname}"}`, alerts })).toBe(202);
+    await until(
+      `the Alert Group ${alertname}`,
+      async () => (await api.get(`/alert-groups?q=${alertname}`)).items[0],
+    );
+  }
+  await open(desk, `/routes/${taker.id}`);
+  // Nothing was changed yet: the Matchers are tried, and nothing would be gained or lost.
+  await desk.getByText(/^0 of the \d+ Alerts of the last 24 hours would come here/).waitFor();
+  const trial = desk.getByRole('region', { name: /What saving would change/ });
+  expect(await trial.count()).toBe(0);
+  await desk.getByLabel('Label', { exact: true }).first().fill('alertname');
+  await desk.getByLabel('Value', { exact: true }).first().fill('Noisy');
+  await trial.getByText('Taker gains 3 Alerts from Owner').waitFor();
+  await desk.getByText(/^3 of the \d+ Alerts of the last 24 hours would come here/).waitFor();
+  const figures = async (title: string) =>
+    trial.getByRole('row').filter({ hasText: title }).getByRole('cell').allTextContents();
+  expect(await figures('Alerts of the Route')).toEqual(['0', '3']);
+  expect(await figures('Alert Groups of these')).toEqual(['0', '1']);
+  expect(await trial.getByText('loses').count()).toBe(0);
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.screenshot({ path: path.join(shots, 'route-change.png'), fullPage: true });
+  await desk.getByRole('button', { name: 'Save', exact: true }).click();
+  await until(
+    'it to be saved',
+    async () => (await api.get(`/routes/${taker.id}`)).matchers[0].value === 'Noisy',
+  );
+  await trial.waitFor({ state: 'detached' });
+
+  // Moved below the other Route it would lose them again.
+  await open(desk, '/routes');
+  const place = (await order('Storage', 'Taker', 'Owner')).split(',').indexOf('Owner') + 1;
+  await desk.getByRole('button', { name: 'Move Taker to a place' }).click();
+  await desk.getByLabel('Place', { exact: true }).fill(`${place}`);
+  await desk.getByText('Taker loses 3 Alerts to Owner').waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  expect(await order('Taker', 'Owner')).toBe('Taker,Owner');
 });
 
 test('a Group key is previewed beside the present one', async () => {

@@ -180,7 +180,7 @@ test('a noisy rule is moved to another Route, with what it would take shown befo
   const matchers = [{ label: 'alertname', op: '=~', value: 'Backup.*' }];
   const settings = { urgent, group_key, policy, description: '', destination_ids: [] };
   const route = await api.post('/routes', { ...settings, name: 'Daytime', matchers });
-  await raise('QueueLong');
+  const first = await raise('QueueLong');
   const page = await opened('/routes');
   const hand = new Hand(page);
   await hand.press(page.getByRole('link', { name: 'Daytime' }).first());
@@ -188,11 +188,15 @@ test('a noisy rule is moved to another Route, with what it would take shown befo
   await hand.press(value);
   await hand.key('End');
   await hand.type('|QueueLong');
-  await page.getByText('In the last hour the Route would have taken 1 Alert.').waitFor();
+  await page.getByText('Daytime gains 1 Alert from Default').waitFor();
   await hand.press(page.getByRole('button', { name: 'Save', exact: true }));
   await until('it to be saved', async () => {
     const saved = await api.get(`/routes/${route.id}`);
     return saved.matchers[0].value === 'Backup.*|QueueLong';
   });
   expect(hand.done('move a noisy rule').seconds).toBeLessThanOrEqual(60);
+  // The next Alert of the rule comes to the other Route; the one that was there stays where it is.
+  const next = await raise('QueueLong', { pod: 'next' });
+  expect(next.route.name).toBe('Daytime');
+  expect((await api.get(`/alert-groups/${first.id}`)).route.name).toBe('Default');
 });

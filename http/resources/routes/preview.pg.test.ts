@@ -17,6 +17,7 @@ import {
   stoppedClock,
 } from '../../../test/configuration.ts';
 import { empty } from '../../../test/emptied.ts';
+import type { Json } from '../../../test/harness/api.ts';
 import { type OperationClient, operationClient } from '../../../test/operation-client.ts';
 import { useDatabase } from '../../../test/postgres.ts';
 import { makeSnapshotPartitions } from '../../../test/snapshot-partitions.ts';
@@ -154,12 +155,14 @@ describe('a preview', () => {
 
   test('of unsaved Matchers counts the Alert Groups of the proposed key', async () => {
     await received(bodyOf([...FOUR, [{ alertname: 'Other', n: '5' }]]));
-    const { samples, ...body } = (await unsaved(['alertname', 'cluster'])).body;
+    const { samples, change, ...body } = (await unsaved(['alertname', 'cluster'])).body;
     expect(samples).toHaveLength(4);
+    expect(change.proposed).toEqual({ alert_count: 4, alert_group_count: 2 });
     expect(body).toEqual({
       taken_earlier: [],
       period_seconds: 86_400,
       truncated: false,
+      alerts_looked_at: 5,
       current: null,
       proposed: {
         alert_group_count: 2,
@@ -267,6 +270,120 @@ describe('a preview', () => {
         (example: { group_key_values: { cluster: string } }) => example.group_key_values.cluster,
       ),
     ).toEqual(['b', 'd', 'a', 'c', 'e']);
+  });
+});
+
+describe('a change of a Route', () => {
+  const from = (values: string) => [{ label: 'n', op: '=~', value: values }];
+  const change = async (body: object) => {
+    const { body: answer, status } = await preview(body);
+    expect(status).toBe(200);
+    const named = ({ route, alert_count: count }: Json) => `${count} ${route.name}`;
+    const { present, proposed, gained, lost } = answer.change;
+    return {
+      present: [present.alert_count, present.alert_group_count],
+      proposed: [proposed.alert_count, proposed.alert_group_count],
+      gained: [gained.alert_count, ...gained.from.map(named)],
+      lost: [lost.alert_count, ...lost.to.map(named)],
+    };
+  };
+
+  test('gains Alerts from later Routes, and not those that an earlier Route keeps', async () => {
+    await created('Earlier', [], from('1'));
+    const id = await created('Wanted', ['n'], from('2'));
+    await created('Later', [], from('[1-5]'));
+    await received(bodyOf(['1', '2', '3', '4', '5', '6', '7'].map((n) => disk(n))));
+    expect(
+      await change({ route_id: id, matchers: from('[1-4]|7'), proposed_group_key: ['alertname'] }),
+    ).toEqual({
+      present: [1, 1],
+      proposed: [4, 1],
+      gained: [3, '2 Later', '1 Default'],
+      lost: [0],
+    });
+  });
+
+  test('loses Alerts to later Routes; both sides are grouped by their own key', async () => {
+    const id = await created('Wanted', ['alertname'], from('[1-4]'));
+    await created('Later', [], from('[1-2]'));
+    await received(bodyOf(['1', '2', '3', '4'].map((n) => disk(n))));
+    expect(await change({ route_id: id, matchers: from('[4-5]'), proposed_group_key: ['n'] })).toEqual({
+      present: [4, 1],
+      proposed: [1, 1],
+      gained: [0],
+      lost: [3, '2 Later', '1 Default'],
+    });
+    expect(await change({ route_id: id, proposed_group_key: ['n'] })).toEqual({
+      present: [4, 1],
+      proposed: [4, 4],
+      gained: [0],
+      lost: [0],
+    });
+  });
+
+  test('of its place takes from the Routes it passes', async () => {
+    await created('First', [], from('[1-2]'));
+    await created('Second', [], from('[2-3]'));
+    const third = await created('Third', [], from('[1-4]'));
+    await received(bodyOf(['1', '2', '3', '4'].map((n) => disk(n))));
+    expect(await change({ route_id: third, position: 1, proposed_group_key: [] })).toEqual({
+      present: [1, 1],
+      proposed: [2, 1],
+      gained: [1, '1 Second'],
+      lost: [0],
+    });
+    expect(await change({ route_id: third, position: 0, proposed_group_key: [] })).toMatchObject({
+      proposed: [4, 1],
+      gained: [3, '2 First', '1 Second'],
+    });
+    const { body } = await api.get('/routes');
+    const [first] = body.items;
+    expect(await change({ route_id: first.id, position: 2, proposed_group_key: [] })).toMatchObject({
+      lost: [2, '1 Second', '1 Third'],
+    });
+  });
+
+  test('that makes a new Route has nothing at present', async () => {
+    await created('Earlier', [], from('1'));
+    await received(bodyOf([disk('1'), disk('2')]));
+    expect(await change({ matchers: DISK, proposed_group_key: [] })).toEqual({
+      present: [0, 0],
+      proposed: [1, 1],
+      gained: [1, '1 Default'],
+      lost: [0],
+    });
+  });
+
+  test('says that there was nothing to try it on', async () => {
+    const id = await created('Wanted', []);
+    await received(bodyOf([disk('1')]), { at: NOW - DAY });
+    const { body } = await preview({ route_id: id, matchers: [], proposed_group_key: [] });
+    expect([body.alerts_looked_at, body.truncated, body.change.present.alert_count]).toEqual([0, false, 0]);
+  });
+
+  test('counts at most 10,000 Alerts that it loses', async () => {
+    const id = await created('Wanted', []);
+    await received(bodyOf(Array.from({ length: 10_000 }, (_, index) => disk(`m${index}`))));
+    await received(bodyOf([disk('one more')]), { at: NOW - HOUR });
+    const { body } = await preview({ route_id: id, matchers: from('none'), proposed_group_key: [] });
+    expect([body.truncated, body.alerts_looked_at, body.change.lost.alert_count]).toEqual([
+      true,
+      10_000,
+      10_000,
+    ]);
+  });
+
+  test('has a place among the Routes before the Default route', async () => {
+    const id = await created('Wanted', []);
+    const { body } = await api.get('/routes');
+    const refused = async (more: object) => errorsOf(await preview({ proposed_group_key: [], ...more }));
+    expect(await refused({ route_id: id, position: 1 })).toEqual([422, 'out_of_range /position']);
+    expect(await refused({ matchers: DISK, position: 0 })).toEqual([422, 'unsupported /position']);
+    expect(await refused({ route_id: body.items.at(-1).id, position: 0 })).toEqual([
+      422,
+      'unsupported /position',
+    ]);
+    expect(await refused({ route_id: id, position: -1 })).toEqual([400, 'out_of_range /position']);
   });
 });
 

@@ -1,5 +1,6 @@
-/** Previews what a Group key would make of the Alerts of the last hours (routes §9). */
+/** Previews what a Route and its Group key would make of the Alerts of the last hours (routes §9). */
 import * as v from 'valibot';
+import type { RouteConfig } from '../../../actors/directory.ts';
 import { parseSnapshot, type SnapshotEntry } from '../../../actors/feed/snapshot.ts';
 import type { PreviewBodies } from '../../../actors/route/ports.ts';
 import { type RouteSample, sampleOf } from '../../../actors/route/preview.ts';
@@ -44,6 +45,10 @@ const PreviewInput = d.named(
       v.optional(v.nullable(MatchersInput)),
       'The Matchers of a Route that does not exist yet; at most 50.',
     ),
+    position: d.described(
+      v.optional(v.nullable(v.pipe(v.number(), v.integer('invalid_format'), v.minValue(0, 'out_of_range')))),
+      'A new place of the Route (`route_id`) in the order, from 0. Null or left out: its own.',
+    ),
     proposed_group_key: d.described(GroupKeyInput, 'Names of labels to group by; at most 20.'),
     period_seconds: d.described(
       v.optional(v.pipe(v.number(), v.integer('invalid_format'), v.minValue(1, 'out_of_range'))),
@@ -81,11 +86,50 @@ const TakingShape = d.named(
   'A Route that takes Alerts of a preview.',
 );
 
+const CountedShape = d.named(
+  'RouteAlertCount',
+  v.object({ route: TakingShape, alert_count: d.count('How many Alerts it takes.') }),
+  'Alerts of a preview that one Route takes.',
+);
+
+const TotalsShape = d.named(
+  'RoutePreviewTotals',
+  v.object({
+    alert_count: d.count('How many Alerts the Route takes.'),
+    alert_group_count: d.count('How many Alert Groups its key makes of them.'),
+  }),
+  'What a Route makes of the Alerts of a preview.',
+);
+
+const ChangeShape = d.named(
+  'RouteChangePreview',
+  v.object({
+    present: d.described(TotalsShape, 'By the Route as it is stored; nothing for a new one.'),
+    proposed: d.described(TotalsShape, 'By the Route as it is proposed.'),
+    gained: d.described(
+      v.object({
+        alert_count: d.count('How many Alerts.'),
+        from: d.described(v.array(CountedShape), 'Routes that take them at present, up to 20.'),
+      }),
+      'Alerts that only the proposed Route takes.',
+    ),
+    lost: d.described(
+      v.object({
+        alert_count: d.count('How many Alerts.'),
+        to: d.described(v.array(CountedShape), 'Routes that would take them, up to 20.'),
+      }),
+      'Alerts that only the stored Route takes.',
+    ),
+  }),
+  'The stored Route and the proposed one, tried on the same Alerts.',
+);
+
 const PreviewShape = d.named(
   'GroupKeyPreview',
   v.object({
     period_seconds: d.count('Seconds that were looked back.'),
     truncated: d.flag('Whether there was too much to read it all.'),
+    alerts_looked_at: d.count('Different Alerts of the period that were looked at.'),
     current: d.described(v.nullable(SideShape), 'With the present key of the Route; null without a Route.'),
     proposed: d.described(SideShape, 'With the proposed key.'),
     samples: d.described(
@@ -99,16 +143,12 @@ const PreviewShape = d.named(
       'Alerts of the period, and which Route takes each.',
     ),
     taken_earlier: d.described(
-      v.array(
-        v.object({
-          route: TakingShape,
-          alert_count: d.count('How many Alerts it takes.'),
-        }),
-      ),
+      v.array(CountedShape),
       'Routes further up that take Alerts which match here, too.',
     ),
+    change: ChangeShape,
   }),
-  'What two Group keys make of the Alerts of a period.',
+  'What a Route and two Group keys make of the Alerts of a period.',
 );
 
 export function previewOperations({
@@ -123,11 +163,13 @@ export function previewOperations({
       method: 'POST',
       path: '/group-key-previews',
       tag: 'Routes',
-      summary: 'Preview what a Group key would make',
+      summary: 'Preview what a Route and its Group key would make',
       description: 'Reads Stored Snapshots, newest first, up to 10,000 Alerts. 503 when many previews wait.',
       needs: 'routes:write',
       body: PreviewInput,
-      answers: { 200: { description: 'The Alert Groups of both keys', schema: PreviewShape } },
+      answers: {
+        200: { description: 'What it would take, and the Alert Groups of both keys', schema: PreviewShape },
+      },
       refusals: [[404, 'not-found', '']],
       /** @throws {BusyError} 503: too many previews wait */
       handle: (call) => inTurn(() => answerTo(call, bodies, new Pace(monotonic))),
@@ -141,7 +183,7 @@ async function answerTo(
   pace: Pace,
 ): Promise<Answer> {
   const { body, directory, now } = call;
-  const { route_id: id = null, matchers = null, proposed_group_key: key } = body;
+  const { route_id: id = null, matchers = null, position = null, proposed_group_key: key } = body;
   const route = id === null ? null : (directory.routesById.get(id) ?? 'unknown');
   if (route === 'unknown' || route?.deleted) return notFound();
   const { period_seconds: seconds = DEFAULT_PERIOD_SECONDS } = body;
@@ -149,11 +191,12 @@ async function answerTo(
     ...(id === null && matchers === null ? [ONE_OF_REQUIRED] : []),
     ...periodErrors(seconds, await bodies.retentionDays()),
     ...matchersErrors(matchers ?? [], route?.isDefault ?? false),
+    ...positionErrors(position, route, directory.routes.length - 1),
     ...duplicates(key, '/proposed_group_key'),
   ];
   if (errors.length > 0) return invalid(errors);
 
-  const sample = sampleOf(directory, { route, matchers });
+  const sample = sampleOf(directory, { route, matchers, position });
   const integrationIds = [...directory.integrationsById.values()]
     .filter(({ deleted, builtin }) => !deleted && !builtin)
     .map((integration) => integration.id);
@@ -164,10 +207,12 @@ async function answerTo(
     body: {
       period_seconds: seconds,
       truncated,
+      alerts_looked_at: sample.looked(),
       current: route && sample.side(route.groupKey),
       proposed: sample.side(key),
       samples: sample.samples(),
       taken_earlier: sample.takenEarlier(),
+      change: sample.change(key),
     },
   };
 }
@@ -214,6 +259,22 @@ function periodErrors(seconds: number, retentionDays: number): readonly FieldErr
   if (seconds * SECOND <= retentionDays * DAY) return [];
   const detail = `Stored Snapshots are kept for ${retentionDays} days.`;
   return [{ pointer: '/period_seconds', code: 'out_of_range', detail }];
+}
+
+/** @param movable how many Routes come before the Default route */
+function positionErrors(
+  position: number | null,
+  route: RouteConfig | null,
+  movable: number,
+): readonly FieldError[] {
+  if (position === null) return [];
+  if (route === null || route.isDefault) {
+    const detail = 'Only a saved Route other than the Default route can have another place.';
+    return [{ pointer: '/position', code: 'unsupported', detail }];
+  }
+  if (position < movable) return [];
+  const detail = `There are ${movable} places before the Default route.`;
+  return [{ pointer: '/position', code: 'out_of_range', detail }];
 }
 
 const ONE_OF_REQUIRED: FieldError = {

@@ -1783,12 +1783,14 @@ export interface components {
          * @enum {string}
          */
         readonly FieldErrorCode: "required" | "invalid_format" | "too_short" | "too_long" | "out_of_range" | "duplicate" | "unknown_id" | "one_of_required" | "unsupported" | "invalid_regex" | "template_syntax" | "unknown_function" | "invalid_cursor" | "permission_not_held" | "route_set_mismatch" | "column_mismatch" | "retention_order" | "reserved" | "check_not_supported" | "destination_check_failed" | "webhook_call_failed" | "link_code_invalid" | "messenger_user_not_found";
-        /** @description What two Group keys make of the Alerts of a period. */
+        /** @description What a Route and two Group keys make of the Alerts of a period. */
         readonly GroupKeyPreview: {
             /** @description Seconds that were looked back. */
             readonly period_seconds: number;
             /** @description Whether there was too much to read it all. */
             readonly truncated: boolean;
+            /** @description Different Alerts of the period that were looked at. */
+            readonly alerts_looked_at: number;
             /** @description With the present key of the Route; null without a Route. */
             readonly current: components["schemas"]["GroupKeySide"] | null;
             /** @description With the proposed key. */
@@ -1802,11 +1804,8 @@ export interface components {
                 readonly comes_here: boolean;
             }[];
             /** @description Routes further up that take Alerts which match here, too. */
-            readonly taken_earlier: readonly {
-                readonly route: components["schemas"]["RouteTaking"];
-                /** @description How many Alerts it takes. */
-                readonly alert_count: number;
-            }[];
+            readonly taken_earlier: readonly components["schemas"]["RouteAlertCount"][];
+            readonly change: components["schemas"]["RouteChangePreview"];
         };
         /**
          * @description What to preview: a Route (`route_id`), or the Matchers of a new one.
@@ -1830,6 +1829,8 @@ export interface components {
             readonly route_id?: components["schemas"]["PublicId"] | null;
             /** @description The Matchers of a Route that does not exist yet; at most 50. */
             readonly matchers?: readonly components["schemas"]["MatcherInput"][] | null;
+            /** @description A new place of the Route (`route_id`) in the order, from 0. Null or left out: its own. */
+            readonly position?: number | null;
             /** @description Names of labels to group by; at most 20. */
             readonly proposed_group_key: readonly string[];
             /** @description Seconds to look back, from now. Left out: one day. */
@@ -3179,6 +3180,12 @@ export interface components {
             readonly created_at: components["schemas"]["CreationTime"];
             readonly etag: components["schemas"]["ResourceVersion"];
         };
+        /** @description Alerts of a preview that one Route takes. */
+        readonly RouteAlertCount: {
+            readonly route: components["schemas"]["RouteTaking"];
+            /** @description How many Alerts it takes. */
+            readonly alert_count: number;
+        };
         /** @description What a Route says, suggested ones included. */
         readonly RouteBase: {
             /** @description Its name. */
@@ -3194,6 +3201,27 @@ export interface components {
             /** @description Ids of its Destinations. */
             readonly destination_ids: readonly components["schemas"]["DestinationId"][];
             readonly policy: components["schemas"]["RoutePolicy"];
+        };
+        /** @description The stored Route and the proposed one, tried on the same Alerts. */
+        readonly RouteChangePreview: {
+            /** @description By the Route as it is stored; nothing for a new one. */
+            readonly present: components["schemas"]["RoutePreviewTotals"];
+            /** @description By the Route as it is proposed. */
+            readonly proposed: components["schemas"]["RoutePreviewTotals"];
+            /** @description Alerts that only the proposed Route takes. */
+            readonly gained: {
+                /** @description How many Alerts. */
+                readonly alert_count: number;
+                /** @description Routes that take them at present, up to 20. */
+                readonly from: readonly components["schemas"]["RouteAlertCount"][];
+            };
+            /** @description Alerts that only the stored Route takes. */
+            readonly lost: {
+                /** @description How many Alerts. */
+                readonly alert_count: number;
+                /** @description Routes that would take them, up to 20. */
+                readonly to: readonly components["schemas"]["RouteAlertCount"][];
+            };
         };
         /**
          * @description A PublicId: `RT…`.
@@ -3320,6 +3348,13 @@ export interface components {
                 /** @description What is said when nobody acknowledges in time. */
                 readonly ack_timeout_notice?: string | null;
             };
+        };
+        /** @description What a Route makes of the Alerts of a preview. */
+        readonly RoutePreviewTotals: {
+            /** @description How many Alerts the Route takes. */
+            readonly alert_count: number;
+            /** @description How many Alert Groups its key makes of them. */
+            readonly alert_group_count: number;
         };
         /** @description A set of settings to begin a Route with. */
         readonly RouteProfile: {

@@ -1,4 +1,7 @@
-/** Asks what something would do, a moment after the last change; only the answer to the latest question counts. */
+/**
+ * Asks what something would do, a moment after the last change; only the answer to the latest question counts. One
+ * request at a time: the server answers previews one after the other, and a question nobody waits for need not be asked.
+ */
 import type { Answer } from '../api/client.ts';
 import type { Problem } from '../api/problem.ts';
 
@@ -22,8 +25,10 @@ export function createPreview<Input, Output>(
   let running = $state(false);
   let latest = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let underWay: Promise<void> = Promise.resolve();
 
   async function run(input: Input, turn: number): Promise<void> {
+    if (turn !== latest) return;
     const answer = await request(input);
     if (turn !== latest) return;
     running = false;
@@ -51,7 +56,9 @@ export function createPreview<Input, Output>(
       stop();
       const turn = latest;
       running = true;
-      timer = setTimeout(() => void run(input, turn), PAUSE_MS);
+      timer = setTimeout(() => {
+        underWay = underWay.then(() => run(input, turn));
+      }, PAUSE_MS);
     },
     stop,
   };

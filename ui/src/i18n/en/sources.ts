@@ -85,12 +85,12 @@ export const sources = {
   'routes.stormCount': { one: 'Storm: {count} group', other: 'Storm: {count} groups' },
   'routePreview.running': 'Asking…',
   'routePreview.took': {
-    one: 'In the last hour the Route would have taken {count} Alert.',
-    other: 'In the last hour the Route would have taken {count} Alerts.',
+    one: '{taken} of {count} Alert of the last 24 hours would come here.',
+    other: '{taken} of the {count} Alerts of the last 24 hours would come here.',
   },
-  'routePreview.tookAtLeast': {
-    one: 'In the last hour the Route would have taken at least {count} Alert.',
-    other: 'In the last hour the Route would have taken at least {count} Alerts.',
+  'routePreview.tookOfNewest': {
+    one: '{taken} of {count} Alert would come here; there were more than can be looked at.',
+    other: '{taken} of the newest {count} Alerts would come here; there were more than can be looked at.',
   },
   'routePreview.takenEarlier': {
     one: '{count} Alert matches, but an earlier Route takes it:',
@@ -102,6 +102,7 @@ export const sources = {
     one: 'The Alert that matches, and the Route that takes it',
     other: '{count} Alerts that match, and the Route that takes each',
   },
+  'routePreview.moreSamples': { one: 'Show {count} more', other: 'Show {count} more' },
   'routePreview.comesHere': 'Comes here, by',
   'routePreview.comesElsewhere': 'Does not come here. An earlier Route takes it:',
   'routePreview.open': 'Preview on what was received',
@@ -116,6 +117,34 @@ export const sources = {
   'routePreview.proposed': 'With these labels',
   'routePreview.groups': { one: '{count} Alert Group', other: '{count} Alert Groups' },
   'routePreview.alerts': { one: '{count} Alert', other: '{count} Alerts' },
+  'routeChange.title': 'What saving would change, tried on the last 24 hours',
+  'routeChange.thisRoute': 'This Route',
+  'routeChange.nothing': 'No firing Alert arrived in the last 24 hours: there is nothing to try this on.',
+  'routeChange.same': 'Every Alert keeps its Route.',
+  'routeChange.gains': {
+    one: '{name} gains {count} Alert from {other}',
+    other: '{name} gains {count} Alerts from {other}',
+  },
+  'routeChange.gainsOthers': {
+    one: '{name} gains {count} Alert from other Routes',
+    other: '{name} gains {count} Alerts from other Routes',
+  },
+  'routeChange.loses': {
+    one: '{name} loses {count} Alert to {other}',
+    other: '{name} loses {count} Alerts to {other}',
+  },
+  'routeChange.losesOthers': {
+    one: '{name} loses {count} Alert to other Routes',
+    other: '{name} loses {count} Alerts to other Routes',
+  },
+  'routeChange.present': 'Now',
+  'routeChange.proposed': 'With this change',
+  'routeChange.alerts': 'Alerts of the Route',
+  'routeChange.groups': 'Alert Groups of these',
+  'routeChange.looked': {
+    one: '{count} different Alert was looked at; of this Route at most the newest 10,000 are counted.',
+    other: '{count} different Alerts were looked at; of this Route at most the newest 10,000 are counted.',
+  },
   'suggestions.title': 'Suggested Routes',
   'suggestions.heading': 'Suggested: {name}',
   'suggestions.accept': 'Accept…',

@@ -2,6 +2,9 @@
 import type { Matcher, Route, RouteInput, RouteProfile } from '../../api/shapes.ts';
 import { filledRows } from './matcher-rows.ts';
 
+/** What a change of a Route is tried on: the Alerts received in the last day. */
+export const CHANGE_PERIOD_S = 86_400;
+
 /** Everything of the body can be typed into; the group key is written as one line of label names. */
 export interface RouteDraft {
   name: string;
