@@ -26,7 +26,7 @@ const OPERATIONS = `
   getOidcSettings getOpenApiJson getOpenApiYaml getOrganization getOutboundPolicy getRequestRecord
   getRoute getSavedView getServiceAccount getSignInOptions getSigningSecretStatus getStoredSnapshot getSystemStatus
   getUser listActors listAlertGroupAlerts listAlertGroupDeliveries listAlertGroups listAlertmanagerRoutes
-  listAuditLog listConnectionChannels listConnections listDestinationSecrets listDestinations
+  listAuditLog listConnectionChannels listConnections listDeliveryHours listDestinationSecrets listDestinations
   listIntegrationAlerts listIntegrationTokens listIntegrations listLinkRules listLinkableConnections
   listLookupTables listMyAccountLinks listMySessions listNotes listPersonalAccessTokens
   listRelatedAlertGroups listRequestRecords listRoles listRouteProfiles listRouteSuggestions listRoutes

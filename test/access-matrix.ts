@@ -81,6 +81,7 @@ export const ACCESS_MATRIX: Partial<Record<Needs, readonly string[]>> = {
   'destinations:read': [
     'getDestination',
     'getSigningSecretStatus',
+    'listDeliveryHours',
     'listDestinationSecrets',
     'listDestinations',
   ],

@@ -17,6 +17,7 @@ import { accountLinkOperations } from '../http/resources/connections/account-lin
 import { connectionCheckOperations } from '../http/resources/connections/checks.ts';
 import { connectionOperations } from '../http/resources/connections/connections.ts';
 import { destinationCheckOperations } from '../http/resources/destinations/checks.ts';
+import { deliveryHoursOperations } from '../http/resources/destinations/delivery-hours.ts';
 import { destinationOperations } from '../http/resources/destinations/destinations.ts';
 import { destinationSecretOperations } from '../http/resources/destinations/secrets.ts';
 import { destinationTrialOperations } from '../http/resources/destinations/trials.ts';
@@ -66,6 +67,7 @@ function everyPart(): readonly (readonly Operation[])[] {
     deliveryOperations(UNUSED),
     destinationOperations(UNUSED),
     destinationCheckOperations(UNUSED),
+    deliveryHoursOperations(UNUSED),
     destinationTrialOperations(UNUSED),
     destinationSecretOperations(UNUSED),
     integrationOperations(UNUSED),

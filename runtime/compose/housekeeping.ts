@@ -9,6 +9,7 @@ import { createChangePruning } from '../../storage/alert-groups/recent/recent-gr
 import { readOrganization } from '../../storage/configuration/organization.ts';
 import { pruneCopies } from '../../storage/delivery/channel-copies.ts';
 import { pruneLooseMessages, pruneStormDeliveries } from '../../storage/delivery/deliveries.ts';
+import { pruneDeliveryHours } from '../../storage/delivery/delivery-hours.ts';
 import { pruneRequestRecords } from '../../storage/delivery/request-log.ts';
 import { rerenderOldButtons } from '../../storage/delivery/rerender.ts';
 import { pruneWebhookEvents } from '../../storage/delivery/webhook-events.ts';
@@ -148,6 +149,7 @@ async function inTurn(deps: Removing, goesOn: () => boolean): Promise<boolean> {
     request_log_pruning: async () => {
       const prune = (limit: number) => pruneRequestRecords(sql, clock.now(), limit);
       countPruned(deps, { request_records: await inBatches(prune, goesOn) });
+      countPruned(deps, { delivery_hours: await pruneDeliveryHours(sql, clock.now()) });
     },
     group_retention: () => keepGroups(deps, goesOn),
     timeline_trimming: async () => {

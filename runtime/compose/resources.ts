@@ -37,6 +37,7 @@ import { accountLinkOperations } from '../../http/resources/connections/account-
 import { connectionCheckOperations } from '../../http/resources/connections/checks.ts';
 import { connectionOperations } from '../../http/resources/connections/connections.ts';
 import { destinationCheckOperations } from '../../http/resources/destinations/checks.ts';
+import { deliveryHoursOperations } from '../../http/resources/destinations/delivery-hours.ts';
 import { destinationOperations } from '../../http/resources/destinations/destinations.ts';
 import { destinationSecretOperations } from '../../http/resources/destinations/secrets.ts';
 import { destinationTrialOperations } from '../../http/resources/destinations/trials.ts';
@@ -96,6 +97,7 @@ import {
 } from '../../storage/configuration/routes.ts';
 import { createCopies } from '../../storage/delivery/channel-copies.ts';
 import { createEventFacts } from '../../storage/delivery/connection-events.ts';
+import { createDeliveryHoursReader } from '../../storage/delivery/delivery-hours.ts';
 import { readGroupDeliveries } from '../../storage/delivery/group-deliveries.ts';
 import { createRequestLogReader } from '../../storage/delivery/request-log.ts';
 import { createActorStateReader } from '../../storage/engine/actor-states.ts';
@@ -280,6 +282,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
     }),
     destinationOperations(forDestinations),
     destinationCheckOperations(forDestinations),
+    deliveryHoursOperations({ hours: createDeliveryHoursReader(sql) }),
     destinationTrialOperations({
       ...forDestinations,
       scenes: createTrialScenes({

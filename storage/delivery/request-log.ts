@@ -16,6 +16,7 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import { allOf, type Fragment } from '../alert-groups/filters.ts';
 import { jsonText, numberArray, wordArray } from '../postgres/bulk-parameters.ts';
 import type { Sql } from '../postgres/records.ts';
+import { countingStatement } from './delivery-hours.ts';
 
 /** Records of an owner that are written before what is past its bound is removed. */
 const TRIMMED_AFTER = 200;
@@ -37,14 +38,17 @@ export function createRequestLogStore(sql: Sql): RequestLogStore {
   };
 }
 
-/** A record of an owner that was deleted meanwhile is left out: its records went with it. */
+/**
+ * Writes records and counts them by the hour: what is written again after a failure is counted once. A record of an owner
+ * that was deleted meanwhile is left out: its records went with it.
+ */
 async function insert(sql: Sql, records: readonly RequestRecord[]): Promise<void> {
   const rows = records.map(rowOf);
   const [first] = rows;
   if (first === undefined) return;
   // A newer schema may have more columns: these keep their defaults.
   const columns = sql(Object.keys(first));
-  await sql`
+  const written = sql`
     insert into request_records (${columns})
     select ${columns}
     from jsonb_populate_recordset(null::request_records, ${jsonText(rows)}::text::jsonb) record
@@ -53,7 +57,9 @@ async function insert(sql: Sql, records: readonly RequestRecord[]): Promise<void
       union all
       select 1 from connections c where c.id = record.owner_id and c.deleted_at is not null
     )
-    on conflict do nothing`;
+    on conflict do nothing
+    returning at, direction, method, connection_id, destination_id, check_kind, error_class`;
+  await countingStatement(sql, written);
 }
 
 /** Index: request_records_pkey. */

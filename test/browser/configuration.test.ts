@@ -118,6 +118,7 @@ test('a rule is moved to an earlier Route: what it gains, and from which one, st
   await desk.getByLabel('Value', { exact: true }).first().fill('Noisy');
   await trial.getByText('Taker gains 3 Alerts from Owner').waitFor();
   await desk.getByText(/^3 of the \d+ Alerts of the last 24 hours would come here/).waitFor();
+  await desk.getByText('Alerts of the last 24 h: 3 gained, 0 lost').waitFor();
   const figures = async (title: string) =>
     trial.getByRole('row').filter({ hasText: title }).getByRole('cell').allTextContents();
   expect(await figures('Alerts of the Route')).toEqual(['0', '3']);

@@ -87,6 +87,12 @@ test('a Destination that only fails is never shown as well: not in lists, not af
   expect(await desk.getByText('Healthy').count()).toBe(0);
   expect(await accessibilityFindings(desk)).toEqual([]);
   const { failing } = await api.get(`/destinations/${destination.id}`);
+  // As the Request log is written, a moment later.
+  const counted = async () =>
+    (await api.get('/delivery-hours')).items.find((item: Json) => item.destination.id === destination.id);
+  await until('the failures are counted', async () => (await counted()).failed > 0);
+  await open(desk, `/destinations/${destination.id}`);
+  await desk.getByText(/^0 delivered, [1-9]\d* failed in 24 h$/).waitFor();
 
   await tocsin.stop();
   ready = await tocsin.start();
@@ -110,6 +116,18 @@ test('a Destination that only fails is never shown as well: not in lists, not af
     return now === null || undefined;
   });
   await desk.getByText('Healthy').waitFor();
+
+  await until('the delivery is counted', async () => (await counted()).delivered > 0);
+  for (const where of [`/destinations/${destination.id}`, '/destinations', '/admin/system-status']) {
+    await open(desk, where);
+    await desk.getByText(/^[1-9]\d* delivered, [1-9]\d* failed in 24 h$/).waitFor();
+    expect(await desk.locator('.deliveries svg path').count()).toBe(2);
+    expect(await accessibilityFindings(desk)).toEqual([]);
+    await desk.screenshot({
+      path: path.join(shots, `deliveries-${where.split('/')[1]}-${where.length}.png`),
+      fullPage: true,
+    });
+  }
 });
 
 test('a preview of a Route names the earlier Route that takes an Alert, and its Matchers', async () => {

@@ -6,6 +6,7 @@ import type {
   ChannelInput,
   CreatedDestination,
   CreatedIntegrationToken,
+  DeliveryHours,
   Destination,
   GroupKeyPreview,
   GroupKeyPreviewInput,
@@ -132,6 +133,7 @@ function createDestinationsApi(client: ApiClient) {
   return {
     list: (page: PageRequest): Promise<Answer<Page<Destination>>> =>
       client.get('/destinations', { query: { ...page } }),
+    deliveryHours: (): Promise<Answer<DeliveryHours>> => client.get('/delivery-hours'),
     create: (body: DestinationInput): Promise<Answer<CreatedDestination>> =>
       client.post('/destinations', { body, long: true }),
     read: (id: string): Promise<Answer<Destination>> => client.get(of(id)),

@@ -1491,6 +1491,23 @@ export interface components {
                 readonly at: string;
             } | null;
         };
+        /** @description Requests that delivered to Destinations, by the hour. */
+        readonly DeliveryHours: {
+            /** @description The 24 hours, the oldest first; the last one lasts. */
+            readonly hours: readonly string[];
+            /** @description Every Destination, by name. */
+            readonly items: readonly {
+                readonly destination: components["schemas"]["EntityRef"];
+                /** @description Requests that were taken. */
+                readonly delivered: number;
+                /** @description Requests that failed, each attempt. */
+                readonly failed: number;
+                /** @description Of `delivered`, by hour. */
+                readonly delivered_per_hour: readonly number[];
+                /** @description Of `failed`, by hour. */
+                readonly failed_per_hour: readonly number[];
+            }[];
+        };
         /**
          * @description How far the delivery is.
          *     - `pending`: It is on its way.

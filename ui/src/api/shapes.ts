@@ -207,6 +207,11 @@ export type StoredSnapshot = Schemas['StoredSnapshot'];
 
 export type StoredSnapshotBody = Schemas['StoredSnapshotBody'];
 
+/** What was delivered to every Destination in the last 24 hours. */
+export type DeliveryHours = Schemas['DeliveryHours'];
+
+export type DeliveryFigures = DeliveryHours['items'][number];
+
 export type GroupKeySide = Schemas['GroupKeySide'];
 
 /** Null id and name: the new Route itself. */

@@ -10,10 +10,13 @@ export interface Form {
   claim(pointer: string, deep: boolean): () => void;
   /** What the server says of the fields before they are saved; replaces what it said before. */
   foretell(errors: readonly FieldError[]): void;
+  /** What is said beside the button that saves; null takes it back. */
+  remark(text: string | null): void;
 }
 
 export interface FormState extends Form {
   readonly problem: Problem | null;
+  readonly remarked: string | null;
   /** Errors that no field shows. */
   readonly unclaimed: readonly FieldError[];
   refuse(problem: Problem): void;
@@ -25,12 +28,16 @@ export const [useForm, provideForm] = createContext<Form>();
 export function createForm(): FormState {
   let problem = $state.raw<Problem | null>(null);
   let foretold = $state.raw<readonly FieldError[]>([]);
+  let remarked = $state<string | null>(null);
   const claims = new Set<{ readonly pointer: string; readonly deep: boolean }>();
   const errors = $derived(problem?.errors ?? []);
 
   return {
     get problem() {
       return problem;
+    },
+    get remarked() {
+      return remarked;
     },
     get unclaimed() {
       return errors.filter(
@@ -45,6 +52,9 @@ export function createForm(): FormState {
     },
     foretell(errors) {
       foretold = errors;
+    },
+    remark(text) {
+      remarked = text;
     },
     refuse(next) {
       problem = next;

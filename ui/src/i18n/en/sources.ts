@@ -118,6 +118,7 @@ export const sources = {
   'routePreview.groups': { one: '{count} Alert Group', other: '{count} Alert Groups' },
   'routePreview.alerts': { one: '{count} Alert', other: '{count} Alerts' },
   'routeChange.title': 'What saving would change, tried on the last 24 hours',
+  'routeChange.short': 'Alerts of the last 24 h: {gained} gained, {lost} lost',
   'routeChange.thisRoute': 'This Route',
   'routeChange.nothing': 'No firing Alert arrived in the last 24 hours: there is nothing to try this on.',
   'routeChange.same': 'Every Alert keeps its Route.',

@@ -93,6 +93,10 @@ export const system = {
   'systemStatus.waiting': { one: '{count} waits', other: '{count} wait' },
   'systemStatus.oldest': 'oldest',
 
+  'deliveries.title': 'Deliveries of 24 hours',
+  'deliveries.none': 'Nothing was sent in 24 h',
+  'deliveries.day': '{delivered} delivered, {failed} failed in 24 h',
+  'deliveries.others': { one: '{count} more Destination', other: '{count} more Destinations' },
   'systemStatus.deliveries': 'Deliveries',
   'systemStatus.deliveriesWell': 'No delivery waits or fails, no Destination is Broken.',
   'systemStatus.queued': { one: '{count} delivery waits', other: '{count} deliveries wait' },

@@ -149,6 +149,7 @@ export const sources = {
     other: '{count} алерта',
   },
   'routeChange.title': 'Что изменится после сохранения, по последним 24 часам',
+  'routeChange.short': 'Алерты за 24 ч: получит {gained}, отдаст {lost}',
   'routeChange.thisRoute': 'Этот маршрут',
   'routeChange.nothing': 'За последние 24 часа не пришло ни одного горящего алерта: проверить не на чем.',
   'routeChange.same': 'У каждого алерта маршрут останется прежним.',

@@ -125,6 +125,15 @@ export const system = {
   },
   'systemStatus.oldest': 'дольше всего',
 
+  'deliveries.title': 'Доставка за 24 часа',
+  'deliveries.none': 'За 24 ч ничего не отправляли',
+  'deliveries.day': 'доставлено {delivered}, не удалось {failed} за 24 ч',
+  'deliveries.others': {
+    one: 'Ещё {count} получатель',
+    few: 'Ещё {count} получателя',
+    many: 'Ещё {count} получателей',
+    other: 'Ещё {count} получателя',
+  },
   'systemStatus.deliveries': 'Доставка',
   'systemStatus.deliveriesWell': 'Доставки не ждут и удаются, все получатели исправны.',
   'systemStatus.queued': {
