@@ -6,7 +6,6 @@ import type {
   ChannelInput,
   CreatedDestination,
   CreatedIntegrationToken,
-  DeliveryHours,
   Destination,
   GroupKeyPreview,
   GroupKeyPreviewInput,
@@ -133,7 +132,6 @@ function createDestinationsApi(client: ApiClient) {
   return {
     list: (page: PageRequest): Promise<Answer<Page<Destination>>> =>
       client.get('/destinations', { query: { ...page } }),
-    deliveryHours: (): Promise<Answer<DeliveryHours>> => client.get('/delivery-hours'),
     create: (body: DestinationInput): Promise<Answer<CreatedDestination>> =>
       client.post('/destinations', { body, long: true }),
     read: (id: string): Promise<Answer<Destination>> => client.get(of(id)),

@@ -1,5 +1,5 @@
 /** The state of the service itself, and what everybody should know right now (api §18). */
-import type { Answer, ApiClient, Query } from './client.ts';
+import type { Answer, ApiClient } from './client.ts';
 import type { Items, Page, PageRequest, Schemas } from './shapes.ts';
 
 export type SystemNotice = Schemas['SystemNotice'];
@@ -34,36 +34,5 @@ export function createSystemApi(client: ApiClient) {
       client.get('/actors', { query: { kind, state, ...page } }),
     actor: (kind: string, key: string): Promise<Answer<ActorState>> =>
       client.get(`/actors/${encodeURIComponent(kind)}/${encodeURIComponent(key)}`),
-  };
-}
-
-/** Percentiles of a duration; null when nothing was counted. */
-export type DurationFigures = Schemas['DurationFigures'];
-
-export type Figures = Omit<DayFigures, 'date'>;
-
-/** A local date of start that has any Alert Group. */
-export type DayFigures = NonNullable<StatisticsItem['per_day']>[number];
-
-export type HourFigures = Statistics['per_hour'][number];
-
-export type NoiseFigures = Omit<Statistics['noisiest'][number], 'alert_name'>;
-
-export type StatisticsItem = Statistics['items'][number];
-
-export type GroupBy = Statistics['group_by'];
-
-export type Statistics = Schemas['AlertGroupStatistics'];
-
-export type Flow = Schemas['AlertGroupFlow'];
-
-export type FlowNode = Flow['nodes'][number];
-
-export type StatisticsApi = ReturnType<typeof createStatisticsApi>;
-
-export function createStatisticsApi(client: ApiClient) {
-  return {
-    read: (query: Query): Promise<Answer<Statistics>> => client.get('/alert-group-statistics', { query }),
-    flow: (query: Query): Promise<Answer<Flow>> => client.get('/alert-group-flow', { query }),
   };
 }

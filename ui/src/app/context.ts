@@ -1,11 +1,12 @@
 import { createContext } from 'svelte';
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
+import type { ApiClient } from '../api/client.ts';
 import type { ConfigurationApi, LinksApi } from '../api/configuration.ts';
 import type { OidcApi, OrganizationApi } from '../api/organization.ts';
 import type { AccessApi, AccountLinksApi, PeopleApi, SessionsApi } from '../api/people.ts';
 import type { AuditLogApi, RequestLogApi } from '../api/records.ts';
 import type { Items, Organization, Page, SavedView } from '../api/shapes.ts';
-import type { StatisticsApi, SystemApi, SystemNotice } from '../api/system.ts';
+import type { SystemApi, SystemNotice } from '../api/system.ts';
 import type { I18n } from '../i18n/i18n.svelte.ts';
 import type { Live } from '../live/stream.svelte.ts';
 import type { Bulks } from '../pages/alert-group-list/bulk/bulks.svelte.ts';
@@ -43,6 +44,8 @@ export interface App {
   readonly session: SessionState;
   readonly toasts: Toasts;
   readonly clock: Clock;
+  /** For what only pages ask that are loaded when they are opened. */
+  readonly client: ApiClient;
   readonly sessions: SessionsApi;
   readonly alertGroups: AlertGroupsApi;
   readonly configuration: ConfigurationApi;
@@ -58,7 +61,6 @@ export interface App {
   readonly requestLog: RequestLogApi;
   readonly auditLog: AuditLogApi;
   readonly system: SystemApi;
-  readonly statistics: StatisticsApi;
   readonly organization: Resource<Organization>;
   readonly notices: Resource<Items<SystemNotice>>;
   /** Views of the list: own and shared ones. */

@@ -8,7 +8,7 @@ import { createOidcApi, createOrganizationApi } from '../api/organization.ts';
 import { createAccessApi, createAccountLinksApi, createPeopleApi, createSessionsApi } from '../api/people.ts';
 import { createAuditLogApi, createRequestLogApi } from '../api/records.ts';
 import type { Page, SavedView } from '../api/shapes.ts';
-import { createStatisticsApi, createSystemApi } from '../api/system.ts';
+import { createSystemApi } from '../api/system.ts';
 import { chooseLanguage, createI18n } from '../i18n/i18n.svelte.ts';
 import { paced } from '../live/hints.ts';
 import { createLive } from '../live/stream.svelte.ts';
@@ -47,7 +47,6 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   const configuration = createConfigurationApi(client);
   const requestLog = createRequestLogApi(client);
   const system = createSystemApi(client);
-  const statistics = createStatisticsApi(client);
   const organization = createResource(configuration.organization);
   const notices = createResource(system.notices);
   const firing = createFiringCount(alertGroups);
@@ -225,10 +224,10 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     links: createLinksApi(client),
     people: createPeopleApi(client),
     accountLinks: createAccountLinksApi(client),
+    client,
     requestLog,
     auditLog: createAuditLogApi(client),
     system,
-    statistics,
     organization,
     notices,
     savedViews,

@@ -1,6 +1,7 @@
 /** Deliveries of the last 24 hours by Destination, read again from time to time while they are shown. */
-import type { Answer } from '../api/client.ts';
-import type { DeliveryFigures, DeliveryHours } from '../api/shapes.ts';
+import type { ApiClient } from '../api/client.ts';
+import type { DeliveryFigures } from '../api/shapes.ts';
+import { createDeliveriesApi } from '../api/statistics.ts';
 import { createResource } from './resource.svelte.ts';
 
 const READ_EVERY_MS = 30_000;
@@ -14,8 +15,8 @@ export interface ShownDeliveryHours {
   keep(): () => void;
 }
 
-export function createDeliveryHours(request: () => Promise<Answer<DeliveryHours>>): ShownDeliveryHours {
-  const hours = createResource(request);
+export function createDeliveryHours(client: ApiClient): ShownDeliveryHours {
+  const hours = createResource(createDeliveriesApi(client).hours);
   const items = $derived(hours.value?.items ?? []);
   return {
     get items() {

@@ -1,6 +1,6 @@
 /** What the statistics page shows, as the address bar says it, and what that asks of the API (ui §5). */
 import type { Query } from '../../api/client.ts';
-import type { GroupBy } from '../../api/system.ts';
+import type { GroupBy } from '../../api/statistics.ts';
 import { addDays, fromZoned, isTimeZone, toZonedDate } from '../../time/zoned.ts';
 
 export const GROUPINGS = ['route', 'integration'] as const satisfies readonly GroupBy[];

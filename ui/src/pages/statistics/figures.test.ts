@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StatisticsItem } from '../../api/system.ts';
+import type { StatisticsItem } from '../../api/statistics.ts';
 import {
   everyDay,
   itemCells,

@@ -7,7 +7,7 @@ import type {
   NoiseFigures,
   Statistics,
   StatisticsItem,
-} from '../../api/system.ts';
+} from '../../api/statistics.ts';
 import { addDays } from '../../time/zoned.ts';
 import type { Choices, Column, Days } from './choices.ts';
 

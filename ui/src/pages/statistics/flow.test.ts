@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Flow, FlowNode } from '../../api/system.ts';
+import type { Flow, FlowNode } from '../../api/statistics.ts';
 import { bandPath, flowCells, flowPicture } from './flow.ts';
 
 const node = (column: FlowNode['column'], name: string | null, count: number): FlowNode => ({

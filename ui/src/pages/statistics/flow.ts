@@ -1,5 +1,5 @@
 /** The picture of which Alert Groups went where: places of nodes and bands; and its rows for the CSV (ui §5). */
-import type { Flow, FlowNode } from '../../api/system.ts';
+import type { Flow, FlowNode } from '../../api/statistics.ts';
 
 /** Height of all nodes of the largest column. */
 const BODY = 260;
