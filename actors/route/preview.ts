@@ -81,7 +81,7 @@ export interface RouteSample {
   samples(): readonly MatchedAlert[];
   /** Earlier Routes that take what the Matchers match, in evaluation order, at most {@link MOST_OTHERS}. */
   takenEarlier(): readonly CountedRoute[];
-  /** Compares the stored configuration with the proposed one; Routes in evaluation order, at most {@link MOST_OTHERS}. */
+  /** The stored Route and the proposed one; others in evaluation order, at most {@link MOST_OTHERS}. */
   change(groupKey: readonly string[]): RouteChange;
 }
 

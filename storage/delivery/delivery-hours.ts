@@ -1,5 +1,5 @@
 /** What was delivered to each Destination by the hour (delivery §7.6): counted from new records of the Request log. */
-import { type DeliveryHoursReader, HOURS_SHOWN } from '../../actors/destination/delivery-hours.ts';
+import { type DeliveryHoursReader, HOURS_SHOWN } from '../../actors/destination/ports.ts';
 import { DAY, HOUR, type Micros } from '../../runtime/clock.ts';
 import type { Fragment } from '../alert-groups/filters.ts';
 import type { Sql } from '../postgres/records.ts';

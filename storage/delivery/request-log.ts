@@ -39,8 +39,8 @@ export function createRequestLogStore(sql: Sql): RequestLogStore {
 }
 
 /**
- * Writes records and counts them by the hour: what is written again after a failure is counted once. A record of an owner
- * that was deleted meanwhile is left out: its records went with it.
+ * Writes records and counts them by the hour; what is written again after a failure is counted once. A record of an
+ * owner that was deleted meanwhile is left out: its records went with it.
  */
 async function insert(sql: Sql, records: readonly RequestRecord[]): Promise<void> {
   const rows = records.map(rowOf);

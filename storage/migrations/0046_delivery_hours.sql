@@ -1,5 +1,5 @@
--- Requests that deliver to a Destination, counted by the hour as the Request log is written, whose own bound by number a
--- busy Destination passes within minutes. Rows are kept for two days.
+-- Requests that deliver to a Destination, counted by the hour as the Request log is written, because a busy Destination
+-- passes the bound of the log within minutes. Rows are kept for two days.
 
 create table delivery_hours (
   -- Start of the hour, µs.

@@ -4,7 +4,7 @@ import {
   type DeliveryHour,
   type DeliveryHoursReader,
   HOURS_SHOWN,
-} from '../../../actors/destination/delivery-hours.ts';
+} from '../../../actors/destination/ports.ts';
 import { formatInstant, HOUR } from '../../../runtime/clock.ts';
 import { type Operation, operation } from '../../operation.ts';
 import * as d from '../../schema/described.ts';

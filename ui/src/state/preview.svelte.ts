@@ -1,6 +1,6 @@
 /**
  * Asks what something would do, a moment after the last change; only the answer to the latest question counts. One
- * request at a time: the server answers previews one after the other, and a question nobody waits for need not be asked.
+ * request at a time: the server answers previews one after the other, and what nobody waits for need not be asked.
  */
 import type { Answer } from '../api/client.ts';
 import type { Problem } from '../api/problem.ts';
