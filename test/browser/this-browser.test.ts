@@ -32,6 +32,13 @@ beforeAll(async () => {
   // No desktop shows them here: the page keeps what it would have shown.
   await desk.addInitScript(`
     window.shown = [];
+    window.sounds = 0;
+    window.AudioContext = class extends window.AudioContext {
+      constructor() {
+        super();
+        window.sounds += 1;
+      }
+    };
     window.Notification = class extends window.Notification {
       constructor(title, options) {
         super(title, options);
@@ -58,11 +65,22 @@ async function raise(alertname: string, severity: string): Promise<Json> {
 const shown = (page: Page): Promise<{ title: string; tag: string }[]> =>
   page.evaluate('window.shown.map(({ title, tag }) => ({ title, tag }))');
 
+const sounds = (page: Page): Promise<number> => page.evaluate('window.sounds');
+
 /** Another window is in front; a browser without a screen never says so itself. */
 const turnAway = (page: Page) =>
   page.evaluate(
     `Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })`,
   );
+
+/** The list is open, and somebody looks elsewhere. What fired when the page was opened is no news. */
+async function lookedElsewhere(): Promise<void> {
+  await desk.goto(`${ready.app_url}/alert-groups`, { waitUntil: 'commit' });
+  await desk.waitForResponse(
+    (response) => response.url().includes('status=firing&') && !response.url().includes('acknowledged'),
+  );
+  await turnAway(desk);
+}
 
 const icon = (page: Page) => page.locator('link[rel="icon"]').getAttribute('href');
 
@@ -83,7 +101,7 @@ test('rows are low on a desk when they are to be, from the first paint on', asyn
   expect(await accessibilityFindings(desk)).toEqual([]);
 });
 
-test('the icon and the title of the tab count what fires', async () => {
+test('the icon and the title of the tab count what fires and nobody has', async () => {
   const number = async () => />(\d+\+?)<\/text>/.exec(decodeURIComponent((await icon(desk)) ?? ''))?.[1];
   await until('the number', async () => (await number()) === '1');
   expect(await desk.title()).toMatch(/^\(1\) /);
@@ -95,6 +113,19 @@ test('the icon and the title of the tab count what fires', async () => {
     image.src = document.querySelector('link[rel="icon"]').href;
   })`);
   expect(shown).toBeGreaterThan(0);
+  await desk.keyboard.press('j');
+  await desk.keyboard.press('a');
+  await until('no number', async () => (await number()) === undefined);
+  await until('the plain title', async () => (await desk.title()) === 'Alert Groups · Tocsin');
+});
+
+test('? opens the list of keys', async () => {
+  const keys = desk.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await desk.keyboard.press('?');
+  await keys.getByText('Undo the last Command').waitFor();
+  expect(await accessibilityFindings(desk)).toEqual([]);
+  await desk.keyboard.press('Escape');
+  await keys.waitFor({ state: 'detached' });
 });
 
 test('the palette finds saved views and the Commands of the page', async () => {
@@ -150,18 +181,26 @@ test('whoever looks elsewhere is called for what they chose, once, and led to it
   await desk.getByLabel('With a sound').waitFor();
   expect(await desk.getByText('does not allow Tocsin to notify').count()).toBe(0);
   expect(await accessibilityFindings(desk)).toEqual([]);
-  // What fired when the page was opened is no news.
-  await desk.goto(`${ready.app_url}/alert-groups`, { waitUntil: 'commit' });
-  await desk.waitForResponse(
-    (response) => response.url().includes('status=firing&') && !response.url().includes('acknowledged'),
-  );
-  await turnAway(desk);
+  await lookedElsewhere();
   await raise('NotUrgent', 'warning');
   const group = await raise('Fire', 'critical');
   await until('the notification', async () => (await shown(desk)).length > 0);
   expect(await shown(desk)).toEqual([{ title: `#${group.number} ${group.title}`, tag: group.id }]);
+  expect(await sounds(desk)).toBe(0);
   await desk.evaluate('window.shown[0].press()');
   await desk.waitForURL(`${ready.app_url}/alert-groups/${group.id}`);
+});
+
+test('a sound is made for whoever chose one', async () => {
+  await desk.goto(`${ready.app_url}/profile`);
+  const sound = desk.getByLabel('With a sound');
+  expect(await sound.isChecked()).toBe(false);
+  await sound.check();
+  await lookedElsewhere();
+  await raise('Loud', 'critical');
+  await until('the sound', async () => (await sounds(desk)) === 1);
+  await desk.goto(`${ready.app_url}/profile`);
+  await sound.uncheck();
 });
 
 test('whoever chose a saved view is called for what it shows, without a sound', async () => {
@@ -217,6 +256,32 @@ test('until it is known whether anything sends alerts, nothing says that all is 
   expect(await quiet.getByText('All quiet').count()).toBe(0);
   letGo();
   await quiet.getByText('No alerts can arrive yet').waitFor();
+  await quiet.context().close();
+});
+
+test('an empty list tells silence from quiet: nothing was ever heard, or when it was last', async () => {
+  const quiet = await (await newProfile(browser)).newPage();
+  await quiet.route('**/api/v1/alert-groups?*', (route) =>
+    route.fulfill({ json: { items: [], next_cursor: null } }),
+  );
+  await quiet.route('**/api/v1/integrations?*', async (route) => {
+    const response = await route.fetch();
+    const { items, ...page } = await response.json();
+    const silent = items.map((each: Json) => ({ ...each, last_snapshot_at: null }));
+    await route.fulfill({ response, json: { items: silent, ...page } });
+  });
+  await signIn(quiet, ready);
+  await quiet.getByText('Nothing has arrived yet').waitFor();
+  const sender = quiet.getByRole('main').getByRole('link', { name: 'Integrations' });
+  expect(await sender.getAttribute('href')).toBe(`/integrations/${ready.integration_id}`);
+  expect(await accessibilityFindings(quiet)).toEqual([]);
+
+  await quiet.unroute('**/api/v1/integrations?*');
+  await quiet.reload();
+  await quiet.getByText('All quiet').waitFor();
+  const { last_snapshot_at } = await api.get(`/integrations/${ready.integration_id}`);
+  const heard = quiet.getByText('Senders were last heard').locator('time');
+  expect(Date.parse((await heard.getAttribute('datetime')) ?? '')).toBe(Date.parse(last_snapshot_at));
   await quiet.context().close();
 });
 

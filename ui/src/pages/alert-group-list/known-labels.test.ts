@@ -8,6 +8,12 @@ const KNOWN = knownLabels([
   of({ cluster: 'eu' }),
   of({ cluster: 'us', log: 'x'.repeat(1_000) }),
 ]);
+/** A name that comes last, in the rows and in the alphabet, and that most rows have. */
+const LATE = knownLabels([
+  of({ app: 'shop', zone: 'b' }),
+  of({ cluster: 'eu', zone: 'a' }),
+  of({ zone: 'a' }),
+]);
 
 it.each([
   ['', ['cluster="us"', 'cluster="eu"', 'pod="a\\"b"']],
@@ -17,4 +23,8 @@ it.each([
   ['log', []],
 ])('%j is completed with %j', (typed, matchers) => {
   expect(completions(KNOWN, typed)).toEqual(matchers);
+});
+
+it('the most frequent name and value are completed first, wherever they stand', () => {
+  expect(completions(LATE, '')).toEqual(['zone="a"', 'zone="b"', 'app="shop"', 'cluster="eu"']);
 });
