@@ -160,6 +160,13 @@ export interface ListedActor extends Pick<StoredActor, 'state' | 'version' | 'wa
   readonly changedAt: Micros;
 }
 
+/** A message in the inbox, without what it says. */
+export interface WaitingMessage {
+  readonly type: string;
+  /** When it was stored. */
+  readonly since: Micros;
+}
+
 export interface StoredActor {
   /** Id of the replica that took the actor's shard last; null while none has it. */
   readonly replica: string | null;
@@ -169,6 +176,8 @@ export interface StoredActor {
   readonly schema: number;
   /** Messages to it in the inbox, among the oldest 1,000 of its shard. */
   readonly waiting: number;
+  /** The oldest 20 of them, the oldest first. */
+  readonly inbox: readonly WaitingMessage[];
   /** Counts commits of the actor. */
   readonly version: number;
   readonly wakeAt: Micros | null;

@@ -3,7 +3,6 @@ import { type Address, shardOf } from './address.ts';
 import { Batch } from './batch.ts';
 import type { RecordedEffect, Send, TurnEnv } from './definition.ts';
 import type { EngineLimits } from './limits.ts';
-import { forgetTaken } from './machine.ts';
 import type { Queue } from './queue.ts';
 import { RECENT } from './recent.ts';
 import { Envelope, isLarge, type Resident } from './resident.ts';
@@ -195,9 +194,7 @@ export class BatchBuilder {
       random: this.#deps.random,
     };
     this.batch.decidedWith ??= this.#deps.decidedWith();
-    forgetTaken();
-    const turn = resident.kind.definition.receive(resident, envelope.message, env);
-    resident.noteTurn(now, envelope, turn.state);
+    const turn = resident.turn(envelope, env);
     this.batch.turns++;
     this.batch.record(resident, turn);
     envelope.reply = turn.reply;

@@ -15,7 +15,7 @@ import type { ActorMetrics, EngineView } from './metrics.ts';
 import { Ownership, OwnershipCheck, type Placement } from './ownership.ts';
 import { Pipeline, Preparation } from './pipeline.ts';
 import { Queue } from './queue.ts';
-import { RECENT, type RecentMessage } from './recent.ts';
+import { RECENT, type RecentMessage, readRecent } from './recent.ts';
 import { Recovery } from './recovery.ts';
 import { AskLimiter, Remote } from './remote.ts';
 import { Envelope, type Resident } from './resident.ts';
@@ -237,7 +237,7 @@ class Host implements ActorSystem {
     const leave = this.#askLimiter.enter(actor);
     try {
       const deadline = this.#deps.clock.now() + this.#limits.askTimeout;
-      return (await this.#remote.ask(actor, RECENT, deadline)) as readonly RecentMessage[];
+      return readRecent(await this.#remote.ask(actor, RECENT, deadline));
     } finally {
       leave();
     }
@@ -381,8 +381,10 @@ class Host implements ActorSystem {
     });
     for (const envelope of batch.externals) this.#completion.finish(envelope);
     for (const write of batch.writes) if (write.wakeAt !== null) this.#wakeups.note(write.wakeAt);
+    const now = this.#deps.clock.now();
     for (const resident of batch.touched) {
       resident.pins--;
+      resident.recent.committed(batch.id, now);
       if (resident.detached) continue;
       this.#residents.used(resident);
       if (resident.phase === 'cold') this.#queue.offer(resident);

@@ -14,11 +14,18 @@ export {
 } from './definition.ts';
 export { createActorSystem } from './host.ts';
 export { type EngineLimits, memoryWithin } from './limits.ts';
-export { begin, machineValue, persistSnapshot, restoreSnapshot, step } from './machine.ts';
+export {
+  begin,
+  machineValue,
+  type NamedTransition,
+  persistSnapshot,
+  restoreSnapshot,
+  step,
+} from './machine.ts';
 export type { DeadLetterRecorded } from './message-completion.ts';
 export { createActorMetrics } from './metrics.ts';
 export type { Placement } from './ownership.ts';
-export type { RecentMessage } from './recent.ts';
+export type { CountedEffect, RecentMessage } from './recent.ts';
 export { TURNS, type TurnMade } from './resident.ts';
 export {
   type ActorStore,

@@ -15,7 +15,6 @@ import { Batch } from './batch.ts';
 import type { Committer, Outcome } from './committer.ts';
 import type { Send, Turn } from './definition.ts';
 import type { EngineLimits } from './limits.ts';
-import { forgetTaken } from './machine.ts';
 import type { Queue } from './queue.ts';
 import type { Recovery } from './recovery.ts';
 import { Envelope, type Resident } from './resident.ts';
@@ -259,14 +258,12 @@ export class LargeTurns {
     const { resident } = envelope;
     const now = this.#deps.clock.now();
     batch.decidedWith ??= this.#deps.decidedWith();
-    forgetTaken();
-    const turn = resident.kind.definition.receive(resident, envelope.message, {
+    const turn = resident.turn(envelope, {
       now,
       from: envelope.from,
       prepared: envelope.prepared,
       random: this.#deps.random,
     });
-    resident.noteTurn(now, envelope, turn.state);
     batch.turns++;
     batch.record(resident, turn);
     envelope.reply = turn.reply;

@@ -1,10 +1,13 @@
 import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
+  type AnyStateNode,
+  type AnyTransitionDefinition,
   createActor,
   type EmittedFrom,
   type EventFromLogic,
   type InputFrom,
+  type InspectionEvent,
   type SnapshotFrom,
 } from 'xstate';
 
@@ -22,34 +25,68 @@ export function step<Machine extends AnyStateMachine>(
   stage.actions = actions;
   const next = machine.transition(snapshot, event, stage.scope) as SnapshotFrom<Machine>;
   stage.actions = [];
-  if (next !== snapshot && taken.length < MOST_TAKEN) taken.push(machine, event.type);
   return { snapshot: next, emitted: emittedBy<Machine>(actions) };
 }
 
-/** Machines and the types of events that they took since {@link forgetTaken}, one after the other. */
-const taken: (AnyStateMachine | string)[] = [];
-/** Twice as many as are noted: other machines that a turn steps are among them. */
-const MOST_TAKEN = 32;
-/** Events of one turn that are told. */
-const MOST_TOLD = 4;
-const NONE: readonly string[] = [];
-
-/**
- * Events that the machine of a kind of actor took in the turn that ended, at most {@link MOST_TOLD}. A turn runs to its
- * end before another begins, so that they are of one turn.
- */
-export function takenEvents(kind: string): readonly string[] {
-  if (taken.length === 0) return NONE;
-  const events: string[] = [];
-  for (let index = 0; index < taken.length && events.length < MOST_TOLD; index += 2) {
-    if ((taken[index] as AnyStateMachine).id === kind) events.push(taken[index + 1] as string);
-  }
-  return events;
+/** A transition by the names in its machine. */
+export interface NamedTransition {
+  /** Path of the state joined by dots; null: in every state. */
+  readonly from: string | null;
+  /** Null: the state stays. */
+  readonly to: string | null;
+  /** `always` for one that happens by itself. */
+  readonly event: string;
+  readonly guard: string | null;
+  readonly actions: readonly string[];
 }
 
-/** Before a turn. */
-export function forgetTaken(): void {
+/** Transitions of one turn that are kept. */
+export const MOST_TAKEN = 8;
+/** Kind of actor whose machine is followed: its turn is under way. */
+let followed: string | null = null;
+const taken: AnyTransitionDefinition[] = [];
+
+/**
+ * From now on, the transitions that the machine of a kind of actor takes are kept, at most {@link MOST_TAKEN}. A turn runs
+ * to its end before another begins, so that they are of one turn.
+ */
+export function followTransitions(kind: string): void {
+  followed = kind;
   taken.length = 0;
+}
+
+/** Ends {@link followTransitions}. What it gives is valid until the next turn. */
+export function takenTransitions(): readonly AnyTransitionDefinition[] {
+  followed = null;
+  return taken;
+}
+
+function keepTaken(event: InspectionEvent): void {
+  if (event.type !== '@xstate.microstep') return;
+  for (const transition of event._transitions) if (taken.length < MOST_TAKEN) taken.push(transition);
+}
+
+/** The transition in words. */
+export function nameTransition(definition: AnyTransitionDefinition): NamedTransition {
+  const { source, target, eventType, guard, actions } = definition;
+  return {
+    from: pathOf(source),
+    to: target?.map(pathOf).join(', ') ?? null,
+    event: eventType === '' ? 'always' : eventType,
+    guard: guard === undefined ? null : nameOf(guard),
+    actions: actions.map(nameOf),
+  };
+}
+
+function pathOf({ path }: AnyStateNode): string | null {
+  return path.length === 0 ? null : path.join('.');
+}
+
+/** Guards and actions of the machines have names (architecture); built-in ones are called what they are. */
+function nameOf(part: unknown): string {
+  if (typeof part === 'string') return part;
+  const { type } = part as { readonly type?: unknown };
+  return typeof type === 'string' ? type : 'inline';
 }
 
 /** The machine's first snapshot. */
@@ -111,6 +148,8 @@ interface Stage {
   actions: Action[];
 }
 
+/** Of machines that are followed, and of the others, which pay nothing for it. */
+const followedStages = new WeakMap<AnyStateMachine, Stage>();
 const stages = new WeakMap<AnyStateMachine, Stage>();
 
 /**
@@ -119,10 +158,13 @@ const stages = new WeakMap<AnyStateMachine, Stage>();
  * serves for all.
  */
 function stageOf(machine: AnyStateMachine): Stage {
-  let stage = stages.get(machine);
+  const isFollowed = machine.id === followed;
+  const known = isFollowed ? followedStages : stages;
+  let stage = known.get(machine);
   if (stage === undefined) {
     stage = createStage(machine);
-    stages.set(machine, stage);
+    if (isFollowed) stage.scope.system.inspect(keepTaken);
+    known.set(machine, stage);
   }
   return stage;
 }

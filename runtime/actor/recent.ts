@@ -1,25 +1,63 @@
+import type { AnyTransitionDefinition } from 'xstate';
 import type { Micros } from '../clock.ts';
 import type { Address } from './address.ts';
+import type { Turn } from './definition.ts';
+import { type NamedTransition, nameTransition } from './machine.ts';
 
 /** How many messages of an actor are remembered. */
 const KEPT = 50;
 
-/** Code of a message: its type's place × this + the place of its sender's kind. */
-const KINDS = 64;
+/** Numbers that stand for one message: when, its commit, what was said and done, and twice four counts of effects. */
+const SLOTS = 5;
 
-/** Numbers that stand for one message: when, type and sender, the state after it, and what its machine took. */
-const SLOTS = 4;
+/** Kinds of effects of one turn that are counted; a multiple of {@link COUNTS_PER_SLOT}. */
+const MOST_EFFECTS = 8;
+const COUNTS_PER_SLOT = 4;
+/** A higher count is remembered as this. Four of them fit into one number. */
+export const MOST_COUNTED = 2 ** 13 - 1;
 
-/** A message that an actor was given, without what it said, and what it did to the actor's machine. */
+/** A message that an actor was given, without what it said, and what it did. */
 export interface RecentMessage {
+  /** Of its turn. */
   readonly at: Micros;
+  /** When the commit of the turn was stored; null while it is under way. */
+  readonly committedAt: Micros | null;
   readonly type: string;
   /** Kind of the actor that sent it; null when it came from outside (HTTP, a wake-up, ingestion). */
   readonly from: string | null;
   /** State of its machine afterwards, as XState writes it; null before the machine began. */
   readonly state: unknown;
-  /** Events that its machine took, in order: at most four. */
+  /** Events that its machine took, in order. */
   readonly events: readonly string[];
+  /** Transitions that its machine took, in order: at most eight. */
+  readonly transitions: readonly NamedTransition[];
+  /** What the turn asked for, by kind and type: at most eight of them. */
+  readonly effects: readonly CountedEffect[];
+}
+
+/** Effects of one turn that are alike. */
+export interface CountedEffect {
+  /** A message to an actor, rows written with the commit, or a side effect after it. */
+  readonly kind: 'send' | 'record' | 'perform';
+  readonly type: string;
+  /** Kind of the actors that a message went to; null for other effects. */
+  readonly to: string | null;
+  /** At most {@link MOST_COUNTED}. */
+  readonly count: number;
+}
+
+/** A turn as {@link RecentMessages.note} takes it. */
+export interface NotedTurn {
+  readonly at: Micros;
+  /** Id of the batch that it belongs to. */
+  readonly batch: number;
+  /** Type of the message. */
+  readonly type: string;
+  readonly from: Address | null;
+  /** State of the machine afterwards. */
+  readonly value: unknown;
+  readonly taken: readonly AnyTransitionDefinition[];
+  readonly turn: Pick<Turn<unknown>, 'sends' | 'records' | 'performs'>;
 }
 
 /**
@@ -28,42 +66,120 @@ export interface RecentMessage {
  */
 export const RECENT = { type: '@recent' } as const;
 
-/** Of each sort; the program has fewer, but which events one turn takes is decided by what comes from outside. */
-const MOST_WORDS = 10_000;
+/** The messages of an answer to {@link RECENT}: the previous release gives neither commits, transitions nor effects. */
+export function readRecent(reply: unknown): readonly RecentMessage[] {
+  const nothing = { committedAt: null, transitions: [], effects: [] };
+  return (reply as readonly RecentMessage[]).map((message) => ({ ...nothing, ...message }));
+}
 
-/** Words by number, so that a message is remembered as numbers. */
-class Words {
-  readonly #codes = new Map<string, number>();
-  readonly #words: string[] = [];
+/** One of the things that are remembered of a message. */
+type Part =
+  | Partial<Pick<RecentMessage, 'type' | 'from' | 'state'>>
+  | { readonly transition: NamedTransition }
+  | { readonly effect: Omit<CountedEffect, 'count'> };
 
-  /** @param first has the number 0, and stands for all that come after {@link MOST_WORDS} */
-  constructor(first: string) {
-    this.code(first);
+/** The program has far fewer. */
+const MOST_PARTS = 10_000;
+/** Which parts occur together is decided by what comes from outside, too: about 1 MB. */
+const MOST_SEQUENCES = 20_000;
+
+const parts: Part[] = [{}];
+
+/** Parts of one sort by number, so that a message is remembered as numbers. */
+class Parts<Key> {
+  readonly #codes = new Map<Key, number>();
+  readonly #describe: (key: Key) => Part;
+
+  constructor(describe: (key: Key) => Part) {
+    this.#describe = describe;
   }
 
-  code(word: string): number {
-    const known = this.#codes.get(word);
+  code(key: Key): number {
+    const known = this.#codes.get(key);
     if (known !== undefined) return known;
-    if (this.#words.length >= MOST_WORDS) return 0;
-    this.#codes.set(word, this.#words.length);
-    return this.#words.push(word) - 1;
-  }
-
-  word(code: number): string {
-    return this.#words[code] ?? '';
+    if (parts.length >= MOST_PARTS) return 0;
+    const code = parts.push(this.#describe(key)) - 1;
+    this.#codes.set(key, code);
+    return code;
   }
 }
 
-const types = new Words('');
+const types = new Parts<string>((type) => ({ type }));
+const senders = new Parts<string | null>((from) => ({ from }));
 /** As JSON. */
-const states = new Words('null');
-/** Separated by blanks. */
-const events = new Words('');
-/** The first stands for messages from outside. */
-const kinds = new Words('');
+const states = new Parts<string>((text) => ({ state: JSON.parse(text) as unknown }));
+const transitions = new Parts<AnyTransitionDefinition>((taken) => ({ transition: nameTransition(taken) }));
+const records = new Parts<string>((type) => ({ effect: { kind: 'record', type, to: null } }));
+const performs = new Parts<string>((type) => ({ effect: { kind: 'perform', type, to: null } }));
+/** By kind of the receiver. */
+const sends = new Map<string, Parts<string>>();
+
+function sendsTo(kind: string): Parts<string> {
+  let known = sends.get(kind);
+  if (known === undefined) {
+    known = new Parts((type) => ({ effect: { kind: 'send', type, to: kind } }));
+    sends.set(kind, known);
+  }
+  return known;
+}
+
+/** Sequences of parts by number: each is a shorter one and a part. 0 is empty. */
+class Sequences {
+  readonly #codes = new Map<number, number>();
+  readonly #shorter: number[] = [0];
+  readonly #last: number[] = [0];
+
+  /** The sequence with one part more; as it was, where there is no room for another. */
+  with(sequence: number, part: number): number {
+    const key = sequence * MOST_PARTS + part;
+    const known = this.#codes.get(key);
+    if (known !== undefined) return known;
+    const code = this.#last.length;
+    if (code >= MOST_SEQUENCES) return sequence;
+    this.#codes.set(key, code);
+    this.#shorter.push(sequence);
+    this.#last.push(part);
+    return code;
+  }
+
+  parts(sequence: number): Part[] {
+    const found: Part[] = [];
+    for (let rest = sequence; rest > 0; rest = this.#shorter[rest] ?? 0)
+      found.push(parts[this.#last[rest] ?? 0] ?? {});
+    return found.reverse();
+  }
+}
+
+const sequences = new Sequences();
+
+/** Effects of the turn that is noted: their parts, and how many there are of each. */
+const found: number[] = [];
+const counts: number[] = [];
+
+function count(effect: number): void {
+  const place = found.indexOf(effect);
+  if (place !== -1) counts[place] = Math.min((counts[place] ?? 0) + 1, MOST_COUNTED);
+  else if (found.length < MOST_EFFECTS) counts[found.push(effect) - 1] = 1;
+}
+
+function countEffects(turn: NotedTurn['turn']): void {
+  found.length = 0;
+  counts.length = 0;
+  for (const { to, message } of turn.sends) count(sendsTo(to.kind).code(message.type));
+  for (const { type } of turn.records) count(records.code(type));
+  for (const { type } of turn.performs) count(performs.code(type));
+}
+
+/** Four of the counts as one number. */
+function packedCounts(first: number): number {
+  let packed = 0;
+  for (let place = first + COUNTS_PER_SLOT - 1; place >= first; place--)
+    packed = packed * (MOST_COUNTED + 1) + (counts[place] ?? 0);
+  return packed;
+}
 
 /**
- * The last messages that an actor in memory was given: a ring of numbers, 32 bytes a message. Nothing of it is stored:
+ * The last messages that an actor in memory was given: a ring of numbers, 40 bytes a message. Nothing of it is stored:
  * a commit writes no byte more for it.
  */
 export class RecentMessages {
@@ -73,38 +189,40 @@ export class RecentMessages {
   #value: unknown;
   #state = 0;
 
-  /** @param value state of the machine after the turn */
-  note(at: Micros, type: string, from: Address | null, value: unknown, taken: readonly string[]): void {
-    const sender = from === null ? 0 : kinds.code(from.kind);
+  note({ at, batch, type, from, value, taken, turn }: NotedTurn): void {
     if (value !== this.#value || this.#slots.length === 0) {
       this.#value = value;
       this.#state = states.code(JSON.stringify(value ?? null));
     }
+    let sequence = sequences.with(0, types.code(type));
+    sequence = sequences.with(sequence, senders.code(from?.kind ?? null));
+    sequence = sequences.with(sequence, this.#state);
+    for (const transition of taken) sequence = sequences.with(sequence, transitions.code(transition));
+    countEffects(turn);
+    for (const effect of found) sequence = sequences.with(sequence, effect);
     this.#slots[this.#next] = at;
-    this.#slots[this.#next + 1] = types.code(type) * KINDS + sender;
-    this.#slots[this.#next + 2] = this.#state;
-    this.#slots[this.#next + 3] = events.code(taken.length === 0 ? '' : taken.join(' '));
+    this.#slots[this.#next + 1] = pending(batch);
+    this.#slots[this.#next + 2] = sequence;
+    this.#slots[this.#next + 3] = packedCounts(0);
+    this.#slots[this.#next + 4] = packedCounts(COUNTS_PER_SLOT);
     this.#next = (this.#next + SLOTS) % (SLOTS * KEPT);
+  }
+
+  /** The commit of the batch was stored. */
+  committed(batch: number, at: Micros): void {
+    const slots = this.#slots;
+    for (let age = 1; age * SLOTS <= slots.length; age++) {
+      const place = this.#placeOf(age) + 1;
+      const commit = slots[place] ?? 0;
+      if (commit >= 0) return;
+      if (commit === pending(batch)) slots[place] = at;
+    }
   }
 
   /** The newest first. */
   list(): RecentMessage[] {
-    const count = this.#slots.length / SLOTS;
-    return Array.from({ length: count }, (_, age) => {
-      const at = (this.#next - SLOTS * (age + 1) + SLOTS * count) % (SLOTS * count);
-      const code = this.#slots[at + 1] ?? 0;
-      const kind = code % KINDS;
-      return {
-        at: this.#slots[at] ?? 0,
-        type: types.word(Math.floor(code / KINDS)),
-        from: kind === 0 ? null : kinds.word(kind),
-        state: JSON.parse(states.word(this.#slots[at + 2] ?? 0)) as unknown,
-        events: events
-          .word(this.#slots[at + 3] ?? 0)
-          .split(' ')
-          .filter((event) => event !== ''),
-      };
-    });
+    const length = this.#slots.length / SLOTS;
+    return Array.from({ length }, (_, older) => this.#message(this.#placeOf(older + 1)));
   }
 
   clear(): void {
@@ -112,4 +230,34 @@ export class RecentMessages {
     this.#next = 0;
     this.#value = undefined;
   }
+
+  /** Where a message begins; the newest has the age 1. */
+  #placeOf(age: number): number {
+    const { length } = this.#slots;
+    return (this.#next - SLOTS * age + length) % length;
+  }
+
+  #message(place: number): RecentMessage {
+    const [at = 0, commit = 0, sequence = 0, ...packed] = this.#slots.slice(place, place + SLOTS);
+    const message = { type: '', from: null, state: null };
+    const transitions: NamedTransition[] = [];
+    const effects: CountedEffect[] = [];
+    for (const part of sequences.parts(sequence)) {
+      if ('transition' in part) transitions.push(part.transition);
+      else if ('effect' in part) effects.push({ ...part.effect, count: countAt(packed, effects.length) });
+      else Object.assign(message, part);
+    }
+    const events = transitions.map(({ event }) => event).filter((event) => event !== 'always');
+    return { at, committedAt: commit < 0 ? null : commit, ...message, events, transitions, effects };
+  }
+}
+
+function countAt(packed: readonly number[], place: number): number {
+  const four = packed[Math.floor(place / COUNTS_PER_SLOT)] ?? 0;
+  return Math.floor(four / (MOST_COUNTED + 1) ** (place % COUNTS_PER_SLOT)) % (MOST_COUNTED + 1);
+}
+
+/** In the place of the moment of the commit. Batches count from 1 on, and those of large turns downwards from -1. */
+function pending(batch: number): number {
+  return -Math.abs(batch);
 }

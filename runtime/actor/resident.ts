@@ -1,8 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Micros, Timer } from '../clock.ts';
 import { type Address, addressText } from './address.ts';
-import type { Actor, ActorMessage, AnyActorDefinition } from './definition.ts';
-import { machineValue, takenEvents } from './machine.ts';
+import type { Actor, ActorMessage, AnyActorDefinition, Turn, TurnEnv } from './definition.ts';
+import { followTransitions, machineValue, takenTransitions } from './machine.ts';
 import { RecentMessages } from './recent.ts';
 import type { ActorWrite, Asker, Receipt } from './store.ts';
 
@@ -163,13 +163,18 @@ export class Resident implements Actor<unknown, unknown> {
     return this.pins === 0 && this.mailbox.size === 0 && this.rest === null;
   }
 
-  /** Remembers what a turn did, for whoever looks into the actor. */
-  noteTurn(at: Micros, { message, from }: Envelope, state: unknown): void {
-    const value = machineValue(state);
-    const events = takenEvents(this.self.kind);
-    this.recent.note(at, message.type, from, value, events);
-    if (TURNS.hasSubscribers)
+  /** Runs a turn of a batch that it was touched by, and remembers what it did for whoever looks into the actor. */
+  turn({ message, from }: Envelope, env: TurnEnv): Turn<unknown> {
+    followTransitions(this.self.kind);
+    const turn = this.kind.definition.receive(this, message, env);
+    const value = machineValue(turn.state);
+    const taken = takenTransitions();
+    this.recent.note({ at: env.now, batch: this.touchedBy, type: message.type, from, value, taken, turn });
+    if (TURNS.hasSubscribers) {
+      const events = taken.map(({ eventType }) => eventType).filter((event) => event !== '');
       TURNS.publish({ self: this.self, message: message.type, from, value, events } satisfies TurnMade);
+    }
+    return turn;
   }
 
   /** What was looked up for the next message held for the state before the latest turn. */

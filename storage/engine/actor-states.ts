@@ -2,7 +2,7 @@
  * How many actors are in which state of their machine, and which ones (ui §12.1). A commit appends what it changed and
  * updates no row, so that commits wait for nobody; a reading adds the few rows up.
  */
-import type { ActorStateReader } from '../../actors/system/ports.ts';
+import type { ActorStateReader, WaitingMessage } from '../../actors/system/ports.ts';
 import { type ActorWrite, shardOf } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import { jsonText, numberArray, textArray } from '../postgres/bulk-parameters.ts';
@@ -12,6 +12,11 @@ import { inTransaction } from '../postgres/transaction.ts';
 
 /** Actors that one request for a page looks at. */
 export const LOOKED_AT = 20_000;
+
+/** Messages in the inbox of a shard among which those to an actor are looked for. */
+const OLDEST_WAITING = 1_000;
+/** Of those that wait for an actor, so many are listed. */
+const LISTED_WAITING = 20;
 
 /** Within the commit: how many actors more, or fewer, are in each state than before. */
 export async function insertStateChanges(tx: Transaction, writes: readonly ActorWrite[]): Promise<void> {
@@ -98,14 +103,19 @@ export function createActorStateReader(sql: Sql): ActorStateReader {
     async read(actor) {
       // Index: actors_pkey, shards_pkey, inbox_by_shard.
       const [row] = await sql<StoredStateRow[]>`
+        with waiting as (
+          select seq, message, created_at
+          from (select * from inbox where shard = ${shardOf(actor)} order by seq limit ${OLDEST_WAITING}) oldest
+          where receiver_kind = ${actor.kind} and receiver_key = ${actor.key}
+        ), listed as (
+          select seq, message ->> 'type' as type, created_at as since from waiting order by seq limit ${LISTED_WAITING}
+        )
         select
           nullif(${stateOf(sql)}, 'null') as state, schema, version, wake_at,
+          (select count(*)::int from waiting) as waiting,
           (
-            select count(*)::int from (
-              select receiver_kind, receiver_key from inbox where shard = ${shardOf(actor)} order by seq limit 1000
-            ) oldest
-            where receiver_kind = ${actor.kind} and receiver_key = ${actor.key}
-          ) as waiting,
+            select coalesce(jsonb_agg(jsonb_build_object('type', type, 'since', since) order by seq), '[]') from listed
+          ) as inbox,
           (select nullif(split_part(owner, '/', 1), '') from shards where shard = ${shardOf(actor)}) as replica
         from actors
         where kind = ${actor.kind} and key = ${actor.key}`;
@@ -171,6 +181,7 @@ function candidates(sql: Sql, kind: string, [outermost = '']: readonly string[],
 interface StoredStateRow {
   readonly state: unknown;
   readonly waiting: number;
+  readonly inbox: readonly WaitingMessage[];
   readonly schema: number;
   readonly version: number;
   readonly wake_at: Micros | null;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Address, type RecentMessage, shardOf, UnavailableError } from '../../../runtime/actor/index.ts';
-import { MINUTE } from '../../../runtime/clock.ts';
+import { MINUTE, SECOND } from '../../../runtime/clock.ts';
 import { createActorStateReader } from '../../../storage/engine/actor-states.ts';
 import { firstStart, NOW, readDirectory, stoppedClock } from '../../../test/configuration.ts';
 import { empty } from '../../../test/emptied.ts';
@@ -48,34 +48,74 @@ async function store(actor: Address, snapshot: object, wakeAt: number | null = n
 test('an actor is shown as it is committed, without its context, with the messages its owner remembers', async () => {
   await store(FEED, { status: 'active', value: { open: 'steady' }, context: { secret: 1 } }, NOW + MINUTE);
   await database.sql()`update shards set owner = 'eu-1/beef', taken_at = ${NOW} where shard = ${shardOf(FEED)}`;
+  const transition = { from: 'open', to: null, event: 'snapshot', guard: 'isRepeat', actions: ['extend'] };
+  const effect = { kind: 'send', type: 'seen', to: 'alert_group', count: 3 } as const;
   recent = [
-    { at: NOW, type: 'snapshot', from: null, state: { open: 'steady' }, events: ['snapshot'] },
-    { at: NOW - MINUTE, type: 'configured', from: 'integration', state: 'unknown', events: [] },
+    {
+      ...{ at: NOW, committedAt: null, type: 'snapshot', from: null, state: { open: 'steady' } },
+      ...{ events: ['snapshot'], transitions: [transition], effects: [effect] },
+    },
+    {
+      ...{ at: NOW - MINUTE, committedAt: NOW, type: 'configured', from: 'integration', state: 'unknown' },
+      ...{ events: [], transitions: [], effects: [] },
+    },
   ];
-  const shard = shardOf(FEED);
-  await database.sql()`
-    insert into inbox (shard, receiver_kind, receiver_key, message, created_at)
-    values (${shard}, 'feed', ${FEED.key}, '{}', 1), (${shard}, 'feed', 'other', '{}', 1)`;
   const answer = await api.get(PATH);
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({
     ...FEED,
     replica: 'eu-1',
-    shard,
+    shard: shardOf(FEED),
     state: { open: 'steady' },
     schema: 3,
     version: 7,
     wake_at: '2026-09-21T14:14:20Z',
-    waiting: 1,
+    waiting: 0,
+    inbox: [],
     messages: [
       {
-        ...{ at: '2026-09-21T14:13:20Z', type: 'snapshot', from: null },
-        ...{ state: { open: 'steady' }, events: ['snapshot'] },
+        ...{ at: '2026-09-21T14:13:20Z', committed_at: null, type: 'snapshot', from: null },
+        ...{ state: { open: 'steady' }, events: ['snapshot'], transitions: [transition], effects: [effect] },
       },
-      { at: '2026-09-21T14:12:20Z', type: 'configured', from: 'integration', state: 'unknown', events: [] },
+      {
+        ...{ at: '2026-09-21T14:12:20Z', committed_at: '2026-09-21T14:13:20Z', type: 'configured' },
+        ...{ from: 'integration', state: 'unknown', events: [], transitions: [], effects: [] },
+      },
     ],
   });
   expect(asked).toEqual([FEED]);
+});
+
+/** Stores messages to an actor in the inbox, in order, a second apart. */
+async function wait(actor: Address, types: readonly string[]) {
+  for (const [index, type] of types.entries()) {
+    const message = JSON.stringify({ type, alerts: ['secret'] });
+    await database.sql()`
+      insert into inbox (shard, receiver_kind, receiver_key, message, created_at)
+      values (${shardOf(FEED)}, ${actor.kind}, ${actor.key}, ${message}::text::jsonb, ${NOW + index * SECOND})`;
+  }
+}
+
+test('what waits in its inbox is counted and listed, the oldest first, without what it says', async () => {
+  await store(FEED, { status: 'active', value: 'steady', context: {} });
+  await wait({ kind: 'feed', key: 'other' }, ['snapshot']);
+  await wait({ kind: 'route', key: FEED.key }, ['created']);
+  await wait(FEED, ['ended', 'configured']);
+  const { body } = await api.get(PATH);
+  expect(body.waiting).toBe(2);
+  expect(body.inbox).toEqual([
+    { type: 'ended', since: '2026-09-21T14:13:20Z' },
+    { type: 'configured', since: '2026-09-21T14:13:21Z' },
+  ]);
+});
+
+test('of many that wait the oldest twenty are listed', async () => {
+  await store(FEED, { status: 'active', value: 'steady', context: {} });
+  const types = Array.from({ length: 25 }, (_, index) => `message-${index}`);
+  await wait(FEED, types);
+  const { body } = await api.get(PATH);
+  expect(body.waiting).toBe(25);
+  expect(body.inbox.map(({ type }: { readonly type: string }) => type)).toEqual(types.slice(0, 20));
 });
 
 test.each([

@@ -1,7 +1,7 @@
 /** This API's own description, the live stream (api §13, §18), and one actor as people see it (ui §12.1). */
 import * as v from 'valibot';
 import type { ActorStateReader, ListedActor } from '../../../actors/system/ports.ts';
-import { type ActorSystem, shardOf } from '../../../runtime/actor/index.ts';
+import { type ActorSystem, type RecentMessage, shardOf } from '../../../runtime/actor/index.ts';
 import { formatInstant, formatInstantOrNull } from '../../../runtime/clock.ts';
 import { HintShape } from '../../live/hint-bus.ts';
 import type { LiveUpdates } from '../../live/live.ts';
@@ -113,6 +113,54 @@ const KEY = d.text('Its key.');
 const VERSION = d.count('How often it was stored.');
 const WAKE_AT = v.nullable(d.time('When it acts by itself next; null when it does not.'));
 
+const TYPE = d.text('Type of the message.');
+
+const EFFECT_KIND = d.words(
+  'ActorEffectKind',
+  {
+    send: 'A message to an actor.',
+    record: 'Rows that were stored with the commit.',
+    perform: 'A side effect after the commit, such as a call or a hint.',
+  },
+  'What sort of effect it is.',
+);
+
+const MessageShape = d.named(
+  'ActorMessage',
+  v.object({
+    at: d.time('When it was handled.'),
+    committed_at: v.nullable(d.time('When what it did was stored; null until then.')),
+    type: TYPE,
+    from: d.textOrNull('Kind of the actor that sent it; null from outside.'),
+    state: d.described(STATE, 'State of its machine afterwards; null before it began.'),
+    events: d.described(v.array(v.string()), 'Events that its machine took, in order.'),
+    transitions: d.described(
+      v.array(
+        v.object({
+          from: d.textOrNull('Path of the state that has it; null: the machine itself, in every state.'),
+          to: d.textOrNull('Path of the state it leads to; null: the state stays.'),
+          event: d.text('Event that it follows; `always` for one that happens by itself.'),
+          guard: d.textOrNull('Guard that held; null when it has none.'),
+          actions: d.described(v.array(v.string()), 'Names of its actions.'),
+        }),
+      ),
+      'Transitions that its machine took, in order; at most eight.',
+    ),
+    effects: d.described(
+      v.array(
+        v.object({
+          kind: EFFECT_KIND,
+          type: d.text('Its type.'),
+          to: d.textOrNull('Kind of the actors that a message went to; null for others.'),
+          count: d.count('How many there were; 8,191 for more.'),
+        }),
+      ),
+      'What it led to, by kind and type, at most eight; never what it said.',
+    ),
+  }),
+  'A message that an actor was given, without what it said, and what it did.',
+);
+
 const CountShape = d.named(
   'ActorCount',
   v.object({ kind: d.text('Kind of the actors.'), state: STATE, count: d.count('How many are in it.') }),
@@ -151,16 +199,12 @@ const ActorShape = d.named(
     version: VERSION,
     wake_at: WAKE_AT,
     waiting: d.count('Messages to it that wait in the inbox, among the oldest 1,000 of its shard.'),
+    inbox: d.described(
+      v.array(v.object({ type: TYPE, since: d.time('When it was stored.') })),
+      'Those that wait, the oldest first; at most 20.',
+    ),
     messages: d.described(
-      v.array(
-        v.object({
-          at: d.time('When it was handled.'),
-          type: d.text('Type of the message.'),
-          from: d.textOrNull('Kind of the actor that sent it; null from outside.'),
-          state: d.described(STATE, 'State of its machine afterwards; null before it began.'),
-          events: d.described(v.array(v.string()), 'Events that its machine took, in order; at most four.'),
-        }),
-      ),
+      v.array(MessageShape),
       'The last 50 messages since it was loaded, newest first. None while it sleeps.',
     ),
   }),
@@ -221,7 +265,7 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
         const address = { kind: params.kind as string, key: params.key as string };
         const actor = await states.read(address);
         if (actor === null) return notFound();
-        const { replica, state, schema, version, wakeAt, waiting } = actor;
+        const { replica, state, schema, version, wakeAt, waiting, inbox } = actor;
         const messages = await system.recent(address);
         return {
           status: 200,
@@ -230,12 +274,17 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
             ...{ replica, shard: shardOf(address), state, schema, version },
             wake_at: formatInstantOrNull(wakeAt),
             waiting,
-            messages: messages.map(({ at, ...message }) => ({ at: formatInstant(at), ...message })),
+            inbox: inbox.map(({ type, since }) => ({ type, since: formatInstant(since) })),
+            messages: messages.map(messageBody),
           },
         };
       },
     }),
   ];
+}
+
+function messageBody({ at, committedAt, ...message }: RecentMessage) {
+  return { at: formatInstant(at), committed_at: formatInstantOrNull(committedAt), ...message };
 }
 
 function listedBody({ key, state, version, wakeAt, changedAt }: ListedActor) {

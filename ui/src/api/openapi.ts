@@ -68,24 +68,18 @@ export interface components {
             readonly wake_at: string | null;
             /** @description Messages to it that wait in the inbox, among the oldest 1,000 of its shard. */
             readonly waiting: number;
-            /** @description The last 50 messages since it was loaded, newest first. None while it sleeps. */
-            readonly messages: readonly {
-                /**
-                 * Format: date-time
-                 * @description When it was handled.
-                 */
-                readonly at: string;
+            /** @description Those that wait, the oldest first; at most 20. */
+            readonly inbox: readonly {
                 /** @description Type of the message. */
                 readonly type: string;
-                /** @description Kind of the actor that sent it; null from outside. */
-                readonly from: string | null;
-                /** @description State of its machine afterwards; null before it began. */
-                readonly state: string | {
-                    readonly [key: string]: unknown;
-                } | null;
-                /** @description Events that its machine took, in order; at most four. */
-                readonly events: readonly string[];
+                /**
+                 * Format: date-time
+                 * @description When it was stored.
+                 */
+                readonly since: string;
             }[];
+            /** @description The last 50 messages since it was loaded, newest first. None while it sleeps. */
+            readonly messages: readonly components["schemas"]["ActorMessage"][];
         };
         /** @description How many actors of one kind are in one state. */
         readonly ActorCount: {
@@ -97,6 +91,60 @@ export interface components {
             } | null;
             /** @description How many are in it. */
             readonly count: number;
+        };
+        /**
+         * @description What sort of effect it is.
+         *     - `send`: A message to an actor.
+         *     - `record`: Rows that were stored with the commit.
+         *     - `perform`: A side effect after the commit, such as a call or a hint.
+         * @enum {string}
+         */
+        readonly ActorEffectKind: "send" | "record" | "perform";
+        /** @description A message that an actor was given, without what it said, and what it did. */
+        readonly ActorMessage: {
+            /**
+             * Format: date-time
+             * @description When it was handled.
+             */
+            readonly at: string;
+            /**
+             * Format: date-time
+             * @description When what it did was stored; null until then.
+             */
+            readonly committed_at: string | null;
+            /** @description Type of the message. */
+            readonly type: string;
+            /** @description Kind of the actor that sent it; null from outside. */
+            readonly from: string | null;
+            /** @description State of its machine afterwards; null before it began. */
+            readonly state: string | {
+                readonly [key: string]: unknown;
+            } | null;
+            /** @description Events that its machine took, in order. */
+            readonly events: readonly string[];
+            /** @description Transitions that its machine took, in order; at most eight. */
+            readonly transitions: readonly {
+                /** @description Path of the state that has it; null: the machine itself, in every state. */
+                readonly from: string | null;
+                /** @description Path of the state it leads to; null: the state stays. */
+                readonly to: string | null;
+                /** @description Event that it follows; `always` for one that happens by itself. */
+                readonly event: string;
+                /** @description Guard that held; null when it has none. */
+                readonly guard: string | null;
+                /** @description Names of its actions. */
+                readonly actions: readonly string[];
+            }[];
+            /** @description What it led to, by kind and type, at most eight; never what it said. */
+            readonly effects: readonly {
+                readonly kind: components["schemas"]["ActorEffectKind"];
+                /** @description Its type. */
+                readonly type: string;
+                /** @description Kind of the actors that a message went to; null for others. */
+                readonly to: string | null;
+                /** @description How many there were; 8,191 for more. */
+                readonly count: number;
+            }[];
         };
         /** @description A user or a Service account. */
         readonly ActorRef: {

@@ -4,8 +4,10 @@ import {
   actorHref,
   type Choice,
   chosenTransitions,
+  commitDelay,
   countsByState,
   EVERYTHING,
+  effectsByKind,
   eventsOf,
   groupStates,
   isArrowOf,
@@ -13,7 +15,6 @@ import {
   presentStates,
   splitActor,
   subjectHref,
-  transitionsBetween,
 } from './present.ts';
 
 const diagram = {
@@ -26,15 +27,32 @@ const diagram = {
 const events = (choice: Partial<Choice>) =>
   chosenTransitions(diagram, { ...EVERYTHING, ...choice }).map(({ event }) => event);
 
-it.each([
-  [['snooze'], ['open', 'open.firing'], ['open', 'open.snoozed'], ['snooze']],
-  [['snooze'], ['open', 'open.firing'], ['open', 'open.firing'], []],
-  [['note'], ['open'], ['open'], ['note']],
-  [['note', 'resolve'], ['open'], ['resolved'], ['note', 'resolve']],
-  [['resolve'], [], ['resolved'], ['resolve']],
-  [[], ['open'], ['open'], []],
-])('the transitions of %j from %j to %j', (events, before, after, found) => {
-  expect(transitionsBetween(diagram, events, before, after).map(({ event }) => event)).toEqual(found);
+describe('what a message led to', () => {
+  const i18n = {
+    locale: 'en' as const,
+    word: (_: string, word: string) => (word === 'feed' ? 'Feed' : word),
+  };
+
+  it('is grouped by its sort, with how many there are of each', () => {
+    const effects = [
+      { kind: 'perform', type: 'hint', to: null, count: 1 },
+      { kind: 'send', type: 'ended', to: 'feed', count: 1 },
+      { kind: 'send', type: 'seen', to: 'alert_group', count: 1_200 },
+    ] as const;
+    expect(effectsByKind(i18n, [...effects])).toEqual([
+      { kind: 'send', texts: ['ended → Feed', 'seen → alert group × 1,200'] },
+      { kind: 'perform', texts: ['hint'] },
+    ]);
+    expect(effectsByKind(i18n, [])).toEqual([]);
+  });
+
+  it.each([
+    ['2026-10-03T10:00:00.012Z', 12],
+    ['2026-10-03T09:59:59Z', 0],
+    [null, null],
+  ])('committed at %s is %j ms after the turn', (committed_at, delay) => {
+    expect(commitDelay({ at: '2026-10-03T10:00:00Z', committed_at })).toBe(delay);
+  });
 });
 
 it('counts the actors of a kind in each state, with those of the states within it', () => {

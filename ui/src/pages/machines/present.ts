@@ -1,7 +1,7 @@
 /** What the present state of an actor means for the drawing of its machine. Pure. */
 import type { Diagram, DiagramArrow, Transition } from '../../../../runtime/cli/machines/diagram.ts';
 import type { AlertGroup, TimelineEntry } from '../../api/shapes.ts';
-import type { ActorCount } from '../../api/system.ts';
+import type { ActorCount, ActorState } from '../../api/system.ts';
 import type { I18n } from '../../i18n/i18n.svelte.ts';
 import type { HintType } from '../../live/hints.ts';
 
@@ -97,25 +97,6 @@ export function isArrowOf(arrow: DiagramArrow, transitions: readonly Transition[
   );
 }
 
-/**
- * Transitions by which a message may have led from some states to others: those of the events that the machine took,
- * and those without an event. Several of one event: guards decided, by what the message said.
- * @param before empty when it is not known
- */
-export function transitionsBetween(
-  { transitions }: Pick<Diagram, 'transitions'>,
-  events: readonly string[],
-  before: readonly string[],
-  after: readonly string[],
-): readonly Transition[] {
-  return transitions.filter(({ event, from, to }) => {
-    const isOfIt = events.includes(event) || (event === 'always' && to !== null && !before.includes(to));
-    // With several events, states in between are passed.
-    const isLeft = from === null || before.length === 0 || before.includes(from) || events.length > 1;
-    return isOfIt && isLeft && (to === null || after.includes(to) || events.length > 1);
-  });
-}
-
 /** Whether an actor in these states takes the transition when its event comes and its guard holds. */
 export function isPossible({ from }: Transition, present: readonly string[]): boolean {
   return from === null || present.includes(from);
@@ -164,6 +145,36 @@ export function subjectHref(kind: string, key: string): string | null {
 export function kindName(i18n: Pick<I18n, 'word'>, kind: string): string {
   const name = i18n.word('actorKind', kind);
   return name === kind ? kind.replaceAll('_', ' ') : name;
+}
+
+type Message = ActorState['messages'][number];
+
+/** The sorts of effects in the order in which they take place: both of the first with the commit. */
+const EFFECT_KINDS = [
+  'send',
+  'record',
+  'perform',
+] as const satisfies readonly Message['effects'][number]['kind'][];
+
+/** What a message led to, by sort, each of them in words: `group.event → Destination × 3`. Sorts without any are absent. */
+export function effectsByKind(i18n: Pick<I18n, 'word' | 'locale'>, effects: Message['effects']) {
+  return EFFECT_KINDS.map((kind) => ({
+    kind,
+    texts: effects.filter((effect) => effect.kind === kind).map((effect) => effectText(i18n, effect)),
+  })).filter(({ texts }) => texts.length > 0);
+}
+
+function effectText(
+  i18n: Pick<I18n, 'word' | 'locale'>,
+  { type, to, count }: Message['effects'][number],
+): string {
+  const receiver = to === null ? '' : ` → ${kindName(i18n, to)}`;
+  return `${type}${receiver}${count === 1 ? '' : ` × ${count.toLocaleString(i18n.locale)}`}`;
+}
+
+/** Milliseconds from the turn of a message to its commit; null while that is under way. */
+export function commitDelay({ at, committed_at }: Pick<Message, 'at' | 'committed_at'>): number | null {
+  return committed_at === null ? null : Math.max(0, Date.parse(committed_at) - Date.parse(at));
 }
 
 /** What came of the messages that an Alert Group was given. Pure. */
