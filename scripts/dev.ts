@@ -8,24 +8,20 @@ import { createInspectorServer } from '@statelyai/inspect/server';
 import { createServer } from 'vite';
 import { seed } from '../test/harness/seeded.ts';
 import { Installation } from '../test/harness/tocsin.ts';
+import { devSettings } from './dev-settings.ts';
 
-/** The service takes the address of Vite for its own: cookies, links and checks of the origin depend on it. */
 const PORT = Number(process.env.PORT ?? 5173);
 const address = `http://localhost:${PORT}`;
 const ui = path.resolve(import.meta.dirname, '..', 'ui');
 
 // `npm start` makes one signal of those that npm, the terminal and this script send.
 const program = [path.join(import.meta.dirname, 'start.ts'), '--messenger', '0'];
+const { service, inspectorPort } = devSettings(process.env, address);
 // A setting of this script, which the service does not know.
-const isInspected = process.env.SVC_INSPECT === '1';
 delete process.env.SVC_INSPECT;
-const INSPECTOR_PORT = 5175;
-const inspected = {
-  NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import ${path.join(import.meta.dirname, 'inspect.ts')}`,
-  INSPECTOR_URL: `ws://localhost:${INSPECTOR_PORT}`,
-};
-const inspector = isInspected ? createInspectorServer({ port: INSPECTOR_PORT, autoOpen: false }) : null;
-const tocsin = new Installation({ SVC_PUBLIC_URL: address, ...(isInspected && inspected) }, program);
+const inspector =
+  inspectorPort === null ? null : createInspectorServer({ port: inspectorPort, autoOpen: false });
+const tocsin = new Installation(service, program);
 const ended = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
 try {
   console.log('Tocsin starts and is filled …');
@@ -42,7 +38,7 @@ try {
   await vite.listen();
   console.log(`${address}\nSign in as one of:`);
   for (const { login, password } of [ready, ...people]) console.log(`  ${login}  ${password}`);
-  if (isInspected) console.log(`Actors: http://localhost:${INSPECTOR_PORT}`);
+  if (inspectorPort !== null) console.log(`Actors: http://localhost:${inspectorPort}`);
   await ended;
   await tocsin.stop();
   await Promise.all([vite.close(), close()]);

@@ -155,6 +155,40 @@ describe('batches', () => {
     expect(performed).toEqual([{ type: 'call 1' }, { type: 'call 2' }]);
   });
 
+  test('a turn is remembered with what it led to, and with its commit once that is stored', async () => {
+    const definitions = [
+      scripted('group', (state, message) => ({
+        state: { notes: [...state.notes, message.note ?? '-'] },
+        sends: [1, 2].map((key) => ({ to: { kind: 'keeper', key: String(key) }, message })),
+        records: [{ type: 'seen' }],
+        performs: [{ type: 'hint' }],
+      })),
+      ...keepers,
+    ];
+    const group: Address = { kind: 'group', key: 'g' };
+    const { system, deliver, pass, failCommits, world } = await startScriptedEngine({ definitions });
+    failCommits(new StoreUnavailableError());
+    const begun = world.now;
+    deliver(group, note('1'));
+    await pass(0.5);
+    deliver(group, note('2'));
+    await pass(0.1);
+    const [second, first] = await system.recent(group);
+    expect([second?.committedAt, first?.committedAt]).toEqual([null, null]);
+    await pass(2);
+    const stored = await system.recent(group);
+    for (const { at, committedAt } of stored) {
+      expect(committedAt).toBeGreaterThanOrEqual(begun + SECOND);
+      expect(committedAt).toBeGreaterThanOrEqual(at);
+    }
+    expect(stored[0]?.committedAt).toBeGreaterThan(stored[1]?.committedAt ?? 0);
+    expect(stored[1]?.effects).toEqual([
+      { kind: 'send', type: 'note', to: 'keeper', count: 2 },
+      { kind: 'record', type: 'seen', to: null, count: 1 },
+      { kind: 'perform', type: 'hint', to: null, count: 1 },
+    ]);
+  });
+
   test('a number drawn by a commit is in the state it was drawn for and in what followed', async () => {
     const claimer = scripted('claimer', (state, message) => ({
       state: { notes: [...state.notes, `${message.note} sees ${state.number}`] },

@@ -49,13 +49,15 @@ describe('a large turn', () => {
   });
 
   test('is one commit with the large message it sends, and others go through the inbox', async () => {
-    const { deliver, pass, commits } = await startScriptedEngine({ definitions });
+    const { system, deliver, pass, commits } = await startScriptedEngine({ definitions });
     deliver(feed, large('1'));
     await pass(1);
     const [first] = commits;
     expect(first).toMatchObject({ isLarge: true, sends: [{ to: keeper }] });
     expect(first?.writes.map((write) => write.address.kind)).toEqual(['feed', 'group']);
     expect(commits.slice(1).map((commit) => commit.isLarge)).toEqual([false]);
+    for (const actor of [feed, group])
+      expect(await system.recent(actor)).toMatchObject([{ type: 'large', committedAt: expect.any(Number) }]);
   });
 
   test('is committed like any other where other processes may take its shard', async () => {

@@ -201,7 +201,7 @@ describe('two processes', () => {
     const stored = database.actors.get('keeper/k');
     const [here, there] = [watch(b.system.recent(TARGET)), watch(a.system.recent(TARGET))];
     await pass(0.1);
-    expect(here.value).toMatchObject([{ type: 'note', from: null }]);
+    expect(here.value).toMatchObject([{ type: 'note', from: null, committedAt: expect.any(Number) }]);
     expect(there.value).toEqual(here.value);
     expect(notes()).toEqual(['x']);
     expect(database.actors.get('keeper/k')).toEqual(stored);

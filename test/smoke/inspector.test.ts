@@ -1,15 +1,15 @@
-/** Turns of a running service in Stately Inspector, whose own server and receiver are used. */
-import path from 'node:path';
+/** `SVC_INSPECT=1 npm run dev`: turns of a running service in Stately Inspector, whose own server and receiver are used. */
 import { createWebSocketReceiver, type StatelyInspectionEvent } from '@statelyai/inspect';
 import { createInspectorServer } from '@statelyai/inspect/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMachine } from 'xstate';
+import { devSettings } from '../../scripts/dev-settings.ts';
 import { freePorts } from '../harness/ports.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 
-const SCRIPT = path.resolve(import.meta.dirname, '..', '..', 'scripts', 'inspect.ts');
+const ADDRESS = 'http://localhost:5173';
 
 let tocsin: Installation;
 let server: ReturnType<typeof createInspectorServer>;
@@ -17,14 +17,12 @@ const received: StatelyInspectionEvent[] = [];
 
 beforeAll(async () => {
   const [port] = await freePorts(1);
-  server = createInspectorServer({ port: port!, autoOpen: false });
+  const { service, inspectorPort } = devSettings({ SVC_INSPECT: '1' }, ADDRESS, port);
+  server = createInspectorServer({ port: inspectorPort!, autoOpen: false });
   createWebSocketReceiver({ server: `ws://localhost:${port}` }).subscribe(
     (event) => void received.push(event),
   );
-  tocsin = new Installation({
-    NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import ${SCRIPT}`,
-    INSPECTOR_URL: `ws://localhost:${port}`,
-  });
+  tocsin = new Installation(service);
 });
 
 afterAll(async () => {
@@ -45,4 +43,11 @@ test('an alert is seen to move the machine of its group, and nothing that it say
   const { definition } = ofGroup('@xstate.actor') as { definition: string };
   expect(Object.keys(createMachine(JSON.parse(definition)).states)).toContain('acknowledged');
   expect(JSON.stringify(received)).not.toContain('VerySecret');
+});
+
+test.each([undefined, '0', ''])('with SVC_INSPECT=%s nothing is sent, and no server is started', (value) => {
+  expect(devSettings({ SVC_INSPECT: value }, ADDRESS)).toEqual({
+    service: { SVC_PUBLIC_URL: ADDRESS },
+    inspectorPort: null,
+  });
 });

@@ -3,7 +3,7 @@
  * (ui §12.1). Pure.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
-import { begin, step } from '../../../../runtime/actor/machine.ts';
+import { begin, type NamedTransition, nameTransition, step } from '../../../../runtime/actor/machine.ts';
 import { MINUTE } from '../../../../runtime/clock.ts';
 import { presentStates } from './present.ts';
 import { TRIALS, type Trial } from './samples.ts';
@@ -36,12 +36,7 @@ export interface Step {
   readonly error: string | null;
 }
 
-export interface Taken {
-  /** Path of the state that has the transition; null: the machine itself. */
-  readonly from: string | null;
-  readonly guard: string | null;
-  readonly actions: readonly string[];
-}
+export type Taken = Pick<NamedTransition, 'from' | 'guard' | 'actions'>;
 
 export interface Change {
   readonly name: string;
@@ -131,17 +126,17 @@ function take(trial: Trial, snapshot: AnyMachineSnapshot, happening: Happening) 
 
 type Definition = ReturnType<AnyStateMachine['getTransitionData']>[number];
 
-function takenOf({ source, guard, actions }: Definition): Taken {
-  return { from: pathOf(source), guard: guardName(guard), actions: actions.map(nameOf) };
+function takenOf(definition: Definition): Taken {
+  const { from, guard, actions } = nameTransition(definition);
+  return { from, guard, actions };
 }
 
 function refusalsOf(machine: AnyStateMachine, { value }: AnyMachineSnapshot, type: string): Refusal[] {
   const paths = [...presentStates(value)].reverse().map((path) => path.split('.'));
   return [...paths.map((path) => nodeAt(machine.root, path)), machine.root].flatMap((node) =>
-    (node.transitions.get(type) ?? []).map(({ guard }) => ({
-      from: pathOf(node),
-      guard: guardName(guard) ?? '',
-    })),
+    (node.transitions.get(type) ?? [])
+      .map(nameTransition)
+      .map(({ from, guard }) => ({ from, guard: guard ?? '' })),
   );
 }
 
@@ -155,18 +150,4 @@ function changesOf(before: object, after: object): Change[] {
     const [was, is] = [JSON.stringify(old[name] ?? null), JSON.stringify(fresh[name] ?? null)];
     return was === is ? [] : [{ name, before: was, after: is }];
   });
-}
-
-function pathOf({ path }: AnyStateNode): string | null {
-  return path.length === 0 ? null : path.join('.');
-}
-
-function guardName(guard: unknown): string | null {
-  return guard === undefined ? null : nameOf(guard);
-}
-
-function nameOf(part: unknown): string {
-  if (typeof part === 'string') return part;
-  const { type } = part as { readonly type?: unknown };
-  return typeof type === 'string' ? type : 'inline';
 }
