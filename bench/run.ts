@@ -10,6 +10,7 @@ import { memory } from './memory.ts';
 import { messages } from './messages.ts';
 import { messengers } from './messengers.ts';
 import { migrations } from './migrations.ts';
+import { recording } from './recording.ts';
 import { type Bench, keepReports, machine, printReport, type Report } from './report.ts';
 import { scale } from './scale.ts';
 import { signIn } from './sign-in.ts';
@@ -29,6 +30,7 @@ const BENCHES: readonly Bench[] = [
   messages,
   messengers,
   templates,
+  recording,
   signIn,
   migrations,
 ];
