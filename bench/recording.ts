@@ -26,7 +26,10 @@ export const recording: Bench = {
       const [first = 0, second = 0] = order.map((how) => measure(how, seconds / 2, warmupSeconds));
       return order[0] === 'with' ? { with: first, without: second } : { with: second, without: first };
     });
-    const [remembering, bare] = [median(pairs.map((pair) => pair.with)), median(pairs.map((pair) => pair.without))];
+    const [remembering, bare] = [
+      median(pairs.map((pair) => pair.with)),
+      median(pairs.map((pair) => pair.without)),
+    ];
     /** Of each pair, µs a turn: what differs from pair to pair falls out. */
     const added = pairs.map((pair) => 1e6 / pair.with - 1e6 / pair.without);
     return {

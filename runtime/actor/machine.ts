@@ -47,8 +47,8 @@ let followed: string | null = null;
 const taken: AnyTransitionDefinition[] = [];
 
 /**
- * From now on, the transitions that the machine of a kind of actor takes are kept, at most {@link MOST_TAKEN}. A turn runs
- * to its end before another begins, so that they are of one turn.
+ * From now on, the transitions that the machine of a kind of actor takes are kept, at most {@link MOST_TAKEN}. A turn
+ * runs to its end before another begins, so that they are of one turn.
  */
 export function followTransitions(kind: string): void {
   followed = kind;

@@ -36,7 +36,10 @@ async function makeGroup(): Promise<void> {
     });
   expect(await post('firing')).toBe(202);
   group = await until('the group', async () => (await api.get('/alert-groups?q=Looked at')).items[0]);
-  await until('both Alerts', async () => (await api.get(`/alert-groups/${group.id}`)).firing_alert_count === 2);
+  await until(
+    'both Alerts',
+    async () => (await api.get(`/alert-groups/${group.id}`)).firing_alert_count === 2,
+  );
   expect(await post('resolved')).toBe(202);
   await until('the end of one', async () =>
     (await actor()).messages.some(({ events }: Json) => events.includes('alerts_resolve')),
@@ -74,7 +77,8 @@ test('a step shows the transition that was taken and its guard, what it led to, 
   const slider = history().getByRole('slider');
   await slider.waitFor();
   const row = history().getByRole('row', { name: 'alerts_resolve' });
-  for (let step = messages.length; step > 0 && (await row.count()) === 0; step--) await slider.press('ArrowLeft');
+  for (let step = messages.length; step > 0 && (await row.count()) === 0; step--)
+    await slider.press('ArrowLeft');
   expect(await row.getByRole('cell').allTextContents()).toEqual(
     expect.arrayContaining(['alerts_resolve', 'othersFire', 'stays', 'record']),
   );
@@ -126,7 +130,10 @@ test('what waits in its inbox is counted, and the oldest of it listed', async ()
   const since = (index: number) => new Date(Date.UTC(2026, 2, 9, 14, 0, index)).toISOString();
   await desk.route('**/api/v1/actors/**', async (route) => {
     const response = await route.fetch();
-    const inbox = Array.from({ length: 20 }, (_, index) => ({ type: `message-${index}`, since: since(index) }));
+    const inbox = Array.from({ length: 20 }, (_, index) => ({
+      type: `message-${index}`,
+      since: since(index),
+    }));
     await route.fulfill({ response, json: { ...(await response.json()), waiting: 1_000, inbox } });
   });
   await open();

@@ -6,6 +6,7 @@ import {
   chosenTransitions,
   commitDelay,
   countsByState,
+  drawnTransitions,
   EVERYTHING,
   effectsByKind,
   eventsOf,
@@ -26,6 +27,18 @@ const diagram = {
 } as unknown as Diagram;
 const events = (choice: Partial<Choice>) =>
   chosenTransitions(diagram, { ...EVERYTHING, ...choice }).map(({ event }) => event);
+
+it('transitions that were taken are shown as they are drawn, and others as they are', () => {
+  const [, snooze] = diagram.transitions;
+  const { from, to, event, guard } = snooze!;
+  const taken = { from, to, event, guard, actions: [] };
+  expect(drawnTransitions(diagram.transitions, [taken])[0]).toBe(snooze);
+  for (const difference of [{ from: 'open' }, { to: null }, { event: 'sleep' }, { guard: null }]) {
+    expect(drawnTransitions(diagram.transitions, [{ ...taken, ...difference }])).toMatchObject([
+      { ...taken, ...difference },
+    ]);
+  }
+});
 
 describe('what a message led to', () => {
   const i18n = {

@@ -156,7 +156,7 @@ const EFFECT_KINDS = [
   'perform',
 ] as const satisfies readonly Message['effects'][number]['kind'][];
 
-/** What a message led to, by sort, each of them in words: `group.event → Destination × 3`. Sorts without any are absent. */
+/** What a message led to, by sort, each in words: `group.event → Destination × 3`. Sorts without any are absent. */
 export function effectsByKind(i18n: Pick<I18n, 'word' | 'locale'>, effects: Message['effects']) {
   return EFFECT_KINDS.map((kind) => ({
     kind,
@@ -170,6 +170,22 @@ function effectText(
 ): string {
   const receiver = to === null ? '' : ` → ${kindName(i18n, to)}`;
   return `${type}${receiver}${count === 1 ? '' : ` × ${count.toLocaleString(i18n.locale)}`}`;
+}
+
+/** What a drawing adds to a transition, of one that is not drawn: the replica has another release. */
+const UNDRAWN = { row: null };
+
+/** The transitions that a machine took, as they are drawn. */
+export function drawnTransitions(
+  drawn: readonly Transition[],
+  taken: Message['transitions'],
+): readonly Transition[] {
+  return taken.map((each) => drawn.find((one) => isSame(one, each)) ?? { ...UNDRAWN, ...each });
+}
+
+function isSame(one: Transition, other: Message['transitions'][number]): boolean {
+  const { from, to, event, guard } = other;
+  return one.from === from && one.to === to && one.event === event && one.guard === guard;
 }
 
 /** Milliseconds from the turn of a message to its commit; null while that is under way. */
