@@ -209,6 +209,23 @@ describe('two processes', () => {
     expect(database.inboxRows.size + database.replies.length).toBe(0);
   });
 
+  test('after a handover only what the new owner did is told', async () => {
+    void a.system.ask(TARGET, note('x'));
+    await pass(0.1);
+    expect(await b.system.recent(TARGET)).toHaveLength(1);
+    b.lose();
+    a.own([shardOf(TARGET)]);
+    await pass(0.1);
+    expect(await a.system.recent(TARGET)).toEqual([]);
+    void b.system.ask(TARGET, note('y'));
+    await pass(0.1);
+    const [here, there] = [watch(a.system.recent(TARGET)), watch(b.system.recent(TARGET))];
+    await pass(0.1);
+    expect(here.value).toHaveLength(1);
+    expect(there.value).toEqual(here.value);
+    expect(notes()).toEqual(['x', 'y']);
+  });
+
   test('an actor that is not in memory has no recent messages; one that nobody owns cannot tell', async () => {
     expect(await b.system.recent({ kind: 'keeper', key: 'k' })).toEqual([]);
     b.lose();
