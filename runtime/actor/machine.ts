@@ -162,20 +162,21 @@ function stageOf(machine: AnyStateMachine): Stage {
   const known = isFollowed ? followedStages : stages;
   let stage = known.get(machine);
   if (stage === undefined) {
-    stage = createStage(machine);
-    if (isFollowed) stage.scope.system.inspect(keepTaken);
+    stage = createStage(machine, isFollowed);
     known.set(machine, stage);
   }
   return stage;
 }
 
-function createStage(machine: AnyStateMachine): Stage {
+function createStage(machine: AnyStateMachine, isFollowed: boolean): Stage {
   const self = createActor(machine);
   const nothing = () => undefined;
+  // What `system.inspect` does, without a copy of every event for each observer.
+  const system = isFollowed ? { ...self.system, _sendInspectionEvent: keepTaken } : self.system;
   const stage: Stage = {
     scope: {
       self,
-      system: self.system,
+      system,
       id: self.id,
       sessionId: self.sessionId,
       logger: nothing,

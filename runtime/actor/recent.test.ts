@@ -137,6 +137,22 @@ test('effects of eight kinds are counted, each up to a bound', () => {
   );
 });
 
+test('states within others are told apart, written anew or not', () => {
+  const recent = new RecentMessages();
+  const values = [
+    { a: 'b' },
+    { a: 'b' },
+    { a: { b: 'c' } },
+    { a: 'b', d: 'e' },
+    { a: 'b' },
+    'a',
+    null,
+    { d: 'b' },
+  ];
+  for (const [index, value] of values.entries()) recent.note(note(index, { value }));
+  expect(recent.list().map(({ state }) => state)).toEqual(values.toReversed());
+});
+
 test('an actor that leaves memory leaves nothing behind', () => {
   const recent = new RecentMessages();
   recent.note(note(1, { type: 'created' }));

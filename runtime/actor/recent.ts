@@ -190,7 +190,7 @@ export class RecentMessages {
   #state = 0;
 
   note({ at, batch, type, from, value, taken, turn }: NotedTurn): void {
-    if (value !== this.#value || this.#slots.length === 0) {
+    if (this.#slots.length === 0 || !isSameState(value, this.#value)) {
       this.#value = value;
       this.#state = states.code(JSON.stringify(value ?? null));
     }
@@ -250,6 +250,19 @@ export class RecentMessages {
     const events = transitions.map(({ event }) => event).filter((event) => event !== 'always');
     return { at, committedAt: commit < 0 ? null : commit, ...message, events, transitions, effects };
   }
+}
+
+/** XState writes a state within others anew with each transition. */
+function isSameState(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  let count = 0;
+  for (const name in one) {
+    if (!isSameState(one[name as keyof typeof one], other[name as keyof typeof other])) return false;
+    count++;
+  }
+  for (const _ in other) count--;
+  return count === 0;
 }
 
 function countAt(packed: readonly number[], place: number): number {
