@@ -477,7 +477,7 @@ export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: 
   ['docs/engine.md', /3 s in one/, 'twice what is read beside it'],
   ['docs/engine.md', /others own them within 5 s/, 'the outcome of what is read beside it'],
   ['docs/engine.md', /40 bytes: about 0\.2 KiB for an actor, 3 KiB/, 'measured; five numbers a message'],
-  ['docs/engine.md', /takes PERCENT % of the turns/, 'measured: npm run bench -- recording'],
+  ['docs/engine.md', /takes 1\.3 % of the\s+processor time/, 'measured'],
   ['docs/engine.md', /\| 1 s \| looks for messages/, 'three places that have it for reasons of their own'],
   ['docs/links.md', /some 100 bytes a row/, 'the body by its rows'],
   ['docs/links.md', /2 ms with one Alert a group, 10 ms with ten, 70 ms with a hundred/, 'measured'],
