@@ -68,6 +68,7 @@ export const sources = {
   'snapshots.body': 'Body',
   'snapshots.raw': 'As it was sent',
   'snapshots.copy': 'Copy',
+  'copyBox.copy': 'Copy: {title}',
   'snapshots.download': 'Download',
   'snapshots.notText':
     'The body is not text: it is shown as base64. The download has the bytes as they were sent.',

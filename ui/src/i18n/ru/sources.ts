@@ -73,6 +73,7 @@ export const sources = {
   'snapshots.body': 'Тело',
   'snapshots.raw': 'Как прислано',
   'snapshots.copy': 'Копировать',
+  'copyBox.copy': 'Копировать: {title}',
   'snapshots.download': 'Скачать',
   'snapshots.notText': 'Тело не текст и показано в base64. В загрузке те байты, что были присланы.',
 
