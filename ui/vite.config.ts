@@ -22,8 +22,8 @@ export default defineConfig({
       checks: { pluginTimings: false },
       output: {
         codeSplitting: CHUNKS,
-        // The first file names all others: short hashes keep the first load small. 36 bits tell two builds of a file apart;
-        // of so many chunks rolldown asks for seven letters.
+        // The first file names all others: short hashes keep the first load small, and 36 bits tell two builds apart.
+        // For so many chunks rolldown asks for seven letters.
         entryFileNames: 'assets/[name]-[hash:7].js',
         chunkFileNames: 'assets/[name]-[hash:7].js',
         assetFileNames: 'assets/[name]-[hash:6][extname]',

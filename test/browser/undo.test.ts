@@ -200,7 +200,9 @@ test('the menu of a row and the page of the group ask the same before an Unresol
   };
   const dialog = desk.getByRole('dialog');
   await ask(async () => {
-    await row(group).getByRole('button', { name: `Commands for #${group.number}` }).click();
+    await row(group)
+      .getByRole('button', { name: `Commands for #${group.number}` })
+      .click();
     await row(group).getByRole('button', { name: 'Unresolve' }).click();
   });
   await dialog.getByRole('button', { name: 'Cancel' }).click();

@@ -71,6 +71,22 @@ test('a link for a screen is made from the wall of somebody signed in', async ()
   await desk.getByRole('button', { name: 'I have stored it' }).click();
 });
 
+test('who makes a link is told when its token stops by itself', async () => {
+  const page = await (await newProfile(browser)).newPage();
+  await signIn(page, ready);
+  await page.route('**/api/v1/sessions/current', async (route) => {
+    const answer = await route.fetch();
+    const session = await answer.json();
+    const user = { ...session.user, sign_in_method: 'oidc', oidc_offline_access: false };
+    await route.fulfill({ response: answer, json: { ...session, user } });
+  });
+  await page.goto(`${ready.app_url}/wall`);
+  await page.getByRole('button', { name: 'Link for a screen' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('The screen stops when your account is disabled', { exact: false }).waitFor();
+  await dialog.getByText(/^They work until .+; every sign-in moves that on\.$/).waitFor();
+});
+
 test('nobody signs in at the screen, and it can do nothing but read', async () => {
   const [link] = address.split('?');
   const token = address.split('#token=')[1] ?? '';

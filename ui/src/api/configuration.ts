@@ -96,10 +96,7 @@ function routes(client: ApiClient) {
     reorder: (ids: readonly string[], ifMatch: string | null): Promise<Answer<Items<Route>>> =>
       client.put('/route-order', { body: { route_ids: ids } satisfies Schemas['RouteOrderInput'], ifMatch }),
     /** @param limit most Alert Groups that are moved; when fewer were, none is left */
-    moveOpenAlertGroups: (
-      id: string,
-      limit: number,
-    ): Promise<Answer<Schemas['MoveOpenAlertGroupsAnswer']>> =>
+    moveOpenAlertGroups: (id: string, limit: number): Promise<Answer<Schemas['MoveOpenAlertGroupsAnswer']>> =>
       client.post(`${of(id)}/move-open-alert-groups`, { query: { limit }, long: true }),
     previewGroupKey: (body: GroupKeyPreviewInput): Promise<Answer<GroupKeyPreview>> =>
       client.post('/group-key-previews', { body, harmless: true }),

@@ -1,6 +1,6 @@
 /**
- * What was typed into a form whose session ended, for the same person at the same address after the sign-in (ui §1.5). It
- * may hold Secrets, so it is kept in memory alone.
+ * What was typed into a form whose session ended, for the same person at the same address after the sign-in (ui §1.5).
+ * It may hold Secrets, so it is kept in memory alone.
  */
 import type { Router } from '../router/router.svelte.ts';
 import type { SessionState } from '../state/session.svelte.ts';

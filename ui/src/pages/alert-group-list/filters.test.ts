@@ -9,6 +9,7 @@ import {
   NO_FILTERS,
   parseFilters,
   stillFits,
+  toLabelName,
   toMatcherText,
 } from './filters.ts';
 
@@ -95,4 +96,21 @@ describe('label matchers', () => {
   it('quotes unusual names and values', () => {
     expect(labelMatcher('a.b', 'x"y', true)).toBe('"a.b"!="x\\"y"');
   });
+});
+
+it.each([
+  ['namespace', 'namespace'],
+  ['  pod_name ', 'pod_name'],
+  ['service.name', 'service.name'],
+  ['зона', 'зона'],
+  ['', null],
+  ['two words', null],
+  ['team="shop"', null],
+  ['team=~', null],
+  ['{team}', null],
+  ['a,b', null],
+  ['x'.repeat(200), 'x'.repeat(200)],
+  ['x'.repeat(201), null],
+])('%j is the label %j', (typed, name) => {
+  expect(toLabelName(typed)).toBe(name);
 });

@@ -290,6 +290,12 @@ export function toMatcherText(typed: string): string | null {
   return `${name}${op}${/^"(?:[^"\\]|\\.)*"$/s.test(value) ? value : quote(value)}`;
 }
 
+/** The name of a label, as people type it; null for text that is none, such as a matcher or several words. */
+export function toLabelName(typed: string): string | null {
+  const name = typed.trim();
+  return /^[^\s"'`=~!{},]+$/.test(name) && name.length <= MAX_LABEL_NAME ? name : null;
+}
+
 export function labelMatcher(name: string, value: string, exclude: boolean): string {
   const plain = /^[A-Za-z_:][A-Za-z0-9_:]*$/.test(name) ? name : quote(name);
   return `${plain}${exclude ? '!=' : '='}${quote(value)}`;

@@ -6,7 +6,7 @@ import type { AlertGroup, CommandAnswer, CommandName } from '../../api/shapes.ts
 /** The Commands that take back another one. */
 export type Back = 'acknowledge' | 'unacknowledge' | 'unresolve' | 'unsnooze';
 
-/** Whether a Command that is given by one press asks first: it takes something that its sender cannot give back (ui §1.5). */
+/** Whether a Command of one press asks first: it takes what its sender cannot give back (ui §1.5). */
 export function asksFirst(
   command: CommandName,
   before: Pick<AlertGroup, 'status' | 'owner'>,

@@ -1,4 +1,4 @@
-/** Moves the open Alert Groups of a Route to Default, a portion after the other (ui §1.5): it goes on when the page is left. */
+/** Moves the open Alert Groups of a Route to Default in portions; it goes on when the page is left (ui §1.5). */
 import type { Problem } from '../../api/problem.ts';
 import type { App } from '../../app/context.ts';
 

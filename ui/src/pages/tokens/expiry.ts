@@ -1,4 +1,5 @@
-/** When a new token ends, as people choose it. */
+/** When tokens end: a new one as people choose it, all of an account by themselves. */
+import type { Organization, User } from '../../api/shapes.ts';
 import { fromZoned } from '../../time/zoned.ts';
 
 export const EXPIRIES = ['30', '90', '365', 'date', 'never'] as const;
@@ -17,4 +18,18 @@ export function expiresAt(
   if (expiry !== 'date') return new Date(now + Number(expiry) * DAY_MS).toISOString();
   const at = date === '' ? null : fromZoned(`${date}T00:00`, zone);
   return at === null ? 'invalid' : new Date(at).toISOString();
+}
+
+/**
+ * When the tokens of an account stop by themselves, in ms since the epoch: where its provider cannot be asked about it, at
+ * the end of the grace after the last sign-in. Null: they go on, as far as is known.
+ */
+export function worksUntil(
+  user: Pick<User, 'sign_in_method' | 'oidc_offline_access' | 'last_sign_in_at'>,
+  organization: Pick<Organization, 'oidc_token_grace_seconds'> | null,
+): number | null {
+  const grace = organization?.oidc_token_grace_seconds;
+  if (user.sign_in_method !== 'oidc' || user.oidc_offline_access) return null;
+  if (grace === undefined || user.last_sign_in_at === null) return null;
+  return Date.parse(user.last_sign_in_at) + grace * 1_000;
 }
