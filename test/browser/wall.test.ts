@@ -1,5 +1,5 @@
 /** The screen in a room: made by somebody signed in, shown where nobody is. In real Chromium. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Api } from '../harness/api.ts';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
@@ -48,6 +48,36 @@ async function brightness(view: string): Promise<number> {
   );
   return title === view ? Number(opacity) : Number.NaN;
 }
+
+/** Sizes in px of the letters of a place and of everything in it that has a text. */
+const lettersOf = (place: Locator): Promise<number[]> =>
+  place.evaluate((element) =>
+    [element, ...element.querySelectorAll('*')]
+      .filter((each) => [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ''))
+      .map((each) => Number.parseFloat(each.ownerDocument.defaultView.getComputedStyle(each).fontSize)),
+  );
+
+test.each([
+  [1_920, 1_080, { title: 28, count: 42, text: 21 }],
+  [3_840, 2_160, { title: 48, count: 71, text: 35 }],
+])('its letters are large at %i × %i, and nothing is beyond the edge', async (width, height, least) => {
+  const room = await (await newProfile(browser, { width, height })).newPage();
+  await signIn(room, ready);
+  await room.goto(`${ready.app_url}/wall?night=off`);
+  const tile = room.getByRole('article').first();
+  const firing = room.getByRole('listitem').filter({ hasText: /^\s*Firing\s*\d+\s*$/ });
+  expect(Math.min(...(await lettersOf(tile.getByRole('heading'))))).toBeGreaterThanOrEqual(least.title);
+  expect(Math.max(...(await lettersOf(firing)))).toBeGreaterThanOrEqual(least.count);
+  for (const place of [tile, firing, room.getByRole('heading', { level: 1 })])
+    expect(Math.min(...(await lettersOf(place)))).toBeGreaterThanOrEqual(least.text);
+  const beyond = await room.evaluate<number>(
+    `(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+      Math.max(scrollWidth - clientWidth, scrollHeight - clientHeight))(document.documentElement)`,
+  );
+  expect(beyond).toBeLessThanOrEqual(0);
+  expect(await accessibilityFindings(room)).toEqual([]);
+  await room.context().close();
+});
 
 test('a link for a screen is made from the wall of somebody signed in', async () => {
   await signIn(desk, ready);
