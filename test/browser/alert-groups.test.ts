@@ -292,6 +292,38 @@ test('statistics count what there was, day by day, and give it away as CSV', asy
   await desk.getByText('counts once for each').waitFor();
 });
 
+test('the busier an hour of the week is, the stronger is its shade', async () => {
+  const at = (hour: number, alert_group_count: number) => ({ weekday: 1, hour, alert_group_count });
+  await desk.route('**/api/v1/alert-group-statistics?*', async (route) => {
+    const response = await route.fetch();
+    const json = { ...(await response.json()), per_hour: [at(0, 1), at(1, 5), at(2, 10)] };
+    await route.fulfill({ response, json });
+  });
+  await open(desk, '/statistics');
+  const monday = desk
+    .getByRole('table', { name: 'When Alert Groups start' })
+    .getByRole('row', { name: 'Monday' });
+  await monday.waitFor();
+  expect((await monday.getByRole('cell').allInnerTexts()).slice(0, 4)).toEqual(['1', '5', '10', '0']);
+  const shades = await monday.getByRole('cell').evaluateAll((cells) => {
+    const canvas = cells[0]?.ownerDocument.createElement('canvas').getContext('2d');
+    const colourOf = (cell: Json): number[] => {
+      canvas.fillStyle = cell.ownerDocument.defaultView.getComputedStyle(cell).backgroundColor;
+      canvas.fillRect(0, 0, 1, 1);
+      return [...canvas.getImageData(0, 0, 1, 1).data];
+    };
+    const [one = [], five = [], ten = [], empty = []] = cells.slice(0, 4).map(colourOf);
+    /** How far red, green and blue are from a cell with nothing. */
+    return [one, five, ten].map((colour) =>
+      colour.reduce((sum, part, index) => sum + Math.abs(part - (empty[index] ?? 0)), 0),
+    );
+  });
+  expect(shades[0]).toBeGreaterThan(0);
+  expect(shades[1]).toBeGreaterThan(shades[0] ?? 0);
+  expect(shades[2]).toBeGreaterThan(shades[1] ?? 0);
+  await desk.unrouteAll();
+});
+
 test.each([
   ['phone, light, ru', { width: 360, height: 780, locale: 'ru-RU' }],
   ['desk, dark', { width: 1440, height: 900, dark: true }],
