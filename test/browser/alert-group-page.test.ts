@@ -85,7 +85,12 @@ test('says what else fires nearby, and how it went before with the same key', as
   const nearby = desk.getByRole('region', { name: 'What else fires' });
   await nearby.getByText('cluster').waitFor();
   const previous = desk.getByRole('region', { name: 'Previous Alert Groups with this key' });
-  await previous.getByText(/^1 time in the 30 days before this one/).waitFor();
+  const { past } = await api.get(`/alert-groups/${group.id}/context`);
+  const lasted = Math.floor(past.median_duration_seconds);
+  const said = lasted < 60 ? `${lasted}s` : `${Math.floor(lasted / 60)}m`;
+  await previous
+    .getByText(new RegExp(`^1 time in the 30 days before this one · usually over after ${said}`))
+    .waitFor();
   await previous.getByText(/First acknowledged by\s+admin ×1/).waitFor();
   await previous.getByText('Restarted the gateway, it took ten minutes.').waitFor();
   await api.post(`/alert-groups/${beside.id}/acknowledge`, {});
