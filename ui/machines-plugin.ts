@@ -3,6 +3,7 @@ import Elk from 'elkjs/lib/elk.bundled.js';
 import type { Plugin } from 'vite';
 import { machines } from '../actors/machines.ts';
 import { diagramOf } from '../runtime/cli/machines/diagram.ts';
+import { contractRows } from './machine-tables.ts';
 
 const NAME = 'virtual:machines';
 /** Marks the module as one that is no file. */
@@ -15,8 +16,9 @@ export function machinesPlugin(): Plugin {
     async load(id) {
       if (id !== RESOLVED) return null;
       const elk = new Elk.default();
+      const rows = contractRows();
       const diagrams = await Promise.all(
-        Object.entries(machines).map(([kind, machine]) => diagramOf(kind, machine, elk)),
+        Object.entries(machines).map(([kind, machine]) => diagramOf(kind, machine, elk, rows[kind])),
       );
       return `export const diagrams = ${JSON.stringify(diagrams)};`;
     },

@@ -30,12 +30,37 @@ export interface Transition {
   readonly event: string;
   readonly guard: string | null;
   readonly actions: readonly string[];
+  /** What the contract says of it; null where no table of it has the transition. */
+  readonly row: ContractRow | null;
 }
+
+/** A row of a transition table of the contract. */
+export interface ContractRow {
+  /** Null in a table whose rows have no names. */
+  readonly name: string | null;
+  /** The lifecycle event; null when nothing is recorded. */
+  readonly records: {
+    readonly event: string;
+    readonly loudness: 'loud' | 'quiet';
+    readonly mentions: readonly string[];
+    /** Instead of the others when there is an Owner. */
+    readonly ownedMentions: readonly string[];
+  } | null;
+  /** The reason, in a table that gives one. */
+  readonly why: string | null;
+}
+
+/** The row of a transition. @param actions as the machine has them, with their parameters */
+export type RowOf = (
+  transition: Omit<Transition, 'row' | 'actions'>,
+  actions: readonly unknown[],
+) => ContractRow | null;
 
 export async function diagramOf(
   kind: string,
   machine: AnyStateMachine,
   elk: Pick<ELK, 'layout'>,
+  rowOf: RowOf = () => null,
 ): Promise<Diagram> {
   const chart = chartOf(machine);
   const { width, height, states, arrows } = await placed(chart, elk, 'compact');
@@ -46,7 +71,7 @@ export async function diagramOf(
       kept: keptLine(chart, state.id),
     })),
     arrows: arrows.map(({ arrow: { from, to, labels }, points }) => ({ from, to, points, labels })),
-    transitions: transitionsOf(machine.root),
+    transitions: transitionsOf(machine.root, rowOf),
   };
 }
 
@@ -56,17 +81,20 @@ function placeOf(places: ReadonlyMap<string, Box>, id: string): Box {
   return place;
 }
 
-function transitionsOf(node: AnyStateNode): Transition[] {
+function transitionsOf(node: AnyStateNode, rowOf: RowOf): Transition[] {
   const own = [...node.transitions.values(), node.always ?? []].flat();
   return [
-    ...own.map((each) => ({
-      from: pathOf(node),
-      to: each.target?.map(pathOf).join(', ') ?? null,
-      event: each.eventType === '' ? 'always' : each.eventType,
-      guard: each.guard === undefined ? null : nameOf(each.guard),
-      actions: each.actions.map(nameOf),
-    })),
-    ...Object.values(node.states).flatMap((child) => transitionsOf(child)),
+    ...own.map((each) => {
+      const transition = {
+        from: pathOf(node),
+        to: each.target?.map(pathOf).join(', ') ?? null,
+        event: each.eventType === '' ? 'always' : each.eventType,
+        guard: each.guard === undefined ? null : nameOf(each.guard),
+      };
+      const { actions } = each;
+      return { ...transition, actions: actions.map(nameOf), row: rowOf(transition, actions) };
+    }),
+    ...Object.values(node.states).flatMap((child) => transitionsOf(child, rowOf)),
   ];
 }
 

@@ -1,11 +1,20 @@
 /** Places the states and arrows of a chart with ELK (layered). The same chart always gives the same places. */
 import type { ELK, ElkEdgeSection, ElkExtendedEdge, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartArrow, ChartState } from './chart.ts';
+import { arranged, choicesOfRows, lanesHeight, type Rows, rowOf, rowPaths } from './rows.ts';
 
 /** px per character of the fonts that the drawing uses. */
 const STATE_CHARACTER = 8.5;
 const LABEL_CHARACTER = 6.2;
 export const LABEL_LINE = 15;
+/** Of the page: names of 15 px in bold, second lines of 13.5 px. */
+const NAME_CHARACTER = 9.6;
+const KEPT_CHARACTER = 7.8;
+
+/** px that the page has for a drawing in a window of 1440 × 900. */
+const PAGE = { width: 842, height: 680 };
+/** Of the size that it is drawn in: a drawing this large is not laid out again. */
+const LARGE = 0.95;
 
 const COMMON = {
   'elk.algorithm': 'layered',
@@ -19,7 +28,8 @@ const COMMON = {
 
 /**
  * `written`: with a label at each arrow, for pictures that stand alone. `compact`: without, and with one line for the
- * arrows between two states; a state holds the names of the events that leave it as it is.
+ * arrows between two states; a state holds the names of the events that leave it as it is. Children of composite states
+ * are put side by side where the drawing is then larger in its page.
  */
 export type Style = 'written' | 'compact';
 
@@ -34,17 +44,17 @@ const OPTIONS: Readonly<Record<Style, Readonly<Record<string, string>>>> = {
   },
   compact: {
     ...COMMON,
-    'elk.layered.spacing.nodeNodeBetweenLayers': '30',
-    'elk.layered.spacing.edgeEdgeBetweenLayers': '6',
-    'elk.layered.spacing.edgeNodeBetweenLayers': '10',
-    'elk.spacing.nodeNode': '18',
-    'elk.spacing.edgeNode': '10',
-    'elk.spacing.edgeEdge': '6',
-    'elk.padding': '[top=48,left=16,bottom=16,right=16]',
+    'elk.layered.spacing.nodeNodeBetweenLayers': '24',
+    'elk.layered.spacing.edgeEdgeBetweenLayers': '5',
+    'elk.layered.spacing.edgeNodeBetweenLayers': '9',
+    'elk.spacing.nodeNode': '16',
+    'elk.spacing.edgeNode': '8',
+    'elk.spacing.edgeEdge': '5',
+    'elk.padding': '[top=16,left=12,bottom=12,right=12]',
   },
 };
 /** Of a state with and without a second line. */
-const STATE_HEIGHT = { written: 40, compact: 32, twoLines: 46 };
+const STATE_HEIGHT = { written: 40, compact: 30, twoLines: 44 };
 
 export interface Placed {
   readonly width: number;
@@ -68,26 +78,58 @@ export interface PlacedArrow {
 }
 
 export async function placed(chart: Chart, elk: Pick<ELK, 'layout'>, style: Style): Promise<Placed> {
+  const first = await laidOut(chart, elk, style, new Set());
+  if (first === null) throw new Error(`the machine ${chart.id} has no layout`);
+  let best = first;
+  for (const rows of style === 'compact' ? choicesOfRows(chart).slice(1) : []) {
+    if (scaleOf(best) >= LARGE) break;
+    const other = await laidOut(chart, elk, style, rows);
+    if (other !== null && scaleOf(other) > scaleOf(best)) best = other;
+  }
+  return best;
+}
+
+/** How large the drawing is shown in its page. */
+const scaleOf = ({ width, height }: Placed): number => Math.min(PAGE.width / width, PAGE.height / height);
+
+/** Null when the rows do not become rows. */
+async function laidOut(
+  chart: Chart,
+  elk: Pick<ELK, 'layout'>,
+  style: Style,
+  rows: Rows,
+): Promise<Placed | null> {
   const arrows = chart.arrows.filter(
     ({ from, to }) => from !== chart.id && (style === 'written' || from !== to),
   );
-  const lines = new Map(arrows.map((arrow, index) => [lineOf(chart, arrow, index, style), arrow]));
-  const laidOut: ElkNode = await elk.layout({
+  const routed = arrows.filter((arrow) => rowOf(chart, arrow, rows) === null);
+  const lines = new Map(routed.map((arrow, index) => [lineOf(chart, arrow, index, style), arrow]));
+  const root: ElkNode = await elk.layout({
     id: chart.id,
     layoutOptions: OPTIONS[style],
-    children: nodesUnder(chart, null, style),
+    children: nodesUnder(chart, null, style, rows),
     edges: [...lines].map(([id, arrow]) => edgeOf(chart, arrow, id, style)),
   });
   const states = new Map<string, Box>();
-  collect(laidOut, states);
-  const edges = new Map((laidOut.edges ?? []).map((edge) => [edge.id, edge]));
+  collect(root, states);
+  const paths = new Map<string, PlacedArrow['points']>();
+  for (const row of rows) {
+    const boxes = arranged(chart, row, rows, states);
+    if (boxes === null) return null;
+    for (const [id, box] of boxes) states.set(id, box);
+    for (const [arrow, points] of rowPaths(chart, row, rows, states)) paths.set(arrow, points);
+  }
+  const edges = new Map((root.edges ?? []).map((edge) => [edge.id, edge]));
   return {
-    width: Math.ceil(laidOut.width ?? 0),
-    height: Math.ceil(laidOut.height ?? 0),
+    width: Math.ceil(root.width ?? 0),
+    height: Math.ceil(root.height ?? 0),
     states,
-    arrows: arrows.map((arrow, index) =>
-      placedArrow(arrow, edges.get(lineOf(chart, arrow, index, style)), runsBack(chart, arrow)),
-    ),
+    arrows: arrows.map((arrow) => {
+      const points = paths.get(`${arrow.from} ${arrow.to}`);
+      if (points) return { arrow, points: points.map(roundedPoint), label: null };
+      const edge = edges.get(lineOf(chart, arrow, routed.indexOf(arrow), style));
+      return placedArrow(arrow, edge, runsBack(chart, arrow));
+    }),
   };
 }
 
@@ -104,23 +146,48 @@ function runsBack({ states }: Chart, { from, to }: ChartArrow): boolean {
   return placeOf(to) < placeOf(from) && !from.startsWith(`${to}.`);
 }
 
-function nodesUnder(chart: Chart, parent: string | null, style: Style): ElkNode[] {
+function nodesUnder(chart: Chart, parent: string | null, style: Style, rows: Rows): ElkNode[] {
   return chart.states
     .filter((state) => state.parent === parent)
     .map((state) => ({
       id: state.id,
       ...(state.hasChildren
-        ? { layoutOptions: OPTIONS[style], children: nodesUnder(chart, state.id, style) }
+        ? {
+            layoutOptions: { ...OPTIONS[style], ...nestOptions(chart, state, style, rows) },
+            children: nodesUnder(chart, state.id, style, rows),
+          }
         : sizeOf(chart, state, style)),
     }));
+}
+
+/** A composite state has room for its name and its second line above its children. */
+function nestOptions(
+  chart: Chart,
+  { id, name }: ChartState,
+  style: Style,
+  rows: Rows,
+): Readonly<Record<string, string>> {
+  if (style === 'written') return {};
+  const kept = keptLine(chart, id);
+  // The arrow from the border to the first child of a row needs room.
+  const [left, bottom] = rows.has(id) ? [20, 12 + lanesHeight(chart, id, rows)] : [12, 12];
+  return {
+    'elk.padding': `[top=${kept === '' ? 32 : 46},left=${left},bottom=${bottom},right=12]`,
+    'elk.nodeSize.constraints': '[MINIMUM_SIZE]',
+    'elk.nodeSize.minimum': `(${widthOf(name, kept)},0)`,
+  };
 }
 
 function sizeOf(chart: Chart, { id, name }: ChartState, style: Style): { width: number; height: number } {
   if (style === 'written')
     return { width: Math.max(110, name.length * STATE_CHARACTER + 44), height: STATE_HEIGHT.written };
   const kept = keptLine(chart, id);
-  const width = Math.max(84, name.length * STATE_CHARACTER + 44, kept.length * LABEL_CHARACTER + 16);
-  return { width: Math.ceil(width), height: kept === '' ? STATE_HEIGHT.compact : STATE_HEIGHT.twoLines };
+  const height = kept === '' ? STATE_HEIGHT.compact : STATE_HEIGHT.twoLines;
+  return { width: widthOf(name, kept), height };
+}
+
+function widthOf(name: string, kept: string): number {
+  return Math.ceil(Math.max(70, name.length * NAME_CHARACTER + 36, kept.length * KEPT_CHARACTER + 14));
 }
 
 /** Events named in a state; the others are counted. */
@@ -163,7 +230,11 @@ function placedArrow(arrow: ChartArrow, edge: ElkExtendedEdge | undefined, back:
 }
 
 function pointsOf({ startPoint, bendPoints = [], endPoint }: ElkEdgeSection) {
-  return [startPoint, ...bendPoints, endPoint].map(({ x, y }) => ({ x: rounded(x), y: rounded(y) }));
+  return [startPoint, ...bendPoints, endPoint].map(roundedPoint);
+}
+
+function roundedPoint({ x, y }: { readonly x: number; readonly y: number }) {
+  return { x: rounded(x), y: rounded(y) };
 }
 
 function boxOf({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box>): Box {
