@@ -9,10 +9,10 @@ const LABEL_CHARACTER = 6.2;
 export const LABEL_LINE = 15;
 /** Of the page: names of 15 px in bold, second lines of 13.5 px. */
 const NAME_CHARACTER = 9.6;
-const KEPT_CHARACTER = 7.8;
+const KEPT_CHARACTER = 7.4;
 
 /** px that the page has for a drawing in a window of 1440 × 900. */
-const PAGE = { width: 842, height: 680 };
+const PAGE = { width: 850, height: 680 };
 /** Of the size that it is drawn in: a drawing this large is not laid out again. */
 const LARGE = 0.95;
 
@@ -47,10 +47,10 @@ const OPTIONS: Readonly<Record<Style, Readonly<Record<string, string>>>> = {
     'elk.layered.spacing.nodeNodeBetweenLayers': '24',
     'elk.layered.spacing.edgeEdgeBetweenLayers': '5',
     'elk.layered.spacing.edgeNodeBetweenLayers': '9',
-    'elk.spacing.nodeNode': '16',
+    'elk.spacing.nodeNode': '14',
     'elk.spacing.edgeNode': '8',
     'elk.spacing.edgeEdge': '5',
-    'elk.padding': '[top=16,left=12,bottom=12,right=12]',
+    'elk.padding': '[top=16,left=8,bottom=8,right=8]',
   },
 };
 /** Of a state with and without a second line. */
@@ -170,11 +170,12 @@ function nestOptions(
   if (style === 'written') return {};
   const kept = keptLine(chart, id);
   // The arrow from the border to the first child of a row needs room.
-  const [left, bottom] = rows.has(id) ? [20, 12 + lanesHeight(chart, id, rows)] : [12, 12];
+  const [left, bottom] = rows.has(id) ? [20, 12 + lanesHeight(chart, id, rows)] : [10, 10];
   return {
-    'elk.padding': `[top=${kept === '' ? 32 : 46},left=${left},bottom=${bottom},right=12]`,
+    'elk.padding': `[top=${kept === '' ? 32 : 46},left=${left},bottom=${bottom},right=10]`,
     'elk.nodeSize.constraints': '[MINIMUM_SIZE]',
-    'elk.nodeSize.minimum': `(${widthOf(name, kept)},0)`,
+    // ELK turns a drawing that runs downwards after it applied this: the second number is the width.
+    'elk.nodeSize.minimum': `(0,${widthOf(name, kept)})`,
   };
 }
 
