@@ -136,8 +136,8 @@ test("transitions show their rows of the contract's tables", async () => {
   await openMachine(desk, 'delivery');
   await desk.getByRole('button', { name: 'released', exact: true }).click();
   expect(await texts()).toEqual([
-    'it resolved before the Storm let it go: nobody needs to read of it (§12)',
-    'the Storm is over for it, or it became Urgent (§12)',
+    expect.stringContaining('it resolved before the Storm let it go: nobody needs to read of it'),
+    expect.stringContaining('the Storm is over for it, or it became Urgent'),
   ]);
   await openMachine(desk, 'destination');
   expect(await inContract.count()).toBe(0);

@@ -44,7 +44,7 @@ const phone = createMachine({
   },
 });
 
-test('a state names the events that leave it as it is, the first two of them, and no arrow stands for these', async () => {
+test('a state names the first two events that leave it as it is, and no arrow stands for these', async () => {
   const { states, arrows } = await diagramOf('phone', phone, new Elk.default());
   expect(states.map(({ id, kept }) => [id, kept])).toEqual([
     ['idle', '↻ ring, charge'],
@@ -77,7 +77,7 @@ const tall = createMachine({
   ),
 });
 
-test('children of composite states are put side by side where the drawing is larger then, with arrows between them', async () => {
+test('children of composite states are side by side where the drawing is larger then', async () => {
   const { states, arrows, height } = await diagramOf('tall', tall, new Elk.default());
   const boxOf = (id: string) => states.find((state) => state.id === id)!;
   const isRow = (part: number) => boxOf(`part_${part}.step_0`).y === boxOf(`part_${part}.step_1`).y;

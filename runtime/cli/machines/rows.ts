@@ -1,6 +1,6 @@
 /**
- * Composite states whose children are drawn side by side. A drawing that runs downwards is often higher than its page: ELK
- * puts the children of such a state on one layer, and the arrows between them are routed here. Pure.
+ * Composite states whose children are drawn side by side. A drawing that runs downwards is often higher than its page:
+ * ELK puts the children of such a state on one layer, and the arrows between them are routed here. Pure.
  */
 import type { Chart, ChartArrow } from './chart.ts';
 
