@@ -363,13 +363,13 @@ test('each state of a machine shows how many actors are in it now, and which one
   await open(desk, '/machines/alert_group');
   const [firing, acknowledged] = [await count('firing'), await count('acknowledged')];
   const group = await raise('counted', 'Counted');
-  await until('it is counted', async () => (await count('firing')) === firing + 1, 5);
+  await until('it is counted', async () => (await count('firing')) === firing + 1);
 
   await desk.getByRole('button', { name: /^firing, / }).click();
   const listed = desk.locator('#actors').getByRole('link', { name: group.id });
   await listed.waitFor();
   await api.post(`/alert-groups/${group.id}/acknowledge`);
-  await until('it is counted elsewhere', async () => (await count('acknowledged')) === acknowledged + 1, 5);
+  await until('it is counted elsewhere', async () => (await count('acknowledged')) === acknowledged + 1);
   await listed.waitFor({ state: 'detached' });
   expect(await count('firing')).toBe(firing);
 

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AnyStateNode, createMachine } from 'xstate';
 import { machines } from '../../actors/machines.ts';
-import { launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 
@@ -114,6 +114,7 @@ test('a line of several arrows, pressed or chosen by keyboard, shows all that th
   await button.press('Space');
   await shown.waitFor();
   expect(await rows(desk).count()).toBe(events.length);
+  expect(await accessibilityFindings(desk)).toEqual([]);
 
   await desk.getByRole('button', { name: 'unsnooze', exact: true }).press('Enter');
   await shown.waitFor({ state: 'detached' });
