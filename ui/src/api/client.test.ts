@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ClientDeps, createApiClient, queryString, type SessionPort } from './client.ts';
+import { type ClientDeps, createApiClient, isSame, queryString, type SessionPort } from './client.ts';
 import type { Session } from './shapes.ts';
 
 interface Sent {
@@ -297,4 +297,34 @@ describe('the reads that began since', () => {
 it('repeats array parameters and leaves out what is empty', () => {
   const query = { status: ['firing', 'snoozed'], q: '', owner: null, urgent: true, route: [], limit: 50 };
   expect(queryString(query)).toBe('?status=firing&status=snoozed&urgent=true&limit=50');
+});
+
+describe('two answers', () => {
+  const row = (
+    owner: unknown,
+    labels: object = { pod: 'a' },
+    links: readonly unknown[] = [1, { to: 'x' }],
+  ) => ({
+    id: 'AG1',
+    owner,
+    labels,
+    links,
+  });
+
+  it('answers that say the same are the same, whatever the order of their fields', () => {
+    expect(isSame(row(null), row(null))).toBe(true);
+    expect(isSame(row({ id: 'U1', name: 'Ada' }), row({ name: 'Ada', id: 'U1' }))).toBe(true);
+  });
+
+  it.each([
+    ['a field that was empty', row(null), row({ id: 'U1' })],
+    ['a value below', row({ id: 'U1' }), row({ id: 'U2' })],
+    ['a field that is gone', row(null, { pod: 'a', zone: 'b' }), row(null, { pod: 'a' })],
+    ['a field with another name', row(null, { pod: undefined }), row(null, { zone: undefined })],
+    ['a longer list', row(null, {}, [1]), row(null, {}, [1, 2])],
+    ['another order of a list', row(null, {}, [1, 2]), row(null, {}, [2, 1])],
+  ])('%s makes them differ', (_, one, other) => {
+    expect(isSame(one, other)).toBe(false);
+    expect(isSame(other, one)).toBe(false);
+  });
 });

@@ -220,3 +220,18 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
+
+/** Whether two values of answers say the same: objects and lists by what they hold. */
+export function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (!isObject(one) || !isObject(other)) return false;
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => name in other && isSame(one[name], other[name]))
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -106,7 +106,10 @@ export function createPages<Item>(
     /** Changes what is shown without reading. */
     edit: (change: (items: readonly Item[]) => readonly Item[]) => {
       const { items } = now();
-      if (items !== null) store.trigger.edited({ items: change(items) });
+      if (items === null) return;
+      const edited = change(items);
+      if (edited.some((item, index) => item !== items[index]) || edited.length !== items.length)
+        store.trigger.edited({ items: edited });
     },
   };
 }

@@ -1,4 +1,4 @@
-/** English: what opens from the first page and is loaded after its rows: the filter panel, folds, dialogs, the user menu. */
+/** English: what opens from the first page and is loaded after its rows: filters, folds, dialogs, the user menu. */
 export const onDemand = {
   'filter.severity': 'Severity',
   'filter.owner': 'Owner',

@@ -4,7 +4,7 @@
  */
 import { createStore } from '@xstate/store';
 import type { AlertGroupsApi } from '../../api/alert-groups.ts';
-import type { Answer, Query } from '../../api/client.ts';
+import { type Answer, isSame, type Query } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
 import type { AlertGroup, Page, PageRequest } from '../../api/shapes.ts';
 import { type Hint, paced } from '../../live/hints.ts';
@@ -80,6 +80,7 @@ export function createGroupList(api: AlertGroupsApi) {
 
   /**
    * Of two reads of one group that overlapped, either may be the newer one: the row stays as it is and is read again.
+   * A row that says the same stays the same object, so that it is not drawn anew.
    * @param begun value of `answers` when the read began
    */
   function inOrder(items: readonly AlertGroup[], begun: number): readonly AlertGroup[] {
@@ -92,7 +93,7 @@ export function createGroupList(api: AlertGroupsApi) {
       }
       answers += 1;
       answerOf.set(group.id, answers);
-      return group;
+      return row !== undefined && isSame(row, group) ? row : group;
     });
   }
 
@@ -155,7 +156,7 @@ export function createGroupList(api: AlertGroupsApi) {
     if (!answer.ok || asked !== pages) return null;
     const shown = new Set(pages.items.map((group) => group.id));
     const items = inOrder(answer.value.items, begun);
-    for (const group of items) replaceRow(group);
+    replaceRows(items);
     const ids = items.map((group) => group.id).filter((id) => !shown.has(id));
     const found = { items, isWhole: items.length >= limit || answer.value.next_cursor === null };
     waiting.trigger.found({ ids });
@@ -213,20 +214,21 @@ export function createGroupList(api: AlertGroupsApi) {
       const answer = await api.read(id);
       // Other rows are shown meanwhile, which may have been read before.
       if (asked !== pages) refreshing.set(id, pages.items?.some((group) => group.id === id) ?? false);
-      else if (answer.ok) for (const group of inOrder([answer.value], begun)) replaceRow(group);
+      else if (answer.ok) replaceRows(inOrder([answer.value], begun));
     } while (refreshing.get(id) === true);
     refreshing.delete(id);
   }
 
   /** Shows the answer to a Command, which may be older than an answer to a read that came meanwhile. */
   function put(group: AlertGroup): void {
-    for (const each of inOrder([group], answers)) replaceRow(each);
+    replaceRows(inOrder([group], answers));
     void refreshRow(group.id);
   }
 
-  function replaceRow(group: AlertGroup): void {
+  function replaceRows(groups: readonly AlertGroup[]): void {
+    const newer = new Map(groups.map((group) => [group.id, group]));
     for (const each of [pages, coming])
-      each?.edit((items) => items.map((item) => (item.id === group.id ? group : item)));
+      each?.edit((items) => items.map((item) => newer.get(item.id) ?? item));
   }
 
   return {

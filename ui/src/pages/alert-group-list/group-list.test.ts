@@ -74,6 +74,19 @@ it('looking for new rows shows those that are there as they are now', async () =
   expect(list.items).toEqual([group(2)]);
 });
 
+it('a row that is read again and says the same is the same, and is not drawn anew', async () => {
+  const { list, answer } = await setUp();
+  const [row] = list.items!;
+  const { items } = list;
+  list.lookForNew();
+  await answer('list', page(1));
+  expect(list.items).toBe(items);
+  void list.read();
+  await answer('list', page(1));
+  expect(list.items).toHaveLength(1);
+  expect(list.items![0]).toBe(row);
+});
+
 it('a group that changes before there are rows is read once more when there are', async () => {
   const { list, answer } = await setUp((early) => early.hinted({ type: 'alert_group', id: 'AG1' } as never));
   await answer('list', page(2));

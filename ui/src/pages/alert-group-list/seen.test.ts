@@ -106,3 +106,14 @@ it.each(['{', '[]', '7', '{"before":{"newest":"x"},"look":{}}', '{"before":{"new
     expect(createSeen(storageOf(text), ME).newAmong([row('B', 5)], NIGHT).size).toBe(0);
   },
 );
+
+it('what is new is the same set for as long as the same groups are: no row is drawn anew for it', () => {
+  const seen = createSeen(storageOf(''), ME);
+  seen.dismiss([A]);
+  const [one, other] = [row('B', 5), row('C', 6)];
+  const marks = seen.newAmong([one, A], NIGHT);
+  expect([...marks]).toEqual(['B']);
+  expect(seen.newAmong([{ ...one }, A], NIGHT)).toBe(marks);
+  expect([...seen.newAmong([other, one, A], NIGHT)]).toEqual(['C', 'B']);
+  expect([...seen.newAmong([other, A], NIGHT)]).toEqual(['C']);
+});

@@ -106,9 +106,15 @@ export function createSeen(storage: Storage, userId: string) {
     }
   };
   let signAt = Number.NEGATIVE_INFINITY;
+  let shown: ReadonlySet<string> = new Set();
 
   return {
-    newAmong: (rows: readonly Row[], now: number) => newAmong(rows, view.current, now, userId),
+    /** The same set for as long as the same groups are new: no row is drawn anew for it. */
+    newAmong(rows: readonly Row[], now: number): ReadonlySet<string> {
+      const found = newAmong(rows, view.current, now, userId);
+      if (found.size !== shown.size || [...found].some((id) => !shown.has(id))) shown = found;
+      return shown;
+    },
     /** A sign that somebody looks at these rows. */
     sign(rows: readonly Row[]) {
       const now = Date.now();

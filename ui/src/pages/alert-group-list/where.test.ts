@@ -70,3 +70,13 @@ it('columns that were asked for are shown as they are', () => {
     ['host', 'b'],
   ]);
 });
+
+it('a row that shows the same labels as before keeps them, and one that shows others does not', () => {
+  const rows = [group('Down', { instance: 'db-1' }), group('Down', { instance: 'db-2' })];
+  const before = whereLabels(rows);
+  const [first, second] = rows as [AlertGroup, AlertGroup];
+  const changed = { ...group('Down', { instance: 'db-3' }), id: second.id };
+  const after = whereLabels([{ ...first }, changed], before);
+  expect(after.get(first.id)).toBe(before.get(first.id));
+  expect(after.get(second.id)).toEqual([['instance', 'db-3']]);
+});

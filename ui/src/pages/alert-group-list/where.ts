@@ -15,12 +15,23 @@ interface Row {
   readonly labels: ReadonlyMap<string, string>;
 }
 
+/** How many rows have a label, and how many have each of its values. */
+interface Spread {
+  rows: number;
+  readonly values: Map<string, number>;
+}
+type Spreads = ReadonlyMap<string, Readonly<Spread>>;
+
 /**
  * The labels of every row by the group's id, at most three each. Rows with the same title show the same labels, the fewest
  * that tell them apart, so that they can be compared down the list; what all of them share is left out. A title that occurs
  * once shows how its row differs from all others.
+ * @param before what the rows showed before: those that show the same keep the same array, and are not drawn anew
  */
-export function whereLabels(groups: readonly AlertGroup[]): ReadonlyMap<string, RowLabels> {
+export function whereLabels(
+  groups: readonly AlertGroup[],
+  before: ReadonlyMap<string, RowLabels> = new Map(),
+): ReadonlyMap<string, RowLabels> {
   const rows = groups.map((group) => ({ group, labels: considered(group) }));
   const kinds = new Map<string, Row[]>();
   for (const row of rows) {
@@ -28,20 +39,26 @@ export function whereLabels(groups: readonly AlertGroup[]): ReadonlyMap<string, 
     if (kind === undefined) kinds.set(row.group.title, [row]);
     else kind.push(row);
   }
-  const valuesOfAll = valuesByName(rows);
+  const spreads = spreadsByName(rows);
   const shown = new Map<string, RowLabels>();
   for (const kind of kinds.values()) {
     const names = kind.length > 1 ? namesThatSeparate(kind) : [];
     for (const row of kind) {
       const own = names.filter((name) => row.labels.has(name));
-      const picked = own.length > 0 ? own : namesOfOne(row, valuesOfAll, rows.length);
-      shown.set(
-        row.group.id,
-        picked.map((name) => [name, row.labels.get(name) ?? ''] as const),
-      );
+      const picked = own.length > 0 ? own : namesOfOne(row, spreads, rows.length);
+      const labels = picked.map((name) => [name, row.labels.get(name) ?? ''] as const);
+      const earlier = before.get(row.group.id);
+      shown.set(row.group.id, earlier !== undefined && areSame(earlier, labels) ? earlier : labels);
     }
   }
   return shown;
+}
+
+function areSame(one: RowLabels, other: RowLabels): boolean {
+  return (
+    one.length === other.length &&
+    one.every(([name, value], index) => name === other[index]?.[0] && value === other[index]?.[1])
+  );
 }
 
 /** The labels of the columns that were asked for, as far as the group has them. */
@@ -66,22 +83,27 @@ function considered(group: AlertGroup): ReadonlyMap<string, string> {
   return labels;
 }
 
-function valuesByName(rows: readonly Row[]): ReadonlyMap<string, ReadonlyMap<string, number>> {
-  const counts = new Map<string, Map<string, number>>();
+function spreadsByName(rows: readonly Row[]): Spreads {
+  const spreads = new Map<string, Spread>();
   for (const { labels } of rows) {
     for (const [name, value] of labels) {
-      const values = counts.get(name) ?? new Map<string, number>();
-      counts.set(name, values.set(value, (values.get(value) ?? 0) + 1));
+      let spread = spreads.get(name);
+      if (spread === undefined) {
+        spread = { rows: 0, values: new Map() };
+        spreads.set(name, spread);
+      }
+      spread.rows += 1;
+      spread.values.set(value, (spread.values.get(value) ?? 0) + 1);
     }
   }
-  return counts;
+  return spreads;
 }
 
 /** Takes the label that splits the rows the most until each stands alone: the first says most. */
 function namesThatSeparate(rows: readonly Row[]): readonly string[] {
-  const counts = valuesByName(rows);
-  const variety = (name: string) => counts.get(name)?.size ?? 0;
-  const left = new Set([...counts.keys()].filter((name) => isVaried(name, counts, rows.length)));
+  const spreads = spreadsByName(rows);
+  const variety = (name: string) => spreads.get(name)?.values.size ?? 0;
+  const left = new Set([...spreads.keys()].filter((name) => isVaried(name, spreads, rows.length)));
   const keyed = (name: string) => rows.filter(({ group }) => name in group.group_labels).length;
   const picked: string[] = [];
   let parts: readonly string[] = rows.map(() => '');
@@ -103,28 +125,21 @@ function namesThatSeparate(rows: readonly Row[]): readonly string[] {
 }
 
 /** Of a row without a namesake: the Group key first, then what most other rows have with another value. */
-function namesOfOne(
-  row: Row,
-  counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
-  rows: number,
-): readonly string[] {
-  const names = [...row.labels.keys()];
-  const varied = names.filter((name) => isVaried(name, counts, rows));
-  const others = (name: string) =>
-    [...(counts.get(name) ?? [])].reduce(
-      (sum, [value, count]) => sum + (value === row.labels.get(name) ? 0 : count),
-      0,
-    );
-  const rank = (name: string) => (name in row.group.group_labels ? rows : 0) + others(name);
-  return (varied.length > 0 ? varied : names).sort((one, other) => rank(other) - rank(one)).slice(0, MOST);
+function namesOfOne(row: Row, spreads: Spreads, rows: number): readonly string[] {
+  const varied = [...row.labels].filter(([name]) => isVaried(name, spreads, rows));
+  const ranked = (varied.length > 0 ? varied : [...row.labels]).map(([name, value]) => {
+    const spread = spreads.get(name);
+    const others = (spread?.rows ?? 0) - (spread?.values.get(value) ?? 0);
+    return { name, rank: (name in row.group.group_labels ? rows : 0) + others };
+  });
+  return ranked
+    .sort((one, other) => other.rank - one.rank)
+    .slice(0, MOST)
+    .map(({ name }) => name);
 }
 
 /** Whether not all rows have it with one value. */
-function isVaried(
-  name: string,
-  counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
-  rows: number,
-): boolean {
-  const values = counts.get(name);
-  return values !== undefined && (values.size > 1 || [...values.values()][0] !== rows);
+function isVaried(name: string, spreads: Spreads, rows: number): boolean {
+  const spread = spreads.get(name);
+  return spread !== undefined && (spread.values.size > 1 || spread.rows !== rows);
 }
