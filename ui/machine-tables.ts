@@ -3,14 +3,34 @@ import { readFileSync } from 'node:fs';
 import { TRANSITIONS, type TransitionRow } from '../actors/alert-group/transitions.ts';
 import type { ContractRow, RowOf, Transition } from '../runtime/cli/machines/diagram.ts';
 
-/** By kind; the other machines have no table. */
-export function contractRows(): Readonly<Record<string, RowOf>> {
-  const page = readFileSync(new URL('../docs/contract/delivery.md', import.meta.url), 'utf8');
-  return { alert_group: groupRow, delivery: deliveryRows(page) };
+export interface ContractTables {
+  /** Of all tables; those that say the same are one. Complete once the diagrams are made. */
+  readonly rows: readonly ContractRow[];
+  /** By kind; the other machines have no table. */
+  readonly rowOf: Readonly<Record<string, RowOf>>;
 }
 
+export function contractTables(): ContractTables {
+  const page = readFileSync(new URL('../docs/contract/delivery.md', import.meta.url), 'utf8');
+  const rows: ContractRow[] = [];
+  const places = new Map<string, number>();
+  const placed =
+    (find: FindRow): RowOf =>
+    (transition, actions) => {
+      const row = find(transition, actions);
+      if (row === null) return null;
+      const text = JSON.stringify(row);
+      const place = places.get(text) ?? rows.push(row) - 1;
+      places.set(text, place);
+      return place;
+    };
+  return { rows, rowOf: { alert_group: placed(groupRow), delivery: placed(deliveryRows(page)) } };
+}
+
+type FindRow = (...transition: Parameters<RowOf>) => ContractRow | null;
+
 /** The machine names the row that a transition takes. */
-const groupRow: RowOf = (_, actions) => {
+const groupRow: FindRow = (_, actions) => {
   const name = actions.map(namedRow).find((found) => found !== undefined);
   if (name === undefined) return null;
   const table: Readonly<Record<string, TransitionRow>> = TRANSITIONS;
@@ -37,7 +57,7 @@ const ROOT_HEAD = '| From | Event | Guard | To | Why |\n|---|---|---|---|---|\n'
 const THREAD_HEAD = '| From | Guard | To | Why |\n|---|---|---|---|\n';
 
 /** By state, event, guard and target: the reason of each row. @param page delivery §11.1 */
-function deliveryRows(page: string): RowOf {
+function deliveryRows(page: string): FindRow {
   const reasons = new Map<string, string>();
   for (const [from = '', event = '', guard = '', to = '', why = ''] of cellsOf(page, ROOT_HEAD)) {
     for (const state of from.split(', ')) reasons.set(keyOf(`root.${state}`, event, guard, to), why);

@@ -127,6 +127,7 @@ test("transitions show their rows of the contract's tables", async () => {
     (await inContract.allTextContents()).map((text) => text.replaceAll(/\s+/g, ' ').trim());
   await openMachine(desk, 'alert_group');
   await desk.getByRole('button', { name: 'rises_to_urgent', exact: true }).click();
+  await inContract.getByText('Loud').first().waitFor();
   const loud = 'urgency_raised Loud Mentions: the Owner, as set for a rise to Urgent';
   expect(new Set(await texts())).toEqual(
     new Set(['urgent-keep urgency_raised Quiet', `urgent-unack ${loud}`, `urgent-unsnooze ${loud}`]),
@@ -136,6 +137,7 @@ test("transitions show their rows of the contract's tables", async () => {
 
   await openMachine(desk, 'delivery');
   await desk.getByRole('button', { name: 'released', exact: true }).click();
+  await inContract.getByText('the Storm is over for it').waitFor();
   expect(await texts()).toEqual([
     expect.stringContaining('it resolved before the Storm let it go: nobody needs to read of it'),
     expect.stringContaining('the Storm is over for it, or it became Urgent'),

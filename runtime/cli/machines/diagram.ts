@@ -30,8 +30,8 @@ export interface Transition {
   readonly event: string;
   readonly guard: string | null;
   readonly actions: readonly string[];
-  /** What the contract says of it; null where no table of it has the transition. */
-  readonly row: ContractRow | null;
+  /** Place of its row among the rows of the contract's tables; null where no table has the transition. */
+  readonly row: number | null;
 }
 
 /** A row of a transition table of the contract. */
@@ -50,11 +50,11 @@ export interface ContractRow {
   readonly why: string | null;
 }
 
-/** The row of a transition. @param actions as the machine has them, with their parameters */
+/** The place of the row of a transition. @param actions as the machine has them, with their parameters */
 export type RowOf = (
   transition: Omit<Transition, 'row' | 'actions'>,
   actions: readonly unknown[],
-) => ContractRow | null;
+) => number | null;
 
 export async function diagramOf(
   kind: string,
@@ -70,7 +70,10 @@ export async function diagramOf(
       ...{ ...state, ...placeOf(states, state.id) },
       kept: keptLine(chart, state.id),
     })),
-    arrows: arrows.map(({ arrow: { from, to, labels }, points }) => ({ from, to, points, labels })),
+    arrows: arrows.map(({ arrow: { from, to, labels }, points }) => ({
+      ...{ from, to, labels },
+      points: points.map(({ x, y }) => ({ x: Math.round(x), y: Math.round(y) })),
+    })),
     transitions: transitionsOf(machine.root, rowOf),
   };
 }
@@ -78,7 +81,12 @@ export async function diagramOf(
 function placeOf(places: ReadonlyMap<string, Box>, id: string): Box {
   const place = places.get(id);
   if (!place) throw new Error(`the state ${id} has no place`);
-  return place;
+  const { x, y, width, height } = place;
+  // Whole pixels: the page loads the diagrams.
+  return {
+    ...{ x: Math.round(x), y: Math.round(y) },
+    ...{ width: Math.round(width), height: Math.round(height) },
+  };
 }
 
 function transitionsOf(node: AnyStateNode, rowOf: RowOf): Transition[] {
