@@ -167,6 +167,37 @@ test('showing what waited keeps the focus in its row, and gives it to the first 
   await page.locator('[data-group]:focus-within').filter({ hasText: 'Later' }).waitFor();
 });
 
+test('new rows wait while somebody has scrolled or points at a row, and enter afterwards', async () => {
+  const { total } = await counted();
+  const alerts = Array.from({ length: 15 }, (_, n) => ({
+    labels: { alertname: 'ToRead', cluster: 'r', pod: `read-${n}`, severity: 'info' },
+  }));
+  expect(await sender.post({ groupKey: 'to-read', alerts })).toBe(202);
+  await until('the Alert Groups', async () => (await counted()).total === total + alerts.length);
+  const page = await openList({ width: 1440, height: 400 });
+  const row = (name: string) => rows(page).filter({ hasText: name });
+  const waits = async (name: string) => {
+    await raise({ alertname: name }, 'Somebody is reading');
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    expect(await row(name).count()).toBe(0);
+  };
+  await page.evaluate('window.scrollTo(0, 120)');
+  await waits('WhileScrolled');
+  await page.evaluate('window.scrollTo(0, 0)');
+  await row('WhileScrolled').waitFor();
+
+  // However long the group takes: no time passes while the pointer is there.
+  let now = Date.now();
+  await page.clock.setFixedTime(now);
+  await rows(page).first().hover();
+  await waits('WhilePointing');
+  await until('the row under a pointer that rests', async () => {
+    now += 5_000;
+    await page.clock.setFixedTime(now);
+    return (await row('WhilePointing').count()) > 0;
+  });
+});
+
 /** The id of the Alert Group whose row has the focus. */
 const focused = (page: Page) =>
   page.evaluate<string | undefined>(`document.activeElement.closest('[data-group]')?.dataset.group`);
