@@ -21,8 +21,8 @@ export function expiresAt(
 }
 
 /**
- * When the tokens of an account stop by themselves, in ms since the epoch: where its provider cannot be asked about it, at
- * the end of the grace after the last sign-in. Null: they go on, as far as is known.
+ * When the tokens of an account stop by themselves, in ms since the epoch: where its provider cannot be asked about
+ * it, at the end of the grace after the last sign-in. Null: they go on, as far as is known.
  */
 export function worksUntil(
   user: Pick<User, 'sign_in_method' | 'oidc_offline_access' | 'last_sign_in_at'>,
