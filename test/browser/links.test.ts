@@ -117,6 +117,24 @@ test('a snippet is put where the cursor is, and the message is shown as each mes
   await desk.screenshot({ path: path.join(shots, 'template-preview.png'), fullPage: true });
 });
 
+test('a template is tried on the Alert Group that is chosen as the sample', async () => {
+  const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
+  for (const pod of ['web-1', 'web-2']) {
+    const alerts = [{ labels: { alertname: `Sample-${pod}`, pod, severity: 'warning' } }];
+    expect(await sender.post({ groupKey: pod, alerts })).toBe(202);
+  }
+  const group = await until(
+    'the older Alert Group',
+    async () => (await api.get('/alert-groups?q=Sample-web-1')).items[0],
+  );
+  await until('the newer one', async () => (await api.get('/alert-groups?q=Sample-web-2')).items[0]);
+  await desk.goto(`${ready.app_url}/template-preview`);
+  await desk.locator('.cm-content').fill('Number {{ .AlertGroup.Number }} is of {{ .CommonLabels.pod }}');
+  await desk.getByLabel('Sample').selectOption({ label: `#${group.number} Sample-web-1` });
+  await desk.getByText('Made of this Alert Group').waitFor();
+  await desk.getByRole('figure').first().getByText(`Number ${group.number} is of web-1`).waitFor();
+});
+
 test('the editor is reached and left by Tab', async () => {
   const inEditor =
     'document.activeElement.shadowRoot?.activeElement?.classList.contains("cm-content") ?? false';
@@ -161,7 +179,7 @@ test('a sample with a very long title makes no page wider', async () => {
   const sender = new Sender(ready.ingest_endpoint, ready.integration_token ?? '');
   const alerts = [{ labels: { alertname: 'Long'.repeat(60), severity: 'warning' } }];
   expect(await sender.post({ groupKey: 'long', alerts })).toBe(202);
-  await until('the Alert Group', async () => (await api.get('/alert-groups')).items[0]);
+  await until('the Alert Group', async () => (await api.get('/alert-groups?q=LongLong')).items[0]);
   const phone = await (await newProfile(browser, { width: 360, height: 740 })).newPage();
   await signIn(phone, ready);
   await phone.goto(`${ready.app_url}/template-preview`);
