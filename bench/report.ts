@@ -23,6 +23,10 @@ export interface Report {
 export interface Bench {
   readonly name: string;
   readonly title: string;
+  /** Measured seconds when none are asked for. */
+  readonly seconds?: number;
+  /** A goal that is missed fails the run. */
+  readonly isStrict?: true;
   run(options: BenchOptions): Promise<Omit<Report, 'name' | 'title'>>;
 }
 

@@ -16,6 +16,7 @@ import { scale } from './scale.ts';
 import { signIn } from './sign-in.ts';
 import { slopes } from './slopes.ts';
 import { templates } from './templates.ts';
+import { ui } from './ui.ts';
 
 const BENCHES: readonly Bench[] = [
   accept,
@@ -33,11 +34,13 @@ const BENCHES: readonly Bench[] = [
   recording,
   signIn,
   migrations,
+  ui,
 ];
+const SECONDS = 10;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: 'string', default: '10' }, warmup: { type: 'string', default: '3' } },
+  options: { seconds: { type: 'string' }, warmup: { type: 'string', default: '3' } },
 });
 
 const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
@@ -53,12 +56,13 @@ const reports: Report[] = [];
 for (const bench of BENCHES) {
   if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
   const measured = await bench.run({
-    seconds: Number(values.seconds),
+    seconds: Number(values.seconds ?? bench.seconds ?? SECONDS),
     warmupSeconds: Number(values.warmup),
     progress: (line) => console.error(`  … ${bench.name}: ${line}`),
   });
   const report = { name: bench.name, title: bench.title, ...measured };
   printReport(report);
+  if (bench.isStrict && report.rows.some(({ met }) => met === false)) process.exitCode = 1;
   reports.push(report);
 }
 console.log(`\nRaw figures: ${keepReports(reports)}`);

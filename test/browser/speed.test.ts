@@ -8,7 +8,7 @@ import { PAGES } from '../../ui/src/app/pages.ts';
 import { rest } from '../../ui/src/i18n/en/rest.ts';
 import { Api, type Json } from '../harness/api.ts';
 import { launchChromium, watched } from '../harness/browser.ts';
-import { Sender } from '../harness/sender.ts';
+import { Sender, type SentAlert } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
 
@@ -25,32 +25,28 @@ const MOST_BYTES = 90_000;
 const ROWS_WITHIN_MS = 8_000;
 const PAINT_WITHIN_MS = 1_500;
 const RUNS = 3;
+/** Cumulative Layout Shift: what Web Vitals call good. */
+const MOST_SHIFT = 0.1;
 
 let tocsin: Installation;
 let ready: Ready;
 let browser: Browser;
 let api: Api;
+let sender: Sender;
 
 beforeAll(async () => {
   tocsin = new Installation();
   [ready, browser] = await Promise.all([tocsin.start(), launchChromium()]);
   api = await Api.signIn(ready);
-  const sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
+  sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
   const fallback = (await api.get('/routes')).items.find((route: Json) => route.is_default);
   await api.change(`/routes/${fallback.id}`, (route) => ({
     ...route,
     group_key: ['alertname', 'namespace', 'pod'],
   }));
-  const alerts = Array.from({ length: ROWS + 10 }, (_, number) => ({
-    labels: {
-      alertname: ['PodCrashLooping', 'DiskAlmostFull', 'LatencyHigh'][number % 3]!,
-      namespace: ['shop', 'payments', 'search'][number % 3]!,
-      pod: `api-${String(number).padStart(3, '0')}`,
-      cluster: 'eu-west-1',
-      severity: ['critical', 'warning', 'info'][number % 3]!,
-    },
-    annotations: { summary: `The pod api-${number} needs somebody who looks at it` },
-  }));
+  const alerts = Array.from({ length: ROWS + 10 }, (_, number) =>
+    alertOf(`api-${String(number).padStart(3, '0')}`, number),
+  );
   expect(await sender.post({ alerts })).toBe(202);
   await until('the groups', async () => (await api.get('/alert-group-counts')).all === alerts.length);
 });
@@ -59,6 +55,19 @@ afterAll(async () => {
   await browser.close();
   await tocsin.remove();
 });
+
+function alertOf(pod: string, number: number): SentAlert {
+  return {
+    labels: {
+      alertname: ['PodCrashLooping', 'DiskAlmostFull', 'LatencyHigh'][number % 3]!,
+      namespace: ['shop', 'payments', 'search'][number % 3]!,
+      pod,
+      cluster: 'eu-west-1',
+      severity: ['critical', 'warning', 'info'][number % 3]!,
+    },
+    annotations: { summary: `The pod ${pod} needs somebody who looks at it` },
+  };
+}
 
 /** A profile that is signed in and has nothing of the UI yet. */
 async function coldProfile(width = 390, height = 844): Promise<BrowserContext> {
@@ -143,6 +152,12 @@ test('the list shows its rows in time on Fast 3G with a slow processor, from few
   expect(Math.min(...measured.map(({ rowsAfter }) => rowsAfter))).toBeLessThanOrEqual(ROWS_WITHIN_MS);
 });
 
+/** Whether the page has the code and the texts that the list leads to. */
+async function isLoadedAhead(page: Page): Promise<boolean> {
+  const ahead = `performance.getEntriesByType('resource').filter(({ name }) => /(rest|AlertGroupPage)-.*js$/.test(name)).length`;
+  return (await page.evaluate<number>(ahead)) === 2;
+}
+
 /** Notes how long a press takes to show: from the event to the next frame, as the browser measures it (Event Timing). */
 const NOTE_PAINTS = `
   window.slowest = 0;
@@ -176,9 +191,7 @@ test('with a slow processor a filter, a group that opens and a Command show soon
     .locator('[data-group]')
     .nth(ROWS - 1)
     .waitFor();
-  // What the list leads to has been loaded ahead.
-  const ahead = `performance.getEntriesByType('resource').filter(({ name }) => /(rest|AlertGroupPage)-.*js$/.test(name)).length`;
-  await until('the code of the group page', async () => (await page.evaluate<number>(ahead)) === 2);
+  await until('what is loaded ahead', () => isLoadedAhead(page));
   await slowed(page);
   const paints: Record<string, number[]> = {};
   const noted = async (what: string, act: () => Promise<unknown>) => {
@@ -209,6 +222,89 @@ test('with a slow processor a filter, a group that opens and a Command show soon
   console.info('ms from a press to the next frame', paints);
   for (const [what, ms] of Object.entries(paints))
     expect(Math.min(...ms), what).toBeLessThanOrEqual(PAINT_WITHIN_MS);
+});
+
+/** Notes what moved although nobody pressed anything (Layout Instability). */
+const NOTE_SHIFTS = `
+  window.shifts = [];
+  const moved = ({ node, previousRect, currentRect }) =>
+    [node?.nodeName, node?.className, previousRect.y, 'to', currentRect.y].join(' ');
+  new PerformanceObserver((list) => {
+    for (const { hadRecentInput, startTime, value, sources } of list.getEntries())
+      if (!hadRecentInput) shifts.push({ startTime, value, moved: sources.map(moved) });
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+
+interface Shift {
+  /** ms since the page began. */
+  readonly startTime: number;
+  readonly value: number;
+  readonly moved: readonly string[];
+}
+
+/** What has moved so far, once what was done is drawn. */
+async function shiftsOf(page: Page): Promise<readonly Shift[]> {
+  await page.evaluate(
+    'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 0))))',
+  );
+  return page.evaluate<Shift[]>('shifts');
+}
+
+/** Cumulative Layout Shift: the most that moved within 5 s without a pause of 1 s. */
+function layoutShift(shifts: readonly Shift[]): number {
+  let most = 0;
+  let window = { begun: 0, last: 0, sum: 0 };
+  for (const { startTime, value } of shifts) {
+    const goesOn = startTime - window.last < 1_000 && startTime - window.begun < 5_000;
+    window = goesOn
+      ? { ...window, last: startTime, sum: window.sum + value }
+      : { begun: startTime, last: startTime, sum: value };
+    most = Math.max(most, window.sum);
+  }
+  return most;
+}
+
+describe.each([
+  ['a phone', 390, 844],
+  ['a desk', 1440, 900],
+])('on %s', (_, width, height) => {
+  test('little of the list moves while it loads on a slow line, and nothing when rows change or others wait', async () => {
+    const profile = await coldProfile(width, height);
+    const page = await profile.newPage();
+    const line = await slowed(page);
+    await line.send('Network.enable');
+    await line.send('Network.emulateNetworkConditions', FAST_3G);
+    await page.addInitScript(NOTE_SHIFTS);
+    await page.goto(`${ready.app_url}/alert-groups`);
+    const rows = page.locator('[data-group]');
+    await rows.nth(ROWS - 1).waitFor();
+    await until('what is loaded ahead', () => isLoadedAhead(page));
+    const loading = await shiftsOf(page);
+    expect(layoutShift(loading), JSON.stringify(loading)).toBeLessThan(MOST_SHIFT);
+
+    // Under a pointer, new rows wait behind a button.
+    await rows.nth(3).hover();
+    const first = page.locator('[data-group] a').first();
+    const title = await first.textContent();
+    const news = [`first-${width}`, `second-${width}`];
+    for (const pod of news) expect(await sender.post({ alerts: [alertOf(pod, 0)], groupKey: pod })).toBe(202);
+    await page.getByRole('button', { name: `${news.length} new` }).waitFor();
+    const waiting = (await shiftsOf(page)).slice(loading.length);
+    expect(layoutShift(waiting), JSON.stringify(waiting)).toBe(0);
+    expect(await first.textContent()).toBe(title);
+
+    // Without one they enter by themselves.
+    await page.mouse.move(0, 0);
+    await page.locator('[data-group]', { hasText: news[1]! }).waitFor();
+    const entering = (await shiftsOf(page)).slice(loading.length);
+    expect(layoutShift(entering), JSON.stringify(entering)).toBeLessThan(MOST_SHIFT);
+    console.info('layout shift', {
+      loading: layoutShift(loading),
+      waiting: layoutShift(waiting),
+      entering: layoutShift(entering),
+    });
+    await profile.close();
+  });
 });
 
 interface Chunk {
@@ -276,6 +372,11 @@ describe('the build', () => {
     ]);
     expect(files.size, [...files].join(' ')).toBe(MOST_FILES);
     expect(kilobytes(files), JSON.stringify(sizes(files))).toBeLessThanOrEqual(MOST_BYTES / 1_000);
+  });
+
+  test('has what crawlers ask for', () => {
+    expect(readFileSync(path.join(DIST, 'robots.txt'), 'utf8')).toMatch(/^User-agent: \*$/m);
+    expect(readFileSync(path.join(DIST, 'index.html'), 'utf8')).toContain('<meta name="description"');
   });
 
   test('the code of the first load uses only texts that come with it', () => {

@@ -1,0 +1,98 @@
+/**
+ * `npm run lighthouse`: what Lighthouse says of the list and of an Alert Group on a phone, in the real service with
+ * {@link GROUPS} groups. Fails below {@link LEAST}. Lighthouse is no dependency: npm fetches it when this runs.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { Api } from '../test/harness/api.ts';
+import { ChangingGroups } from '../test/harness/changing-groups.ts';
+import { Sender } from '../test/harness/sender.ts';
+import { Installation } from '../test/harness/tocsin.ts';
+import { until } from '../test/harness/until.ts';
+
+const LIGHTHOUSE = 'lighthouse@12.2.3';
+const CHROMIUM = process.env.CHROME_PATH ?? '/usr/bin/chromium';
+const GROUPS = 50;
+/** Least scores of 100. */
+const LEAST = { performance: 95, accessibility: 100, 'best-practices': 100, seo: 95 } as const;
+/** Runs of each page; the one with the median performance counts, as Lighthouse's own documentation recommends. */
+const RUNS = 3;
+const MOST_OUTPUT = 2 ** 24;
+
+interface Audit {
+  readonly title: string;
+  readonly score: number | null;
+  readonly displayValue?: string;
+}
+
+interface Result {
+  readonly categories: Readonly<
+    Record<string, { readonly score: number; readonly auditRefs: readonly { id: string; weight: number }[] }>
+  >;
+  readonly audits: Readonly<Record<string, Audit>>;
+}
+
+type Category = keyof typeof LEAST;
+const CATEGORIES = Object.keys(LEAST) as Category[];
+
+const run = promisify(execFile);
+const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-lighthouse-'));
+const tocsin = new Installation();
+try {
+  const ready = await tocsin.start();
+  const api = await Api.signIn(ready);
+  await new ChangingGroups(new Sender(ready.ingest_endpoint, ready.integration_token!)).open(GROUPS);
+  await until('the groups', async () => (await api.get('/alert-group-counts')).all >= GROUPS);
+  const [group] = (await api.get('/alert-groups?limit=1')).items;
+  const headers = path.join(folder, 'headers.json');
+  await writeFile(headers, JSON.stringify({ cookie: api.cookie }));
+  for (const page of ['/alert-groups', `/alert-groups/${group.id}`]) {
+    const results: Result[] = [];
+    for (let count = 0; count < RUNS; count++) results.push(await judge(ready.app_url + page, headers));
+    report(page, median(results));
+  }
+} finally {
+  await tocsin.remove();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function judge(url: string, headers: string): Promise<Result> {
+  const output = path.join(folder, 'result.json');
+  const words = [
+    ...['exec', '--yes', `--package=${LIGHTHOUSE}`, '--', 'lighthouse', url, '--quiet'],
+    ...['--output=json', `--output-path=${output}`, `--extra-headers=${headers}`],
+    `--only-categories=${CATEGORIES.join(',')}`,
+    '--chrome-flags=--no-sandbox --headless=new --disable-gpu',
+  ];
+  await run('npm', words, { env: { ...process.env, CHROME_PATH: CHROMIUM }, maxBuffer: MOST_OUTPUT });
+  return JSON.parse(await readFile(output, 'utf8')) as Result;
+}
+
+function scoreOf(result: Result, category: Category): number {
+  return Math.round((result.categories[category]?.score ?? 0) * 100);
+}
+
+function median(results: readonly Result[]): Result {
+  const sorted = [...results].sort(
+    (one, other) => scoreOf(one, 'performance') - scoreOf(other, 'performance'),
+  );
+  return sorted[Math.floor(sorted.length / 2)]!;
+}
+
+function report(page: string, result: Result): void {
+  console.log(`${page}: ${CATEGORIES.map((each) => `${each} ${scoreOf(result, each)}`).join(', ')}`);
+  for (const category of CATEGORIES) {
+    if (scoreOf(result, category) < LEAST[category]) {
+      console.error(`  ${category} is below ${LEAST[category]}`);
+      process.exitCode = 1;
+    }
+    for (const { id, weight } of result.categories[category]?.auditRefs ?? []) {
+      const { title, score, displayValue = '' } = result.audits[id]!;
+      if (weight > 0 && score !== null && score < 1)
+        console.log(`  ${score} ${id}: ${title} ${displayValue}`);
+    }
+  }
+}
