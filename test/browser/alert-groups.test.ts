@@ -203,7 +203,7 @@ test('notices count down, a Reminder is answered, and the Timeline tells it all'
     .filter({ visible: true })
     .waitFor();
   await row(desk, group).getByRole('link').first().click();
-  await desk.getByText(/in 1[56]m/).waitFor();
+  await desk.getByText(/in 1[56] mins/).waitFor();
   await desk.getByRole('button', { name: 'Acknowledge' }).click();
   await desk.getByRole('button', { name: 'Still on it' }).click();
   await desk.getByText(`Noted: you are still on #${group.number}`).waitFor();
