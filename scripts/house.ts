@@ -21,10 +21,10 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_107,
-  lines: 156630,
+  files: 1_126,
+  lines: 158970,
   smallFiles: 46,
-  wideLines: 562,
+  wideLines: 560,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */

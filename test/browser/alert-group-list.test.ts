@@ -186,7 +186,8 @@ test('new rows wait while somebody has scrolled or points at a row, and enter af
   await page.evaluate('window.scrollTo(0, 0)');
   await row('WhileScrolled').waitFor();
 
-  // However long the group takes: no time passes while the pointer is there.
+  // Without a scroll to the first row. However long the group takes: no time passes while the pointer is there.
+  await page.setViewportSize({ width: 1440, height: 900 });
   let now = Date.now();
   await page.clock.setFixedTime(now);
   await rows(page).first().hover();

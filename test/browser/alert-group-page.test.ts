@@ -87,7 +87,7 @@ test('says what else fires nearby, and how it went before with the same key', as
   const previous = desk.getByRole('region', { name: 'Previous Alert Groups with this key' });
   const { past } = await api.get(`/alert-groups/${group.id}/context`);
   const lasted = Math.floor(past.median_duration_seconds);
-  const said = lasted < 60 ? `${lasted}s` : `${Math.floor(lasted / 60)}m`;
+  const said = lasted < 60 ? `${lasted} secs?` : `${Math.floor(lasted / 60)} mins?`;
   await previous
     .getByText(new RegExp(`^1 time in the 30 days before this one · usually over after ${said}`))
     .waitFor();

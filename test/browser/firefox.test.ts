@@ -144,7 +144,8 @@ test(
     expect(await tablet.faults()).toEqual([]);
     await tablet.pressText('group', 'Статус', 'Открытые');
     await tablet.press('button', 'Фильтры');
-    await tablet.choose('Свернуть по метке', 'cluster');
+    await tablet.fill('combobox', 'Свернуть по метке', 'cluster');
+    await tablet.press('button', 'Свернуть');
     await tablet.page.keyboard.press('Escape');
     await tablet.shows('Свёрнуто по cluster.');
     expect(await tablet.faults()).toEqual([]);

@@ -178,10 +178,13 @@ test.each(LOOKS)(
     const page = await opened('/routes/new', look);
     await page.getByRole('button', { name: /On-call/ }).click();
     await page.getByLabel('Name', { exact: true }).waitFor();
+    // The last that comes: what the Route would take, with samples.
+    await page.getByText(/Alerts of the last 24 hours would come here/).waitFor();
     const stops = await walked(page, name);
     expect(stops).toEqual([
       ...['link "Routes"', 'textbox "Name"', 'textbox "Description"'],
       ...['checkbox "Every Alert Group of this Route is urgent"', 'button "Add a Matcher"'],
+      ...['link "Payments"', 'link "Payments"', 'link "Payments"', 'link "Payments"', 'button "Show # more"'],
       ...['alertname', 'severity', 'cluster'].map((label) => `button "Remove ${label}"`),
       ...['textbox "Add a label name"', 'button "Add"', 'button "Preview on what was received"'],
       ...['Pager', 'Ticket desk', 'Former chat', 'Chat by template'].map(

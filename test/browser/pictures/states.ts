@@ -149,7 +149,13 @@ const overviews: readonly State[] = [
 const settings: readonly State[] = [
   { name: 'routes', look: 'desk-dark-ru', path: at('/routes'), shows: 'Payments' },
   { name: 'routes', look: 'phone-light-ru', path: at('/routes'), shows: 'Payments' },
-  { name: 'route', look: 'desk-light-en', path: ({ route }) => route, shows: 'Payments', image: 'ui-route' },
+  {
+    name: 'route',
+    look: 'desk-light-en',
+    path: ({ route }) => route,
+    shows: /Alerts of the last 24 hours/,
+    image: 'ui-route',
+  },
   { name: 'destinations', look: 'desk-dark-en', path: at('/destinations'), shows: 'Ticket desk' },
   {
     name: 'destination-new',

@@ -81,7 +81,6 @@ export const onDemand = {
   'profile.language': 'Language',
   'profile.shortcuts': 'Single-key shortcuts',
   'profile.docs': 'Docs',
-  'profile.signOut': 'Sign out',
   'language.en': 'English',
   'language.ru': 'Русский',
   'role.admin': 'Admin',

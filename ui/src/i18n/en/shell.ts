@@ -157,4 +157,5 @@ export const shell = {
     'No replica has led since {since}. Paused: retention, the figures of the whole installation, and moving work between replicas. Alerts are still received, grouped and delivered.',
   'systemNotice.details': 'System status',
   'pick.gone': '(deleted)',
+  'profile.signOut': 'Sign out',
 } as const;

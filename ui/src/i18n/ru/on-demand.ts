@@ -81,7 +81,6 @@ export const onDemand = {
   'profile.language': 'Язык',
   'profile.shortcuts': 'Команды одной клавишей',
   'profile.docs': 'Документация',
-  'profile.signOut': 'Выйти',
   'language.en': 'English',
   'language.ru': 'Русский',
   'role.admin': 'Администратор',
