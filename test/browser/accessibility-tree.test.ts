@@ -244,11 +244,12 @@ test('makes a Route', async () => {
   });
   const taken = `polite: 1 of the ${looked} Alerts of the last 24 hours would come here.`;
   const said = await person.hears(taken);
-  expect(said.at(-1)).toBe(taken);
+  expect(said).toContain(taken);
   await person.arrived();
   await press(page.getByRole('button', { name: 'Create', exact: true }));
-  expect(await person.hears('polite: Payments')).toEqual([
-    ...['polite: Payments is saved', 'polite: Routes', 'polite: Payments'],
-  ]);
+  // What the form says of the Alerts comes between.
+  const saved = ['polite: Payments is saved', 'polite: Routes', 'polite: Payments'];
+  const heard = await person.hears('polite: Payments');
+  expect(heard.filter((each) => saved.includes(each))).toEqual(saved);
   await person.arrived();
 });
