@@ -10,6 +10,11 @@ interface Program {
 
 const PROGRAMS: readonly Program[] = [
   { file: '/usr/bin/chromium', debianPackage: 'chromium', usedFor: 'the browser tests' },
+  {
+    file: '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
+    debianPackage: 'fonts-dejavu-core',
+    usedFor: 'the pictures of pages',
+  },
   { file: '/usr/bin/firefox-esr', debianPackage: 'firefox-esr', usedFor: 'the test in a second browser' },
   { file: '/usr/bin/prometheus', debianPackage: 'prometheus', usedFor: 'the tests with a real Prometheus' },
   {
