@@ -310,31 +310,3 @@ test.each(PLACES)('$name keeps its layout and runs nothing', async ({ name, wher
   }
   expect(dialogs).toEqual([]);
 });
-
-test('a notification of the desktop is text, and its mark of direction turns nothing before it', async () => {
-  await page.addInitScript(`
-    window.shown = [];
-    window.Notification = class extends window.Notification {
-      constructor(title, options) {
-        super(title, options);
-        window.shown.push({ title, body: options.body });
-      }
-    };
-  `);
-  await page.goto(`${ready.app_url}/profile`);
-  await page.getByLabel('Desktop notifications').selectOption('All new Alert Groups');
-  await page.goto(`${ready.app_url}/alert-groups`, { waitUntil: 'commit' });
-  await page.waitForResponse(
-    (response) => response.url().includes('status=firing&') && !response.url().includes('acknowledged'),
-  );
-  await page.evaluate(
-    `Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })`,
-  );
-  expect(await sender().post({ groupKey: 'called', alerts: hostileAlerts('called') })).toBe(202);
-  const shown = () => page.evaluate<{ title: string; body: string }[]>('window.shown');
-  await until('the notification', async () => (await shown()).length > 0);
-  const [{ title = '', body = '' } = {}] = await shown();
-  expect(title).toMatch(/^#\d+ Hostile<img/);
-  expect(body).toContain(NAME.slice(0, 20));
-  expect(await page.evaluate(BROKEN)).toEqual([]);
-});
