@@ -15,6 +15,8 @@ interface Context<Item> {
   readonly nextCursor: string | null;
   readonly problem: Problem | null;
   readonly reading: 'nothing' | 'start' | 'more';
+  /** The next page was asked for and is read once the read from the start is done. */
+  readonly wantsMore: boolean;
 }
 
 export type Pages<Item> = ReturnType<typeof createPages<Item>>;
@@ -26,25 +28,42 @@ export function createPages<Item>(
   keyOf: (item: Item) => unknown = (item) => item,
 ) {
   const store = createStore({
-    context: { items: null, nextCursor: null, problem: null, reading: 'nothing' } as Context<Item>,
+    context: {
+      items: null,
+      nextCursor: null,
+      problem: null,
+      reading: 'nothing',
+      wantsMore: false,
+    } as Context<Item>,
     on: {
       started: (context, event: { reading: 'start' | 'more' }): Context<Item> => ({
         ...context,
         reading: event.reading,
+        // A read from the start takes the place of a next page that is on its way.
+        wantsMore: event.reading === 'start' && (context.wantsMore || context.reading === 'more'),
       }),
+      moreWanted: (context): Context<Item> => ({ ...context, wantsMore: true }),
       arrived: (context, event: { page: Page<Item>; append: boolean }): Context<Item> => ({
+        ...context,
         items: eachOnce([...((event.append && context.items) || []), ...event.page.items]),
         nextCursor: event.page.next_cursor,
         problem: null,
         reading: 'nothing',
+        wantsMore: context.wantsMore && event.page.next_cursor !== null,
       }),
       failed: (context, event: { problem: Problem }): Context<Item> => ({
         ...context,
         problem: event.problem,
         reading: 'nothing',
+        wantsMore: false,
       }),
       recovered: (context): Context<Item> => ({ ...context, problem: null }),
-      kept: (context): Context<Item> => ({ ...context, problem: null, reading: 'nothing' }),
+      kept: (context): Context<Item> => ({
+        ...context,
+        problem: null,
+        reading: 'nothing',
+        wantsMore: context.wantsMore && context.nextCursor !== null,
+      }),
       edited: (context, event: { items: readonly Item[] }): Context<Item> => ({
         ...context,
         items: event.items,
@@ -70,7 +89,15 @@ export function createPages<Item>(
     if (!answer.ok) store.trigger.failed({ problem: answer.problem });
     else if (isShown) store.trigger.arrived({ page: answer.value, append });
     else store.trigger.kept();
+    if (now().wantsMore) void more();
     return isShown;
+  }
+
+  async function more(): Promise<void> {
+    const { nextCursor, reading } = now();
+    if (reading === 'start') store.trigger.moreWanted();
+    else if (nextCursor !== null && reading === 'nothing')
+      await run({ cursor: nextCursor, limit: pageSize }, true);
   }
 
   return {
@@ -80,8 +107,9 @@ export function createPages<Item>(
     get problem() {
       return view.current.problem;
     },
+    /** What somebody waits for: `more` also while the next page waits for a read from the start. */
     get reading() {
-      return view.current.reading;
+      return view.current.wantsMore ? 'more' : view.current.reading;
     },
     get hasMore() {
       return view.current.nextCursor !== null;
@@ -95,12 +123,8 @@ export function createPages<Item>(
       const limit = Math.min(MAX_LIMIT, Math.max(pageSize, Math.ceil(shown / pageSize) * pageSize));
       return run({ cursor: null, limit }, false, mayShow);
     },
-    /** Reads the next page behind what is shown. Nothing happens while a read is on its way. */
-    more: async () => {
-      const { nextCursor, reading } = now();
-      if (nextCursor !== null && reading === 'nothing')
-        await run({ cursor: nextCursor, limit: pageSize }, true);
-    },
+    /** Reads the next page behind what is shown: after the read from the start, when one is on its way. */
+    more,
     /** What is shown was read elsewhere and is up to date, whatever the last read here met. */
     recovered: () => store.trigger.recovered(),
     /** Changes what is shown without reading. */

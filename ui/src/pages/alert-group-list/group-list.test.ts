@@ -41,7 +41,7 @@ async function setUp(before: (list: ReturnType<typeof createGroupList>) => void 
   await answer('counts', {});
   await answer('list', page(1));
   expect(list.items).toEqual([group(1)]);
-  return { list, answer };
+  return { list, answer, asked };
 }
 
 it('a row that changes while other filters are read is read again for them', async () => {
@@ -119,6 +119,44 @@ it('a page that ends early is read on: no row is taken for gone', async () => {
   await answer('list', { items: rows.slice(0, 3), next_cursor: 'c' });
   await answer('list', { items: rows.slice(3), next_cursor: null });
   expect(list.items).toEqual(rows);
+});
+
+it('the next page that is asked for during a read from the start, or before one, is read after it', async () => {
+  const { list, answer } = await setUp();
+  const rows = Array.from({ length: 150 }, (_, n) => ({ id: `AG${n + 1}`, version: 1 }));
+  void list.read();
+  void list.more();
+  expect(list.reading).toBe('more');
+  await answer('counts', {});
+  await answer('list', { items: rows.slice(0, 50), next_cursor: 'c' });
+  await answer('list', { items: rows.slice(50, 100), next_cursor: 'd' });
+  expect(list.items).toEqual(rows.slice(0, 100));
+  expect(list.reading).toBe('nothing');
+  void list.more();
+  void list.read();
+  await answer('counts', {});
+  await answer('list', { items: rows.slice(100), next_cursor: null });
+  await answer('list', { items: rows.slice(0, 100), next_cursor: 'd' });
+  await answer('list', { items: rows.slice(100), next_cursor: null });
+  expect(list.items).toEqual(rows);
+});
+
+it('a next page that there is none of any more is not waited for', async () => {
+  const { list, answer } = await setUp();
+  void list.read();
+  void list.more();
+  await answer('counts', {});
+  await answer('list', page(1));
+  expect(list.reading).toBe('nothing');
+});
+
+it('a next page that waits for a read that fails is not read', async () => {
+  const { list, answer, asked } = await setUp();
+  void list.read();
+  void list.more();
+  await answer('counts', {});
+  await answer('list', FAILED);
+  expect([list.reading, list.problem, asked.list.length]).toEqual(['nothing', FAILED.problem, 0]);
 });
 
 it('a group that changed and moved behind the rows that are shown is one row, the newest, where it stood', async () => {
