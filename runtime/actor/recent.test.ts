@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { setup } from 'xstate';
 import type { Turn } from './definition.ts';
 import {
@@ -135,6 +135,26 @@ test('effects of eight kinds are counted, each up to a bound', () => {
       count,
     ]),
   );
+});
+
+test('what is told has its own count and state when there is no room for what occurs together', async () => {
+  vi.resetModules();
+  const fresh = await import('./recent.ts');
+  const recent = new fresh.RecentMessages();
+  const types = Array.from({ length: 150 }, (_, index) => `record-${index}`);
+  const recorded = (...counted: readonly (readonly [type: string, count: number])[]) => ({
+    ...nothing,
+    records: counted.flatMap(([type, count]) => Array.from({ length: count }, () => effect(type))),
+  });
+  for (const one of types)
+    for (const other of types) recent.note(note(1, { turn: recorded([one, 1], [other, 1]) }));
+  recent.note(note(2, { turn: recorded(['new', 2], ['record-0', 3]) }));
+  recent.note(note(3, { turn: recorded(['record-0', 2], ['new', 4], ['record-1', 5]) }));
+  recent.note(note(4, { type: 'unseen', from: { kind: 'feed', key: 'f' }, value: { a: 'b' } }));
+  const [last, cut, none] = recent.list();
+  expect(none).toMatchObject({ type: 'thing', state: 'on', effects: [] });
+  expect(cut?.effects).toEqual([{ kind: 'record', type: 'record-0', to: null, count: 2 }]);
+  expect(last).toMatchObject({ type: 'unseen', from: 'feed', state: { a: 'b' }, effects: [] });
 });
 
 test('states within others are told apart, written anew or not', () => {

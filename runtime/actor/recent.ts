@@ -82,6 +82,8 @@ type Part =
 const MOST_PARTS = 10_000;
 /** Which parts occur together is decided by what comes from outside, too: about 1 MB. */
 const MOST_SEQUENCES = 20_000;
+/** Those of type, sender and state alone have room when transitions and effects have none. */
+const MOST_WITH_STATES = MOST_SEQUENCES + MOST_PARTS;
 
 const parts: Part[] = [{}];
 
@@ -123,19 +125,20 @@ function sendsTo(kind: string): Parts<string> {
   return known;
 }
 
-/** Sequences of parts by number: each is a shorter one and a part. 0 is empty. */
+/** Sequences of parts by number: each is a shorter one and a part. 0 is empty, a negative one was cut. */
 class Sequences {
   readonly #codes = new Map<number, number>();
   readonly #shorter: number[] = [0];
   readonly #last: number[] = [0];
 
-  /** The sequence with one part more; as it was, where there is no room for another. */
-  with(sequence: number, part: number): number {
+  /** The sequence with one part more. It is cut where there is no room: what counts belong to is told by their order. */
+  with(sequence: number, part: number, most = MOST_SEQUENCES): number {
+    if (sequence < 0) return sequence;
     const key = sequence * MOST_PARTS + part;
     const known = this.#codes.get(key);
     if (known !== undefined) return known;
     const code = this.#last.length;
-    if (code >= MOST_SEQUENCES) return sequence;
+    if (code >= most) return -sequence;
     this.#codes.set(key, code);
     this.#shorter.push(sequence);
     this.#last.push(part);
@@ -144,7 +147,7 @@ class Sequences {
 
   parts(sequence: number): Part[] {
     const found: Part[] = [];
-    for (let rest = sequence; rest > 0; rest = this.#shorter[rest] ?? 0)
+    for (let rest = Math.abs(sequence); rest > 0; rest = this.#shorter[rest] ?? 0)
       found.push(parts[this.#last[rest] ?? 0] ?? {});
     return found.reverse();
   }
@@ -194,9 +197,9 @@ export class RecentMessages {
       this.#value = value;
       this.#state = states.code(JSON.stringify(value ?? null));
     }
-    let sequence = sequences.with(0, types.code(type));
-    sequence = sequences.with(sequence, senders.code(from?.kind ?? null));
-    sequence = sequences.with(sequence, this.#state);
+    let sequence = sequences.with(0, types.code(type), MOST_WITH_STATES);
+    sequence = sequences.with(sequence, senders.code(from?.kind ?? null), MOST_WITH_STATES);
+    sequence = sequences.with(sequence, this.#state, MOST_WITH_STATES);
     for (const transition of taken) sequence = sequences.with(sequence, transitions.code(transition));
     countEffects(turn);
     for (const effect of found) sequence = sequences.with(sequence, effect);
