@@ -73,8 +73,9 @@ interface Outcome {
 }
 
 /**
- * A group that moved is gone from the next page, and one that resolved first, too. New ones are left alone, so the
- * pages come to an end. A group without an answer ends it: whether that one moved nobody knows.
+ * A group that moved is gone from the next page, and one that resolved first, too: a page of which none moved may be
+ * followed by others. New ones are left alone, and one that stays without moving is not waited for, so the pages come to
+ * an end. A group without an answer ends it: whether that one moved nobody knows.
  * @param way `limit`: most groups that are moved
  */
 async function moveAll(
@@ -83,6 +84,7 @@ async function moveAll(
   { limit, ...way }: Pick<RouteMoved, 'fromRouteId' | 'toRouteId'> & { readonly limit: number },
 ): Promise<Outcome> {
   const upTo = await moves.newestNumber();
+  const stayed = new Set<PublicId>();
   let count = 0;
   while (count < limit) {
     const page = await moves.openGroups(way.fromRouteId, upTo, Math.min(PAGE, limit - count));
@@ -91,7 +93,9 @@ async function moveAll(
     count += moved;
     const failed = told.find((one) => one.status === 'rejected');
     if (failed) return { count, error: failed.reason as Error };
-    if (moved === 0) break;
+    if (moved > 0) continue;
+    if (page.every((id) => stayed.has(id))) break;
+    for (const id of page) stayed.add(id);
   }
   return { count, error: null };
 }
