@@ -15,7 +15,7 @@ export const LOOKED_AT = 20_000;
 
 /** Messages in the inbox of a shard among which those to an actor are looked for. */
 const OLDEST_WAITING = 1_000;
-/** Of those that wait for an actor, so many are listed. */
+/** Of those that wait for an actor, so many are listed; the others are not read, since each may be large. */
 const LISTED_WAITING = 20;
 
 /** Within the commit: how many actors more, or fewer, are in each state than before. */
@@ -108,7 +108,8 @@ export function createActorStateReader(sql: Sql): ActorStateReader {
           from (select * from inbox where shard = ${shardOf(actor)} order by seq limit ${OLDEST_WAITING}) oldest
           where receiver_kind = ${actor.kind} and receiver_key = ${actor.key}
         ), listed as (
-          select seq, message ->> 'type' as type, created_at as since from waiting order by seq limit ${LISTED_WAITING}
+          select seq, message ->> 'type' as type, created_at as since
+          from (select * from waiting order by seq limit ${LISTED_WAITING}) oldest
         )
         select
           nullif(${stateOf(sql)}, 'null') as state, schema, version, wake_at,
