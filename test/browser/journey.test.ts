@@ -1,13 +1,9 @@
 /** A person at the UI in real Chromium: signs in, sees an Alert Group arrive, acts, and the other window follows. */
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
-
-const shots = path.resolve(import.meta.dirname, '..', '..', 'test-results', 'screenshots');
 
 let tocsin: Installation;
 let ready: Ready;
@@ -15,7 +11,6 @@ let browser: Browser;
 let sender: Sender;
 
 beforeAll(async () => {
-  mkdirSync(shots, { recursive: true });
   tocsin = new Installation();
   ready = await tocsin.start();
   sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
@@ -101,39 +96,6 @@ test.each([
   expect(overflow).toBeLessThanOrEqual(0);
   await last.getByRole('link').last().click();
   await phone.waitForURL('**/admin/system-status');
-});
-
-// A desk in light and a phone in dark see every page in `every-page.test.ts`.
-test.each([
-  ['tablet, light', { width: 768, height: 1_024, dark: false }],
-  ['wide, dark', { width: 2_560, height: 1_440, dark: true }],
-])('every page is accessible and fits: %s', async (name, profile) => {
-  const page = await (await newProfile(browser, profile)).newPage();
-  const visit = async (title: string, open: () => Promise<unknown>) => {
-    await open();
-    await page.getByRole('heading', { level: 1 }).first().waitFor();
-    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
-    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
-    expect(overflow, `${title} scrolls sideways at ${name}`).toBeLessThanOrEqual(0);
-    expect(await accessibilityFindings(page), title).toEqual([]);
-    await page.screenshot({
-      path: path.join(shots, `${title}-${name.replace(', ', '-')}.png`),
-      fullPage: true,
-    });
-  };
-  await visit('sign-in', () => page.goto(`${ready.app_url}/sign-in`));
-  await signIn(page, ready);
-  await visit('alert-groups', () => page.goto(`${ready.app_url}/alert-groups`));
-  await visit('alert-group', async () => {
-    await row(page, 'CheckoutDown').click();
-    await page.waitForURL(/alert-groups\/AG/);
-  });
-  await visit('integrations', () => page.goto(`${ready.app_url}/integrations`));
-  await visit('integration', () => page.goto(`${ready.app_url}/integrations/${ready.integration_id}`));
-  await visit('routes', () => page.goto(`${ready.app_url}/routes`));
-  await visit('destinations', () => page.goto(`${ready.app_url}/destinations`));
-  await visit('system-status', () => page.goto(`${ready.app_url}/admin/system-status`));
-  await page.getByText('Everything works').waitFor();
 });
 
 test('Russian is complete on the responder pages', async () => {

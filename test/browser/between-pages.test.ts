@@ -1,15 +1,11 @@
-/** Every page of an installation in which everything has happened once, and what leads from one to the next, in real Chromium. */
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
+/** What leads from one page to the next in an installation in which everything has happened once. In real Chromium. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../harness/api.ts';
-import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { launchChromium, newProfile, signIn } from '../harness/browser.ts';
 import { groupOf, type Seeded, seed } from '../harness/seeded.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
-
-const shots = path.resolve(import.meta.dirname, '..', '..', 'test-results', 'screenshots');
 
 let tocsin: Installation;
 let ready: Ready;
@@ -17,14 +13,12 @@ let browser: Browser;
 let seeded: Seeded;
 let checkout: Json;
 let desk: Page;
-let paths: readonly string[];
 
 beforeAll(async () => {
-  mkdirSync(shots, { recursive: true });
   tocsin = new Installation();
   [ready, browser] = await Promise.all([tocsin.start(), launchChromium()]);
   seeded = await seed(ready);
-  paths = await everyPath();
+  checkout = await groupOf(seeded.api, 'CheckoutErrorRate');
   desk = await (await newProfile(browser)).newPage();
   await signIn(desk, ready);
 });
@@ -35,87 +29,11 @@ afterAll(async () => {
   await tocsin.remove();
 });
 
-async function everyPath(): Promise<readonly string[]> {
-  const { api } = seeded;
-  checkout = await groupOf(api, 'CheckoutErrorRate');
-  const integration = `/integrations/${ready.integration_id}`;
-  const ids = async (list: string) => (await api.get(list)).items.map(({ id }: Json) => id as string);
-  const destinations = await ids('/destinations');
-  const [record] = await ids(`/request-records?destination=${destinations[0]}`);
-  const [snapshot] = await ids(`/stored-snapshots?integration=${ready.integration_id}`);
-  return [
-    ...['/alert-groups', '/alert-groups?tab=all', `/alert-groups/${checkout.id}`],
-    `/alert-groups/${(await groupOf(api, 'QuotaNearlyUsed')).id}`,
-    `/alert-groups/${(await groupOf(api, 'PodRestarting')).id}`,
-    ...['/statistics?period=30d', '/integrations', '/integrations/new', integration, `${integration}/edit`],
-    ...['alerts', 'sender-routes', 'snapshots', 'tokens'].map((tab) => `${integration}?tab=${tab}`),
-    `${integration}/snapshots/${snapshot}`,
-    ...['/routes', '/routes/new', ...(await ids('/routes')).map((id: string) => `/routes/${id}`)],
-    ...['/connections', '/connections/new?type=bridge', '/destinations', '/destinations/new?type=webhook'],
-    ...destinations.map((id: string) => `/destinations/${id}`),
-    ...[`/destinations/${destinations[0]}/edit`, `/destinations/${destinations[0]}/request-log`],
-    `/destinations/${destinations[0]}/request-log/${record}`,
-    ...['/admin/link-rules', '/admin/link-rules/new', `/admin/link-rules/${(await ids('/link-rules'))[0]}`],
-    ...['/admin/lookup-tables', `/admin/lookup-tables/${(await ids('/lookup-tables'))[0]}`],
-    ...['/template-preview', '/admin/audit-log', '/admin/system-status', '/admin/oidc', '/admin/roles'],
-    ...['/admin/users', '/admin/users/new', `/admin/users/${(await ids('/users'))[0]}`],
-    ...['/admin/service-accounts', '/admin/service-accounts/new'],
-    ...['general', 'severity-levels', 'alert-handling', 'retention', 'network', 'security'].map(
-      (tab) => `/admin/organization/${tab}`,
-    ),
-    ...['/admin/organization/outgoing-heartbeat', '/profile', '/machines/destination', '/nowhere'],
-    `/machines/alert_group/${checkout.id}`,
-  ];
-}
-
 async function open(page: Page, where: string): Promise<void> {
   await page.goto(ready.app_url + where);
   await page.locator('h1').first().waitFor({ state: 'attached' });
   await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
 }
-
-const overflow = (page: Page) =>
-  page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
-
-test.each([
-  ['desk', {}],
-  ['phone, dark, ru', { width: 360, height: 740, dark: true, locale: 'ru-RU' }],
-])(
-  'every page opens without an error, is accessible and fits: %s',
-  { timeout: 600_000 },
-  async (name, look) => {
-    const page = await (await newProfile(browser, look)).newPage();
-    const faults: string[] = [];
-    page.on('pageerror', ({ message }) => faults.push(message));
-    page.on('console', (message) => {
-      // The browser logs refused requests by itself.
-      if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
-        faults.push(message.text());
-    });
-    await signIn(page, ready);
-    for (const where of paths) {
-      await open(page, where);
-      const found = (await accessibilityFindings(page)).map(({ id, targets }) => `${id}: ${targets}`);
-      if ((await overflow(page)) > 0) found.push('scrolls sideways');
-      const file = `page${where.replaceAll(/\W+/g, '-')}-${name.replaceAll(', ', '-')}.png`;
-      await page.screenshot({ path: path.join(shots, file) });
-      faults.push(...found.map((each) => `${where}: ${each}`));
-    }
-    expect(faults).toEqual([]);
-  },
-);
-
-test('a large text on a small screen scrolls in one direction only', async () => {
-  const page = await (await newProfile(browser, { width: 360, height: 740 })).newPage();
-  await signIn(page, ready);
-  const routes = (await seeded.api.get('/routes')).items;
-  const most = ['/alert-groups', `/alert-groups/${checkout.id}`, `/routes/${routes[0].id}`];
-  for (const where of [...most, `/integrations/${ready.integration_id}`, '/admin/system-status']) {
-    await open(page, where);
-    await page.evaluate('document.documentElement.style.fontSize = "200%"');
-    expect(await overflow(page), where).toBeLessThanOrEqual(0);
-  }
-});
 
 test('a person who has chosen Russian reads Russian in an English browser', async () => {
   const page = await (await newProfile(browser)).newPage();
