@@ -1,6 +1,6 @@
 /** Commands on one Alert Group with their answers in words; the result always comes from the API (ui §4). */
 import type { PlainCommand } from '../../api/alert-groups.ts';
-import type { Answer } from '../../api/client.ts';
+import { type Answer, isSame } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
 import type {
   AlertGroup,
@@ -13,8 +13,12 @@ import type { App } from '../../app/context.ts';
 import type { Translate } from '../../i18n/i18n.svelte.ts';
 import { type Back, takeBack, undoOf } from './undo.ts';
 
+type Detail = string | SnoozeRequest | null;
+
 interface Running {
   readonly command: CommandName;
+  /** The Note or the end that goes with it; null for a plain one. */
+  readonly detail: Detail;
   /** The group as it is after the Command. */
   readonly ended: Promise<AlertGroup>;
 }
@@ -38,17 +42,21 @@ export function createGroupCommands(
   /** The newest Command on its way for each group. */
   let running = $state.raw<ReadonlyMap<string, Running>>(new Map());
 
-  /** Sends a Command, after another one of the same group that is on its way. A key that repeats sends one. */
+  /**
+   * Sends a Command, after another one of the same group that is on its way. A key that repeats sends one; another Note
+   * or another end is no repetition.
+   */
   async function inTurn(
     group: AlertGroup,
     command: CommandName,
+    detail: Detail,
     send: () => Promise<Answer<CommandAnswer>>,
   ): Promise<Problem | null> {
     const before = running.get(group.id);
-    if (before?.command === command) return null;
+    if (before?.command === command && isSame(before.detail, detail)) return null;
     const answered = afterwards(before, group).then(async (found) => ({ found, answer: await send() }));
     const ended = answered.then(({ found, answer }) => (answer.ok ? answer.value.alert_group : found));
-    const mine: Running = { command, ended };
+    const mine: Running = { command, detail, ended };
     running = new Map(running).set(group.id, mine);
     const { found, answer } = await answered;
     if (running.get(group.id) === mine) {
@@ -99,13 +107,13 @@ export function createGroupCommands(
     /** The Command on its way for a group, if any. */
     runningFor: (id: string): CommandName | null => running.get(id)?.command ?? null,
     plain: async (group: AlertGroup, command: PlainCommand): Promise<void> =>
-      tell(await inTurn(group, command, () => alertGroups.command(group.id, command))),
+      tell(await inTurn(group, command, null, () => alertGroups.command(group.id, command))),
     /** @returns the refusal, for the dialog to show */
     resolve: (group: AlertGroup, note: string | null): Promise<Problem | null> =>
-      inTurn(group, 'resolve', () => alertGroups.resolve(group.id, note)),
+      inTurn(group, 'resolve', note, () => alertGroups.resolve(group.id, note)),
     /** @returns the refusal, for the dialog to show */
     snooze: (group: AlertGroup, snooze: SnoozeRequest): Promise<Problem | null> =>
-      inTurn(group, 'snooze', () => alertGroups.snooze(group.id, snooze)),
+      inTurn(group, 'snooze', snooze, () => alertGroups.snooze(group.id, snooze)),
   };
 }
 

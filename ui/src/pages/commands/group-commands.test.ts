@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Answer } from '../../api/client.ts';
-import type { AlertGroup, CommandAnswer } from '../../api/shapes.ts';
+import type { AlertGroup, CommandAnswer, SnoozeRequest } from '../../api/shapes.ts';
 import { createGroupCommands } from './group-commands.svelte.ts';
 
 const ME = { id: 'U1', name: 'Ann', login: 'ann', deactivated: false };
@@ -32,7 +32,12 @@ function setUp() {
   };
   const commands = createGroupCommands(
     {
-      alertGroups: { command: send, resolve: (id: string) => send(id, 'resolve') },
+      alertGroups: {
+        command: send,
+        resolve: (id: string, note: string | null) =>
+          send(id, note === null ? 'resolve' : `resolve "${note}"`),
+        snooze: (id: string, { until }: SnoozeRequest) => send(id, `snooze until ${until}`),
+      },
       session: { active: { user: ME } },
       toasts: {
         command: (text: string, _: string, undo: unknown) =>
@@ -94,6 +99,26 @@ it('a key that repeats sends one Command', async () => {
   await answer(group(1));
   await Promise.all(both);
   expect(sent).toEqual(['acknowledge AG1']);
+});
+
+it('another Note or another end is no repetition: it is sent after the one on its way', async () => {
+  const { commands, sent, answer } = setUp();
+  const all = [
+    commands.snooze(group(1), { until: '03:00' }),
+    commands.snooze(group(1), { until: '03:00' }),
+    commands.snooze(group(1), { until: '05:00' }),
+    commands.resolve(group(2), null),
+    commands.resolve(group(2), null),
+    commands.resolve(group(2), 'The disk was full'),
+  ];
+  for (const number of [1, 2, 1, 2]) await answer(group(number));
+  expect(await Promise.all(all)).toEqual([null, null, null, null, null, null]);
+  expect(sent).toEqual([
+    'snooze until 03:00 AG1',
+    'resolve AG2',
+    'snooze until 05:00 AG1',
+    'resolve "The disk was full" AG2',
+  ]);
 });
 
 it('the way back is that of the group as the Command before it left it', async () => {
