@@ -1,5 +1,6 @@
 /** Deliveries of the last 24 hours by Destination, read again from time to time while they are shown. */
 import type { ApiClient } from '../api/client.ts';
+import type { Problem } from '../api/problem.ts';
 import type { DeliveryFigures } from '../api/shapes.ts';
 import { createDeliveriesApi } from '../api/statistics.ts';
 import { createResource } from './resource.svelte.ts';
@@ -7,7 +8,10 @@ import { createResource } from './resource.svelte.ts';
 const READ_EVERY_MS = 30_000;
 
 export interface ShownDeliveryHours {
-  readonly items: readonly DeliveryFigures[];
+  /** Null until they are read: then nobody knows whether anything was sent. */
+  readonly items: readonly DeliveryFigures[] | null;
+  /** Why they were not read the last time. */
+  readonly problem: Problem | null;
   /** Null until they are read, and for a Destination that is not there. */
   of(destinationId: string): DeliveryFigures | null;
   read(): Promise<void>;
@@ -17,12 +21,14 @@ export interface ShownDeliveryHours {
 
 export function createDeliveryHours(client: ApiClient): ShownDeliveryHours {
   const hours = createResource(createDeliveriesApi(client).hours);
-  const items = $derived(hours.value?.items ?? []);
   return {
     get items() {
-      return items;
+      return hours.value?.items ?? null;
     },
-    of: (id) => items.find(({ destination }) => destination.id === id) ?? null,
+    get problem() {
+      return hours.problem;
+    },
+    of: (id) => hours.value?.items.find(({ destination }) => destination.id === id) ?? null,
     read: () => hours.read(),
     keep() {
       void hours.read();
