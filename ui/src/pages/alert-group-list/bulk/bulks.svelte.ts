@@ -164,14 +164,16 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
      */
     async work(of: number, step: () => Promise<number>): Promise<number | null> {
       const mine = person;
-      isStopping = false;
+      // Without progress of its own it leaves that of another work, and its Stop, alone.
+      const isLong = of > PORTION;
+      if (isLong) isStopping = false;
       let done = 0;
-      for (let more = 1; more > 0 && !isStopping; done += more) {
-        if (of > PORTION) progress = { done, of: Math.max(done, of) };
+      for (let more = 1; more > 0 && !(isLong && isStopping); done += more) {
+        if (isLong) progress = { done, of: Math.max(done, of) };
         more = await step();
         if (mine !== person) return null;
       }
-      progress = null;
+      if (isLong) progress = null;
       return done;
     },
     stop() {

@@ -194,3 +194,17 @@ it('other work has the same progress and Stop, and ends with its last step or th
   });
   expect(await ended).toBeNull();
 });
+
+it('short other work leaves the progress and the Stop of a long one alone', async () => {
+  const { bulks } = setUp();
+  const short = (...sizes: number[]) => bulks.work(5, async () => sizes.shift() ?? 0);
+  const long = bulks.work(3 * PORTION, async () => {
+    expect(await short(5)).toBe(5);
+    expect(bulks.progress).toEqual({ done: 0, of: 3 * PORTION });
+    bulks.stop();
+    expect(await short(3, 2)).toBe(5);
+    expect(bulks.isStopping).toBe(true);
+    return PORTION;
+  });
+  expect(await long).toBe(PORTION);
+});
