@@ -21,11 +21,15 @@ interface Context<Item> {
 
 export type Pages<Item> = ReturnType<typeof createPages<Item>>;
 
-/** @param keyOf what an item stays the same by: one that moved between two pages that were read is shown once */
+/**
+ * @param keyOf what an item stays the same by: one that moved between two pages that were read is shown once
+ * @param newestOf what is shown for an item that was read: a page may take several requests
+ */
 export function createPages<Item>(
   request: (page: PageRequest) => Promise<Answer<Page<Item>>>,
   pageSize = 50,
   keyOf: (item: Item) => unknown = (item) => item,
+  newestOf: (item: Item) => Item = (item) => item,
 ) {
   const store = createStore({
     context: {
@@ -45,7 +49,7 @@ export function createPages<Item>(
       moreWanted: (context): Context<Item> => ({ ...context, wantsMore: true }),
       arrived: (context, event: { page: Page<Item>; append: boolean }): Context<Item> => ({
         ...context,
-        items: eachOnce([...((event.append && context.items) || []), ...event.page.items]),
+        items: eachOnce([...((event.append && context.items) || []), ...event.page.items.map(newestOf)]),
         nextCursor: event.page.next_cursor,
         problem: null,
         reading: 'nothing',

@@ -59,6 +59,8 @@ export function createGroupList(api: AlertGroupsApi) {
   /** Counts the answers that were shown, and which of them each row has. */
   let answers = 0;
   const answerOf = new Map<string, number>();
+  /** Which of them a group that was read came with. */
+  const cameWith = new WeakMap<AlertGroup, number>();
   /** Rows that are being read, and whether to read them once more after that. */
   const refreshing = new Map<string, boolean>();
   let visited: Visit | null = null;
@@ -75,7 +77,7 @@ export function createGroupList(api: AlertGroupsApi) {
       if (!answer.ok) return answer;
       return { ...answer, value: { ...answer.value, items: inOrder(answer.value.items, begun) } };
     };
-    return createPages<AlertGroup>(request, PAGE_SIZE, ({ id }) => id);
+    return createPages<AlertGroup>(request, PAGE_SIZE, ({ id }) => id, newestOf);
   }
 
   /**
@@ -93,8 +95,16 @@ export function createGroupList(api: AlertGroupsApi) {
       }
       answers += 1;
       answerOf.set(group.id, answers);
-      return row !== undefined && isSame(row, group) ? row : group;
+      const next = row !== undefined && isSame(row, group) ? row : group;
+      cameWith.set(next, answers);
+      return next;
     });
+  }
+
+  /** The row of a group that was read again while further requests for the same page were on their way. */
+  function newestOf(group: AlertGroup): AlertGroup {
+    if ((answerOf.get(group.id) ?? 0) <= (cameWith.get(group) ?? 0)) return group;
+    return pages.items?.find(({ id }) => id === group.id) ?? group;
   }
 
   /** Rows of other filters: those of the old ones stay until the answer, and for good when it is a refusal. */

@@ -121,6 +121,19 @@ it('a page that ends early is read on: no row is taken for gone', async () => {
   expect(list.items).toEqual(rows);
 });
 
+it('a row that changes while the rest of its page is read is the newest', async () => {
+  const { list, answer } = await setUp();
+  const others = Array.from({ length: 49 }, (_, n) => ({ id: `AG${n + 2}`, version: 1 }));
+  void list.read();
+  await answer('counts', {});
+  await answer('list', { items: [group(1)], next_cursor: 'c' });
+  list.hinted({ type: 'alert_group', id: 'AG1' } as never);
+  await answer('read', group(2));
+  expect(list.items).toEqual([group(2)]);
+  await answer('list', { items: others, next_cursor: null });
+  expect(list.items).toEqual([group(2), ...others]);
+});
+
 it('the next page that is asked for during a read from the start, or before one, is read after it', async () => {
   const { list, answer } = await setUp();
   const rows = Array.from({ length: 150 }, (_, n) => ({ id: `AG${n + 1}`, version: 1 }));
