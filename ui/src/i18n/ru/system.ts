@@ -412,7 +412,7 @@ export const system = {
   'machines.loud': 'Громко',
   'machines.quiet': 'Тихо',
   'machines.recordsNothing': 'ничего не записывает',
-  'machines.ownedMentions': 'если есть владелец: {who}',
+  'machines.ownedMentions': 'если есть ответственный: {who}',
   'machines.lines': 'Стрелки',
   'machines.anyState': 'любое состояние',
   'machines.stays': 'остаётся',
