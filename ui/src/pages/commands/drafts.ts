@@ -1,6 +1,12 @@
-/** Notes that were typed and not sent, kept in the tab for the next time. */
+/**
+ * Notes that were typed and not sent, kept in the tab for the next time: each of one person, as others may use the tab
+ * later.
+ */
 
 type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+
+/** What a draft is kept by. @param place an Alert Group, or a dialog about one */
+export const draftFor = (user: { readonly id: string }, place: string): string => `${user.id}.${place}`;
 
 const keyOf = (of: string) => `tocsin.note.${of}`;
 
