@@ -55,3 +55,39 @@ test('what others wrote stays within its line and its member, whatever it holds'
   expect(['\n', '\r', '\0', '\u001b'].filter((mark) => lines[0]?.trimEnd().includes(mark))).toEqual([]);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'ingest_failed', error });
 });
+
+test('what looks like a secret is masked in every text of a line, and nothing else is changed', () => {
+  const lines: string[] = [];
+  const log = createLog({
+    level: 'info',
+    replica: 'a',
+    destination: { write: (line) => void lines.push(line) },
+  });
+  const bot = `123456:${'k'.repeat(35)}`;
+  const said = [
+    ['no\n"Bearer abc.def-1"', 'no\n"Bearer [redacted]"'],
+    ['http://me:pa"ss@db.example/x?y=1', 'http://[redacted]@db.example/x?y=1'],
+    // In JSON an "n" of the escape stands before the number.
+    [`bot\n${bot}`, 'bot\n[redacted]'],
+    [`whsec_${'Ab+/'.repeat(8)}=\u2028`, '[redacted]\u2028'],
+    ['svc_int_abcdefgh', '[redacted]'],
+    ['Basic dXNlcjpwYXNz', 'Basic [redacted]'],
+    [`AQ${'x'.repeat(53)}`, '[redacted]'],
+  ] as const;
+  for (const [error] of said) log('delivery_defect', { destination: 'a://', group: 'b@c', error });
+  said.forEach(([, error], index) => {
+    expect(JSON.parse(lines[index] ?? '')).toMatchObject({ destination: 'a://', group: 'b@c', error });
+  });
+
+  const entry = {
+    detail: 'answered 503: "later"\tC:\\ü',
+    sizes: [1, null, true],
+    at: 'https://a.example/b@c',
+  };
+  log('audit_entry', { entry });
+  const { time, ...rest } = JSON.parse(lines.at(-1) ?? '');
+  expect(rest).toEqual({ level: 'info', replica: 'a', event: 'audit_entry', entry });
+  expect(lines.at(-1)).toBe(
+    `${JSON.stringify({ level: 'info', time, replica: 'a', entry, event: 'audit_entry' })}\n`,
+  );
+});

@@ -3,6 +3,7 @@
  * search for an event finds every place that writes it.
  */
 import pino from 'pino';
+import { maskShapes, mayHoldShapes } from './secrets/masking.ts';
 
 const E = 'error';
 const W = 'warn';
@@ -161,7 +162,7 @@ type FieldNames<Event extends LogEvent> = (typeof LOG_EVENTS)[Event] extends rea
   ? Names[number]
   : never;
 
-/** Writes a registered event. Field values must already be masked. */
+/** Writes a registered event. Field values must already be masked: only what looks like a secret is masked here. */
 export type Log = <Event extends LogEvent>(
   event: Event,
   fields?: Readonly<Partial<Record<Extract<FieldNames<Event>, string>, unknown>>>,
@@ -183,20 +184,32 @@ export function createLog(options: {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    withoutTurning(options.destination ?? pino.destination({ fd: 1, sync: false })),
+    cleaned(options.destination ?? pino.destination({ fd: 1, sync: false })),
   );
   return (event, fields) => logger[LOG_EVENTS[event][0]](fields ?? {}, event);
 }
 
+/** A text of a line as JSON writes it. */
+const TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+
 /** Marks that turn the direction of text: a terminal would show what follows them on the line backwards. */
 const TURNING = /[\u202A-\u202E\u2066-\u2069]/g;
 
-/** Writes such marks as JSON escapes: the value of a line stays the same. */
-function withoutTurning(destination: pino.DestinationStream): pino.DestinationStream {
+/** Masks each text of a line and writes marks that turn it as JSON escapes, which keeps its value. */
+function cleaned(destination: pino.DestinationStream): pino.DestinationStream {
   return {
-    write: (line) =>
-      destination.write(line.replace(TURNING, (mark) => `\\u${mark.charCodeAt(0).toString(16)}`)),
+    write(line) {
+      const shown = mayHoldShapes(line) ? line.replace(TEXT, masked) : line;
+      destination.write(shown.replace(TURNING, (mark) => `\\u${mark.charCodeAt(0).toString(16)}`));
+    },
   };
+}
+
+/** The last net (secrets §9), over the text itself: a shape never reaches past its end, nor into an escape. */
+function masked(written: string): string {
+  const text: string = written.includes('\\') ? JSON.parse(written) : written.slice(1, -1);
+  const shown = maskShapes(text);
+  return shown === text ? written : JSON.stringify(shown);
 }
 
 /** A log that keeps nothing. */

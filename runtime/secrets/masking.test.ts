@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMask, cutToBytes, maskShapes, maskUrl } from './masking.ts';
+import { createMask, cutToBytes, maskShapes, maskUrl, mayHoldShapes } from './masking.ts';
 
 const SECRET = 'p@ss "wörd"/1+2';
 const mask = createMask([SECRET, 'p@ss', 'abc']);
@@ -115,6 +115,9 @@ test.each([
   ['nothing to hide', 'answered 400: bad label a@b', 'answered 400: bad label a@b'],
 ])('shapes: %s', (_name, text, masked) => {
   expect(maskShapes(text)).toBe(masked);
+  // Whatever is masked is noticed before, in a text and in a line of JSON.
+  for (const line of [text, JSON.stringify(`\n${text}`)])
+    expect([line, mayHoldShapes(line)]).toEqual([line, masked !== text]);
 });
 
 test.each([

@@ -519,6 +519,14 @@ const ROWS: readonly Row[] = [
     SECRETS,
   ],
   [
+    'secrets-log-net',
+    'a log line holds nothing that looks like a secret',
+    'runtime/log.ts',
+    'const shown = mayHoldShapes(line) ? line.replace(TEXT, masked) : line;',
+    'const shown = line;',
+    ['runtime/log.test.ts'],
+  ],
+  [
     'secrets-parameters',
     'values of parameters with sensitive names are masked',
     'runtime/secrets/masking.ts',
