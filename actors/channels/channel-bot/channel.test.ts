@@ -398,6 +398,12 @@ describe('an answer of the messenger', () => {
     ['rights that were taken', 400, 'Bad Request: need administrator rights', { class: 'fatal' }],
     ['a text that is too long', 400, 'Bad Request: message is too long', { class: 'unknown' }],
     ['a conflict', 409, 'Conflict: terminated', { class: 'transient' }],
+    [
+      'a limit without a time',
+      429,
+      'Too Many Requests',
+      { class: 'transient', error: 'answered 429: Too Many Requests' },
+    ],
     ['a restart', 500, 'Internal Server Error: restart', { class: 'transient', unsure: false }],
   ])('%s', async (_rule, status, said, expected) => {
     const on = world();
