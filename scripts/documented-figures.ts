@@ -150,8 +150,9 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['At most # users', 'http/resources/destinations/common.ts MOST_USERS'],
     ['works again; tried every # minutes', 'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE'],
     [
-      'again after # s, then ever later, for # attempts or # minutes',
+      'again after # s, then ever later up to # min, for # attempts or # minutes',
       'actors/destination/pacing.ts FIRST_STEP / SECOND',
+      'actors/destination/pacing.ts LONGEST_STEP / MINUTE',
       'actors/destination/pacing.ts BUDGET_ATTEMPTS',
       'actors/destination/pacing.ts BUDGET_TIME / MINUTE',
     ],
@@ -403,6 +404,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
       'runtime/outbound/answer-json.ts MOST_VALUES',
       'runtime/outbound/answer-json.ts MOST_DEPTH',
     ],
+    ['or with more than # minutes, it counts', 'actors/channels/bridge/answer.ts LONGEST_WAIT / MINUTE'],
     ['for up to # hours after the first', 'actors/destination/delivery/accepted.ts KEY_KNOWN_FOR / HOUR'],
     ['tries again after more than # hours', 'actors/destination/delivery/accepted.ts KEY_KNOWN_FOR / HOUR'],
     ['and waits # s for each', 'runtime/cli/bridge-check/person.ts PATIENCE_SECONDS'],
