@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { WAITS } from '../actors/access/throttle.ts';
 import { CHANNEL_BOT } from '../actors/channels/channel-bot/settings.ts';
+import { ON_CALL_POLICY } from '../actors/route/policy.ts';
 import { CHANNEL_BOT as BOT_CONNECTION } from '../http/resources/connections/types/channel-bot.ts';
 import { DEFAULT_LIMITS } from '../runtime/actor/limits.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../runtime/clock.ts';
@@ -440,6 +441,12 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
   'docs/glossary.md': [
     ['and refused after # s', 'actors/connection/tokens.ts INTERACTIVE_BUDGET / SECOND'],
     ['is tried, every # minutes', 'actors/destination/machine.ts BROKEN_PROBE_INTERVAL / MINUTE'],
+    [
+      'silent for # s or lost for # s',
+      'ui/src/live/connection.ts SILENCE_MS / THOUSAND',
+      'ui/src/live/liveness.ts LOST_MS / THOUSAND',
+    ],
+    ['once per window, # s by default', ON_CALL_POLICY.thread_batching_window_seconds],
   ],
   'docs/keys.md': [],
   'docs/life-of-an-alert.md': [['Remembers the last # messages', 'runtime/actor/recent.ts KEPT']],
