@@ -1,5 +1,5 @@
 /** People who asked their system for less motion, or for colours of their own. In real Chromium. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { followReads } from '../harness/accessible.ts';
 import type { Json } from '../harness/api.ts';
@@ -52,9 +52,11 @@ async function motions(
   const look = async (place: string) => {
     seen[place] = [...new Set(await page.evaluate<string[]>(MOTIONS))];
   };
-  const hold = (what: string | RegExp) => page.route(what, () => undefined);
-  // What was held is never sent.
+  const held: Route[] = [];
+  const hold = (what: string | RegExp) => page.route(what, (route) => void held.push(route));
+  // What is held is never sent: a route that ends would send it.
   const letGo = async () => {
+    await Promise.all(held.splice(0).map((route) => route.abort()));
     await page.goto('about:blank');
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   };

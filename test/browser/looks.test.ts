@@ -58,9 +58,9 @@ async function furtherPaths(): Promise<readonly string[]> {
     `/alert-groups/${(await groupOf(api, 'PodRestarting')).id}`,
     ...['/statistics?period=30d', integration],
     ...['alerts', 'sender-routes', 'snapshots', 'tokens'].map((tab) => `${integration}?tab=${tab}`),
-    ...(await ids('/routes')).map((id) => `/routes/${id}`),
+    ...(await ids('/routes')).map((id: string) => `/routes/${id}`),
     ...['/connections/new?type=bridge', '/destinations/new?type=webhook'],
-    ...destinations.map((id) => `/destinations/${id}`),
+    ...destinations.map((id: string) => `/destinations/${id}`),
     ...['general', 'severity-levels', 'alert-handling', 'retention', 'network', 'security'].map(
       (tab) => `/admin/organization/${tab}`,
     ),
@@ -77,13 +77,21 @@ test('every kind of page is among those that are looked at', () => {
   expect(PAGES.filter(({ pattern }) => !looked.has(pattern))).toEqual([]);
 });
 
-test.each([
-  ['en-GB', { width: 1440, height: 900, scheme: 'dark' }, { width: 2560, height: 1440, scheme: 'light' }],
-  ['ru-RU', { width: 360, height: 740, scheme: 'dark' }, { width: 768, height: 1024, scheme: 'light' }],
-] as const)(
-  'every page opens without an error, is accessible and fits: %s, %o, %o',
+const LOOKS = {
+  'en-GB': [
+    { width: 1440, height: 900, scheme: 'dark' },
+    { width: 2560, height: 1440, scheme: 'light' },
+  ],
+  'ru-RU': [
+    { width: 360, height: 740, scheme: 'dark' },
+    { width: 768, height: 1024, scheme: 'light' },
+  ],
+} as const;
+
+test.each(['en-GB', 'ru-RU'] as const)(
+  'every page opens without an error, is accessible and fits in two looks and zoomed in: %s',
   { timeout: 900_000 },
-  async (locale, ...looks) => {
+  async (locale) => {
     const page = await (await newProfile(browser, { locale })).newPage();
     const faults: string[] = [];
     page.on('pageerror', ({ message }) => faults.push(message));
@@ -95,7 +103,7 @@ test.each([
     const allRead = followReads(page);
     const look = async (where: string) => {
       await page.goto(ready.app_url + where);
-      for (const { width, height, scheme } of looks) {
+      for (const { width, height, scheme } of LOOKS[locale]) {
         await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme: scheme });
         await page.locator('h1').first().waitFor({ state: 'attached' });

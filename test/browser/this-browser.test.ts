@@ -74,10 +74,12 @@ const turnAway = (page: Page) =>
   );
 
 /** The list is open, and somebody looks elsewhere. What fired when the page was opened is no news. */
-async function lookedElsewhere(): Promise<void> {
+async function lookedElsewhere(isWhatFires = (url: string) => !url.includes('acknowledged')): Promise<void> {
+  // The page before may have asked for what fires, too, and be answered late.
+  await desk.goto('about:blank');
   await desk.goto(`${ready.app_url}/alert-groups`, { waitUntil: 'commit' });
   await desk.waitForResponse(
-    (response) => response.url().includes('status=firing&') && !response.url().includes('acknowledged'),
+    (response) => response.url().includes('status=firing&') && isWhatFires(response.url()),
   );
   await turnAway(desk);
 }
@@ -208,11 +210,7 @@ test('whoever chose a saved view is called for what it shows, without a sound', 
   await desk.getByLabel('Desktop notifications').selectOption('New Alert Groups of some saved views');
   await desk.getByRole('checkbox', { name: 'Critical ones' }).check();
   expect(await accessibilityFindings(desk)).toEqual([]);
-  await desk.goto(`${ready.app_url}/alert-groups`, { waitUntil: 'commit' });
-  await desk.waitForResponse(
-    (response) => response.url().includes('severity=critical') && response.url().includes('status=firing&'),
-  );
-  await turnAway(desk);
+  await lookedElsewhere((url) => url.includes('severity=critical'));
   await raise('OutsideTheView', 'warning');
   const group = await raise('InsideTheView', 'critical');
   await until('the notification', async () => (await shown(desk)).length > 0);

@@ -1,5 +1,6 @@
 /** The composition root: the one place that knows how the parts of the client belong together. */
 
+import { untrack } from 'svelte';
 import { createAlertGroupsApi } from '../api/alert-groups.ts';
 import { createApiClient } from '../api/client.ts';
 import { createConfigurationApi, createLinksApi } from '../api/configuration.ts';
@@ -189,17 +190,17 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     });
 
     const hasViews = $derived(savedViews.value !== null);
-    const paysAttention = $derived.by(() => {
-      const { attention: chosen } = preferences.current;
-      return countsGroups && chosen !== 'off' && (chosen !== 'views' || hasViews);
-    });
+    const chosen = $derived(preferences.current.attention);
+    const chosenViews = $derived(preferences.current.attentionViews);
+    const paysAttention = $derived(countsGroups && chosen !== 'off' && (chosen !== 'views' || hasViews));
     $effect(() => {
       if (!paysAttention) return;
-      // Another choice begins anew: what fires by then is no news.
-      void [preferences.current.attention, preferences.current.attentionViews];
+      // Another choice begins anew: what fires by then is no news. The other preferences change nothing here.
+      void [chosen, chosenViews];
       attention.forget();
       const look = paced(() => void attention.look(), LOOK_EVERY_MS);
-      look();
+      // Not what it reads: saved views that arrive would make what fires by then no news.
+      untrack(look);
       const leave = [live.on('alert-groups', null, look), live.on('alert-group', null, look)];
       return () => {
         for (const stop of leave) stop();
