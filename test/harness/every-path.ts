@@ -33,8 +33,8 @@ async function makeObjects(
   const check = { type: 'bridge', base_url: bridge.url, bot_token: bridge.token, proxy: { enabled: false } };
   const { request_log_run: run } = await api.post('/connections/checks', check);
   const [linkRule, table, account] = await Promise.all([
-    api.post('/link-rules', VALID_BODIES.createLinkRule),
-    api.post('/lookup-tables', VALID_BODIES.createLookupTable),
+    api.post('/link-rules', { ...VALID_BODIES.createLinkRule, name: 'every page' }),
+    api.post('/lookup-tables', { ...VALID_BODIES.createLookupTable, name: 'every_page' }),
     api.post('/service-accounts', VALID_BODIES.createServiceAccount),
   ]);
   return {
