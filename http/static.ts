@@ -8,7 +8,7 @@ import { HtmlRenderer, type Node, Parser } from 'commonmark';
 import { readDocuments } from '../runtime/documents.ts';
 import { NOT_FOUND, problemReply } from './errors.ts';
 import { noneMatchCovers } from './operation.ts';
-import type { HeaderList, Reply, Request } from './server/exchange.ts';
+import { acceptedEncodings, type HeaderList, type Reply, type Request } from './server/exchange.ts';
 
 /** Answers GET and HEAD of everything that is not the API. */
 export type StaticFiles = (request: Request) => Promise<Reply>;
@@ -211,17 +211,6 @@ async function fileReply(file: StaticFile, request: Request, base: HeaderList): 
   ];
   const known = noneMatchCovers(request.header('if-none-match'), variant.etag);
   return { status: known ? 304 : 200, headers, content: variant.bytes };
-}
-
-/** The codings of an Accept-Encoding header that are not refused with `q=0`. */
-function acceptedEncodings(header: string | null): ReadonlySet<string> {
-  const accepted = new Set(['identity']);
-  for (const item of (header ?? '').split(',')) {
-    const [coding = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
-    const refused = parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
-    if (coding !== '' && !refused) accepted.add(coding);
-  }
-  return accepted;
 }
 
 /** The runbooks as pages of the app listener, readable without a session: whoever was woken may not have one here. */

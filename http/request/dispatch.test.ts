@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { type Received, type SendOptions, startHttp } from '../../test/http-server.ts';
@@ -107,6 +108,31 @@ test('a page says in the header Link where the next one is, until the last', asy
   const second = await send('GET', next, { as: admin });
   expect(second.json).toEqual({ items: ['a b', 'c/1'], next_cursor: null });
   expect(second.headers.link).toBeUndefined();
+});
+
+test('a long answer is compressed for whoever accepts it, and one that has an ETag, is short or tells of a change is not', async () => {
+  const { send, admin, put } = await start();
+  const accepting = (coding: string) => ({ as: admin, headers: { 'accept-encoding': coding } });
+  const long = `/api/v1/things?q=${'x'.repeat(4_096)}`;
+  const plain = await send('GET', long, accepting('identity'));
+  expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'Accept-Encoding']);
+  const packed = await send('GET', long, accepting('gzip, deflate, br'));
+  expect([packed.headers['content-encoding'], packed.headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
+  expect(packed.bytes.length).toBeLessThan(300);
+  expect(JSON.parse(gunzipSync(packed.bytes).toString())).toEqual(plain.json);
+  const head = await send('HEAD', long, accepting('gzip'));
+  expect(head.headers['content-length']).toBe(packed.headers['content-length']);
+  for (const refusing of ['gzip;q=0', 'br']) {
+    const { headers } = await send('GET', long, accepting(refusing));
+    expect(headers['content-encoding'], refusing).toBeUndefined();
+  }
+  const others = [
+    await send('GET', '/api/v1/things?q=x', accepting('gzip')),
+    await send('GET', `${PATH}?q=${'x'.repeat(4_096)}`, accepting('gzip')),
+    await put({ name: 'a', deep: 'x'.repeat(4_096) }, accepting('gzip')),
+  ];
+  for (const { headers } of others)
+    expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
 });
 
 describe('ids', () => {

@@ -1,4 +1,6 @@
 /** Runs one operation for one request, with every check in the order of api §1.3. */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { sourceKey } from '../../actors/access/throttle.ts';
 import type { DirectorySource } from '../../actors/directory.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -28,8 +30,10 @@ import type { BodyBudgets, BodyHold } from '../server/body-budget.ts';
 import {
   ANONYMOUS_BODY_LIMIT,
   APP_BODY_LIMIT,
+  acceptedEncodings,
   type ClientAddress,
   type HeaderList,
+  isSafe,
   type Reply,
   type Request,
 } from '../server/exchange.ts';
@@ -39,6 +43,10 @@ import type { Match } from './router.ts';
 import { type Validation, validateRequest } from './validate.ts';
 
 const USER_AGENT_BYTES = 512;
+/** JSON answers of at least so many bytes are compressed (api §1.2 rule 14). */
+const COMPRESSED_FROM = 4_096;
+const GZIP_LEVEL = 4;
+const zip = promisify(gzip);
 
 export interface DispatchDeps {
   readonly authenticate: Authenticate;
@@ -67,7 +75,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (answer === null) return null;
       if ('problem' in answer) return problem(request, answer.problem);
       const link = isPaged(match?.operation.query) ? nextLink(request, answer.body) : null;
-      return replyOf(answer, link === null ? deps.headers : [['Link', link], ...deps.headers]);
+      const reply = replyOf(answer, link === null ? deps.headers : [['Link', link], ...deps.headers]);
+      return await compressed(request, answer, reply);
     } catch (error) {
       const found = problemOfError(error, deps.isUnavailable);
       if (found === INTERNAL) {
@@ -236,6 +245,25 @@ function replyOf(answer: Exclude<Answer, { problem: Problem }>, base: HeaderList
   if (stream) return { status, headers, stream };
   const { text, body } = answer;
   return { status, headers, content: text?.content ?? (body === undefined ? null : JSON.stringify(body)) };
+}
+
+/**
+ * Not what changes something, since a secret that is told once is in such an answer, and not what has an ETag, which is
+ * that of the plain form.
+ */
+async function compressed(
+  request: Request,
+  { body, etag }: Exclude<Answer, { problem: Problem }>,
+  reply: Reply,
+) {
+  if (!isSafe(request.method) || body === undefined || etag !== undefined) return reply;
+  if ('stream' in reply || typeof reply.content !== 'string') return reply;
+  const plain = Buffer.from(reply.content);
+  if (plain.length < COMPRESSED_FROM) return reply;
+  const varies: HeaderList = [['Vary', 'Accept-Encoding'], ...reply.headers];
+  if (!acceptedEncodings(request.header('accept-encoding')).has('gzip')) return { ...reply, headers: varies };
+  const content = await zip(plain, { level: GZIP_LEVEL });
+  return { ...reply, headers: [['Content-Encoding', 'gzip'] as const, ...varies], content };
 }
 
 function answerHeaders(answer: Exclude<Answer, { problem: Problem }>): (readonly [string, string])[] {

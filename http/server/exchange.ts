@@ -55,6 +55,17 @@ export type Reply =
 /** Answers one request; null when the client went away and nothing is to be sent. Never rejects. */
 export type Handler = (request: Request) => Promise<Reply | null>;
 
+/** The codings of an Accept-Encoding header that are not refused with `q=0`. */
+export function acceptedEncodings(header: string | null): ReadonlySet<string> {
+  const accepted = new Set(['identity']);
+  for (const item of (header ?? '').split(',')) {
+    const [coding = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
+    const refused = parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    if (coding !== '' && !refused) accepted.add(coding);
+  }
+  return accepted;
+}
+
 /** GET answers HEAD, too; neither changes anything. */
 export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
