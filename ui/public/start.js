@@ -34,6 +34,7 @@
   if (search === '' && (pathname === '/' || pathname === '/alert-groups')) {
     asked.push(
       '/api/v1/alert-groups?status=firing&status=acknowledged&status=snoozed&sort=-started_at&limit=50',
+      '/api/v1/routes',
     );
   } else if (/^\/alert-groups\/\w+$/.test(pathname)) {
     asked.push(`/api/v1${pathname}`);

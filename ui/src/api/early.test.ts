@@ -6,6 +6,7 @@ import { fetchOnceEarly } from './early.ts';
 
 const START = readFileSync(new URL('../../public/start.js', import.meta.url), 'utf8');
 const SESSION = '/api/v1/sessions/current';
+const ROUTES = '/api/v1/routes';
 const LIST = `/api/v1/alert-groups${queryString({ ...listQuery(NO_FILTERS, 0), cursor: null, limit: 50 })}`;
 
 interface Asked {
@@ -42,8 +43,8 @@ function started(address: string, stored: string | null = null, languages = ['de
 }
 
 it.each([
-  ['/alert-groups', [SESSION, LIST]],
-  ['/', [SESSION, LIST]],
+  ['/alert-groups', [SESSION, LIST, ROUTES]],
+  ['/', [SESSION, LIST, ROUTES]],
   ['/alert-groups?q=disk', [SESSION]],
   ['/alert-groups/AG0123456789AB', [SESSION, '/api/v1/alert-groups/AG0123456789AB']],
   ['/alert-groups/AG0123456789AB/x', [SESSION]],
@@ -71,12 +72,12 @@ it('each early answer is taken once, and is given up when its reader gives up', 
   expect(await (await early(LIST, { signal: reader.signal })).text()).toBe('2');
   reader.abort();
   expect(asked[1]?.signal?.aborted).toBe(true);
-  expect(await (await early(LIST)).text()).toBe('3');
+  expect(await (await early(LIST)).text()).toBe('4');
 });
 
 it('a change ends what was asked before it: it may be of another session', async () => {
   const { view } = started('/alert-groups');
   const early = fetchOnceEarly(view);
   await early('/api/v1/sessions', { method: 'POST' });
-  expect(await (await early(SESSION)).text()).toBe('4');
+  expect(await (await early(SESSION)).text()).toBe('5');
 });

@@ -5,7 +5,7 @@ import type { ConfigurationApi, LinksApi } from '../api/configuration.ts';
 import type { OidcApi, OrganizationApi } from '../api/organization.ts';
 import type { AccessApi, AccountLinksApi, PeopleApi, SessionsApi } from '../api/people.ts';
 import type { AuditLogApi, RequestLogApi } from '../api/records.ts';
-import type { Items, Organization, Page, SavedView } from '../api/shapes.ts';
+import type { Items, Organization, Page, Route, SavedView } from '../api/shapes.ts';
 import type { SystemApi, SystemNotice } from '../api/system.ts';
 import type { I18n } from '../i18n/i18n.svelte.ts';
 import type { Live } from '../live/stream.svelte.ts';
@@ -63,6 +63,8 @@ export interface App {
   readonly system: SystemApi;
   readonly organization: Resource<Organization>;
   readonly notices: Resource<Items<SystemNotice>>;
+  /** Kept, so that coming back to the list shows at once what it says of them. */
+  readonly routes: Resource<Items<Route> | null>;
   /** Views of the list: own and shared ones. */
   readonly savedViews: Resource<Page<SavedView> | null>;
   readonly groupList: GroupList;

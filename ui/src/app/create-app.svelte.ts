@@ -8,7 +8,7 @@ import { fetchOnceEarly } from '../api/early.ts';
 import { createOidcApi, createOrganizationApi } from '../api/organization.ts';
 import { createAccessApi, createAccountLinksApi, createPeopleApi, createSessionsApi } from '../api/people.ts';
 import { createAuditLogApi, createRequestLogApi } from '../api/records.ts';
-import type { Page, SavedView } from '../api/shapes.ts';
+import type { Items, Page, Route, SavedView } from '../api/shapes.ts';
 import { createSystemApi } from '../api/system.ts';
 import { chooseLanguage, createI18n } from '../i18n/i18n.svelte.ts';
 import { paced } from '../live/hints.ts';
@@ -51,6 +51,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   const organization = createResource(configuration.organization);
   const notices = createResource(system.notices);
   const firing = createFiringCount(alertGroups);
+  const routes = createResource<Items<Route> | null>(configuration.routes.list);
   const savedViews = createResource<Page<SavedView> | null>(async () => {
     takingOver = takingOver.then(takeOver);
     await takingOver;
@@ -84,17 +85,22 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
 
   /** What the list leads to is there when it is needed, also when the line is gone by then. */
   async function loadAhead(): Promise<void> {
-    // What fails is loaded again with the page that needs it.
-    await Promise.allSettled([
-      i18n.complete(),
-      import('../pages/alert-group/AlertGroupPage.svelte'),
-      import('../pages/alert-group-list/FilterPanel.svelte'),
-      import('../pages/alert-group-list/FoldRows.svelte'),
-      import('../pages/alert-group-list/saved-views/SavedViewsPanel.svelte'),
-      import('../pages/commands/dialogs.ts'),
-      import('../shell/KeyboardHelp.svelte'),
-      import('../shell/ProfilePanel.svelte'),
-    ]);
+    const parts: readonly (() => Promise<unknown>)[] = [
+      () => i18n.complete(),
+      () => import('../pages/alert-group/AlertGroupPage.svelte'),
+      () => import('../pages/alert-group-list/FilterPanel.svelte'),
+      () => import('../pages/alert-group-list/FoldRows.svelte'),
+      () => import('../pages/alert-group-list/saved-views/SavedViewsPanel.svelte'),
+      () => import('../pages/commands/dialogs.ts'),
+      () => import('../shell/KeyboardHelp.svelte'),
+      () => import('../shell/ProfilePanel.svelte'),
+    ];
+    for (const load of parts) {
+      // What fails is loaded again with the page that needs it.
+      void load().catch(() => undefined);
+      // Each in a task of its own: what somebody presses meanwhile is not kept waiting.
+      await new Promise<void>((resolve) => timers.set(resolve, 0));
+    }
   }
 
   const language = () => {
@@ -159,6 +165,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
         for (const stop of leave) stop();
         live.stop();
         groupList.forget();
+        routes.put(null);
         bulks.forget();
         toasts.forgetUndos();
       };
@@ -231,6 +238,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     system,
     organization,
     notices,
+    routes,
     savedViews,
     groupList,
     bulks,

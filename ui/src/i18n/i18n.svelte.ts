@@ -88,71 +88,75 @@ const LOADERS = {
   },
 } satisfies Record<Language, Record<'first' | 'rest', () => Promise<Texts>>>;
 
-type Extent = 'first' | 'whole';
-
-interface Loaded {
+interface First {
   readonly language: Language;
-  readonly extent: Extent;
   readonly messages: Texts;
   readonly plurals: Intl.PluralRules;
   readonly numbers: Intl.NumberFormat;
 }
 
+const NO_TEXTS: Texts = {};
+
 export async function createI18n(root: HTMLElement, language: Language): Promise<I18n> {
-  let loaded = $state.raw(await load(language, 'first'));
+  let first = $state.raw(await loadFirst(language));
+  /** Apart from the first ones: what is drawn with those is not drawn anew when these come. */
+  let rest = $state.raw(NO_TEXTS);
   let wanted = language;
-  let extent: Extent = 'first';
+  let isWhole = false;
   root.lang = language;
 
+  /** Undefined: a part of the list that opens before all texts are there, shows its own when they come. */
+  const messageOf = (key: string) => first.messages[key as Key] ?? rest[key as Key];
+
   function text(key: Key, values: Readonly<Record<string, string | number>>): string {
-    const message = loaded.messages[key];
-    // A part of the list that opens before all texts are there, shows its own when they come.
-    return message === undefined ? '' : formatMessage(message, values, loaded.plurals, loaded.numbers);
+    const message = messageOf(key);
+    return message === undefined ? '' : formatMessage(message, values, first.plurals, first.numbers);
   }
 
   async function show(): Promise<void> {
-    const [language, wantedExtent] = [wanted, extent];
+    const [language, withRest] = [wanted, isWhole];
     // Whoever asks for texts does not follow them.
-    const isShown = () =>
-      untrack(() => loaded.language === language && (loaded.extent === 'whole' || wantedExtent === 'first'));
+    const isShown = () => untrack(() => first.language === language && (!withRest || rest !== NO_TEXTS));
     if (isShown()) return;
-    const arrived = await load(language, wantedExtent);
+    const before = untrack(() => first);
+    const [next, all] = await Promise.all([
+      before.language === language ? before : loadFirst(language),
+      withRest ? LOADERS[language].rest() : NO_TEXTS,
+    ]);
     if (wanted !== language) return show();
     if (isShown()) return;
-    loaded = arrived;
+    first = next;
+    rest = all;
     root.lang = language;
   }
 
   return {
     get language() {
-      return loaded.language;
+      return first.language;
     },
     get locale() {
-      return loaded.language === 'en' ? 'en-GB' : 'ru-RU';
+      return first.language === 'en' ? 'en-GB' : 'ru-RU';
     },
     t: (key, ...values) => text(key, values[0] ?? {}),
     word(family, code) {
       const key = `${family}.${code}`;
-      return key in loaded.messages ? text(key as Key, {}) : code;
+      return messageOf(key) === undefined ? code : text(key as Key, {});
     },
     use(next) {
       wanted = next;
       return show();
     },
     complete() {
-      extent = 'whole';
+      isWhole = true;
       return show();
     },
   };
 }
 
-async function load(language: Language, extent: Extent): Promise<Loaded> {
-  const { first, rest } = LOADERS[language];
-  const parts = extent === 'first' ? [first()] : [first(), rest()];
+async function loadFirst(language: Language): Promise<First> {
   return {
     language,
-    extent,
-    messages: Object.assign({}, ...(await Promise.all(parts))),
+    messages: await LOADERS[language].first(),
     plurals: new Intl.PluralRules(language),
     numbers: new Intl.NumberFormat(language),
   };

@@ -81,21 +81,21 @@ export function createGroupList(api: AlertGroupsApi) {
   }
 
   /**
-   * Of two reads of one group that overlapped, either may be the newer one: the row stays as it is and is read again.
-   * A row that says the same stays the same object, so that it is not drawn anew.
+   * Of two reads of one group that overlapped and differ, either may be the newer one: the row stays as it is and is
+   * read again. A row that says the same stays the same object, so that it is not drawn anew.
    * @param begun value of `answers` when the read began
    */
   function inOrder(items: readonly AlertGroup[], begun: number): readonly AlertGroup[] {
     const shown = new Map(pages.items?.map((group) => [group.id, group]));
     return items.map((group) => {
       const row = shown.get(group.id);
-      if (row !== undefined && (answerOf.get(group.id) ?? 0) > begun) {
+      const next = row !== undefined && isSame(row, group) ? row : group;
+      if (row !== undefined && next !== row && (answerOf.get(group.id) ?? 0) > begun) {
         void refreshRow(group.id);
         return row;
       }
       answers += 1;
       answerOf.set(group.id, answers);
-      const next = row !== undefined && isSame(row, group) ? row : group;
       cameWith.set(next, answers);
       return next;
     });

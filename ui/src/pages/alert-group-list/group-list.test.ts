@@ -87,6 +87,20 @@ it('a row that is read again and says the same is the same, and is not drawn ane
   expect(list.items![0]).toBe(row);
 });
 
+it('two reads that overlapped and say the same are not followed by a third', async () => {
+  const { list, answer, asked } = await setUp();
+  list.lookForNew();
+  void list.read();
+  await answer('list', page(1));
+  await answer('list', page(1));
+  expect([list.items, asked.read.length]).toEqual([[group(1)], 0]);
+  void list.read();
+  list.hinted({ type: 'alert_group', id: null } as never);
+  await answer('list', page(2));
+  await answer('list', page(1));
+  expect([list.items, asked.read.length]).toEqual([[group(2)], 1]);
+});
+
 it('a group that changes before there are rows is read once more when there are', async () => {
   const { list, answer } = await setUp((early) => early.hinted({ type: 'alert_group', id: 'AG1' } as never));
   await answer('list', page(2));

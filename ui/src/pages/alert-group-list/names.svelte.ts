@@ -9,6 +9,8 @@ const MANY = 500;
 export interface Names {
   /** Null until they are known. */
   readonly routes: readonly Route[] | null;
+  /** They are on their way. */
+  readonly awaitsRoutes: boolean;
   readonly integrations: readonly EntityRef[] | null;
   readonly people: readonly UserRef[];
   /** Whether there are more people than are listed: they are found by a part of their name. */
@@ -17,8 +19,9 @@ export interface Names {
 }
 
 /** Call during component initialisation. */
-export function createNames(app: Pick<App, 'alertGroups' | 'configuration' | 'session' | 'live'>): Names {
-  let routes = $state.raw<readonly Route[] | null>(null);
+export function createNames(
+  app: Pick<App, 'alertGroups' | 'configuration' | 'routes' | 'session' | 'live'>,
+): Names {
   let integrations = $state.raw<readonly EntityRef[] | null>(null);
   let people = $state.raw<readonly UserRef[]>([]);
   let morePeople = $state(false);
@@ -31,9 +34,7 @@ export function createNames(app: Pick<App, 'alertGroups' | 'configuration' | 'se
   follow(app.live, 'route', null, () => void readRoutes());
 
   async function readRoutes() {
-    if (!app.session.may('routes:read')) return;
-    const answer = await app.configuration.routes.list();
-    if (answer.ok) routes = answer.value.items;
+    if (app.session.may('routes:read')) await app.routes.read();
   }
   async function readIntegrations() {
     if (!app.session.may('integrations:read')) return;
@@ -43,7 +44,10 @@ export function createNames(app: Pick<App, 'alertGroups' | 'configuration' | 'se
 
   return {
     get routes() {
-      return routes;
+      return app.routes.value?.items ?? null;
+    },
+    get awaitsRoutes() {
+      return app.session.may('routes:read') && app.routes.value === null && app.routes.problem === null;
     },
     get integrations() {
       return integrations;
