@@ -1,8 +1,8 @@
 /**
  * How the built UI is cut into files. Everything that the list needs is in the first one; the page names the files of its
- * texts, so that `public/start.js` asks for them before the code is there (ui §13).
+ * texts and of the page of a group, so that `public/start.js` asks for them before the code is there (ui §13).
  */
-import type { Plugin } from 'vite';
+import type { Plugin, Rolldown } from 'vite';
 
 const LANGUAGES = ['en', 'ru'] as const;
 /** Modules of so many pages share a file: each request costs a slow line more than its bytes. */
@@ -36,17 +36,38 @@ export function chunksPlugin(): Plugin {
     transformIndexHtml: {
       order: 'post',
       handler(html, { bundle = {} }) {
-        const attributes = LANGUAGES.map((language) => {
-          const chunk = Object.values(bundle).find(
-            (file) => file.type === 'chunk' && file.facadeModuleId?.endsWith(`/i18n/${language}/first.ts`),
-          );
-          if (chunk === undefined) throw new Error(`The texts of ${language} have no file of their own`);
-          return `data-${language}="/${chunk.fileName}"`;
-        });
+        const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
+        const attributes = [
+          ...LANGUAGES.map((language) => {
+            const parts = ['first', 'rest'].map((part) => chunkOf(chunks, `/i18n/${language}/${part}.ts`));
+            return `data-${language}="${addresses(parts.map(({ fileName }) => fileName))}"`;
+          }),
+          `data-group="${addresses(filesOf(chunks, '/pages/alert-group/AlertGroupPage.svelte'))}"`,
+        ];
         const script = '<script src="/start.js"';
         if (!html.includes(script)) throw new Error('The page has no start.js');
         return html.replace(script, `${script} ${attributes.join(' ')}`);
       },
     },
   };
+}
+
+type Chunks = readonly Rolldown.OutputChunk[];
+
+const addresses = (files: readonly string[]) => files.map((file) => `/${file}`).join(' ');
+
+function chunkOf(chunks: Chunks, module: string): Rolldown.OutputChunk {
+  const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(module));
+  if (chunk === undefined) throw new Error(`${module} has no file of its own`);
+  return chunk;
+}
+
+/** Files of a part that is loaded by itself, without those of the first load: code, then styles. */
+function filesOf(chunks: Chunks, module: string): readonly string[] {
+  const needed = new Set([chunkOf(chunks, module)]);
+  for (const { imports } of needed) {
+    for (const chunk of chunks) if (!chunk.isEntry && imports.includes(chunk.fileName)) needed.add(chunk);
+  }
+  const styles = [...needed].flatMap(({ viteMetadata }) => [...(viteMetadata?.importedCss ?? [])]);
+  return [...[...needed].map(({ fileName }) => fileName), ...styles];
 }

@@ -12,14 +12,19 @@
   if (theme === 'light' || theme === 'dark') root.dataset.theme = theme;
   root.toggleAttribute('data-dense', dense === true);
 
-  // The files of the texts by language; only the build of the UI names them.
+  // The files of the texts by language, and of the page of a group; only the build of the UI names them.
   const texts = document.currentScript.dataset;
   if (texts.en === undefined) return;
   const wished = [language, ...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase())];
-  const preload = document.createElement('link');
-  preload.rel = 'modulepreload';
-  preload.href = texts[wished.find((tag) => tag === 'en' || tag === 'ru') ?? 'en'];
-  document.head.append(preload);
+  const preload = (file, fetchPriority = 'auto') => {
+    const link = document.createElement('link');
+    const isStyle = file.endsWith('.css');
+    Object.assign(link, { rel: isStyle ? 'preload' : 'modulepreload', fetchPriority, href: file });
+    if (isStyle) Object.assign(link, { as: 'style', crossOrigin: '' });
+    document.head.append(link);
+  };
+  const [first, rest] = texts[wished.find((tag) => tag === 'en' || tag === 'ru') ?? 'en'].split(' ');
+  preload(first);
 
   const ask = (path) => {
     const giveUp = new AbortController();
@@ -38,6 +43,8 @@
     );
   } else if (/^\/alert-groups\/\w+$/.test(pathname)) {
     asked.push(`/api/v1${pathname}`);
+    // Behind the code that the page begins with.
+    for (const file of [...texts.group.split(' '), rest]) preload(file, 'low');
   }
   window.tocsinEarly = Object.fromEntries(asked.map(ask));
 })();

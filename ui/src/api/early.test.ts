@@ -21,7 +21,13 @@ function started(address: string, stored: string | null = null, languages = ['de
   const url = new URL(address, 'https://tocsin.example');
   const document = {
     documentElement: { dataset: {} as Record<string, string>, toggleAttribute: () => true },
-    currentScript: { dataset: { en: '/assets/en.js', ru: '/assets/ru.js' } },
+    currentScript: {
+      dataset: {
+        en: '/assets/en.js /assets/en-rest.js',
+        ru: '/assets/ru.js /assets/ru-rest.js',
+        group: '/assets/group.js /assets/group.css',
+      },
+    },
     createElement: () => ({}),
     head: { append: (link: object) => links.push(link) },
   };
@@ -63,6 +69,15 @@ it.each([
   const { links, root } = started('/', stored, languages);
   expect(links).toMatchObject([{ href: file }]);
   expect(root.dataset.theme).toBe(stored?.includes('dark') ? 'dark' : undefined);
+});
+
+it('the page of a group asks early for its code, its styles and all texts', () => {
+  expect(started('/alert-groups/AG0123456789AB').links).toEqual([
+    { rel: 'modulepreload', fetchPriority: 'auto', href: '/assets/ru.js' },
+    { rel: 'modulepreload', fetchPriority: 'low', href: '/assets/group.js' },
+    { rel: 'preload', fetchPriority: 'low', href: '/assets/group.css', as: 'style', crossOrigin: '' },
+    { rel: 'modulepreload', fetchPriority: 'low', href: '/assets/ru-rest.js' },
+  ]);
 });
 
 it('each early answer is taken once, and is given up when its reader gives up', async () => {
