@@ -42,7 +42,7 @@ export function chunksPlugin(): Plugin {
             const parts = ['first', 'rest'].map((part) => chunkOf(chunks, `/i18n/${language}/${part}.ts`));
             return `data-${language}="${addresses(parts.map(({ fileName }) => fileName))}"`;
           }),
-          `data-group="${addresses(filesOf(chunks, '/pages/alert-group/AlertGroupPage.svelte'))}"`,
+          `data-group-page="${addresses(filesOf(chunks, '/pages/alert-group/AlertGroupPage.svelte'))}"`,
         ];
         const script = '<script src="/start.js"';
         if (!html.includes(script)) throw new Error('The page has no start.js');

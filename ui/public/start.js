@@ -44,7 +44,7 @@
   } else if (/^\/alert-groups\/\w+$/.test(pathname)) {
     asked.push(`/api/v1${pathname}`);
     // Behind the code that the page begins with.
-    for (const file of [...texts.group.split(' '), rest]) preload(file, 'low');
+    for (const file of [...texts.groupPage.split(' '), rest]) preload(file, 'low');
   }
   window.tocsinEarly = Object.fromEntries(asked.map(ask));
 })();

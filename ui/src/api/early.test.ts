@@ -25,7 +25,7 @@ function started(address: string, stored: string | null = null, languages = ['de
       dataset: {
         en: '/assets/en.js /assets/en-rest.js',
         ru: '/assets/ru.js /assets/ru-rest.js',
-        group: '/assets/group.js /assets/group.css',
+        groupPage: '/assets/group.js /assets/group.css',
       },
     },
     createElement: () => ({}),
