@@ -21,9 +21,9 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_126,
-  lines: 158970,
-  smallFiles: 46,
+  files: 1_128,
+  lines: 159267,
+  smallFiles: 47,
   wideLines: 560,
   linesOfOne: 600,
   filesOfOneFolder: 26,

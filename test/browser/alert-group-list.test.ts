@@ -49,6 +49,8 @@ async function openList(profile: Parameters<typeof newProfile>[1], where = ''): 
   await signIn(page, ready);
   await page.goto(`${ready.app_url}/alert-groups${where}`);
   await rows(page).first().waitFor();
+  // They are drawn in portions.
+  await page.locator('.undrawn').waitFor({ state: 'detached' });
   return page;
 }
 
