@@ -1,6 +1,7 @@
 /** The real server on a free port of 127.0.0.1, with everything behind it in memory; and a client that hides nothing. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import type { SingleSignOn } from '../actors/access/oidc/sign-in.ts';
@@ -55,6 +56,7 @@ export interface Received {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  /** As they were sent: compressed, where the answer is. */
   readonly bytes: Buffer;
   /** The body as JSON. */
   readonly json: Readonly<Record<string, unknown>>;
@@ -220,7 +222,8 @@ function sendTo(
 
 function received(status: number, headers: IncomingHttpHeaders, chunks: readonly Buffer[]): Received {
   const bytes = Buffer.concat(chunks);
-  const text = bytes.toString();
+  const isPacked = headers['content-encoding'] === 'gzip' && bytes.length > 0;
+  const text = (isPacked ? gunzipSync(bytes) : bytes).toString();
   return {
     status,
     headers,

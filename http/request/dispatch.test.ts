@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { type Received, type SendOptions, startHttp } from '../../test/http-server.ts';
@@ -75,7 +74,10 @@ const things: readonly Operation[] = [
     answers: { 200: { description: 'A page', schema: v.unknown() } },
     handle: async ({ query }) => ({
       status: 200,
-      body: { items: [query.q, query.cursor], next_cursor: query.cursor === undefined ? 'c/1' : null },
+      body: {
+        items: query.q === 'long' ? new Array(1_000).fill('long') : [query.q, query.cursor],
+        next_cursor: query.cursor === undefined ? 'c/1' : null,
+      },
     }),
   }),
 ];
@@ -113,13 +115,13 @@ test('a page says in the header Link where the next one is, until the last', asy
 test('a long answer is compressed for whoever accepts it, and one that has an ETag, is short or tells of a change is not', async () => {
   const { send, admin, put } = await start();
   const accepting = (coding: string) => ({ as: admin, headers: { 'accept-encoding': coding } });
-  const long = `/api/v1/things?q=${'x'.repeat(4_096)}`;
+  const long = '/api/v1/things?q=long';
   const plain = await send('GET', long, accepting('identity'));
   expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'Accept-Encoding']);
   const packed = await send('GET', long, accepting('gzip, deflate, br'));
   expect([packed.headers['content-encoding'], packed.headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
   expect(packed.bytes.length).toBeLessThan(300);
-  expect(JSON.parse(gunzipSync(packed.bytes).toString())).toEqual(plain.json);
+  expect(packed.text).toBe(plain.text);
   const head = await send('HEAD', long, accepting('gzip'));
   expect(head.headers['content-length']).toBe(packed.headers['content-length']);
   for (const refusing of ['gzip;q=0', 'br']) {
