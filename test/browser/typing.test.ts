@@ -129,15 +129,9 @@ const OPENED = 'dialog[open], [data-menu]';
 
 /** Titles of what the buttons of pages open. A dialog that is not among them was not typed into. */
 const OPENS = [
-  ...['Delete Alertmanager?', 'Delete Dashboard?', 'Delete Terraform?', 'Delete admin?', 'Delete bridge?'],
-  ...[
-    'Delete prod?',
-    'Delete teams?',
-    'Disable admin?',
-    'Leave without saving?',
-    'Link account',
-    'Link for a screen',
-  ],
+  ...['Delete Alertmanager?', 'Delete Terraform?', 'Delete admin?', 'Delete bridge?'],
+  ...['Delete every page?', 'Delete every_page?', 'Delete prod?', 'Disable admin?', 'Leave without saving?'],
+  ...['Link account', 'Link for a screen'],
   ...['New setup link for admin?', 'New token', 'Resolve #1', 'Set up two-factor', 'Sign out everywhere'],
   ...['Snooze #1', 'Suggested: Tocsin internal alerts', 'menu'],
 ];
