@@ -179,7 +179,8 @@ function cacheOf(url: string): string {
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
-const BROTLI_QUALITY = 9;
+/** Once for each file and process: 5 % less to send than with 9, for 0.1 s more for the files of the first load. */
+export const BROTLI_QUALITY = 10;
 
 async function variantsOf(bytes: Buffer, compressible: boolean): Promise<readonly Variant[]> {
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Browser, BrowserContext, CDPSession, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BROTLI_QUALITY } from '../../http/static.ts';
 import { PAGES } from '../../ui/src/app/pages.ts';
 import { rest } from '../../ui/src/i18n/en/rest.ts';
 import { Api, type Json } from '../harness/api.ts';
@@ -336,7 +337,7 @@ describe('the build', () => {
   function size(file: string): number {
     const known = packed.get(file);
     if (known !== undefined) return known;
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
+    const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
     const { length } = brotliCompressSync(readFileSync(path.join(DIST, file)), { params });
     packed.set(file, length);
     return length;

@@ -90,6 +90,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       () => import('../pages/alert-group/AlertGroupPage.svelte'),
       () => import('../pages/alert-group-list/FilterPanel.svelte'),
       () => import('../pages/alert-group-list/FoldRows.svelte'),
+      () => import('../pages/alert-group-list/ListEmpty.svelte'),
       () => import('../pages/alert-group-list/saved-views/SavedViewsPanel.svelte'),
       () => import('../pages/commands/dialogs.ts'),
       () => import('../shell/KeyboardHelp.svelte'),

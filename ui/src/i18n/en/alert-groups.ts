@@ -51,15 +51,6 @@ export const alertGroups = {
   'news.seen': 'Mark as seen',
   'list.shown': { one: '{count} shown', other: '{count} shown' },
   'list.nothingMatches': 'Nothing matches',
-  'list.quiet': 'All quiet',
-  'list.quietOnce': 'It was quiet at {time}. What fires now is not known.',
-  'list.silentTitle': 'Nothing has arrived yet',
-  'list.silentText':
-    'The page of an Integration makes a token with a snippet; tocsin init writes a whole alertmanager.yml.',
-  'list.lastSnapshot': 'Senders were last heard',
-  'list.firstTitle': 'No alerts can arrive yet',
-  'list.firstText':
-    'An Integration is the address your Alertmanager sends to. Create the first one to begin.',
   'list.labelHint': 'Click: only this label. Alt-click: everything else.',
   'range.1h': 'Last hour',
   'range.24h': 'Last 24 hours',

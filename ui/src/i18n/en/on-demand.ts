@@ -1,5 +1,14 @@
-/** English: what opens from the first page and is loaded after its rows: filters, folds, dialogs, the user menu. */
+/** English: what opens from the first page and is loaded after its rows: an empty list, filters, folds, dialogs, the user menu. */
 export const onDemand = {
+  'list.quiet': 'All quiet',
+  'list.quietOnce': 'It was quiet at {time}. What fires now is not known.',
+  'list.silentTitle': 'Nothing has arrived yet',
+  'list.silentText':
+    'The page of an Integration makes a token with a snippet; tocsin init writes a whole alertmanager.yml.',
+  'list.lastSnapshot': 'Senders were last heard',
+  'list.firstTitle': 'No alerts can arrive yet',
+  'list.firstText':
+    'An Integration is the address your Alertmanager sends to. Create the first one to begin.',
   'filter.severity': 'Severity',
   'filter.owner': 'Owner',
   'filter.route': 'Route',

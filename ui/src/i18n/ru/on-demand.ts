@@ -1,5 +1,13 @@
 /** Russian: what opens from the first page and is loaded after its rows: filters, folds, dialogs, the user menu. */
 export const onDemand = {
+  'list.quiet': 'Всё спокойно',
+  'list.quietOnce': 'На {time} всё было спокойно. Что горит сейчас, неизвестно.',
+  'list.silentTitle': 'Пока ничего не приходило',
+  'list.silentText':
+    'На странице интеграции создаётся токен с фрагментом настроек; tocsin init пишет alertmanager.yml целиком.',
+  'list.lastSnapshot': 'Последние данные пришли',
+  'list.firstTitle': 'Алертам пока неоткуда прийти',
+  'list.firstText': 'Интеграция — это адрес, на который шлёт данные ваш Alertmanager. Создайте первую.',
   'filter.severity': 'Важность',
   'filter.owner': 'Ответственный',
   'filter.route': 'Маршрут',
