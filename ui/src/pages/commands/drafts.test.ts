@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { draftSent, keepDraft, readDraft, restOf } from './drafts.ts';
+import { draftFor, draftSent, keepDraft, readDraft, restOf } from './drafts.ts';
 
 function storage() {
   const held = new Map<string, string>();
@@ -17,6 +17,13 @@ it('keeps a text for one Alert Group until it is empty', () => {
   expect([readDraft('AG1', tab), readDraft('AG2', tab)]).toEqual(['The disk', '']);
   keepDraft('AG1', '', tab);
   expect(tab.held.size).toBe(0);
+});
+
+it('whoever uses the tab next does not read the draft of another person', () => {
+  const tab = storage();
+  keepDraft(draftFor({ id: 'SR1' }, 'AG1'), 'The disk', tab);
+  expect(readDraft(draftFor({ id: 'SR2' }, 'AG1'), tab)).toBe('');
+  expect(readDraft(draftFor({ id: 'SR1' }, 'AG1'), tab)).toBe('The disk');
 });
 
 it('forgets what was sent, and keeps what was typed since', () => {
