@@ -170,8 +170,8 @@ const NOTE_PAINTS = `
 
 /** A press as a person's. A click by the driver asks the page for what is under the pointer, in time that would count. */
 async function press(page: Page, target: Locator): Promise<void> {
-  const box = await target.boundingBox();
-  if (box === null) throw new Error('what is to be pressed is not shown');
+  // A row that the list puts elsewhere has no place meanwhile.
+  const box = await until('what is to be pressed', () => target.boundingBox());
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
 }
 
@@ -203,6 +203,7 @@ test('with a slow processor a filter, a group that opens and a Command show soon
       await press(page, page.getByRole('button', { name: /^Firing/ }).first());
       await page.waitForURL(/tab=firing/);
     });
+    await page.locator('[role="table"][aria-busy="false"]').waitFor();
     await noted('open', async () => {
       await press(page, page.locator('[data-group] a').nth(run));
       await page.getByRole('button', { name: 'Acknowledge' }).waitFor();
