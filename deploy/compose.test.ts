@@ -3,7 +3,7 @@ import path from 'node:path';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { senderFiles } from '../runtime/cli/init/sender-files.ts';
+import { senderFiles } from '../http/resources/integrations/sender-files.ts';
 import { readConfig } from '../runtime/config.ts';
 import { variableNames } from '../runtime/config-settings.ts';
 import { readVersion } from '../runtime/version.ts';
@@ -303,8 +303,11 @@ describe('senders', () => {
 
   test('Alertmanager is set up as tocsin init does it, but for where the token is', () => {
     const token = 'svc_int_x';
-    const written = senderFiles({ name: 'x', ingestUrl: 'http://load-balancer:8080', token });
-    const expected = written.alertmanager
+    const written = senderFiles(
+      { name: 'x', ingestUrl: 'http://load-balancer:8080', token },
+      'http://tocsin',
+    );
+    const expected = written['alertmanager.yml']
       .replaceAll('tocsin-heartbeat-x', 'tocsin-heartbeat')
       .replaceAll('tocsin-x', 'tocsin')
       .replaceAll(`credentials: ${token}`, 'credentials_file: /run/secrets/ingest-token')

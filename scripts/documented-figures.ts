@@ -442,8 +442,8 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
   'docs/concepts.md': [],
   'docs/getting-started.md': [
     ['at `http://127.0.0.1:#`:', 'runtime/cli/first-messenger.ts MESSENGER_PORT'],
-    ['`group_wait: #s`', 'runtime/cli/init/sender-files.ts GROUP_WAIT'],
-    ['`group_interval: #s`', 'runtime/cli/init/sender-files.ts GROUP_INTERVAL'],
+    ['`group_wait: #s`', 'http/resources/integrations/sender-files.ts GROUP_WAIT'],
+    ['`group_interval: #s`', 'http/resources/integrations/sender-files.ts GROUP_INTERVAL'],
   ],
   'docs/roadmap.md': [],
   'docs/routes-cookbook.md': [],

@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_128,
-  lines: 159276,
+  lines: 159380,
   smallFiles: 47,
   wideLines: 560,
   linesOfOne: 600,

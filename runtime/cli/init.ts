@@ -1,20 +1,20 @@
 /** `tocsin init`: writes what Alertmanager and Prometheus need to send here, and tries it (operations §10). */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
+import { isSenderAddress } from '../../http/resources/integrations/sender-files.ts';
 import { openTerminal } from './bridge-check/person.ts';
 import { type Command, type CommandIo, EXIT, type OptionValues } from './command.ts';
 import { ApiError, type CliApi, openApi, textOf } from './groups/api.ts';
-import { senderFiles } from './init/sender-files.ts';
 import { groupsNamed, misusedBy, post, read, within } from './messenger-check.ts';
 
 const NAME = 'tocsin init';
 /** For the test alert to become an Alert Group, and for it to be resolved, s. */
 const ARRIVES_WITHIN = 60;
 const ANSWER_WITHIN = 600;
-const RULES = path.resolve(import.meta.dirname, '../../deploy/prometheus/rules.yaml');
-const FILES = ['alertmanager.yml', 'tocsin-rules.yml', 'tocsin-heartbeat-rule.yml'];
+/** The first holds the token. */
+const FILES = ['alertmanager.yml', 'tocsin-rules.yml', 'tocsin-heartbeat-rule.yml'] as const;
 const DEFAULT_NAME = 'Alertmanager';
 
 const HELP = `Usage: ${NAME} [options]
@@ -46,7 +46,10 @@ const Integration = v.looseObject({
 });
 type Integration = v.InferOutput<typeof Integration>;
 const Page = v.looseObject({ items: v.array(Integration), next_cursor: v.nullish(v.string(), null) });
-const Created = v.looseObject({ value: v.string() });
+const Created = v.looseObject({
+  value: v.string(),
+  files: v.array(v.object({ name: v.picklist(FILES), content: v.string() })),
+});
 
 interface Done {
   files: readonly string[];
@@ -71,7 +74,7 @@ export const init: Command = {
   },
   async run(values, io) {
     const given = textOf(values['ingest-url']);
-    if (given !== undefined && !isAddress(given)) return misusedBy(NAME, io, NOT_AN_ADDRESS);
+    if (given !== undefined && !isSenderAddress(given)) return misusedBy(NAME, io, NOT_AN_ADDRESS);
     const asks = process.stdin.isTTY === true && !values.yes && !values.json;
     if (!asks && !values.yes && !(given && textOf(values.integration))) {
       return misusedBy(NAME, io, 'nobody can be asked here: give --ingest-url and --integration, or --yes.');
@@ -90,17 +93,10 @@ export const init: Command = {
   },
 };
 
-const NOT_AN_ADDRESS = 'senders reach Tocsin at an http or https address without a login.';
+const NOT_AN_ADDRESS =
+  'senders reach Tocsin at an http or https address without a login, query and fragment.';
 const NEXT =
   'Start Alertmanager with its file, name both rule files in prometheus.yml, and scrape Tocsin as the job "tocsin".';
-/** Whose runbooks the rules as delivered link to. */
-const ANY_TOCSIN = 'http://localhost:8080';
-
-function isAddress(text: string): boolean {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false;
-  const { username, password } = new URL(text);
-  return username === '' && password === '';
-}
 
 /** @returns why it did not work, or null. @throws {ApiError} the API refuses, or a file cannot be written */
 async function set(
@@ -133,16 +129,15 @@ async function set(
   } finally {
     terminal?.close();
   }
-  if (!isAddress(ingestUrl)) return NOT_AN_ADDRESS;
+  if (!isSenderAddress(ingestUrl)) return NOT_AN_ADDRESS;
   ingestUrl = ingestUrl.replace(/\/+$/, '');
   const found = integrations.find((each) => each.id === name || each.name === name);
   const integration = found ?? (await created(api, name));
   done.integration_id = integration.id;
-  const { value } = read(Created, await api.post(`/integrations/${integration.id}/tokens`, { name: NAME }));
-  const { alertmanager, heartbeatRule } = senderFiles({ name: integration.name, ingestUrl, token: value });
-  const rules = readFileSync(RULES, 'utf8').replaceAll(ANY_TOCSIN, api.address);
-  done.files = [alertmanager, rules, heartbeatRule].map((text, index) =>
-    written(path.join(folder, FILES[index] ?? ''), text, index === 0 ? 0o600 : 0o644, values.force === true),
+  const wish = { name: NAME, ingest_url: ingestUrl };
+  const { value, files } = read(Created, await api.post(`/integrations/${integration.id}/tokens`, wish));
+  done.files = files.map(({ name: file, content }) =>
+    written(path.join(folder, file), content, file === FILES[0] ? 0o600 : 0o644, values.force === true),
   );
   for (const file of done.files) say(`Written: ${file}`);
   say(NEXT);

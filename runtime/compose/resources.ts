@@ -257,7 +257,7 @@ export function resourceOperations(deps: ResourceDeps): readonly (readonly Opera
       hints,
       tokens,
       messageWaits: deps.messagesWait,
-      ingestUrl: deps.settings.ingestUrl,
+      ...{ ingestUrl: deps.settings.ingestUrl, publicUrl: deps.settings.publicUrl },
     }),
     flowOperations({ flow: createFlowReader(sql) }),
     statisticsOperations({ statistics: createStatisticsReader(sql) }),

@@ -53,7 +53,7 @@ test('each step leads to where it is done, is done by itself, and the list ends 
   await page.waitForURL(`**/integrations/${ready.integration_id}`);
   await page.goBack();
 
-  // What the step offers to copy is what Alertmanager takes.
+  // The command is for a shell beside Alertmanager. What it posts there are alerts as Tocsin takes them.
   const command = (await stepsOf(page).locator('pre').textContent()) ?? '';
   const [, test] = /-d '(.*)'$/.exec(command) ?? [];
   const alerts = JSON.parse(test ?? '[]');

@@ -1,4 +1,5 @@
 /** What people do most, counted: taps, clicks and keys, and the seconds that the service and the browser take (docs/ui.md). */
+import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Api, type Json } from '../harness/api.ts';
@@ -172,6 +173,11 @@ test('a sender is connected and its test alert seen within 90 seconds', async ()
   await hand.press(dialog.getByRole('link', { name: 'Its Alert Groups' }));
   await (await next).getByText('TestAlert').first().waitFor();
   expect(hand.done('connect a sender').seconds).toBeLessThanOrEqual(90);
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('button', { name: 'alertmanager.yml', exact: true }).click(),
+  ]);
+  expect(readFileSync(await saved.path(), 'utf8')).toContain(token);
 });
 
 test('a noisy rule is moved to another Route, with what it would take shown before it is saved', async () => {

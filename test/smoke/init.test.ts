@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { senderFiles } from '../../http/resources/integrations/sender-files.ts';
 import { runCommandLine } from '../../runtime/cli/command.ts';
-import { senderFiles } from '../../runtime/cli/init/sender-files.ts';
 import { init } from '../../runtime/cli/init.ts';
 import { Api, type Json } from '../harness/api.ts';
 import { type Peer, startAlertmanager, startPrometheus } from '../harness/peers.ts';
@@ -151,12 +151,12 @@ test.each([
 });
 
 test.each([
-  ['amtool', ['check-config'], 'alertmanager'],
-  ['promtool', ['check', 'rules'], 'heartbeatRule'],
+  ['amtool', ['check-config'], 'alertmanager.yml'],
+  ['promtool', ['check', 'rules'], 'tocsin-heartbeat-rule.yml'],
 ] as const)('%s accepts what is written for a name with every mark in it', (program, words, which) => {
   const of = { name: 'prod: "eu" #1', ingestUrl: 'https://ingest.example.org', token: 'svc_int_x' };
   const file = path.join(folder, 'checked.yml');
-  writeFileSync(file, senderFiles(of)[which]);
+  writeFileSync(file, senderFiles(of, 'https://tocsin.example')[which]);
   const { status, stdout, stderr } = spawnSync(`/usr/bin/${program}`, [...words, file], { encoding: 'utf8' });
   expect(status, stdout + stderr).toBe(0);
 });

@@ -39,7 +39,8 @@ export async function startIntegrations(sql: Sql): Promise<IntegrationsStage> {
   const directory = await readDirectory(sql);
   const store = createIntegrationStore({ sql, appendAudit: audit.appendAudit, internalAlerts });
   const ingestUrl = 'https://ingest.example.org';
-  const deps = { store, tokens, directory, hints, ingestUrl, messageWaits: () => pokes++ };
+  const publicUrl = 'https://tocsin.example.org';
+  const deps = { store, tokens, directory, hints, ingestUrl, publicUrl, messageWaits: () => pokes++ };
   const routes = (id: PublicId) => readAlertmanagerRoutes(sql, id);
   const operations = [...integrationOperations(deps), ...alertmanagerRouteOperations({ routes })];
   const api = operationClient({ operations, directory, clock: stoppedClock });

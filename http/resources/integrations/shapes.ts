@@ -269,6 +269,8 @@ export interface IntegrationOperationsDeps {
   readonly messageWaits: (id: PublicId) => void;
   /** The ingest listener as senders reach it, without a slash at the end. */
   readonly ingestUrl: string;
+  /** The web interface, without a slash at the end. */
+  readonly publicUrl: string;
 }
 
 export const INTEGRATION_ID = { integration_id: 'NT' } as const;

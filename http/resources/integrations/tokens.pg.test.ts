@@ -48,6 +48,35 @@ describe('a token', () => {
     expect(body.heartbeat_snippet).toContain(body.value);
   });
 
+  it('comes with whole files for its sender, which name the address that was given', async () => {
+    const { id } = await created();
+    const textsOf = (body: { files: { name: string; content: string }[] }) =>
+      Object.fromEntries(body.files.map(({ name, content }) => [name, content]));
+    const { body } = await api.post(`/integrations/${id}/tokens`, {
+      ingest_url: ' https://own.example:8443/in/ ',
+    });
+    const files = textsOf(body);
+    expect(Object.keys(files)).toEqual(['alertmanager.yml', 'tocsin-rules.yml', 'tocsin-heartbeat-rule.yml']);
+    expect(files['alertmanager.yml']).toContain('https://own.example:8443/in/api/v1/ingest');
+    expect(files['alertmanager.yml']).toContain(body.value);
+    expect(body.alertmanager_snippet).toContain('https://own.example:8443/in/api/v1/ingest');
+    expect(files['tocsin-rules.yml']).toContain('https://tocsin.example.org/runbooks/SvcDown');
+    expect(files['tocsin-rules.yml']).not.toContain('localhost');
+    const standard = (await api.post(`/integrations/${id}/tokens`, { ingest_url: null })).body;
+    expect(textsOf(standard)['alertmanager.yml']).toContain('https://ingest.example.org/api/v1/ingest');
+  });
+
+  it.each(['ftp://x', 'tocsin:8081', 'https://a:b@x', 'https://x?a=1', `https://${'x'.repeat(2_000)}`])(
+    'is refused with the address %s, before anything is made',
+    async (ingest_url) => {
+      const { id } = await created();
+      const refused = await api.post(`/integrations/${id}/tokens`, { ingest_url });
+      expect(errorsOf(refused)).toEqual([422, 'invalid_format /ingest_url']);
+      expect((await api.get(`/integrations/${id}/tokens`)).body.items).toEqual([]);
+      expect((await api.post('/integrations/NT000000000000/tokens', { ingest_url })).status).toBe(404);
+    },
+  );
+
   it('has a name of at most 200 characters', async () => {
     const { id } = await created();
     const name = 'x'.repeat(201);

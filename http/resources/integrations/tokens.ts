@@ -14,6 +14,7 @@ import { invalid, notFound } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { NAME_LIMIT } from '../../schema/fields.ts';
 import { itemsOf } from '../../schema/shapes.ts';
+import { isSenderAddress, senderFiles } from './sender-files.ts';
 import {
   BUILTIN,
   BUILTIN_REFUSAL,
@@ -28,6 +29,11 @@ const TokenInput = d.named(
   'IntegrationTokenInput',
   v.object({
     name: d.optionalTextOrNull('Name, up to 200 characters; null or left out for none.'),
+    ingest_url: v.optional(
+      v.nullable(
+        d.url('Where senders reach the ingest listener, without a login; null or left out: SVC_INGEST_URL.'),
+      ),
+    ),
   }),
   'A new token of an Integration.',
 );
@@ -41,12 +47,21 @@ const CreatedToken = d.named(
     heartbeat_snippet: d.textOrNull(
       'A rule and a receiver for Heartbeats, with the token; null while they are off.',
     ),
+    files: d.described(
+      v.array(
+        v.object({
+          name: d.text('`alertmanager.yml`, `tocsin-rules.yml` or `tocsin-heartbeat-rule.yml`.'),
+          content: d.text('The whole file. That of Alertmanager holds the token.'),
+        }),
+      ),
+      'For an Alertmanager and a Prometheus that have no configuration yet.',
+    ),
   }),
   'A new token and what to paste at the sender.',
 );
 
 export function integrationTokenOperations(deps: IntegrationOperationsDeps): readonly Operation[] {
-  const { store, hints, ingestUrl } = deps;
+  const { store, hints } = deps;
   return [
     operation({
       id: 'listIntegrationTokens',
@@ -86,6 +101,8 @@ export function integrationTokenOperations(deps: IntegrationOperationsDeps): rea
           // Existence is judged before meaning (api §1.3).
           return (await store.read(id)) ? NAME_TOO_LONG : notFound();
         }
+        const ingestUrl = call.body.ingest_url?.trim().replace(/\/+$/, '') || deps.ingestUrl;
+        if (!isSenderAddress(ingestUrl)) return (await store.read(id)) ? NO_ADDRESS : notFound();
         const value = newIntegrationToken(randomBytes);
         const added = await store.addToken(id, { name, hash: tokenHash(value) }, authorOf(call));
         if (added.outcome === 'unknown') return notFound();
@@ -98,6 +115,9 @@ export function integrationTokenOperations(deps: IntegrationOperationsDeps): rea
           value,
           alertmanager_snippet: alertmanagerSnippet(snippet),
           heartbeat_snippet: fields.heartbeat.enabled ? heartbeatSnippet(snippet) : null,
+          files: Object.entries(senderFiles(snippet, deps.publicUrl)).map(([name, content]) => ({
+            ...{ name, content },
+          })),
         };
         return { status: 201, body };
       },
@@ -125,6 +145,12 @@ export function integrationTokenOperations(deps: IntegrationOperationsDeps): rea
   ];
 }
 
+const NO_ADDRESS = invalid([
+  {
+    ...{ pointer: '/ingest_url', code: 'invalid_format' },
+    detail: 'Senders reach Tocsin at an http or https address without a login, query and fragment.',
+  },
+]);
 const NAME_TOO_LONG = invalid([
   { pointer: '/name', code: 'too_long', detail: `A name has at most ${NAME_LIMIT} characters.` },
 ]);

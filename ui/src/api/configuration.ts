@@ -66,10 +66,10 @@ function integrations(client: ApiClient) {
       client.put(of(id), { body, ifMatch }),
     delete: (id: string): Promise<Answer<null>> => client.delete(of(id)),
     tokens: (id: string): Promise<Answer<Items<IntegrationToken>>> => client.get(`${of(id)}/tokens`),
-    createToken: (id: string, name: string): Promise<Answer<CreatedIntegrationToken>> =>
-      client.post(`${of(id)}/tokens`, {
-        body: { name: name || null } satisfies Schemas['IntegrationTokenInput'],
-      }),
+    createToken: (
+      id: string,
+      body: Schemas['IntegrationTokenInput'],
+    ): Promise<Answer<CreatedIntegrationToken>> => client.post(`${of(id)}/tokens`, { body }),
     revokeToken: (id: string, token: string): Promise<Answer<null>> =>
       client.delete(`${of(id)}/tokens/${token}`),
     senderRoutes: (id: string): Promise<Answer<Items<SenderRoute>>> =>

@@ -1472,6 +1472,13 @@ export interface components {
             readonly alertmanager_snippet: string;
             /** @description A rule and a receiver for Heartbeats, with the token; null while they are off. */
             readonly heartbeat_snippet: string | null;
+            /** @description For an Alertmanager and a Prometheus that have no configuration yet. */
+            readonly files: readonly {
+                /** @description `alertmanager.yml`, `tocsin-rules.yml` or `tocsin-heartbeat-rule.yml`. */
+                readonly name: string;
+                /** @description The whole file. That of Alertmanager holds the token. */
+                readonly content: string;
+            }[];
         };
         /**
          * Format: date-time
@@ -2086,6 +2093,11 @@ export interface components {
         readonly IntegrationTokenInput: {
             /** @description Name, up to 200 characters; null or left out for none. */
             readonly name?: string | null;
+            /**
+             * Format: uri
+             * @description Where senders reach the ingest listener, without a login; null or left out: SVC_INGEST_URL.
+             */
+            readonly ingest_url?: string | null;
         };
         /**
          * @description What is not as it should be.

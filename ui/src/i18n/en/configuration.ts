@@ -98,6 +98,12 @@ export const configuration = {
   'token.heartbeat': 'For the Heartbeat',
   'token.name': 'Name (optional)',
   'token.nameHelp': 'Says later who uses it.',
+  'token.address': 'Address at which senders reach Tocsin (optional)',
+  'token.addressHelp':
+    'Of the ingest listener, for the snippets and files. Empty: the address that the service was given.',
+  'token.files': 'Or whole files, to download',
+  'token.filesHelp':
+    'For an Alertmanager, or several with --cluster.peer, and a Prometheus that have no files yet.',
   'token.none': 'No token: nothing can be sent to this Integration.',
   'token.createdAt': 'Created',
   'token.lastUsed': 'Last used',

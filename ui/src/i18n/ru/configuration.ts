@@ -110,6 +110,11 @@ export const configuration = {
   'token.heartbeat': 'Для сигнала жизни',
   'token.name': 'Имя (необязательно)',
   'token.nameHelp': 'Потом подскажет, кто им пользуется.',
+  'token.address': 'Адрес, по которому отправители обращаются к Tocsin (необязательно)',
+  'token.addressHelp': 'Адрес приёма для настроек и файлов ниже. Пусто: тот, что задан службе.',
+  'token.files': 'Или файлы целиком',
+  'token.filesHelp':
+    'Для Alertmanager, одного или нескольких с --cluster.peer, и Prometheus, у которых файлов ещё нет.',
   'token.none': 'Токенов нет: послать данные в эту интеграцию нельзя.',
   'token.createdAt': 'Создан',
   'token.lastUsed': 'Последнее использование',

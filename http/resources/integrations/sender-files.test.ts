@@ -5,7 +5,7 @@ import { senderFiles } from './sender-files.ts';
 const of = { name: 'prod: "eu" #1', ingestUrl: 'https://ingest.example.org', token: 'svc_int_x' };
 
 test('the Heartbeat is the first route, and every alert is sent whole and with its resolution', () => {
-  const config = parse(senderFiles(of).alertmanager);
+  const config = parse(senderFiles(of, 'https://tocsin.example')['alertmanager.yml']);
   expect(config.route.routes.map(({ receiver }: { receiver: string }) => receiver)).toEqual([
     `tocsin-heartbeat-${of.name}`,
     `tocsin-${of.name}`,
