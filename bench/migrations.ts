@@ -8,7 +8,7 @@ import { type Migration, migrate, readMigrations } from '../storage/migrate.ts';
 import { connect } from '../storage/postgres/connection.ts';
 import { startEmbeddedPostgres } from '../storage/postgres/embedded/embedded.ts';
 import type { Sql } from '../storage/postgres/records.ts';
-import { seedGroups } from './lists/seed.ts';
+import { seedActors, seedGroups } from './lists/seed.ts';
 import { type Bench, millis, type Row } from './report.ts';
 
 /** `MIGRATION_GROUPS=100000` measures with fewer. */
@@ -24,6 +24,12 @@ const WRITES: Readonly<Record<string, readonly string[]>> = {
   alert_groups: ['update alert_groups set title = title where number = $1'],
   group_alerts: [
     `update group_alerts set position = position where group_id = 'AG' || lpad($1::bigint::text, 12, '0')`,
+  ],
+  deliveries: [
+    `update deliveries set updated_at = updated_at where group_id = 'AG' || lpad($1::bigint::text, 12, '0')`,
+  ],
+  actors: [
+    `update actors set version = version where kind = 'alert_group' and key = 'AG' || lpad($1::bigint::text, 12, '0')`,
   ],
 };
 const NOW = 1_790_000_000_000_000;
@@ -52,6 +58,7 @@ export const migrations: Bench = {
       progress(`filling the database at version ${FILLED_AT}`);
       await migrate(session, { migrations: all.filter(({ version }) => version <= FILLED_AT) });
       await seedGroups(session, NOW, { open: OPEN, resolved: 0, routes: 50, integrations: 20, days: 1 });
+      await seedActors(session, NOW);
       await session`checkpoint`;
       const measured: Measured[] = [];
       for (const migration of all.filter(({ version }) => version > FILLED_AT)) {

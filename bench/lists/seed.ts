@@ -56,6 +56,29 @@ export async function seedGroups(sql: Sql, now: Micros, amounts: Amounts): Promi
   await sql`vacuum (analyze) group_alerts`;
 }
 
+/** Of every open Alert Group its actor and one delivered message, as large as they are. For what migrations do to both. */
+export async function seedActors(sql: Sql, now: Micros): Promise<void> {
+  await sql`
+    insert into actors (kind, key, shard, version, schema, snapshot, updated_at)
+    select
+      'alert_group', id, number % 256, 3, 1,
+      jsonb_build_object('snapshot', jsonb_build_object('value', status, 'context', common_labels || common_annotations)),
+      ${now}::bigint
+    from alert_groups where status <> 'resolved'`;
+  await sql`
+    insert into deliveries (
+      destination_id, subject, target, group_id, route_id, number, urgent, is_open, state, possible_duplicate,
+      thread_not_attached, message_url, updated_at, wanted, kept
+    )
+    select
+      'DS' || lpad((number % 20)::text, 12, '0'), id, 0, id, route_id, number, false, true, 'delivered', false, false,
+      'https://chat.example/messages/' || number, ${now}::bigint, false,
+      jsonb_build_object('message', md5(id), 'hash', md5(title), 'attempts', 1)
+    from alert_groups where status <> 'resolved'`;
+  await sql`vacuum (analyze) actors`;
+  await sql`vacuum (analyze) deliveries`;
+}
+
 type Span = (first: number, count: number) => Fragment;
 
 /** One after the other, as #N are given and rows are written. */

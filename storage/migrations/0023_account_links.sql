@@ -1,5 +1,7 @@
+-- earlier form: b51f11cb53928741cf7899699b4f8c8e1d31102d005aa73180178dd88e3634bc
 -- Account links: whose account of a messenger is whose, and how it became so.
 
+-- step: in one transaction
 create table account_links (
   id            text   primary key,
   messenger     text   not null check (messenger in ('chat_server', 'channel_bot', 'bridge')),
@@ -60,4 +62,5 @@ create index account_link_bad_tokens_old on account_link_bad_tokens (at);
 -- Id of the master key that signed the buttons of a message; null when it has none.
 alter table deliveries add column signed_with text;
 
-create index deliveries_signed on deliveries (signed_with) where signed_with is not null and is_open;
+-- step: outside a transaction
+create index concurrently deliveries_signed on deliveries (signed_with) where signed_with is not null and is_open;

@@ -1,4 +1,4 @@
-/** The migrations of the version before: four of them stopped readers and writers for as long as the table was large. */
+/** The migrations of the version before: five of them stopped readers and writers for as long as the table was large. */
 import { type Migration, readMigrations } from '../../../storage/migrate.ts';
 
 /** The present migrations with the earlier form of those that were rewritten. */
