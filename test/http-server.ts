@@ -23,6 +23,7 @@ import { createMemoryAccess, type MemoryAccess, plainPasswords } from './fakes/a
 import { createMemoryTokens, type MemoryTokens } from './fakes/api-tokens.ts';
 import { createManualClock, type ManualClock } from './fakes/manual-clock.ts';
 import { nobodysPeople } from './fakes/people.ts';
+import { HTTP_ENGINE } from './harness/prepared.ts';
 
 export interface TestHttp {
   readonly http: Http;
@@ -68,9 +69,6 @@ export interface SignedIn {
   readonly userId: PublicId;
 }
 
-/** The whole suite runs on node:http with SVC_HTTP_ENGINE=node. */
-const ENGINE = process.env.SVC_HTTP_ENGINE === 'node' ? 'node' : 'auto';
-
 /** Starts a server that is gone when the test ends. */
 export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHttp> {
   const clock = createManualClock();
@@ -83,7 +81,7 @@ export async function startHttp(changes: Partial<HttpDeps> = {}): Promise<TestHt
   const http = await createHttp({
     listen: { app: ANY_PORT, ingest: ANY_PORT, internal: ANY_PORT },
     publicUrl: 'https://tocsin.test',
-    ...{ ingestFraming: 'strict', engine: ENGINE },
+    ...{ ingestFraming: 'strict', engine: HTTP_ENGINE },
     trustedProxies: [],
     uiFolder: '/nonexistent',
     runbooksFolder: '/nonexistent',

@@ -67,14 +67,21 @@ registerHooks({
 });
 `;
 
-/** What a process of the service needs of the environment of this one: where programs are, and its compiled sources. */
+/** The whole suite runs on node:http with SVC_HTTP_ENGINE=node, or where the HTTP library has no build. */
+export const HTTP_ENGINE = process.env.SVC_HTTP_ENGINE === 'node' ? 'node' : 'auto';
+
+/**
+ * What a process of the service needs of the environment of this one: where programs are, its compiled sources, and
+ * which HTTP server it is tested on.
+ */
 export function processEnvironment(): Record<string, string | undefined> {
   const { PATH, NODE_COMPILE_CACHE, LATE_ANSWERS, [PREPARED_SOURCES]: sources } = process.env;
+  const passed = { PATH, NODE_COMPILE_CACHE, SVC_HTTP_ENGINE: HTTP_ENGINE };
   const imports = [
     ...(sources === undefined ? [] : [sources]),
     ...(LATE_ANSWERS === undefined ? [] : [`${new URL('../late-answers.ts', import.meta.url)}?sockets`]),
   ];
-  if (imports.length === 0) return { PATH, NODE_COMPILE_CACHE };
+  if (imports.length === 0) return passed;
   const NODE_OPTIONS = imports.map((file) => `--import="${file}"`).join(' ');
-  return { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS };
+  return { ...passed, NODE_OPTIONS };
 }

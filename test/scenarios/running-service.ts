@@ -4,6 +4,7 @@ import { type Service, startService } from '../../runtime/compose/service.ts';
 import type { DatabaseSettings } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
 import { masterKey } from '../../runtime/secrets/keyring.ts';
+import { HTTP_ENGINE } from '../harness/prepared.ts';
 import type { ScenarioClock } from './scenario-clock.ts';
 
 export interface RunningService {
@@ -25,7 +26,7 @@ export function settingsOn(database: DatabaseSettings): ServiceSettings {
     publicUrl: 'https://tocsin.example',
     ingestUrl: 'https://ingest.example',
     ingestFraming: 'strict',
-    httpEngine: 'auto',
+    httpEngine: HTTP_ENGINE,
     trustedProxies: [],
     runbookBaseUrl: 'https://r.example',
     database,
