@@ -307,6 +307,19 @@ test('Secrets are those that are named, each mounted as a file', () => {
   });
 });
 
+test('roots of an own authority are mounted beside the URLs that need them', () => {
+  const objects = render('secrets', '--set', 'database.caKey=ca.pem,redis.caKey=redis.pem');
+  const folder = '/run/secrets/tocsin';
+  expect(Object.fromEntries(mounted(objects))).toMatchObject({
+    [`${folder}/database-ca`]: 'tocsin-database/ca.pem',
+    [`${folder}/redis-ca`]: 'tocsin-valkey/redis.pem',
+  });
+  expect(configure(objects)).toMatchObject({
+    config: { database: { ca: SECRETS['database-ca']?.trimEnd() } },
+  });
+  expect(only(objects, ConfigMap.is).data).toMatchObject({ NODE_EXTRA_CA_CERTS: `${folder}/redis-ca` });
+});
+
 test('other settings make new pods', () => {
   const sum = (...values: string[]) =>
     only(render('single', ...values), Deployment.is).spec?.template.metadata?.annotations?.[

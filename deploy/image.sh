@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 version=$(node -p "require('./package.json').version")
-revision=$(git rev-parse --short HEAD)
+revision=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 release=dist/tocsin-$version.tgz
 [ -f "$release" ] || { echo "There is no $release. Run npm run pack first." >&2; exit 1; }
 

@@ -3,7 +3,16 @@
  * JavaScript, because Node.js erases no types below node_modules, the built UI, and what the service reads.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { lockedPackages, ROOT, releaseBom, releaseManifest } from './sbom.ts';
@@ -151,7 +160,9 @@ function copyPackage(entry: string, target: string): void {
  */
 export function pack(out: string, ui?: string): string {
   const folder = path.join(out, 'tocsin');
-  rmSync(folder, { recursive: true, force: true });
+  // The image takes the one release that is there: a former version must not stay beside it.
+  for (const old of globSync('{tocsin,tocsin-*.tgz}', { cwd: out }))
+    rmSync(path.join(out, old), { recursive: true });
   for (const [file, code] of erasedFrom(ENTRY)) write(folder, file.replace(/\.ts$/, '.js'), code);
   for (const file of [...filesReadByTheService(), ...PAGES]) copy(folder, file);
   write(folder, PROGRAM, programText());

@@ -1,7 +1,7 @@
 /** The release as a new user has it: made, installed into an empty folder, and run from another one. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -18,6 +18,9 @@ const PATH = `${path.dirname(process.execPath)}:${process.env.PATH}`;
 
 /** MiB without the embedded database. */
 const MOST_INSTALLED = 150;
+/** ms to the first ready of an empty data folder, on two quiet cores; here others are at work, too. */
+const READY_MS = 4_000;
+const BUSIER = 3;
 
 let home: string;
 let prefix: string;
@@ -25,6 +28,7 @@ let elsewhere: string;
 let packed: readonly string[];
 let tocsin: Installation;
 let ready: Ready;
+let readyAfter: number;
 
 const installed = (...parts: string[]) => path.join(prefix, 'node_modules', ...parts);
 /** Nothing of the tests' environment, such as prepared sources, reaches it. */
@@ -36,13 +40,16 @@ beforeAll(async () => {
   home = await mkdtemp(path.join(tmpdir(), 'tocsin-release-'));
   [prefix, elsewhere] = [path.join(home, 'prefix'), path.join(home, 'elsewhere')];
   await Promise.all([mkdir(prefix), mkdir(elsewhere)]);
+  await writeFile(path.join(home, 'tocsin-0.0.9.tgz'), 'a former version');
   const file = pack(home, path.join(ROOT, 'ui/dist'));
   packed = (await run('tar', ['tzf', file], { maxBuffer: 2 ** 24 })).stdout.trim().split('\n');
   const words = ['install', '--prefix', prefix, file, '--omit=dev', '--prefer-offline', '--no-audit'];
   await run('npm', words, { cwd: elsewhere, env: { ...process.env, PATH } });
   const main = installed('tocsin', 'bin', 'tocsin.js');
   tocsin = new Installation({}, ['--max-semi-space-size=32', main, 'quickstart'], elsewhere);
+  const from = performance.now();
   ready = await tocsin.start();
+  readyAfter = performance.now() - from;
 });
 
 afterAll(async () => {
@@ -58,6 +65,21 @@ async function mebibytes(folder: string): Promise<number> {
 test('it says its version', async () => {
   const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
   expect(await program(['--version'])).toEqual({ stdout: `Tocsin ${version} (unknown)\n`, stderr: '' });
+});
+
+test('it is the only release in its folder, which the image takes whatever its version', async () => {
+  expect((await readdir(home)).filter((name) => name.endsWith('.tgz'))).toHaveLength(1);
+});
+
+test('it is ready soon after its first start, which makes the database', async () => {
+  const begun = performance.now();
+  await tocsin.stop();
+  const stopped = performance.now();
+  await tocsin.start();
+  const again = performance.now() - stopped;
+  console.info('ms to ready: first', readyAfter, 'again', again, 'to end', stopped - begun);
+  expect(readyAfter).toBeLessThanOrEqual(READY_MS * BUSIER);
+  expect(again).toBeLessThanOrEqual(READY_MS * BUSIER);
 });
 
 test('an alert that is posted becomes an Alert Group', async () => {

@@ -48,11 +48,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
     name: {{ $db.existingSecret | default $secret }}
     items:
       - { key: {{ $db.urlKey | quote }}, path: database-url }
+      {{- with $db.caKey }}
+      - { key: {{ . | quote }}, path: database-ca }
+      {{- end }}
 {{- else if eq $way "host" }}
 - secret:
     name: {{ $db.existingSecret | default $secret }}
     items:
       - { key: {{ required "database.host needs database.passwordKey." $db.passwordKey | quote }}, path: database-password }
+      {{- with $db.caKey }}
+      - { key: {{ . | quote }}, path: database-ca }
+      {{- end }}
 {{- else }}
 - secret:
     name: {{ $db.cloudNativePG.cluster }}-app
@@ -68,6 +74,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
     name: {{ $.Values.redis.existingSecret | default $secret }}
     items:
       - { key: {{ . | quote }}, path: redis-url }
+      {{- with $.Values.redis.caKey }}
+      - { key: {{ . | quote }}, path: redis-ca }
+      {{- end }}
 {{- end }}
 {{- end }}
 
@@ -93,9 +102,9 @@ SVC_DATABASE_NAME: {{ $db.name | default ($cluster | empty | ternary "" "app") |
 SVC_DATABASE_USER: {{ $db.user | default ($cluster | empty | ternary "" "app") | required "database.host needs database.user." | quote }}
 SVC_DATABASE_SSLMODE: {{ $db.sslmode | quote }}
 SVC_DATABASE_PASSWORD_FILE: /run/secrets/tocsin/database-password
-{{- if $cluster }}
-SVC_DATABASE_CA_FILE: /run/secrets/tocsin/database-ca
 {{- end }}
+{{- if or $db.caKey (eq $way "cluster") }}
+SVC_DATABASE_CA_FILE: /run/secrets/tocsin/database-ca
 {{- end }}
 {{- with $db.sessionHost }}
 SVC_DATABASE_SESSION_HOST: {{ . | quote }}
@@ -106,6 +115,9 @@ SVC_DATABASE_SESSION_PORT: {{ . | quote }}
 SVC_DATABASE_POOL_MAX: {{ $db.poolMax | quote }}
 {{- if .Values.redis.urlKey }}
 SVC_REDIS_URL_FILE: /run/secrets/tocsin/redis-url
+{{- if .Values.redis.caKey }}
+NODE_EXTRA_CA_CERTS: /run/secrets/tocsin/redis-ca
+{{- end }}
 {{- end }}
 {{- if .Values.bootstrapAdmin.email }}
 SVC_BOOTSTRAP_ADMIN_EMAIL: {{ .Values.bootstrapAdmin.email | quote }}
