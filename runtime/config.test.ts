@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Config, type ConfigWarning, readConfig, replicaIdOf } from './config.ts';
+import { type Config, type ConfigWarning, namesDatabase, readConfig, replicaIdOf } from './config.ts';
 import { SETTING_NAMES, type Setting, settingOf } from './config-settings.ts';
 import { readDocuments } from './documents.ts';
 import { REDIS_URL_RULE } from './redis/address.ts';
@@ -155,6 +155,15 @@ test.each([
 });
 
 describe('the database', () => {
+  test.each<[Env, boolean]>([
+    [{ SVC_DATABASE_POOL_MAX: '20' }, false],
+    [{ SVC_DATABASE_HOST: '' }, false],
+    [{ SVC_DATABASE_NAME: 'oncall', SVC_DATABASE_POOL_MAX: '20' }, true],
+    [{ SVC_DATABASE_URL_FILE: '/url' }, true],
+  ])('%o names one: %s', (env, names) => {
+    expect(namesDatabase(env)).toBe(names);
+  });
+
   test.each<[string, Env, object]>([
     [
       'in fields',

@@ -94,12 +94,19 @@ export function readConfig(env: Environment, readFile: ReadFile, machine: Machin
   return { config, warnings: warningsOf(env, config, conflicts) };
 }
 
+/** Whether variables say which database to use. How many connections are used says nothing about it. */
+export function namesDatabase(env: Environment): boolean {
+  return Object.keys(env).some(
+    (name) => name.startsWith('SVC_DATABASE_') && name !== 'SVC_DATABASE_POOL_MAX' && env[name],
+  );
+}
+
 /** The database that keeps sessions, alone: for commands that need nothing else. Null: the variables name none. */
 export function readSessionDatabase(
   env: Environment,
   readFile: ReadFile,
 ): DatabaseSettings | { readonly errors: readonly string[] } | null {
-  if (!Object.keys(env).some((name) => name.startsWith('SVC_DATABASE_') && env[name])) return null;
+  if (!namesDatabase(env)) return null;
   const reader = new ConfigReader(env, readFile);
   const databases = readDatabase(reader);
   return databases === null || reader.errors.length > 0

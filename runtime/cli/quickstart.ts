@@ -15,7 +15,7 @@ import {
 import { startEmbeddedPostgres } from '../../storage/postgres/embedded/embedded.ts';
 import { systemClock } from '../clock.ts';
 import type { ServiceSettings } from '../compose/database.ts';
-import { parseHostPort } from '../config.ts';
+import { namesDatabase, parseHostPort } from '../config.ts';
 import { isOpenWithoutHttps } from '../config-values.ts';
 import { readDocuments } from '../documents.ts';
 import type { Log } from '../log.ts';
@@ -186,7 +186,7 @@ async function prepareFolder(
     );
   });
   if (!env.SVC_SECRET_KEYS && !env.SVC_SECRET_KEYS_FILE) env.SVC_SECRET_KEYS_FILE = await keyFile(folder);
-  if (Object.keys(env).some((name) => name.startsWith('SVC_DATABASE_') && env[name])) return env;
+  if (namesDatabase(env)) return env;
 
   const starting = startEmbeddedPostgres({
     dataDir: path.join(folder, 'postgres'),
