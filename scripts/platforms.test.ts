@@ -67,6 +67,27 @@ test.each([
   },
 );
 
+test.each([
+  [
+    '20.19.5',
+    'npm ci brings no Node.js for this platform. Install Node.js 22.18 or newer; this is v20.19.5.\n',
+  ],
+  ['22.17.1', expect.stringContaining('Install Node.js 22.18 or newer')],
+  ['22.18.0', ''],
+  ['25.0.0', ''],
+])(
+  'where npm ci brings no Node.js, version %s is told in a sentence whether it is too old',
+  async (node, said) => {
+    const older = `for (const [name, value] of [['versions', { node: '${node}' }], ['version', 'v${node}']])
+    Object.defineProperty(process, name, { value });`;
+    const words = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, 'scripts/check-node.js'];
+    const ended = await run(process.execPath, words, { cwd: ROOT }).catch(
+      (error: { stderr: string }) => error,
+    );
+    expect(ended.stderr).toEqual(said);
+  },
+);
+
 test('each embedded PostgreSQL has one version, and npm may run its script, which links its libraries', () => {
   const embedded = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('@embedded-'));
   expect(new Set(embedded.map(([, version]) => version)).size).toBe(1);

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { everyCommand } from '../../runtime/cli/every-command.ts';
 import { everyOperation } from '../../test/every-operation.ts';
+import { PAGES } from '../../ui/src/app/pages.ts';
 import { buildDocs, ROOT } from './build.ts';
 import { renderMarkdown, slugOf } from './markdown.ts';
 import { addressOf, sectionsOf } from './navigation.ts';
@@ -36,6 +37,7 @@ afterAll(() => rmSync(out, { recursive: true }));
 const OF_UI = new Set([
   '/',
   '/favicon.svg',
+  ...PAGES.map(({ pattern }) => pattern),
   ...readdirSync(path.join(ROOT, 'ui/public')).map((file) => `/${file}`),
 ]);
 
