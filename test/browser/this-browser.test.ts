@@ -206,9 +206,12 @@ test('a sound is made for whoever chose one', async () => {
 });
 
 test('whoever chose a saved view is called for what it shows, without a sound', async () => {
+  await api.post('/saved-views', { name: 'Broken', query: 'label=pod%3D~%22%5B%22', shared: false });
   await desk.goto(`${ready.app_url}/profile`);
   await desk.getByLabel('Desktop notifications').selectOption('New Alert Groups of some saved views');
   await desk.getByRole('checkbox', { name: 'Critical ones' }).check();
+  await desk.getByRole('checkbox', { name: 'Broken' }).check();
+  await desk.getByText('Broken (not watched: Tocsin refuses its filters)').waitFor();
   expect(await accessibilityFindings(desk)).toEqual([]);
   await lookedElsewhere((url) => url.includes('severity=critical'));
   await raise('OutsideTheView', 'warning');

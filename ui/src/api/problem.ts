@@ -50,6 +50,11 @@ export function unanswered(status: number): Problem {
   return { ...NOTHING, status, type: 'unanswered' };
 }
 
+/** Whether the service says that what it was asked for is wrong: asked again, it refuses again. */
+export function isQueryRefused({ errors }: Pick<Problem, 'errors'>): boolean {
+  return errors.some((error) => error.pointer.startsWith('/query/'));
+}
+
 /** Reads an error answer. Never throws: a body that is no problem becomes type `unknown`. */
 export function readProblem(status: number, body: unknown, retryAfter: string | null): Problem {
   const members = asRecord(body);

@@ -11,13 +11,16 @@ function group(number: number, fields: { urgent?: boolean; route?: string } = {}
 function tab(choice: Partial<AttentionChoice> = {}) {
   const called: number[][] = [];
   const asked: Query[] = [];
+  const refused: string[] = [];
   const state = { firing: [group(7)], hidden: true, away: false };
   const attention = createAttention({
     api: {
       list: async (query) => {
         asked.push(query);
-        return state.away
-          ? { ok: false, problem: { status: 503 } as never }
+        const isRefused = String(query.label).includes('=~');
+        const errors = isRefused ? [{ pointer: '/query/label/0', code: 'invalid_regex' }] : [];
+        return state.away || isRefused
+          ? { ok: false, problem: { status: isRefused ? 400 : 503, errors } as never }
           : { ok: true, value: { items: state.firing, next_cursor: null }, etag: null as never };
       },
     },
@@ -26,11 +29,13 @@ function tab(choice: Partial<AttentionChoice> = {}) {
       { id: 'Mine', query: 'owner=me&tab=all' },
       { id: 'Shop', query: 'label=namespace%3D%22shop%22' },
       { id: 'Old', query: 'tab=resolved' },
+      { id: 'Broken', query: 'label=pod%3D~%22%5B%22' },
     ],
     isHidden: () => state.hidden,
     call: (news) => called.push(news.map(({ number }) => number)),
+    refused: (views) => refused.splice(0, refused.length, ...views),
   });
-  return { state, called, asked, attention };
+  return { state, called, asked, refused, attention };
 }
 
 describe('a tab that nobody sees', () => {
@@ -92,6 +97,18 @@ describe('a tab that nobody sees', () => {
       expect.objectContaining({ owner: 'me', status: ['firing'] }),
       expect.objectContaining({ label: ['namespace="shop"'], status: ['firing'] }),
     ]);
+    state.firing = [group(8), group(7)];
+    await attention.look();
+    expect(called).toEqual([[8]]);
+  });
+
+  it('is called for the other views when the service refuses one, which is named', async () => {
+    const { state, called, refused, attention } = tab({
+      attention: 'views',
+      attentionViews: ['Broken', 'Shop'],
+    });
+    await attention.look();
+    expect(refused).toEqual(['Broken']);
     state.firing = [group(8), group(7)];
     await attention.look();
     expect(called).toEqual([[8]]);

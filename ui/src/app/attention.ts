@@ -1,6 +1,7 @@
 /** Calls a person who looks elsewhere to what has just begun to fire (ui §1.12). It replaces no messenger. */
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
 import type { Query } from '../api/client.ts';
+import { isQueryRefused } from '../api/problem.ts';
 import type { AlertGroup, SavedView } from '../api/shapes.ts';
 import { countQuery, parseFilters, shownStatuses } from '../pages/alert-group-list/filters.ts';
 import type { PreferencesContext } from '../state/preferences.svelte.ts';
@@ -22,6 +23,8 @@ export interface AttentionDeps {
   isHidden(): boolean;
   /** Newest first; at least one. */
   call(news: readonly AlertGroup[]): void;
+  /** Which views cannot be watched, because the service refuses their filters. Told after each look. */
+  refused(views: readonly string[]): void;
 }
 
 export interface Attention {
@@ -30,7 +33,20 @@ export interface Attention {
   look(): Promise<void>;
 }
 
-export function createAttention({ api, choice, views, isHidden, call }: AttentionDeps): Attention {
+/** What is read: everything, or what one of the chosen views shows of it. */
+interface Watched {
+  readonly view: string | null;
+  readonly query: Query;
+}
+
+export function createAttention({
+  api,
+  choice,
+  views,
+  isHidden,
+  call,
+  refused,
+}: AttentionDeps): Attention {
   /** The highest #N that was there at the last look; null before the first. Each group is told once. */
   let last: number | null = null;
 
@@ -40,15 +56,19 @@ export function createAttention({ api, choice, views, isHidden, call }: Attentio
     },
     async look() {
       const answers = await Promise.all(
-        queriesOf(choice(), views()).map((query) =>
-          api.list({ ...query, status: ['firing'], sort: '-started_at' }, { cursor: null, limit: LOOKED_AT }),
-        ),
+        watchedOf(choice(), views()).map(async ({ view, query }) => {
+          const wanted = { ...query, status: ['firing'], sort: '-started_at' };
+          return { view, ...(await api.list(wanted, { cursor: null, limit: LOOKED_AT })) };
+        }),
       );
       const found = new Map<number, AlertGroup>();
+      const refusedViews: string[] = [];
       for (const answer of answers) {
-        if (!answer.ok) return;
-        for (const group of answer.value.items) found.set(group.number, group);
+        if (answer.ok) for (const group of answer.value.items) found.set(group.number, group);
+        else if (answer.view !== null && isQueryRefused(answer.problem)) refusedViews.push(answer.view);
+        else return;
       }
+      refused(refusedViews);
       const before = last;
       last = Math.max(before ?? 0, ...found.keys());
       if (before === null || !isHidden()) return;
@@ -60,18 +80,17 @@ export function createAttention({ api, choice, views, isHidden, call }: Attentio
   };
 }
 
-/** What is read: everything, or what the chosen views show of it. */
-function queriesOf(
+function watchedOf(
   { attention, attentionViews }: AttentionChoice,
   views: readonly Pick<SavedView, 'id' | 'query'>[],
-): readonly Query[] {
-  if (attention !== 'views') return [{}];
+): readonly Watched[] {
+  if (attention !== 'views') return [{ view: null, query: {} }];
   return views
     .filter(({ id }) => attentionViews.includes(id))
     .slice(0, MOST_VIEWS)
-    .map(({ query }) => parseFilters(query).filters)
-    .filter((filters) => shownStatuses(filters).includes('firing'))
-    .map((filters) => countQuery(filters, Date.now()));
+    .map(({ id, query }) => ({ id, filters: parseFilters(query).filters }))
+    .filter(({ filters }) => shownStatuses(filters).includes('firing'))
+    .map(({ id, filters }) => ({ view: id, query: countQuery(filters, Date.now()) }));
 }
 
 /** That a group begins to fire is always Loud; what follows is not told here. */

@@ -71,6 +71,8 @@ export interface App {
   readonly bulks: Bulks;
   readonly firing: FiringCount;
   readonly desktop: Desktop;
+  /** Ids of the saved views that somebody wants to be called for and whose filters the service refuses. */
+  readonly unwatchedViews: readonly string[];
   readonly failures: Failures;
   readonly pageCommands: PageCommands;
   /** Zone in which times are shown: the profile's, else the browser's. */

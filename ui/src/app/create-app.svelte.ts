@@ -115,6 +115,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   const live = createLive({ view, timers, checkSession, watchReads: client.watchReads });
   const router = createRouter(view);
   const desktop = createDesktop(view, i18n);
+  let unwatchedViews = $state.raw<readonly string[]>([]);
   const attention = createAttention({
     api: alertGroups,
     choice: () => preferences.current,
@@ -124,6 +125,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       desktop.show(news, (path) => void router.navigate(path));
       if (preferences.current.sound) desktop.beep();
     },
+    refused: (views) => (unwatchedViews = views),
   });
 
   $effect.root(() => {
@@ -245,6 +247,9 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     bulks,
     firing,
     desktop,
+    get unwatchedViews() {
+      return unwatchedViews;
+    },
     failures: createFailures(i18n),
     pageCommands: createPageCommands(),
     get timeZone() {

@@ -22,6 +22,7 @@ export const people = {
   'attention.routes': 'New Alert Groups of some Routes',
   'attention.views': 'New Alert Groups of some saved views',
   'attention.noViews': 'There is no saved view yet. The star above the list of Alert Groups keeps one.',
+  'attention.unwatched': 'not watched: Tocsin refuses its filters',
   'attention.all': 'All new Alert Groups',
   'attention.help':
     'Only while Tocsin is open in a tab that you do not look at. They replace no messenger: once the tab is closed, nobody is called.',

@@ -5,7 +5,7 @@
 import { createStore } from '@xstate/store';
 import type { AlertGroupsApi } from '../../api/alert-groups.ts';
 import { type Answer, isSame, type Query } from '../../api/client.ts';
-import type { Problem } from '../../api/problem.ts';
+import { isQueryRefused, type Problem } from '../../api/problem.ts';
 import type { AlertGroup, Page, PageRequest } from '../../api/shapes.ts';
 import { type Hint, paced } from '../../live/hints.ts';
 import { createPages, type Pages, readRows } from '../../state/pages.svelte.ts';
@@ -121,7 +121,7 @@ export function createGroupList(api: AlertGroupsApi) {
     await Promise.all([fresh.read(), counts.read()]);
     if (hadRows && coming === fresh) {
       coming = null;
-      if (isRefused(fresh.problem)) refusal = fresh.problem;
+      if (fresh.problem !== null && isQueryRefused(fresh.problem)) refusal = fresh.problem;
       else pages = fresh;
     }
     if (isMissed && coming === null && pages.items !== null) {
@@ -317,11 +317,6 @@ export function createGroupList(api: AlertGroupsApi) {
       pages = newPages(NO_FILTERS);
     },
   };
-}
-
-/** Whether the service says that the filters themselves are wrong. */
-function isRefused(problem: Problem | null): boolean {
-  return problem?.errors.some((error) => error.pointer.startsWith('/query/')) ?? false;
 }
 
 /**
