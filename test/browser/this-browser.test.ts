@@ -187,7 +187,9 @@ test('whoever looks elsewhere is called for what they chose, once, and led to it
   await raise('NotUrgent', 'warning');
   const group = await raise('Fire', 'critical');
   await until('the notification', async () => (await shown(desk)).length > 0);
-  expect(await shown(desk)).toEqual([{ title: `#${group.number} ${group.title}`, tag: group.id }]);
+  expect(await shown(desk)).toEqual([
+    { title: `#${group.number} ${group.title}`, tag: `${group.id} 0 true` },
+  ]);
   expect(await sounds(desk)).toBe(0);
   await desk.evaluate('window.shown[0].press()');
   await desk.waitForURL(`${ready.app_url}/alert-groups/${group.id}`);
@@ -217,7 +219,9 @@ test('whoever chose a saved view is called for what it shows, without a sound', 
   await raise('OutsideTheView', 'warning');
   const group = await raise('InsideTheView', 'critical');
   await until('the notification', async () => (await shown(desk)).length > 0);
-  expect(await shown(desk)).toEqual([{ title: `#${group.number} ${group.title}`, tag: group.id }]);
+  expect(await shown(desk)).toEqual([
+    { title: `#${group.number} ${group.title}`, tag: `${group.id} 0 true` },
+  ]);
   expect(await desk.evaluate('window.shown[0].silent')).toBe(true);
 });
 

@@ -1,16 +1,17 @@
-/** Calls a person who looks elsewhere to what has just begun to fire (ui §1.12). It replaces no messenger. */
+/** Calls a person who looks elsewhere to what has come to fire (ui §1.12). It replaces no messenger. */
 import type { AlertGroupsApi } from '../api/alert-groups.ts';
 import type { Query } from '../api/client.ts';
 import { isQueryRefused } from '../api/problem.ts';
 import type { AlertGroup, SavedView } from '../api/shapes.ts';
 import { countQuery, parseFilters, shownStatuses } from '../pages/alert-group-list/filters.ts';
+import { readRows } from '../state/pages.svelte.ts';
 import type { PreferencesContext } from '../state/preferences.svelte.ts';
 import { createResource } from '../state/resource.svelte.ts';
 
 export type AttentionChoice = Pick<PreferencesContext, 'attention' | 'attentionRoutes' | 'attentionViews'>;
 
-/** So many are looked at: of more that came at once, the newest. */
-const LOOKED_AT = 50;
+/** So many are looked at, in each view: of more that fire, those that changed last. */
+const LOOKED_AT = 100;
 /** Saved views that are looked at: each costs a request. */
 export const MOST_VIEWS = 10;
 
@@ -18,7 +19,7 @@ export interface AttentionDeps {
   readonly api: Pick<AlertGroupsApi, 'list'>;
   choice(): AttentionChoice;
   /** Those that the person sees. */
-  views(): readonly Pick<SavedView, 'id' | 'query'>[];
+  views(): readonly View[];
   /** Whether nobody can see this tab. */
   isHidden(): boolean;
   /** Newest first; at least one. */
@@ -33,78 +34,111 @@ export interface Attention {
   look(): Promise<void>;
 }
 
-/** What is read: everything, or what one of the chosen views shows of it. */
+type View = Pick<SavedView, 'id' | 'query'>;
+
+/** What is read: all that was chosen, or what one of the chosen views shows of it. */
 interface Watched {
-  readonly view: string | null;
+  readonly view: View | null;
   readonly query: Query;
 }
 
-export function createAttention({
-  api,
-  choice,
-  views,
-  isHidden,
-  call,
-  refused,
-}: AttentionDeps): Attention {
-  /** The highest #N that was there at the last look; null before the first. Each group is told once. */
-  let last: number | null = null;
+/** What fires among what was chosen. */
+interface Found {
+  readonly groups: ReadonlyMap<string, AlertGroup>;
+  /** Whether those are all. */
+  readonly isWhole: boolean;
+  /** Which views were read. What others show was no news to them. */
+  readonly views: string;
+  readonly refused: readonly string[];
+}
+
+export function createAttention({ api, choice, views, isHidden, call, refused }: AttentionDeps): Attention {
+  /** What the last look found, with the highest #N up to then; null before the first. Nothing older is kept. */
+  let before: (Found & { readonly last: number }) | null = null;
+  let begun = 0;
+  /** Looks up to this one are over: one that is answered later says nothing. */
+  let over = 0;
 
   return {
     forget() {
-      last = null;
+      before = null;
+      over = begun;
     },
     async look() {
-      const answers = await Promise.all(
-        watchedOf(choice(), views()).map(async ({ view, query }) => {
-          const wanted = { ...query, status: ['firing'], sort: '-started_at' };
-          return { view, ...(await api.list(wanted, { cursor: null, limit: LOOKED_AT })) };
-        }),
-      );
-      const found = new Map<number, AlertGroup>();
-      const refusedViews: string[] = [];
-      for (const answer of answers) {
-        if (answer.ok) for (const group of answer.value.items) found.set(group.number, group);
-        else if (answer.view !== null && isQueryRefused(answer.problem)) refusedViews.push(answer.view);
-        else return;
-      }
-      refused(refusedViews);
-      const before = last;
-      last = Math.max(before ?? 0, ...found.keys());
-      if (before === null || !isHidden()) return;
-      const news = [...found.values()]
-        .filter((group) => group.number > before && isWanted(group, choice()))
-        .sort((one, other) => other.number - one.number);
-      if (news.length > 0) call(news);
+      begun += 1;
+      const turn = begun;
+      const found = await find(api, watchedOf(choice(), views()));
+      if (found === null || turn <= over) return;
+      over = turn;
+      refused(found.refused);
+      const numbers = [...found.groups.values()].map(({ number }) => number);
+      const last = Math.max(before?.last ?? 0, ...numbers);
+      const news = before === null || before.views !== found.views ? [] : newsOf(before, found);
+      before = { ...found, last };
+      if (news.length > 0 && isHidden()) call(news);
     },
   };
 }
 
-function watchedOf(
-  { attention, attentionViews }: AttentionChoice,
-  views: readonly Pick<SavedView, 'id' | 'query'>[],
-): readonly Watched[] {
-  if (attention !== 'views') return [{ view: null, query: {} }];
-  return views
-    .filter(({ id }) => attentionViews.includes(id))
-    .slice(0, MOST_VIEWS)
-    .map(({ id, query }) => ({ id, filters: parseFilters(query).filters }))
-    .filter(({ filters }) => shownStatuses(filters).includes('firing'))
-    .map(({ id, filters }) => ({ view: id, query: countQuery(filters, Date.now()) }));
+/**
+ * What was not there, was opened again, or is Urgent and was not. Where more fired than were read, one that was not
+ * among those may have fired all the time: only a new #N is news then.
+ */
+function newsOf(before: Found & { readonly last: number }, { groups }: Found): readonly AlertGroup[] {
+  const isNews = (group: AlertGroup) => {
+    const then = before.groups.get(group.id);
+    if (then === undefined) return before.isWhole || group.number > before.last;
+    return group.reopen_count > then.reopen_count || (group.urgent && !then.urgent);
+  };
+  return [...groups.values()].filter(isNews).sort((one, other) => other.number - one.number);
 }
 
-/** That a group begins to fire is always Loud; what follows is not told here. */
-function isWanted(group: AlertGroup, { attention, attentionRoutes }: AttentionChoice): boolean {
+/** @returns null when something was not answered: the next look makes up for it */
+async function find(api: AttentionDeps['api'], watched: readonly Watched[]): Promise<Found | null> {
+  const answers = await Promise.all(
+    watched.map(async ({ view, query }) => {
+      const wanted = { ...query, status: ['firing'], sort: '-last_changed_at' };
+      const rows = await readRows((page) => api.list(wanted, page), { cursor: null, limit: LOOKED_AT });
+      return { view, rows };
+    }),
+  );
+  const groups = new Map<string, AlertGroup>();
+  const read: View[] = [];
+  const refused: string[] = [];
+  let isWhole = true;
+  for (const { view, rows } of answers) {
+    if (rows.ok) {
+      for (const group of rows.value.items) groups.set(group.id, group);
+      if (rows.value.next_cursor !== null) isWhole = false;
+      if (view !== null) read.push(view);
+    } else if (view !== null && isQueryRefused(rows.problem)) refused.push(view.id);
+    else return null;
+  }
+  const views = read.map(({ id, query }) => `${id} ${query}`).join('\n');
+  return { groups, isWhole, views, refused };
+}
+
+function watchedOf(
+  { attention, attentionRoutes, attentionViews }: AttentionChoice,
+  views: readonly View[],
+): readonly Watched[] {
+  const all = (query: Query) => [{ view: null, query }];
   switch (attention) {
     case 'off':
-      return false;
+      return [];
     case 'urgent':
-      return group.urgent;
+      return all({ urgent: true });
     case 'routes':
-      return attentionRoutes.includes(group.route.id);
-    case 'views':
+      return attentionRoutes.length > 0 ? all({ route: attentionRoutes }) : [];
     case 'all':
-      return true;
+      return all({});
+    case 'views':
+      return views
+        .filter(({ id }) => attentionViews.includes(id))
+        .slice(0, MOST_VIEWS)
+        .map((view) => ({ view, filters: parseFilters(view.query).filters }))
+        .filter(({ filters }) => shownStatuses(filters).includes('firing'))
+        .map(({ view, filters }) => ({ view, query: countQuery(filters, Date.now()) }));
   }
 }
 

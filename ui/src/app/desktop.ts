@@ -63,9 +63,9 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
       for (const group of news) {
         const severity = i18n.word('severity', group.severity_level);
         const path = `/alert-groups/${group.id}`;
-        notify(`#${group.number} ${group.title}`, `${severity} · ${group.route.name}`, group.id, () =>
-          open(path),
-        );
+        // One of before that still lies there would be replaced without a word.
+        const tag = [group.id, group.reopen_count, group.urgent].join(' ');
+        notify(`#${group.number} ${group.title}`, `${severity} · ${group.route.name}`, tag, () => open(path));
       }
     },
     beep() {
