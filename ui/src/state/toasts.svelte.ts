@@ -22,9 +22,17 @@ export interface Undo {
 }
 
 const SHOWN_MS = { done: 6_000, refused: 10_000, undo: 10_000 } as const;
+/** Messages without an Undo that stay beside a new one. */
+const MOST_PLAIN = 3;
 const PLAIN = { link: null, about: null, undo: null, busy: false } as const;
 
 export type Toasts = ReturnType<typeof createToasts>;
+
+/** An Undo stays for its time, whatever comes after it. */
+function withinBound(items: readonly Toast[]): readonly Toast[] {
+  const plain = items.filter(({ undo }) => undo === null).slice(-MOST_PLAIN);
+  return items.filter((toast) => toast.undo !== null || plain.includes(toast));
+}
 
 /** @param whyNot says why nothing can be sent now; null while it can */
 export function createToasts(whyNot: () => string | null) {
@@ -33,7 +41,7 @@ export function createToasts(whyNot: () => string | null) {
     on: {
       shown: (context, event: { toast: Omit<Toast, 'id'> }) => ({
         items: [
-          ...context.items.filter(({ about }) => about === null || about !== event.toast.about).slice(-3),
+          ...withinBound(context.items.filter(({ about }) => about === null || about !== event.toast.about)),
           { ...event.toast, id: context.nextId },
         ],
         nextId: context.nextId + 1,
@@ -92,7 +100,7 @@ export function createToasts(whyNot: () => string | null) {
     if (run === undefined) return;
     const refusal = whyNot();
     if (refusal !== null) {
-      // One for all presses: it must not push out the message with the Undo.
+      // One for all presses.
       show({ ...PLAIN, tone: 'refused', text: refusal, about: 'not-sent' });
       return;
     }

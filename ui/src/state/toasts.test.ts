@@ -104,6 +104,20 @@ it('a message takes the place of an earlier one about the same Alert Group', () 
   expect(taken).toEqual(['resolve']);
 });
 
+it('no refusal and no later Command pushes out an Undo before its time', () => {
+  const { toasts, taken, undo, texts } = setUp();
+  for (let n = 1; n <= 6; n++) toasts.command(`Command ${n}`, `AG${n}`, undo(`${n}`));
+  for (let n = 1; n <= 6; n++) toasts.refused(`refusal ${n}`);
+  vi.advanceTimersByTime(9_999);
+  expect(texts()).toEqual([
+    ...Array.from({ length: 6 }, (_, index) => `Command ${index + 1}`),
+    ...['refusal 3', 'refusal 4', 'refusal 5', 'refusal 6'],
+  ]);
+  void toasts.undo(toasts.items[0]!.id);
+  toasts.undoNewest();
+  expect(taken).toEqual(['1', '6']);
+});
+
 it('an Undo that cannot be sent says why, however often it is pressed, and stays', () => {
   const { toasts, taken, undo, texts, sendable } = setUp();
   toasts.command('Command', 'AG1', undo('it'));
