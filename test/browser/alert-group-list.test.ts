@@ -201,6 +201,18 @@ test('new rows wait while somebody has scrolled or points at a row, and enter af
   });
 });
 
+test('on a phone new rows wait for the button: none moves under a finger', async () => {
+  const page = await openList({ width: 390, height: 844, touch: true });
+  const row = rows(page).filter({ hasText: 'UnderAFinger' });
+  await raise({ alertname: 'UnderAFinger' }, 'Somebody is about to press');
+  const waiting = page.getByRole('button', { name: '1 new' });
+  await waiting.waitFor();
+  expect(await row.count()).toBe(0);
+  await waiting.tap();
+  await row.waitFor();
+  await page.context().close();
+});
+
 /** The id of the Alert Group whose row has the focus. */
 const focused = (page: Page) =>
   page.evaluate<string | undefined>(`document.activeElement.closest('[data-group]')?.dataset.group`);

@@ -40,13 +40,22 @@ export function launchChromium(...more: readonly string[]): Promise<Browser> {
 /** A browser profile of its own: another person, or another window of the same one after {@link signIn}. */
 export async function newProfile(
   browser: Browser,
-  options: { width?: number; height?: number; dark?: boolean; locale?: string; timeZone?: string } = {},
+  options: {
+    width?: number;
+    height?: number;
+    dark?: boolean;
+    locale?: string;
+    timeZone?: string;
+    /** Fingers, and nothing that hovers. */
+    touch?: boolean;
+  } = {},
 ): Promise<BrowserContext> {
   const profile = await browser.newContext({
     viewport: { width: options.width ?? 1440, height: options.height ?? 900 },
     colorScheme: options.dark ? 'dark' : 'light',
     locale: options.locale ?? 'en-GB',
     ...(options.timeZone !== undefined && { timezoneId: options.timeZone }),
+    ...(options.touch && { hasTouch: true, isMobile: true }),
     // axe-core is put into the page by the test; the service's own policy would refuse it.
     bypassCSP: true,
   });

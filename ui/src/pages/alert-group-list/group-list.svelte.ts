@@ -320,15 +320,19 @@ export function createGroupList(api: AlertGroupsApi) {
 }
 
 /**
- * Whether new rows may enter by themselves: the page stands at its top and no row is under the pointer or focused, or
- * nobody pointed, typed or scrolled for five seconds (ui §1.6 rule 6). Call during component initialisation.
+ * Whether new rows may enter by themselves: the page stands at its top, no row is focused, and none is under the
+ * pointer or nobody pointed, typed or scrolled for five seconds. Never under a finger (ui §1.6 rule 6). Call during
+ * component initialisation.
  */
 export function createQuiet(otherwise: () => boolean): () => boolean {
   const QUIET_MS = 5_000;
   const EVENTS = ['pointermove', 'pointerdown', 'keydown', 'scroll'] as const;
   let touchedAt = Date.now();
-  const touch = () => {
+  /** Nothing tells where a finger is about to press. */
+  let isByFinger = window.matchMedia('(hover: none)').matches;
+  const touch = (event: Event) => {
     touchedAt = Date.now();
+    if ('pointerType' in event) isByFinger = event.pointerType !== 'mouse';
   };
   $effect(() => {
     for (const name of EVENTS) window.addEventListener(name, touch, { passive: true });
@@ -337,7 +341,8 @@ export function createQuiet(otherwise: () => boolean): () => boolean {
     };
   });
   return () => {
-    if (!otherwise() || window.scrollY !== 0 || document.activeElement?.closest('[data-group]')) return false;
+    if (isByFinger || !otherwise() || window.scrollY !== 0 || document.activeElement?.closest('[data-group]'))
+      return false;
     const isUnderPointer = document.querySelector('[data-group]:hover') !== null;
     return !isUnderPointer || Date.now() - touchedAt >= QUIET_MS;
   };

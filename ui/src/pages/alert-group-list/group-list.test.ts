@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { AlertGroupsApi } from '../../api/alert-groups.ts';
 import { NO_FILTERS } from './filters.ts';
-import { createGroupList } from './group-list.svelte.ts';
+import { createGroupList, createQuiet } from './group-list.svelte.ts';
 
 beforeEach(() => {
   // Without the compiler of Svelte a state is a plain variable.
@@ -9,7 +9,10 @@ beforeEach(() => {
   vi.stubGlobal('window', { setTimeout: () => 0 });
 });
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 const OTHER = { ...NO_FILTERS, q: 'other' };
 const answered = (value: unknown) => ({ ok: true, value, etag: null });
@@ -276,4 +279,43 @@ it('gives up the search for all that match after a hundred requests', async () =
   const { asked, list } = setUpPages(true);
   expect(await list.findAll(1_000)).toMatchObject({ value: { items: [], isWhole: false } });
   expect(asked).toHaveLength(100);
+});
+
+/** A page at its top without a focused row, on a device that can hover or cannot. */
+function quietPage(canHover: boolean) {
+  const view = Object.assign(new EventTarget(), { scrollY: 0, matchMedia: () => ({ matches: !canHover }) });
+  vi.stubGlobal('window', view);
+  vi.stubGlobal('$effect', (run: () => void) => run());
+  let isUnderPointer = false;
+  vi.stubGlobal('document', { activeElement: null, querySelector: () => (isUnderPointer ? {} : null) });
+  const use = (name: string, fields: object) => view.dispatchEvent(Object.assign(new Event(name), fields));
+  return { isQuiet: createQuiet(() => true), view, use, point: (at: boolean) => (isUnderPointer = at) };
+}
+
+it('new rows enter by themselves where a mouse is not on the rows, or is still for five seconds', () => {
+  vi.useFakeTimers();
+  const { isQuiet, view, use, point } = quietPage(true);
+  expect(isQuiet()).toBe(true);
+  point(true);
+  use('pointermove', { pointerType: 'mouse' });
+  vi.advanceTimersByTime(4_999);
+  expect(isQuiet()).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(isQuiet()).toBe(true);
+  view.scrollY = 1;
+  expect(isQuiet()).toBe(false);
+});
+
+it('new rows always wait for whoever uses a finger, from the first look on', () => {
+  vi.useFakeTimers();
+  const phone = quietPage(false);
+  vi.advanceTimersByTime(60_000);
+  expect(phone.isQuiet()).toBe(false);
+  const both = quietPage(true);
+  both.use('pointerdown', { pointerType: 'touch' });
+  both.use('scroll', {});
+  vi.advanceTimersByTime(60_000);
+  expect(both.isQuiet()).toBe(false);
+  both.use('pointermove', { pointerType: 'mouse' });
+  expect(both.isQuiet()).toBe(true);
 });
