@@ -197,6 +197,26 @@ test('while pages end before the first row, it does not say that there is nothin
   await screen.unroute(lists);
 });
 
+test('a view whose filters the service refuses is named, and the others are shown', async () => {
+  const page = await (await newProfile(browser)).newPage();
+  await signIn(page, ready);
+  await page.clock.install();
+  const broken = 'view=Broken%3Flabel%3Dpod%253D~%2522%255B%2522';
+  await page.goto(`${ready.app_url}/wall?${broken}&view=Critical%3Fseverity%3Dcritical`);
+  await page.getByText('Tocsin refuses the filters of the view Broken').waitFor();
+  await page.getByRole('heading', { name: 'Critical', exact: true }).waitFor();
+  await page.getByRole('article').filter({ hasText: 'OldCritical' }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  // Alone it has nothing to be out of date.
+  await page.goto(`${ready.app_url}/wall?${broken}`);
+  await page.getByRole('heading', { name: 'Broken', exact: true }).waitFor();
+  await page.getByText('Tocsin refuses the filters of the view Broken').waitFor();
+  await page.clock.runFor(20_000);
+  expect(await page.getByText('Out of date').count()).toBe(0);
+  expect(await page.getByRole('article').count()).toBe(0);
+  await page.context().close();
+});
+
 test('it says that it is out of date while the service is away, and goes on by itself', async () => {
   process.kill(tocsin.pid, 'SIGSTOP');
   try {

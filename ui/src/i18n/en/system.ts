@@ -138,6 +138,10 @@ export const system = {
   'wall.unknown': 'Which Alert Groups are here is not known. This screen keeps trying.',
   'wall.refused':
     'The token of this screen is not valid any more. Sign in on another device, open Wall and make a new link.',
+  'wall.refusedViews': {
+    one: 'Tocsin refuses the filters of the view {names}: it cannot be shown.',
+    other: 'Tocsin refuses the filters of these views: {names}. They cannot be shown.',
+  },
   'wall.old': 'Out of date since {time}: Tocsin does not answer. This screen keeps trying.',
   'wall.link': 'Link for a screen',
   'wall.linkText':

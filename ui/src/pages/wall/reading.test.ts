@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Query } from '../../api/client.ts';
 import type { AlertGroup, PageRequest } from '../../api/shapes.ts';
 import { type GroupFilters, NO_FILTERS } from '../alert-group-list/filters.ts';
-import { moreOf, readTiles } from './reading.ts';
+import { keepReading, moreOf, type Outcome, readTiles } from './reading.ts';
 
 const NOW = Date.parse('2026-10-05T03:00:00Z');
 
@@ -138,4 +138,40 @@ it('counts say how many more the view has', () => {
   expect(moreOf({ ...NO_FILTERS, notStatuses: ['snoozed'] }, counts, 8)).toBe(0);
   expect(moreOf(NO_FILTERS, counts, 10)).toBe(0);
   expect(moreOf({ ...NO_FILTERS, number: 7 }, counts, 1)).toBe(0);
+});
+
+describe('views in turn', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** What is read within so many seconds, each with the second. */
+  async function readIn(seconds: number, outcomes: Readonly<Record<string, Outcome>>) {
+    vi.useFakeTimers({ now: 0 });
+    const asked: string[] = [];
+    const stop = new AbortController();
+    const read = async (view: string) => {
+      asked.push(`${Date.now() / 1_000} ${view}`);
+      return outcomes[view]!;
+    };
+    const turns = { views: Object.keys(outcomes), secondsOfView: 10, read, pauseMs: () => 5_000 };
+    void keepReading(turns, stop.signal);
+    await vi.advanceTimersByTimeAsync(seconds * 1_000);
+    stop.abort();
+    return asked;
+  }
+
+  it('are read every 5 s for their time each, also when one is not answered', async () => {
+    expect(await readIn(19, { a: 'read', b: 'failed' })).toEqual(['0 a', '5 a', '10 b', '15 b']);
+  });
+
+  it('go on at once from one that the service refuses, which is tried again in its next turn', async () => {
+    const asked = await readIn(24, { a: 'read', broken: 'refused', c: 'read' });
+    expect(asked).toEqual(['0 a', '5 a', '10 broken', '10 c', '15 c', '20 a']);
+  });
+
+  it('are tried every 5 s when the service refuses all of them', async () => {
+    expect(await readIn(9, { a: 'refused', b: 'refused' })).toEqual(['0 a', '0 b', '5 a', '5 b']);
+    expect(await readIn(9, { a: 'refused' })).toEqual(['0 a', '5 a']);
+  });
 });

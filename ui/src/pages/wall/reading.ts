@@ -70,6 +70,41 @@ function isLoud({ status, urgent, severity_level }: AlertGroup): boolean {
   return status === 'firing' && (urgent || severity_level === 'critical');
 }
 
+/** What became of a reading: `refused`, when the service refuses the filters of the view. */
+export type Outcome = 'read' | 'refused' | 'failed';
+
+interface Turns<View> {
+  /** At least one. */
+  readonly views: readonly View[];
+  readonly secondsOfView: number;
+  read(view: View): Promise<Outcome>;
+  /** Between two readings. */
+  pauseMs(): number;
+}
+
+/** Reads each view for its time, over and over. One whose filters are refused gives its turn to the next one. */
+export async function keepReading<View>(
+  { views, secondsOfView, read, pauseMs }: Turns<View>,
+  signal: AbortSignal,
+): Promise<void> {
+  let index = 0;
+  let refusals = 0;
+  let viewSince = Date.now();
+  const turn = () => {
+    index = (index + 1) % views.length;
+    viewSince = Date.now();
+  };
+  for (let view = views[index]; view !== undefined && !signal.aborted; view = views[index]) {
+    refusals = (await read(view)) === 'refused' ? refusals + 1 : 0;
+    if (refusals > 0 && refusals % views.length !== 0) {
+      turn();
+      continue;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs()));
+    if (refusals > 0 || Date.now() - viewSince >= secondsOfView * 1_000) turn();
+  }
+}
+
 /** How many groups the view has besides those that are shown. The counts know nothing of a view of one number. */
 export function moreOf(filters: GroupFilters, counts: GroupCounts, shown: number): number {
   if (filters.number !== null) return 0;
