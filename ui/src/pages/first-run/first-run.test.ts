@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { GroupCounts, Integration, Route } from '../../api/shapes.ts';
-import { type Facts, mayAny, readFirstRun, stepsOf, writeFirstRun } from './first-run.ts';
+import type { Query } from '../../api/client.ts';
+import type { Integration, Route } from '../../api/shapes.ts';
+import { type Facts, hasGroups, mayAny, readFirstRun, stepsOf, writeFirstRun } from './first-run.ts';
 
 const sender = (id: string, fields: { snapshot?: string; signal?: string; builtin?: boolean } = {}) =>
   ({
@@ -11,12 +12,11 @@ const sender = (id: string, fields: { snapshot?: string; signal?: string; builti
   }) as Integration;
 const route = (is_default: boolean, ...destination_ids: string[]) =>
   ({ is_default, destination_ids }) as unknown as Route;
-const counts = (all: number) => ({ all }) as GroupCounts;
 
 const AT = '2026-01-01T00:00:00Z';
 const NEW: Facts = {
   integrations: [sender('IN0', { builtin: true, snapshot: AT }), sender('IN1')],
-  counts: counts(0),
+  hasGroups: false,
   routes: [route(true)],
   admins: 1,
   hasKeyBackup: false,
@@ -28,11 +28,11 @@ const done = (change: Partial<Facts>) =>
 describe('the first steps', () => {
   it.each<[string, Partial<Facts>, readonly string[]]>([
     ['a new installation', {}, []],
-    ['what nobody may read', { integrations: null, counts: null, routes: null, admins: null }, []],
+    ['what nobody may read', { integrations: null, hasGroups: null, routes: null, admins: null }, []],
     ['a Heartbeat', { integrations: [sender('IN1', { signal: AT })] }, ['sender']],
     ['a Snapshot without Alerts', { integrations: [sender('IN1', { snapshot: AT })] }, ['sender']],
-    ['an Alert', { integrations: [sender('IN1', { snapshot: AT })], counts: counts(1) }, ['sender', 'alert']],
-    ['an Internal alert is none of a sender', { counts: counts(1) }, []],
+    ['an Alert', { integrations: [sender('IN1', { snapshot: AT })], hasGroups: true }, ['sender', 'alert']],
+    ['an Internal alert is none of a sender', { hasGroups: true }, []],
     ['a Route of its own', { routes: [route(true), route(false)] }, ['route']],
     ['a Default route that is posted', { routes: [route(true, 'DS1')] }, ['route', 'destination']],
     ['a second administrator', { admins: 2 }, ['admin']],
@@ -56,6 +56,33 @@ describe('the first steps', () => {
     expect(hrefs([sender('IN1')])).toEqual(['/integrations/IN1', '/integrations/IN1']);
     expect(hrefs([])).toEqual(['/integrations/new', '/integrations']);
     expect(hrefs([sender('IN1'), sender('IN2')])).toEqual(['/integrations/new', '/integrations']);
+  });
+});
+
+describe('whether there are Alert Groups', () => {
+  const answered = async (items: readonly string[], next_cursor: string | null = null) => {
+    let asked: Query = {};
+    const answer = await hasGroups(async (query) => {
+      asked = query;
+      return { ok: true, value: { items: items as never, next_cursor }, etag: null };
+    });
+    return [asked, answer.ok && answer.value];
+  };
+
+  it('is asked of all time and of every status', async () => {
+    const [asked] = await answered([]);
+    expect(asked).toEqual({
+      status: ['firing', 'acknowledged', 'snoozed', 'resolved'],
+      from: '1970-01-01T00:00:00.000Z',
+    });
+  });
+
+  it.each<[boolean, readonly string[], string | null]>([
+    [false, [], null],
+    [true, ['one'], 'more'],
+    [true, [], 'more'],
+  ])('is %s for %j and the cursor %s', async (expected, items, cursor) => {
+    expect((await answered(items, cursor))[1]).toBe(expected);
   });
 });
 

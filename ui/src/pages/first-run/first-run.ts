@@ -1,5 +1,8 @@
 /** The first steps of a new installation (ui §3.2): which there are, and what the service can say about each. */
-import type { GroupCounts, Integration, Route } from '../../api/shapes.ts';
+import type { AlertGroupsApi } from '../../api/alert-groups.ts';
+import type { Answer } from '../../api/client.ts';
+import type { Integration, Route } from '../../api/shapes.ts';
+import { STATUSES } from '../alert-group-list/filters.ts';
 
 /** In the order in which they are done, each with the Permission to do it and where that is. */
 const ALL = [
@@ -22,7 +25,8 @@ export interface Step {
 /** What was read; null while it is unknown, or may not be read. */
 export interface Facts {
   readonly integrations: readonly Integration[] | null;
-  readonly counts: GroupCounts | null;
+  /** Whether there is an Alert Group, of whatever age. */
+  readonly hasGroups: boolean | null;
   readonly routes: readonly Route[] | null;
   /** Active users with the Role admin. */
   readonly admins: number | null;
@@ -32,6 +36,15 @@ export interface Facts {
 
 export function mayAny(may: (permission: string) => boolean): boolean {
   return ALL.some(({ permission }) => may(permission));
+}
+
+/** Whether there is an Alert Group, of whatever age and status: the counts tell of the last 7 days alone. */
+export async function hasGroups(list: AlertGroupsApi['list']): Promise<Answer<boolean>> {
+  const all = { status: STATUSES, from: new Date(0).toISOString() };
+  const answer = await list(all, { cursor: null, limit: 1 });
+  if (!answer.ok) return answer;
+  const { items, next_cursor } = answer.value;
+  return { ...answer, value: items.length > 0 || next_cursor !== null };
 }
 
 /** The steps that the person may do. */
@@ -51,7 +64,7 @@ function isDone(name: StepName, facts: Facts, senders: readonly Integration[]): 
     case 'sender':
       return senders.some((each) => each.last_snapshot_at !== null || each.heartbeat.last_signal_at !== null);
     case 'alert':
-      return senders.some((each) => each.last_snapshot_at !== null) && (facts.counts?.all ?? 0) > 0;
+      return senders.some((each) => each.last_snapshot_at !== null) && facts.hasGroups === true;
     case 'route':
       return routes.some((route) => !route.is_default || route.destination_ids.length > 0);
     case 'destination':
