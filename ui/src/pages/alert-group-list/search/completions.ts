@@ -46,7 +46,7 @@ function namesLike(typed: string, known: KnownLabels): readonly Completion[] {
       text: `${name}:`,
       rows: [...values.values()].reduce((sum, rows) => sum + rows, 0),
     }));
-  const names = [...keys, ...labels].filter(({ text }) => text.startsWith(wanted));
+  const names = [...keys, ...labels].filter(({ text }) => text.toLowerCase().startsWith(wanted));
   return wanted.length < VALUES_FROM ? names : [...names, ...tokensWith(wanted, known)];
 }
 

@@ -114,3 +114,8 @@ it.each([
 ])('%j can become %j', (text, options) => {
   expect(completionsAt(text, text.length, KNOWN, NAMES).options.map((each) => each.text)).toEqual(options);
 });
+
+it.each(['te', 'Te', 'TE'])('%j can become a label with capitals', (text) => {
+  const known = knownLabels([of({ Team: 'shop' })]);
+  expect(completionsAt(text, 2, known, NAMES).options.map((each) => each.text)).toEqual(['Team:']);
+});
