@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NAVIGATION } from '../../ui/src/app/pages.ts';
 import { Api, type Json } from '../harness/api.ts';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
 import { laterFaults } from '../harness/checked-fetch.ts';
@@ -125,6 +126,8 @@ test('? opens the list of keys', async () => {
   const keys = desk.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await desk.keyboard.press('?');
   await keys.getByText('Undo the last Command').waitFor();
+  const pages = (await keys.locator('dt').allTextContents()).filter((text) => /^g.$/.test(text));
+  expect(pages).toEqual(NAVIGATION.map(({ key }) => `g${key}`));
   expect(await accessibilityFindings(desk)).toEqual([]);
   await desk.keyboard.press('Escape');
   await keys.waitFor({ state: 'detached' });
@@ -167,6 +170,23 @@ test('the palette finds saved views and the Commands of the page', async () => {
   await desk.keyboard.press('Control+k');
   await palette.waitFor();
   expect(await desk.getByText('on this page').count()).toBe(0);
+  await desk.goto(`${ready.app_url}/alert-groups`);
+});
+
+test('the palette leads to the tabs of the Organization, and out of the app to the docs', async () => {
+  await desk.getByRole('heading', { level: 1, name: 'Alert Groups' }).waitFor();
+  const palette = desk.getByRole('combobox', { name: 'Go to' });
+  await desk.keyboard.press('Control+k');
+  await palette.fill('network');
+  await desk.getByRole('option', { name: 'Organization · Network' }).waitFor();
+  await desk.keyboard.press('Enter');
+  await desk.waitForURL(`${ready.app_url}/admin/organization/network`);
+  const left = desk.waitForResponse((response) => new URL(response.url()).pathname === '/docs');
+  await desk.keyboard.press('Control+k');
+  await palette.fill('docs');
+  await desk.keyboard.press('Enter');
+  await left;
+  await desk.waitForURL(/\/docs/);
   await desk.goto(`${ready.app_url}/alert-groups`);
 });
 

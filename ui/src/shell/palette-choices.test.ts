@@ -62,8 +62,41 @@ describe('the palette finds', () => {
   });
 
   it('only what the person may see', () => {
-    expect(found('', { may: () => false, commands: [] })).toEqual([]);
+    expect(found('', { may: () => false, commands: [] })).toEqual([
+      ['Profile', '/profile'],
+      ['Machines', '/machines'],
+      ['Docs', '/docs'],
+    ]);
     expect(found('#1', { may: () => false, commands: [] })).toEqual([]);
+  });
+
+  it.each([
+    ['network', 'Organization · Network', '/admin/organization/network'],
+    ['severity', 'Organization · Severity levels', '/admin/organization/severity-levels'],
+    ['machi', 'Machines', '/machines'],
+    ['profile', 'Profile', '/profile'],
+    ['docs', 'Docs', '/docs'],
+  ])('the page %s', (typed, text, href) => {
+    expect(found(typed)[0]).toEqual([text, href]);
+  });
+
+  it('tabs of the Organization for those alone who may read it', () => {
+    const may = (permission: string) => permission !== 'organization:read';
+    expect(found('organization', { may: may as () => boolean }).map(([text]) => text)).toEqual([
+      'Search Alert Groups for “organization”',
+    ]);
+    expect(found('organization')).toHaveLength(9);
+  });
+
+  it('each choice once', () => {
+    const keys = paletteChoices('', HERE, i18n).map(({ key }) => key);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('no page whose name is still on its way', () => {
+    const t = ((key: string) => (key.startsWith('nav.') ? key : '')) as I18n['t'];
+    const texts = paletteChoices('', { ...HERE, commands: [], views: [] }, { t }).map(({ text }) => text);
+    expect(texts.every((text) => /^nav\.\w+$/.test(text))).toBe(true);
   });
 
   it('Commands that run when they are picked', () => {

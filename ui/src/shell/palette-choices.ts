@@ -1,8 +1,9 @@
 /** What the palette finds for what was typed (ui §1.8). */
 import type { SavedView } from '../api/shapes.ts';
 import type { PageCommand } from '../app/context.ts';
-import { NAVIGATION } from '../app/pages.ts';
+import { findPage, NAVIGATION } from '../app/pages.ts';
 import type { I18n } from '../i18n/i18n.svelte.ts';
+import { pathOf, TABS } from '../pages/organization/tabs.ts';
 
 export interface Choice {
   readonly key: string;
@@ -26,7 +27,8 @@ export function paletteChoices(
   { t }: Pick<I18n, 't'>,
 ): readonly Choice[] {
   const wanted = typed.trim();
-  const isWanted = (text: string) => text.toLowerCase().includes(wanted.toLowerCase());
+  // A text that is still on its way is empty.
+  const isWanted = (text: string) => text !== '' && text.toLowerCase().includes(wanted.toLowerCase());
   const number = /^#?(\d{1,15})$/.exec(wanted)?.[1];
   const reads = may('alert-groups:read');
   const search = new URLSearchParams({ tab: 'all', q: wanted });
@@ -43,9 +45,9 @@ export function paletteChoices(
     ...commands
       .filter(({ text }) => isWanted(text))
       .map(({ name, text, run }): Choice => ({ key: `command.${name}`, text, kind: 'command', to: run })),
-    ...NAVIGATION.filter((entry) => may(entry.permission) && isWanted(t(entry.text))).map((entry) =>
-      choice(entry.href, t(entry.text), entry.href),
-    ),
+    ...placesOf(t)
+      .filter(({ permission, text }) => (permission === null || may(permission)) && isWanted(text))
+      .map(({ key, href, text }) => choice(key, text, href)),
     ...(reads ? views : [])
       .filter(({ name }) => isWanted(name))
       .map(({ id, name, query }): Choice => {
@@ -55,6 +57,27 @@ export function paletteChoices(
     ...(reads && wanted !== '' && number === undefined
       ? [choice('search', t('palette.search', { text: wanted }), `/alert-groups?${search}`)]
       : []),
+  ];
+}
+
+/** The pages of the navigation, the tabs of the Organization, and what the user menu leads to. */
+function placesOf(t: I18n['t']) {
+  const place = (href: string, text: string) => ({
+    key: `page.${href}`,
+    href,
+    text,
+    permission: findPage(href)?.entry.permission ?? null,
+  });
+  const tabs = TABS.map((tab) => {
+    const text = t(`organizationTab.${tab}`);
+    return place(pathOf(tab), text === '' ? '' : `${t('nav.organization')} · ${text}`);
+  });
+  return [
+    ...NAVIGATION.map(({ href, text, permission }) => ({ key: href, href, text: t(text), permission })),
+    ...tabs,
+    place('/profile', t('profile.title')),
+    place('/machines', t('machines.title')),
+    place('/docs', t('profile.docs')),
   ];
 }
 

@@ -89,7 +89,6 @@ export const onDemand = {
   'theme.dark': 'Dark',
   'profile.language': 'Language',
   'profile.shortcuts': 'Single-key shortcuts',
-  'profile.docs': 'Docs',
   'language.en': 'English',
   'language.ru': 'Русский',
   'role.admin': 'Admin',
@@ -97,5 +96,4 @@ export const onDemand = {
   'role.viewer': 'Viewer',
   'pick.search': 'Search: {what}',
   'pick.searchHint': 'Search',
-  'machines.title': 'Machines',
 } as const;

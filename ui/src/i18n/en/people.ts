@@ -177,7 +177,6 @@ export const people = {
 
   'keys.help': 'This list',
   'keys.palette': 'Go to a page or an Alert Group',
-  'keys.go': 'Alert Groups, Statistics, Integrations, Routes, Destinations, System status',
   'keys.search': 'Search the list',
   'keys.move': 'Next, previous row, or Alert Group of the list it was opened from',
   'keys.open': 'Open the row',

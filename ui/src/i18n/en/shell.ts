@@ -147,6 +147,8 @@ export const shell = {
 
   'integrations.create': 'Create an Integration',
   'profile.title': 'Profile',
+  'profile.docs': 'Docs',
+  'machines.title': 'Machines',
   'attention.several': {
     one: '{count} new Alert Group',
     other: '{count} new Alert Groups',

@@ -88,7 +88,6 @@ export const onDemand = {
   'theme.dark': 'Тёмная',
   'profile.language': 'Язык',
   'profile.shortcuts': 'Команды одной клавишей',
-  'profile.docs': 'Документация',
   'language.en': 'English',
   'language.ru': 'Русский',
   'role.admin': 'Администратор',
@@ -96,5 +95,4 @@ export const onDemand = {
   'role.viewer': 'Наблюдатель',
   'pick.search': 'Поиск: {what}',
   'pick.searchHint': 'Поиск',
-  'machines.title': 'Автоматы',
 };

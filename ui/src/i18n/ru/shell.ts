@@ -148,6 +148,8 @@ export const shell = {
 
   'integrations.create': 'Создать интеграцию',
   'profile.title': 'Профиль',
+  'profile.docs': 'Документация',
+  'machines.title': 'Автоматы',
   'attention.several': {
     one: '{count} новая группа',
     few: '{count} новые группы',

@@ -93,21 +93,3 @@ function linear(channel: number): number {
 export function toPolicyDraft({ policy, allowed, denied }: OutboundPolicyInput) {
   return { policy, allowed: [...allowed], denied: [...denied] };
 }
-
-/** The pages of the Organization's settings, in order. */
-export const TABS = [
-  'general',
-  'severity-levels',
-  'alert-handling',
-  'retention',
-  'network',
-  'security',
-  'outgoing-heartbeat',
-] as const;
-export type Tab = (typeof TABS)[number];
-
-export const pathOf = (tab: Tab) => `/admin/organization/${tab}`;
-
-export function tabOf(id: string): Tab | null {
-  return TABS.find((tab) => tab === id) ?? null;
-}
