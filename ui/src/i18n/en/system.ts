@@ -272,6 +272,7 @@ export const system = {
     'A copy of this machine takes your events in this browser. Nothing is stored and nothing is sent. The address holds the events.',
   'machines.tryNothing': 'No event is taken with its usual fields.',
   'machines.tryMinute': 'Minute',
+  'machines.tryMinuteBack': 'Time does not go back: {minute} or later.',
   'machines.tryFields': 'Other fields, as JSON',
   'machines.tryNoJson': 'Write a JSON object, such as {example}.',
   'machines.trySend': 'Send',

@@ -352,6 +352,7 @@ export const system = {
     'Копия этого автомата принимает ваши события прямо в браузере. Ничего не сохраняется и не отправляется. События записаны в адресе страницы.',
   'machines.tryNothing': 'Ни одно событие с обычными полями не принимается.',
   'machines.tryMinute': 'Минута',
+  'machines.tryMinuteBack': 'Время не идёт назад: {minute} или позже.',
   'machines.tryFields': 'Другие поля, в JSON',
   'machines.tryNoJson': 'Нужен объект JSON, например {example}.',
   'machines.trySend': 'Отправить',

@@ -1,8 +1,15 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 import { machines } from '../../../../actors/machines.ts';
 import { begin, step } from '../../../../runtime/actor/machine.ts';
 import { asTest, playOf } from './as-test.ts';
-import { type Happening, happeningText, MOST_EVENTS, parseHappening, rehearse } from './rehearse.ts';
+import {
+  type Happening,
+  happeningText,
+  MOST_EVENTS,
+  parseHappening,
+  possibleNext,
+  rehearse,
+} from './rehearse.ts';
 import { TRIALS } from './samples.ts';
 
 const said = (...texts: string[]) => texts.map((text) => parseHappening(text) as Happening);
@@ -81,9 +88,25 @@ test.each(['', 'acknowledge', 't1', 't1 a {', 't1 a []', 't1 a "x"', `t1 a {"x":
   (text) => expect(parseHappening(text)).toBeNull(),
 );
 
-test('a trial has an end', () => {
-  const many = Array.from({ length: MOST_EVENTS + 5 }, () => ({ type: 'note', minute: 1, fields: null }));
-  expect(rehearse('alert_group', many).steps).toHaveLength(MOST_EVENTS);
+const many = (count: number) =>
+  Array.from({ length: count }, () => ({ type: 'note', minute: 1, fields: null }));
+
+test('a trial has an end, after which nothing is possible', () => {
+  const whole = rehearse('alert_group', many(MOST_EVENTS + 5));
+  expect(whole.steps).toHaveLength(MOST_EVENTS);
+  expect(possibleNext('alert_group', whole, 2)).toEqual([]);
+});
+
+test('what is possible next is tried from where the trial is, each event once', () => {
+  const tried = rehearse('alert_group', [...many(MOST_EVENTS - 2), ...said('t2 snooze')]);
+  const { machine, events } = TRIALS.alert_group!;
+  const asked = vi.spyOn(machine, 'getTransitionData');
+  const possible = possibleNext('alert_group', tried, 3);
+  expect(asked).toHaveBeenCalledTimes(Object.keys(events).length);
+  asked.mockRestore();
+  expect(possible).toContain('snooze_end');
+  expect(possible).not.toContain('unacknowledge');
+  expect(tried.snapshot.value).toBe('snoozed');
 });
 
 test('what senders, people and the clock bring about is copied as a scenario', () => {
@@ -102,12 +125,54 @@ test('what senders, people and the clock bring about is copied as a scenario', (
   expect(playOf(said('t1 hold'))).toBeNull();
 });
 
+describe('a scenario', () => {
+  const scriptOf = (...texts: string[]) => /play\('(.*)'\);/.exec(asTest('alert_group', group(...texts)))?.[1];
+
+  it.each([
+    { texts: [], script: 't0 +X1' },
+    { texts: ['t1 snooze', 't61 snooze_end'], script: 't0 +X1; t1 Ann snoozes until t61; t61' },
+    { texts: ['t2 resolve', 't17 grace_end'], script: 't0 +X1; t2 Ann resolves; t17' },
+    { texts: ['t2 alerts_resolve', 't17 window_end'], script: 't0 +X1; t2 -X1; t17' },
+    {
+      texts: ['t0 publish', 't15 notice_due', 't15 acknowledge'],
+      script: 't0 +X1; t15; t15 Ann acknowledges',
+    },
+    { texts: ['t1 acknowledge', 't241 notice_due'], script: undefined },
+    {
+      texts: ['t0 publish', 't1 acknowledge', 't241 notice_due', 't242 still_on_it'],
+      script: 't0 +X1; t1 Ann acknowledges; t241; t242 Ann still on it',
+    },
+  ])('of $texts is $script', ({ texts, script }) => {
+    expect(scriptOf(...texts)).toBe(script);
+  });
+
+  it.each([
+    ['a timer comes early', ['t1 snooze', 't2 snooze_end']],
+    ['a timer comes late', ['t1 snooze', 't62 snooze_end']],
+    ['a timer was due earlier', ['t1 snooze', 't62 acknowledge']],
+    ['a timer is due in the same minute', ['t1 snooze', 't61 acknowledge']],
+    ['a timer has other fields', ['t1 snooze', 't61 snooze_end {"at":1}']],
+    ['the service would send a notice meanwhile', ['t1 note', 't20 acknowledge']],
+    ['an event was not taken', ['t1 alerts_resolve', 't2 join']],
+    ['an event was refused by its guard', ['t1 alerts_resolve', 't16 reopen']],
+    ['time goes back', ['t5 acknowledge', 't4 unacknowledge']],
+    ['two Snapshots come at once', ['t0 join']],
+    ['a Snooze has further fields', ['t1 snooze {"until":null,"urgent":true}']],
+    ['it is published twice', ['t0 publish', 't1 publish']],
+    ['it lasts so long that silence ends it', ['t1 snooze {"until":null}', 't1441 note']],
+  ])('is not given when %s', (_, texts) => {
+    expect(scriptOf(...texts)).toBeUndefined();
+  });
+});
+
 test.each([
   ['alert_group', 't1 hold'],
   ['route', 't1 group_created {"exceedsUntil":9000000000}'],
   ['feed', 't1 snapshot'],
-])('of %s %s is copied as a test of the machine, which holds', async (kind, text) => {
-  const copied = asTest(kind, rehearse(kind, said(text)));
+  ['alert_group', 't1 snooze', 't2 snooze_end'],
+  ['alert_group', 't1 acknowledge {"by":null}', 't2 snooze'],
+])('of %s %s is copied as a test of the machine, which holds', async (kind, ...texts) => {
+  const copied = asTest(kind, rehearse(kind, said(...texts)));
   const { machine, name, input } = TRIALS[kind]!;
   expect(copied).toContain(`import { ${name} } from './machine.ts';`);
   const events = /const events = \[([\s\S]*?)\n {2}\];/.exec(copied)?.[1] ?? '';

@@ -28,6 +28,8 @@ export interface Step {
   readonly taken: readonly Taken[];
   /** Paths of the states afterwards. */
   readonly states: readonly string[];
+  /** What the machine keeps afterwards. */
+  readonly context: object;
   readonly emitted: readonly object[];
   readonly changes: readonly Change[];
   /** What the states it was in have for the event, the innermost first, and why it is not taken. */
@@ -54,8 +56,8 @@ export interface Rehearsal {
   /** Paths of the states at the beginning. */
   readonly begun: readonly string[];
   readonly steps: readonly Step[];
-  /** As XState writes it. */
-  readonly value: unknown;
+  /** At the end. */
+  readonly snapshot: AnyMachineSnapshot;
 }
 
 /** `t5 snooze {"until":null}`, as an address holds it. Null for what is none, which is left out. */
@@ -90,8 +92,7 @@ export function eventOf({ events }: Trial, { type, minute, fields }: Happening):
 
 /** @param kind one of {@link TRIALS} */
 export function rehearse(kind: string, happenings: readonly Happening[]): Rehearsal {
-  const trial = TRIALS[kind];
-  if (trial === undefined) throw new Error(`nobody tries out ${kind}`);
+  const trial = trialOf(kind);
   let snapshot: AnyMachineSnapshot = begin(trial.machine, trial.input);
   const begun = presentStates(snapshot.value);
   const steps = happenings.slice(0, MOST_EVENTS).map((happening) => {
@@ -99,7 +100,23 @@ export function rehearse(kind: string, happenings: readonly Happening[]): Rehear
     snapshot = after.snapshot;
     return after.step;
   });
-  return { begun, steps, value: snapshot.value };
+  return { begun, steps, snapshot };
+}
+
+/** Events that would be taken next, with their usual fields; none when a trial has no room for more. */
+export function possibleNext(kind: string, { steps, snapshot }: Rehearsal, minute: number): string[] {
+  if (steps.length >= MOST_EVENTS) return [];
+  const trial = trialOf(kind);
+  return Object.keys(trial.events).filter((type) => {
+    const { step } = take(trial, snapshot, { type, minute, fields: null });
+    return step.taken.length > 0;
+  });
+}
+
+function trialOf(kind: string): Trial {
+  const trial = TRIALS[kind];
+  if (trial === undefined) throw new Error(`nobody tries out ${kind}`);
+  return trial;
 }
 
 function take(trial: Trial, snapshot: AnyMachineSnapshot, happening: Happening) {
@@ -113,14 +130,15 @@ function take(trial: Trial, snapshot: AnyMachineSnapshot, happening: Happening) 
       step: {
         ...{ happening, taken, emitted: emitted as readonly object[], error: null },
         states: presentStates(next.value),
+        context: next.context as object,
         changes: changesOf(snapshot.context, next.context),
         refusals: taken.length > 0 ? [] : refusalsOf(machine, snapshot, happening.type),
       },
     };
   } catch (error) {
-    const states = presentStates(snapshot.value);
+    const kept = { states: presentStates(snapshot.value), context: snapshot.context as object };
     const nothing = { taken: [], emitted: [], changes: [], refusals: [] };
-    return { snapshot, step: { happening, states, ...nothing, error: String(error) } };
+    return { snapshot, step: { happening, ...kept, ...nothing, error: String(error) } };
   }
 }
 

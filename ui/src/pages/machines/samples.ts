@@ -29,7 +29,7 @@ const ANN = {
   tokenName: null,
   transport: 'ui',
 };
-/** Those of the On-call profile. */
+/** Those of the On-call profile, but that an Owner who does not answer loses it: that can be tried out, too. */
 const TIMERS = { ackTimeout: 15 * MINUTE, reminders: { first: 4 * HOUR, cap: DAY }, autoUnacknowledge: true };
 
 const plain: Sample = (at) => ({ at });
