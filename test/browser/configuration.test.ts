@@ -1,10 +1,11 @@
 /** What Admins do with Routes, Integrations and machines, in real Chromium. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Api, type Json } from '../harness/api.ts';
 import { accessibilityFindings, launchChromium, newProfile, signIn } from '../harness/browser.ts';
+import { readPng } from '../harness/picture.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
@@ -318,9 +319,21 @@ test('a machine is searched, and an actor is found in its machine', async () => 
   await snoozed.click();
   await desk.getByRole('button', { name: 'unsnooze', exact: true }).click();
   await until('all again', async () => (await rows.count()) === all);
+  await desk.route('**/docs/machines/*.svg', (route) => route.abort());
+  await desk.getByRole('button', { name: 'PNG' }).click();
+  await desk.getByText('This browser could not make the picture.').waitFor();
+  await desk.unroute('**/docs/machines/*.svg');
   const saved = desk.waitForEvent('download');
   await desk.getByRole('button', { name: 'PNG' }).click();
-  expect((await saved).suggestedFilename()).toBe('alert_group.png');
+  const download = await saved;
+  expect(download.suggestedFilename()).toBe('alert_group.png');
+  const { width, height, pixels } = readPng(readFileSync(await download.path()));
+  const svg = await (await desk.request.get(`${ready.app_url}/docs/machines/alert_group.svg`)).text();
+  const [, wide, high] = /width="(\d+)" height="(\d+)"/.exec(svg)!.map(Number) as [number, number, number];
+  expect(width / height).toBeCloseTo(wide / high, 2);
+  expect(width).toBeGreaterThan(1.5 * wide);
+  expect(width * height).toBeLessThanOrEqual(16_000_000);
+  expect(new Set(pixels).size).toBeGreaterThan(10);
 
   await desk.getByLabel('Key').fill(group.id);
   await desk.getByRole('button', { name: 'Show the actor' }).click();

@@ -309,6 +309,7 @@ export const system = {
   'machines.save.png': 'PNG',
   'machines.save.mmd': 'Mermaid',
   'machines.save.json': 'XState JSON',
+  'machines.save.failed': 'This browser could not make the picture. The SVG shows the same.',
   'machines.found': { one: '{count} transition', other: '{count} transitions' },
   'machines.chartOf': 'State machine: {kind}',
   'machines.chartHelp':

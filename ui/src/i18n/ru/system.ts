@@ -394,6 +394,7 @@ export const system = {
   'machines.save.png': 'PNG',
   'machines.save.mmd': 'Mermaid',
   'machines.save.json': 'XState JSON',
+  'machines.save.failed': 'Браузеру не удалось создать картинку. На SVG то же самое.',
   'machines.found': {
     one: '{count} переход',
     few: '{count} перехода',

@@ -13,6 +13,7 @@ import {
   groupStates,
   isArrowOf,
   isPossible,
+  pictureSize,
   presentStates,
   splitActor,
   subjectHref,
@@ -154,4 +155,18 @@ it('the address of an actor survives a key with slashes, braces and quotes', () 
   expect(splitActor(`${kind}/${decodeURIComponent(encoded!)}`)).toEqual({ kind: 'feed', key });
   expect(subjectHref('feed', key)).toBeNull();
   expect(subjectHref('route', 'RT1')).toBe('/routes/RT1');
+});
+
+describe('a picture of a drawing', () => {
+  it.each([
+    [334, 481, 2],
+    [2_098, 2_328, 1.809],
+    [5_248, 2_374, 1.133],
+    [16_000, 100, 0.512],
+  ])('of %d × %d is %d times as large, so that a phone can draw it', (width, height, scale) => {
+    const [wide, high] = pictureSize(width, height);
+    expect([wide / width, high / height]).toEqual([expect.closeTo(scale, 1), expect.closeTo(scale, 1)]);
+    expect(wide * high).toBeLessThanOrEqual(16_000_000);
+    expect(Math.max(wide, high)).toBeLessThanOrEqual(8_192);
+  });
 });
