@@ -229,6 +229,45 @@ test('the counts that are shown are at most two seconds old, by the clock of the
   await page.context().close();
 });
 
+test('the actors of a state are read by one request at a time, and by none once their list is left', async () => {
+  const page = await (await newProfile(browser)).newPage();
+  await signIn(page, ready);
+  let [counted, begun, underWay, most] = [0, 0, 0, 0];
+  await page.route(/\/actor-counts/, (route) => {
+    counted += 1;
+    const items = [{ kind: 'alert_group', state: { firing: 'waiting' }, count: counted }];
+    return route.fulfill({ json: { items } });
+  });
+  await page.route(/\/api\/v1\/actors\?/, async (route) => {
+    begun += 1;
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    underWay -= 1;
+    await route.fulfill({ json: { items: [], next_cursor: 'further' } });
+  });
+  await openMachine(page, 'alert_group');
+  const firing = page.getByRole('button', { name: /^firing, / });
+  await firing.click();
+  const list = page.locator('#actors');
+  await list.getByRole('button', { name: 'Load more' }).waitFor();
+  expect(await list.getByText('No actor is in this state now.').count()).toBe(0);
+  const first = begun;
+  await until('it is read again, as the number changed', async () => begun > first);
+  const left = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/v1/actors?'));
+  await firing.click();
+  await left;
+  const [before, last] = [counted, begun];
+  await until('the numbers change on', async () => counted > before + 4);
+  expect([begun, most]).toEqual([last, 1]);
+
+  // Nobody is in it.
+  await page.getByRole('button', { name: /^snoozed, / }).click();
+  await list.getByText('No actor is in this state now.').waitFor();
+  expect(begun).toBe(last);
+  await page.context().close();
+});
+
 const STYLE = `({ fill, stroke, strokeWidth, strokeDasharray, opacity }) =>
   ({ fill, stroke, width: parseFloat(strokeWidth), dashes: strokeDasharray, opacity })`;
 interface Style {

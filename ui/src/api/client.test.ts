@@ -282,6 +282,18 @@ describe('the reads that began since', () => {
     expect(await over()).toBe(answered);
   });
 
+  it('that nobody waits for any more are given up, say nothing, and are sent no more', async () => {
+    const { api, sent } = client([() => new Promise<Response>(() => undefined)]);
+    const over = api.watchReads();
+    const left = new AbortController();
+    const answer = api.get('/a', { signal: left.signal });
+    left.abort();
+    expect(await answer).toMatchObject({ ok: false, problem: { type: 'unreachable' } });
+    void api.get('/a', { signal: left.signal });
+    expect(await over()).toBe(true);
+    expect(sent).toHaveLength(1);
+  });
+
   it.each([
     ['no connection', () => Promise.reject(new TypeError('network'))],
     ['a page of something in between', () => new Response('<html>')],

@@ -31,6 +31,8 @@ export interface RequestOptions {
   readonly long?: boolean;
   /** A POST that changes nothing worth a warning: it is sent whatever is known, and may be repeated at will. */
   readonly harmless?: boolean;
+  /** Given when nobody waits for the answer any more: the request is given up, and says nothing about the service. */
+  readonly signal?: AbortSignal;
 }
 
 /** What the client needs to know about the session, and whom it tells when the session is over. */
@@ -70,7 +72,7 @@ export interface ApiClient {
   /**
    * Watches the reads that begin from now on.
    * @returns resolves when none of them is on its way, with whether each that still was got a definite answer: its
-   * value, or a 4xx other than 408 and 429. After anything else what is shown is still what it was before.
+   * value, or a 4xx other than 408 and 429, or was left. After anything else what is shown is still what it was before.
    */
   watchReads(): () => Promise<boolean>;
 }
@@ -79,7 +81,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export function createApiClient({ fetch, session, isAway, timers }: ClientDeps): ApiClient {
   /** Reads on their way, and which of all reads each is. */
-  const reads = new Map<Promise<Answer<unknown>>, number>();
+  const reads = new Map<Promise<Answer<unknown>>, { number: number; left: AbortSignal | undefined }>();
   let readsBegun = 0;
 
   async function attempt<T>(method: Method, path: string, options: RequestOptions): Promise<Answer<T>> {
@@ -89,8 +91,12 @@ export function createApiClient({ fetch, session, isAway, timers }: ClientDeps):
       ok: false,
       problem: changes ? unanswered(status) : unreachable(),
     });
+    if (options.signal?.aborted) return lost(0);
     const giveUp = new AbortController();
-    const timer = timers.set(() => giveUp.abort(), bound(method, options));
+    const abort = () => giveUp.abort();
+    const timer = timers.set(abort, bound(method, options));
+    const { signal: left } = options;
+    left?.addEventListener('abort', abort);
     try {
       const response = await fetch(`${BASE}${path}${queryString(options.query)}`, {
         method,
@@ -114,6 +120,7 @@ export function createApiClient({ fetch, session, isAway, timers }: ClientDeps):
       return lost(0);
     } finally {
       timers.clear(timer);
+      left?.removeEventListener('abort', abort);
     }
   }
 
@@ -145,7 +152,7 @@ export function createApiClient({ fetch, session, isAway, timers }: ClientDeps):
 
   async function read<T>(path: string, options?: RequestOptions): Promise<Answer<T>> {
     const answer = request<T>('GET', path, options);
-    reads.set(answer, readsBegun++);
+    reads.set(answer, { number: readsBegun++, left: options?.signal });
     try {
       return await answer;
     } finally {
@@ -168,12 +175,12 @@ export function createApiClient({ fetch, session, isAway, timers }: ClientDeps):
     delete: (path, options) => request('DELETE', path, options),
     watchReads() {
       const first = readsBegun;
-      const watched = () => [...reads].flatMap(([answer, number]) => (number >= first ? [answer] : []));
+      const watched = () => [...reads].filter(([, { number }]) => number >= first);
       return async () => {
         let answered = true;
-        for (let left = watched(); left.length > 0; left = watched()) {
-          const answers = await Promise.all(left);
-          answered &&= answers.every(isDefinite);
+        for (let rest = watched(); rest.length > 0; rest = watched()) {
+          const ends = rest.map(async ([answer, { left }]) => isDefinite(await answer) || left?.aborted);
+          answered &&= (await Promise.all(ends)).every(Boolean);
         }
         return answered;
       };

@@ -30,8 +30,13 @@ export function createSystemApi(client: ApiClient) {
     status: (): Promise<Answer<SystemStatus>> => client.get('/system-status'),
     keyring: (): Promise<Answer<Keyring>> => client.get('/organization/keyring'),
     actorCounts: (): Promise<Answer<Items<ActorCount>>> => client.get('/actor-counts'),
-    actors: (kind: string, state: string, page: PageRequest): Promise<Answer<Page<ListedActor>>> =>
-      client.get('/actors', { query: { kind, state, ...page } }),
+    actors: (
+      kind: string,
+      state: string,
+      page: PageRequest,
+      signal: AbortSignal,
+    ): Promise<Answer<Page<ListedActor>>> =>
+      client.get('/actors', { query: { kind, state, ...page }, signal }),
     actor: (kind: string, key: string): Promise<Answer<ActorState>> =>
       client.get(`/actors/${encodeURIComponent(kind)}/${encodeURIComponent(key)}`),
   };
