@@ -203,13 +203,15 @@ test.each(KINDS)('%s is saved as SVG, Mermaid and as what createMachine takes', 
   expect(pathsOf(machine.root as AnyStateNode).sort()).toEqual(drawn.sort());
 });
 
-test('the counts that are shown are at most two seconds old, by the clock of the page', async () => {
+test('the counts that are shown are at most two seconds old by the clock of the page, or said to be old', async () => {
   const page = await (await newProfile(browser)).newPage();
   await page.clock.install();
   await signIn(page, ready);
   let count = 0;
+  let held: Promise<unknown> = Promise.resolve();
   await page.route('**/api/v1/**/actor-counts*', async (route) => {
     const answer = await route.fetch();
+    await held;
     count += 1;
     const items = [{ kind: 'alert_group', state: { firing: 'waiting' }, count }];
     await route.fulfill({ response: answer, json: { ...(await answer.json()), items } });
@@ -226,6 +228,17 @@ test('the counts that are shown are at most two seconds old, by the clock of the
     await until('the counts of now', async () => (await shown()) > before);
     await until('what was asked for is shown', async () => (await shown()) === count);
   }
+
+  const old = page.getByText('The numbers are older than 3 s.');
+  expect(await old.count()).toBe(0);
+  let answer: () => void = () => undefined;
+  held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.clock.runFor(4_500);
+  await old.waitFor();
+  answer();
+  await old.waitFor({ state: 'detached' });
   await page.context().close();
 });
 

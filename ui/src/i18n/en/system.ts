@@ -318,6 +318,7 @@ export const system = {
   'machines.zoomIn': 'Zoom in',
   'machines.zoomOut': 'Zoom out',
   'machines.fit': 'Fit',
+  'machines.countsOld': 'The numbers are older than 3 s.',
   'machines.now': 'now',
   'machines.possible': 'possible now',
   'machines.transitions': 'Transitions',

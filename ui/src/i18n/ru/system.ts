@@ -408,6 +408,7 @@ export const system = {
   'machines.zoomIn': 'Увеличить',
   'machines.zoomOut': 'Уменьшить',
   'machines.fit': 'Вписать',
+  'machines.countsOld': 'Числам больше 3 секунд.',
   'machines.now': 'сейчас',
   'machines.possible': 'возможен сейчас',
   'machines.transitions': 'Переходы',
