@@ -3,7 +3,7 @@ import type { Batch } from './batch.ts';
 import type { MessageCompletion } from './message-completion.ts';
 import type { Ownership } from './ownership.ts';
 import type { Queue } from './queue.ts';
-import type { RecentMessage } from './recent.ts';
+import type { Told } from './recent.ts';
 import type { Recovery } from './recovery.ts';
 import { Resident } from './resident.ts';
 import type { Residents } from './residents.ts';
@@ -52,12 +52,12 @@ export class ActorLocator {
     return resident;
   }
 
-  /** The latest messages of the actor since it was loaded. Loads nothing; null when another process owns it. */
-  recentOf(address: Address): readonly RecentMessage[] | null {
+  /** The latest messages of the actor since it was loaded, and how many wait. Loads nothing; null: another owns it. */
+  recentOf(address: Address): Told | null {
     const { residents, ownership } = this.#deps;
     const known = residents.kinds.get(address.kind)?.residents.get(address.key);
-    if (known !== undefined) return known.recent.list();
-    return ownership.epochOf(shardOf(address)) === null ? null : [];
+    if (known !== undefined) return { messages: known.recent.list(), waiting: known.waiting };
+    return ownership.epochOf(shardOf(address)) === null ? null : { messages: [], waiting: 0 };
   }
 
   /**

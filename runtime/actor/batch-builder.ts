@@ -4,7 +4,7 @@ import { Batch } from './batch.ts';
 import type { RecordedEffect, Send, TurnEnv } from './definition.ts';
 import type { EngineLimits } from './limits.ts';
 import type { Queue } from './queue.ts';
-import { RECENT } from './recent.ts';
+import { RECENT, replyOfRecent } from './recent.ts';
 import { Envelope, isLarge, type Resident } from './resident.ts';
 
 export interface BatchBuilderDeps {
@@ -36,6 +36,11 @@ export interface BatchBuilderDeps {
   apart(envelope: Envelope): void;
   /** Starts looking up what the message at the head needs. True when there is nothing to wait for. */
   prepare(resident: Resident, envelope: Envelope): boolean;
+}
+
+function recentOf(resident: Resident, { message, prepared }: Envelope): unknown {
+  const waiting = typeof prepared === 'number' ? prepared : resident.waiting;
+  return replyOfRecent(message, { messages: resident.recent.list(), waiting });
 }
 
 /** Runs turns and collects them into a batch, following messages from actor to actor. */
@@ -173,7 +178,7 @@ export class BatchBuilder {
   #isNoTurn(resident: Resident, envelope: Envelope, hasExpired: boolean): boolean {
     if (!hasExpired && envelope.message.type !== RECENT.type) return false;
     if (hasExpired) envelope.hasExpired = true;
-    else envelope.reply = resident.recent.list();
+    else envelope.reply = recentOf(resident, envelope);
     this.batch.touch(resident);
     this.batch.turns++;
     this.#admit(envelope);

@@ -173,10 +173,10 @@ describe('batches', () => {
     await pass(0.5);
     deliver(group, note('2'));
     await pass(0.1);
-    const [second, first] = await system.recent(group);
+    const [second, first] = (await system.recent(group)).messages;
     expect([second?.committedAt, first?.committedAt]).toEqual([null, null]);
     await pass(2);
-    const stored = await system.recent(group);
+    const { messages: stored } = await system.recent(group);
     for (const { at, committedAt } of stored) {
       expect(committedAt).toBeGreaterThanOrEqual(begun + SECOND);
       expect(committedAt).toBeGreaterThanOrEqual(at);

@@ -15,7 +15,7 @@ import type { ActorMetrics, EngineView } from './metrics.ts';
 import { Ownership, OwnershipCheck, type Placement } from './ownership.ts';
 import { Pipeline, Preparation } from './pipeline.ts';
 import { Queue } from './queue.ts';
-import { RECENT, type RecentMessage, readRecent } from './recent.ts';
+import { RECENT, readRecent, type Told } from './recent.ts';
 import { Recovery } from './recovery.ts';
 import { AskLimiter, Remote } from './remote.ts';
 import { Envelope, type Resident } from './resident.ts';
@@ -230,7 +230,7 @@ class Host implements ActorSystem {
     else this.#accept(new Envelope(resident, message, null, 'tell', null, null));
   }
 
-  async recent(actor: Address): Promise<readonly RecentMessage[]> {
+  async recent(actor: Address): Promise<Told> {
     const here = this.#state === 'running' ? this.#locator.recentOf(actor) : null;
     if (here !== null) return here;
     if (this.#remote === null || this.#state !== 'running') throw elsewhere(actor);
@@ -298,8 +298,11 @@ class Host implements ActorSystem {
     if (resident === null) return false;
     const envelope = new Envelope(resident, message, from, 'inbox', { kind: 'inbox', seq }, null);
     envelope.asker = asker;
-    // The engine answers it; the actor is not asked what it needs for it.
-    envelope.isPrepared = message.type === RECENT.type;
+    // The engine answers it, and the actor is not asked what it needs for it. Until then it waits behind the others.
+    if (message.type === RECENT.type) {
+      envelope.isPrepared = true;
+      envelope.prepared = resident.waiting;
+    }
     this.#accept(envelope);
     return true;
   }

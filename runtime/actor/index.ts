@@ -25,7 +25,7 @@ export {
 export type { DeadLetterRecorded } from './message-completion.ts';
 export { createActorMetrics } from './metrics.ts';
 export type { Placement } from './ownership.ts';
-export type { CountedEffect, RecentMessage } from './recent.ts';
+export type { CountedEffect, RecentMessage, Told } from './recent.ts';
 export { TURNS, type TurnMade } from './resident.ts';
 export {
   type ActorStore,

@@ -57,7 +57,9 @@ describe('a large turn', () => {
     expect(first?.writes.map((write) => write.address.kind)).toEqual(['feed', 'group']);
     expect(commits.slice(1).map((commit) => commit.isLarge)).toEqual([false]);
     for (const actor of [feed, group])
-      expect(await system.recent(actor)).toMatchObject([{ type: 'large', committedAt: expect.any(Number) }]);
+      expect(await system.recent(actor)).toMatchObject({
+        messages: [{ type: 'large', committedAt: expect.any(Number) }],
+      });
   });
 
   test('is committed like any other where other processes may take its shard', async () => {

@@ -10,7 +10,7 @@ import {
   step,
   takenTransitions,
 } from './machine.ts';
-import { MOST_COUNTED, type NotedTurn, RecentMessages, readRecent } from './recent.ts';
+import { MOST_COUNTED, type NotedTurn, RECENT, RecentMessages, readRecent, replyOfRecent } from './recent.ts';
 
 const nothing: NotedTurn['turn'] = { sends: [], records: [], performs: [] };
 const note = (at: number, rest: Partial<NotedTurn> = {}): NotedTurn => ({
@@ -216,5 +216,16 @@ test('of many transitions the first ones are kept', () => {
 
 test('an answer of the previous release is read, too', () => {
   const old = { at: 1, type: 'created', from: null, state: 'on', events: ['on'] };
-  expect(readRecent([old])).toEqual([{ ...old, committedAt: null, transitions: [], effects: [] }]);
+  expect(readRecent([old])).toEqual({
+    messages: [{ ...old, committedAt: null, transitions: [], effects: [] }],
+    waiting: null,
+  });
+});
+
+test('an answer says how many wait, unless the previous release asks, which reads messages alone', () => {
+  const recent = new RecentMessages();
+  recent.note(note(1));
+  const told = { messages: recent.list(), waiting: 3 };
+  expect(readRecent(replyOfRecent(RECENT, told))).toEqual(told);
+  expect(replyOfRecent({ type: RECENT.type }, told)).toEqual(told.messages);
 });

@@ -60,16 +60,30 @@ export interface NotedTurn {
   readonly turn: Pick<Turn<unknown>, 'sends' | 'records' | 'performs'>;
 }
 
-/**
- * Asks the owner of an actor for its recent messages by the road of all asks; answered by the engine and never seen by
- * the actor.
- */
-export const RECENT = { type: '@recent' } as const;
+/** What the owner of an actor tells of it without a turn. */
+export interface Told {
+  /** The newest first. */
+  readonly messages: readonly RecentMessage[];
+  /** How many messages wait in memory, without those that wait in the inbox, too; null: an earlier release has it. */
+  readonly waiting: number | null;
+}
 
-/** The messages of an answer to {@link RECENT}: the previous release gives neither commits, transitions nor effects. */
-export function readRecent(reply: unknown): readonly RecentMessage[] {
+/**
+ * Asks the owner of an actor what it tells of it by the road of all asks; answered by the engine and never seen by the
+ * actor. The previous release asks without `tells`.
+ */
+export const RECENT = { type: '@recent', tells: 'waiting' } as const;
+
+/** The answer to {@link RECENT}: who asks without `tells` takes the messages alone. */
+export function replyOfRecent(asked: object, told: Told): unknown {
+  return 'tells' in asked ? told : told.messages;
+}
+
+/** The way back: the previous release gives the messages alone, one before it no commits, transitions and effects. */
+export function readRecent(reply: unknown): Told {
+  const { messages, waiting } = Array.isArray(reply) ? { messages: reply, waiting: null } : (reply as Told);
   const nothing = { committedAt: null, transitions: [], effects: [] };
-  return (reply as readonly RecentMessage[]).map((message) => ({ ...nothing, ...message }));
+  return { messages: messages.map((message) => ({ ...nothing, ...message })), waiting };
 }
 
 /** One of the things that are remembered of a message. */

@@ -13,6 +13,7 @@ import {
   createActorSystem,
   type ShardEpoch,
   shardOf,
+  type Told,
 } from './index.ts';
 
 const TARGET: Address = { kind: 'keeper', key: 'k' };
@@ -55,6 +56,12 @@ describe('two processes', () => {
     return row ? (JSON.parse(row.persisted) as { notes: string[] }).notes : [];
   };
 
+  /** What a message needs to know is there after a second. */
+  const slowly = () =>
+    new Promise<void>((resolve) => {
+      world.after(SECOND, resolve);
+    });
+
   const launch = (name: string, others: () => Process[]): Process => {
     const listeners = new Set<() => void>();
     let held = new Map<number, number>();
@@ -69,7 +76,7 @@ describe('two processes', () => {
       fenced: [],
       follows: 0,
       system: createActorSystem({
-        definitions: [scripted('keeper', counting)],
+        definitions: [scripted('keeper', counting), scripted('slow', keepNote, { prepare: slowly })],
         store: new Link(world, database, faults, { name, isAlive: true, crash: () => undefined }),
         placement: {
           isAlone: false,
@@ -201,33 +208,55 @@ describe('two processes', () => {
     const stored = database.actors.get('keeper/k');
     const [here, there] = [watch(b.system.recent(TARGET)), watch(a.system.recent(TARGET))];
     await pass(0.1);
-    expect(here.value).toMatchObject([{ type: 'note', from: null, committedAt: expect.any(Number) }]);
+    expect(here.value).toMatchObject({
+      messages: [{ type: 'note', from: null, committedAt: expect.any(Number) }],
+      waiting: 0,
+    });
     expect(there.value).toEqual(here.value);
     expect(notes()).toEqual(['x']);
     expect(database.actors.get('keeper/k')).toEqual(stored);
-    expect(await b.system.recent(TARGET)).toHaveLength(1);
+    expect((await b.system.recent(TARGET)).messages).toHaveLength(1);
     expect(database.inboxRows.size + database.replies.length).toBe(0);
+  });
+
+  test('how many messages wait is told, here and from elsewhere, as it was when that was asked', async () => {
+    const slow: Address = { kind: 'slow', key: TARGET.key };
+    b.own([shardOf(slow)]);
+    await pass(0.1);
+    for (const text of ['x', 'y', 'z']) b.system.tell(slow, note(text));
+    expect(await b.system.recent(slow)).toEqual({ messages: [], waiting: 3 });
+    void a.system.ask(slow, note('stored'));
+    await pass(0.1);
+    const there = watch(a.system.recent(slow));
+    await pass(0.1);
+    expect(there.value).toBe('pending');
+    // What came through the inbox is counted there.
+    expect((await b.system.recent(slow)).waiting).toBe(3);
+    await pass(4.5);
+    const told = there.value as Told;
+    expect([told.messages.length, told.waiting]).toEqual([4, 3]);
+    expect((await b.system.recent(slow)).waiting).toBe(0);
   });
 
   test('after a handover only what the new owner did is told', async () => {
     void a.system.ask(TARGET, note('x'));
     await pass(0.1);
-    expect(await b.system.recent(TARGET)).toHaveLength(1);
+    expect((await b.system.recent(TARGET)).messages).toHaveLength(1);
     b.lose();
     a.own([shardOf(TARGET)]);
     await pass(0.1);
-    expect(await a.system.recent(TARGET)).toEqual([]);
+    expect((await a.system.recent(TARGET)).messages).toEqual([]);
     void b.system.ask(TARGET, note('y'));
     await pass(0.1);
     const [here, there] = [watch(a.system.recent(TARGET)), watch(b.system.recent(TARGET))];
     await pass(0.1);
-    expect(here.value).toHaveLength(1);
+    expect((here.value as Told).messages).toHaveLength(1);
     expect(there.value).toEqual(here.value);
     expect(notes()).toEqual(['x', 'y']);
   });
 
   test('an actor that is not in memory has no recent messages; one that nobody owns cannot tell', async () => {
-    expect(await b.system.recent({ kind: 'keeper', key: 'k' })).toEqual([]);
+    expect(await b.system.recent({ kind: 'keeper', key: 'k' })).toEqual({ messages: [], waiting: 0 });
     b.lose();
     const answer = watch(a.system.recent(TARGET));
     await pass(5.1);

@@ -163,6 +163,11 @@ export class Resident implements Actor<unknown, unknown> {
     return this.pins === 0 && this.mailbox.size === 0 && this.rest === null;
   }
 
+  /** How many messages wait here and nowhere else: those from the inbox stay in it until they are committed. */
+  get waiting(): number {
+    return this.mailbox.all().filter(({ origin, settled }) => origin !== 'inbox' && !settled).length;
+  }
+
   /** Runs a turn of a batch that it was touched by, and remembers what it did for whoever looks into the actor. */
   turn({ message, from }: Envelope, env: TurnEnv): Turn<unknown> {
     followTransitions(this.self.kind);

@@ -1,6 +1,6 @@
 import type { Address } from './address.ts';
 import type { ActorMessage, PerformedEffect } from './definition.ts';
-import type { RecentMessage } from './recent.ts';
+import type { Told } from './recent.ts';
 import type { Receipt } from './store.ts';
 
 /**
@@ -32,12 +32,12 @@ export interface ActorSystem {
   /** Sends a message nobody waits for (a result of an outbound call). Lost with the process; callers recover by state. */
   tell(to: Address, message: ActorMessage): void;
   /**
-   * The last 50 messages that an actor was given since it was loaded into memory, the newest first, from whichever
-   * process owns it. One that is not in memory has none.
+   * The last 50 messages that an actor was given since it was loaded into memory, the newest first, and how many wait
+   * there, from whichever process owns it. One that is not in memory has none.
    * @throws {BusyError} too many requests wait
    * @throws {UnavailableError} nobody owns it, or the owner did not answer
    */
-  recent(actor: Address): Promise<readonly RecentMessage[]>;
+  recent(actor: Address): Promise<Told>;
   /**
    * Whether this process still owns the actor, proven by the database within the last two seconds: to be asked before
    * an outbound call, which a process that was paused must not begin (operations §5.2 rule 2).

@@ -123,6 +123,7 @@ test('its next wake-up and its replica are shown', async () => {
   expect(await fact('In the care of replica').textContent()).toBe(replica);
   expect(await fact('Shard').textContent()).toBe(String(shard));
   expect(await fact('Waits in its inbox').textContent()).toBe('0');
+  expect(await fact('Waits in memory').textContent()).toBe('0');
   expect(await desk.locator('#inbox').count()).toBe(0);
 });
 
@@ -134,7 +135,8 @@ test('what waits in its inbox is counted, and the oldest of it listed', async ()
       type: `message-${index}`,
       since: since(index),
     }));
-    await route.fulfill({ response, json: { ...(await response.json()), waiting: 1_000, inbox } });
+    const waiting = { waiting: 1_000, waiting_in_memory: 2_345 };
+    await route.fulfill({ response, json: { ...(await response.json()), ...waiting, inbox } });
   });
   await open();
   const inbox = desk.locator('#inbox');
@@ -145,6 +147,7 @@ test('what waits in its inbox is counted, and the oldest of it listed', async ()
   expect(await rows.last().locator('time').getAttribute('datetime')).toBe(since(19));
   await inbox.getByText('The oldest 20 are listed.').waitFor();
   expect(await fact('Waits in its inbox').textContent()).toBe('1,000');
+  expect(await fact('Waits in memory').textContent()).toBe('2,345');
   expect(await accessibilityFindings(desk)).toEqual([]);
   await desk.unroute('**/api/v1/actors/**');
 });

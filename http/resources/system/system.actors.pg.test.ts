@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type Address, type RecentMessage, shardOf, UnavailableError } from '../../../runtime/actor/index.ts';
+import { type Address, shardOf, type Told, UnavailableError } from '../../../runtime/actor/index.ts';
 import { MINUTE, SECOND } from '../../../runtime/clock.ts';
 import { createActorStateReader } from '../../../storage/engine/actor-states.ts';
 import { firstStart, NOW, readDirectory, stoppedClock } from '../../../test/configuration.ts';
@@ -13,7 +13,8 @@ const FEED: Address = { kind: 'feed', key: 'NT0/{}:{alertname="x"}' };
 const PATH = `/actors/feed/${encodeURIComponent(FEED.key)}`;
 
 let api: OperationClient;
-let recent: readonly RecentMessage[] | Error;
+let recent: Told['messages'] | Error;
+let inMemory: number | null;
 let asked: Address[];
 
 beforeEach(async () => {
@@ -22,6 +23,7 @@ beforeEach(async () => {
   await empty(sql, 'actors', 'actor_states', 'inbox');
   await sql`update shards set owner = null, taken_at = null`;
   recent = [];
+  inMemory = 0;
   asked = [];
   const directory = await readDirectory(sql);
   const operations = actorOperations({
@@ -30,7 +32,7 @@ beforeEach(async () => {
       recent: async (actor) => {
         asked.push(actor);
         if (recent instanceof Error) throw recent;
-        return recent;
+        return { messages: recent, waiting: inMemory };
       },
     },
   });
@@ -50,6 +52,7 @@ test('an actor is shown as it is committed, without its context, with the messag
   await database.sql()`update shards set owner = 'eu-1/beef', taken_at = ${NOW} where shard = ${shardOf(FEED)}`;
   const transition = { from: 'open', to: null, event: 'snapshot', guard: 'isRepeat', actions: ['extend'] };
   const effect = { kind: 'send', type: 'seen', to: 'alert_group', count: 3 } as const;
+  inMemory = 7;
   recent = [
     {
       ...{ at: NOW, committedAt: null, type: 'snapshot', from: null, state: { open: 'steady' } },
@@ -71,6 +74,7 @@ test('an actor is shown as it is committed, without its context, with the messag
     version: 7,
     wake_at: '2026-09-21T14:14:20Z',
     waiting: 0,
+    waiting_in_memory: 7,
     inbox: [],
     messages: [
       {
@@ -107,6 +111,12 @@ test('what waits in its inbox is counted and listed, the oldest first, without w
     { type: 'ended', since: '2026-09-21T14:13:20Z' },
     { type: 'configured', since: '2026-09-21T14:13:21Z' },
   ]);
+});
+
+test('how many wait in memory is not known of a replica of an earlier release', async () => {
+  await store(FEED, { status: 'active', value: 'steady', context: {} });
+  inMemory = null;
+  expect((await api.get(PATH)).body.waiting_in_memory).toBeNull();
 });
 
 test('of many that wait the oldest twenty are listed', async () => {

@@ -199,6 +199,11 @@ const ActorShape = d.named(
     version: VERSION,
     wake_at: WAKE_AT,
     waiting: d.count('Messages to it that wait in the inbox, among the oldest 1,000 of its shard.'),
+    waiting_in_memory: v.nullable(
+      d.count(
+        'Messages to it that wait in memory of its replica, without those in the inbox; null when a replica of an earlier release has it.',
+      ),
+    ),
     inbox: d.described(
       v.array(v.object({ type: TYPE, since: d.time('When it was stored.') })),
       'Those that wait, the oldest first; at most 20.',
@@ -266,7 +271,7 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
         const actor = await states.read(address);
         if (actor === null) return notFound();
         const { replica, state, schema, version, wakeAt, waiting, inbox } = actor;
-        const messages = await system.recent(address);
+        const told = await system.recent(address);
         return {
           status: 200,
           body: {
@@ -274,8 +279,9 @@ export function actorOperations({ states, system }: ActorOperationsDeps): readon
             ...{ replica, shard: shardOf(address), state, schema, version },
             wake_at: formatInstantOrNull(wakeAt),
             waiting,
+            waiting_in_memory: told.waiting,
             inbox: inbox.map(({ type, since }) => ({ type, since: formatInstant(since) })),
-            messages: messages.map(messageBody),
+            messages: told.messages.map(messageBody),
           },
         };
       },

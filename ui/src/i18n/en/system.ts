@@ -298,6 +298,7 @@ export const system = {
   'machines.noEffects': 'none',
   'machines.noTransition': 'Its machine took no transition.',
   'machines.waiting': 'Waits in its inbox',
+  'machines.waitingInMemory': 'Waits in memory',
   'machines.since': 'Since',
   'machines.oldestWaiting': { one: 'The oldest one is listed.', other: 'The oldest {count} are listed.' },
   'machines.unknownKind': 'There is no machine of this name.',

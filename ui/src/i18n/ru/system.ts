@@ -378,6 +378,7 @@ export const system = {
   'machines.noEffects': 'нет',
   'machines.noTransition': 'Автомат не совершил ни одного перехода.',
   'machines.waiting': 'Ждут во входящих',
+  'machines.waitingInMemory': 'Ждут в памяти',
   'machines.since': 'С',
   'machines.oldestWaiting': {
     one: 'Показано {count} самое старое.',
