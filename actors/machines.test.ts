@@ -57,4 +57,21 @@ describe('the drawing on pages', () => {
       }
     },
   );
+
+  test('of an Alert Group runs downwards: what does not lead back leads below, or to the right within a row', async () => {
+    const { states, arrows } = await diagramOf('alert_group', machines.alert_group!, new Elk.default());
+    const boxOf = (id: string) => states.find((state) => state.id === id)!;
+    const placeOf = (id: string) => states.findIndex((state) => state.id === id);
+    const onward = arrows.filter(({ from, to }) => placeOf(to) > placeOf(from) && !to.startsWith(`${from}.`));
+    const isBelow = (from: string, to: string) => boxOf(to).y >= boxOf(from).y + boxOf(from).height;
+    const isInRow = (from: string, to: string) =>
+      boxOf(from).parent !== null &&
+      boxOf(from).parent === boxOf(to).parent &&
+      boxOf(to).x >= boxOf(from).x + boxOf(from).width;
+    expect(onward.filter(({ from, to }) => !isBelow(from, to) && !isInRow(from, to))).toEqual([]);
+    // Outermost states are never side by side.
+    const outermost = onward.filter(({ from }) => boxOf(from).parent === null);
+    expect(outermost.length).toBeGreaterThan(5);
+    expect(outermost.filter(({ from, to }) => !isBelow(from, to))).toEqual([]);
+  });
 });
