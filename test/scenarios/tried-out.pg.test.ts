@@ -15,13 +15,22 @@ const { parseHappening, rehearse } = await ofUi<{
 }>('rehearse');
 
 const copied = (events: readonly string[]) =>
-  asTest('alert_group', rehearse('alert_group', events.flatMap((text) => parseHappening(text) ?? [])));
+  asTest(
+    'alert_group',
+    rehearse(
+      'alert_group',
+      events.flatMap((text) => parseHappening(text) ?? []),
+    ),
+  );
 
 test.each([
   { events: ['t1 acknowledge', 't2 join', 't3 alerts_resolve', 't4 reopen'], ends: 'acknowledged' },
   { events: ['t1 acknowledge', 't2 snooze {"until":null}', 't3 note'], ends: 'snoozed' },
   { events: ['t1 snooze', 't61 snooze_end', 't62 resolve', 't63 unresolve'], ends: 'firing' },
-  { events: ['t0 publish', 't15 notice_due', 't45 notice_due', 't46 resolve', 't61 grace_end'], ends: 'resolved' },
+  {
+    events: ['t0 publish', 't15 notice_due', 't45 notice_due', 't46 resolve', 't61 grace_end'],
+    ends: 'resolved',
+  },
   { events: ['t0 publish', 't1 acknowledge', 't241 notice_due', 't242 still_on_it'], ends: 'acknowledged' },
   { events: ['t1 snooze', 't2 join', 't3 alerts_resolve', 't18 window_end'], ends: 'resolved' },
 ])('$events end as $ends, as they did in the browser', async ({ events, ends }) => {

@@ -68,6 +68,8 @@ export interface components {
             readonly wake_at: string | null;
             /** @description Messages to it that wait in the inbox, among the oldest 1,000 of its shard. */
             readonly waiting: number;
+            /** @description Messages to it that wait in memory of its replica, without those in the inbox; null when a replica of an earlier release has it. */
+            readonly waiting_in_memory: number | null;
             /** @description Those that wait, the oldest first; at most 20. */
             readonly inbox: readonly {
                 /** @description Type of the message. */

@@ -55,7 +55,11 @@ const LONGEST_SIDE = 8_192;
 
 /** Of a picture of a drawing with its labels: twice as large, or as large as a phone can draw it. */
 export function pictureSize(width: number, height: number): [width: number, height: number] {
-  const scale = Math.min(2, LONGEST_SIDE / Math.max(width, height), Math.sqrt(MOST_PIXELS / (width * height)));
+  const scale = Math.min(
+    2,
+    LONGEST_SIDE / Math.max(width, height),
+    Math.sqrt(MOST_PIXELS / (width * height)),
+  );
   return [Math.floor(width * scale), Math.floor(height * scale)];
 }
 

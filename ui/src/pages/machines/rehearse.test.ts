@@ -126,7 +126,8 @@ test('what senders, people and the clock bring about is copied as a scenario', (
 });
 
 describe('a scenario', () => {
-  const scriptOf = (...texts: string[]) => /play\('(.*)'\);/.exec(asTest('alert_group', group(...texts)))?.[1];
+  const scriptOf = (...texts: string[]) =>
+    /play\('(.*)'\);/.exec(asTest('alert_group', group(...texts)))?.[1];
 
   it.each([
     { texts: [], script: 't0 +X1' },
