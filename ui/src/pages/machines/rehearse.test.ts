@@ -100,7 +100,7 @@ test('a trial has an end, after which nothing is possible', () => {
 test('what is possible next is tried from where the trial is, each event once', () => {
   const tried = rehearse('alert_group', [...many(MOST_EVENTS - 2), ...said('t2 snooze')]);
   const { machine, events } = TRIALS.alert_group!;
-  const asked = vi.spyOn(machine, 'getTransitionData');
+  const asked = vi.spyOn(machine, 'transition');
   const possible = possibleNext('alert_group', tried, 3);
   expect(asked).toHaveBeenCalledTimes(Object.keys(events).length);
   asked.mockRestore();
