@@ -200,9 +200,7 @@ const ActorShape = d.named(
     wake_at: WAKE_AT,
     waiting: d.count('Messages to it that wait in the inbox, among the oldest 1,000 of its shard.'),
     waiting_in_memory: v.nullable(
-      d.count(
-        'Messages to it that wait in memory of its replica, without those in the inbox; null when a replica of an earlier release has it.',
-      ),
+      d.count('Those that wait in memory of its replica alone; null when that is of an earlier release.'),
     ),
     inbox: d.described(
       v.array(v.object({ type: TYPE, since: d.time('When it was stored.') })),

@@ -68,7 +68,7 @@ export interface components {
             readonly wake_at: string | null;
             /** @description Messages to it that wait in the inbox, among the oldest 1,000 of its shard. */
             readonly waiting: number;
-            /** @description Messages to it that wait in memory of its replica, without those in the inbox; null when a replica of an earlier release has it. */
+            /** @description Those that wait in memory of its replica alone; null when that is of an earlier release. */
             readonly waiting_in_memory: number | null;
             /** @description Those that wait, the oldest first; at most 20. */
             readonly inbox: readonly {
