@@ -242,11 +242,15 @@ test('moving many Alert Groups has progress, goes on when the page is left, and 
   await dialog.getByText('0 of 110').waitFor();
   await dialog.getByRole('progressbar').waitFor();
   await desk.goBack();
-  await desk.getByRole('heading', { level: 1, name: 'Routes', includeHidden: true }).waitFor();
-  await dialog.getByRole('progressbar').waitFor();
+  await heading(desk, 'Routes').waitFor();
+  const progress = desk.getByRole('group', { name: 'One Alert Group after the other' });
+  await progress.getByText('0 of 110').waitFor();
+  await desk.getByRole('link', { name: 'Integrations', exact: true }).click();
+  await heading(desk, 'Integrations').waitFor();
+  expect(await progress.count()).toBe(1);
   release();
   await desk.getByText('110 Alert Groups moved').waitFor();
-  await dialog.waitFor({ state: 'detached' });
+  await progress.waitFor({ state: 'detached' });
   expect(await isOpen()).toBe(0);
   await desk.unroute('**/move-open-alert-groups*');
 });

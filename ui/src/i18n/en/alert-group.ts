@@ -200,6 +200,7 @@ export const alertGroup = {
   },
   'bulk.moreFailed': { one: 'and {count} more', other: 'and {count} more' },
   'bulk.results': 'Not all went through',
+  'bulk.show': 'Show',
   'bulk.ownedBy': 'Owned by {owner}.',
   'bulkSum.done': 'Done:',
   'bulkSum.unchanged': 'Unchanged:',

@@ -276,6 +276,7 @@ export const alertGroup = {
     other: 'и ещё {count}',
   },
   'bulk.results': 'Прошло не всё',
+  'bulk.show': 'Показать',
   'bulk.ownedBy': 'Ответственный: {owner}.',
   'bulkSum.done': 'Готово:',
   'bulkSum.unchanged': 'Без изменений:',

@@ -21,6 +21,13 @@ export interface BulkResults extends BulkOutcome {
   readonly ownerOf: (id: string) => string | null;
 }
 
+/** Of more than one portion. It goes on beside whatever the person does. */
+export interface Work extends BulkProgress {
+  /** It ends with the portion that is on its way. */
+  readonly isStopping: boolean;
+  stop(): void;
+}
+
 export type Bulks = ReturnType<typeof createBulks>;
 
 export interface BulkDeps {
@@ -33,12 +40,24 @@ export interface BulkDeps {
 
 export function createBulks({ alertGroups, groupList, session, toasts, i18n }: BulkDeps) {
   const { t } = i18n;
-  let progress = $state.raw<BulkProgress | null>(null);
-  let isStopping = $state.raw(false);
+  let works = $state.raw<readonly Work[]>([]);
   /** Results to show, one after the other, each with what is said once they were read. */
   let waiting = $state.raw<readonly { readonly results: BulkResults; readonly say: () => void }[]>([]);
+  /** Those of a long one wait until somebody asks for them: by then the person does something else. */
+  let isShowing = $state.raw(false);
   /** Counts who was signed in: what somebody else began says nothing to the next. */
   let person = 0;
+
+  /** Only a long one is told and can be stopped. */
+  function begin(of: number) {
+    const work = createWork(of);
+    if (of > PORTION) works = [...works, work];
+    return work;
+  }
+
+  function drop(work: Work) {
+    works = works.filter((each) => each !== work);
+  }
 
   /** @returns null when the session ended meanwhile */
   async function inPortions(
@@ -48,24 +67,19 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
     size: number,
   ): Promise<BulkOutcome | null> {
     const mine = person;
-    const isLong = ids.length > PORTION;
-    if (isLong) {
-      isStopping = false;
-      progress = { done: 0, of: ids.length };
-    }
+    const work = begin(ids.length);
     const outcome = await runInPortions(
       ids,
       send,
       (results, next) => {
         answered(results);
-        if (isLong && mine === person) progress = next;
+        work.tell(next);
       },
-      () => mine === person && !(isLong && isStopping),
+      () => mine === person && !work.isStopping,
       size,
     );
-    if (mine !== person) return null;
-    if (isLong) progress = null;
-    return outcome;
+    drop(work);
+    return mine === person ? outcome : null;
   }
 
   /** @param say is called with how many went through, after the results of those that did not */
@@ -74,11 +88,13 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
     const sayDone = () => {
       if (count > 0) say(t('bulk.done', { count }), count);
     };
-    if (outcome.left + outcome.results.length === count) sayDone();
+    const of = outcome.left + outcome.results.length;
+    if (of === count) sayDone();
     else {
       const ownerOf = (id: string) =>
         (groupList.items?.find((group) => group.id === id) ?? groups.get(id))?.owner?.name ?? null;
       waiting = [...waiting, { results: { ...outcome, ownerOf }, say: sayDone }];
+      if (of <= PORTION) isShowing = true;
     }
     await groupList.read();
   }
@@ -141,20 +157,25 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
   function closeResults() {
     const [first, ...rest] = waiting;
     waiting = rest;
+    if (rest.length === 0) isShowing = false;
     first?.say();
   }
 
   return {
-    /** Of one that takes more than one portion; null when none is on its way. */
-    get progress() {
-      return progress;
+    /** On their way, the oldest first. */
+    get works() {
+      return works;
     },
-    /** It ends with the portion that is on its way. */
-    get isStopping() {
-      return isStopping;
+    /** Whether there are results that nobody asked for yet. */
+    get hasUnread() {
+      return waiting.length > 0 && !isShowing;
     },
+    /** Those that are shown. */
     get results(): BulkResults | null {
-      return waiting[0]?.results ?? null;
+      return isShowing ? (waiting[0]?.results ?? null) : null;
+    },
+    showResults() {
+      isShowing = true;
     },
     run,
     /**
@@ -164,32 +185,50 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
      */
     async work(of: number, step: () => Promise<number>): Promise<number | null> {
       const mine = person;
-      // Without progress of its own it leaves that of another work, and its Stop, alone.
-      const isLong = of > PORTION;
-      if (isLong) isStopping = false;
+      const work = begin(of);
       let done = 0;
-      for (let more = 1; more > 0 && !(isLong && isStopping); done += more) {
-        if (isLong) progress = { done, of: Math.max(done, of) };
+      for (let more = 1; more > 0 && !work.isStopping; done += more) {
+        work.tell({ done, of: Math.max(done, of) });
         more = await step();
         if (mine !== person) return null;
       }
-      if (isLong) progress = null;
+      drop(work);
       return done;
-    },
-    stop() {
-      isStopping = true;
     },
     closeResults,
     /** Of what cannot be shown. */
     dismiss() {
-      isStopping = true;
+      for (const work of works) work.stop();
       closeResults();
     },
     /** The session ended: no further portion is sent, and nothing is said any more. */
     forget() {
       person += 1;
-      progress = null;
+      works = [];
       waiting = [];
+      isShowing = false;
+    },
+  };
+}
+
+function createWork(of: number): Work & { tell(progress: BulkProgress): void } {
+  let progress = $state.raw<BulkProgress>({ done: 0, of });
+  let isStopping = $state.raw(false);
+  return {
+    get done() {
+      return progress.done;
+    },
+    get of() {
+      return progress.of;
+    },
+    get isStopping() {
+      return isStopping;
+    },
+    tell(next) {
+      progress = next;
+    },
+    stop() {
+      isStopping = true;
     },
   };
 }

@@ -67,6 +67,8 @@ function setUp() {
   } as never);
   return {
     bulks,
+    progress: () => bulks.works.map(({ done, of }) => ({ done, of })),
+    stop: () => bulks.works.at(-1)?.stop(),
     refused,
     owners,
     sent,
@@ -122,25 +124,63 @@ it('gives the problem of a single request back, and reads the list again', async
 });
 
 it('shows how far a long one is, ends it when it is stopped, and offers to take back what it did', async () => {
-  const { bulks, acknowledge, sent, said, undo, beforeAnswers } = setUp();
-  const progress: unknown[] = [];
+  const { bulks, acknowledge, sent, said, undo, beforeAnswers, progress, stop } = setUp();
+  const shown: unknown[] = [];
   beforeAnswers(async () => {
-    progress.push(bulks.progress);
-    if (sent.length === 2) bulks.stop();
+    shown.push(...progress());
+    if (sent.length === 2) stop();
   });
   expect(await acknowledge(3 * PORTION)).toBeNull();
-  await vi.waitFor(() => expect(bulks.results).toMatchObject({ left: PORTION }));
-  expect(progress).toEqual([0, PORTION].map((done) => ({ done, of: 3 * PORTION })));
-  expect([sent, bulks.progress]).toEqual([[PORTION, PORTION], null]);
+  await vi.waitFor(() => expect(bulks.hasUnread).toBe(true));
+  expect(shown).toEqual([0, PORTION].map((done) => ({ done, of: 3 * PORTION })));
+  expect([sent, progress()]).toEqual([[PORTION, PORTION], []]);
+  bulks.showResults();
+  expect(bulks.results).toMatchObject({ left: PORTION });
   bulks.closeResults();
   expect(said).toEqual([`bulk.done ${2 * PORTION}`]);
 
   beforeAnswers(async () => {
-    expect(bulks.isStopping).toBe(false);
-    bulks.stop();
+    expect(bulks.works).toMatchObject([{ isStopping: false }]);
+    stop();
   });
   await undo()?.run();
+  bulks.showResults();
   expect(bulks.results).toMatchObject({ results: [{ outcome: 'done' }], left: 2 * PORTION - 1 });
+});
+
+it('opens the results of a single request, those of a long one only when somebody asks for them', async () => {
+  const { bulks, acknowledge, refused } = setUp();
+  refused.add('AG1');
+  await acknowledge(2 * PORTION);
+  await vi.waitFor(() => expect(bulks.hasUnread).toBe(true));
+  expect(bulks.results).toBeNull();
+  bulks.showResults();
+  expect([bulks.hasUnread, bulks.results?.results.length]).toEqual([false, 2 * PORTION]);
+  bulks.closeResults();
+  await acknowledge(1);
+  expect([bulks.hasUnread, bulks.results?.results.length]).toEqual([false, 1]);
+});
+
+it('two long ones go side by side, each with its own progress and Stop', async () => {
+  const { bulks, progress } = setUp();
+  const answers: ((done: number) => void)[] = [];
+  const step = () => new Promise<number>((resolve) => void answers.push(resolve));
+  const one = bulks.work(3 * PORTION, step);
+  const other = bulks.work(2 * PORTION, step);
+  answers.shift()?.(PORTION);
+  await vi.waitFor(() => expect(answers).toHaveLength(2));
+  expect(progress()).toEqual([
+    { done: PORTION, of: 3 * PORTION },
+    { done: 0, of: 2 * PORTION },
+  ]);
+  bulks.works[1]?.stop();
+  expect(bulks.works.map(({ isStopping }) => isStopping)).toEqual([false, true]);
+  answers.shift()?.(PORTION);
+  expect(await other).toBe(PORTION);
+  expect(progress()).toEqual([{ done: PORTION, of: 3 * PORTION }]);
+  answers.shift()?.(0);
+  expect(await one).toBe(PORTION);
+  expect(progress()).toEqual([]);
 });
 
 it('keeps the results of two that ended at about the same time', async () => {
@@ -155,36 +195,36 @@ it('keeps the results of two that ended at about the same time', async () => {
 });
 
 it('ends with the session: nothing is sent or said after it', async () => {
-  const { bulks, acknowledge, refused, sent, said, beforeAnswers } = setUp();
+  const { bulks, acknowledge, refused, sent, said, beforeAnswers, progress } = setUp();
   refused.add('AG1');
   beforeAnswers(async () => bulks.forget());
   await acknowledge(2 * PORTION);
   expect(await acknowledge(2)).toBeNull();
   expect(sent).toEqual([PORTION, 2]);
-  expect([said, bulks.results, bulks.progress]).toEqual([[], null, null]);
+  expect([said, bulks.results, bulks.hasUnread, progress()]).toEqual([[], null, false, []]);
 });
 
 it('other work has the same progress and Stop, and ends with its last step or the session', async () => {
-  const { bulks } = setUp();
-  const progress: unknown[] = [];
+  const { bulks, progress, stop } = setUp();
+  const shown: unknown[] = [];
   const steps = (...sizes: number[]) => {
     return async () => {
-      progress.push(bulks.progress);
+      shown.push(...progress());
       return sizes.shift() ?? 0;
     };
   };
   expect(await bulks.work(150, steps(100, 80))).toBe(180);
-  expect(progress).toEqual([
+  expect(shown).toEqual([
     { done: 0, of: 150 },
     { done: 100, of: 150 },
     { done: 180, of: 180 },
   ]);
-  expect(bulks.progress).toBeNull();
-  progress.length = 0;
+  expect(progress()).toEqual([]);
+  shown.length = 0;
   expect(await bulks.work(PORTION, steps(3))).toBe(3);
-  expect(progress).toEqual([null, null]);
+  expect(shown).toEqual([]);
   const stopped = bulks.work(150, async () => {
-    bulks.stop();
+    stop();
     return 100;
   });
   expect(await stopped).toBe(100);
@@ -196,14 +236,14 @@ it('other work has the same progress and Stop, and ends with its last step or th
 });
 
 it('short other work leaves the progress and the Stop of a long one alone', async () => {
-  const { bulks } = setUp();
+  const { bulks, progress, stop } = setUp();
   const short = (...sizes: number[]) => bulks.work(5, async () => sizes.shift() ?? 0);
   const long = bulks.work(3 * PORTION, async () => {
     expect(await short(5)).toBe(5);
-    expect(bulks.progress).toEqual({ done: 0, of: 3 * PORTION });
-    bulks.stop();
+    expect(progress()).toEqual([{ done: 0, of: 3 * PORTION }]);
+    stop();
     expect(await short(3, 2)).toBe(5);
-    expect(bulks.isStopping).toBe(true);
+    expect(bulks.works).toMatchObject([{ isStopping: true }]);
     return PORTION;
   });
   expect(await long).toBe(PORTION);
