@@ -168,9 +168,22 @@ test('Routes are moved by button and by hand; an overtaken move is offered again
   await until('West is second', async () => (await compass()) === 'North,West,East');
   // The page hears of it after the reader above, and gives the focus back then.
   await desk.waitForFunction('document.activeElement.getAttribute("aria-label") === "Move West up"');
+  const undo = desk.getByRole('button', { name: 'Undo' });
+  await undo.waitFor();
+  await desk.keyboard.press('z');
+  await until('West is last again', async () => (await compass()) === 'North,East,West');
+  await undo.waitFor({ state: 'detached' });
+  await desk.getByText(/West is at place \d+ now/).waitFor();
 
-  await rowOf('East').locator('.handle').dragTo(rowOf('North'));
-  await until('East is first', async () => (await compass()) === 'East,North,West');
+  const drag = async () => {
+    await rowOf('East').locator('.handle').dragTo(rowOf('North'));
+    await until('East is first', async () => (await compass()) === 'East,North,West');
+  };
+  await drag();
+  await undo.click();
+  await until('North is first again', async () => (await compass()) === 'North,East,West');
+  await undo.waitFor({ state: 'detached' });
+  await drag();
 
   // The place that is offered is the present one: Enter leaves the order as it is.
   const place = desk.getByLabel('Place', { exact: true });
@@ -203,6 +216,11 @@ test('Routes are moved by button and by hand; an overtaken move is offered again
   await desk.getByRole('button', { name: 'Move', exact: true }).click();
   await desk.getByRole('button', { name: 'Move North to place 1' }).click();
   await until('North is first', async () => (await compass()) === 'North,West,East');
+  await undo.waitFor();
+  await overtake();
+  await undo.click();
+  await desk.getByText('Nothing was moved back.').waitFor();
+  expect(await compass()).toBe('West,North,East');
 });
 
 test('a Route with open Alert Groups is deleted after they were moved', async () => {

@@ -119,8 +119,8 @@ export function createToasts(whyNot: () => string | null) {
     refused: (text: string, link: Toast['link'] = null) =>
       void show({ ...PLAIN, tone: 'refused', text, link }),
     /**
-     * A Command was done.
-     * @param about the Alert Group, or null for several
+     * A Command was done, or something else that can be taken back.
+     * @param about e.g. the Alert Group, or null for several
      * @param undo null when there is no way back
      */
     command(text: string, about: string | null, undo: Undo | null): void {

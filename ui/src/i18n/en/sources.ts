@@ -81,6 +81,8 @@ export const sources = {
   'routes.overtaken': 'Somebody else changed the order meanwhile. This is the new one.',
   'routes.moveAgain': 'Move {name} to place {place}',
   'routes.leaveOrder': 'Leave it as it is',
+  'routes.movedTo': '{name} is at place {place} now',
+  'routes.notMovedBack': 'Somebody else changed the order meanwhile. Nothing was moved back.',
   'routes.duplicate': 'Duplicate',
   'routes.copyOf': 'Copy of {name}',
   'routes.stormCount': { one: 'Storm: {count} group', other: 'Storm: {count} groups' },

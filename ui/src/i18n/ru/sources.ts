@@ -85,6 +85,8 @@ export const sources = {
   'routes.overtaken': 'Кто-то другой тем временем изменил порядок. Вот новый.',
   'routes.moveAgain': 'Переместить {name} на место {place}',
   'routes.leaveOrder': 'Оставить как есть',
+  'routes.movedTo': '{name} теперь на месте {place}',
+  'routes.notMovedBack': 'Кто-то другой тем временем изменил порядок. Ничего не возвращено.',
   'routes.duplicate': 'Создать копию',
   'routes.copyOf': 'Копия: {name}',
   'routes.stormCount': {
