@@ -111,6 +111,9 @@ export const alertGroup = {
   'changes.title': 'С вашего последнего визита:',
   'changes.jump': 'Показать первое изменение',
   'changes.status': 'теперь: {status}',
+  'changes.urgent': 'стала срочной',
+  'changes.severity': 'важность теперь: {level}',
+  'changes.annotations': 'изменились аннотации',
   'changes.firingAgain': {
     one: '{count} алерт снова горит',
     few: '{count} алерта снова горят',

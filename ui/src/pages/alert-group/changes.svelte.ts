@@ -1,5 +1,5 @@
 /** What changed in an Alert Group since the signed-in person last looked at it in this browser (ui §4 rule 14). */
-import type { GroupStatus, TimelineEntry, UserRef } from '../../api/shapes.ts';
+import type { GroupStatus, SeverityLevel, TimelineEntry, UserRef } from '../../api/shapes.ts';
 import type { I18n } from '../../i18n/i18n.svelte.ts';
 import { keepLook, type LookStore, lastLook } from '../../state/last-looks.ts';
 
@@ -87,6 +87,11 @@ export interface ChangeSummary {
   readonly status: GroupStatus | null;
   /** Undefined when it is the same as before; null when there is none any more. */
   readonly owner: UserRef | null | undefined;
+  /** Whether it rose to Urgent. */
+  readonly urgent: boolean;
+  /** The level that it rose to last; null when it did not. */
+  readonly severity: SeverityLevel | null;
+  readonly annotations: boolean;
   readonly notes: number;
   /** Names, each once, the newest Note first. */
   readonly authors: readonly string[];
@@ -111,15 +116,20 @@ export function summarize(
   const alerts = countAlerts(entries.toReversed(), isNew);
   const { status, owner } = statusChange(entries, isNew, userId);
   const notes = changes.flatMap(({ note }) => note ?? []);
+  const rises = changes.filter(({ event }) => event === 'urgency_raised' || event === 'severity_raised');
   const isTold = status !== null || owner !== undefined;
   const others = changes.filter((entry) => {
-    if (entry.kind === 'notes' || alertsOf(entry) !== null) return false;
+    if (entry.kind === 'notes' || alertsOf(entry) !== null || NAMED_EVENTS.has(entry.event ?? ''))
+      return false;
     return entry.kind !== 'status' || !isTold;
   });
   return {
     ...alerts,
     status,
     owner,
+    urgent: rises.some(({ event }) => event === 'urgency_raised'),
+    severity: rises.find(({ to_severity_level: level }) => level)?.to_severity_level ?? null,
+    annotations: changes.some(({ event }) => event === 'annotations_changed'),
     notes: notes.length,
     authors: [...new Set(notes.map(({ author }) => author.name))],
     others: others.length,
@@ -130,6 +140,13 @@ export function summarize(
 function isOf({ actor }: TimelineEntry, userId: string): boolean {
   return actor.kind === 'user' && actor.id === userId;
 }
+
+/** Events with words of their own in the summary. */
+const NAMED_EVENTS: ReadonlySet<string> = new Set([
+  'urgency_raised',
+  'severity_raised',
+  'annotations_changed',
+]);
 
 const ALERTS_OF: ReadonlyMap<string, 'fired' | 'resolved'> = new Map([
   ['created', 'fired'],
@@ -187,16 +204,31 @@ function statusChange(
 /** The changes in words, what matters most first. */
 export function changesText(summary: ChangeSummary, i18n: I18n): string {
   const { t } = i18n;
-  const { added, firingAgain, resolved, status, owner, notes, authors, others } = summary;
+  const {
+    added,
+    firingAgain,
+    resolved,
+    status,
+    owner,
+    urgent,
+    severity,
+    annotations,
+    notes,
+    authors,
+    others,
+  } = summary;
   const names = authors.slice(0, NAMED).join(', ');
   const who = authors.length > NAMED ? `${names}, …` : names;
   return [
     ...(status === null ? [] : [t('changes.status', { status: i18n.word('status', status) })]),
+    ...(urgent ? [t('changes.urgent')] : []),
+    ...(severity === null ? [] : [t('changes.severity', { level: i18n.word('severity', severity) })]),
     ...(added > 0 ? [t('entry.alertsAdded', { count: added })] : []),
     ...(firingAgain > 0 ? [t('changes.firingAgain', { count: firingAgain })] : []),
     ...(resolved > 0 ? [t('entry.alertsResolved', { count: resolved })] : []),
     ...(owner === undefined ? [] : [owner ? t('changes.owner', { name: owner.name }) : t('changes.noOwner')]),
     ...(notes > 0 ? [t('changes.notes', { count: notes, who })] : []),
+    ...(annotations ? [t('changes.annotations')] : []),
     ...(others > 0 ? [t('changes.others', { count: others })] : []),
     ...(summary.isPart ? [t('changes.part')] : []),
   ].join(' · ');

@@ -81,6 +81,36 @@ describe('what changed', () => {
       ['D', 'C', 'B', 'A'].map((name, index) => note(2 + index, { id: name, name })),
       '4 Notes (A, B, C, …)',
     ],
+    [
+      'a rise to Urgent, beside the status and the Owner',
+      [
+        added(2, 'b'),
+        status(3, 'acknowledged', 'firing', {
+          event: 'urgency_raised',
+          previous_owner: ADA as never,
+          to_severity_level: 'critical',
+        }),
+      ],
+      'now Firing · rose to Urgent · severity now Critical · 1 new Alert · no Owner any more',
+    ],
+    [
+      'a rise to Urgent that changes nothing else',
+      [status(2, 'firing', 'firing', { event: 'urgency_raised', to_severity_level: null })],
+      'rose to Urgent',
+    ],
+    [
+      'the level that the severity rose to last',
+      [
+        entry(2, { event: 'severity_raised', to_severity_level: 'warning' }),
+        entry(3, { event: 'severity_raised', to_severity_level: 'critical' }),
+      ],
+      'severity now Critical',
+    ],
+    [
+      'changed annotations, once',
+      [entry(2, { event: 'annotations_changed' }), entry(3, { event: 'annotations_changed' })],
+      'annotations changed',
+    ],
     ['anything else', [entry(2, { kind: 'timers', event: 'ack_timeout' })], '1 other entry'],
     ['nothing of what the reader did', [note(2, { id: ME, name: 'Me' }), added(3, 'b')], '1 new Alert'],
     [
