@@ -88,6 +88,10 @@ test('a Snooze ends at the time of the viewer’s zone that was typed', async ()
   expect(await started.getAttribute('title')).toMatch(
     /^\d+ \w+ \d{4}, [\d:]{8} (GMT-[45]|E[SD]T) · [\d-]{10}T[\d:.]{12}Z$/,
   );
+  // Nobody needs the tooltip: the clock stands beside the age, here and in the Timeline.
+  const young = /^(just\snow|\d+\s\w+\sago), \d\d:\d\d$/;
+  expect(await started.textContent()).toMatch(young);
+  expect(await desk.locator('#timeline li time').first().textContent()).toMatch(young);
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
   await desk.route('**/snooze-presets*', async (route) => {
@@ -203,7 +207,7 @@ test('notices count down, a Reminder is answered, and the Timeline tells it all'
     .filter({ visible: true })
     .waitFor();
   await row(desk, group).getByRole('link').first().click();
-  await desk.getByText(/in 1[56] mins/).waitFor();
+  await desk.getByText(/in 1[56] mins, \d\d:\d\d/).waitFor();
   await desk.getByRole('button', { name: 'Acknowledge' }).click();
   await desk.getByRole('button', { name: 'Still on it' }).click();
   await desk.getByText(`Noted: you are still on #${group.number}`).waitFor();

@@ -1,5 +1,16 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { formatAge, formatAhead, formatDuration, formatExact, formatSince, formatTooltip } from './format.ts';
+import {
+  formatAge,
+  formatAhead,
+  formatDuration,
+  formatExact,
+  formatSince,
+  formatTooltip,
+  inText,
+  timesIn,
+} from './format.ts';
 
 /** No-break spaces differ between versions of the tables of languages. */
 const plain = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
@@ -56,4 +67,33 @@ it.each([
 
 it('formatExact names the zone', () => {
   expect(formatExact(Date.UTC(2026, 10, 21, 9), 'en-GB', 'UTC')).toBe('21 Nov 2026, 09:00:00 UTC');
+});
+
+describe('instants in a text', () => {
+  const at = '2026-11-21T09:00:00.000Z';
+  const parts = (text: string) => timesIn(text).map(({ part, isTime }) => (isTime ? `<${part}>` : part));
+
+  it('are found where they were put', () => {
+    expect(parts(`since ${inText(at)}, until ${inText(at)}`)).toEqual([
+      'since ',
+      `<${at}>`,
+      ', until ',
+      `<${at}>`,
+      '',
+    ]);
+    expect(parts('no instant')).toEqual(['no instant']);
+  });
+
+  it.each(['\uE000 of a name', inText('2026-99-99T00:00:00Z'), inText('later')])('%j is text', (text) => {
+    expect(timesIn(text).some(({ isTime }) => isTime)).toBe(false);
+  });
+});
+
+it('an instant is shown by one component, and how long until it by another', () => {
+  const src = path.join(import.meta.dirname, '..');
+  const components = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.svelte'),
+  );
+  const own = components.filter((file) => readFileSync(path.join(src, file), 'utf8').includes('<time'));
+  expect(own.toSorted()).toEqual(['components/Countdown.svelte', 'components/Time.svelte']);
 });

@@ -116,6 +116,18 @@ export function formatSince(at: number, locale: string, timeZone: string, now = 
     : formatDateTime(at, locale, timeZone);
 }
 
+/** Around an instant in a text: a character that stands for nothing. */
+const MARK = '\uE000';
+
+/** An instant in a text that `TimedText.svelte` shows. @param at RFC 3339 */
+export const inText = (at: string): string => MARK + at + MARK;
+
+/** The parts of a text between and with the instants that {@link inText} put into it. */
+export function timesIn(text: string): readonly { readonly part: string; readonly isTime: boolean }[] {
+  const parts = text.split(/\uE000(\d{4}-[\dT:.Z+-]+)\uE000/);
+  return parts.map((part, index) => ({ part, isTime: index % 2 === 1 && !Number.isNaN(Date.parse(part)) }));
+}
+
 /** A local date without a zone, e.g. `Mon, 23 Nov`. @param date `YYYY-MM-DD` */
 export const formatDay = (date: string, locale: string): string =>
   dateFormat('day', locale, 'UTC').format(Date.parse(`${date}T00:00Z`));

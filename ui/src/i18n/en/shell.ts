@@ -55,6 +55,7 @@ export const shell = {
 
   'time.ago': '{duration} ago',
   'time.in': 'in {duration}',
+  'time.lasting': '{age}, since {since}',
   'time.now': 'just now',
   'time.dueNow': 'due now',
 

@@ -55,6 +55,7 @@ export const shell = {
 
   'time.ago': '{duration} назад',
   'time.in': 'через {duration}',
+  'time.lasting': '{age}, с {since}',
   'time.now': 'только что',
   'time.dueNow': 'сейчас',
 
