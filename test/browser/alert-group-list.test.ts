@@ -572,6 +572,27 @@ test('a long Command that is left goes on, and its Undo has progress and Stop on
   expect(await closes()).toBe(true);
 });
 
+test('of more than 100 results all that did not go through are listed', async () => {
+  const page = await openList({}, '?label=alertname%3D%22LeftAlone%22');
+  await page.route('**/bulk-commands', (route) => {
+    const ids: string[] = route.request().postDataJSON().alert_group_ids;
+    const results = ids.map((alert_group_id, number) => ({
+      ...{ alert_group_id, number, message: null },
+      ...(number === 0 ? { outcome: 'done', code: null } : { outcome: 'skipped', code: 'owned_by_other' }),
+    }));
+    return route.fulfill({ json: { results } });
+  });
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).check();
+  await page.getByRole('button', { name: 'All 110 that match' }).click();
+  await page.getByText('110 selected').waitFor();
+  await page.keyboard.press('a');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Acknowledge' }).click();
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await dialog.getByText('Done: 2 · Skipped: 108').waitFor();
+  expect(await dialog.getByRole('listitem').count()).toBe(108);
+});
+
 test('what is typed while the code of a dialog is on its way runs no Command', async () => {
   const page = await (await newProfile(browser)).newPage();
   let arrive: () => void = () => undefined;

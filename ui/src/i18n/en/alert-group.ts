@@ -201,7 +201,6 @@ export const alertGroup = {
     one: '{count} Alert Group was not worked through.',
     other: '{count} Alert Groups were not worked through.',
   },
-  'bulk.moreFailed': { one: 'and {count} more', other: 'and {count} more' },
   'bulk.results': 'Not all went through',
   'bulk.show': 'Show',
   'bulk.ownedBy': 'Owned by {owner}.',

@@ -272,12 +272,6 @@ export const alertGroup = {
     many: '{count} групп не обработаны.',
     other: '{count} группы не обработаны.',
   },
-  'bulk.moreFailed': {
-    one: 'и ещё {count}',
-    few: 'и ещё {count}',
-    many: 'и ещё {count}',
-    other: 'и ещё {count}',
-  },
   'bulk.results': 'Прошло не всё',
   'bulk.show': 'Показать',
   'bulk.ownedBy': 'Ответственный: {owner}.',
