@@ -234,6 +234,17 @@ test.each(terms)('the contract or the code speaks of %s', (term) => {
   expect(new RegExp(`\\b${term}s?\\b`, 'i').test(SPOKEN)).toBe(true);
 });
 
+test('every page of the docs that the UI leads to is there', () => {
+  const sources = execFileSync('git', ['ls-files', 'ui/src'], { cwd: ROOT, encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => /\.(ts|svelte)$/.test(file) && existsSync(path.join(ROOT, file)));
+  const pages = sources.flatMap((file) =>
+    [...read(file).matchAll(/["']\/docs\/([\w/-]+)["'#]/g)].map(([, page = '']) => page),
+  );
+  expect(pages).toContain('templates');
+  expect(pages.filter((page) => !existsSync(path.join(ROOT, 'docs', `${page}.md`)))).toEqual([]);
+});
+
 test('every module that a page, a README or a comment names is there', () => {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     cwd: ROOT,

@@ -79,8 +79,17 @@ test('a mistake in a template is heard in the editor, and what can be called is 
   await desk.getByText('Line 1, column 34: function "nope" is not defined').first().waitFor();
   expect(await editor.getAttribute('aria-invalid')).toBe('true');
   expect(await editor.getAttribute('aria-description')).toContain('"nope" is not defined');
+  expect(await desk.locator('.cm-lintRange-error').allTextContents()).toEqual(['nope']);
+  expect(await desk.locator('.cm-gutter-lint .cm-lint-marker-error').count()).toBe(1);
   await desk.getByText('Snippets, fields and functions').click();
   await desk.getByText('replace old new s').waitFor();
+  const [docs] = await Promise.all([
+    desk.waitForEvent('popup'),
+    desk.getByRole('link', { name: 'Templates, explained with examples' }).click(),
+  ]);
+  await docs.getByRole('heading', { level: 1, name: 'Templates' }).waitFor();
+  expect(new URL(docs.url()).pathname).toBe('/docs/templates');
+  await docs.close();
   expect(await accessibilityFindings(desk)).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { iconOf } from './desktop.ts';
+import { createDesktop, iconOf } from './desktop.ts';
 
 const PAGE = readFileSync(new URL('../../index.html', import.meta.url), 'utf8');
 const QUIET = /rel="icon"[^>]*href="([^"]*)"/.exec(PAGE)![1]!;
@@ -24,4 +24,45 @@ it.each([
   const icon = iconOf(firing, QUIET);
   expect(icon).toMatch(/^data:image\/svg\+xml,/);
   expect(decodeURIComponent(icon)).toContain(`>${expected}</text>`);
+});
+
+it('a sound that the browser holds back is asked for, and waits for no second one', () => {
+  const made: { resumed: number; closed: number }[] = [];
+  const tones: { onended: () => void }[] = [];
+  class AudioContext {
+    readonly counts = { resumed: 0, closed: 0 };
+    readonly currentTime = 0;
+    constructor() {
+      made.push(this.counts);
+    }
+    async resume() {
+      this.counts.resumed += 1;
+    }
+    async close() {
+      this.counts.closed += 1;
+    }
+  }
+  class Tone {
+    onended = () => {};
+    constructor() {
+      tones.push(this);
+    }
+    connect = (to: unknown) => to;
+    start() {}
+    stop() {}
+  }
+  class GainNode {
+    connect() {}
+  }
+  const view = { AudioContext, GainNode, OscillatorNode: Tone, document: { querySelector: () => null } };
+  const desktop = createDesktop(view as never, {} as never);
+  desktop.beep();
+  desktop.beep();
+  expect(made).toEqual([{ resumed: 2, closed: 0 }]);
+  tones[0]?.onended();
+  desktop.beep();
+  expect(made).toEqual([
+    { resumed: 2, closed: 1 },
+    { resumed: 1, closed: 0 },
+  ]);
 });

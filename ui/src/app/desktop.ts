@@ -45,6 +45,12 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
     }
   }
 
+  /**
+   * Of the tone that is on its way. After a reload browsers hold it back until somebody presses something in the page:
+   * then it sounds late rather than never, and one of them is enough.
+   */
+  let sounding: AudioContext | null = null;
+
   const permissionNow = (): Permission => (isSupported ? view.Notification.permission : 'unsupported');
 
   return {
@@ -69,13 +75,19 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
       }
     },
     beep() {
+      if (sounding !== null) return void sounding.resume();
       const audio = new view.AudioContext();
+      sounding = audio;
       const volume = new view.GainNode(audio, { gain: TONE_LOUDNESS });
       const tone = new view.OscillatorNode(audio, { frequency: TONE_HZ });
       tone.connect(volume).connect(audio.destination);
-      tone.onended = () => void audio.close();
+      tone.onended = () => {
+        sounding = null;
+        void audio.close();
+      };
       tone.start();
       tone.stop(audio.currentTime + TONE_SECONDS);
+      void audio.resume();
     },
     mark(firing) {
       icon?.setAttribute('href', iconOf(firing, quiet));
