@@ -159,6 +159,7 @@ export const system = {
   'statistics.by.integration': 'Integration',
   'statistics.pickAll': 'All',
   'statistics.picked': { one: '{count} chosen', other: '{count} chosen' },
+  'statistics.period.1d': 'Today',
   'statistics.period.2d': '2 days',
   'statistics.period.7d': '7 days',
   'statistics.period.30d': '30 days',

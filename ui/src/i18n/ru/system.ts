@@ -213,6 +213,7 @@ export const system = {
     many: 'Выбрано {count}',
     other: 'Выбрано {count}',
   },
+  'statistics.period.1d': 'Сегодня',
   'statistics.period.2d': '2 дня',
   'statistics.period.7d': '7 дней',
   'statistics.period.30d': '30 дней',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Choices, choicesToQuery, daysOf, parseChoices, statisticsQuery } from './choices.ts';
+import { type Choices, choicesToQuery, daysOf, flowQuery, parseChoices, statisticsQuery } from './choices.ts';
 
 const NOW = Date.parse('2026-11-22T23:30:00Z');
 const choose = (search: string): Choices => parseChoices(search).choices;
@@ -43,6 +43,14 @@ describe('what is asked', () => {
   it('is whole days of the zone, today included', () => {
     expect(daysOf(choose(''), 'UTC', NOW)).toEqual({ first: '2026-11-16', last: '2026-11-22' });
     expect(daysOf(choose(''), 'Europe/Berlin', NOW)).toEqual({ first: '2026-11-17', last: '2026-11-23' });
+  });
+
+  it('is one day for today, of the table and of the picture', () => {
+    const today = choose('period=1d');
+    expect(choicesToQuery(today).toString()).toBe('period=1d');
+    const day = { from: '2026-11-22T23:00:00.000Z', to: '2026-11-23T23:00:00.000Z' };
+    expect(statisticsQuery(today, 'Europe/Berlin', NOW)).toMatchObject(day);
+    expect(flowQuery(today, 'Europe/Berlin', NOW)).toEqual(day);
   });
 
   it('bounds days at the midnights of the zone, over a change of the clocks too', () => {

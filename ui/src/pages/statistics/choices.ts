@@ -4,7 +4,7 @@ import type { GroupBy } from '../../api/statistics.ts';
 import { addDays, fromZoned, isTimeZone, toZonedDate } from '../../time/zoned.ts';
 
 export const GROUPINGS = ['route', 'integration'] as const satisfies readonly GroupBy[];
-export const PERIODS = ['2d', '7d', '30d', '90d', 'custom'] as const;
+export const PERIODS = ['1d', '2d', '7d', '30d', '90d', 'custom'] as const;
 export type Period = (typeof PERIODS)[number];
 
 export const COLUMNS = [
@@ -41,7 +41,13 @@ export interface Days {
   readonly last: string;
 }
 
-const PERIOD_DAYS: Record<Exclude<Period, 'custom'>, number> = { '2d': 2, '7d': 7, '30d': 30, '90d': 90 };
+const PERIOD_DAYS: Record<Exclude<Period, 'custom'>, number> = {
+  '1d': 1,
+  '2d': 2,
+  '7d': 7,
+  '30d': 30,
+  '90d': 90,
+};
 /** More bars than this are no picture any more. */
 const MAX_DAYS = 366;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
