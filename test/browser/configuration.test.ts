@@ -164,6 +164,16 @@ test('Routes are moved by button and by hand; an overtaken move is offered again
   const west = await makeRoute('West', 'w');
   const compass = () => order('North', 'East', 'West');
   await open(desk, '/routes');
+  // Enter on the place that is offered leaves the order as it is.
+  const place = desk.getByLabel('Place', { exact: true });
+  const isOffered = async () => {
+    await desk.getByRole('button', { name: 'Move East to a place' }).click();
+    const offered = Number(await place.inputValue());
+    await desk.keyboard.press('Escape');
+    const { items } = await api.get('/routes');
+    return items.findIndex(({ name }: Json) => name === 'East') === offered - 1;
+  };
+  await until('the present place is offered', isOffered);
   await desk.getByRole('button', { name: 'Move West up' }).click();
   await until('West is second', async () => (await compass()) === 'North,West,East');
   // The page hears of it after the reader above, and gives the focus back then.
@@ -185,16 +195,7 @@ test('Routes are moved by button and by hand; an overtaken move is offered again
   await undo.waitFor({ state: 'detached' });
   await drag();
 
-  // The place that is offered is the present one: Enter leaves the order as it is.
-  const place = desk.getByLabel('Place', { exact: true });
-  const placeOf = async (name: string) =>
-    (await api.get('/routes')).items.findIndex((route: Json) => route.name === name) + 1;
-  await until('the present place is offered', async () => {
-    await desk.getByRole('button', { name: 'Move East to a place' }).click();
-    const offered = await place.inputValue();
-    await desk.keyboard.press('Escape');
-    return Number(offered) === (await placeOf('East'));
-  });
+  await until('the present place is offered after a move', isOffered);
 
   const overtake = async () => {
     const list = await api.call('GET', '/routes');
