@@ -44,7 +44,9 @@ export interface NamedTransition {
 export const MOST_TAKEN = 8;
 /** Kind of actor whose machine is followed: its turn is under way. */
 let followed: string | null = null;
+/** Is not emptied for each turn: it would be allocated for each. */
 const taken: AnyTransitionDefinition[] = [];
+let takenCount = 0;
 
 /**
  * From now on, the transitions that the machine of a kind of actor takes are kept, at most {@link MOST_TAKEN}. A turn
@@ -52,18 +54,18 @@ const taken: AnyTransitionDefinition[] = [];
  */
 export function followTransitions(kind: string): void {
   followed = kind;
-  taken.length = 0;
+  takenCount = 0;
 }
 
 /** Ends {@link followTransitions}. What it gives is valid until the next turn. */
 export function takenTransitions(): readonly AnyTransitionDefinition[] {
   followed = null;
-  return taken;
+  return taken.length === takenCount ? taken : taken.slice(0, takenCount);
 }
 
 function keepTaken(event: InspectionEvent): void {
   if (event.type !== '@xstate.microstep') return;
-  for (const transition of event._transitions) if (taken.length < MOST_TAKEN) taken.push(transition);
+  for (const transition of event._transitions) if (takenCount < MOST_TAKEN) taken[takenCount++] = transition;
 }
 
 /** The transition in words. */

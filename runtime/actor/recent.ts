@@ -144,18 +144,27 @@ class Sequences {
   readonly #codes = new Map<number, number>();
   readonly #shorter: number[] = [0];
   readonly #last: number[] = [0];
+  /** Of each sequence the part that it was continued by last, and to what: mostly it is the same again. */
+  readonly #latestPart: number[] = [0];
+  readonly #latest: number[] = [0];
 
   /** The sequence with one part more. It is cut where there is no room: what counts belong to is told by their order. */
   with(sequence: number, part: number, most = MOST_SEQUENCES): number {
     if (sequence < 0) return sequence;
+    if (this.#latestPart[sequence] === part) return this.#latest[sequence] ?? 0;
     const key = sequence * MOST_PARTS + part;
-    const known = this.#codes.get(key);
-    if (known !== undefined) return known;
-    const code = this.#last.length;
-    if (code >= most) return -sequence;
-    this.#codes.set(key, code);
-    this.#shorter.push(sequence);
-    this.#last.push(part);
+    let code = this.#codes.get(key);
+    if (code === undefined) {
+      code = this.#last.length;
+      if (code >= most) return -sequence;
+      this.#codes.set(key, code);
+      this.#shorter.push(sequence);
+      this.#last.push(part);
+      this.#latestPart.push(0);
+      this.#latest.push(0);
+    }
+    this.#latestPart[sequence] = part;
+    this.#latest[sequence] = code;
     return code;
   }
 
@@ -169,19 +178,27 @@ class Sequences {
 
 const sequences = new Sequences();
 
-/** Effects of the turn that is noted: their parts, and how many there are of each. */
-const found: number[] = [];
-const counts: number[] = [];
+/**
+ * Effects of the turn that is noted: their parts, how many there are of each, and how many of them. An array that is
+ * emptied for each turn would be allocated for each.
+ */
+const found = new Array<number>(MOST_EFFECTS).fill(0);
+const counts = new Array<number>(MOST_EFFECTS).fill(0);
+let foundCount = 0;
 
 function count(effect: number): void {
-  const place = found.indexOf(effect);
-  if (place !== -1) counts[place] = Math.min((counts[place] ?? 0) + 1, MOST_COUNTED);
-  else if (found.length < MOST_EFFECTS) counts[found.push(effect) - 1] = 1;
+  for (let place = 0; place < foundCount; place++) {
+    if (found[place] !== effect) continue;
+    counts[place] = Math.min((counts[place] ?? 0) + 1, MOST_COUNTED);
+    return;
+  }
+  if (foundCount === MOST_EFFECTS) return;
+  found[foundCount] = effect;
+  counts[foundCount++] = 1;
 }
 
 function countEffects(turn: NotedTurn['turn']): void {
-  found.length = 0;
-  counts.length = 0;
+  foundCount = 0;
   for (const { to, message } of turn.sends) count(sendsTo(to.kind).code(message.type));
   for (const { type } of turn.records) count(records.code(type));
   for (const { type } of turn.performs) count(performs.code(type));
@@ -190,7 +207,7 @@ function countEffects(turn: NotedTurn['turn']): void {
 /** Four of the counts as one number. */
 function packedCounts(first: number): number {
   let packed = 0;
-  for (let place = first + COUNTS_PER_SLOT - 1; place >= first; place--)
+  for (let place = Math.min(first + COUNTS_PER_SLOT, foundCount) - 1; place >= first; place--)
     packed = packed * (MOST_COUNTED + 1) + (counts[place] ?? 0);
   return packed;
 }
@@ -216,7 +233,7 @@ export class RecentMessages {
     sequence = sequences.with(sequence, this.#state, MOST_WITH_STATES);
     for (const transition of taken) sequence = sequences.with(sequence, transitions.code(transition));
     countEffects(turn);
-    for (const effect of found) sequence = sequences.with(sequence, effect);
+    for (let place = 0; place < foundCount; place++) sequence = sequences.with(sequence, found[place] ?? 0);
     this.#slots[this.#next] = at;
     this.#slots[this.#next + 1] = pending(batch);
     this.#slots[this.#next + 2] = sequence;
