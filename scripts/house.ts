@@ -21,9 +21,9 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_128,
-  lines: 159380,
-  smallFiles: 47,
+  files: 1_131,
+  lines: 160050,
+  smallFiles: 49,
   wideLines: 560,
   linesOfOne: 600,
   filesOfOneFolder: 26,
