@@ -130,12 +130,19 @@ const performs = new Parts<string>((type) => ({ effect: { kind: 'perform', type,
 /** By kind of the receiver. */
 const sends = new Map<string, Parts<string>>();
 
+/** Mostly a turn sends to actors of one kind. */
+let latestKind = '';
+let latestSends: Parts<string> | null = null;
+
 function sendsTo(kind: string): Parts<string> {
+  if (kind === latestKind && latestSends !== null) return latestSends;
   let known = sends.get(kind);
   if (known === undefined) {
     known = new Parts((type) => ({ effect: { kind: 'send', type, to: kind } }));
     sends.set(kind, known);
   }
+  latestKind = kind;
+  latestSends = known;
   return known;
 }
 
@@ -145,7 +152,7 @@ class Sequences {
   readonly #shorter: number[] = [0];
   readonly #last: number[] = [0];
   /** Of each sequence the part that it was continued by last, and to what: mostly it is the same again. */
-  readonly #latestPart: number[] = [0];
+  readonly #latestPart: number[] = [-1];
   readonly #latest: number[] = [0];
 
   /** The sequence with one part more. It is cut where there is no room: what counts belong to is told by their order. */
@@ -160,7 +167,7 @@ class Sequences {
       this.#codes.set(key, code);
       this.#shorter.push(sequence);
       this.#last.push(part);
-      this.#latestPart.push(0);
+      this.#latestPart.push(-1);
       this.#latest.push(0);
     }
     this.#latestPart[sequence] = part;
@@ -179,35 +186,37 @@ class Sequences {
 const sequences = new Sequences();
 
 /**
- * Effects of the turn that is noted: their parts, how many there are of each, and how many of them. An array that is
- * emptied for each turn would be allocated for each.
+ * Effects of the turn that is noted: their sorts and types, how many there are of each, and how many of them. An array
+ * that is emptied for each turn would be allocated for each.
  */
-const found = new Array<number>(MOST_EFFECTS).fill(0);
+const sorts = new Array<Parts<string>>(MOST_EFFECTS).fill(records);
+const foundTypes = new Array<string>(MOST_EFFECTS).fill('');
 const counts = new Array<number>(MOST_EFFECTS).fill(0);
-let foundCount = 0;
+let found = 0;
 
-function count(effect: number): void {
-  for (let place = 0; place < foundCount; place++) {
-    if (found[place] !== effect) continue;
+function count(sort: Parts<string>, type: string): void {
+  for (let place = 0; place < found; place++) {
+    if (foundTypes[place] !== type || sorts[place] !== sort) continue;
     counts[place] = Math.min((counts[place] ?? 0) + 1, MOST_COUNTED);
     return;
   }
-  if (foundCount === MOST_EFFECTS) return;
-  found[foundCount] = effect;
-  counts[foundCount++] = 1;
+  if (found === MOST_EFFECTS) return;
+  sorts[found] = sort;
+  foundTypes[found] = type;
+  counts[found++] = 1;
 }
 
 function countEffects(turn: NotedTurn['turn']): void {
-  foundCount = 0;
-  for (const { to, message } of turn.sends) count(sendsTo(to.kind).code(message.type));
-  for (const { type } of turn.records) count(records.code(type));
-  for (const { type } of turn.performs) count(performs.code(type));
+  found = 0;
+  for (const { to, message } of turn.sends) count(sendsTo(to.kind), message.type);
+  for (const { type } of turn.records) count(records, type);
+  for (const { type } of turn.performs) count(performs, type);
 }
 
 /** Four of the counts as one number. */
 function packedCounts(first: number): number {
   let packed = 0;
-  for (let place = Math.min(first + COUNTS_PER_SLOT, foundCount) - 1; place >= first; place--)
+  for (let place = Math.min(first + COUNTS_PER_SLOT, found) - 1; place >= first; place--)
     packed = packed * (MOST_COUNTED + 1) + (counts[place] ?? 0);
   return packed;
 }
@@ -233,7 +242,8 @@ export class RecentMessages {
     sequence = sequences.with(sequence, this.#state, MOST_WITH_STATES);
     for (const transition of taken) sequence = sequences.with(sequence, transitions.code(transition));
     countEffects(turn);
-    for (let place = 0; place < foundCount; place++) sequence = sequences.with(sequence, found[place] ?? 0);
+    for (let place = 0; place < found; place++)
+      sequence = sequences.with(sequence, (sorts[place] ?? records).code(foundTypes[place] ?? ''));
     this.#slots[this.#next] = at;
     this.#slots[this.#next + 1] = pending(batch);
     this.#slots[this.#next + 2] = sequence;
