@@ -91,6 +91,18 @@ test('a failure is logged, and the task comes again at the next interval', async
   ]);
 });
 
+test('a run that the end of the leadership cuts is no failure', async () => {
+  let cut: (error: Error) => void = () => undefined;
+  const run = () => new Promise<void>((_, reject) => (cut = reject));
+  const { tasks, leadership, logged, pass } = setting({ leads: true, run });
+  tasks.start();
+  await pass(1);
+  leadership.set(false);
+  cut(new Error('the connection ended'));
+  await settled();
+  expect(logged).toEqual([]);
+});
+
 describe('a long run', () => {
   let end: () => void;
   let at: ReturnType<typeof setting>;

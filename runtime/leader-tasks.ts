@@ -85,7 +85,8 @@ function createRunner(task: LeaderTask, clock: Clock, log: Log): Runner {
     try {
       await task.run(() => isOn);
     } catch (error) {
-      log('leader_task_failed', { task: task.name, error: String(error) });
+      // What the end of the process or of the leadership cut is done by the next Leader.
+      if (isOn) log('leader_task_failed', { task: task.name, error: String(error) });
     }
     isRunning = false;
     if (isOn) wait(isDue ? 0 : untilNext(task, clock.now()));

@@ -169,7 +169,7 @@ async function inTurn(deps: Removing, goesOn: () => boolean): Promise<boolean> {
       await run();
     } catch (error) {
       // What is left over costs nothing but room; the next hour tries again.
-      log('leader_task_failed', { task, error: String(error) });
+      if (goesOn()) log('leader_task_failed', { task, error: String(error) });
       complete = false;
     }
   }
@@ -195,7 +195,7 @@ async function keepPartitions(deps: Removing, goesOn: () => boolean): Promise<vo
       return await work();
     } catch (error) {
       // Partitions reach days ahead, and old ones only take room; the next hour tries again.
-      log('partition_maintenance_failed', { error: String(error) });
+      if (goesOn()) log('partition_maintenance_failed', { error: String(error) });
       return [];
     }
   };
