@@ -310,8 +310,8 @@ describe('senders', () => {
     const expected = written['alertmanager.yml']
       .replaceAll('tocsin-heartbeat-x', 'tocsin-heartbeat')
       .replaceAll('tocsin-x', 'tocsin')
-      .replaceAll(`credentials: ${token}`, 'credentials_file: /run/secrets/ingest-token')
-      .replace('alertname="TocsinHeartbeat"', 'alertname="Watchdog"');
+      .replaceAll(`credentials: "${token}"`, 'credentials_file: /run/secrets/ingest-token')
+      .replace('TocsinHeartbeat\\"', 'Watchdog\\"');
     expect(parse(read('alertmanager.yml'))).toEqual(parse(expected));
   });
 });

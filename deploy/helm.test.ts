@@ -123,6 +123,8 @@ describe('the chart', () => {
     ['database.urlKey=', 'Set one of database.urlKey'],
     ['database.host=db', 'Set one of database.urlKey'],
     ['bootstrapAdmin.email=a@example.org', 'bootstrapAdmin.email needs bootstrapAdmin.passwordKey'],
+    ['redis.caKey=x', 'redis.caKey needs redis.urlKey'],
+    ['database.urlKey=,database.cloudNativePG.cluster=db,database.caKey=x', 'holds its roots'],
     ['replica=2', 'replica'],
     ['replicas=three', 'replicas'],
     ['alerting.prometheusRule.enabled=true,alerting.rules.SvcUnheardOf.for=1m', 'no rule SvcUnheardOf'],

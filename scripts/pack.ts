@@ -160,9 +160,7 @@ function copyPackage(entry: string, target: string): void {
  */
 export function pack(out: string, ui?: string): string {
   const folder = path.join(out, 'tocsin');
-  // The image takes the one release that is there: a former version must not stay beside it.
-  for (const old of globSync('{tocsin,tocsin-*.tgz}', { cwd: out }))
-    rmSync(path.join(out, old), { recursive: true });
+  rmSync(folder, { recursive: true, force: true });
   for (const [file, code] of erasedFrom(ENTRY)) write(folder, file.replace(/\.ts$/, '.js'), code);
   for (const file of [...filesReadByTheService(), ...PAGES]) copy(folder, file);
   write(folder, PROGRAM, programText());
@@ -171,6 +169,8 @@ export function pack(out: string, ui?: string): string {
   else cpSync(ui, path.join(folder, 'ui/dist'), { recursive: true });
   write(folder, 'sbom.cdx.json', releaseBom());
   bundle(folder);
+  // The image takes the one release that is there: a former version must not stay beside it.
+  for (const old of globSync('tocsin-*.tgz', { cwd: out })) rmSync(path.join(out, old));
   const words = ['pack', folder, '--pack-destination', out, '--silent', '--ignore-scripts'];
   const name = execFileSync('npm', words, { encoding: 'utf8', cwd: out }).trim();
   const file = path.join(out, name);

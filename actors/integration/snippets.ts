@@ -50,7 +50,12 @@ const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff]/g;
 
 /** A YAML double-quoted scalar, safe for any text: JSON with the characters escaped that YAML does not allow. */
 export function quoted(text: string): string {
-  return JSON.stringify(text).replace(
+  return withoutUnprintable(JSON.stringify(text));
+}
+
+/** Double-quoted scalars with the escape in place of each character that YAML does not allow in them. */
+export function withoutUnprintable(quotedText: string): string {
+  return quotedText.replace(
     UNPRINTABLE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -44,7 +44,7 @@ export interface NamedTransition {
 export const MOST_TAKEN = 8;
 /** Kind of actor whose machine is followed: its turn is under way. */
 let followed: string | null = null;
-/** Is not emptied for each turn: it would be allocated for each. */
+/** Not emptied for each turn, which would allocate it anew; a turn that took fewer is given a copy of its part. */
 const taken: AnyTransitionDefinition[] = [];
 let takenCount = 0;
 

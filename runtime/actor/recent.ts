@@ -242,8 +242,11 @@ export class RecentMessages {
     sequence = sequences.with(sequence, this.#state, MOST_WITH_STATES);
     for (const transition of taken) sequence = sequences.with(sequence, transitions.code(transition));
     countEffects(turn);
-    for (let place = 0; place < found; place++)
-      sequence = sequences.with(sequence, (sorts[place] ?? records).code(foundTypes[place] ?? ''));
+    for (let place = 0; place < found; place++) {
+      const effect = (sorts[place] ?? records).code(foundTypes[place] ?? '');
+      // Without a place for it the sequence ends: those behind it would be read with its count.
+      sequence = effect === 0 ? -Math.abs(sequence) : sequences.with(sequence, effect);
+    }
     this.#slots[this.#next] = at;
     this.#slots[this.#next + 1] = pending(batch);
     this.#slots[this.#next + 2] = sequence;

@@ -5,6 +5,7 @@ import type { BatchBuilder } from './batch-builder.ts';
 import type { EngineLimits } from './limits.ts';
 import type { ActorMetrics } from './metrics.ts';
 import type { Queue } from './queue.ts';
+import { RECENT } from './recent.ts';
 import type { Envelope, Resident } from './resident.ts';
 import { ConflictError, OutdatedError, ReceiptGoneError } from './store.ts';
 import { elsewhere, UnavailableError } from './system.ts';
@@ -154,8 +155,10 @@ export class Recovery {
 
   #putBack(envelope: Envelope): void {
     if (envelope.settled) return;
-    envelope.prepared = undefined;
-    envelope.isPrepared = false;
+    if (envelope.message.type !== RECENT.type) {
+      envelope.prepared = undefined;
+      envelope.isPrepared = false;
+    }
     if (envelope.resident.detached) {
       this.#deps.refuse(envelope, elsewhere(envelope.resident.self));
     } else this.#deps.queue.putBack(envelope);

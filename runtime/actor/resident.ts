@@ -3,7 +3,7 @@ import type { Micros, Timer } from '../clock.ts';
 import { type Address, addressText } from './address.ts';
 import type { Actor, ActorMessage, AnyActorDefinition, Turn, TurnEnv } from './definition.ts';
 import { followTransitions, machineValue, takenTransitions } from './machine.ts';
-import { RecentMessages } from './recent.ts';
+import { RECENT, RecentMessages } from './recent.ts';
 import type { ActorWrite, Asker, Receipt } from './store.ts';
 
 const EMPTY: Envelope[] = [];
@@ -185,7 +185,7 @@ export class Resident implements Actor<unknown, unknown> {
   /** What was looked up for the next message held for the state before the latest turn. */
   forgetPrepared(): void {
     const next = this.mailbox.peek();
-    if (next === undefined) return;
+    if (next === undefined || next.message.type === RECENT.type) return;
     next.prepared = undefined;
     next.isPrepared = false;
   }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
-import { isSenderAddress } from '../../http/resources/integrations/sender-files.ts';
+import { webAddress } from '../config-values.ts';
 import { openTerminal } from './bridge-check/person.ts';
 import { type Command, type CommandIo, EXIT, type OptionValues } from './command.ts';
 import { ApiError, type CliApi, openApi, textOf } from './groups/api.ts';
@@ -47,8 +47,10 @@ const Integration = v.looseObject({
 type Integration = v.InferOutput<typeof Integration>;
 const Page = v.looseObject({ items: v.array(Integration), next_cursor: v.nullish(v.string(), null) });
 const Created = v.looseObject({
+  token: v.looseObject({ id: v.string() }),
   value: v.string(),
-  files: v.array(v.object({ name: v.picklist(FILES), content: v.string() })),
+  /** The release before makes none. */
+  files: v.optional(v.array(v.object({ name: v.string(), content: v.string() })), []),
 });
 
 interface Done {
@@ -74,7 +76,7 @@ export const init: Command = {
   },
   async run(values, io) {
     const given = textOf(values['ingest-url']);
-    if (given !== undefined && !isSenderAddress(given)) return misusedBy(NAME, io, NOT_AN_ADDRESS);
+    if (given !== undefined && !v.is(webAddress, given.trim())) return misusedBy(NAME, io, NOT_AN_ADDRESS);
     const asks = process.stdin.isTTY === true && !values.yes && !values.json;
     if (!asks && !values.yes && !(given && textOf(values.integration))) {
       return misusedBy(NAME, io, 'nobody can be asked here: give --ingest-url and --integration, or --yes.');
@@ -129,14 +131,21 @@ async function set(
   } finally {
     terminal?.close();
   }
-  if (!isSenderAddress(ingestUrl)) return NOT_AN_ADDRESS;
-  ingestUrl = ingestUrl.replace(/\/+$/, '');
+  const address = v.safeParse(webAddress, ingestUrl.trim());
+  if (!address.success) return NOT_AN_ADDRESS;
+  ingestUrl = address.output;
   const found = integrations.find((each) => each.id === name || each.name === name);
   const integration = found ?? (await created(api, name));
   done.integration_id = integration.id;
   const wish = { name: NAME, ingest_url: ingestUrl };
-  const { value, files } = read(Created, await api.post(`/integrations/${integration.id}/tokens`, wish));
-  done.files = files.map(({ name: file, content }) =>
+  const tokens = `/integrations/${integration.id}/tokens`;
+  const { token, value, files } = read(Created, await api.post(tokens, wish));
+  const known = files.filter((file) => FILES.some((name) => name === file.name));
+  if (known.length < FILES.length) {
+    await api.delete(`${tokens}/${token.id}`);
+    return 'this Tocsin is of an earlier release and makes no files. Bring it up to date, and try again.';
+  }
+  done.files = known.map(({ name: file, content }) =>
     written(path.join(folder, file), content, file === FILES[0] ? 0o600 : 0o644, values.force === true),
   );
   for (const file of done.files) say(`Written: ${file}`);

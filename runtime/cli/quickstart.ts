@@ -188,8 +188,10 @@ async function prepareFolder(
   if (!env.SVC_SECRET_KEYS && !env.SVC_SECRET_KEYS_FILE) env.SVC_SECRET_KEYS_FILE = await keyFile(folder);
   if (namesDatabase(env)) return env;
 
+  const pool = Number(env.SVC_DATABASE_POOL_MAX) || thisMachine().cpus;
   const starting = startEmbeddedPostgres({
     dataDir: path.join(folder, 'postgres'),
+    settings: { max_connections: String(Math.max(LEAST_CONNECTIONS, pool + OTHER_CONNECTIONS)) },
     log,
     // Whoever supervises this process starts both again; without the database there is nothing to serve.
     onLost(reason) {
@@ -212,6 +214,10 @@ async function prepareFolder(
 function textOf(value: string | boolean | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
+
+/** The embedded server takes so many connections at least, and so many beside the pool: sessions, and commands. */
+const LEAST_CONNECTIONS = 40;
+const OTHER_CONNECTIONS = 20;
 
 /** The master keys of the folder; one is made on first use, readable by the owner only. */
 async function keyFile(folder: string): Promise<string> {

@@ -19,7 +19,11 @@ export interface SenderFiles {
   readonly 'tocsin-heartbeat-rule.yml': string;
 }
 
-const RULES = path.resolve(import.meta.dirname, '../../../deploy/prometheus/rules.yaml');
+/** Without what its head says to whoever takes it by hand. */
+const RULES = readFileSync(
+  path.resolve(import.meta.dirname, '../../../deploy/prometheus/rules.yaml'),
+  'utf8',
+).replace(/^(#.*\n)+/, '');
 /** Whose runbooks the rules as delivered link to. */
 const ANY_TOCSIN = 'http://localhost:8080';
 
@@ -44,16 +48,6 @@ const HEAD = `# Alertmanager, whole: it sends every alert to Tocsin. The token i
 /** The routes end with `continue`, so that routes which are added below still see the alert. */
 const TAIL = '# Add your own routes and receivers below those of Tocsin: keep the order of the routes.\n';
 
-/** What is longer is no address that anybody uses. */
-const ADDRESS_LIMIT = 2_000;
-
-/** Whether senders can be told that they reach the ingest listener there. */
-export function isSenderAddress(text: string): boolean {
-  if (text.length > ADDRESS_LIMIT || !/^https?:\/\//.test(text) || !URL.canParse(text)) return false;
-  const { username, password, search, hash } = new URL(text);
-  return username + password + search + hash === '';
-}
-
 /**
  * Without a Heartbeat its signals are answered and change nothing: the files stay as they are when it is turned on.
  * @param publicUrl the web interface, which has the runbooks
@@ -73,10 +67,17 @@ export function senderFiles(snippet: SnippetFor, publicUrl: string): SenderFiles
     receivers: [{ name: NOWHERE }, ...parts.flatMap(({ receivers }) => receivers)],
   };
   return {
-    'alertmanager.yml': HEAD + TAIL + stringify(config),
-    'tocsin-rules.yml': readFileSync(RULES, 'utf8').replaceAll(ANY_TOCSIN, publicUrl),
-    'tocsin-heartbeat-rule.yml': stringify(v.parse(Rules, rules)),
+    'alertmanager.yml': HEAD + TAIL + written(config),
+    'tocsin-rules.yml': RULES.replaceAll(ANY_TOCSIN, () => publicUrl),
+    'tocsin-heartbeat-rule.yml': written(v.parse(Rules, rules)),
   };
+}
+
+/** Every text is double-quoted, so that no name can end it. */
+function written(value: unknown): string {
+  return withoutUnprintable(
+    stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
+  );
 }
 
 function documentsOf(text: string): readonly unknown[] {

@@ -66,16 +66,22 @@ describe('a token', () => {
     expect(textsOf(standard)['alertmanager.yml']).toContain('https://ingest.example.org/api/v1/ingest');
   });
 
-  it.each(['ftp://x', 'tocsin:8081', 'https://a:b@x', 'https://x?a=1', `https://${'x'.repeat(2_000)}`])(
-    'is refused with the address %s, before anything is made',
-    async (ingest_url) => {
-      const { id } = await created();
-      const refused = await api.post(`/integrations/${id}/tokens`, { ingest_url });
-      expect(errorsOf(refused)).toEqual([422, 'invalid_format /ingest_url']);
-      expect((await api.get(`/integrations/${id}/tokens`)).body.items).toEqual([]);
-      expect((await api.post('/integrations/NT000000000000/tokens', { ingest_url })).status).toBe(404);
-    },
-  );
+  it.each([
+    '',
+    'ftp://x',
+    'tocsin:8081',
+    'https://a:b@x',
+    'https://x?a=1',
+    'https://x?',
+    'https://x#',
+    `https://${'x'.repeat(2_000)}`,
+  ])('is refused with the address %s, before anything is made', async (ingest_url) => {
+    const { id } = await created();
+    const refused = await api.post(`/integrations/${id}/tokens`, { ingest_url });
+    expect(errorsOf(refused)).toEqual([422, 'invalid_format /ingest_url']);
+    expect((await api.get(`/integrations/${id}/tokens`)).body.items).toEqual([]);
+    expect((await api.post('/integrations/NT000000000000/tokens', { ingest_url })).status).toBe(404);
+  });
 
   it('has a name of at most 200 characters', async () => {
     const { id } = await created();

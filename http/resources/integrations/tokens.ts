@@ -8,13 +8,14 @@ import {
   tokenHash,
 } from '../../../actors/integration/snippets.ts';
 import { codePoints } from '../../../actors/text.ts';
+import { webAddress } from '../../../runtime/config-values.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { authorOf, type Operation, operation } from '../../operation.ts';
 import { invalid, notFound } from '../../problem.ts';
 import * as d from '../../schema/described.ts';
 import { NAME_LIMIT } from '../../schema/fields.ts';
 import { itemsOf } from '../../schema/shapes.ts';
-import { isSenderAddress, senderFiles } from './sender-files.ts';
+import { senderFiles } from './sender-files.ts';
 import {
   BUILTIN,
   BUILTIN_REFUSAL,
@@ -87,7 +88,7 @@ export function integrationTokenOperations(deps: IntegrationOperationsDeps): rea
       path: '/integrations/{integration_id}/tokens',
       tag: 'Integrations',
       summary: 'Create a token; its value is in this answer only',
-      description: 'The answer has snippets with the token for the sender.',
+      description: 'The answer has snippets and whole files with the token for the sender.',
       needs: 'integrations:write',
       ids: INTEGRATION_ID,
       body: TokenInput,
@@ -101,8 +102,8 @@ export function integrationTokenOperations(deps: IntegrationOperationsDeps): rea
           // Existence is judged before meaning (api §1.3).
           return (await store.read(id)) ? NAME_TOO_LONG : notFound();
         }
-        const ingestUrl = call.body.ingest_url?.trim().replace(/\/+$/, '') || deps.ingestUrl;
-        if (!isSenderAddress(ingestUrl)) return (await store.read(id)) ? NO_ADDRESS : notFound();
+        const ingestUrl = addressOf(call.body.ingest_url ?? deps.ingestUrl);
+        if (ingestUrl === null) return (await store.read(id)) ? NO_ADDRESS : notFound();
         const value = newIntegrationToken(randomBytes);
         const added = await store.addToken(id, { name, hash: tokenHash(value) }, authorOf(call));
         if (added.outcome === 'unknown') return notFound();
@@ -143,6 +144,14 @@ export function integrationTokenOperations(deps: IntegrationOperationsDeps): rea
       },
     }),
   ];
+}
+
+/** What is longer is no address that anybody uses. */
+const ADDRESS_LIMIT = 2_000;
+
+function addressOf(text: string): string | null {
+  const read = v.safeParse(webAddress, text.trim());
+  return read.success && text.length <= ADDRESS_LIMIT ? read.output : null;
 }
 
 const NO_ADDRESS = invalid([

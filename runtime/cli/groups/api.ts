@@ -19,6 +19,7 @@ export interface CliApi {
   readonly address: string;
   get(path: string): Promise<unknown>;
   post(path: string, body: unknown): Promise<unknown>;
+  delete(path: string): Promise<unknown>;
 }
 
 const File = v.object({ api_url: v.optional(v.string()), token: v.optional(v.string()) });
@@ -52,6 +53,7 @@ export function openApi(values: OptionValues, env: CommandIo['env']): CliApi {
     address: origin,
     get: (target) => send(`${base}${target}`, token, 'GET'),
     post: (target, body) => send(`${base}${target}`, token, 'POST', body),
+    delete: (target) => send(`${base}${target}`, token, 'DELETE'),
   };
 }
 

@@ -28,6 +28,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if ne (len $ways) 1 }}
 {{- fail "Set one of database.urlKey, database.host and database.cloudNativePG.cluster." }}
 {{- end }}
+{{- if and $db.caKey $db.cloudNativePG.cluster }}
+{{- fail "database.caKey goes with database.urlKey or database.host: the Secret of CloudNativePG holds its roots." }}
+{{- end }}
+{{- if and .Values.redis.caKey (not .Values.redis.urlKey) }}
+{{- fail "redis.caKey needs redis.urlKey." }}
+{{- end }}
 {{- first $ways -}}
 {{- end }}
 
