@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_131,
-  lines: 160060,
+  lines: 160300,
   smallFiles: 49,
   wideLines: 560,
   linesOfOne: 600,

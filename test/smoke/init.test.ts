@@ -149,7 +149,8 @@ test('an earlier release, which makes no files, is left without the token that i
   const earlier = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     const integration = { id: 'NT000000000001', name: 'x', heartbeat: { enabled: true } };
-    const answer = request.method === 'GET' ? { items: [integration] } : { token: { id: 'NK1' }, value: 'svc_int_x' };
+    const answer =
+      request.method === 'GET' ? { items: [integration] } : { token: { id: 'NK1' }, value: 'svc_int_x' };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
   await new Promise<void>((resolve) => earlier.listen(0, '127.0.0.1', resolve));
@@ -157,7 +158,10 @@ test('an earlier release, which makes no files, is left without the token that i
   const words = ['--ingest-url', ready.ingest_url, '--integration', 'x', '--force', '--json'];
   const { code, out } = await run(...words, '--url', `http://127.0.0.1:${port}`);
   earlier.close();
-  expect({ code, error: JSON.parse(out).error }).toEqual({ code: 1, error: expect.stringContaining('earlier release') });
+  expect({ code, error: JSON.parse(out).error }).toEqual({
+    code: 1,
+    error: expect.stringContaining('earlier release'),
+  });
   const tokens = '/api/v1/integrations/NT000000000001/tokens';
   expect(asked.slice(1)).toEqual([`POST ${tokens}`, `DELETE ${tokens}/NK1`]);
 });
@@ -174,7 +178,11 @@ test.each([
   ['amtool', ['check-config'], 'alertmanager.yml'],
   ['promtool', ['check', 'rules'], 'tocsin-heartbeat-rule.yml'],
 ] as const)('%s accepts what is written for a name with every mark in it', (program, words, which) => {
-  const of = { name: 'prod: "eu" #1\u0085\u2028global:\u2028\ufeff\u007f {{ x }} *', ingestUrl: 'https://ingest.example.org', token: 'svc_int_x' };
+  const of = {
+    name: 'prod: "eu" #1\u0085\u2028global:\u2028\ufeff\u007f {{ x }} *',
+    ingestUrl: 'https://ingest.example.org',
+    token: 'svc_int_x',
+  };
   const file = path.join(folder, 'checked.yml');
   writeFileSync(file, senderFiles(of, 'https://tocsin.example')[which]);
   const { status, stdout, stderr } = spawnSync(`/usr/bin/${program}`, [...words, file], { encoding: 'utf8' });

@@ -7,6 +7,7 @@ import {
   alertmanagerSnippet,
   heartbeatSnippet,
   type SnippetFor,
+  withoutUnprintable,
 } from '../../../actors/integration/snippets.ts';
 
 /** Each is a whole file. */
