@@ -155,8 +155,23 @@ test('an earlier release, which makes no files, is left without the token that i
   });
   await new Promise<void>((resolve) => earlier.listen(0, '127.0.0.1', resolve));
   const { port } = earlier.address() as AddressInfo;
-  const words = ['--ingest-url', ready.ingest_url, '--integration', 'x', '--force', '--json'];
-  const { code, out } = await run(...words, '--url', `http://127.0.0.1:${port}`);
+  // As a process: answers to this one are held against the description of the present release.
+  const words = [
+    '--ingest-url',
+    ready.ingest_url,
+    '--integration',
+    'x',
+    '--force',
+    '--json',
+    '--dir',
+    folder,
+  ];
+  const main = path.join(root, 'runtime', 'main.ts');
+  const env = { ...processEnvironment(), ...given(), SVC_API_URL: `http://127.0.0.1:${port}` };
+  const child = spawn(process.execPath, [main, 'init', ...words], { env });
+  let out = '';
+  child.stdout.on('data', (chunk) => (out += String(chunk)));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   earlier.close();
   expect({ code, error: JSON.parse(out).error }).toEqual({
     code: 1,
