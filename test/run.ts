@@ -37,7 +37,7 @@ const CHECKS: readonly Step[] = [
   },
   {
     title: 'HTTP on node:http',
-    command: vitest('unit', '--project', 'long', 'http/server', 'http/ingest', 'http/request'),
+    command: vitest('unit', '--project', 'long', 'http/server', 'http/ingest', 'http/request', 'http/live'),
     env: { SVC_HTTP_ENGINE: 'node' },
   },
   // Most of the time it waits for a Redis that is away.
