@@ -4,7 +4,11 @@ import type { I18n } from '../i18n/i18n.svelte.ts';
 
 /** More than these are told in one. */
 const MOST_AT_ONCE = 3;
+/** Tag of what tells of several: a newer one takes its place, and is told as well. */
+const SEVERAL = 'tocsin';
 const TONE_HZ = 880;
+/** What browsers may take for a press. */
+const PRESSES = ['pointerdown', 'pointerup', 'keydown'] as const;
 const TONE_SECONDS = 0.25;
 const TONE_LOUDNESS = 0.2;
 /** Colours of the ground of the icon, as its address has them: as it is, and while nobody knows. */
@@ -34,7 +38,8 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
   /** Of several tabs the one tag makes one notification. Its sound is ours, for those who chose one. */
   function notify(title: string, body: string, tag: string, go: () => void): void {
     try {
-      const shown = new view.Notification(title, { body, tag, silent: true, icon: '/tocsin-mark-256.png' });
+      const options = { body, tag, renotify: tag === SEVERAL, silent: true, icon: '/tocsin-mark-256.png' };
+      const shown = new view.Notification(title, options);
       shown.onclick = () => {
         view.focus();
         shown.close();
@@ -46,8 +51,8 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
   }
 
   /**
-   * Of the tone that is on its way. After a reload browsers hold it back until somebody presses something in the page:
-   * then it sounds late rather than never, and one of them is enough.
+   * Of the tone that is on its way. After a reload browsers hold it back until somebody presses something in the page,
+   * and want to be asked again then: it sounds late rather than never, and one of them is enough.
    */
   let sounding: AudioContext | null = null;
 
@@ -63,14 +68,14 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
       if (permissionNow() !== 'granted') return;
       if (news.length > MOST_AT_ONCE) {
         const text = i18n.t('attention.several', { count: news.length });
-        notify(text, '', 'tocsin', () => open('/alert-groups'));
+        notify(text, '', SEVERAL, () => open('/alert-groups'));
         return;
       }
       for (const group of news) {
         const severity = i18n.word('severity', group.severity_level);
         const path = `/alert-groups/${group.id}`;
-        // One of before that still lies there would be replaced without a word.
-        const tag = [group.id, group.reopen_count, group.urgent].join(' ');
+        // One of before that still lies there would be replaced without a word: each call changed the group.
+        const tag = `${group.id} ${group.last_changed_at}`;
         notify(`#${group.number} ${group.title}`, `${severity} · ${group.route.name}`, tag, () => open(path));
       }
     },
@@ -81,7 +86,12 @@ export function createDesktop(view: Window & typeof globalThis, i18n: I18n): Des
       const volume = new view.GainNode(audio, { gain: TONE_LOUDNESS });
       const tone = new view.OscillatorNode(audio, { frequency: TONE_HZ });
       tone.connect(volume).connect(audio.destination);
+      const over = new AbortController();
+      // Not every press counts (Escape, the beginning of a touch), so they are heard until the tone has sounded.
+      for (const press of PRESSES)
+        view.addEventListener(press, () => void audio.resume(), { signal: over.signal });
       tone.onended = () => {
+        over.abort();
         sounding = null;
         void audio.close();
       };
