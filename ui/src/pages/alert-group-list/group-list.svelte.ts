@@ -26,7 +26,7 @@ const COUNT_EVERY_MS = 1_000;
 const MOST_IN_PLACE = 500;
 /** Requests in search of all that match: with a regular expression a page may hold few groups, or none. */
 const MOST_FINDING = 100;
-/** How soon waiting groups are tried again: somebody was pointing at the rows. */
+/** How soon waiting groups may enter: somebody was pointing at the rows. */
 const LOOK_AGAIN_MS = 5_000;
 
 /** An Alert Group whose page was opened. */
@@ -47,7 +47,9 @@ export function createGroupList(api: AlertGroupsApi) {
 
   let filters = NO_FILTERS;
   let shownAddress: string | null = null;
-  let enterByThemselves = () => false;
+  /** Whether new rows may enter now without being asked for; null while no page shows the list. */
+  let mayEnterNow: (() => boolean) | null = null;
+  let again: number | undefined;
   let pages = $state.raw(newPages(NO_FILTERS));
   /** Rows of new filters, until their first answer; those of the old ones stay meanwhile. */
   let coming = $state.raw<Pages<AlertGroup> | null>(null);
@@ -66,6 +68,8 @@ export function createGroupList(api: AlertGroupsApi) {
   let visited: Visit | null = null;
   /** Something changed before the rows that are being read were shown: they may be older. */
   let isMissed = false;
+
+  const enterByThemselves = () => mayEnterNow?.() ?? false;
 
   function newPages(own: GroupFilters) {
     /** The same for every further page, or its cursor would not fit. */
@@ -173,8 +177,15 @@ export function createGroupList(api: AlertGroupsApi) {
     if (ids.length === 0) return found;
     // Above nothing there is nothing to move.
     if (pages.items.length === 0 || enterByThemselves()) await readByItself();
-    else window.setTimeout(lookForNew, LOOK_AGAIN_MS);
+    else enterLater();
     return found;
+  }
+
+  /** Lets the rows in that wait as soon as they may enter. Nothing is asked for until then. */
+  function enterLater(): void {
+    window.clearTimeout(again);
+    if (mayEnterNow === null || isByFinger || waiting.getSnapshot().context.ids.length === 0) return;
+    again = window.setTimeout(() => (enterByThemselves() ? lookForNew() : enterLater()), LOOK_AGAIN_MS);
   }
 
   /** Reads what is shown again without moving any row (ui §1.6 rule 6). */
@@ -304,9 +315,18 @@ export function createGroupList(api: AlertGroupsApi) {
       else lookForNew();
     },
     lookForNew,
-    /** @param quiet whether new rows may enter now without being asked for */
-    enterWhen(quiet: () => boolean) {
-      enterByThemselves = quiet;
+    /**
+     * A page shows the list.
+     * @param quiet whether new rows may enter now without being asked for
+     * @returns what to call when the page is left
+     */
+    enterWhen(quiet: () => boolean): () => void {
+      mayEnterNow = quiet;
+      return () => {
+        if (mayEnterNow !== quiet) return;
+        mayEnterNow = null;
+        window.clearTimeout(again);
+      };
     },
     /** Drops what is shown: the next person may see something else. */
     forget() {
@@ -319,6 +339,9 @@ export function createGroupList(api: AlertGroupsApi) {
   };
 }
 
+/** Nothing tells where a finger is about to press. Kept from page to page; null before the first. */
+let isByFinger: boolean | null = null;
+
 /**
  * Whether new rows may enter by themselves: the page stands at its top, no row is focused, and none is under the
  * pointer or nobody pointed, typed or scrolled for five seconds. Never under a finger (ui §1.6 rule 6). Call during
@@ -328,8 +351,7 @@ export function createQuiet(otherwise: () => boolean): () => boolean {
   const QUIET_MS = 5_000;
   const EVENTS = ['pointermove', 'pointerdown', 'keydown', 'scroll'] as const;
   let touchedAt = Date.now();
-  /** Nothing tells where a finger is about to press. */
-  let isByFinger = window.matchMedia('(hover: none)').matches;
+  isByFinger ??= window.matchMedia('(hover: none)').matches;
   const touch = (event: Event) => {
     touchedAt = Date.now();
     if ('pointerType' in event) isByFinger = event.pointerType !== 'mouse';

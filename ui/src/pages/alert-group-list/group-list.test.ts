@@ -1,16 +1,17 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { AlertGroupsApi } from '../../api/alert-groups.ts';
 import { NO_FILTERS } from './filters.ts';
-import { createGroupList, createQuiet } from './group-list.svelte.ts';
+import { createGroupList } from './group-list.svelte.ts';
 
 beforeEach(() => {
   // Without the compiler of Svelte a state is a plain variable.
   vi.stubGlobal('$state', { raw: <T>(value: T) => value });
-  vi.stubGlobal('window', { setTimeout: () => 0 });
+  vi.stubGlobal('window', { setTimeout: () => 0, clearTimeout: () => undefined });
 });
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.resetModules();
   vi.unstubAllGlobals();
 });
 
@@ -282,19 +283,28 @@ it('gives up the search for all that match after a hundred requests', async () =
 });
 
 /** A page at its top without a focused row, on a device that can hover or cannot. */
-function quietPage(canHover: boolean) {
+async function quietPage(canHover: boolean) {
   const view = Object.assign(new EventTarget(), { scrollY: 0, matchMedia: () => ({ matches: !canHover }) });
   vi.stubGlobal('window', view);
   vi.stubGlobal('$effect', (run: () => void) => run());
   let isUnderPointer = false;
   vi.stubGlobal('document', { activeElement: null, querySelector: () => (isUnderPointer ? {} : null) });
   const use = (name: string, fields: object) => view.dispatchEvent(Object.assign(new Event(name), fields));
-  return { isQuiet: createQuiet(() => true), view, use, point: (at: boolean) => (isUnderPointer = at) };
+  const { createGroupList, createQuiet } = await import('./group-list.svelte.ts');
+  const mount = () => createQuiet(() => true);
+  return {
+    isQuiet: mount(),
+    mount,
+    createGroupList,
+    view,
+    use,
+    point: (at: boolean) => (isUnderPointer = at),
+  };
 }
 
-it('new rows enter by themselves where a mouse is not on the rows, or is still for five seconds', () => {
+it('new rows enter by themselves where a mouse is not on the rows, or is still for five seconds', async () => {
   vi.useFakeTimers();
-  const { isQuiet, view, use, point } = quietPage(true);
+  const { isQuiet, view, use, point } = await quietPage(true);
   expect(isQuiet()).toBe(true);
   point(true);
   use('pointermove', { pointerType: 'mouse' });
@@ -306,16 +316,64 @@ it('new rows enter by themselves where a mouse is not on the rows, or is still f
   expect(isQuiet()).toBe(false);
 });
 
-it('new rows always wait for whoever uses a finger, from the first look on', () => {
+it('new rows always wait for whoever uses a finger, from the first look on', async () => {
   vi.useFakeTimers();
-  const phone = quietPage(false);
+  const phone = await quietPage(false);
   vi.advanceTimersByTime(60_000);
   expect(phone.isQuiet()).toBe(false);
-  const both = quietPage(true);
+  vi.resetModules();
+  const both = await quietPage(true);
   both.use('pointerdown', { pointerType: 'touch' });
   both.use('scroll', {});
   vi.advanceTimersByTime(60_000);
-  expect(both.isQuiet()).toBe(false);
+  expect([both.isQuiet(), both.mount()()]).toEqual([false, false]);
   both.use('pointermove', { pointerType: 'mouse' });
   expect(both.isQuiet()).toBe(true);
+});
+
+/** How often the service is asked in a minute while a row waits, and after the page was left. */
+async function waitingRows(canHover: boolean) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  const { isQuiet, createGroupList, view, use } = await quietPage(canHover);
+  Object.assign(view, { setTimeout, clearTimeout, scrollY: 1 });
+  let asked = 0;
+  let items = [group(1)];
+  const api = {
+    list: async () => {
+      asked += 1;
+      return answered({ items, next_cursor: null });
+    },
+    counts: async () => answered({}),
+  };
+  const list = createGroupList(api as unknown as AlertGroupsApi);
+  const leave = list.enterWhen(isQuiet);
+  await list.show(NO_FILTERS);
+  items = [{ id: 'AG2', version: 1 }, group(1)];
+  const askedIn = async (ms: number) => {
+    asked = 0;
+    await vi.advanceTimersByTimeAsync(ms);
+    return asked;
+  };
+  list.lookForNew();
+  await askedIn(10_000);
+  expect(list.waiting).toBe(1);
+  return { list, leave, view, use, askedIn };
+}
+
+it('rows that wait are not asked for again until they may enter', async () => {
+  const { list, view, askedIn } = await waitingRows(true);
+  expect(await askedIn(60_000)).toBe(0);
+  view.scrollY = 0;
+  expect(await askedIn(60_000)).toBe(2);
+  expect([list.items?.length, list.waiting]).toEqual([2, 0]);
+});
+
+it.each([true, false])('nothing is tried by finger, nor after the list was left', async (canHover) => {
+  const { list, leave, view, askedIn } = await waitingRows(canHover);
+  if (canHover) leave();
+  expect(vi.getTimerCount()).toBe(0);
+  view.scrollY = 0;
+  expect([await askedIn(60_000), list.waiting]).toEqual([0, 1]);
+  list.lookForNew();
+  expect([await askedIn(60_000), vi.getTimerCount()]).toEqual([0, 0]);
 });
