@@ -97,7 +97,7 @@ export const alertGroup = {
   'changes.jump': 'Show the first change',
   'changes.status': 'now {status}',
   'changes.urgent': 'rose to Urgent',
-  'changes.severity': 'severity now {level}',
+  'changes.severity': 'severity rose to {level}',
   'changes.annotations': 'annotations changed',
   'changes.firingAgain': { one: '{count} Alert firing again', other: '{count} Alerts firing again' },
   'changes.owner': 'Owner: {name}',

@@ -112,7 +112,7 @@ export const alertGroup = {
   'changes.jump': 'Показать первое изменение',
   'changes.status': 'теперь: {status}',
   'changes.urgent': 'стала срочной',
-  'changes.severity': 'важность теперь: {level}',
+  'changes.severity': 'важность повысилась: {level}',
   'changes.annotations': 'изменились аннотации',
   'changes.firingAgain': {
     one: '{count} алерт снова горит',

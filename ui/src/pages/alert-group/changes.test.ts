@@ -91,7 +91,7 @@ describe('what changed', () => {
           to_severity_level: 'critical',
         }),
       ],
-      'now Firing · rose to Urgent · severity now Critical · 1 new Alert · no Owner any more',
+      'now Firing · rose to Urgent · severity rose to Critical · 1 new Alert · no Owner any more',
     ],
     [
       'a rise to Urgent that changes nothing else',
@@ -104,7 +104,7 @@ describe('what changed', () => {
         entry(2, { event: 'severity_raised', to_severity_level: 'warning' }),
         entry(3, { event: 'severity_raised', to_severity_level: 'critical' }),
       ],
-      'severity now Critical',
+      'severity rose to Critical',
     ],
     [
       'changed annotations, once',
