@@ -120,21 +120,32 @@ describe('a tab that nobody sees', () => {
     expect(called).toEqual([[8]]);
   });
 
-  it('leaves out an answer that comes after that of a later look', async () => {
-    const { state, called, attention } = tab();
+  it('looks once more after a look that is on its way, and leaves that out when it was told to forget', async () => {
+    const { state, called, asked, attention } = tab();
     await attention.look();
     let letGo = (): void => undefined;
     state.slow = new Promise((resolve) => {
       letGo = resolve;
     });
-    const late = attention.look();
-    state.slow = Promise.resolve();
     state.firing = [group(8), group(7)];
-    await attention.look();
+    const late = [attention.look()];
+    attention.forget();
+    state.firing = [group(9), group(8), group(7)];
+    late.push(attention.look(), attention.look());
+    expect(asked).toHaveLength(2);
     letGo();
-    await late;
+    await Promise.all(late);
+    expect(asked).toHaveLength(3);
+    state.firing = [group(10), ...state.firing];
     await attention.look();
-    expect(called).toEqual([[8]]);
+    expect([called, asked.length]).toEqual([[[10]], 4]);
+  });
+
+  it('asks at most twice for one view, where its pages end early', async () => {
+    const { state, asked, attention } = tab();
+    state.more = 'cursor';
+    await attention.look();
+    expect(asked).toHaveLength(2);
   });
 
   it('calls for what began to fire since, once, and not for what fired before', async () => {

@@ -12,7 +12,8 @@ export type AttentionChoice = Pick<PreferencesContext, 'attention' | 'attentionR
 
 /** So many are looked at, in each view: of more that fire, those that changed last. */
 const LOOKED_AT = 100;
-/** Saved views that are looked at: each costs a request. */
+const MOST_REQUESTS = 2;
+/** Saved views that are looked at: each costs a request, or two where the service ends its first page early. */
 export const MOST_VIEWS = 10;
 
 export interface AttentionDeps {
@@ -55,27 +56,43 @@ interface Found {
 export function createAttention({ api, choice, views, isHidden, call, refused }: AttentionDeps): Attention {
   /** What the last look found, with the highest #N up to then; null before the first. Nothing older is kept. */
   let before: (Found & { readonly last: number }) | null = null;
-  let begun = 0;
-  /** Looks up to this one are over: one that is answered later says nothing. */
-  let over = 0;
+  /** Counts what was forgotten: a look that began before says nothing. */
+  let forgotten = 0;
+  /** The look that is on its way, and whether to look once more after it. */
+  let looking: Promise<void> | null = null;
+  let again = false;
+
+  async function lookOnce(): Promise<void> {
+    const turn = forgotten;
+    const found = await find(api, watchedOf(choice(), views()));
+    if (found === null || turn !== forgotten) return;
+    refused(found.refused);
+    const numbers = [...found.groups.values()].map(({ number }) => number);
+    const last = Math.max(before?.last ?? 0, ...numbers);
+    const news = before === null || before.views !== found.views ? [] : newsOf(before, found);
+    before = { ...found, last };
+    if (news.length > 0 && isHidden()) call(news);
+  }
+
+  async function lookUntilNow(): Promise<void> {
+    do {
+      again = false;
+      await lookOnce();
+    } while (again);
+  }
 
   return {
     forget() {
       before = null;
-      over = begun;
+      forgotten += 1;
+      again = false;
     },
-    async look() {
-      begun += 1;
-      const turn = begun;
-      const found = await find(api, watchedOf(choice(), views()));
-      if (found === null || turn <= over) return;
-      over = turn;
-      refused(found.refused);
-      const numbers = [...found.groups.values()].map(({ number }) => number);
-      const last = Math.max(before?.last ?? 0, ...numbers);
-      const news = before === null || before.views !== found.views ? [] : newsOf(before, found);
-      before = { ...found, last };
-      if (news.length > 0 && isHidden()) call(news);
+    look() {
+      again = true;
+      looking ??= lookUntilNow().finally(() => {
+        looking = null;
+      });
+      return looking;
     },
   };
 }
@@ -98,7 +115,11 @@ async function find(api: AttentionDeps['api'], watched: readonly Watched[]): Pro
   const answers = await Promise.all(
     watched.map(async ({ view, query }) => {
       const wanted = { ...query, status: ['firing'], sort: '-last_changed_at' };
-      const rows = await readRows((page) => api.list(wanted, page), { cursor: null, limit: LOOKED_AT });
+      const rows = await readRows(
+        (page) => api.list(wanted, page),
+        { cursor: null, limit: LOOKED_AT },
+        MOST_REQUESTS,
+      );
       return { view, rows };
     }),
   );
