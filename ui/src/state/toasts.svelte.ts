@@ -22,8 +22,8 @@ export interface Undo {
 }
 
 const SHOWN_MS = { done: 6_000, refused: 10_000, undo: 10_000 } as const;
-/** Messages without an Undo that stay beside a new one. */
-const MOST_PLAIN = 3;
+/** Messages without an Undo that are shown, the newest. */
+const MOST_PLAIN = 4;
 const PLAIN = { link: null, about: null, undo: null, busy: false } as const;
 
 export type Toasts = ReturnType<typeof createToasts>;
@@ -40,10 +40,10 @@ export function createToasts(whyNot: () => string | null) {
     context: { items: [] as readonly Toast[], nextId: 1 },
     on: {
       shown: (context, event: { toast: Omit<Toast, 'id'> }) => ({
-        items: [
-          ...withinBound(context.items.filter(({ about }) => about === null || about !== event.toast.about)),
+        items: withinBound([
+          ...context.items.filter(({ about }) => about === null || about !== event.toast.about),
           { ...event.toast, id: context.nextId },
-        ],
+        ]),
         nextId: context.nextId + 1,
       }),
       undoing: (context, event: { id: number }) => ({

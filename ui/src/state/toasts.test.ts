@@ -116,6 +116,8 @@ it('no refusal and no later Command pushes out an Undo before its time', () => {
   void toasts.undo(toasts.items[0]!.id);
   toasts.undoNewest();
   expect(taken).toEqual(['1', '6']);
+  toasts.command('Command 7', 'AG7', undo('7'));
+  expect(texts().slice(-5)).toEqual(['refusal 3', 'refusal 4', 'refusal 5', 'refusal 6', 'Command 7']);
 });
 
 it('an Undo that cannot be sent says why, however often it is pressed, and stays', () => {
