@@ -96,7 +96,9 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
       waiting = [...waiting, { results: { ...outcome, ownerOf }, say: sayDone }];
       if (of <= PORTION) isShowing = true;
     }
-    await groupList.read();
+    // After a long one somebody may be about to press a row by then: nothing moves under them.
+    if (of > PORTION) groupList.hinted({ type: 'alert-group', id: null });
+    else await groupList.read();
   }
 
   /**

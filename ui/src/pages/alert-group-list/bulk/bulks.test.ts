@@ -31,6 +31,7 @@ function setUp() {
   const said: string[] = [];
   let undo: Undo | null = null;
   let reads = 0;
+  let readsInPlace = 0;
   let isSilent = false;
   let before = async () => {};
   const result = (id: string): BulkResult => ({
@@ -54,7 +55,11 @@ function setUp() {
       },
       command: async () => ({ ok: true, value: { outcome: 'done' } }),
     },
-    groupList: { items: [{ id: 'AG2', owner: { name: 'Grace' } }], read: async () => void reads++ },
+    groupList: {
+      items: [{ id: 'AG2', owner: { name: 'Grace' } }],
+      read: async () => void reads++,
+      hinted: () => void readsInPlace++,
+    },
     session: { active: { user: { id: ME } } },
     toasts: {
       done: (text: string) => said.push(text),
@@ -78,6 +83,7 @@ function setUp() {
       bulks.run({ command: 'acknowledge' }, groups(count), (id) => through.push(id)),
     undo: () => undo,
     reads: () => reads,
+    readsInPlace: () => readsInPlace,
     silence: () => (isSilent = true),
     beforeAnswers: (run: () => Promise<void>) => (before = run),
   };
@@ -146,6 +152,13 @@ it('shows how far a long one is, ends it when it is stopped, and offers to take 
   await undo()?.run();
   bulks.showResults();
   expect(bulks.results).toMatchObject({ results: [{ outcome: 'done' }], left: 2 * PORTION - 1 });
+});
+
+it('moves no row at the end of a long one', async () => {
+  const { acknowledge, said, reads, readsInPlace } = setUp();
+  await acknowledge(2 * PORTION);
+  await vi.waitFor(() => expect(said).toHaveLength(1));
+  expect([reads(), readsInPlace()]).toEqual([0, 1]);
 });
 
 it('opens the results of a single request, those of a long one only when somebody asks for them', async () => {
