@@ -155,6 +155,7 @@ export const alertGroups = {
   },
   'bulk.select': 'Select {number}',
   'bulk.max': 'At most {max} can be selected.',
+  'bulk.underWay': 'A Command on many is on its way: wait for it, or stop it.',
   'bulk.done': { one: 'Done for {count} Alert Group', other: 'Done for {count} Alert Groups' },
 
   'row.began': 'began',

@@ -198,6 +198,7 @@ export const alertGroups = {
   },
   'bulk.select': 'Выбрать {number}',
   'bulk.max': 'Выбрать можно не больше {max}.',
+  'bulk.underWay': 'Команда для многих групп ещё выполняется: дождитесь её или остановите.',
   'bulk.done': {
     one: 'Готово для {count} группы',
     few: 'Готово для {count} групп',

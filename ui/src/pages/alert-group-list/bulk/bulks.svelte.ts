@@ -2,6 +2,7 @@
  * Commands on many Alert Groups, and taking them back (ui §1.5). They are the app's: one goes on when the list is left,
  * and what became of it is told on whatever page the person is by then.
  */
+import { SvelteSet } from 'svelte/reactivity';
 import type { AlertGroupsApi, BulkCommand } from '../../../api/alert-groups.ts';
 import type { Problem } from '../../../api/problem.ts';
 import type { AlertGroup, BulkResult } from '../../../api/shapes.ts';
@@ -40,17 +41,17 @@ export interface BulkDeps {
 
 export function createBulks({ alertGroups, groupList, session, toasts, i18n }: BulkDeps) {
   const { t } = i18n;
-  let works = $state.raw<readonly Work[]>([]);
-  /** Results to show, one after the other, each with what is said once they were read. */
-  let waiting = $state.raw<readonly { readonly results: BulkResults; readonly say: () => void }[]>([]);
+  let works = $state.raw<readonly ReturnType<typeof createWork>[]>([]);
+  /** Results to show, one after the other, each with what is done once they were read. */
+  let waiting = $state.raw<readonly { readonly results: BulkResults; readonly closed: () => void }[]>([]);
   /** Those of a long one wait until somebody asks for them: by then the person does something else. */
   let isShowing = $state.raw(false);
   /** Counts who was signed in: what somebody else began says nothing to the next. */
   let person = 0;
 
-  /** Only a long one is told and can be stopped. */
-  function begin(of: number) {
-    const work = createWork(of);
+  /** Only a long one is told and can be stopped. @param ids of the Alert Groups, as far as they are known */
+  function begin(of: number, ids: readonly string[] = []) {
+    const work = createWork(of, ids);
     if (of > PORTION) works = [...works, work];
     return work;
   }
@@ -67,12 +68,13 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
     size: number,
   ): Promise<BulkOutcome | null> {
     const mine = person;
-    const work = begin(ids.length);
+    const work = begin(ids.length, ids);
     const outcome = await runInPortions(
       ids,
       send,
       (results, next) => {
         answered(results);
+        for (const result of results) work.ids.delete(result.alert_group_id);
         work.tell(next);
       },
       () => mine === person && !work.isStopping,
@@ -82,8 +84,18 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
     return mine === person ? outcome : null;
   }
 
-  /** @param say is called with how many went through, after the results of those that did not */
-  async function finish(outcome: BulkOutcome, groups: Shown, say: (text: string, count: number) => void) {
+  const isUnderWay = (id: string) => works.some(({ ids }) => ids.has(id));
+
+  /**
+   * @param say is called with how many went through, after the results of those that did not
+   * @param read is called once those results were read
+   */
+  async function finish(
+    outcome: BulkOutcome,
+    groups: Shown,
+    say: (text: string, count: number) => void,
+    read = () => {},
+  ) {
     const count = outcome.results.filter(isThrough).length;
     const sayDone = () => {
       if (count > 0) say(t('bulk.done', { count }), count);
@@ -93,7 +105,11 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
     else {
       const ownerOf = (id: string) =>
         (groupList.items?.find((group) => group.id === id) ?? groups.get(id))?.owner?.name ?? null;
-      waiting = [...waiting, { results: { ...outcome, ownerOf }, say: sayDone }];
+      const closed = () => {
+        sayDone();
+        read();
+      };
+      waiting = [...waiting, { results: { ...outcome, ownerOf }, closed }];
       if (of <= PORTION) isShowing = true;
     }
     // After a long one somebody may be about to press a row by then: nothing moves under them.
@@ -102,23 +118,28 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
   }
 
   /**
-   * @param through is called with the id of each Alert Group that it went through for
+   * Groups that a long Command still has to reach are left out: the two would overtake each other.
+   * @param drop is called with the id of each Alert Group that it went through for; a long one has all at its start
+   * @param again is called with those that a long one did not go through for, once its results were read
    * @returns after a single request, why there was no answer; anything else is told here
    */
   async function run(
     command: BulkCommand,
     groups: Shown,
-    through: (id: string) => void,
+    drop: (id: string) => void,
+    again: (ids: readonly string[]) => void,
   ): Promise<Problem | null> {
     const userId = session.active.user.id;
-    const ids = [...groups.keys()];
+    const ids = [...groups.keys()].filter((id) => !isUnderWay(id));
     const isLong = ids.length > PORTION;
+    if (isLong) ids.forEach(drop);
     const end = async () => {
       const outcome = await inPortions(
         ids,
         (portion) => alertGroups.bulk(portion, command),
         (results) => {
-          for (const result of results) if (isThrough(result)) through(result.alert_group_id);
+          if (isLong) return;
+          for (const result of results) if (isThrough(result)) drop(result.alert_group_id);
         },
         PORTION,
       );
@@ -129,8 +150,12 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
         return outcome.problem;
       }
       const undo = undoOfBulk(command.command, outcome.results, groups, userId);
-      await finish(outcome, groups, (text, count) =>
-        toasts.command(text, null, undo && undoButton(undo, groups, userId, count)),
+      const through = new Set(outcome.results.filter(isThrough).map((result) => result.alert_group_id));
+      await finish(
+        outcome,
+        groups,
+        (text, count) => toasts.command(text, null, undo && undoButton(undo, groups, userId, count)),
+        () => isLong && again(ids.filter((id) => !through.has(id))),
       );
       return null;
     };
@@ -160,14 +185,16 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
     const [first, ...rest] = waiting;
     waiting = rest;
     if (rest.length === 0) isShowing = false;
-    first?.say();
+    first?.closed();
   }
 
   return {
     /** On their way, the oldest first. */
-    get works() {
+    get works(): readonly Work[] {
       return works;
     },
+    /** Whether a long Command, or the Undo of one, still has to reach this Alert Group. */
+    isUnderWay,
     /** Whether there are results that nobody asked for yet. */
     get hasUnread() {
       return waiting.length > 0 && !isShowing;
@@ -213,10 +240,13 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
   };
 }
 
-function createWork(of: number): Work & { tell(progress: BulkProgress): void } {
+function createWork(of: number, waiting: readonly string[]) {
+  const ids = new SvelteSet(waiting);
   let progress = $state.raw<BulkProgress>({ done: 0, of });
   let isStopping = $state.raw(false);
   return {
+    /** Those that have no answer yet. */
+    ids,
     get done() {
       return progress.done;
     },
@@ -226,7 +256,7 @@ function createWork(of: number): Work & { tell(progress: BulkProgress): void } {
     get isStopping() {
       return isStopping;
     },
-    tell(next) {
+    tell(next: BulkProgress) {
       progress = next;
     },
     stop() {

@@ -28,6 +28,7 @@ function setUp() {
   const owners = new Map<string, string>();
   const sent: number[] = [];
   const through: string[] = [];
+  const again: string[] = [];
   const said: string[] = [];
   let undo: Undo | null = null;
   let reads = 0;
@@ -78,9 +79,15 @@ function setUp() {
     owners,
     sent,
     through,
+    again,
     said,
     acknowledge: (count: number) =>
-      bulks.run({ command: 'acknowledge' }, groups(count), (id) => through.push(id)),
+      bulks.run(
+        { command: 'acknowledge' },
+        groups(count),
+        (id) => through.push(id),
+        (ids) => again.push(...ids),
+      ),
     undo: () => undo,
     reads: () => reads,
     readsInPlace: () => readsInPlace,
@@ -152,6 +159,29 @@ it('shows how far a long one is, ends it when it is stopped, and offers to take 
   await undo()?.run();
   bulks.showResults();
   expect(bulks.results).toMatchObject({ results: [{ outcome: 'done' }], left: 2 * PORTION - 1 });
+});
+
+it('groups that a long one still has to reach take no second one, and are off the selection until then', async () => {
+  const { bulks, acknowledge, refused, sent, through, again, beforeAnswers } = setUp();
+  const underWay = () => ['AG1', `AG${PORTION + 1}`].map(bulks.isUnderWay);
+  const seen: unknown[] = [];
+  refused.add('AG1');
+  beforeAnswers(async () => {
+    seen.push(underWay());
+    if (sent.length === 2) await acknowledge(PORTION + 30);
+  });
+  await acknowledge(PORTION + 20);
+  expect(through).toHaveLength(PORTION + 20);
+  await vi.waitFor(() => expect(bulks.hasUnread).toBe(true));
+  expect(sent).toEqual([PORTION, 20, PORTION, 10]);
+  expect(seen.slice(0, 2)).toEqual([
+    [true, true],
+    [false, true],
+  ]);
+  await vi.waitFor(() => expect([bulks.works, ...underWay()]).toEqual([[], false, false]));
+  bulks.showResults();
+  bulks.closeResults();
+  expect(again).toEqual(['AG1']);
 });
 
 it('moves no row at the end of a long one', async () => {
